@@ -1,0 +1,90 @@
+// Pool: a stream-ordered caching allocator over the runtime's. Buffer: one block of it, or foreign memory.
+#pragma once
+
+#include "core/box.hpp"
+#include "core/stream.hpp"
+#include "runtime/runtime.hpp"
+
+#include <stator/backend.hpp>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace stator {
+
+class Buffer final : public Box {
+ public:
+  // Memory of someone else (a NumPy array on cpu, a DLPack producer). `deleter` runs once when the last user is gone,
+  // through the foreign-release queue that holders of the GIL drain. Every use of it is synchronous when `host_shared`.
+  static Ref<Buffer> foreign(Context& context, void* memory, size_t bytes, bool host_shared, bool read_only,
+                             std::function<void()> deleter, uint16_t op);
+  ~Buffer() override;
+  Context& context() const { return context_; }
+  size_t bytes() const override { return bytes_; }
+  void* memory(uint16_t op) const { return get(op); }
+  bool host_shared() const { return host_shared_.load(std::memory_order_relaxed); }
+  bool read_only() const { return read_only_; }
+
+  // Exports keep the storage past close: a closed buffer with exports is detached, its memory freed by the last unexport.
+  // export_memory marks a cpu buffer host_shared (its uses become synchronous from then on).
+  bool exported() const override { return exports_.load() > 0; }
+  void* export_memory(uint16_t op);
+  void unexport() noexcept;
+
+  // Streams that used the memory, a bit each by pool index; recorded at every enqueue, waited for at reuse.
+  void note_use(int stream_index) { used_.fetch_or(uint32_t(1) << stream_index, std::memory_order_relaxed); }
+  int last_stream() const { return last_stream_.load(std::memory_order_relaxed); }
+  void set_last_stream(int index) { last_stream_.store(index, std::memory_order_relaxed); }
+
+ private:
+  friend class Pool;
+  Buffer(Context&, Ref<Box> parent, void* memory, size_t bytes, uint16_t op);
+  void release_native(void* handle) noexcept override;
+
+  Context& context_;
+  const size_t bytes_;
+  size_t block_bytes_ = 0;  // what the pool holds for it; 0 for foreign memory
+  int home_stream_ = 0;
+  std::atomic<uint32_t> used_{0};
+  std::atomic<int> last_stream_{0};
+  std::atomic<int> exports_{0};
+  std::atomic<bool> host_shared_{false};
+  bool read_only_ = false;
+  std::function<void()> deleter_;
+};
+
+// Size classes (512 bytes to 1 MiB in powers of two and their halves, above that multiples of 2 MiB with at most 1/8
+// slack), one free list per stream and class. A block freed after use on its home stream alone is reused there without
+// an event; otherwise its release records one event per used stream and reuse waits for them. Out of memory: finish
+// what is pending, give back every cached block, retry once, then OutOfMemoryError with figures.
+class Pool final : public Box {
+ public:
+  explicit Pool(Context& context);
+  ~Pool() override;
+  Ref<Buffer> allocate(size_t bytes, StreamBox& stream, uint16_t op);
+  Ref<Buffer> allocate_pinned(size_t bytes, uint16_t op);  // page-locked host memory; BoxKind::buffer, host accessible
+  void empty_cache() noexcept;
+  MemoryStats stats() const;
+
+ private:
+  friend class Buffer;
+  struct Impl;
+  void give_back(Buffer& buffer, void* memory) noexcept;
+  void release_native(void* handle) noexcept override;
+  Context& context_;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Deleters of foreign memory that wait for a thread that holds the GIL. drain() runs them; python calls it.
+class STATOR_API ForeignReleases {
+ public:
+  static void push(std::function<void()> deleter) noexcept;
+  static void drain();
+  static bool pending() noexcept;
+};
+
+}  // namespace stator

@@ -1,0 +1,60 @@
+// OpCall: what every public op does around its launch: one backend, guard, stream, result allocation, access record.
+#pragma once
+
+#include "core/context.hpp"
+
+#include <stator/array.hpp>
+#include <stator/op_table.hpp>
+
+#include <initializer_list>
+
+namespace stator {
+
+class OpCall {
+ public:
+  // Takes the backend of the non-null inputs: BackendMismatchError when they differ, BackendClosedError when it is closed.
+  // A Stream of another backend is a BackendMismatchError too.
+  OpCall(Op op, std::initializer_list<const Array*> inputs, const Stream& stream);
+  OpCall(Op op, const Backend& backend, const Stream& stream);  // creation ops
+
+  Op op() const { return op_; }
+  std::string_view name() const { return op_info(op_).call; }
+  Context& context() const { return *context_; }
+  const kernels::Table& kernels() const { return context_->kernels(); }
+  StreamBox& stream() const { return *stream_; }
+
+  Array empty(const Dims& shape, DType dtype);  // contiguous, uninitialised
+  // `out` after checking shape, same-kind cast and partial overlap with the inputs (the very same view is allowed);
+  // a new array when out is null.
+  Array output(const Dims& shape, DType dtype, const Array* out);
+  void* scratch(size_t bytes);           // device memory until the call's work is done, freed in stream order
+  void* zeroed_scratch(size_t bytes) { return context_->zeroed_scratch(*stream_, bytes, uint16_t(op_)); }
+
+  // Declares an operand. Call for all operands before queue(). Records the stream's use of the buffer.
+  void reads(const Array& array);
+  void writes(const Array& array);
+
+  // Valid until the OpCall ends. Launchers submit to it; every launch carries the declared accesses.
+  const abi::Queue& queue();
+  runtime::Record record();
+
+  // After the launches: waits and raises when check_indices="eager" and the op uses the error slot.
+  void finish_indices();
+
+ private:
+  void declare(const Array& array, bool write);
+  Op op_;
+  Ref<Context> context_;
+  OpGuard guard_;
+  Ref<StreamBox> stream_;
+  std::vector<Ref<Buffer>> scratch_;
+  std::array<abi::Access, 8> small_;
+  std::vector<abi::Access> many_;
+  int access_count_ = 0;
+  bool synchronous_ = false;
+  abi::Queue queue_{};
+  std::array<const Array*, 8> inputs_{};
+  int input_count_ = 0;
+};
+
+}  // namespace stator

@@ -1,0 +1,69 @@
+// Plain data that every column, the runtime and the ops share: no function with linkage, no CUDA header.
+#pragma once
+
+#include <stator/dtype.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace stator::abi {
+
+inline constexpr int max_dims = 32;
+
+// What an operation touches: `buffer` names an allocation and is never dereferenced.
+struct Access {
+  const void* buffer;
+  int64_t offset, bytes;
+  bool write;
+};
+
+struct DeviceLimits {
+  int32_t multiprocessors;
+  int32_t max_threads_per_multiprocessor;
+  int32_t shared_bytes_per_block;
+  int32_t l2_bytes;
+};
+
+// One per stream. A kernel that sees a bad index (or an integer division by zero) claims the slot; the first wins.
+// `claim` is device memory; `record` is host memory that the device can write, read by the host without a call.
+enum class Fault : int32_t { none = 0, index_out_of_range = 1, division_by_zero = 2 };
+struct FaultRecord {
+  int32_t fault;  // Fault; written last, after a fence
+  int32_t op;
+  int64_t position;  // flat position in the op's index array or output
+  int64_t value;     // the offending index
+};
+struct ErrorSlot {
+  uint32_t* claim;
+  FaultRecord* record;
+};
+
+struct Launch;
+// Runs blocks [first, last) of a launch on this thread; null when fine, else what the checker of the faithful column saw.
+using HostEntry = const char* (*)(const Launch&, int64_t first, int64_t last);
+
+struct Launch {
+  const char* name;        // of the kernel, for reports
+  const void* kernel;      // cuda: the __global__ function; host: the function that `entry` calls
+  int64_t blocks;
+  int32_t threads;
+  int32_t shared_bytes;    // dynamic shared memory
+  void** params;           // cuda: addresses of the arguments
+  HostEntry entry;         // host
+  const void* arguments;   // host: the packed arguments, trivially copyable; the runtime copies them when it queues
+  size_t argument_bytes;
+  bool whole;              // host: all blocks in one call of entry, on one thread (faithful column)
+};
+
+// Where a launcher puts its launches. `submit` throws what the runtime reports.
+struct Queue {
+  void (*submit)(const Queue&, const Launch&);
+  void* stream;  // core's
+  const DeviceLimits* limits;
+  ErrorSlot slot;
+  const Access* accesses;
+  int32_t access_count;
+  uint16_t op;
+};
+
+}  // namespace stator::abi

@@ -1,0 +1,79 @@
+// Array: a strided view of a buffer of one backend. A value: copies share the buffer.
+#pragma once
+
+#include <stator/backend.hpp>
+#include <stator/dtype.hpp>
+
+#include <span>
+
+namespace stator {
+
+class Buffer;
+
+// A Python or C++ number: weak in promotion.
+struct STATOR_API Scalar {
+  enum class Type : uint8_t { boolean, integer, unsigned_integer, floating, complex_floating };
+  Type type = Type::integer;
+  int64_t i = 0;       // boolean, integer; the bits of an unsigned_integer above 2^63
+  double re = 0, im = 0;
+  Scalar() = default;
+  Scalar(bool v) : type(Type::boolean), i(v), re(v) {}
+  Scalar(int v) : Scalar(int64_t(v)) {}
+  Scalar(int64_t v) : type(Type::integer), i(v), re(double(v)) {}
+  Scalar(uint64_t v) : type(Type::unsigned_integer), i(int64_t(v)), re(double(v)) {}
+  Scalar(double v) : type(Type::floating), i(0), re(v) {}
+  Scalar(complex128 v) : type(Type::complex_floating), re(v.re), im(v.im) {}
+};
+
+class STATOR_API Array {
+ public:
+  Array() = default;
+  // offset and strides in elements, as in DLPack; the caller has checked that the view lies within the buffer.
+  Array(Ref<Buffer> buffer, DType dtype, Dims shape, Dims strides, int64_t offset);
+
+  explicit operator bool() const { return bool(buffer_); }
+  DType dtype() const { return dtype_; }
+  const Dims& shape() const { return shape_; }
+  const Dims& strides() const { return strides_; }  // elements
+  int64_t offset() const { return offset_; }        // elements
+  int ndim() const { return shape_.size(); }
+  int64_t size() const;
+  size_t nbytes() const { return size_t(size()) * itemsize(dtype_); }
+  bool is_contiguous() const;  // row-major and dense
+  Backend backend() const;
+  Device device() const;
+  void* data_ptr() const;      // first element; BackendClosedError when the memory is gone; does not synchronise
+  const Ref<Buffer>& buffer() const { return buffer_; }
+
+  // The bytes of the array in row-major order. Synchronises the stream (default: the buffer's last) and raises what
+  // its error slot holds.
+  void to_host(void* destination, const Stream& stream = {}) const;
+  Scalar item(const Stream& stream = {}) const;  // ShapeError unless size() == 1; synchronises
+
+ private:
+  Ref<Buffer> buffer_;
+  Dims shape_, strides_;
+  int64_t offset_ = 0;
+  DType dtype_ = DType::float64;
+};
+
+STATOR_API Dims contiguous_strides(const Dims& shape);
+// The product, ShapeError on negative entries, more than 32 dimensions or overflow of int64 bytes.
+STATOR_API int64_t checked_size(std::string_view op, const Dims& shape, int itemsize);
+// numpy.broadcast_shapes; ShapeError names both.
+STATOR_API Dims broadcast_shapes(std::string_view op, const Dims& a, const Dims& b);
+// axis in [-ndim, ndim) made non-negative; AxisError otherwise.
+STATOR_API int normalize_axis(std::string_view op, int64_t axis, int ndim);
+STATOR_API std::string str(const Dims& shape);  // "(2, 3)"
+
+// An elementwise operand: an array or a weak scalar.
+struct Operand {
+  const Array* array = nullptr;
+  Scalar scalar;
+  Operand(const Array& a) : array(&a) {}
+  Operand(Scalar s) : scalar(s) {}
+  Operand(double v) : scalar(v) {}
+  Operand(int v) : scalar(v) {}
+};
+
+}  // namespace stator

@@ -1,0 +1,161 @@
+// Backend, Stream, Event: what is opened, ordered and closed.
+#pragma once
+
+#include <stator/error.hpp>
+#include <stator/ref.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stator {
+
+class Context;
+class StreamBox;
+class EventBox;
+
+enum class DeviceType : uint8_t { cpu, cuda };
+
+struct STATOR_API Device {
+  DeviceType type = DeviceType::cpu;
+  int index = 0;
+  // "cpu", "cuda", "cuda:1"; ValueError for anything else. "auto" is not a device.
+  static Device parse(std::string_view text);
+  std::string str() const;  // "cpu", "cuda:0"
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+// True when a Backend for the device can be opened; creates no context. `reason` gets the cause when false.
+STATOR_API bool is_available(DeviceType type, std::string* reason = nullptr);
+STATOR_API int device_count(DeviceType type);
+
+struct DeviceInfo {
+  std::string name;
+  int compute_major = 0, compute_minor = 0;
+  size_t total_memory = 0;
+  int driver_version = 0, runtime_version = 0;
+  int multiprocessors = 0;
+};
+
+struct BackendOptions {
+  bool allow_tf32 = false;
+  bool deterministic = false;
+  bool eager_indices = false;  // check_indices="eager"
+  size_t memory_limit = 0;     // bytes of live and cached memory, 0 is no limit
+  int checks = -1;             // bits: 1 order checker, 2 poison and always-asynchronous; -1 reads STATOR_CHECK
+};
+
+// A live tracked object.
+struct Resource {
+  std::string kind;    // "buffer", "pinned", "stream", "event", "library", "pool", "context"
+  size_t bytes = 0;
+  double age = 0;      // seconds
+  std::string origin;  // the op that made it
+  bool exported = false;
+};
+
+struct MemoryStats {
+  size_t live_bytes = 0, cached_bytes = 0, peak_bytes = 0, limit = 0, exported_bytes = 0;
+  uint64_t allocations = 0, reuses = 0;
+};
+
+struct Statistics {
+  uint64_t kernel_launches = 0, library_calls = 0;
+  uint64_t h2d_bytes = 0, d2h_bytes = 0, d2d_bytes = 0;
+  std::vector<std::pair<std::string, uint64_t>> calls;  // every seam call by name
+};
+
+class Event;
+
+// An ordered queue of work. A default-constructed Stream means: the current default stream of the arrays' backend.
+class STATOR_API Stream {
+ public:
+  Stream() = default;
+  explicit Stream(Ref<StreamBox> box) : box_(std::move(box)) {}
+  explicit operator bool() const { return bool(box_); }
+  Event record() const;             // an event after all work enqueued so far
+  void wait(const Event&) const;    // later work of this stream starts after the event; does not block the host
+  void synchronize() const;         // blocks; raises what the stream's error slot holds
+  bool done() const;                // does not block
+  int index() const;                // place in the backend's pool of streams
+  void* native() const;             // cudaStream_t; an opaque pointer on cpu
+  const Ref<StreamBox>& box() const { return box_; }
+
+ private:
+  Ref<StreamBox> box_;
+};
+
+class STATOR_API Event {
+ public:
+  Event() = default;
+  explicit Event(Ref<EventBox> box) : box_(std::move(box)) {}
+  bool done() const;
+  void synchronize() const;
+  float milliseconds_since(const Event& earlier) const;  // both synchronised
+  const Ref<EventBox>& box() const { return box_; }
+
+ private:
+  Ref<EventBox> box_;
+};
+
+// One opened device with its memory pool, streams and libraries. Copies share it; the last copy gone, or close(),
+// tears it down in order. Thread-safe.
+class STATOR_API Backend {
+ public:
+  Backend() = default;
+  explicit Backend(Ref<Context> context) : context_(std::move(context)) {}
+  // device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda", "cuda:N". DeviceUnavailableError says why not.
+  static Backend open(std::string_view device = "auto", const BackendOptions& options = {});
+
+  // Refuses new calls, waits for those in flight, synchronises, releases every resource newest first. Idempotent.
+  void close() const;
+  bool closed() const;
+  Device device() const;
+  DeviceInfo info() const;
+  const BackendOptions& options() const;
+  std::string kernels() const;  // the column in use: "cuda", "host_v3", "host_faithful", ...
+
+  static constexpr int stream_count = 8;
+  Stream stream(int index) const;  // of a pool of fixed size, created at first use; 0 is the default stream
+  Event event() const;             // not yet recorded
+  void synchronize() const;        // all streams; raises what an error slot holds
+
+  std::vector<Resource> resources() const;  // live tracked objects but the context and its pool
+  MemoryStats memory() const;
+  Statistics statistics() const;
+  void empty_cache() const;        // gives cached memory back to the driver
+  bool poll_division_by_zero() const;  // true once after an integer division by zero was seen; clears it
+
+  const Ref<Context>& context() const { return context_; }
+  friend bool operator==(const Backend& a, const Backend& b) { return a.context_.get() == b.context_.get(); }
+
+ private:
+  Ref<Context> context_;
+};
+
+// Closes every open backend and ends the worker threads; afterwards no destructor makes a device call. Idempotent.
+STATOR_API void shutdown() noexcept;
+
+// Called (without any lock held) with a warning text: a leak at exit, a release that failed. Default: stderr.
+STATOR_API void set_warning_handler(void (*handler)(const char* text));
+
+// Test hooks: failing seam calls on purpose.
+namespace testing {
+struct Injection {
+  int64_t fail_at = -1;       // the k-th seam call from now fails; -1 never
+  bool until_lifted = false;  // and every one after it
+  int64_t drop_wait_at = -1;  // the k-th stream wait is not performed
+};
+STATOR_API void inject(const Backend&, const Injection&);
+STATOR_API int64_t lift(const Backend&);            // ends it; how many seam calls were made under it
+STATOR_API void fault_next_launch(const Backend&);  // cpu: asynchronous and sticky, as a device fault is
+STATOR_API void leak_buffer(const Backend&, size_t bytes);  // behind the Tracker: a canary for the leak check
+STATOR_API std::array<int64_t, 5> outstanding(DeviceType);  // memory, pinned, streams, events, contexts: the table's own count
+STATOR_API void set_block_seed(const Backend&, uint64_t seed);  // faithful column: order of blocks and fibers
+}  // namespace testing
+
+}  // namespace stator

@@ -1,0 +1,114 @@
+// The fifteen element types, their traits, and the one switch from a DType to a C++ type.
+#pragma once
+
+#include <stator/complex.hpp>
+#include <stator/half.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace stator {
+
+// X(enumerator, C++ type): the order is the value and is part of the compiled op table.
+#define STATOR_DTYPES(X) \
+  X(bool_, bool)         \
+  X(int8, int8_t)        \
+  X(int16, int16_t)      \
+  X(int32, int32_t)      \
+  X(int64, int64_t)      \
+  X(uint8, uint8_t)      \
+  X(uint16, uint16_t)    \
+  X(uint32, uint32_t)    \
+  X(uint64, uint64_t)    \
+  X(float16, ::stator::float16)   \
+  X(bfloat16, ::stator::bfloat16) \
+  X(float32, float)      \
+  X(float64, double)     \
+  X(complex64, ::stator::complex<float>)  \
+  X(complex128, ::stator::complex<double>)
+
+enum class DType : uint8_t {
+#define STATOR_X(name, type) name,
+  STATOR_DTYPES(STATOR_X)
+#undef STATOR_X
+};
+
+inline constexpr int dtype_count = 15;
+
+enum class Kind : uint8_t { boolean, signed_integer, unsigned_integer, floating, complex_floating };
+
+// Sets of dtypes, one bit each.
+using DTypeSet = uint32_t;
+constexpr DTypeSet dtype_bit(DType d) { return DTypeSet(1) << static_cast<int>(d); }
+namespace dtypes {
+inline constexpr DTypeSet boolean = 0x1, signed_integers = 0x1e, unsigned_integers = 0x1e0, integers = 0x1fe,
+                          floats = 0x1e00, complexes = 0x6000, reals = integers | floats,
+                          inexact = floats | complexes, numeric = reals | complexes, all = numeric | boolean;
+}
+
+template <class T>
+struct dtype_of;
+#define STATOR_X(name, type) \
+  template <>                \
+  struct dtype_of<type> : std::integral_constant<DType, DType::name> {};
+STATOR_DTYPES(STATOR_X)
+#undef STATOR_X
+template <class T>
+inline constexpr DType dtype_of_v = dtype_of<T>::value;
+
+constexpr int itemsize(DType d) {
+  constexpr int sizes[dtype_count] = {
+#define STATOR_X(name, type) sizeof(type),
+      STATOR_DTYPES(STATOR_X)
+#undef STATOR_X
+  };
+  return sizes[static_cast<int>(d)];
+}
+
+constexpr Kind kind_of(DType d) {
+  const DTypeSet b = dtype_bit(d);
+  if (b & dtypes::boolean) return Kind::boolean;
+  if (b & dtypes::signed_integers) return Kind::signed_integer;
+  if (b & dtypes::unsigned_integers) return Kind::unsigned_integer;
+  return b & dtypes::floats ? Kind::floating : Kind::complex_floating;
+}
+constexpr bool in(DType d, DTypeSet set) { return (dtype_bit(d) & set) != 0; }
+
+// "bool", "int8", ...: the names of the array API (and "bfloat16").
+STATOR_API std::string_view name(DType d);
+
+// numpy.result_type of two array dtypes; bfloat16 with float16 gives float32, with integers it behaves as float16.
+STATOR_API DType promote(DType a, DType b);
+
+// float64 for bool and integers, the dtype itself otherwise: the result of exp, divide, mean, ...
+// (NumPy gives float16/float32 for int8/int16; the array API leaves it open; stator's default float is float64.)
+constexpr DType to_inexact(DType d) { return in(d, dtypes::inexact) ? d : DType::float64; }
+
+// complex64 -> float32, complex128 -> float64, others unchanged.
+constexpr DType real_part(DType d) {
+  return d == DType::complex64 ? DType::float32 : d == DType::complex128 ? DType::float64 : d;
+}
+
+// True where numpy.can_cast(from, to, "same_kind") holds.
+STATOR_API bool can_cast_same_kind(DType from, DType to);
+
+template <class T>
+struct type_tag {
+  using type = T;
+};
+
+// Calls f(type_tag<T>{}) for the C++ type of d.
+template <class F>
+STATOR_HD constexpr decltype(auto) visit(DType d, F&& f) {
+  switch (d) {
+#define STATOR_X(name, ctype) \
+  case DType::name: return f(type_tag<ctype>{});
+    STATOR_DTYPES(STATOR_X)
+#undef STATOR_X
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace stator

@@ -1,0 +1,42 @@
+// Elementwise ops with NumPy broadcasting, any strides, mixed dtypes and weak scalars. Asynchronous.
+#pragma once
+
+#include <stator/array.hpp>
+#include <stator/op_table.hpp>
+
+#include <optional>
+
+namespace stator {
+
+struct ElementwiseOptions {
+  std::optional<DType> dtype = {};  // of a floating result: computed in its opmath, rounded once
+  const Array* out = nullptr;       // exact shape, same-kind cast; may be the very same view as an input
+};
+
+// By table row. DTypeError for dtypes outside the row, ShapeError when the shapes do not broadcast or out does not fit.
+STATOR_API Array unary(Op op, const Array& x, const ElementwiseOptions& = {}, const Stream& = {});
+STATOR_API Array binary(Op op, const Operand& a, const Operand& b, const ElementwiseOptions& = {}, const Stream& = {});
+
+// One named function per row: add(a, b), exp(x), ...
+#define STATOR_DECLARE_unary(name) \
+  inline Array name(const Array& x, const ElementwiseOptions& o = {}, const Stream& s = {}) { return unary(Op::name, x, o, s); }
+#define STATOR_DECLARE_binary(name)                                                                                     \
+  inline Array name(const Operand& a, const Operand& b, const ElementwiseOptions& o = {}, const Stream& s = {}) { \
+    return binary(Op::name, a, b, o, s);                                                                                \
+  }
+#define STATOR_DECLARE_reduce(name)
+#define STATOR_DECLARE_creation(name)
+#define STATOR_DECLARE_view(name)
+#define STATOR_DECLARE_other(name)
+#define STATOR_DECLARE_method(name)
+#define OP(name, call, cls, ...) STATOR_DECLARE_##cls(name)
+#include <stator/ops.def>
+#undef STATOR_DECLARE_unary
+#undef STATOR_DECLARE_binary
+#undef STATOR_DECLARE_reduce
+#undef STATOR_DECLARE_creation
+#undef STATOR_DECLARE_view
+#undef STATOR_DECLARE_other
+#undef STATOR_DECLARE_method
+
+}  // namespace stator

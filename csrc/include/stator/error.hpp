@@ -1,0 +1,75 @@
+// What stator throws. Types are API, texts are not. Every error has the op (may be empty), the cause with the values
+// seen, and the remedy; what() joins them.
+#pragma once
+
+#include <stator/export.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace stator {
+
+class STATOR_API Error : public std::runtime_error {
+ public:
+  Error(std::string op, std::string cause, std::string remedy = {});
+  const std::string& op() const noexcept { return op_; }
+  const std::string& cause() const noexcept { return cause_; }
+  const std::string& remedy() const noexcept { return remedy_; }
+
+ private:
+  std::string op_, cause_, remedy_;
+};
+
+// A runtime or library call failed: its code, the code's name, and the call.
+class STATOR_API CudaError : public Error {
+ public:
+  CudaError(std::string op, int code, std::string name, std::string call, std::string remedy = {});
+  int code() const noexcept { return code_; }
+  const std::string& name() const noexcept { return name_; }
+  const std::string& call() const noexcept { return call_; }
+
+ private:
+  int code_;
+  std::string name_, call_;
+};
+
+class STATOR_API OutOfMemoryError : public Error {
+ public:
+  struct Figures {
+    size_t requested, free, cached, limit;
+    std::string largest_owner;  // "4.0 MiB matmul", empty when nothing is live
+  };
+  OutOfMemoryError(std::string op, Figures figures);
+  const Figures& figures() const noexcept { return figures_; }
+
+ private:
+  Figures figures_;
+};
+
+// X(class, base): the rest carry nothing more. Index errors come from the error slot of a stream.
+#define STATOR_ERRORS(X)             \
+  X(DeviceUnavailableError, Error)   \
+  X(BackendClosedError, Error)       \
+  X(BackendMismatchError, Error)     \
+  X(ForkedProcessError, Error)       \
+  X(CaptureError, Error)             \
+  X(CompileError, Error)             \
+  X(LibraryNotFoundError, Error)     \
+  X(StreamOrderError, Error)         \
+  X(ShapeError, Error)               \
+  X(AxisError, ShapeError)           \
+  X(DTypeError, Error)               \
+  X(ValueError, Error)               \
+  X(UnsupportedError, Error)         \
+  X(IndexError, Error)
+
+#define STATOR_X(name, base)              \
+  class STATOR_API name : public base {   \
+   public:                                \
+    using base::base;                     \
+  };
+STATOR_ERRORS(STATOR_X)
+#undef STATOR_X
+
+}  // namespace stator

@@ -1,0 +1,24 @@
+// What a column offers: one struct of launchers per op family. ops/ fills the plain parameters, a launcher picks the
+// kernel, its block size, vector and index width, and submits exactly the launches that the op table states.
+#pragma once
+
+#include "kernels/elementwise.hpp"
+#include "kernels/indexing.hpp"
+#include "kernels/nn.hpp"
+#include "kernels/random.hpp"
+#include "kernels/reduction.hpp"
+
+namespace stator::kernels {
+
+struct Table {
+  const char* name;  // "cuda", "host_v2", "host_v3", "host_faithful"
+  ElementwiseTable elementwise;
+  ReductionTable reduction;
+  NNTable nn;
+  IndexingTable indexing;
+  RandomTable random;
+  void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
+  int kernel_count;                       // instances, for the build report
+};
+
+}  // namespace stator::kernels
