@@ -5,16 +5,17 @@
 
 namespace stator::abi {
 
-// Rows along one axis of arrays with the same shape: element (o, i, j) of the axis i lies at o * outer_stride... as the
-// arrays are made contiguous in the op's view, x is [outer, n, inner]; inner is 1 for the last axis.
+// Lines of n elements along one axis; the other axes, collapsed, index the lines. Strides and steps are in elements.
 struct Softmax {
   const void* x;       // forward: the input. backward: the gradient
   const void* saved;   // backward: the forward result
   void* y;
   DType dtype, out_dtype;
-  int64_t outer, n, inner;
-  int64_t x_strides[3], saved_strides[3];  // elements; y is contiguous
   bool log;
+  int32_t ndim;        // of the space of lines; innermost last
+  int64_t n, lines;
+  int64_t x_step, saved_step, y_step;  // along the axis
+  int64_t shape[max_dims], x_strides[max_dims], saved_strides[max_dims], y_strides[max_dims];
 };
 
 // Mean, sum or none over rows of -log_softmax(logits)[target]; targets equal to ignore_index count nothing.
@@ -36,14 +37,13 @@ struct CrossEntropy {
 };
 
 // Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019) over a list of tensors in one launch.
-inline constexpr int adam_inline_tensors = 48;
 struct AdamTensor {
   void *param, *exp_avg, *exp_avg_sq;
   const void* grad;
   int64_t size;
 };
 struct Adam {
-  const AdamTensor* tensors;  // host memory; the launcher copies up to adam_inline_tensors into each launch
+  const AdamTensor* tensors;  // host memory, copied into the launch; none of size 0
   int32_t tensor_count;
   DType dtype, state_dtype;   // of param and grad; of the moments
   double lr, beta1, beta2, eps, weight_decay;

@@ -18,7 +18,6 @@ struct Table {
   IndexingTable indexing;
   RandomTable random;
   void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
-  int kernel_count;                       // instances, for the build report
 };
 
 }  // namespace stator::kernels

@@ -1,0 +1,39 @@
+// The table of one column, found by core under the name stator_column_<column>.
+#include "device/column.cuh"
+#include "device/launch.cuh"
+#include "kernels/table.hpp"
+
+#define STATOR_JOIN_(a, b) a##b
+#define STATOR_JOIN(a, b) STATOR_JOIN_(a, b)
+#define STATOR_TEXT_(a) #a
+#define STATOR_TEXT(a) STATOR_TEXT_(a)
+
+namespace stator::STATOR_COLUMN {
+
+void fill(kernels::ElementwiseTable&);
+void fill(kernels::ReductionTable&);
+void fill(kernels::NNTable&);
+void fill(kernels::IndexingTable&);
+void fill(kernels::RandomTable&);
+
+namespace {
+kernels::Table make_table() {
+  kernels::Table t{};
+  t.name = STATOR_TEXT(STATOR_COLUMN);
+  fill(t.elementwise);
+  fill(t.reduction);
+  fill(t.nn);
+  fill(t.indexing);
+  fill(t.random);
+  t.set_block_seed = block_seed_setter();
+  return t;
+}
+const kernels::Table column_table = make_table();
+}  // namespace
+
+}  // namespace stator::STATOR_COLUMN
+
+extern "C" __attribute__((visibility("default"))) const stator::kernels::Table* STATOR_JOIN(stator_column_,
+                                                                                          STATOR_COLUMN)() {
+  return &stator::STATOR_COLUMN::column_table;
+}

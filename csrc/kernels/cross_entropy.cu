@@ -1,0 +1,190 @@
+// Cross entropy with integer targets, forward and backward, each in one launch.
+//   loss_i = (1 - s) w[t_i] (-log p[t_i]) + s / C * sum_c w[c] (-log p[c]),  p = softmax(logits_i)
+// mean divides by the sum of w[t_i], as PyTorch does.
+#include "device/convert.cuh"
+#include "device/fault.cuh"
+#include "device/functional.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "kernels/nn_fill.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct CrossEntropyTuning {
+  static constexpr int warp = 32, block = 256;           // threads a row for few and for many classes
+  static constexpr int rows = by_column<4, 64>;          // rows a block takes, at the least
+};
+
+// One row's view of the parameters.
+template <class T>
+struct LossRow {
+  using A = opmath_t<T>;
+  const T* logits;
+  const T* weight;
+  int64_t stride, classes, target;
+  bool counts;  // neither ignored nor out of range
+
+  STATOR_FN LossRow(const abi::CrossEntropy& p, int64_t row)
+      : logits(static_cast<const T*>(p.logits) + row * p.logit_strides[0]),
+        weight(static_cast<const T*>(p.weight)),
+        stride(p.logit_strides[1]),
+        classes(p.classes),
+        target(load_as<int64_t>(p.target, p.target_dtype, row * p.target_stride)),
+        counts(target != p.ignore_index && target >= 0 && target < p.classes) {}
+
+  STATOR_FN A logit(int64_t c) const { return A(logits[c * stride]); }
+  STATOR_FN A class_weight(int64_t c) const { return weight ? A(weight[c]) : A(1); }
+  template <class Group>
+  STATOR_FN A largest(const Group& group) const {
+    return group.template map_reduce<A>(classes, Max{}, [this](int64_t c) { return logit(c); });
+  }
+  template <class Group>
+  STATOR_FN A exp_sum(const Group& group, A largest) const {
+    return group.template map_sum<A>(classes, [this, largest](int64_t c) { return exp(logit(c) - largest); });
+  }
+  template <class Group>
+  STATOR_FN A weight_sum(const Group& group) const {
+    return weight ? group.template map_sum<A>(classes, [this](int64_t c) { return class_weight(c); }) : A(classes);
+  }
+};
+
+template <class T, int Size>
+STATOR_KERNEL void cross_entropy_kernel(abi::CrossEntropy p, abi::ErrorSlot slot, uint16_t op, int64_t rows_per_block) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int64_t first = group.block() * rows_per_block;
+  const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;
+  double loss_sum = 0, weight_sum = 0;
+  for (int64_t i = first; i < last; ++i) {
+    const LossRow<T> row(p, i);
+    A loss = 0;
+    if (row.counts) {
+      const A largest = row.largest(group);
+      const A shift = log(row.exp_sum(group, largest));
+      const A at_target = row.class_weight(row.target) * (shift - (row.logit(row.target) - largest));
+      loss = at_target;
+      if (p.label_smoothing != 0) {
+        const A all = group.template map_sum<A>(
+            p.classes, [=](int64_t c) { return row.class_weight(c) * (shift - (row.logit(c) - largest)); });
+        loss = A(1 - p.label_smoothing) * at_target + A(p.label_smoothing / double(p.classes)) * all;
+      }
+      weight_sum += double(row.class_weight(row.target));
+    } else if (row.target != p.ignore_index && group.rank() == 0) {
+      report(slot, op, abi::Fault::index_out_of_range, i, row.target);
+    }
+    loss_sum += double(loss);
+    if (p.reduction == abi::LossReduction::none && group.rank() == 0) static_cast<T*>(p.out)[i] = T(loss);
+  }
+  if (p.reduction == abi::LossReduction::none) return;
+  double* partials = static_cast<double*>(p.partials);
+  if (group.rank() == 0) {
+    partials[2 * group.block()] = loss_sum;
+    partials[2 * group.block() + 1] = weight_sum;
+  }
+  if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
+  const double loss = group.template map_sum<double>(group.blocks(), [=](int64_t b) { return partials[2 * b]; });
+  const double weight = group.template map_sum<double>(group.blocks(), [=](int64_t b) { return partials[2 * b + 1]; });
+  if (group.rank() == 0) {
+    const double result = p.reduction == abi::LossReduction::mean ? loss / weight : loss;
+    *static_cast<T*>(p.out) = convert<T>(result);
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL void cross_entropy_backward_kernel(abi::CrossEntropy p, abi::ErrorSlot slot, uint16_t op,
+                                                 int64_t rows_per_block) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int64_t first = group.block() * rows_per_block;
+  const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;
+  double denominator = 1;
+  if (p.reduction == abi::LossReduction::mean) {
+    // Every block sums the target weights again: cheaper than a second launch.
+    denominator = group.template map_sum<double>(p.n, [&](int64_t i) {
+      const LossRow<T> row(p, i);
+      return row.counts ? double(row.class_weight(row.target)) : 0.0;
+    });
+  }
+  const T* grads = static_cast<const T*>(p.grad);
+  const A smooth = A(p.label_smoothing / double(p.classes)), sharp = A(1 - p.label_smoothing);
+  for (int64_t i = first; i < last; ++i) {
+    const LossRow<T> row(p, i);
+    T* out = static_cast<T*>(p.out) + i * p.classes;
+    if (!row.counts) {
+      if (row.target != p.ignore_index && group.rank() == 0)
+        report(slot, op, abi::Fault::index_out_of_range, i, row.target);
+      group.for_each(p.classes, [=](int64_t c) { out[c] = T(0.0f); });
+      continue;
+    }
+    const A largest = row.largest(group);
+    const A scale = A(1) / row.exp_sum(group, largest);
+    const A grad = A(double(A(grads[p.reduction == abi::LossReduction::none ? i * p.grad_stride : 0])) / denominator);
+    const A target_weight = sharp * row.class_weight(row.target);
+    const A spread = p.label_smoothing != 0 ? smooth * row.weight_sum(group) : A(0);
+    group.for_each(p.classes, [=](int64_t c) {
+      const A probability = exp(row.logit(c) - largest) * scale;
+      const A at_target = c == row.target ? target_weight : A(0);
+      out[c] = T(grad * ((target_weight + spread) * probability - at_target - smooth * row.class_weight(c)));
+    });
+  }
+}
+
+struct LossGrid {
+  int64_t blocks, rows_per_block;
+};
+
+LossGrid grid(const abi::DeviceLimits& limits, const abi::CrossEntropy& p, int threads) {
+  const int64_t most = waves(limits, threads);
+  const int64_t n = p.n > 0 ? p.n : 1;  // an empty batch is one block without rows
+  const int64_t wanted = ceil_div(n, CrossEntropyTuning::rows);
+  const int64_t rows = ceil_div(n, wanted < most ? wanted : most);
+  return {ceil_div(n, rows), rows};
+}
+
+int threads_for(const abi::CrossEntropy& p) {
+  return p.classes <= CrossEntropyTuning::block ? CrossEntropyTuning::warp : CrossEntropyTuning::block;
+}
+
+template <class F>
+void for_floating(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float16: return f(type_tag<float16>{});
+    case DType::bfloat16: return f(type_tag<bfloat16>{});
+    case DType::float32: return f(type_tag<float>{});
+    default: return f(type_tag<double>{});
+  }
+}
+
+int64_t scratch_bytes(const abi::DeviceLimits& limits, const abi::CrossEntropy& p) {
+  return grid(limits, p, threads_for(p)).blocks * 2 * int64_t(sizeof(double));
+}
+
+template <bool Backward>
+void cross_entropy(const abi::Queue& q, const abi::CrossEntropy& p) {
+  using Tune = CrossEntropyTuning;
+  const int threads = threads_for(p);
+  const LossGrid g = grid(*q.limits, p, threads);
+  for_floating(p.dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (Backward) {
+      const auto kernel = threads == Tune::warp ? cross_entropy_backward_kernel<T, Tune::warp>
+                                                : cross_entropy_backward_kernel<T, Tune::block>;
+      launch(q, "cross_entropy_backward", kernel, {g.blocks, threads}, p, q.slot, q.op, g.rows_per_block);
+    } else {
+      const auto kernel =
+          threads == Tune::warp ? cross_entropy_kernel<T, Tune::warp> : cross_entropy_kernel<T, Tune::block>;
+      launch(q, "cross_entropy", kernel, {g.blocks, threads}, p, q.slot, q.op, g.rows_per_block);
+    }
+  });
+}
+
+}  // namespace
+
+void fill_cross_entropy(kernels::NNTable& table) {
+  table.cross_entropy_scratch = scratch_bytes;
+  table.cross_entropy = cross_entropy<false>;
+  table.cross_entropy_backward = cross_entropy<true>;
+}
+
+}  // namespace stator::STATOR_COLUMN

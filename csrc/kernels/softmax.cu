@@ -1,0 +1,95 @@
+// Launchers of the softmax family: cached rows, long rows, columns.
+#include "device/launch.cuh"
+#include "kernels/nn_fill.cuh"
+#include "kernels/softmax_columns.cuh"
+#include "kernels/softmax_rows.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SoftmaxTuning {
+  static constexpr int warp = 32, block = 256, wide = 1024;  // threads for short, medium and long rows
+  static constexpr int items = 2;                            // 16-byte vectors a thread keeps of a cached row
+  static constexpr int columns = by_column<256, 64>;         // tile of the column kernel
+};
+
+bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
+
+template <class T, bool Log>
+void launch_rows(const abi::Queue& q, const abi::Softmax& p) {
+  using Tune = SoftmaxTuning;
+  const T* x = static_cast<const T*>(p.x);
+  T* y = static_cast<T*>(p.y);
+  const int64_t stride = p.x_strides[0];
+  if constexpr (!fast_host) {
+    constexpr int v = vector_width<T>;
+    const bool vectors = aligned(x) && aligned(y) && p.n % v == 0 && stride % v == 0;
+    constexpr int reach = v * Tune::items;
+    if (vectors && p.n <= Tune::warp * reach)
+      return launch(q, "softmax_cached", softmax_cached_kernel<T, Tune::warp, v, Tune::items, Log>,
+                    {p.lines, Tune::warp}, x, y, p.n, stride);
+    if (vectors && p.n <= Tune::block * reach)
+      return launch(q, "softmax_cached", softmax_cached_kernel<T, Tune::block, v, Tune::items, Log>,
+                    {p.lines, Tune::block}, x, y, p.n, stride);
+    if (vectors && p.n <= Tune::wide * reach)
+      return launch(q, "softmax_cached", softmax_cached_kernel<T, Tune::wide, v, Tune::items, Log>,
+                    {p.lines, Tune::wide}, x, y, p.n, stride);
+  }
+  if (p.n <= Tune::block)
+    return launch(q, "softmax_row", softmax_row_kernel<T, Tune::warp, Log>, {p.lines, Tune::warp}, x, y, p.n, stride);
+  launch(q, "softmax_row", softmax_row_kernel<T, Tune::block, Log>, {p.lines, Tune::block}, x, y, p.n, stride);
+}
+
+template <class T, bool Log>
+void launch_rows_backward(const abi::Queue& q, const abi::Softmax& p) {
+  using Tune = SoftmaxTuning;
+  const T* g = static_cast<const T*>(p.x);
+  const T* y = static_cast<const T*>(p.saved);
+  T* dx = static_cast<T*>(p.y);
+  if (p.n <= Tune::block)
+    return launch(q, "softmax_row_backward", softmax_row_backward_kernel<T, Tune::warp, Log>, {p.lines, Tune::warp}, g,
+                  y, dx, p.n, p.x_strides[0], p.saved_strides[0]);
+  launch(q, "softmax_row_backward", softmax_row_backward_kernel<T, Tune::block, Log>, {p.lines, Tune::block}, g, y, dx,
+         p.n, p.x_strides[0], p.saved_strides[0]);
+}
+
+template <class Io, bool Log, bool Backward>
+void launch_columns(const abi::Queue& q, const abi::Softmax& p) {
+  using Tune = SoftmaxTuning;
+  launch(q, "softmax_column", softmax_column_kernel<Io, Tune::block, Tune::columns, Log, Backward>,
+         {ceil_div(p.lines, Tune::columns), Tune::block}, p);
+}
+
+template <bool Log, bool Backward>
+void dispatch(const abi::Queue& q, const abi::Softmax& p) {
+  if (p.dtype != p.out_dtype) {
+    const bool wide = p.dtype == DType::float64 || p.out_dtype == DType::float64;
+    return wide ? launch_columns<Any<double>, Log, Backward>(q, p) : launch_columns<Any<float>, Log, Backward>(q, p);
+  }
+  const bool rows = p.ndim <= 1 && p.x_step == 1 && p.y_step == 1 && (!Backward || p.saved_step == 1);
+  const auto typed = [&]<class T>(type_tag<T>) {
+    if (!rows) return launch_columns<Typed<T>, Log, Backward>(q, p);
+    if constexpr (Backward) return launch_rows_backward<T, Log>(q, p);
+    else return launch_rows<T, Log>(q, p);
+  };
+  switch (p.dtype) {
+    case DType::float16: return typed(type_tag<float16>{});
+    case DType::bfloat16: return typed(type_tag<bfloat16>{});
+    case DType::float32: return typed(type_tag<float>{});
+    default: return typed(type_tag<double>{});
+  }
+}
+
+void softmax(const abi::Queue& q, const abi::Softmax& p) { p.log ? dispatch<true, false>(q, p) : dispatch<false, false>(q, p); }
+void softmax_backward(const abi::Queue& q, const abi::Softmax& p) {
+  p.log ? dispatch<true, true>(q, p) : dispatch<false, true>(q, p);
+}
+
+}  // namespace
+
+void fill_softmax(kernels::NNTable& table) {
+  table.softmax = softmax;
+  table.softmax_backward = softmax_backward;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,115 @@
+// Gather along one axis. Moves words of the item's size, or 16-byte words where rows allow.
+#include "device/convert.cuh"
+#include "device/fault.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/indexing.hpp"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct TakeTuning {
+  static constexpr int block = 256;
+  static constexpr int row_tile = by_column<4, 64>;             // rows a block gathers when rows are long
+  static constexpr int element_tile = by_column<1024, 16384>;   // elements a block gathers when rows are short
+  static constexpr int64_t long_row = 64;                       // words from which a row is long
+};
+
+struct alignas(16) Word16 {
+  uint64_t a, b;
+};
+
+// The index of position k, wrapped once; -1 (and a report) when it is out of range.
+STATOR_FN int64_t checked_index(const abi::Take& p, const abi::ErrorSlot& slot, uint16_t op, int64_t k) {
+  const bool is_unsigned = p.index_dtype == DType::uint64;
+  const int64_t value = load_as<int64_t>(p.indices, p.index_dtype, k * p.index_stride);
+  const bool too_large = is_unsigned && load_as<uint64_t>(p.indices, p.index_dtype, k * p.index_stride) >= uint64_t(p.n);
+  const int64_t index = value < 0 && !is_unsigned ? value + p.n : value;
+  if (!too_large && index >= 0 && index < p.n) return index;
+  report(slot, op, abi::Fault::index_out_of_range, k, value);
+  return -1;
+}
+
+// Long rows: a group copies row after row of `inner` words.
+template <class Word, int Size>
+STATOR_KERNEL void take_rows_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const int64_t rows = p.outer * p.count;
+  const int64_t first = group.block() * TakeTuning::row_tile;
+  for (int64_t r = first; r < first + TakeTuning::row_tile && r < rows; ++r) {
+    const int64_t o = r / p.count, k = r - o * p.count;
+    const int64_t index = checked_index(p, slot, op, k);
+    Word* out = static_cast<Word*>(p.out) + r * p.inner;
+    if (index < 0) {
+      group.for_each(p.inner, [=](int64_t i) { out[i] = Word{}; });
+      continue;
+    }
+    const Word* row = static_cast<const Word*>(p.x) + o * p.x_strides[0] + index * p.x_strides[1];
+    const int64_t step = p.x_strides[2];
+    if (step == 1) group.for_each(p.inner, [=](int64_t i) { out[i] = row[i]; });
+    else group.for_each(p.inner, [=](int64_t i) { out[i] = row[i * step]; });
+  }
+}
+
+// Short rows: threads run over the output's elements.
+template <class Word, class Index, int Size>
+STATOR_KERNEL void take_elements_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const int64_t total = p.outer * p.count * p.inner;
+  const int64_t first = group.block() * TakeTuning::element_tile;
+  const int64_t n = total - first < TakeTuning::element_tile ? total - first : TakeTuning::element_tile;
+  group.for_each(n, [=](int64_t at) {
+    const Index linear = Index(first + at);
+    const Index row = p.inner == 1 ? linear : linear / Index(p.inner);
+    const Index i = linear - row * Index(p.inner);
+    const Index o = p.outer == 1 ? 0 : row / Index(p.count);
+    const Index k = row - o * Index(p.count);
+    const int64_t index = checked_index(p, slot, op, k);
+    static_cast<Word*>(p.out)[first + at] =
+        index < 0 ? Word{}
+                  : static_cast<const Word*>(p.x)[o * p.x_strides[0] + index * p.x_strides[1] + i * p.x_strides[2]];
+  });
+}
+
+template <class Word>
+void take_words(const abi::Queue& q, const abi::Take& p) {
+  using Tune = TakeTuning;
+  const int64_t total = p.outer * p.count * p.inner;
+  if (p.inner >= Tune::long_row)
+    return launch(q, "take_rows", take_rows_kernel<Word, Tune::block>,
+                  {ceil_div(p.outer * p.count, Tune::row_tile), Tune::block}, p, q.slot, q.op);
+  const auto kernel = total < (int64_t(1) << 31) ? take_elements_kernel<Word, uint32_t, Tune::block>
+                                                 : take_elements_kernel<Word, int64_t, Tune::block>;
+  launch(q, "take_elements", kernel, {ceil_div(total, Tune::element_tile), Tune::block}, p, q.slot, q.op);
+}
+
+// Rows of dense elements become rows of 16-byte words when sizes, strides and addresses are multiples of 16 bytes.
+bool widen(abi::Take& p) {
+  const int64_t per_word = 16 / p.itemsize;
+  const auto address = reinterpret_cast<uintptr_t>(p.x) | reinterpret_cast<uintptr_t>(p.out);
+  const int64_t steps = p.inner | p.x_strides[0] | p.x_strides[1];
+  if (per_word < 2 || p.x_strides[2] != 1 || address % 16 != 0 || steps % per_word != 0) return false;
+  p.inner /= per_word;
+  p.x_strides[0] /= per_word;
+  p.x_strides[1] /= per_word;
+  return true;
+}
+
+void take(const abi::Queue& q, const abi::Take& params) {
+  abi::Take p = params;
+  if (p.inner == 1) p.x_strides[2] = 1;
+  if (widen(p)) return take_words<Word16>(q, p);
+  switch (p.itemsize) {
+    case 1: return take_words<uint8_t>(q, p);
+    case 2: return take_words<uint16_t>(q, p);
+    case 4: return take_words<uint32_t>(q, p);
+    case 8: return take_words<uint64_t>(q, p);
+    default: return take_words<Word16>(q, p);
+  }
+}
+
+}  // namespace
+
+void fill(kernels::IndexingTable& table) { table.take = take; }
+
+}  // namespace stator::STATOR_COLUMN

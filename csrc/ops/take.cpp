@@ -1,0 +1,78 @@
+#include <stator/indexing.hpp>
+
+#include "core/op_call.hpp"
+
+#include <stator/creation.hpp>
+
+namespace stator {
+namespace {
+
+Dims take_shape(const Dims& x, const Dims& indices, int axis) {
+  Dims shape;
+  for (int d = 0; d < axis; ++d) shape.push_back(x[d]);
+  for (int64_t extent : indices) shape.push_back(extent);
+  for (int d = axis + 1; d < x.size(); ++d) shape.push_back(x[d]);
+  return shape;
+}
+
+// [outer, n, inner] with one stride for each group of axes, or false when a group does not step evenly.
+bool group_axes(const Array& x, int axis, abi::Take& p) {
+  const auto collapse = [&](int first, int last, int64_t* extent, int64_t* stride) {
+    *extent = 1;
+    *stride = 1;
+    for (int d = last - 1; d >= first; --d) {
+      if (x.shape()[d] == 1) continue;
+      if (*extent == 1) *stride = x.strides()[d];
+      else if (x.strides()[d] != *extent * *stride) return false;
+      *extent *= x.shape()[d];
+    }
+    return true;
+  };
+  p.n = x.shape()[axis];
+  p.x_strides[1] = x.strides()[axis];
+  return collapse(0, axis, &p.outer, &p.x_strides[0]) && collapse(axis + 1, x.ndim(), &p.inner, &p.x_strides[2]);
+}
+
+}  // namespace
+
+Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, const Array* out, const Stream& stream) {
+  const std::string op(op_info(Op::take).call);
+  if (!axis) {
+    const int64_t flat[] = {-1};
+    return take(reshape(x, flat, {}, stream), indices, 0, out, stream);
+  }
+  OpCall call(Op::take, {&x, &indices, out}, stream);
+  if (!in(indices.dtype(), dtypes::integers))
+    throw DTypeError(op, "indices have dtype " + std::string(name(indices.dtype())), "pass an integer dtype");
+  if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "take from an array of at least one axis");
+  const int at = normalize_axis(op, *axis, x.ndim());
+  const Dims shape = take_shape(x.shape(), indices.shape(), at);
+  checked_size(op, shape, itemsize(x.dtype()));
+  Array result = call.output(shape, x.dtype(), out);
+  if (result.size() == 0) return result;
+  abi::Take p{};
+  // Uneven steps of the outer or inner axes, rare, and the axes of an index array likewise, are evened out by a copy.
+  const Array source = group_axes(x, at, p) ? x : copy(x, stream);
+  if (source.buffer().get() != x.buffer().get()) group_axes(source, at, p);
+  const bool even = indices.ndim() <= 1 || indices.is_contiguous();
+  const Array positions = even ? indices : copy(indices, stream);
+  // The kernel writes dense rows of x's dtype; any other `out` is filled from them.
+  const bool direct = result.is_contiguous() && result.dtype() == x.dtype();
+  Array dense = direct ? result : call.empty(shape, x.dtype());
+  p.count = indices.size();
+  p.index_stride = positions.ndim() == 1 ? positions.strides()[0] : 1;
+  p.index_dtype = positions.dtype();
+  p.itemsize = itemsize(x.dtype());
+  p.x = source.data_ptr();
+  p.indices = positions.data_ptr();
+  p.out = dense.data_ptr();
+  call.reads(source);
+  call.reads(positions);
+  call.writes(dense);
+  call.kernels().indexing.take(call.queue(), p);
+  if (!direct) assign(result, dense, stream);
+  call.finish_indices();
+  return result;
+}
+
+}  // namespace stator
