@@ -1,0 +1,71 @@
+// Atomics of device scope, relaxed unless said; `fence` orders them.
+#pragma once
+
+#include "device/column.cuh"
+
+#include <cstring>
+#include <type_traits>
+
+namespace stator::STATOR_COLUMN {
+
+// Orders this thread's writes before its later ones, for every thread of the device.
+STATOR_FN void fence() {
+#if defined(STATOR_HOST)
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#else
+  __threadfence();
+#endif
+}
+
+// The same, for the host too.
+STATOR_FN void fence_system() {
+#if defined(STATOR_HOST)
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#else
+  __threadfence_system();
+#endif
+}
+
+// Stores `desired` where *p equals `expected`; returns what was there. 4- and 8-byte integers.
+template <class T>
+STATOR_FN T atomic_cas(T* p, T expected, T desired) {
+  static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+#if defined(STATOR_HOST)
+  __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return expected;
+#else
+  using U = std::conditional_t<sizeof(T) == 4, unsigned int, unsigned long long>;
+  return T(atomicCAS(reinterpret_cast<U*>(p), U(expected), U(desired)));
+#endif
+}
+
+// *p += v, returns what was there: 4- and 8-byte integers (wrapping), float, double. Float sums depend on the order.
+template <class T>
+STATOR_FN T atomic_add(T* p, T v) {
+#if defined(STATOR_HOST)
+  if constexpr (std::is_integral_v<T>) {
+    return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);
+  } else {
+    using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    U* const word = reinterpret_cast<U*>(p);
+    U seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+    for (;;) {
+      T old;
+      std::memcpy(&old, &seen, sizeof(T));
+      const T sum = old + v;
+      U desired;
+      std::memcpy(&desired, &sum, sizeof(T));
+      if (__atomic_compare_exchange_n(word, &seen, desired, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return old;
+    }
+  }
+#else
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::conditional_t<sizeof(T) == 4, unsigned int, unsigned long long>;
+    return T(atomicAdd(reinterpret_cast<U*>(p), U(v)));
+  } else {
+    return atomicAdd(p, v);
+  }
+#endif
+}
+
+}  // namespace stator::STATOR_COLUMN

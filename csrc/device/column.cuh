@@ -1,0 +1,47 @@
+// What a kernel source is written with in place of CUDA keywords. One source, four compilations:
+// cuda (nvcc), host_v2 and host_v3 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
+#pragma once
+
+#include "device/abi.hpp"
+
+#if !defined(STATOR_COLUMN)
+#error "device/ headers belong to one column: compile with -DSTATOR_COLUMN=<cuda|host_v2|host_v3|host_faithful>"
+#endif
+
+#define STATOR_RESTRICT __restrict__
+
+// Before a loop: STATOR_UNROLL() or STATOR_UNROLL(4), on cuda; the host compiler decides by itself.
+#define STATOR_PRAGMA(text) _Pragma(#text)
+#if defined(STATOR_HOST)
+#define STATOR_UNROLL(...)
+#else
+#define STATOR_UNROLL(...) STATOR_PRAGMA(unroll __VA_ARGS__)
+#endif
+
+#if !defined(STATOR_HOST)
+#define STATOR_KERNEL __global__
+#define STATOR_FN __device__ __forceinline__
+#elif defined(STATOR_FAITHFUL)
+#define STATOR_KERNEL
+#define STATOR_FN inline
+#else
+// flatten: a lambda that a word calls in its main loop and in its tail must be inlined in both to vectorise.
+#define STATOR_KERNEL __attribute__((flatten))
+#define STATOR_FN inline __attribute__((always_inline))
+#endif
+
+namespace stator::STATOR_COLUMN {
+
+#if defined(STATOR_HOST) && !defined(STATOR_FAITHFUL)
+inline constexpr bool fast_host = true;
+#else
+inline constexpr bool fast_host = false;
+#endif
+
+// A tuning number: the first where blocks have threads (cuda, faithful), the second on the fast host.
+template <int Threaded, int Fast>
+struct by_column {
+  static constexpr int value = fast_host ? Fast : Threaded;
+};
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,160 @@
+// Conversions between element types (the numerics contract), and loads and stores by dtype.
+// Float to integer truncates and saturates, NaN gives 0; integers wrap; complex to real keeps the real part; to bool is
+// "!= 0"; anything to a half type rounds once.
+#pragma once
+
+#include "device/column.cuh"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace stator::STATOR_COLUMN {
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+template <class T>
+struct complex_part {
+  using type = void;
+};
+template <class T>
+struct complex_part<complex<T>> {
+  using type = T;
+};
+template <class T>
+inline constexpr bool is_complex = !std::is_void_v<typename complex_part<T>::type>;
+
+namespace detail {
+
+// Rounds to odd, so that the rounding to a half type that follows is the only one.
+STATOR_FN float to_float_odd(double v) {
+  const float f = float(v);
+  uint32_t bits = std::bit_cast<uint32_t>(f);
+  const bool inexact = double(f) != v;
+  const bool away = (f < 0 ? -double(f) : double(f)) > (v < 0 ? -v : v);
+  bits = inexact ? ((bits - uint32_t(away)) | 1u) : bits;
+  return std::bit_cast<float>(bits);
+}
+
+// 53 significant bits hold the value and a sticky bit.
+STATOR_FN double to_double_sticky(uint64_t v) {
+  const uint64_t sticky = (v & ~uint64_t(0x7ff)) | (uint64_t((v & 0x7ff) != 0) << 11);
+  return double(v >> 53 ? sticky : v);
+}
+
+template <class From>
+STATOR_FN float to_float_for_half(From v) {
+  if constexpr (std::is_same_v<From, double>) {
+    return to_float_odd(v);
+  } else if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
+    if constexpr (std::is_signed_v<From>) {
+      const double magnitude = to_double_sticky(v < 0 ? uint64_t(0) - uint64_t(v) : uint64_t(v));
+      return to_float_odd(v < 0 ? -magnitude : magnitude);
+    } else {
+      return to_float_odd(to_double_sticky(v));
+    }
+  } else if constexpr (std::is_integral_v<From> && sizeof(From) == 4) {
+    return to_float_odd(double(v));
+  } else {
+    return float(v);
+  }
+}
+
+template <class To, class From>
+STATOR_FN To saturate(From v) {
+  // 2^digits is exact in From; To's maximum may not be. Compare first: an out-of-range conversion is undefined.
+  constexpr From end = From(2) * From(uint64_t(1) << (std::numeric_limits<To>::digits - 1));
+  constexpr From begin = From(std::numeric_limits<To>::lowest());
+  const bool high = v >= end;
+  const bool in_range = (v > begin) & !high;
+  const To inside = static_cast<To>(in_range ? v : From(0));
+  const To low = v <= begin ? std::numeric_limits<To>::lowest() : To(0);
+  return high ? std::numeric_limits<To>::max() : To(inside | low);
+}
+
+}  // namespace detail
+
+template <class To, class From>
+STATOR_FN To convert(From v) {
+  if constexpr (std::is_same_v<To, From>) {
+    return v;
+  } else if constexpr (is_half<From>) {
+    return convert<To>(float(v));
+  } else if constexpr (is_complex<To>) {
+    using R = typename complex_part<To>::type;
+    if constexpr (is_complex<From>)
+      return To(R(v.re), R(v.im));
+    else
+      return To(convert<R>(v), R(0));
+  } else if constexpr (is_complex<From>) {
+    if constexpr (std::is_same_v<To, bool>)
+      return (v.re != 0) | (v.im != 0);
+    else
+      return convert<To>(v.re);
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return v != From(0);
+  } else if constexpr (is_half<To>) {
+    return To(detail::to_float_for_half(v));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return detail::saturate<To>(v);
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+// X(enumerator, C++ type) for each case of a dtype switch.
+#define STATOR_DTYPE_SWITCH(dtype, CASE) \
+  switch (dtype) { STATOR_DTYPES(CASE) }
+
+// Element i of `base`, which holds dtype d.
+template <class C>
+STATOR_FN C load_as(const void* base, DType d, int64_t i) {
+#define STATOR_CASE(name, type) \
+  case DType::name: return convert<C>(static_cast<const type*>(base)[i]);
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+  __builtin_unreachable();
+}
+
+template <class C>
+STATOR_FN void store_as(void* base, DType d, int64_t i, C value) {
+#define STATOR_CASE(name, type) \
+  case DType::name: static_cast<type*>(base)[i] = convert<type>(value); return;
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+namespace detail {
+template <class T, int N, class C>
+STATOR_FN void load_each(C (&out)[N], const T* base, const int64_t (&offset)[N], int count) {
+STATOR_UNROLL()
+  for (int k = 0; k < N; ++k)
+    if (k < count) out[k] = convert<C>(base[offset[k]]);
+}
+template <class T, int N, class C>
+STATOR_FN void store_each(const C (&value)[N], T* base, const int64_t (&offset)[N], int count) {
+STATOR_UNROLL()
+  for (int k = 0; k < N; ++k)
+    if (k < count) base[offset[k]] = convert<T>(value[k]);
+}
+}  // namespace detail
+
+// The first `count` of N elements, one switch for all of them.
+template <int N, class C>
+STATOR_FN void load_many(C (&out)[N], const void* base, DType d, const int64_t (&offset)[N], int count) {
+#define STATOR_CASE(name, type) \
+  case DType::name: return detail::load_each(out, static_cast<const type*>(base), offset, count);
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+template <int N, class C>
+STATOR_FN void store_many(const C (&value)[N], void* base, DType d, const int64_t (&offset)[N], int count) {
+#define STATOR_CASE(name, type) \
+  case DType::name: return detail::store_each(value, static_cast<type*>(base), offset, count);
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+}  // namespace stator::STATOR_COLUMN

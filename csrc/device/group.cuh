@@ -1,0 +1,17 @@
+// The words of a block kernel: `const Group<Size> group;`. Size is the CUDA block size where blocks have threads and
+// group.size is 1 on the fast host, where one thread of execution is the block. Per-thread arrays are sized from it.
+// Collectives (sync, reduce, map_reduce, map_sum, inclusive_scan, last_block) are called by every thread of the block.
+// Their trees are fixed by Size and n alone: equal input gives equal bits.
+#pragma once
+
+#include "device/column.cuh"
+
+#if !defined(STATOR_HOST)
+#include "device/simt_cuda.cuh"
+#include "device/group_simt.cuh"
+#elif defined(STATOR_FAITHFUL)
+#include "device/simt_faithful.cuh"
+#include "device/group_simt.cuh"
+#else
+#include "device/group_fast.cuh"
+#endif

@@ -1,0 +1,57 @@
+// Starting a kernel: launch(queue, "name", kernel<...>, {blocks, threads, shared_bytes}, arguments...).
+#pragma once
+
+#include "device/column.cuh"
+#if defined(STATOR_HOST)
+#include "device/host_entry.hpp"
+#endif
+
+#include <algorithm>
+#include <type_traits>
+
+namespace stator::STATOR_COLUMN {
+
+// A one-dimensional grid; at most 2^31-1 blocks on cuda, so launchers cap the grid and kernels stride over it.
+// `threads` is the kernel's Group size (the fast host ignores it).
+struct Config {
+  int64_t blocks;
+  int threads;
+  int shared_bytes = 0;  // what group.dynamic<T>() points to
+};
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Blocks that are resident at once: the grid to aim at for kernels that stride over their work. The fast host asks for
+// a few blocks a worker, so that a late worker leaves less to wait for.
+inline int64_t waves(const abi::DeviceLimits& limits, int threads) {
+  const int per_processor = fast_host ? 4 : std::max(1, limits.max_threads_per_multiprocessor / std::max(threads, 32));
+  return int64_t(std::max(1, limits.multiprocessors)) * per_processor;
+}
+
+// Arguments are copied when the launch is submitted. A grid of no blocks launches nothing.
+template <class... P>
+void launch(const abi::Queue& q, const char* name, void (*kernel)(P...), Config c, std::type_identity_t<P>... args) {
+  static_assert((std::is_trivially_copyable_v<P> && ...), "kernel arguments are copied as bytes");
+  static_assert((!std::is_reference_v<P> && ...), "kernel arguments outlive the caller's");
+  if (c.blocks <= 0) return;
+  abi::Launch l{};
+  l.name = name;
+  l.kernel = reinterpret_cast<const void*>(kernel);
+  l.blocks = c.blocks;
+  l.threads = c.threads;
+  l.shared_bytes = c.shared_bytes;
+#if defined(STATOR_HOST)
+  const Pack<P...> pack = make_pack<P...>(args...);
+  l.entry = run_blocks<P...>;
+  l.arguments = &pack;
+  l.argument_bytes = sizeof(pack);
+  l.whole = !fast_host;
+  q.submit(q, l);
+#else
+  void* params[] = {const_cast<void*>(static_cast<const void*>(&args))..., nullptr};
+  l.params = params;
+  q.submit(q, l);
+#endif
+}
+
+}  // namespace stator::STATOR_COLUMN

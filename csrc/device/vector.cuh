@@ -1,0 +1,130 @@
+// Wide accesses: 16 bytes a thread on cuda, plain vectorised loops on the fast host.
+#pragma once
+
+#include "device/column.cuh"
+
+#include <cstring>
+#include <type_traits>
+
+namespace stator::STATOR_COLUMN {
+
+template <class T, int N>
+struct alignas(N * sizeof(T)) Vec {
+  T value[N];
+
+  STATOR_FN T& operator[](int k) { return value[k]; }
+  STATOR_FN const T& operator[](int k) const { return value[k]; }
+};
+
+// Elements in 16 bytes.
+template <class T>
+inline constexpr int vector_width = 16 / int(sizeof(T));
+
+#if !defined(STATOR_HOST)
+namespace detail {
+template <int Bytes>
+struct Word;
+template <>
+struct Word<16> {
+  using type = uint4;
+};
+template <>
+struct Word<8> {
+  using type = uint2;
+};
+template <>
+struct Word<4> {
+  using type = unsigned int;
+};
+template <>
+struct Word<2> {
+  using type = unsigned short;
+};
+template <>
+struct Word<1> {
+  using type = unsigned char;
+};
+}  // namespace detail
+#endif
+
+// `p` is aligned to N * sizeof(T), which is at most 16.
+template <int N, class T>
+STATOR_FN Vec<T, N> load_vector(const T* p) {
+  return *reinterpret_cast<const Vec<T, N>*>(p);
+}
+template <class T, int N>
+STATOR_FN void store_vector(T* p, const Vec<T, N>& v) {
+  *reinterpret_cast<Vec<T, N>*>(p) = v;
+}
+
+// The same for data that is used once: the caches need not keep it.
+template <int N, class T>
+STATOR_FN Vec<T, N> load_vector_streaming(const T* p) {
+#if defined(STATOR_HOST)
+  return load_vector<N>(p);
+#else
+  using W = typename detail::Word<N * sizeof(T)>::type;
+  const W word = __ldcs(reinterpret_cast<const W*>(p));
+  Vec<T, N> v;
+  memcpy(&v, &word, sizeof(v));
+  return v;
+#endif
+}
+template <class T, int N>
+STATOR_FN void store_vector_streaming(T* p, const Vec<T, N>& v) {
+#if defined(STATOR_HOST)
+  store_vector(p, v);
+#else
+  using W = typename detail::Word<N * sizeof(T)>::type;
+  W word;
+  memcpy(&word, &v, sizeof(v));
+  __stcs(reinterpret_cast<W*>(p), word);
+#endif
+}
+
+namespace detail {
+template <class T, int V, int Batch>
+struct Rows {
+  Vec<T, V> row[Batch];
+};
+template <int V, int Batch, int Step, class T>
+STATOR_FN Rows<T, V, Batch> load_rows(const T* p) {
+  Rows<T, V, Batch> rows;
+STATOR_UNROLL()
+  for (int b = 0; b < Batch; ++b) rows.row[b] = load_vector<V>(p + int64_t(b) * Step * V);
+  return rows;
+}
+// All loads before the first store: the compiler cannot move them over it, as out may be an input.
+template <int V, int Batch, int Step, class T, class F, class... Loaded>
+STATOR_FN void store_rows(T* out, F f, const Loaded&... x) {
+STATOR_UNROLL()
+  for (int b = 0; b < Batch; ++b) {
+    Vec<T, V> y;
+STATOR_UNROLL()
+    for (int k = 0; k < V; ++k) y[k] = f(x.row[b][k]...);
+    store_vector(out + int64_t(b) * Step * V, y);
+  }
+}
+}  // namespace detail
+
+// out[i] = f(in[i]...) for i in [0, n), by the threads of one block. `out` may be one of the inputs. V > 1 needs every
+// pointer aligned to V elements.
+template <int V, class Group, class T, class F, class... In>
+STATOR_FN void map_contiguous(const Group& group, int64_t n, T* out, F f, const In*... in) {
+  if constexpr (fast_host || V == 1) {
+    group.for_each(n, [=](int64_t i) { out[i] = f(in[i]...); });
+  } else {
+    constexpr int batch = 4;
+    constexpr int step = Group::size;
+    const int64_t vectors = n / V;
+    int64_t v = group.rank();
+    for (; v + int64_t(batch - 1) * step < vectors; v += int64_t(batch) * step)
+      detail::store_rows<V, batch, step>(out + v * V, f, detail::load_rows<V, batch, step>(in + v * V)...);
+    for (; v < vectors; v += step)
+      detail::store_rows<V, 1, step>(out + v * V, f, detail::load_rows<V, 1, step>(in + v * V)...);
+    const int64_t i = vectors * V + group.rank();
+    if (i < n) out[i] = f(in[i]...);
+  }
+}
+
+}  // namespace stator::STATOR_COLUMN
