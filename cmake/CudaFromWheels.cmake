@@ -18,11 +18,19 @@ function(stator_find_cuda_wheels result)
 endfunction()
 
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-  stator_find_cuda_wheels(wheels)
-  if(wheels)
-    # A name that outlives the isolated environment: the next build finds its objects still valid.
-    file(CREATE_LINK ${wheels} ${CMAKE_BINARY_DIR}/cuda-toolkit SYMBOLIC)
-    set(STATOR_CUDA_HOME ${CMAKE_BINARY_DIR}/cuda-toolkit CACHE INTERNAL "The toolkit of the wheels")
+  stator_find_cuda_wheels(found)  # folder;version
+  if(found)
+    list(GET found 0 wheels)
+    list(GET found 1 version)
+    # A folder that outlives the isolated environment, and headers whose times stay: the next build of the same tree
+    # finds its objects still valid.
+    set(STATOR_CUDA_HOME ${CMAKE_BINARY_DIR}/cuda-${version} CACHE INTERNAL "The toolkit of the wheels")
+    if(NOT EXISTS ${STATOR_CUDA_HOME}/include/cuda_runtime.h)
+      file(COPY ${wheels}/include DESTINATION ${STATOR_CUDA_HOME})
+    endif()
+    foreach(part IN ITEMS bin lib nvvm)
+      file(CREATE_LINK ${wheels}/${part} ${STATOR_CUDA_HOME}/${part} SYMBOLIC)
+    endforeach()
     set(CMAKE_CUDA_COMPILER ${STATOR_CUDA_HOME}/bin/nvcc)
     # The compiler check links before this project can say where. (link_directories would not do for the project's own
     # links: CMake drops a folder that it saw in LIBRARY_PATH.)

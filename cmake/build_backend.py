@@ -5,12 +5,7 @@ STATOR_CUDA=OFF needs no CUDA wheels to build; STATOR_SABI=OFF makes a wheel for
 """
 
 from scikit_build_core import build as _build
-from scikit_build_core.build import (
-    build_sdist,
-    get_requires_for_build_sdist,
-    prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
-)
+from scikit_build_core.build import build_sdist, get_requires_for_build_sdist
 
 CUDA = "cuda-toolkit[nvcc,cudart,cccl,crt,nvvm]==13.0.*"
 
@@ -52,3 +47,11 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
     return _build.build_editable(wheel_directory, _with_tag(config_settings), metadata_directory)
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    return _build.prepare_metadata_for_build_wheel(metadata_directory, _with_tag(config_settings))
+
+
+def prepare_metadata_for_build_editable(metadata_directory, config_settings=None):
+    return _build.prepare_metadata_for_build_editable(metadata_directory, _with_tag(config_settings))

@@ -1,5 +1,6 @@
-"""Prints the folder of the newest complete CUDA toolkit among the running Python's wheels, or nothing."""
+"""Prints "folder;version" of the newest complete CUDA toolkit among the running Python's wheels, or nothing."""
 
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,4 +11,4 @@ roots = [Path(p) for p in spec.submodule_search_locations] if spec and spec.subm
 homes = sorted((home for root in roots for home in root.glob("cu[0-9]*")), key=lambda home: int(home.name[2:]))
 complete = [home for home in homes if all((home / name).exists() for name in NEEDED)]
 if complete:
-    print(complete[-1])
+    print(f"{complete[-1]};{version('nvidia-cuda-nvcc')}")
