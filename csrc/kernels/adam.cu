@@ -10,7 +10,7 @@ namespace {
 
 struct AdamTuning {
   static constexpr int block = 256;
-  static constexpr int chunk = by_column<4096, 16384>;  // elements of one tensor a block updates
+  static constexpr int chunk = by_column<4096, 16384>::value;  // elements of one tensor a block updates
   static constexpr int few = 48, many = 640;            // tensors in the launch's own parameters (4 KiB, 32 KiB)
 };
 
@@ -63,11 +63,11 @@ STATOR_KERNEL void adam_kernel(AdamList<Capacity> list, AdamStep<opmath_t<T>> st
     const Vec<T, W> g = load_vector<W>(grad + i);
     Vec<S, W> m1 = load_vector<W>(m + i), m2 = load_vector<W>(v + i);
     for (int j = 0; j < W; ++j) {
-      A pj = A(p.values[j]), mj = A(m1.values[j]), vj = A(m2.values[j]);
-      adam_element(step, A(g.values[j]), pj, mj, vj);
-      p.values[j] = T(pj);
-      m1.values[j] = S(mj);
-      m2.values[j] = S(vj);
+      A pj = A(p.value[j]), mj = A(m1.value[j]), vj = A(m2.value[j]);
+      adam_element(step, A(g.value[j]), pj, mj, vj);
+      p.value[j] = T(pj);
+      m1.value[j] = S(mj);
+      m2.value[j] = S(vj);
     }
     store_vector(param + i, p);
     store_vector(m + i, m1);

@@ -14,7 +14,7 @@ namespace {
 
 struct CrossEntropyTuning {
   static constexpr int warp = 32, block = 256;           // threads a row for few and for many classes
-  static constexpr int rows = by_column<4, 64>;          // rows a block takes, at the least
+  static constexpr int rows = by_column<4, 64>::value;          // rows a block takes, at the least
 };
 
 // One row's view of the parameters.

@@ -10,10 +10,10 @@ namespace {
 struct SoftmaxTuning {
   static constexpr int warp = 32, block = 256, wide = 1024;  // threads for short, medium and long rows
   static constexpr int items = 2;                            // 16-byte vectors a thread keeps of a cached row
-  static constexpr int columns = by_column<256, 64>;         // tile of the column kernel
+  static constexpr int columns = by_column<256, 64>::value;         // tile of the column kernel
 };
 
-bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
+[[maybe_unused]] bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 template <class T, bool Log>
 void launch_rows(const abi::Queue& q, const abi::Softmax& p) {

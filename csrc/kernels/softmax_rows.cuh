@@ -51,7 +51,7 @@ STATOR_KERNEL void softmax_cached_kernel(const T* x, T* y, int64_t n, int64_t ro
     if (first < n) {
       const Vec<T, V> in = load_vector<V>(row + first);
       for (int j = 0; j < V; ++j) {
-        values[k][j] = A(in.values[j]);
+        values[k][j] = A(in.value[j]);
         largest = Max{}(largest, values[k][j]);
       }
     }
@@ -74,7 +74,7 @@ STATOR_KERNEL void softmax_cached_kernel(const T* x, T* y, int64_t n, int64_t ro
     const int64_t first = (int64_t(k) * Size + group.rank()) * V;
     if (first < n) {
       Vec<T, V> result;
-      for (int j = 0; j < V; ++j) result.values[j] = T(Log ? values[k][j] - scale : values[k][j] * scale);
+      for (int j = 0; j < V; ++j) result.value[j] = T(Log ? values[k][j] - scale : values[k][j] * scale);
       store_vector(out + first, result);
     }
   }

@@ -10,8 +10,8 @@ namespace {
 
 struct TakeTuning {
   static constexpr int block = 256;
-  static constexpr int row_tile = by_column<4, 64>;             // rows a block gathers when rows are long
-  static constexpr int element_tile = by_column<1024, 16384>;   // elements a block gathers when rows are short
+  static constexpr int row_tile = by_column<4, 64>::value;             // rows a block gathers when rows are long
+  static constexpr int element_tile = by_column<1024, 16384>::value;   // elements a block gathers when rows are short
   static constexpr int64_t long_row = 64;                       // words from which a row is long
 };
 
