@@ -1,0 +1,47 @@
+#include <stator/error.hpp>
+
+#include "core/text.hpp"
+
+namespace stator {
+namespace {
+
+std::string join(const std::string& op, const std::string& cause, const std::string& remedy) {
+  std::string text = op.empty() ? cause : op + ": " + cause;
+  if (!remedy.empty()) text += (text.ends_with('.') ? " " : ". ") + remedy;
+  return text;
+}
+
+std::string describe(const OutOfMemoryError::Figures& f) {
+  std::string text = "out of memory: requested " + size_text(f.requested) + ", free " + size_text(f.free) + ", cached " +
+                     size_text(f.cached);
+  if (f.limit) text += ", memory_limit " + size_text(f.limit);
+  if (!f.largest_owner.empty()) text += ", largest owner " + f.largest_owner;
+  return text;
+}
+
+}  // namespace
+
+std::string size_text(size_t bytes) {
+  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 6) value /= 1024, ++unit;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s", value, units[unit]);
+  return text;
+}
+
+Error::Error(std::string op, std::string cause, std::string remedy)
+    : std::runtime_error(join(op, cause, remedy)), op_(std::move(op)), cause_(std::move(cause)), remedy_(std::move(remedy)) {}
+
+CudaError::CudaError(std::string op, int code, std::string name, std::string call, std::string remedy)
+    : Error(std::move(op), call + " failed with " + name + " (" + std::to_string(code) + ")", std::move(remedy)),
+      code_(code), name_(std::move(name)), call_(std::move(call)) {}
+
+OutOfMemoryError::OutOfMemoryError(std::string op, Figures figures)
+    : Error(std::move(op), describe(figures),
+            figures.limit ? "Release arrays, or raise memory_limit" : "Release arrays, or work in smaller pieces"),
+      figures_(std::move(figures)) {}
+
+}  // namespace stator
