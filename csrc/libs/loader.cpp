@@ -1,0 +1,239 @@
+#include "libs/loader.hpp"
+
+#include "core/tracker.hpp"
+
+#include <stator/error.hpp>
+#include <stator/libraries.hpp>
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <initializer_list>
+#include <mutex>
+#include <utility>
+
+namespace stator::libs {
+namespace {
+
+struct Spec {
+  const char* name;
+  std::array<const char*, 2> sonames;  // in order of preference
+  const char* version_symbol;
+  const char* remedy;
+  std::array<Library, 3> needs;
+  int need_count;
+};
+
+constexpr const char* cuda_remedy = "pip install \"stator[cuda]\", or put a CUDA 13 toolkit on the library path";
+constexpr const char* openblas_remedy = "pip install scipy-openblas32, or install the system's OpenBLAS (libopenblas.so.0)";
+
+constexpr std::array<Spec, library_count> specs{{
+    {"cublasLt", {"libcublasLt.so.13"}, "cublasLtGetProperty", cuda_remedy, {}, 0},
+    {"cublas", {"libcublas.so.13"}, "cublasGetProperty", cuda_remedy, {Library::cublas_lt}, 1},
+    {"cusparse", {"libcusparse.so.12"}, "cusparseGetProperty", cuda_remedy, {}, 0},
+    {"cusolver", {"libcusolver.so.12"}, "cusolverGetProperty", cuda_remedy,
+     {Library::cublas_lt, Library::cublas, Library::cusparse}, 3},
+    {"cufft", {"libcufft.so.12"}, "cufftGetProperty", cuda_remedy, {}, 0},
+    {"nvrtc", {"libnvrtc.so.13"}, "nvrtcVersion", cuda_remedy, {}, 0},
+    {"openblas", {"libscipy_openblas.so", "libopenblas.so.0"}, "openblas_get_config", openblas_remedy, {}, 0},
+}};
+constexpr const char* symbol_prefix = "scipy_";  // of the scipy-openblas32 wheel
+
+const Spec& spec_of(Library library) { return specs[static_cast<int>(library)]; }
+
+struct State {
+  std::mutex mutex;
+  std::array<void*, library_count> handles{};
+  std::array<std::string, library_count> registered;
+  std::vector<std::string> warnings;  // of opens, said once the mutex is free
+};
+
+// Never destroyed: threads may still call a library while the process exits.
+State& state() {
+  static State* const instance = new State;
+  return *instance;
+}
+
+std::string path_of(void* handle) {
+  link_map* map = nullptr;
+  return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr ? map->l_name : "";
+}
+
+void* loaded_copy(const Spec& spec) {
+  for (const char* soname : spec.sonames) {
+    if (soname == nullptr) continue;
+    if (void* handle = dlopen(soname, RTLD_NOLOAD | RTLD_NOW | RTLD_LOCAL)) return handle;
+  }
+  return nullptr;
+}
+
+// "libcublas.so." of "libcublas.so.13": what every major of the library starts with.
+std::string_view stem(std::string_view soname) { return soname.substr(0, soname.find(".so") + 4); }
+
+struct MajorScan {
+  std::string_view stem, major;
+  std::string other;
+};
+
+int scan_object(dl_phdr_info* info, size_t, void* data) {
+  auto& scan = *static_cast<MajorScan*>(data);
+  const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  if (file.size() <= scan.stem.size() || !file.starts_with(scan.stem)) return 0;
+  const std::string_view version = file.substr(scan.stem.size());
+  if (version.substr(0, version.find('.')) == scan.major) return 0;
+  scan.other = path;
+  return 1;
+}
+
+void look_for_other_major(State& s, const Spec& spec, const std::string& path) {
+  const std::string_view soname = spec.sonames[0];
+  const std::string_view prefix = stem(soname);
+  if (prefix.size() >= soname.size()) return;  // its soname has no major
+  MajorScan scan{prefix, soname.substr(prefix.size()), {}};
+  dl_iterate_phdr(scan_object, &scan);
+  if (!scan.other.empty()) {
+    s.warnings.push_back(std::string("two majors of ") + spec.name + " are loaded in this process: stator uses " + path +
+                         ", something else loaded " + scan.other);
+  }
+}
+
+void* open_locked(State& s, Library library, std::string_view op) {
+  void*& handle = s.handles[static_cast<int>(library)];
+  if (handle != nullptr) return handle;
+  const Spec& spec = spec_of(library);
+  for (int i = 0; i < spec.need_count; ++i) open_locked(s, spec.needs[i], op);
+  std::string tried;
+  const auto attempt = [&](const char* file) {
+    void* opened = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) {
+      const char* cause = dlerror();
+      if (!tried.empty()) tried += "; ";
+      tried += cause == nullptr ? file : cause;
+    }
+    return opened;
+  };
+  void* opened = loaded_copy(spec);
+  const std::string& registered = s.registered[static_cast<int>(library)];
+  if (opened == nullptr && !registered.empty()) opened = attempt(registered.c_str());
+  for (const char* soname : spec.sonames) {
+    if (opened == nullptr && soname != nullptr) opened = attempt(soname);
+  }
+  if (opened == nullptr) {
+    throw LibraryNotFoundError(std::string(op), std::string(spec.name) + " could not be opened: " + tried, spec.remedy);
+  }
+  look_for_other_major(s, spec, path_of(opened));
+  return handle = opened;
+}
+
+void* lookup(void* handle, const char* symbol) {
+  if (void* address = dlsym(handle, (std::string(symbol_prefix) + symbol).c_str())) return address;
+  return dlsym(handle, symbol);
+}
+
+std::string triple(std::initializer_list<int> numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ".") + std::to_string(number);
+  return text;
+}
+
+std::string version_of(Library library, void* handle) {
+  void* address = lookup(handle, spec_of(library).version_symbol);
+  if (address == nullptr) return "unknown";
+  if (library == Library::openblas) {
+    const std::string config = reinterpret_cast<char* (*)()>(address)();  // "OpenBLAS 0.3.30 DYNAMIC_ARCH ..."
+    const size_t start = config.find(' ') + 1;
+    return config.substr(start, config.find(' ', start) - start);
+  }
+  int major = 0, minor = 0, patch = 0;
+  if (library == Library::nvrtc) {
+    reinterpret_cast<int (*)(int*, int*)>(address)(&major, &minor);
+    return triple({major, minor});
+  }
+  const auto property = reinterpret_cast<int (*)(int, int*)>(address);  // libraryPropertyType: major, minor, patch
+  property(0, &major);
+  property(1, &minor);
+  property(2, &patch);
+  return triple({major, minor, patch});
+}
+
+void say(const std::vector<std::string>& warnings) {
+  for (const std::string& text : warnings) warn("%s", text.c_str());
+}
+
+void* handle_of(Library library, std::string_view op) {
+  State& s = state();
+  std::unique_lock lock(s.mutex);
+  void* handle = open_locked(s, library, op);
+  const std::vector<std::string> warnings = std::exchange(s.warnings, {});
+  lock.unlock();
+  say(warnings);
+  return handle;
+}
+
+}  // namespace
+
+void* require_symbol(Library library, const char* symbol, std::string_view op) {
+  void* handle = handle_of(library, op);
+  if (void* address = lookup(handle, symbol)) return address;
+  const Spec& spec = spec_of(library);
+  throw LibraryNotFoundError(std::string(op),
+                             std::string(spec.name) + " " + version_of(library, handle) + " at " + path_of(handle) +
+                                 " has no symbol " + symbol,
+                             spec.remedy);
+}
+
+}  // namespace stator::libs
+
+namespace stator {
+
+std::vector<LibraryInfo> libraries(bool load) {
+  using namespace libs;
+  State& s = state();
+  std::unique_lock lock(s.mutex);
+  std::vector<LibraryInfo> found;
+  for (int i = 0; i < library_count; ++i) {
+    const Library library = static_cast<Library>(i);
+    LibraryInfo info;
+    info.name = specs[i].name;
+    info.remedy = specs[i].remedy;
+    if (load) {
+      try {
+        open_locked(s, library, "");
+      } catch (const LibraryNotFoundError&) {  // reported as found = false
+      }
+    }
+    void* handle = s.handles[i];
+    if (handle != nullptr) {
+      info.path = path_of(handle);
+      info.version = version_of(library, handle);
+    } else if (void* copy = loaded_copy(specs[i])) {
+      info.path = path_of(copy);
+      dlclose(copy);  // gives back the count that RTLD_NOLOAD took, no more
+    } else if (!load) {
+      info.path = s.registered[i];
+    }
+    info.found = !info.path.empty();
+    found.push_back(std::move(info));
+  }
+  const std::vector<std::string> warnings = std::exchange(s.warnings, {});
+  lock.unlock();
+  say(warnings);
+  return found;
+}
+
+void set_library_path(std::string_view name, std::string_view path) {
+  using namespace libs;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  for (int i = 0; i < library_count; ++i) {
+    if (name != specs[i].name) continue;
+    s.registered[i] = path;
+    return;
+  }
+  throw ValueError("set_library_path", "no library is called '" + std::string(name) + "'",
+                   "use a name that stator::libraries() lists");
+}
+
+}  // namespace stator
