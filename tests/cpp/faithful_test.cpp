@@ -1,0 +1,325 @@
+// The faithful column by itself: collectives against plain loops, and canaries that its checkers must catch.
+// Compiled with -DSTATOR_COLUMN=host_faithful -DSTATOR_HOST=1 -DSTATOR_FAITHFUL=1 under AddressSanitizer and UBSan.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
+
+#include "check.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace stator::STATOR_COLUMN {
+
+struct Pair {
+  float value;
+  int64_t index;
+};
+struct LargerPair {
+  template <class A>
+  static A identity() {
+    return {-limits<float>::infinity(), -1};
+  }
+  Pair operator()(Pair a, Pair b) const {
+    return a.value > b.value || (a.value == b.value && a.index < b.index) ? a : b;
+  }
+};
+
+template <int Size>
+STATOR_KERNEL void reduce_kernel(const float* x, int64_t n, double* sums, Pair* largest) {
+  const Group<Size> group;
+  const float* row = x + group.block() * n;
+  const double sum = group.template map_sum<double>(n, [=](int64_t i) { return row[i]; });
+  const Pair pair = group.template map_reduce<Pair>(n, LargerPair{}, [=](int64_t i) { return Pair{row[i], i}; });
+  if (group.rank() == Size - 1) {
+    sums[group.block()] = sum;
+    largest[group.block()] = pair;
+  }
+}
+
+template <int Size>
+STATOR_KERNEL void scan_kernel(const int64_t* x, int64_t* y) {
+  const Group<Size> group;
+  const int64_t i = group.block() * Size + group.rank();
+  y[i] = group.inclusive_scan(x[i], Sum{});
+}
+
+template <int Size>
+STATOR_KERNEL void total_kernel(const float* x, int64_t n, double* partials, uint32_t* counter, double* total) {
+  const Group<Size> group;
+  const int64_t begin = n * group.block() / group.blocks(), end = n * (group.block() + 1) / group.blocks();
+  const double part = group.template map_sum<double>(end - begin, [=](int64_t i) { return x[begin + i]; });
+  if (group.rank() == 0) partials[group.block()] = part;
+  if (!group.last_block(counter, uint32_t(group.blocks()))) return;
+  const double sum = group.template map_sum<double>(group.blocks(), [=](int64_t i) { return partials[i]; });
+  if (group.rank() == 0) *total = sum;
+}
+
+// Reverses each block's tile; Barrier = false forgets the barrier.
+template <int Size, bool Barrier>
+STATOR_KERNEL void reverse_kernel(const int* x, int* y) {
+  const Group<Size> group;
+  struct Tile {
+    int item[Size];
+  };
+  Tile& tile = group.template shared<Tile>();
+  const int64_t base = group.block() * Size;
+  tile.item[group.rank()] = x[base + group.rank()];
+  if constexpr (Barrier) group.sync();
+  y[base + group.rank()] = tile.item[Size - 1 - group.rank()];
+}
+
+template <int Size>
+STATOR_KERNEL void exit_kernel(int live, int* arrived) {
+  const Group<Size> group;
+  if (group.rank() >= live) return;
+  group.sync();
+  atomic_add(arrived, 1);
+  group.sync();
+}
+
+template <int Size>
+STATOR_KERNEL void dynamic_kernel(int n, int past, int* y) {
+  const Group<Size> group;
+  int* items = group.template dynamic<int>(n);
+  for (int i = group.rank(); i < n + past; i += Size) items[i] = i;
+  group.sync();
+  group.for_each(n, [=](int64_t i) { y[i] = items[n - 1 - i]; });
+}
+
+template <int Size>
+STATOR_KERNEL void static_overrun_kernel(int index, int* y) {
+  const Group<Size> group;
+  struct Tile {
+    int item[Size];
+  };
+  Tile& tile = group.template shared<Tile>();
+  int* const items = tile.item;
+  items[group.rank() + index] = 1;
+  *y = items[0];
+}
+
+template <int Size>
+STATOR_KERNEL void divergent_kernel() {
+  const Group<Size> group;
+  if (group.rank() < Size / 2) {
+    group.sync();
+  } else {
+    group.sync();
+  }
+}
+
+template <int Size>
+STATOR_KERNEL void divergent_reduce_kernel(int* y) {
+  const Group<Size> group;
+  if (group.rank() % 2 == 0)
+    *y = group.reduce(1, Sum{});
+  else
+    *y = group.reduce(2, Sum{});
+}
+
+template <int Size>
+STATOR_KERNEL void deadlock_kernel(int* y) {
+  const Group<Size> group;
+  if (group.rank() == 5)
+    group.sync();
+  else
+    *y = group.reduce(group.rank(), Sum{});
+}
+
+template <int Size>
+STATOR_KERNEL void missing_lane_kernel(int* y) {
+  const Group<Size> group;
+  if (group.rank() == 7) return;
+  *y = group.reduce(1, Sum{});
+}
+
+template <int Size>
+STATOR_KERNEL void map_kernel(const float16* x, const float16* y, float16* out, int64_t n) {
+  const Group<Size> group;
+  map_contiguous<vector_width<float16>>(
+      group, n, out, [](float16 a, float16 b) { return float16(float(a) + float(b)); }, x, y);
+}
+
+}  // namespace stator::STATOR_COLUMN
+
+namespace {
+
+using namespace stator;
+using namespace stator::STATOR_COLUMN;
+
+std::string seen;  // by the last launch
+
+abi::Queue queue() {
+  abi::Queue q{};
+  q.submit = [](const abi::Queue&, const abi::Launch& l) {
+    const char* message = l.entry(l, 0, l.blocks);
+    seen = message ? message : "";
+  };
+  return q;
+}
+
+bool has(const char* part) { return seen.find(part) != std::string::npos; }
+
+// Runs f in a child; true when it ended by AddressSanitizer.
+template <class F>
+bool dies(F f) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::freopen("/dev/null", "w", stderr);
+    f();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+template <int Size>
+void reductions(uint64_t seed) {
+  set_block_seed(seed);
+  for (int64_t n : {0, 1, Size - 1, Size, Size + 1, 37 * Size + 5}) {
+    constexpr int64_t rows = 3;
+    std::vector<float> x(size_t(rows * n));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = float((i * 7919) % 1009) - 300;
+    double sums[rows];
+    Pair largest[rows];
+    launch(queue(), "reduce", reduce_kernel<Size>, {rows, Size}, x.data(), n, sums, largest);
+    check(seen.empty(), "reduce ran", Size, n);
+    for (int64_t r = 0; r < rows; ++r) {
+      double sum = 0;
+      Pair best = LargerPair::identity<Pair>();
+      for (int64_t i = 0; i < n; ++i) {
+        sum += x[size_t(r * n + i)];
+        best = LargerPair{}(best, Pair{x[size_t(r * n + i)], i});
+      }
+      check(sums[r] == sum, "map_sum", Size, n);
+      check(largest[r].index == best.index, "map_reduce of a pair", Size, n);
+    }
+  }
+}
+
+template <int Size>
+void scans() {
+  std::vector<int64_t> x(2 * Size), y(2 * Size), expected(2 * Size);
+  std::iota(x.begin(), x.end(), 3);
+  for (int b = 0; b < 2; ++b)
+    std::partial_sum(x.begin() + b * Size, x.begin() + (b + 1) * Size, expected.begin() + b * Size);
+  launch(queue(), "scan", scan_kernel<Size>, {2, Size}, x.data(), y.data());
+  check(seen.empty() && y == expected, "inclusive_scan", Size);
+}
+
+void shared_memory() {
+  constexpr int size = 128;
+  std::vector<int> x(4 * size), y(4 * size), expected(4 * size);
+  std::iota(x.begin(), x.end(), 0);
+  for (int i = 0; i < 4 * size; ++i) expected[size_t(i)] = i / size * size + size - 1 - i % size;
+  for (uint64_t seed : {0, 1, 2}) {
+    set_block_seed(seed);
+    launch(queue(), "reverse", reverse_kernel<size, true>, {4, size}, x.data(), y.data());
+    check(seen.empty() && y == expected, "shared memory with a barrier", int64_t(seed));
+    launch(queue(), "reverse", reverse_kernel<size, false>, {4, size}, x.data(), y.data());
+    check(y != expected, "canary: a missing barrier reads poison", int64_t(seed));
+  }
+  std::vector<int> out(100);
+  launch(queue(), "dynamic", dynamic_kernel<64>, {1, 64, 400}, 100, 0, out.data());
+  check(seen.empty() && out[0] == 99 && out[99] == 0, "dynamic shared memory");
+  launch(queue(), "dynamic", dynamic_kernel<64>, {1, 64, 396}, 100, 0, out.data());
+  check(has("400 bytes of dynamic shared memory"), "canary: more dynamic shared memory than launched with");
+}
+
+void last_block() {
+  std::vector<float> x(10000);
+  std::iota(x.begin(), x.end(), 0.f);
+  std::vector<double> partials(9);
+  uint32_t counter = 0;
+  for (uint64_t seed : {0, 5, 6}) {
+    set_block_seed(seed);
+    double total = 0;
+    launch(queue(), "total", total_kernel<64>, {9, 64}, x.data(), int64_t(10000), partials.data(), &counter, &total);
+    check(seen.empty() && total == 10000.0 * 9999 / 2 && counter == 0, "last_block", int64_t(seed));
+  }
+}
+
+void exits() {
+  int arrived = 0;
+  launch(queue(), "exit", exit_kernel<128>, {2, 128}, 33, &arrived);
+  check(seen.empty() && arrived == 66, "exited threads leave the barrier");
+}
+
+void vectors() {
+  for (int64_t n : {0, 1, 7, 8, 63, 64 * 8 * 4, 64 * 8 * 5 + 3}) {
+    std::vector<float16> x(static_cast<size_t>(n) + 8), y(x.size()), out(x.size());
+    for (size_t i = 0; i < x.size(); ++i) x[i] = float16(float(i)), y[i] = float16(1.0f), out[i] = float16(-1.0f);
+    launch(queue(), "map", map_kernel<64>, {1, 64}, x.data(), y.data(), out.data(), n);
+    bool good = seen.empty();
+    for (int64_t i = 0; i < n + 8; ++i)
+      good &= float(out[size_t(i)]) == (i < n ? float(float16(float(float16(float(i))) + 1)) : -1.0f);
+    check(good, "map_contiguous", n);
+  }
+}
+
+void canaries() {
+  int y = 0;
+  set_block_seed(0);
+#if defined(__SANITIZE_ADDRESS__)
+  check(dies([&] { launch(queue(), "overrun", static_overrun_kernel<64>, {1, 64}, 1, &y); }), "canary: overrun of shared<S>()");
+  check(dies([&] { launch(queue(), "overrun", static_overrun_kernel<64>, {1, 64}, -1, &y); }), "canary: underrun of shared<S>()");
+  check(dies([&] { launch(queue(), "overrun", dynamic_kernel<64>, {1, 64, 400}, 100, 1, &y); }), "canary: overrun of dynamic<T>()");
+#endif
+  check(!dies([&] { launch(queue(), "overrun", static_overrun_kernel<64>, {1, 64}, 0, &y); }), "no overrun, no death");
+  for (uint64_t seed : {0, 11}) {
+    set_block_seed(seed);
+    launch(queue(), "divergent", divergent_kernel<64>, {3, 64});
+    check(has("divergent block barrier") && has("divergent, block"), "canary: different barriers", int64_t(seed));
+    launch(queue(), "divergent", divergent_reduce_kernel<64>, {3, 64}, &y);
+    check(has("divergent warp collective"), "canary: different collectives", int64_t(seed));
+    launch(queue(), "deadlock", deadlock_kernel<64>, {3, 64}, &y);
+    check(has("deadlock"), "canary: deadlock", int64_t(seed));
+    launch(queue(), "missing", missing_lane_kernel<64>, {3, 64}, &y);
+    check(has("missing lane") && has("lane 7"), "canary: an exited lane in a mask", int64_t(seed));
+    launch(queue(), "size", scan_kernel<64>, {1, 32}, nullptr, nullptr);
+    check(has("blocks of 64 threads was launched with 32"), "canary: another block size");
+    reductions<64>(seed);  // after a failure the next launch works
+  }
+}
+
+void messages() {
+  launch(queue(), "divergent", divergent_kernel<64>, {1, 64});
+  const size_t first = seen.find("faithful_test.cpp:");
+  check(first != std::string::npos && seen.find("faithful_test.cpp:", first + 1) != std::string::npos, "both sites are named");
+  std::printf("  %s\n", seen.c_str());
+  int y;
+  launch(queue(), "deadlock", deadlock_kernel<64>, {1, 64}, &y);
+  std::printf("  %s\n", seen.c_str());
+}
+
+}  // namespace
+
+int main() {
+  for (uint64_t seed : {0, 1, 2, 3}) {
+    reductions<1>(seed);
+    reductions<8>(seed);
+    reductions<32>(seed);
+    reductions<64>(seed);
+    reductions<1024>(seed);
+  }
+  scans<1>();
+  scans<16>();
+  scans<32>();
+  scans<256>();
+  scans<1024>();
+  shared_memory();
+  last_block();
+  exits();
+  vectors();
+  canaries();
+  messages();
+  return finish();
+}
