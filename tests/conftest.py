@@ -1,0 +1,78 @@
+"""Fixtures of the whole suite. Each body runs on the cpu, and on cuda where one is usable; STATOR_REQUIRE_DEVICE=cuda
+makes an unusable GPU a failure. After each test the backend's tracker must be empty again."""
+
+import gc
+import os
+
+import pytest
+
+REQUIRED = os.environ.get("STATOR_REQUIRE_DEVICE", "")
+_passed = {"all": 0, "cuda": 0}
+
+
+def _devices():
+    try:
+        import stator
+    except ImportError:
+        return ["cpu"]  # tests/layout needs no build
+    return ["cpu", "cuda"] if REQUIRED == "cuda" or stator.is_available("cuda") else ["cpu"]
+
+
+@pytest.fixture(scope="module", params=_devices())
+def device(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def _module_backend(device):
+    import stator
+
+    with stator.Backend(device) as backend:
+        yield backend
+    gc.collect()
+    assert not backend.resources()
+
+
+def _live(backend):
+    """What a test must not leave behind; streams and library handles belong to the backend until it closes."""
+    return [r for r in backend.resources() if r["kind"] not in ("stream", "library")]
+
+
+@pytest.fixture
+def be(_module_backend, request):
+    """The module's backend of the device: current, and as empty after the test as before."""
+    backend = _module_backend
+    with backend.use():
+        yield backend
+    if getattr(request.node, "failed", False):
+        return  # the traceback holds the test's arrays
+    if _live(backend):
+        gc.collect()
+        backend.synchronize()
+    assert not _live(backend), "the test left live resources"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    item.failed = getattr(item, "failed", False) or report.failed
+    if report.when == "call" and report.passed:
+        _passed["all"] += 1
+        _passed["cuda"] += "cuda" in getattr(getattr(item, "callspec", None), "params", {}).values()
+    return report
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: "layout" not in item.path.parts)  # the cheapest first; the sort is stable
+
+
+def pytest_sessionfinish(session):
+    if session.config.option.collectonly:
+        return
+    if not _passed["all"] or (REQUIRED == "cuda" and not _passed["cuda"]):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if REQUIRED:
+        terminalreporter.write_line(f"tests passed on cuda: {_passed['cuda']}")

@@ -1,0 +1,45 @@
+// A C++ program that uses an installed stator: multiplies two matrices on the host column, then shows that closing a
+// backend releases what hangs off it, in order, while its arrays are still in scope.
+#include <stator/libraries.hpp>
+#include <stator/stator.hpp>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+stator::Array matrix(const stator::Backend& backend, const std::vector<double>& values, int64_t rows, int64_t columns) {
+  const stator::Dims shape{rows, columns};
+  return stator::from_host(backend, values.data(), stator::DType::float64, shape, stator::contiguous_strides(shape));
+}
+
+}  // namespace
+
+// argv[1], optional: where OpenBLAS lies, for an environment that has it nowhere on the system's search path.
+int main(int argc, char** argv) {
+  if (argc > 1) stator::set_library_path("openblas", argv[1]);
+  const stator::Backend backend = stator::Backend::open("cpu");
+  const stator::Array a = matrix(backend, {1, 2, 3, 4, 5, 6}, 2, 3);
+  const stator::Array b = matrix(backend, {1, 0, 0, 1, 1, 1}, 3, 2);
+  const stator::Array c = stator::matmul(a, b);
+  std::vector<double> result(4);
+  c.to_host(result.data());
+  std::printf("product: %g %g %g %g\n", result[0], result[1], result[2], result[3]);
+
+  std::printf("live before close: %s\n", backend.resources().empty() ? "no" : "yes");
+  backend.close();
+  backend.close();
+  std::printf("live after close: %zu\n", backend.resources().size());
+  try {
+    stator::matmul(a, b);
+    return 1;
+  } catch (const stator::BackendClosedError& error) {
+    std::printf("after close: %s\n", error.what());
+  }
+  stator::shutdown();
+  long total = 0;
+  for (const int64_t count : stator::testing::outstanding(stator::DeviceType::cpu)) total += count;
+  std::printf("outstanding at the end: %ld\n", total);
+  return total == 0 ? 0 : 1;
+}

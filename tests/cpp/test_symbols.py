@@ -1,0 +1,85 @@
+"""The installed shared objects: what they export, what they link, and that no column's code can serve another."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_consumers import installed
+
+LIBRARIES = ["libstator.so", "libstator_host_v2.so", "libstator_host_v3.so"]
+# Public functions live in these namespaces; everything else of stator's is the library's own.
+COLUMNS = ("cuda", "host_v2", "host_v3", "host_faithful")
+
+
+def tool(*command: object) -> str:
+    if shutil.which(str(command[0])) is None:
+        pytest.skip(f"{command[0]} (binutils) is not installed")
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True).stdout
+
+
+def library(name: str) -> Path:
+    return installed() / "lib" / name
+
+
+def exported(name: str) -> list[str]:
+    table = tool("nm", "-DC", "--defined-only", library(name))
+    return [line.split(maxsplit=2)[2] for line in table.splitlines()]
+
+
+def test_libstator_exports_its_api_alone():
+    foreign = [s for s in exported("libstator.so") if not re.search(r"\bstator(::|_column_)", s)]
+    # Weak copies of the standard library's templates are every C++ library's; they resolve to one another.
+    foreign = [
+        s
+        for s in foreign
+        if not re.match(
+            r"(std::|\w[\w:<>, *&]* std::|void std::|operator|guard variable for std::|"
+            r"(typeinfo|vtable|typeinfo name) for std::|__gnu_cxx::|bool std::)",
+            s,
+        )
+    ]
+    assert not foreign
+
+
+def test_private_rooms_are_not_exported():
+    private = [
+        s for s in exported("libstator.so") if re.match(rf"stator::(runtime|abi|kernels|libs|{'|'.join(COLUMNS)})::", s)
+    ]
+    assert not private
+
+
+@pytest.mark.parametrize("column", ["host_v2", "host_v3"])
+def test_a_host_column_exports_its_table_alone(column):
+    assert exported(f"libstator_{column}.so") == [f"stator_column_{column}"]
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_device_code_stays_in_its_column(name):
+    """A weak function of device/ outside a column would be merged with another column's by the linker."""
+    root = Path(__file__).resolve().parents[2] / "csrc/device"
+    words = set()
+    for header in root.glob("*.*"):
+        words |= set(re.findall(r"^(?:STATOR_FN|inline)\b[^(=;]*?(\w+)\(", header.read_text(), re.MULTILINE))
+    assert words
+    symbols = tool("nm", "-C", "--defined-only", library(name)).splitlines()
+    weak = [m for line in symbols if (m := re.search(r" [WVu] (?:[\w:<>]+ )?stator::(\w+)[(<]", line))]
+    assert not [m.group(0) for m in weak if m.group(1) in words]
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_nothing_of_cuda_is_linked(name):
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", tool("readelf", "-d", library(name)))
+    allowed = r"lib(stdc\+\+|gcc_s|c|m|mvec|dl|rt|pthread|stator)\.so(\.\d+)?|ld-linux-x86-64\.so\.2"
+    assert needed
+    assert not [n for n in needed if not re.fullmatch(allowed, n)]
+
+
+def test_extension_modules_find_their_library_beside_them():
+    modules = sorted(installed().glob("*.so"))
+    assert modules
+    for module in modules:
+        dynamic = tool("readelf", "-d", module)
+        assert "[libstator.so]" in dynamic
+        assert "[$ORIGIN/lib]" in dynamic

@@ -1,0 +1,172 @@
+"""Ways in which a process that uses stator can end. Each cell runs in a child that then ends as any script does."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+KEPT = []  # arrays in globals
+
+
+def _work(be, rounds=3):
+    import stator
+
+    x = be.zeros((64, 64), dtype="float32")
+    for _ in range(rounds):
+        x = stator.add(stator.multiply(x, 0.5), 1.0)
+    return x
+
+
+def normal_end():
+    import stator
+
+    with stator.Backend("cpu") as be:
+        _work(be).to_numpy()
+
+
+def unhandled_exception():
+    import stator
+
+    be = stator.Backend("cpu")
+    KEPT.append(_work(be))
+    raise RuntimeError("planned")
+
+
+def sys_exit_in_a_thread():
+    import stator
+
+    be = stator.Backend("cpu")
+
+    def run():
+        KEPT.append(_work(be))
+        sys.exit(3)
+
+    t = threading.Thread(target=run)
+    t.start()
+    t.join()
+
+
+def sys_exit():
+    import stator
+
+    KEPT.append(_work(stator.Backend("cpu")))
+    sys.exit(5)
+
+
+def sigterm():
+    import stator
+
+    KEPT.append(_work(stator.Backend("cpu")))
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(10)
+
+
+def sigterm_handler():
+    import stator
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+    KEPT.append(_work(stator.Backend("cpu")))
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(10)
+
+
+def arrays_in_globals():
+    import stator
+
+    be = stator.Backend("cpu")
+    KEPT.append(_work(be))
+    be.close()
+
+
+def never_closed():
+    import stator
+
+    be = stator.Backend("cpu")
+    KEPT.extend([be, _work(be), be.stream(1), be.stream(2).record(), stator.zeros((3,), device="cpu")])
+
+
+def pending_work_in_8_threads():
+    import stator
+
+    be = stator.Backend("cpu")
+
+    def run(i):
+        with be.stream(be.streams[i % be.stream_count]):
+            x = be.zeros((1 << 18,))
+            for _ in range(20):
+                x = stator.exp(stator.multiply(x, 0.5))
+            KEPT.append(x)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def daemon_threads_still_running():
+    import stator
+
+    be = stator.Backend("cpu")
+    started = threading.Barrier(5)
+
+    def run():
+        x = be.zeros((1 << 12,))
+        started.wait()
+        try:
+            while True:
+                x = stator.add(x, 1.0)
+        except stator.errors.StatorError:
+            return
+
+    for _ in range(4):
+        threading.Thread(target=run, daemon=True).start()
+    started.wait()
+
+
+def a_foreign_consumer_outlives():
+    import numpy as np
+
+    import stator
+
+    be = stator.Backend("cpu")
+    KEPT.append(np.from_dlpack(be.full((1000,), 2.0)))
+    KEPT.append(stator.from_dlpack(np.ones(1000), device=be))
+    be.close()
+
+
+def user_atexit_uses_arrays():
+    import atexit
+
+    import stator
+
+    be = stator.Backend("cpu")
+    x = _work(be)
+    atexit.register(lambda: x.to_numpy())
+
+
+def a_leak_behind_the_tracker():
+    import stator
+
+    be = stator.Backend("cpu")
+    stator.testing.leak_buffer(be, 4096)
+    be.close()
+
+
+# cell: (function, exit status of the child [negative: signal], a word that stderr must hold, or None for silence)
+CELLS = {
+    "normal_end": (normal_end, 0, None),
+    "unhandled_exception": (unhandled_exception, 1, "RuntimeError: planned"),
+    "sys_exit_in_a_thread": (sys_exit_in_a_thread, 0, None),
+    "sys_exit": (sys_exit, 5, None),
+    "sigterm": (sigterm, -15, None),
+    "sigterm_handler": (sigterm_handler, 7, None),
+    "arrays_in_globals": (arrays_in_globals, 0, None),
+    "never_closed": (never_closed, 0, None),
+    "pending_work_in_8_threads": (pending_work_in_8_threads, 0, None),
+    "daemon_threads_still_running": (daemon_threads_still_running, 0, None),
+    "a_foreign_consumer_outlives": (a_foreign_consumer_outlives, 0, None),
+    "user_atexit_uses_arrays": (user_atexit_uses_arrays, 0, None),
+    "a_leak_behind_the_tracker": (a_leak_behind_the_tracker, 0, "stator: leak"),
+}

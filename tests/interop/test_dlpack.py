@@ -1,0 +1,127 @@
+"""DLPack both ways: aliasing, flags, versions, devices, streams, lifetimes."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import stator
+
+DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numpy_reads_our_memory(cpu, dtype):
+    on = cpu.asarray(np.arange(6).reshape(2, 3).astype(dtype))
+    got = np.from_dlpack(on.T)
+    assert got.__array_interface__["data"][0] == on.data_ptr
+    np.testing.assert_array_equal(got, np.arange(6).reshape(2, 3).astype(dtype).T)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_we_read_numpy_memory(cpu, dtype):
+    x = np.arange(6).reshape(2, 3).astype(dtype)
+    on = stator.from_dlpack(x, device=cpu)
+    assert on.data_ptr == x.__array_interface__["data"][0]
+    np.testing.assert_array_equal(on.to_numpy(), x)
+
+
+def test_strided_and_empty_arrays(cpu):
+    x = np.arange(24.0).reshape(4, 6)[::2, ::-3]
+    np.testing.assert_array_equal(stator.from_dlpack(x, device=cpu).to_numpy(), x)
+    np.testing.assert_array_equal(np.from_dlpack(cpu.asarray(np.arange(24.0).reshape(4, 6))[::2, ::-3]), x)
+    assert stator.from_dlpack(np.zeros((0, 3)), device=cpu).shape == (0, 3)
+    assert np.from_dlpack(cpu.zeros((3, 0))).shape == (3, 0)
+
+
+def test_the_producer_may_go_first(cpu):
+    on = cpu.full((5000,), 3.0)
+    got = np.from_dlpack(on)
+    del on
+    gc.collect()
+    cpu.full((5000,), 9.0)
+    assert got.sum() == 15000
+
+
+def test_the_consumer_may_go_first(cpu):
+    x = np.full(5000, 2.0)
+    on = stator.from_dlpack(x, device=cpu)
+    y = on + 1
+    del on
+    gc.collect()
+    assert float(stator.sum(y)) == 15000
+
+
+def test_an_unused_capsule_releases_its_hold(cpu):
+    on = cpu.zeros((10,))
+    capsule = on.__dlpack__(max_version=(1, 1))
+    assert "dltensor_versioned" in repr(capsule)
+    del capsule
+    assert "dltensor" in repr(on.__dlpack__())
+    gc.collect()
+    assert not any(r["exported"] for r in cpu.resources())
+
+
+def test_a_capsule_is_consumed_once(cpu):
+    class Holder:
+        def __init__(self, x):
+            self.capsule = x.__dlpack__(max_version=(1, 0))
+
+        def __dlpack__(self, **_):
+            return self.capsule
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    holder = Holder(cpu.zeros((3,)))
+    stator.from_dlpack(holder, device=cpu)
+    with pytest.raises((ValueError, TypeError)):
+        stator.from_dlpack(holder, device=cpu)
+
+
+def test_copy_argument(cpu):
+    on = cpu.asarray(np.arange(3.0))
+    assert np.from_dlpack(on, copy=True).__array_interface__["data"][0] != on.data_ptr
+    assert stator.from_dlpack(np.arange(3.0), device=cpu, copy=True).shape == (3,)
+
+
+def test_dlpack_device(be):
+    kind, index = be.zeros((1,)).__dlpack_device__()
+    assert (kind, index) == ((1, 0) if be.device.type == "cpu" else (2, be.device.index))
+
+
+def test_dl_device_exports_to_the_host(be):
+    on = be.asarray(np.arange(4.0))
+    assert "dltensor" in repr(on.__dlpack__(dl_device=(1, 0), max_version=(1, 0)))
+    with pytest.raises((ValueError, BufferError)):
+        on.__dlpack__(dl_device=(99, 0))
+
+
+def test_stream_rules(cpu):
+    on = cpu.zeros((3,))
+    on.__dlpack__(stream=None)
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        on.__dlpack__(stream=7)
+
+
+def test_read_only_memory_is_flagged(cpu):
+    x = np.arange(3.0)
+    x.flags.writeable = False
+    on = stator.from_dlpack(x, device=cpu)
+    with pytest.raises(ValueError, match="read"):
+        on += 1
+
+
+def test_cuda_array_interface_is_cuda_only(cpu):
+    with pytest.raises(AttributeError):
+        _ = cpu.zeros((3,)).__cuda_array_interface__
+
+
+def test_cuda_array_interface(cuda):
+    x = cuda.asarray(np.arange(6.0).reshape(2, 3))
+    face = x.T.__cuda_array_interface__
+    assert face["version"] == 3
+    assert face["shape"] == (3, 2)
+    assert face["strides"] == (8, 24)
+    assert face["data"][0] == x.data_ptr
+    np.testing.assert_array_equal(stator.asarray(x.T, device=cuda).to_numpy(), np.arange(6.0).reshape(2, 3).T)

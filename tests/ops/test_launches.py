@@ -1,0 +1,68 @@
+"""The op table's launches are what the counters see, on contiguous and on transposed input, with no byte to the host."""
+
+import numpy as np
+import pytest
+from cases import TABLE, function, names
+
+import stator
+
+
+def calls(be):
+    """Op name to (callable on contiguous input, callable on transposed input or None)."""
+    x = be.asarray(np.random.default_rng(0).uniform(0.5, 2, (64, 96)).astype(np.float32))
+    y = be.asarray(np.ones((64, 96), np.float32))
+    square = be.asarray(np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32))
+    target, index = be.asarray(np.arange(64) % 96), be.asarray(np.arange(64) % 60)
+    one = be.asarray(np.array(1, np.float32))
+    moments = [be.zeros((8,), dtype="float32") for _ in range(4)]
+    made = {n: (lambda f=function(n): f(x), lambda f=function(n): f(x.T)) for n in names("unary")}
+    made |= {n: (lambda f=function(n): f(x, y), lambda f=function(n): f(x.T, y.T)) for n in names("binary")}
+    made |= {n: (lambda f=function(n): f(x, axis=0), lambda f=function(n): f(x.T, axis=0)) for n in names("reduce")}
+    nn = stator.nn
+    made |= {
+        "zeros": (lambda: be.zeros((50,)), None),
+        "full": (lambda: be.full((50,), 2.0), None),
+        "arange": (lambda: be.arange(50), None),
+        "empty": (lambda: be.empty((50,)), None),
+        "asarray": (lambda: be.asarray(np.ones(5)), None),
+        "copy": (lambda: stator.copy(x), lambda: stator.copy(x.T)),
+        "astype": (lambda: stator.astype(x, "float64"), lambda: stator.astype(x.T, "int32")),
+        "softmax": (lambda: nn.softmax(x), lambda: nn.softmax(x.T)),
+        "log_softmax": (lambda: nn.log_softmax(x), lambda: nn.log_softmax(x.T)),
+        "softmax_backward": (lambda: nn.softmax_backward(x, y), lambda: nn.softmax_backward(x.T, y.T)),
+        "log_softmax_backward": (lambda: nn.log_softmax_backward(x, y), lambda: nn.log_softmax_backward(x.T, y.T)),
+        "cross_entropy": (lambda: nn.cross_entropy(x, target), lambda: nn.cross_entropy(square.T, index)),
+        "cross_entropy_backward": (
+            lambda: nn.cross_entropy_backward(one, x, target),
+            lambda: nn.cross_entropy_backward(one, square.T, index),
+        ),
+        "adam_step": (lambda: nn.adam_step(*[[m] for m in moments], step=1), None),
+        "take": (lambda: stator.take(x, index, axis=0), lambda: stator.take(x.T, index, axis=0)),
+        "permute_dims": (lambda: stator.permute_dims(x, (1, 0)), None),
+        "reshape": (lambda: stator.reshape(x, (96, 64)), None),
+        "broadcast_to": (lambda: stator.broadcast_to(one, (3, 4)), None),
+        "as_strided": (lambda: stator.as_strided(x, (4, 4), (5, 1), 0), None),
+        "getitem": (lambda: x[1:, ::2], None),
+        "view": (lambda: x.view("int32"), None),
+        "matmul": (lambda: stator.matmul(square, square), lambda: stator.matmul(square.T, square.T)),
+        "uniform": (lambda: be.random.uniform(size=(9,)), None),
+        "normal": (lambda: be.random.normal(size=(9,)), None),
+    }
+    return made
+
+
+def work(be):
+    s = be.statistics()
+    return s["kernel_launches"] + s["library_calls"]
+
+
+@pytest.mark.parametrize("name", [n for n, row in TABLE.items() if row["shape_class"] != "method"])
+def test_launches_are_as_stated_and_nothing_reaches_the_host(be, name):
+    contiguous, transposed = calls(be)[name]
+    for call in (contiguous, transposed):
+        if call is None:
+            continue
+        before, moved = work(be), be.statistics()["d2h_bytes"]
+        call()
+        assert work(be) - before == TABLE[name]["launches"]
+        assert be.statistics()["d2h_bytes"] == moved

@@ -1,0 +1,126 @@
+"""Products against wider NumPy: shapes, batches, layouts without copies, compute dtypes, dtype=, out=."""
+
+import inputs
+import numpy as np
+import pytest
+from reference import numpy_dtype, widen
+
+import stator
+
+DTYPES = ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+EPS = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "float64": 2**-52, "complex64": 2**-23, "complex128": 2**-52}
+
+
+def make(shape, dtype, seed):
+    return inputs.random(np.random.default_rng(seed), shape, dtype, -1, 1)
+
+
+def check(got, a, b, dtype=None, compute_eps=None):
+    """The error of each element is at most a small multiple of eps times (|a| @ |b|)."""
+    name = dtype or a.dtype.name
+    want = np.matmul(widen(a), widen(b))
+    bound = np.matmul(np.abs(widen(a)), np.abs(widen(b))).astype(float)
+    inner = compute_eps or min(EPS[name], EPS["float32"])
+    error = np.abs(widen(got.to_numpy()) - want).astype(float)
+    allowed = (inner * (4 + a.shape[-1]) + EPS[name]) * bound + 1e-30
+    assert got.dtype.name == name
+    assert got.shape == want.shape
+    assert (error <= allowed).all(), f"worst {np.max(error / allowed):.2f} of the bound"
+
+
+SHAPES = [((3, 4), (4, 5)), ((1, 1), (1, 1)), ((31, 32), (32, 33)), ((100, 257), (257, 64)), ((4,), (4,)), ((4,), (4, 5)),
+          ((3, 4), (4,)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((2, 1, 3, 4), (6, 4, 5)), ((5, 4), (2, 3, 4, 6)),
+          ((7, 4), (3, 4, 1)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3))]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("left", "right"), SHAPES)
+def test_matches_numpy(be, dtype, left, right):
+    a, b = make(left, dtype, 1), make(right, dtype, 2)
+    check(stator.matmul(be.asarray(a), be.asarray(b)), a, b)
+
+
+@pytest.mark.parametrize(("left", "right"), [((0, 4), (4, 5)), ((3, 0), (0, 5)), ((0, 3, 4), (4, 2)), ((0,), (0,)), ((3, 4), (4, 0))])
+def test_empty_operands(be, left, right):
+    got = stator.matmul(be.zeros(left), be.zeros(right)).to_numpy()
+    np.testing.assert_array_equal(got, np.matmul(np.zeros(left), np.zeros(right)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "bfloat16"])
+def test_transposed_views_are_not_copied(be, dtype):
+    a, b = make((40, 30), dtype, 1), make((50, 40), dtype, 2)
+    on_a, on_b = be.asarray(a), be.asarray(b)
+    before = be.statistics()
+    got = stator.matmul(on_a.T, on_b.T)
+    after = be.statistics()
+    check(got, a.T, b.T)
+    if dtype != "bfloat16":
+        assert after["kernel_launches"] == before["kernel_launches"]
+    assert after["library_calls"] == before["library_calls"] + 1
+
+
+def test_a_broadcast_batch_is_one_call(be):
+    a, b = make((6, 20, 10), "float32", 1), make((10, 5), "float32", 2)
+    on_a, on_b = be.asarray(a), stator.broadcast_to(be.asarray(b), (6, 10, 5))
+    before = be.statistics()
+    got = stator.matmul(on_a, on_b)
+    after = be.statistics()
+    check(got, a, b)
+    assert after["library_calls"] == before["library_calls"] + 1
+    assert after["kernel_launches"] == before["kernel_launches"]
+
+
+@pytest.mark.parametrize("view", ["sliced", "reversed", "permuted"])
+def test_any_strides(be, view):
+    a, b = make((6, 8, 10), "float64", 1), make((6, 10, 8), "float64", 2)
+    pick = {"sliced": (slice(None), slice(1, 8, 3), slice(0, 10, 2)), "reversed": (slice(None, None, -1), slice(None, None, -1), slice(None))}
+    if view == "permuted":
+        got = stator.matmul(stator.permute_dims(be.asarray(a), (1, 0, 2)), stator.permute_dims(be.asarray(b), (2, 1, 0)))
+        check(got, np.transpose(a, (1, 0, 2)), np.transpose(b, (2, 1, 0)))
+    else:
+        left = a[pick[view]]
+        right = b[:, : left.shape[-1]]
+        check(stator.matmul(be.asarray(a)[pick[view]], be.asarray(b)[:, : left.shape[-1]]), left, right)
+
+
+def test_mixed_dtypes_promote_and_dtype_rounds_once(be):
+    a, b = make((9, 8), "float16", 1), make((8, 7), "float32", 2)
+    check(stator.matmul(be.asarray(a), be.asarray(b)), a.astype(np.float32), b)
+    c = make((8, 7), "float16", 3)
+    check(stator.matmul(be.asarray(a), be.asarray(c), dtype="float32"), a, c, dtype="float32")
+
+
+def test_half_products_accumulate_in_float32(be):
+    a = np.full((1, 4096), 1.0, np.float16)
+    assert stator.matmul(be.asarray(a), be.asarray(a.T)).to_numpy().item() == 4096
+    b = np.full((1, 70000), 0.25, numpy_dtype("bfloat16"))
+    assert float(stator.matmul(be.asarray(b), be.asarray(b.T)).to_numpy().item()) == float(numpy_dtype("bfloat16").type(4375))
+
+
+def test_compute_dtype_rounds_the_operands(be):
+    a, b = make((16, 16), "float32", 1), make((16, 16), "float32", 2)
+    got = stator.matmul(be.asarray(a), be.asarray(b), compute_dtype="bfloat16")
+    half = numpy_dtype("bfloat16")
+    want = np.matmul(a.astype(half).astype(np.float64), b.astype(half).astype(np.float64))
+    assert got.dtype == stator.float32
+    np.testing.assert_allclose(got.to_numpy(), want, rtol=1e-5, atol=1e-5)
+
+
+def test_out_and_operators(be):
+    a, b = make((4, 4), "float64", 1), make((4, 4), "float64", 2)
+    on_a, on_b, out = be.asarray(a), be.asarray(b), be.empty((4, 4))
+    assert stator.matmul(on_a, on_b, out=out) is out
+    check(out, a, b)
+    check(on_a @ on_b, a, b)
+    assert stator.linalg.matmul is stator.matmul
+
+
+@pytest.mark.parametrize(("left", "right"), [((3, 4), (5, 6)), ((4,), (5,)), ((2, 3, 4), (3, 4, 5)), ((), (3,)), ((3, 4), ())])
+def test_shapes_that_do_not_fit(be, left, right):
+    with pytest.raises(stator.errors.ShapeError, match="matmul"):
+        stator.matmul(be.zeros(left), be.zeros(right))
+
+
+def test_integers_are_not_multiplied_yet(be):
+    with pytest.raises(stator.errors.DTypeError, match="matmul"):
+        stator.matmul(be.zeros((2, 2), dtype="int32"), be.zeros((2, 2), dtype="int32"))

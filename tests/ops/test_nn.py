@@ -1,0 +1,162 @@
+"""Softmax family, cross entropy and Adam against their formulas in wider NumPy, and gradients against differences."""
+
+import inputs
+import numpy as np
+import oracles
+import pytest
+import scipy.special
+from reference import assert_matches, numpy_dtype, widen
+
+import stator
+
+LAYOUTS = inputs.layouts()
+FORWARD = {"softmax": scipy.special.softmax, "log_softmax": scipy.special.log_softmax}
+TOLERANCE = {row["name"]: row["tolerance"] for row in stator.op_table()}
+
+
+def rows(shape, dtype, seed=0, low=-4, high=4):
+    return inputs.random(np.random.default_rng(seed), shape, dtype, low, high)
+
+
+def close(actual, expected, name, scale=1.0):
+    """Within the row's bound, in units of the result's eps times `scale` (sums cancel, so not per element)."""
+    eps = float(np.finfo(actual.dtype).eps) if actual.dtype.kind == "f" else 2.0**-7
+    bound = max(TOLERANCE[name]) * eps * scale
+    np.testing.assert_allclose(widen(actual), np.asarray(expected), rtol=bound, atol=bound, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize("name", FORWARD)
+@pytest.mark.parametrize("shape", [(1,), (7,), (4, 33), (3, 256), (2, 257), (2, 5000), (3, 5, 17), (2, 3, 1)])
+def test_softmax_matches_scipy(be, name, dtype, shape):
+    x = rows(shape, dtype)
+    for axis in range(-1, len(shape) - 1):
+        got = getattr(stator.nn, name)(be.asarray(x), axis=axis)
+        assert got.dtype.name == dtype
+        want = FORWARD[name](widen(x), axis=axis)
+        if dtype in ("float16", "bfloat16"):
+            assert_matches(got.to_numpy(), want, TOLERANCE[name], name)
+        else:
+            close(got.to_numpy(), want, name)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", FORWARD)
+def test_softmax_takes_any_layout_without_a_copy(be, name, layout):
+    x = LAYOUTS[layout](rows((6, 5, 40), "float32"))
+    for axis in (0, 1, 2):
+        on = inputs.on_device(be, x)
+        before = be.statistics()["kernel_launches"]
+        got = getattr(stator.nn, name)(on, axis=axis)
+        assert be.statistics()["kernel_launches"] == before + 1
+        close(got.to_numpy(), FORWARD[name](widen(x), axis=axis), name)
+
+
+@pytest.mark.parametrize("name", FORWARD)
+def test_softmax_of_extremes(be, name):
+    x = np.array([[1e4, 1e4, -1e4], [-np.inf, 0.0, 1.0], [88.0, -88.0, 700.0], [0.0, -0.0, 0.0]])
+    close(getattr(stator.nn, name)(be.asarray(x)).to_numpy(), FORWARD[name](x.astype(np.longdouble), axis=-1), name)
+    bad = np.array([[np.nan, 1, 2], [np.inf, 1, 2], [-np.inf] * 3])
+    assert np.isnan(stator.nn.softmax(be.asarray(bad)).to_numpy()).all(axis=1).tolist() == [True, True, True]
+
+
+def test_softmax_converts_to_dtype_with_one_rounding(be):
+    x = rows((5, 40), "float16")
+    got = stator.nn.softmax(be.asarray(x), dtype="float32")
+    assert got.dtype == stator.float32
+    close(got.to_numpy(), scipy.special.softmax(widen(x), axis=-1), "softmax")
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize("name", FORWARD)
+def test_softmax_backward_matches_its_formula(be, name, dtype):
+    for shape, axis in [((3, 33), -1), ((3, 33), 0), ((2, 600), 1), ((4, 3, 5), 1)]:
+        x, g = rows(shape, dtype), rows(shape, dtype, 1)
+        y = FORWARD[name](widen(x), axis=axis).astype(x.dtype)
+        got = getattr(stator.nn, name + "_backward")(be.asarray(g), be.asarray(y), axis=axis)
+        want = getattr(oracles, name + "_backward")(widen(g), widen(y), axis=axis)
+        close(got.to_numpy(), want, name + "_backward", scale=max(1, np.abs(np.asarray(want, float)).max()))
+
+
+OPTIONS = [{}, {"reduction": "sum"}, {"reduction": "none"}, {"label_smoothing": 0.1}, {"ignore_index": 2},
+           {"label_smoothing": 0.3, "reduction": "sum", "ignore_index": 0}]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_cross_entropy_and_backward(be, dtype, weighted, options):
+    for n, classes in ((1, 3), (33, 10), (300, 300)):
+        logits = rows((n, classes), dtype, n)
+        target = np.random.default_rng(n).integers(0, classes, n).astype(np.int32 if n == 33 else np.int64)
+        if "ignore_index" in options and n == 1:
+            target[:] = 1
+        weight = rows((classes,), dtype, 5, 0.5, 2) if weighted else None
+        extra = {"weight": be.asarray(weight)} if weighted else {}
+        args = be.asarray(logits), be.asarray(target)
+        wide = widen(logits), target, None if weight is None else widen(weight)
+        got = stator.nn.cross_entropy(*args, **extra, **options)
+        want = oracles.cross_entropy(*wide, **options)
+        close(got.to_numpy(), want, "cross_entropy", scale=max(1, float(np.max(np.abs(want)))))
+        grad = rows(np.shape(want), dtype, 9, 0.5, 2)
+        got = stator.nn.cross_entropy_backward(be.asarray(grad), *args, **extra, **options)
+        want = oracles.cross_entropy_backward(widen(grad), *wide, **options)
+        close(got.to_numpy(), want, "cross_entropy_backward", scale=max(1, float(np.max(np.abs(want)))))
+
+
+def test_cross_entropy_gradient_is_the_slope(be):
+    rng = np.random.default_rng(1)
+    logits, target = rng.normal(size=(5, 4)), rng.integers(0, 4, 5)
+    grad = stator.nn.cross_entropy_backward(be.asarray(np.array(1.0)), be.asarray(logits), be.asarray(target)).to_numpy()
+    for i, c in ((0, 0), (2, 3), (4, 1)):
+        step = np.zeros_like(logits)
+        step[i, c] = 1e-6
+        up, down = (float(stator.nn.cross_entropy(be.asarray(logits + s), be.asarray(target))) for s in (step, -step))
+        assert abs((up - down) / 2e-6 - grad[i, c]) < 1e-8
+
+
+def test_cross_entropy_of_an_empty_batch(be):
+    logits, target = be.empty((0, 3)), be.empty((0,), dtype="int64")
+    assert np.isnan(float(stator.nn.cross_entropy(logits, target)))
+    assert float(stator.nn.cross_entropy(logits, target, reduction="sum")) == 0
+    assert stator.nn.cross_entropy(logits, target, reduction="none").shape == (0,)
+    assert stator.nn.cross_entropy_backward(be.asarray(np.array(1.0)), logits, target).shape == (0, 3)
+
+
+def test_cross_entropy_reports_a_target_out_of_range(be):
+    stator.nn.cross_entropy(be.zeros((4, 3)), be.asarray(np.array([0, 1, 3, 2])))
+    with pytest.raises(IndexError, match="3"):
+        be.synchronize()
+    assert float(stator.nn.cross_entropy(be.zeros((1, 2)), be.asarray(np.array([0])))) == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled": True}, {"maximize": True}])
+@pytest.mark.parametrize(("dtype", "state"), [("float32", "float32"), ("float64", "float64"), ("float16", "float32"),
+                                              ("bfloat16", "float32"), ("bfloat16", "bfloat16")])  # fmt: skip
+def test_adam_step_matches_its_formula(be, dtype, state, options):
+    hyper = {"lr": 0.01, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "weight_decay": 0.0, "decoupled": False,
+             "maximize": False} | options  # fmt: skip
+    shapes = [(7,), (3, 5), (0,), (5000,), ()]
+    params, grads = [rows(s, dtype, i) for i, s in enumerate(shapes)], [rows(s, dtype, 50 + i) for i, s in enumerate(shapes)]
+    ms, vs = [rows(s, state, 90 + i) for i, s in enumerate(shapes)], [rows(s, state, 70 + i, 0.1, 2) for i, s in enumerate(shapes)]
+    on = [[be.asarray(x) for x in group] for group in (params, grads, ms, vs)]
+    before = be.statistics()["kernel_launches"]
+    stator.nn.adam_step(*on, step=3, **options, lr=0.01, beta1=0.9, beta2=0.99)
+    assert be.statistics()["kernel_launches"] == before + 1
+    for i in range(len(shapes)):
+        wide = oracles.adam_step(*(widen(x[i]) for x in (params, grads, ms, vs)), step=3, **hyper)
+        for got, want in zip((on[0][i], on[2][i], on[3][i]), wide, strict=True):
+            close(got.to_numpy(), want, "adam_step", scale=4)
+
+
+def test_adam_updates_more_tensors_than_one_parameter_block_holds(be):
+    count = 70
+    groups = [[be.full((3,), value, dtype="float32") for _ in range(count)] for value in (1.0, 0.5, 0.0, 0.0)]
+    before = be.statistics()["kernel_launches"]
+    stator.nn.adam_step(*groups, step=1, lr=0.1)
+    assert be.statistics()["kernel_launches"] == before + 1
+    assert all(np.allclose(p.to_numpy(), 0.9) for p in groups[0])
+
+
+def test_numpy_dtype_names_cover_bfloat16():
+    assert numpy_dtype("bfloat16").itemsize == 2

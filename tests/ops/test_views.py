@@ -1,0 +1,96 @@
+"""Views share memory, cost no launch and agree with NumPy."""
+
+import numpy as np
+import pytest
+
+import stator
+
+
+def view_of(be, x):
+    return be.asarray(x), be.statistics()["kernel_launches"]
+
+
+def same(be, on, got, want, before):
+    assert be.statistics()["kernel_launches"] == before
+    base, size = on.data_ptr, max(on.nbytes, 1)
+    assert got.size == 0 or base <= got.data_ptr < base + size
+    assert got.shape == want.shape
+    np.testing.assert_array_equal(got.to_numpy(), want)
+
+
+INDEXES = [0, -1, slice(None), slice(2, 5), slice(None, None, 2), slice(None, None, -1), slice(-3, None), slice(5, 2), slice(10, 20),
+           slice(4, None, -2), ..., None, (0, 1), (..., 0), (slice(None), None, 1), (None, ..., slice(1, None)), (1, 2, 3),
+           (slice(None), slice(None, None, -2), -1), (..., None), (slice(0, 0),)]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=str)
+def test_basic_indexing(be, index):
+    x = np.arange(7 * 5 * 6).reshape(7, 5, 6)
+    on, before = view_of(be, x)
+    same(be, on, on[index], x[index], before)
+
+
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (-1, 0, 1)])
+def test_permute_dims(be, axes):
+    x = np.arange(24).reshape(2, 3, 4)
+    on, before = view_of(be, x)
+    same(be, on, stator.permute_dims(on, axes), np.transpose(x, axes), before)
+
+
+@pytest.mark.parametrize("shape", [(24,), (4, 6), (2, -1), (-1, 3, 2), (1, 24, 1), (2, 3, 4)])
+def test_reshape_of_dense_arrays_is_a_view(be, shape):
+    x = np.arange(24).reshape(2, 3, 4)
+    on, before = view_of(be, x)
+    same(be, on, stator.reshape(on, shape), x.reshape(shape), before)
+
+
+def test_reshape_copies_only_when_it_must(be):
+    x = np.arange(24).reshape(4, 6)
+    on = be.asarray(x)
+    np.testing.assert_array_equal(stator.reshape(on.T, (24,)).to_numpy(), x.T.reshape(24))
+    same(be, on, stator.reshape(on.T, (2, 3, 4)), x.T.reshape(2, 3, 4), be.statistics()["kernel_launches"])
+    with pytest.raises(stator.errors.ShapeError, match="reshape"):
+        stator.reshape(on.T, (24,), copy=False)
+    assert stator.reshape(on, (24,), copy=True).data_ptr != on.data_ptr
+
+
+def test_matrix_transposes(be):
+    x = np.arange(24).reshape(2, 3, 4)
+    on = be.asarray(x)
+    np.testing.assert_array_equal(on.mT.to_numpy(), np.swapaxes(x, 1, 2))
+    np.testing.assert_array_equal(on[0].T.to_numpy(), x[0].T)
+
+
+def test_broadcast_to(be):
+    x = np.arange(3).reshape(3, 1)
+    on, before = view_of(be, x)
+    same(be, on, stator.broadcast_to(on, (2, 3, 4)), np.broadcast_to(x, (2, 3, 4)), before)
+
+
+def test_as_strided_counts_elements_and_stays_inside(be):
+    x = np.arange(12)
+    on, before = view_of(be, x)
+    want = np.lib.stride_tricks.as_strided(x[2:], (3, 4), (8 * 3, 8))
+    same(be, on, stator.as_strided(on, (3, 4), (3, 1), 2), want, before)
+    np.testing.assert_array_equal(stator.as_strided(on, (4,), (-1,), 11).to_numpy(), x[:-5:-1])
+    for shape, strides, offset in (((13,), (1,), 0), ((4,), (-1,), 2), ((2,), (12,), 0), ((1,), (1,), 12), ((1,), (1,), -1)):
+        with pytest.raises(stator.errors.ShapeError, match="as_strided"):
+            stator.as_strided(on, shape, strides, offset)
+
+
+def test_view_reinterprets_bytes(be):
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    on = be.asarray(x)
+    for dtype in ("int32", "uint8", "float64", "int16", "complex64"):
+        np.testing.assert_array_equal(on.view(dtype).to_numpy(), x.view(dtype))
+    with pytest.raises(stator.errors.ShapeError, match="view"):
+        on[:, :3].view("float64")
+
+
+def test_scalars_come_out(be):
+    assert float(be.asarray(2.5)) == 2.5
+    assert int(be.asarray([[7]])) == 7
+    assert bool(be.asarray(True)) is True
+    assert complex(be.asarray(1 + 2j)) == 1 + 2j
+    with pytest.raises(TypeError):
+        float(be.asarray([1.0, 2.0]))
