@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,9 @@ bool is_release(Call call);
 // Codes are the CUDA runtime's (cudaError_t) on both columns.
 using Status = int;
 namespace status {
-inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, insufficient_driver = 35, no_device = 100,
-                        invalid_device = 101, not_ready = 600, illegal_address = 700, launch_failure = 719,
+inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, unloading = 4,
+                        insufficient_driver = 35, no_device = 100, invalid_device = 101, invalid_handle = 400,
+                        not_ready = 600, illegal_address = 700, context_destroyed = 709, launch_failure = 719,
                         not_supported = 801, unknown = 999;
 }
 
@@ -98,6 +100,7 @@ struct Table {
   Status (*free_managed)(ContextHandle, void* pointer);
   Status (*prefetch)(ContextHandle, const void* pointer, size_t bytes, StreamHandle);
   Status (*advise)(ContextHandle, const void* pointer, size_t bytes, int advice);
+  // ordinary host memory is read (host_to_device) or written (device_to_host) when copy returns, pinned memory in stream order
   Status (*copy)(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
   Status (*fill)(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
   Status (*stream_create)(ContextHandle, StreamHandle* out);
@@ -209,14 +212,18 @@ class Runtime {
 
  private:
   Status enter(Call call);  // injection and counters; success means: perform it
-  void check(Call call, Status status, uint16_t op);
+  void check(Call call, Status status, uint16_t op = 0xffff);
+  bool drop_this_wait();
+  void order(StreamHandle, const char* what, const Record&);  // checked before it is enqueued
+  void finished(StreamHandle, const Record&);                 // synchronous host work is known to be done
 
   const Table& table_;
   ContextHandle context_ = nullptr;
   Properties properties_;
   std::unique_ptr<OrderChecker> checker_;
   std::atomic<bool> injecting_{false};
-  std::atomic<int64_t> injected_calls_{0}, injected_waits_{0};
+  mutable std::mutex injection_mutex_;  // taken only while injecting
+  int64_t injected_calls_ = 0, injected_waits_ = 0;
   Injection injection_;
   std::array<std::atomic<uint64_t>, call_count> calls_{};
   std::atomic<uint64_t> h2d_bytes_{0}, d2h_bytes_{0}, d2d_bytes_{0};

@@ -1,0 +1,314 @@
+// The cuda table: each call is the CUDA runtime's, on the device of its context, with the error state left clean.
+#include "runtime/runtime.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <unistd.h>
+
+namespace stator::runtime {
+namespace {
+
+constexpr int default_shared_bytes = 48 << 10;  // a launch with more has to ask for it
+
+struct Context {
+  int device;
+  cudaMemPool_t pool;  // our own: PyTorch's default pool keeps its settings and its memory
+};
+
+struct Counts {
+  std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0};
+};
+Counts counts;
+
+Context& context_of(ContextHandle handle) { return *static_cast<Context*>(handle); }
+cudaStream_t stream_of(StreamHandle handle) { return static_cast<cudaStream_t>(handle); }
+cudaEvent_t event_of(EventHandle handle) { return static_cast<cudaEvent_t>(handle); }
+
+// Takes a failure out of the runtime's per-thread state, where the next caller of cudaGetLastError would find it.
+Status done(cudaError_t code) {
+  if (code != cudaSuccess && code != cudaErrorNotReady) cudaGetLastError();
+  return int(code);
+}
+
+// At process exit the driver may be gone before us, and what is released is released already.
+Status released(cudaError_t code) { return code == cudaErrorCudartUnloading ? status::success : done(code); }
+
+// Makes the context's device current for this thread. Another library may have changed it since our last call.
+cudaError_t enter(ContextHandle handle) { return cudaSetDevice(context_of(handle).device); }
+
+template <class F>
+Status call(ContextHandle handle, F f) {
+  const cudaError_t entered = enter(handle);
+  return done(entered == cudaSuccess ? f() : entered);
+}
+
+template <class F>
+Status release(ContextHandle handle, std::atomic<int64_t>& count, F f) {
+  count.fetch_sub(1);
+  if (handle) enter(handle);  // a release is tried whatever the context says
+  return released(f());
+}
+
+Status counted(Status code, std::atomic<int64_t>& count) {
+  if (code == status::success) count.fetch_add(1);
+  return code;
+}
+
+Status device_count(int* count) {
+  *count = 0;
+  return done(cudaGetDeviceCount(count));
+}
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  done(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+Status properties(int device, Properties* out) {
+  const auto native = std::unique_ptr<cudaDeviceProp>(new (std::nothrow) cudaDeviceProp);
+  if (!native) return status::out_of_memory;
+  if (const Status code = done(cudaGetDeviceProperties(native.get(), device))) return code;
+  *out = Properties{};
+  try {
+    out->name = native->name;
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  out->compute_major = native->major;
+  out->compute_minor = native->minor;
+  out->total_memory = native->totalGlobalMem;
+  out->cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0;
+  out->limits = {native->multiProcessorCount, native->maxThreadsPerMultiProcessor,
+                 int32_t(native->sharedMemPerBlockOptin), native->l2CacheSize};
+  if (const Status code = done(cudaDriverGetVersion(&out->driver_version))) return code;
+  return done(cudaRuntimeGetVersion(&out->runtime_version));
+}
+
+const char* error_name(Status code) { return cudaGetErrorName(cudaError_t(code)); }
+
+Status context_create(int device, bool, ContextHandle* out) {
+  auto context = std::unique_ptr<Context>(new (std::nothrow) Context{device, nullptr});
+  if (!context) return status::out_of_memory;
+  cudaMemPoolProps props{};
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location = {cudaMemLocationTypeDevice, device};
+  const Status code = call(context.get(), [&] { return cudaMemPoolCreate(&context->pool, &props); });
+  if (code) return code;
+  // The pool above keeps what it may reuse; what it frees goes back to the driver. Threshold 0, the default, does that.
+  *out = context.release();
+  return counted(code, counts.contexts);
+}
+
+// Never resets the device: its primary context is shared with everybody else in the process.
+Status context_destroy(ContextHandle handle) {
+  const std::unique_ptr<Context> context(&context_of(handle));
+  return release(handle, counts.contexts, [&] { return cudaMemPoolDestroy(context->pool); });
+}
+
+Status memory_info(ContextHandle handle, size_t* free, size_t* total) {
+  return call(handle, [=] { return cudaMemGetInfo(free, total); });
+}
+
+Status allocate(ContextHandle handle, size_t bytes, StreamHandle stream, void** out) {
+  const cudaMemPool_t pool = context_of(handle).pool;
+  const size_t asked = bytes ? bytes : 1;
+  return counted(call(handle, [=] { return cudaMallocFromPoolAsync(out, asked, pool, stream_of(stream)); }), counts.memory);
+}
+
+// Without a stream its context is closed: cudaFree waits for whatever still uses the memory.
+Status free_memory(ContextHandle handle, void* pointer, size_t, StreamHandle stream) {
+  return release(handle, counts.memory, [=] { return stream ? cudaFreeAsync(pointer, stream_of(stream)) : cudaFree(pointer); });
+}
+
+Status allocate_pinned(ContextHandle handle, size_t bytes, void** out) {
+  const unsigned flags = cudaHostAllocPortable | cudaHostAllocMapped;
+  return counted(call(handle, [=] { return cudaHostAlloc(out, bytes ? bytes : 1, flags); }), counts.pinned);
+}
+
+Status free_pinned(ContextHandle handle, void* pointer) {
+  return release(handle, counts.pinned, [=] { return cudaFreeHost(pointer); });
+}
+
+Status allocate_managed(ContextHandle handle, size_t bytes, void** out) {
+  return counted(call(handle, [=] { return cudaMallocManaged(out, bytes ? bytes : 1, cudaMemAttachGlobal); }), counts.memory);
+}
+
+Status free_managed(ContextHandle handle, void* pointer) {
+  return release(handle, counts.memory, [=] { return cudaFree(pointer); });
+}
+
+cudaMemLocation location(ContextHandle handle) { return {cudaMemLocationTypeDevice, context_of(handle).device}; }
+
+Status prefetch(ContextHandle handle, const void* pointer, size_t bytes, StreamHandle stream) {
+  return call(handle, [=] { return cudaMemPrefetchAsync(pointer, bytes, location(handle), 0, stream_of(stream)); });
+}
+
+Status advise(ContextHandle handle, const void* pointer, size_t bytes, int advice) {
+  return call(handle, [=] { return cudaMemAdvise(pointer, bytes, cudaMemoryAdvise(advice), location(handle)); });
+}
+
+Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream) {
+  const cudaMemcpyKind native = kind == CopyKind::host_to_device   ? cudaMemcpyHostToDevice
+                                : kind == CopyKind::device_to_host ? cudaMemcpyDeviceToHost
+                                                                   : cudaMemcpyDeviceToDevice;
+  return call(handle, [=] { return cudaMemcpyAsync(to, from, bytes, native, stream_of(stream)); });
+}
+
+Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamHandle stream) {
+  return call(handle, [=] { return cudaMemsetAsync(pointer, byte, bytes, stream_of(stream)); });
+}
+
+Status stream_create(ContextHandle handle, StreamHandle* out) {
+  cudaStream_t stream = nullptr;
+  const Status code = call(handle, [&] { return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); });
+  *out = stream;
+  return counted(code, counts.streams);
+}
+
+Status stream_destroy(ContextHandle handle, StreamHandle stream) {
+  return release(handle, counts.streams, [=] { return cudaStreamDestroy(stream_of(stream)); });
+}
+
+Status stream_synchronize(ContextHandle handle, StreamHandle stream) {
+  return call(handle, [=] { return cudaStreamSynchronize(stream_of(stream)); });
+}
+
+Status stream_query(ContextHandle handle, StreamHandle stream) {
+  return call(handle, [=] { return cudaStreamQuery(stream_of(stream)); });
+}
+
+Status stream_wait(ContextHandle handle, StreamHandle stream, EventHandle event) {
+  return call(handle, [=] { return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0); });
+}
+
+Status event_create(ContextHandle handle, EventHandle* out) {
+  cudaEvent_t event = nullptr;
+  const Status code = call(handle, [&] { return cudaEventCreateWithFlags(&event, cudaEventDefault); });
+  *out = event;
+  return counted(code, counts.events);
+}
+
+Status event_destroy(ContextHandle handle, EventHandle event) {
+  return release(handle, counts.events, [=] { return cudaEventDestroy(event_of(event)); });
+}
+
+Status event_record(ContextHandle handle, EventHandle event, StreamHandle stream) {
+  return call(handle, [=] { return cudaEventRecord(event_of(event), stream_of(stream)); });
+}
+
+Status event_query(ContextHandle handle, EventHandle event) {
+  return call(handle, [=] { return cudaEventQuery(event_of(event)); });
+}
+
+Status event_synchronize(ContextHandle handle, EventHandle event) {
+  return call(handle, [=] { return cudaEventSynchronize(event_of(event)); });
+}
+
+Status event_elapsed(ContextHandle handle, EventHandle from, EventHandle to, float* milliseconds) {
+  return call(handle, [=] { return cudaEventElapsedTime(milliseconds, event_of(from), event_of(to)); });
+}
+
+Status launch(ContextHandle handle, const abi::Launch& launch, int64_t, bool, StreamHandle stream) {
+  if (launch.blocks <= 0 || launch.blocks > INT_MAX || !launch.kernel) return status::invalid_value;
+  return call(handle, [&] {
+    if (launch.shared_bytes > default_shared_bytes) {
+      const cudaError_t code =
+          cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes);
+      if (code != cudaSuccess) return code;
+    }
+    return cudaLaunchKernel(launch.kernel, dim3(unsigned(launch.blocks)), dim3(unsigned(launch.threads)), launch.params,
+                            size_t(launch.shared_bytes), stream_of(stream));
+  });
+}
+
+Status host_task(ContextHandle, const HostTask&, int64_t, bool, StreamHandle) { return status::not_supported; }
+Status inject_fault(ContextHandle) { return status::not_supported; }
+std::string fault_message(ContextHandle) { return {}; }
+
+std::array<int64_t, 5> outstanding() {
+  return {counts.memory.load(), counts.pinned.load(), counts.streams.load(), counts.events.load(), counts.contexts.load()};
+}
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+bool hardware_present() { return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0; }
+
+std::string why_not(cudaError_t code, int driver) {
+  int built_with = 0;
+  cudaRuntimeGetVersion(&built_with);
+  if (driver == 0) {
+    return hardware_present() ? "no usable NVIDIA driver: libcuda.so.1 was not found, though the device files are there"
+                              : "no NVIDIA driver: libcuda.so.1 was not found";
+  }
+  if (code == cudaErrorInsufficientDriver) {
+    return "the NVIDIA driver is too old: it supports CUDA " + version_text(driver) + ", and this build needs " +
+           version_text(built_with);
+  }
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (code == cudaErrorNoDevice || code == cudaSuccess) {
+    if (visible) return "CUDA_VISIBLE_DEVICES='" + std::string(visible) + "' leaves no device visible";
+    return "the NVIDIA driver (CUDA " + version_text(driver) + ") sees no device";
+  }
+  return std::string("the NVIDIA driver reports ") + cudaGetErrorName(code) + ": " + cudaGetErrorString(code);
+}
+
+}  // namespace
+
+const Table& cuda_table() {
+  static constexpr Table table{
+      .column = "cuda",
+      .device_count = device_count,
+      .properties = properties,
+      .error_name = error_name,
+      .context_create = context_create,
+      .context_destroy = context_destroy,
+      .memory_info = memory_info,
+      .allocate = allocate,
+      .free = free_memory,
+      .allocate_pinned = allocate_pinned,
+      .free_pinned = free_pinned,
+      .allocate_managed = allocate_managed,
+      .free_managed = free_managed,
+      .prefetch = prefetch,
+      .advise = advise,
+      .copy = copy,
+      .fill = fill,
+      .stream_create = stream_create,
+      .stream_destroy = stream_destroy,
+      .stream_synchronize = stream_synchronize,
+      .stream_query = stream_query,
+      .stream_wait = stream_wait,
+      .event_create = event_create,
+      .event_destroy = event_destroy,
+      .event_record = event_record,
+      .event_query = event_query,
+      .event_synchronize = event_synchronize,
+      .event_elapsed = event_elapsed,
+      .launch = launch,
+      .host_task = host_task,
+      .inject_fault = inject_fault,
+      .fault_message = fault_message,
+      .outstanding = outstanding,
+  };
+  return table;
+}
+
+// Counting devices loads the driver but opens no context.
+bool cuda_available(std::string* reason) {
+  int driver = 0, count = 0;
+  cudaDriverGetVersion(&driver);
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  done(code);
+  if (code == cudaSuccess && count > 0) return true;
+  if (reason) *reason = why_not(code, driver);
+  return false;
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,69 @@
+// The cuda table of a build without CUDA: every call says so.
+#include "runtime/runtime.hpp"
+
+namespace stator::runtime {
+namespace {
+
+Status none() { return status::no_device; }
+
+template <class... A>
+Status refuse(A...) {
+  return none();
+}
+
+Status device_count(int* count) {
+  *count = 0;
+  return none();
+}
+
+const char* error_name(Status code) { return code == status::success ? "cudaSuccess" : "cudaErrorNoDevice"; }
+std::string fault_message(ContextHandle) { return {}; }
+std::array<int64_t, 5> outstanding() { return {}; }
+
+}  // namespace
+
+const Table& cuda_table() {
+  static constexpr Table table{
+      .column = "cuda",
+      .device_count = device_count,
+      .properties = refuse,
+      .error_name = error_name,
+      .context_create = refuse,
+      .context_destroy = refuse,
+      .memory_info = refuse,
+      .allocate = refuse,
+      .free = refuse,
+      .allocate_pinned = refuse,
+      .free_pinned = refuse,
+      .allocate_managed = refuse,
+      .free_managed = refuse,
+      .prefetch = refuse,
+      .advise = refuse,
+      .copy = refuse,
+      .fill = refuse,
+      .stream_create = refuse,
+      .stream_destroy = refuse,
+      .stream_synchronize = refuse,
+      .stream_query = refuse,
+      .stream_wait = refuse,
+      .event_create = refuse,
+      .event_destroy = refuse,
+      .event_record = refuse,
+      .event_query = refuse,
+      .event_synchronize = refuse,
+      .event_elapsed = refuse,
+      .launch = refuse,
+      .host_task = refuse,
+      .inject_fault = refuse,
+      .fault_message = fault_message,
+      .outstanding = outstanding,
+  };
+  return table;
+}
+
+bool cuda_available(std::string* reason) {
+  if (reason) *reason = "stator was built without CUDA (STATOR_CUDA=OFF)";
+  return false;
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,69 @@
+// The host column's context: its sticky fault, its quarantine of freed memory, its place in the process.
+#pragma once
+
+#include "runtime/runtime.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace stator::runtime::host {
+
+struct Stream;
+
+// Freed memory of a checked context: poisoned and kept for a while, so that a late write lands in it and is seen.
+class Quarantine {
+ public:
+  Quarantine() = default;
+  Quarantine(const Quarantine&) = delete;
+  ~Quarantine();
+  // Takes the block over. False when a block that left the quarantine had been written to.
+  bool add(void* pointer, size_t bytes);
+  bool intact();
+
+ private:
+  struct Block {
+    void* pointer;
+    size_t bytes;
+  };
+  static bool untouched(const Block& block);
+  std::mutex mutex_;
+  std::deque<Block> blocks_;
+  size_t bytes_ = 0;
+};
+
+struct Context {
+  Context(bool is_checked, int process) : checked(is_checked), epoch(process) {}
+
+  const bool checked;
+  const int epoch;  // of the process; another one means that this is the child of a fork
+  std::atomic<bool> faulted{false}, fault_next{false};
+  Quarantine quarantine;
+  std::set<Stream*> streams;  // guarded by the scheduler's mutex
+
+  void fault(const std::string& message) noexcept;  // the first one stays
+  std::string fault_message();
+
+ private:
+  std::mutex mutex_;
+  std::string message_;
+};
+
+// Counts forks: contexts of the parent have no workers in a child and must neither wait nor lock there.
+int process_epoch();
+
+// Host memory. No call throws; sizes beyond what the machine has are refused, so that nothing is killed later.
+inline constexpr unsigned char poison_byte = 0xCB;
+size_t total_memory();
+size_t live_memory();
+Status take_memory(size_t bytes, void** out);
+void give_memory(void* pointer, size_t bytes);
+void release_memory(void* pointer);  // to the system, after give_memory counted it
+Status take_pinned(size_t bytes, void** out);
+Status give_pinned(void* pointer);
+bool is_pinned(const void* pointer);
+
+}  // namespace stator::runtime::host

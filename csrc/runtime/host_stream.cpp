@@ -1,0 +1,257 @@
+#include "runtime/host_stream.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+namespace stator::runtime::host {
+namespace {
+
+std::atomic<int> epoch{0};
+std::atomic<Scheduler*> current{nullptr};
+
+// The parent's scheduler may be locked by a thread that does not exist in the child: it is left behind.
+void after_fork_in_child() {
+  epoch.fetch_add(1, std::memory_order_relaxed);
+  current.store(new Scheduler, std::memory_order_release);
+}
+
+Scheduler* first_scheduler() {
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  auto* scheduler = new Scheduler;  // outlives every static destructor: workers may still run then
+  current.store(scheduler, std::memory_order_release);
+  return scheduler;
+}
+
+// Signals are for the threads of the application.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+void run_blocks(Context& context, const Item& item, int64_t first, int64_t last) noexcept {
+  if (context.faulted.load(std::memory_order_acquire) && !item.release) return;
+  try {
+    if (const char* message = item.body(first, last)) context.fault(message);
+  } catch (const std::exception& error) {
+    context.fault(error.what());
+  } catch (...) {
+    context.fault("a task threw something that is no std::exception");
+  }
+}
+
+}  // namespace
+
+int process_epoch() { return epoch.load(std::memory_order_relaxed); }
+
+void Context::fault(const std::string& message) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (faulted.load(std::memory_order_relaxed)) return;
+  try {
+    message_ = message;
+  } catch (...) {
+    message_.clear();
+  }
+  faulted.store(true, std::memory_order_release);
+}
+
+std::string Context::fault_message() {
+  const std::lock_guard lock(mutex_);
+  return message_;
+}
+
+void Stream::unclaim() {
+  if (pending.fetch_sub(1, std::memory_order_acq_rel) > 1) Scheduler::instance().resume(*this);
+}
+
+Scheduler& Scheduler::instance() {
+  static Scheduler* const first = first_scheduler();
+  Scheduler* scheduler = current.load(std::memory_order_acquire);
+  return scheduler ? *scheduler : *first;
+}
+
+int Scheduler::worker_limit() {
+  static const int limit = [] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+    return std::max(1, int(std::thread::hardware_concurrency()));
+  }();
+  return limit;
+}
+
+void Scheduler::start() {
+  const int limit = worker_limit();
+  const BlockedSignals blocked;
+  workers_.reserve(limit);
+  while (int(workers_.size()) < limit) {
+    try {
+      workers_.emplace_back([this, generation = generation_] { work(generation); });
+    } catch (const std::exception&) {
+      if (workers_.empty()) throw;  // fewer workers do, none does not
+      return;
+    }
+    pthread_setname_np(workers_.back().native_handle(), "stator");
+  }
+}
+
+void Scheduler::enqueue(Stream& stream, std::unique_ptr<Item> item) {
+  const std::lock_guard lock(mutex_);
+  if (workers_.empty()) start();
+  Item* added = item.get();
+  (stream.last ? stream.last->after : stream.first) = std::move(item);
+  stream.last = added;
+  if (stream.pending.fetch_add(1, std::memory_order_acq_rel) == 0) advance(stream);
+}
+
+void Scheduler::resume(Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  advance(stream);
+}
+
+void Scheduler::pop(Stream& stream) {
+  stream.first = std::move(stream.first->after);
+  if (!stream.first) stream.last = nullptr;
+  stream.pending.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+// Completes records and waits at the head of the stream, and of those that they release, up to the next work item.
+void Scheduler::advance(Stream& stream) {
+  std::vector<Stream*> streams{&stream};
+  while (!streams.empty()) {
+    Stream& now_at = *streams.back();
+    streams.pop_back();
+    while (Item* item = now_at.first.get()) {
+      if (item->kind == Item::Kind::work) {
+        if (!item->started) {
+          item->started = true;
+          ready_.push_back({item, &now_at});
+          wake();
+        }
+        break;
+      }
+      const std::shared_ptr<Mark> mark = item->mark;
+      if (item->kind == Item::Kind::wait) {
+        if (!mark->done.load(std::memory_order_acquire)) {
+          mark->parked.push_back(&now_at);
+          break;
+        }
+        pop(now_at);
+        continue;
+      }
+      pop(now_at);
+      mark->time = now();
+      mark->done.store(true, std::memory_order_release);
+      mark->changed.notify_all();
+      streams.insert(streams.end(), mark->parked.begin(), mark->parked.end());
+      mark->parked.clear();
+    }
+  }
+}
+
+void Scheduler::wake() {
+  if (sleeping_ == 0 || busy_ >= worker_limit()) return;
+  --sleeping_;
+  ready_changed_.notify_one();
+}
+
+// Each waker wakes at most one; who takes a chunk and leaves some wakes the next.
+void Scheduler::run_chunk(Lock& lock, Item& item, Stream& stream) {
+  const int64_t first = item.next, last = std::min(first + item.chunk, item.blocks);
+  item.next = last;
+  if (last == item.blocks) std::erase_if(ready_, [&](const Ready& ready) { return ready.item == &item; });
+  ++busy_;
+  if (!ready_.empty()) wake();
+  lock.unlock();
+  run_blocks(stream.context, item, first, last);
+  lock.lock();
+  item.finished += last - first;
+  if (item.finished == item.blocks) {
+    lock.unlock();
+    item.body = nullptr;  // whatever it owns is gone before the work counts as done, and not under the lock
+    lock.lock();
+    pop(stream);
+    advance(stream);
+  }
+  --busy_;
+}
+
+void Scheduler::work(uint64_t generation) {
+  Lock lock(mutex_);
+  while (generation == generation_) {
+    if (ready_.empty() || busy_ >= worker_limit()) {
+      ++sleeping_;
+      ready_changed_.wait(lock);
+    } else {
+      const Ready ready = ready_.front();
+      run_chunk(lock, *ready.item, *ready.stream);
+    }
+  }
+}
+
+void Scheduler::wait(Mark& mark) {
+  Lock lock(mutex_);
+  while (!mark.done.load(std::memory_order_acquire)) {
+    Item* item = mark.stream->first.get();
+    if (item && item->started && item->next < item->blocks && busy_ < worker_limit()) {
+      run_chunk(lock, *item, *mark.stream);
+      if (!ready_.empty()) wake();
+    } else {
+      mark.changed.wait(lock);
+    }
+  }
+}
+
+void Scheduler::synchronize(Stream& stream) {
+  if (stream.idle()) return;
+  auto item = std::make_unique<Item>();
+  const auto mark = std::make_shared<Mark>(stream);
+  item->kind = Item::Kind::record;
+  item->mark = mark;
+  enqueue(stream, std::move(item));
+  wait(*mark);
+}
+
+void Scheduler::add(Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  stream.context.streams.insert(&stream);
+}
+
+void Scheduler::remove(Stream& stream) {
+  synchronize(stream);
+  const std::lock_guard lock(mutex_);  // advance() may still look at a stream whose last item is done
+  stream.context.streams.erase(&stream);
+}
+
+void Scheduler::drain(Context& context) {
+  std::set<Stream*> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    streams = context.streams;
+  }
+  for (Stream* stream : streams) synchronize(*stream);
+}
+
+void Scheduler::join() {
+  std::vector<std::thread> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended.swap(workers_);
+    ++generation_;
+    sleeping_ = 0;
+  }
+  ready_changed_.notify_all();
+  for (std::thread& worker : ended) worker.join();
+}
+
+}  // namespace stator::runtime::host

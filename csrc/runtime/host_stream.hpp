@@ -1,0 +1,96 @@
+// Streams of the host column: queues that a pool of workers runs in order and asynchronously, events that order them.
+#pragma once
+
+#include "runtime/host_context.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace stator::runtime::host {
+
+// One recording of an event. `parked` is guarded by the scheduler's mutex.
+struct Mark {
+  explicit Mark(Stream& of) : stream(&of) {}
+  Stream* const stream;  // alive until done
+  std::atomic<bool> done{false};
+  int64_t time = 0;  // steady nanoseconds, valid when done
+  std::condition_variable changed;
+  std::vector<Stream*> parked;
+};
+
+struct Item {
+  enum class Kind : uint8_t { work, record, wait };
+  // Runs blocks [first, last): null when fine, else the fault. May throw, which is a fault too.
+  using Body = std::function<const char*(int64_t first, int64_t last)>;
+
+  Kind kind = Kind::work;
+  bool release = false;  // runs on a faulted context too
+  bool started = false;
+  Body body;
+  int64_t blocks = 1, chunk = 1, next = 0, finished = 0;
+  std::shared_ptr<Mark> mark;  // of record and wait
+  std::unique_ptr<Item> after;
+};
+
+struct Stream {
+  explicit Stream(Context& of) : context(of) {}
+  Context& context;
+
+  // Work not yet done: queued items, and one for a thread that runs something inline. Only an idle stream is claimed.
+  std::atomic<int64_t> pending{0};
+  bool idle() const { return pending.load(std::memory_order_acquire) == 0; }
+  bool claim() {
+    int64_t none = 0;
+    return pending.compare_exchange_strong(none, 1, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+  void unclaim();
+
+  // Guarded by the scheduler's mutex.
+  std::unique_ptr<Item> first;
+  Item* last = nullptr;
+};
+
+// Runs the streams of every context of the process. Workers start with the first queued item.
+class Scheduler {
+ public:
+  static Scheduler& instance();
+  static int worker_limit();  // the CPUs this process may use
+
+  // May throw std::bad_alloc or std::system_error, then nothing was queued.
+  void enqueue(Stream& stream, std::unique_ptr<Item> item);
+  void resume(Stream& stream);     // after an inline owner found items queued behind it
+  void wait(Mark& mark);           // helps with the work of the mark's stream
+  void synchronize(Stream& stream);
+  void add(Stream& stream);
+  void remove(Stream& stream);     // waits for its work
+  void drain(Context& context);    // every stream it still has
+  void join();                     // ends the workers; the next item starts new ones
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  void start();
+  void work(uint64_t generation);
+  void wake();
+  void run_chunk(Lock& lock, Item& item, Stream& stream);
+  void pop(Stream& stream);
+  void advance(Stream& stream);
+
+  struct Ready {
+    Item* item;
+    Stream* stream;
+  };
+  std::mutex mutex_;
+  std::condition_variable ready_changed_;
+  std::deque<Ready> ready_;  // items with unclaimed chunks
+  std::vector<std::thread> workers_;
+  uint64_t generation_ = 0;
+  int sleeping_ = 0, busy_ = 0;
+};
+
+inline int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+}  // namespace stator::runtime::host

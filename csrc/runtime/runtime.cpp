@@ -1,0 +1,315 @@
+#include "runtime/runtime.hpp"
+
+#include "runtime/order_checker.hpp"
+
+#include <stator/error.hpp>
+
+#include <stdexcept>
+
+namespace stator::runtime {
+namespace {
+
+constexpr const char* call_names[] = {
+#define STATOR_X(name, release) #name,
+    STATOR_CALLS(STATOR_X)
+#undef STATOR_X
+};
+
+constexpr bool releases[] = {
+#define STATOR_X(name, release) release,
+    STATOR_CALLS(STATOR_X)
+#undef STATOR_X
+};
+
+bool is_allocation(Call call) {
+  return call == Call::allocate || call == Call::allocate_pinned || call == Call::allocate_managed;
+}
+
+// After these every later call on the device reports the same: only a new context helps.
+bool is_sticky(Status code) {
+  return code == 214 || code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719);
+}
+
+int64_t bytes_of(const Record& record) {
+  int64_t bytes = 0;
+  for (int i = 0; i < record.access_count; ++i) bytes += record.accesses[i].bytes;
+  return bytes;
+}
+
+std::string remedy_for(Call call, Status code, const std::string& fault) {
+  if (is_sticky(code)) {
+    return (fault.empty() ? std::string() : "The device faulted: " + fault + ". ") +
+           "Close the Backend and open a new one";
+  }
+  if (code == status::out_of_memory) return "Release arrays, or call empty_cache()";
+  if (code == status::not_initialized) return "Open a Backend in this process: one of before a fork cannot be used";
+  if (code == status::context_destroyed) return "Open a new Backend";
+  if (call == Call::context_create) return "See `python -m stator info`";
+  return {};
+}
+
+}  // namespace
+
+const char* name(Call call) { return call_names[int(call)]; }
+bool is_release(Call call) { return releases[int(call)]; }
+
+Runtime::Runtime(const Table& table, int device, unsigned checks) : table_(table) {
+  check(Call::context_create, table_.properties(device, &properties_));
+  if (checks & 1) checker_ = std::make_unique<OrderChecker>();
+  enter(Call::context_create);
+  check(Call::context_create, table_.context_create(device, checks & 2, &context_));
+}
+
+Runtime::~Runtime() { destroy_noexcept(); }
+
+bool Runtime::is_host() const { return &table_ == &host_table(); }
+
+// A release that is made to fail is performed all the same, as the device's runtime does.
+Status Runtime::enter(Call call) {
+  if (injecting_.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(injection_mutex_);
+    const int64_t at = injected_calls_++;
+    const bool hit = injection_.fail_at >= 0 && (injection_.until_lifted ? at >= injection_.fail_at : at == injection_.fail_at);
+    if (hit) return is_allocation(call) ? status::out_of_memory : injection_.code;
+  }
+  calls_[int(call)].fetch_add(1, std::memory_order_relaxed);
+  return status::success;
+}
+
+void Runtime::check(Call call, Status code, uint16_t op) {
+  if (code == status::success) return;
+  const std::string fault = context_ && is_sticky(code) ? table_.fault_message(context_) : std::string();
+  throw CudaError(label(op, ""), code, table_.error_name(code), name(call), remedy_for(call, code, fault));
+}
+
+Status Runtime::destroy_noexcept() {
+  if (!context_) return status::success;
+  const Status injected = enter(Call::context_destroy);
+  const Status done = table_.context_destroy(context_);
+  context_ = nullptr;
+  return injected ? injected : done;
+}
+
+void Runtime::memory_info(size_t* free, size_t* total) {
+  check(Call::allocate, table_.memory_info(context_, free, total));
+}
+
+Status Runtime::allocate(size_t bytes, StreamHandle stream, void** out) {
+  Status code = enter(Call::allocate);
+  if (!code) code = table_.allocate(context_, bytes, stream, out);
+  if (code != status::out_of_memory) check(Call::allocate, code);
+  return code;
+}
+
+Status Runtime::free_noexcept(void* pointer, size_t bytes, StreamHandle stream) {
+  const Status injected = enter(Call::free);
+  const Status done = table_.free(context_, pointer, bytes, context_ ? stream : nullptr);
+  return injected ? injected : done;
+}
+
+Status Runtime::allocate_pinned(size_t bytes, void** out) {
+  Status code = enter(Call::allocate_pinned);
+  if (!code) code = table_.allocate_pinned(context_, bytes, out);
+  if (code != status::out_of_memory) check(Call::allocate_pinned, code);
+  return code;
+}
+
+Status Runtime::free_pinned_noexcept(void* pointer) {
+  const Status injected = enter(Call::free_pinned);
+  const Status done = table_.free_pinned(context_, pointer);
+  return injected ? injected : done;
+}
+
+void Runtime::order(StreamHandle stream, const char* what, const Record& record) {
+  if (checker_) checker_->enqueue(stream, what, record);
+}
+
+void Runtime::finished(StreamHandle stream, const Record& record) {
+  if (checker_ && record.synchronous && is_host()) checker_->learn(checker_->snapshot_stream(stream));
+}
+
+void Runtime::copy(void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream, const Record& record) {
+  check(Call::copy, enter(Call::copy), record.op);
+  order(stream, "copy", record);
+  check(Call::copy, table_.copy(context_, to, from, bytes, kind, stream), record.op);
+  auto& moved = kind == CopyKind::host_to_device ? h2d_bytes_ : kind == CopyKind::device_to_host ? d2h_bytes_ : d2d_bytes_;
+  moved.fetch_add(bytes, std::memory_order_relaxed);
+  if (!record.synchronous || !is_host()) return;
+  check(Call::copy, table_.stream_synchronize(context_, stream), record.op);
+  finished(stream, record);
+}
+
+void Runtime::fill(void* pointer, int byte, size_t bytes, StreamHandle stream, const Record& record) {
+  check(Call::fill, enter(Call::fill), record.op);
+  order(stream, "fill", record);
+  check(Call::fill, table_.fill(context_, pointer, byte, bytes, stream), record.op);
+  if (!record.synchronous || !is_host()) return;
+  check(Call::fill, table_.stream_synchronize(context_, stream), record.op);
+  finished(stream, record);
+}
+
+StreamHandle Runtime::stream_create() {
+  StreamHandle stream = nullptr;
+  check(Call::stream_create, enter(Call::stream_create));
+  check(Call::stream_create, table_.stream_create(context_, &stream));
+  return stream;
+}
+
+Status Runtime::stream_destroy_noexcept(StreamHandle stream) {
+  const Status injected = enter(Call::stream_destroy);
+  if (!context_) return status::context_destroyed;
+  if (checker_) checker_->drop_stream(stream);
+  const Status done = table_.stream_destroy(context_, stream);
+  return injected ? injected : done;
+}
+
+Status Runtime::stream_synchronize_noexcept(StreamHandle stream) {
+  if (!context_) return status::context_destroyed;
+  Status code = enter(Call::stream_synchronize);
+  if (code) return code;
+  const OrderChecker::Clock done = checker_ ? checker_->snapshot_stream(stream) : OrderChecker::Clock{};
+  code = table_.stream_synchronize(context_, stream);
+  if (!code && checker_) checker_->learn(done);
+  return code;
+}
+
+void Runtime::stream_synchronize(StreamHandle stream) {
+  check(Call::stream_synchronize, stream_synchronize_noexcept(stream));
+}
+
+bool Runtime::stream_query(StreamHandle stream) {
+  check(Call::stream_query, enter(Call::stream_query));
+  const OrderChecker::Clock done = checker_ ? checker_->snapshot_stream(stream) : OrderChecker::Clock{};
+  const Status code = table_.stream_query(context_, stream);
+  if (code == status::not_ready) return false;
+  check(Call::stream_query, code);
+  if (checker_) checker_->learn(done);
+  return true;
+}
+
+bool Runtime::drop_this_wait() {
+  if (!injecting_.load(std::memory_order_acquire)) return false;
+  const std::lock_guard lock(injection_mutex_);
+  return injected_waits_++ == injection_.drop_wait_at;
+}
+
+Status Runtime::stream_wait_noexcept(StreamHandle stream, EventHandle event) {
+  if (!context_) return status::context_destroyed;
+  if (const Status injected = enter(Call::stream_wait)) return injected;
+  if (drop_this_wait()) return status::success;
+  const Status code = table_.stream_wait(context_, stream, event);
+  if (!code && checker_) checker_->wait(stream, event);
+  return code;
+}
+
+void Runtime::stream_wait(StreamHandle stream, EventHandle event) {
+  check(Call::stream_wait, stream_wait_noexcept(stream, event));
+}
+
+EventHandle Runtime::event_create() {
+  EventHandle event = nullptr;
+  check(Call::event_create, enter(Call::event_create));
+  check(Call::event_create, table_.event_create(context_, &event));
+  return event;
+}
+
+Status Runtime::event_destroy_noexcept(EventHandle event) {
+  const Status injected = enter(Call::event_destroy);
+  if (!context_) return status::context_destroyed;
+  if (checker_) checker_->drop_event(event);
+  const Status done = table_.event_destroy(context_, event);
+  return injected ? injected : done;
+}
+
+Status Runtime::event_record_noexcept(EventHandle event, StreamHandle stream) {
+  if (!context_) return status::context_destroyed;
+  if (const Status injected = enter(Call::event_record)) return injected;
+  const Status code = table_.event_record(context_, event, stream);
+  if (!code && checker_) checker_->record(event, stream);
+  return code;
+}
+
+void Runtime::event_record(EventHandle event, StreamHandle stream) {
+  check(Call::event_record, event_record_noexcept(event, stream));
+}
+
+bool Runtime::event_query(EventHandle event) {
+  check(Call::event_query, enter(Call::event_query));
+  const OrderChecker::Clock done = checker_ ? checker_->snapshot_event(event) : OrderChecker::Clock{};
+  const Status code = table_.event_query(context_, event);
+  if (code == status::not_ready) return false;
+  check(Call::event_query, code);
+  if (checker_) checker_->learn(done);
+  return true;
+}
+
+void Runtime::event_synchronize(EventHandle event) {
+  check(Call::event_synchronize, enter(Call::event_synchronize));
+  const OrderChecker::Clock done = checker_ ? checker_->snapshot_event(event) : OrderChecker::Clock{};
+  check(Call::event_synchronize, table_.event_synchronize(context_, event));
+  if (checker_) checker_->learn(done);
+}
+
+float Runtime::event_elapsed(EventHandle from, EventHandle to) {
+  float milliseconds = 0;
+  check(Call::event_elapsed, enter(Call::event_elapsed));
+  check(Call::event_elapsed, table_.event_elapsed(context_, from, to, &milliseconds));
+  return milliseconds;
+}
+
+void Runtime::launch(const abi::Launch& launch, StreamHandle stream, const Record& record) {
+  check(Call::launch, enter(Call::launch), record.op);
+  order(stream, launch.name, record);
+  check(Call::launch, table_.launch(context_, launch, bytes_of(record), record.synchronous, stream), record.op);
+  finished(stream, record);
+}
+
+void Runtime::library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle stream,
+                      const Record& record) {
+  check(Call::library, enter(Call::library), record.op);
+  order(stream, what, record);
+  if (!is_host()) {
+    if (const int code = call()) throw CudaError(label(record.op, what), code, describe(code), what);
+    return;
+  }
+  const HostTask task = [what, call = std::move(call), describe] {
+    if (const int code = call()) throw std::runtime_error(std::string(what) + " failed with " + describe(code));
+  };
+  check(Call::library, table_.host_task(context_, task, bytes_of(record), record.synchronous, stream), record.op);
+  finished(stream, record);
+}
+
+void Runtime::forget_buffer(const void* buffer) {
+  if (checker_) checker_->forget(buffer);
+}
+
+void Runtime::host_access(const abi::Access& access, uint16_t op) {
+  if (checker_) checker_->host_access(access, op);
+}
+
+void Runtime::set_injection(const Injection& injection) {
+  const std::lock_guard lock(injection_mutex_);
+  injection_ = injection;
+  injected_calls_ = injected_waits_ = 0;
+  injecting_.store(true, std::memory_order_release);
+}
+
+void Runtime::lift_injection() { injecting_.store(false, std::memory_order_release); }
+
+int64_t Runtime::calls_since_injection() const {
+  const std::lock_guard lock(injection_mutex_);
+  return injected_calls_;
+}
+
+void Runtime::inject_fault() { check(Call::launch, table_.inject_fault(context_)); }
+
+Counters Runtime::counters() const {
+  Counters counters;
+  for (int i = 0; i < call_count; ++i) counters.calls[i] = calls_[i].load(std::memory_order_relaxed);
+  counters.h2d_bytes = h2d_bytes_.load(std::memory_order_relaxed);
+  counters.d2h_bytes = d2h_bytes_.load(std::memory_order_relaxed);
+  counters.d2d_bytes = d2d_bytes_.load(std::memory_order_relaxed);
+  return counters;
+}
+
+}  // namespace stator::runtime
