@@ -1,0 +1,65 @@
+"""What a build cost: kernel instances per column and seconds per translation unit.
+
+    python tools/build_report.py BUILD_DIR
+
+Fails when a column has more than 2,500 kernel instances: compile time and download size follow them.
+"""
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+LIMIT = 2500
+
+
+def instances(column: Path) -> int:
+    """Functions that a launcher can start: on cuda what nvcc registers, on host what has a kernel's name."""
+    names = set()
+    for obj in column.rglob("*.o"):
+        table = subprocess.run(["nm", "-C", "--defined-only", obj], capture_output=True, text=True, check=True).stdout
+        for line in table.splitlines():
+            found = re.match(r"[0-9a-f]+ [tTwWuV] (.*)", line)
+            if found and re.search(r"\b\w+_kernel\b", found[1]) and "__device_stub__" not in found[1]:
+                names.add(re.sub(r" \[clone .*", "", found[1]))
+    return len({n for n in names if re.match(r"(void )?stator::\w+::(\(anonymous namespace\)::|\w+::)*\w+_kernel\b", n)})
+
+
+def seconds(build: Path) -> dict[str, float]:
+    """Wall seconds of the last build of each output, from ninja's log."""
+    spent = {}
+    for line in (build / ".ninja_log").read_text().splitlines()[1:]:
+        start, end, _, output, _ = line.split("\t")
+        spent[output] = (int(end) - int(start)) / 1000
+    return spent
+
+
+def main() -> int:
+    build = Path(sys.argv[1])
+    columns = sorted(p for p in build.rglob("column_*.dir") if p.is_dir())
+    counts = {p.name.removeprefix("column_").removesuffix(".dir"): instances(p) for p in columns}
+    spent = {name: value for name, value in seconds(build).items() if name.endswith(".o") and (build / name).exists()}
+    per_column = Counter()
+    for name, value in spent.items():
+        found = re.search(r"column_(\w+)\.dir", name)
+        per_column[found[1] if found else "the rest"] += value
+
+    print(f"{'column':<16}{'kernel instances':>18}{'seconds':>10}")
+    for column, value in sorted(per_column.items()):
+        print(f"{column:<16}{counts.get(column, '-'):>18}{value:>10.1f}")
+    print(f"\n{'seconds':>8}  translation unit")
+    for name, value in sorted(spent.items(), key=lambda item: -item[1]):
+        print(f"{value:>8.1f}  {re.sub(r'csrc/CMakeFiles/|.dir', '', name)}")
+
+    over = {column: count for column, count in counts.items() if count > LIMIT}
+    for column, count in over.items():
+        print(f"build_report: {column} has {count} kernel instances, more than {LIMIT}", file=sys.stderr)
+    if not columns or not all(counts.values()):
+        print(f"build_report: no kernels found below {build}: {counts}", file=sys.stderr)
+        return 1
+    return 1 if over else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

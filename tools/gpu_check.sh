@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The check for a machine with an NVIDIA GPU, a CUDA toolkit and no network:
+#
+#     tools/gpu_check.sh [WHEEL]        PYTHON=python3 OUT=gpu_check to choose the interpreter and the folder of results
+#
+# Builds for the machine's GPU (or installs the given wheel), runs the whole suite with STATOR_REQUIRE_DEVICE=cuda,
+# compute-sanitizer on a small subset, the demo and the benchmarks, and writes OUT/summary.txt. Fails if no test ran on
+# the GPU. The environment of PYTHON must hold the build and test requirements already.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+python=${PYTHON:-python3}
+out=${OUT:-gpu_check}
+mkdir -p "$out"
+summary="$out/summary.txt"
+: >"$summary"
+failed=0
+
+note() { echo "$*" | tee -a "$summary"; }
+step() {  # step NAME COMMAND...: output to OUT/NAME.log, one line in the summary
+  local name=$1 start=$SECONDS
+  shift
+  if "$@" >"$out/$name.log" 2>&1; then
+    note "$name: ok ($((SECONDS - start)) s)"
+  else
+    note "$name: FAILED, exit $? ($((SECONDS - start)) s), see $name.log"
+    tail -n 20 "$out/$name.log"
+    failed=1
+  fi
+}
+
+note "gpu: $(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader | head -n 1)"
+note "nvcc: $(nvcc --version | grep release || echo none)"
+if [ $# -ge 1 ]; then
+  step install "$python" -m pip install --no-deps --no-index --force-reinstall "$1"
+else
+  step install "$python" -m pip install --no-build-isolation --no-deps --no-index .
+fi
+step info "$python" -m stator info
+cat "$out/info.log"
+
+export STATOR_REQUIRE_DEVICE=cuda
+step pytest "$python" -m pytest -q
+note "$(tail -n 1 "$out/pytest.log")"
+on_gpu=$(sed -n 's/^tests passed on cuda: //p' "$out/pytest.log" | tail -n 1)
+note "tests passed on cuda: ${on_gpu:-0}"
+[ "${on_gpu:-0}" -gt 0 ] || failed=1
+
+subset=(-q -x -k "cuda and (softmax or take or sum or add or cross_entropy)" --maxfail=1 tests/ops)
+if command -v compute-sanitizer >/dev/null; then
+  for tool in memcheck racecheck; do
+    step "$tool" timeout 1200 compute-sanitizer --tool "$tool" --error-exitcode 9 --target-processes all \
+      "$python" -m pytest "${subset[@]}"
+    note "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | tail -n 1)"
+  done
+else
+  note "compute-sanitizer: not installed"
+fi
+
+step demo "$python" -m stator demo --device cuda --json
+note "$(tail -n 1 "$out/demo.log")"
+step benchmarks "$python" -m benchmarks --device cuda --json
+cp "$out/benchmarks.log" "$out/benchmarks.json" 2>/dev/null
+[ "$failed" -eq 0 ] && note "result: passed" || note "result: FAILED"
+exit "$failed"
