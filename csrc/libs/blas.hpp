@@ -1,0 +1,45 @@
+// Matrix products of one device: cuBLAS or OpenBLAS behind one interface.
+#pragma once
+
+#include "core/op_call.hpp"
+
+#include <stator/dtype.hpp>
+
+#include <cstdint>
+
+namespace stator::libs {
+
+// C = alpha * A * B + beta * C for each i < batch: A is (m, k), B is (k, n), C is (m, n), all row-major. A transposed
+// operand is stored as its row-major transpose. Leading dimensions and batch strides are in elements; a batch stride of
+// 0 reuses the operand. m, n, k and batch are at least 1.
+struct Gemm {
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+  int64_t lda = 0, ldb = 0, ldc = 0;
+  int64_t stride_a = 0, stride_b = 0, stride_c = 0;
+  bool transpose_a = false, transpose_b = false;
+  DType operands = DType::float32;  // of A and B: float16 and bfloat16 accumulate in float32
+  DType result = DType::float32;    // of C: that of the operands, or float32 for halves
+  bool tf32 = false;                // cuda: float32 operands may be rounded to TF32
+  double alpha = 1, beta = 0;       // beta 0 does not read C
+};
+
+class Blas {
+ public:
+  // One library call, enqueued on the call's stream with the accesses that the call has declared.
+  // LibraryNotFoundError, CudaError; UnsupportedError beyond the library's index range.
+  virtual void gemm(OpCall& call, const Gemm& gemm) const = 0;
+
+ protected:
+  ~Blas() = default;
+};
+
+const Blas& cuda_blas();
+const Blas& host_blas();
+inline const Blas& blas(const Context& context) {
+  return context.runtime().is_host() ? host_blas() : cuda_blas();
+}
+
+}  // namespace stator::libs

@@ -1,0 +1,124 @@
+#include "ops/matmul_plan.hpp"
+
+#include <stator/error.hpp>
+#include <stator/op_table.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace stator::matmul_plan {
+namespace {
+
+std::string supported() {
+  std::string names;
+  for (int i = 0; i < dtype_count; ++i) {
+    if (!in(DType(i), op_info(Op::matmul).dtypes)) continue;
+    names += (names.empty() ? "" : ", ") + std::string(name(DType(i)));
+  }
+  return names;
+}
+
+DType opmath(DType d) { return d == DType::float16 || d == DType::bfloat16 ? DType::float32 : d; }
+bool is_complex(DType d) { return in(d, dtypes::complexes); }
+
+void check_option(const char* option, DType wanted, DType promoted, bool widens) {
+  const bool known = in(wanted, op_info(Op::matmul).dtypes);
+  if (known && (is_complex(wanted) == is_complex(promoted) || (widens && is_complex(wanted)))) return;
+  throw DTypeError("matmul",
+                   std::string(option) + "=" + std::string(name(wanted)) + " for operands of " + std::string(name(promoted)),
+                   known ? "complex operands need a complex dtype, real operands a real compute_dtype"
+                         : "use one of " + supported());
+}
+
+// A batch dimension that shares B and steps A and C like more rows is more rows: one larger product.
+bool fold_rows(Plan& plan) {
+  const BatchDim dim = plan.batch.back();
+  if (dim.b != 0) return false;
+  Plan folded = plan;
+  folded.batch.pop_back();
+  if (plan.a.rows == 1) {
+    folded.a.row_stride = dim.a;
+    folded.c.row_stride = dim.c;
+  } else if (dim.a != plan.a.rows * plan.a.row_stride || dim.c != plan.c.rows * plan.c.row_stride) {
+    return false;
+  }
+  folded.a.rows = folded.c.rows = plan.a.rows * dim.extent;
+  if (!layout_of(folded.a) || !layout_of(folded.c)) return false;
+  plan = std::move(folded);
+  return true;
+}
+
+void exchange_operands(Plan& plan) {  // C^T = B^T A^T
+  const Matrix a = plan.a;
+  plan.a = plan.b.transposed();
+  plan.b = a.transposed();
+  plan.c = plan.c.transposed();
+  for (BatchDim& dim : plan.batch) std::swap(dim.a, dim.b);
+  plan.exchanged = !plan.exchanged;
+}
+
+}  // namespace
+
+Types choose_types(DType a, DType b, const MatmulOptions& options) {
+  const DType promoted = promote(a, b);
+  if (!in(promoted, op_info(Op::matmul).dtypes)) {
+    throw DTypeError("matmul", "operands of " + std::string(name(a)) + " and " + std::string(name(b)),
+                     "convert one with astype: products are of " + supported());
+  }
+  if (options.compute_dtype) check_option("compute_dtype", *options.compute_dtype, promoted, false);
+  if (options.dtype) check_option("dtype", *options.dtype, promoted, true);
+  Types types;
+  types.rounded = options.compute_dtype.value_or(promoted);
+  types.result = options.dtype.value_or(promoted);
+  const DType sum = promote(opmath(types.rounded), opmath(types.result));
+  types.operands = opmath(types.rounded) == sum ? types.rounded : sum;
+  types.product = types.result == types.operands ? types.result : sum;
+  return types;
+}
+
+std::optional<Layout> layout_of(const Matrix& m) {
+  if ((m.col_stride == 1 || m.cols == 1) && (m.row_stride >= m.cols || m.rows == 1)) {
+    return Layout{false, m.rows == 1 ? m.cols : m.row_stride};
+  }
+  if ((m.row_stride == 1 || m.rows == 1) && (m.col_stride >= m.rows || m.cols == 1)) {
+    return Layout{true, m.cols == 1 ? m.rows : m.col_stride};
+  }
+  return std::nullopt;
+}
+
+Plan make_plan(const Dims& a_shape, const Dims& a_strides, const Dims& b_shape, const Dims& b_strides,
+               const Dims& c_shape, const Dims& c_strides) {
+  const auto matrix = [](const Dims& shape, const Dims& strides) {
+    const int n = shape.size();
+    return Matrix{shape[n - 2], shape[n - 1], strides[n - 2], strides[n - 1]};
+  };
+  Plan plan{matrix(a_shape, a_strides), matrix(b_shape, b_strides), matrix(c_shape, c_strides), {}, false};
+  const int dims = c_shape.size() - 2;
+  const auto stride = [dims](const Dims& shape, const Dims& strides, int dim) -> int64_t {
+    const int own = dim - (dims - (shape.size() - 2));  // shorter shapes are broadcast in front
+    return own < 0 || shape[own] == 1 ? 0 : strides[own];
+  };
+  for (int i = 0; i < dims; ++i) {
+    if (c_shape[i] == 1) continue;
+    const BatchDim dim{c_shape[i], stride(a_shape, a_strides, i), stride(b_shape, b_strides, i), c_strides[i]};
+    if (!plan.batch.empty()) {
+      BatchDim& outer = plan.batch.back();
+      if (outer.a == dim.a * dim.extent && outer.b == dim.b * dim.extent && outer.c == dim.c * dim.extent) {
+        outer = {outer.extent * dim.extent, dim.a, dim.b, dim.c};
+        continue;
+      }
+    }
+    plan.batch.push_back(dim);
+  }
+  while (!plan.batch.empty()) {
+    if (fold_rows(plan)) continue;
+    exchange_operands(plan);
+    const bool folded = fold_rows(plan);
+    exchange_operands(plan);
+    if (!folded) break;
+  }
+  if (const auto layout = layout_of(plan.c); layout && layout->transposed) exchange_operands(plan);
+  return plan;
+}
+
+}  // namespace stator::matmul_plan

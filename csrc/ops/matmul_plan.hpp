@@ -1,0 +1,49 @@
+// How a product of arrays becomes library calls: dtypes, matrix layouts, batch dimensions. No allocation, no call.
+#pragma once
+
+#include <stator/array.hpp>
+#include <stator/linalg.hpp>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace stator::matmul_plan {
+
+// Operands are rounded to `rounded`, then (exactly) converted to `operands`, multiplied into `product`, and converted
+// to `result`. Every product is of `operands` with a sum in the wider of float32 and the operands.
+struct Types {
+  DType rounded, operands, product, result;
+};
+// DTypeError for what promotes to no floating dtype, and for dtypes that drop the imaginary part.
+Types choose_types(DType a, DType b, const MatmulOptions& options);
+
+// A matrix with its strides in elements.
+struct Matrix {
+  int64_t rows, cols, row_stride, col_stride;
+  Matrix transposed() const { return {cols, rows, col_stride, row_stride}; }
+};
+// What BLAS takes without a copy: rows (or, transposed, columns) that are dense and do not overlap.
+struct Layout {
+  bool transposed;
+  int64_t leading;
+};
+std::optional<Layout> layout_of(const Matrix& matrix);
+
+// One batch dimension; strides are 0 where an operand is broadcast.
+struct BatchDim {
+  int64_t extent, a, b, c;
+};
+
+// c = a * b for every index of `batch`, outermost first.
+struct Plan {
+  Matrix a, b, c;
+  std::vector<BatchDim> batch;
+  bool exchanged = false;  // the transposed product: a is the right operand's transpose, b the left one's
+};
+
+// a, b and c have at least two dimensions, the last two are the matrices; the others broadcast to c's.
+Plan make_plan(const Dims& a_shape, const Dims& a_strides, const Dims& b_shape, const Dims& b_strides,
+               const Dims& c_shape, const Dims& c_strides);
+
+}  // namespace stator::matmul_plan
