@@ -1,0 +1,44 @@
+// start + i * step: integers exactly, floats in double with one rounding.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/elementwise.hpp"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct ArangeTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_column<1024, 16384>::value;  // elements a block
+};
+
+template <class A, int Size>
+STATOR_KERNEL void arange_kernel(void* out, DType dtype, int64_t n, A start, A step) {
+  const Group<Size> group;
+  const int64_t first = group.block() * ArangeTuning::tile;
+  const int64_t left = n - first, count = left < ArangeTuning::tile ? left : ArangeTuning::tile;
+#define STATOR_CASE(name, type)                                                                    \
+  case DType::name: {                                                                              \
+    type* to = static_cast<type*>(out) + first;                                                    \
+    return group.for_each(count, [=](int64_t i) { to[i] = convert<type>(A(start + A(first + i) * step)); }); \
+  }
+  STATOR_DTYPE_SWITCH(dtype, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+void arange(const abi::Queue& q, const abi::Arange& p) {
+  constexpr int block = ArangeTuning::block;
+  const Config config{ceil_div(p.size, ArangeTuning::tile), block};
+  // Unsigned arithmetic wraps where the signed one would be undefined, and gives the same bits.
+  if (kind_of(p.dtype) == Kind::floating || kind_of(p.dtype) == Kind::complex_floating)
+    launch(q, "arange", arange_kernel<double, block>, config, p.out, p.dtype, p.size, p.start, p.step);
+  else
+    launch(q, "arange", arange_kernel<uint64_t, block>, config, p.out, p.dtype, p.size, uint64_t(p.start_int),
+           uint64_t(p.step_int));
+}
+
+}  // namespace
+
+void fill_arange(kernels::ElementwiseTable& table) { table.arange = arange; }
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,108 @@
+// Copies and fills. Without conversion only the item size matters; with it, dense data has its own kernels and any other
+// layout goes through the general elementwise kernel.
+#include "kernels/copy.cuh"
+#include "kernels/elementwise_dense.cuh"
+#include "kernels/elementwise_strided.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct CopyTuning {
+  static constexpr int block = 256;
+  static constexpr int items = 4;
+  static constexpr int64_t host_tile = 16384;
+};
+
+template <class T>
+struct StridedCopy {
+  Layout<2> layout;
+  T* out;
+  const T* in;  // null: `value`
+  T value;
+};
+
+template <class T, int Size>
+STATOR_FN void copy_items(const Group<Size>& group, const StridedCopy<T>& p) {
+  constexpr int Items = CopyTuning::items;
+  const int64_t first = group.block() * (Size * Items) + group.rank();
+  int64_t to[Items];
+  T value[Items];
+STATOR_UNROLL()
+  for (int u = 0; u < Items; ++u) {
+    const int64_t linear = first + u * Size;
+    if (linear >= p.layout.size) break;
+    int64_t offset[2];
+    p.layout.offsets(linear, offset);
+    to[u] = offset[0];
+    value[u] = p.in == nullptr ? p.value : p.in[offset[1]];
+  }
+STATOR_UNROLL()
+  for (int u = 0; u < Items; ++u)
+    if (first + u * Size < p.layout.size) p.out[to[u]] = value[u];
+}
+
+template <class T, int Size>
+STATOR_FN void copy_runs(const Group<Size>& group, const StridedCopy<T>& p) {
+  const Layout<2>& l = p.layout;
+  const int64_t begin = group.block() * CopyTuning::host_tile;
+  const int64_t n = l.size - begin < CopyTuning::host_tile ? l.size - begin : CopyTuning::host_tile;
+  const bool dense_out = is_row_major(l);
+  T buffer[CopyTuning::host_tile];
+  T* const values = dense_out ? p.out + begin : buffer;
+  if (p.in == nullptr) {
+    group.for_each(n, [=](int64_t i) { values[i] = p.value; });
+  } else {
+    Walk{l.shape, l.strides[1], l.ndim, begin, n}.for_each_run(
+        [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
+          const T* from = p.in + offset;
+          T* to = values + position;
+          if (stride == 1) group.for_each(length, [=](int64_t i) { to[i] = from[i]; });
+          else group.for_each(length, [=](int64_t i) { to[i] = from[i * stride]; });
+        });
+  }
+  if (dense_out) return;
+  Walk{l.shape, l.strides[0], l.ndim, begin, n}.for_each_run(
+      [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
+        const T* from = values + position;
+        T* to = p.out + offset;
+        group.for_each(length, [=](int64_t i) { to[i * stride] = from[i]; });
+      });
+}
+
+template <class T, int Size>
+STATOR_KERNEL void copy_strided_kernel(StridedCopy<T> p) {
+  const Group<Size> group;
+  if constexpr (fast_host) copy_runs(group, p);
+  else copy_items(group, p);
+}
+
+template <class T>
+void copy_same(const abi::Queue& q, const abi::Elementwise& e) {
+  T value[1] = {};
+  if (e.in[0].immediate) std::memcpy(value, e.in[0].value, sizeof(T));
+  if (launch_dense<Identity, T, T, 1>(q, e.in[0].immediate ? "fill" : "copy", e, value)) return;
+  if (launch_transpose(q, e)) return;
+  const StridedCopy<T> p{make_layout<2>(e), static_cast<T*>(e.out.data),
+                         e.in[0].immediate ? nullptr : static_cast<const T*>(e.in[0].data), value[0]};
+  const int64_t tile = fast_host ? CopyTuning::host_tile : CopyTuning::block * CopyTuning::items;
+  launch(q, "copy_strided", copy_strided_kernel<T, CopyTuning::block>, {ceil_div(e.size, tile), CopyTuning::block}, p);
+}
+
+void copy(const abi::Queue& q, const abi::Elementwise& e) {
+  if (e.in[0].immediate || e.in[0].dtype == e.out.dtype)
+    return visit_item(e.out.dtype, [&](auto tag) { copy_same<typename decltype(tag)::type>(q, e); });
+  if (launch_cast(q, e)) return;
+  // The wide type of the source holds it exactly, so the only rounding is the store's.
+  visit(e.in[0].dtype, [&](auto tag) {
+    launch_strided<Identity, wide_t<typename decltype(tag)::type>, 1>(q, "cast_strided", e);
+  });
+}
+
+}  // namespace
+
+void fill_copy(kernels::ElementwiseTable& table) {
+  table.copy = copy;
+  table.fill = copy;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,120 @@
+// Transposing copies: the input is dense along one axis (rows here), the output along another (cols). A block moves a
+// tile, reading and writing dense runs of it; the turn happens in shared memory (on the fast host, in the L1 cache).
+#include "device/group.cuh"
+#include "kernels/copy.cuh"
+#include "kernels/elementwise_layout.cuh"
+#include "kernels/elementwise_types.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+template <class T>
+struct TransposeTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = sizeof(T) <= 4 ? 64 : 32;
+  static constexpr int pad = sizeof(T) < 4 ? 4 / int(sizeof(T)) : 1;  // a column of the tile touches every bank once
+};
+constexpr int64_t smallest_extent = 8;  // a shorter axis wastes most of a tile
+
+template <class T>
+struct Transpose {
+  const T* in;
+  T* out;
+  int64_t rows, cols;                      // of the output
+  int64_t in_col_stride, out_row_stride;
+  int64_t row_tiles, col_tiles;
+  Layout<2> batch;                         // the other axes
+};
+
+template <class T>
+struct Tile {
+  static constexpr int size = TransposeTuning<T>::tile;
+  T value[size][size + TransposeTuning<T>::pad];  // [col][row]
+};
+
+template <class T, int Size>
+STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
+  constexpr int tile = Tile<T>::size;
+  const Group<Size> group;
+  const int64_t in_batch = group.block() % (p.row_tiles * p.col_tiles);
+  int64_t offset[2];
+  p.batch.offsets(group.block() / (p.row_tiles * p.col_tiles), offset);
+  const int64_t row = in_batch / p.col_tiles * tile, col = in_batch % p.col_tiles * tile;
+  const int rows = p.rows - row < tile ? int(p.rows - row) : tile;
+  const int cols = p.cols - col < tile ? int(p.cols - col) : tile;
+  const T* in = p.in + offset[1] + col * p.in_col_stride + row;
+  T* out = p.out + offset[0] + row * p.out_row_stride + col;
+  Tile<T>& t = group.template shared<Tile<T>>();
+
+  if constexpr (fast_host) {
+    for (int c = 0; c < cols; ++c)
+      for (int r = 0; r < rows; ++r) t.value[c][r] = in[c * p.in_col_stride + r];
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < cols; ++c) out[r * p.out_row_stride + c] = t.value[c][r];
+  } else {
+    constexpr int items = tile * tile / Size;
+    T value[items];
+STATOR_UNROLL()
+    for (int u = 0; u < items; ++u) {
+      const int i = u * Size + group.rank(), c = i / tile, r = i % tile;
+      if (c < cols && r < rows) value[u] = in[c * p.in_col_stride + r];
+    }
+STATOR_UNROLL()
+    for (int u = 0; u < items; ++u) {
+      const int i = u * Size + group.rank(), c = i / tile, r = i % tile;
+      if (c < cols && r < rows) t.value[c][r] = value[u];
+    }
+    group.sync();
+STATOR_UNROLL()
+    for (int u = 0; u < items; ++u) {
+      const int i = u * Size + group.rank(), r = i / tile, c = i % tile;
+      if (c < cols && r < rows) out[r * p.out_row_stride + c] = t.value[c][r];
+    }
+  }
+}
+
+template <class T>
+bool launch_tiles(const abi::Queue& q, const abi::Elementwise& e, int row_axis) {
+  using Tuning = TransposeTuning<T>;
+  const int col_axis = e.ndim - 1;
+  abi::Elementwise rest{};
+  rest.size = 1;
+  for (int d = 0; d < col_axis; ++d) {
+    if (d == row_axis) continue;
+    rest.shape[rest.ndim] = e.shape[d];
+    rest.out.strides[rest.ndim] = e.out.strides[d];
+    rest.in[0].strides[rest.ndim++] = e.in[0].strides[d];
+    rest.size *= e.shape[d];
+  }
+  Transpose<T> p;
+  p.in = static_cast<const T*>(e.in[0].data);
+  p.out = static_cast<T*>(e.out.data);
+  p.rows = e.shape[row_axis];
+  p.cols = e.shape[col_axis];
+  p.in_col_stride = e.in[0].strides[col_axis];
+  p.out_row_stride = e.out.strides[row_axis];
+  p.row_tiles = ceil_div(p.rows, Tuning::tile);
+  p.col_tiles = ceil_div(p.cols, Tuning::tile);
+  p.batch = make_layout<2>(rest);
+  const int64_t blocks = rest.size * p.row_tiles * p.col_tiles;
+  if (blocks >= int64_t(1) << 31) return false;
+  launch(q, "transpose", transpose_kernel<T, Tuning::block>, {blocks, Tuning::block}, p);
+  return true;
+}
+
+}  // namespace
+
+bool launch_transpose(const abi::Queue& q, const abi::Elementwise& e) {
+  if (e.ndim < 2 || e.in[0].immediate) return false;
+  const int last = e.ndim - 1;
+  if (e.out.strides[last] != 1 || e.in[0].strides[last] == 1 || e.shape[last] < smallest_extent) return false;
+  for (int d = last - 1; d >= 0; --d) {
+    if (e.in[0].strides[d] != 1 || e.shape[d] < smallest_extent) continue;
+    bool launched = false;
+    visit_item(e.out.dtype, [&](auto tag) { launched = launch_tiles<typename decltype(tag)::type>(q, e, d); });
+    return launched;
+  }
+  return false;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,41 @@
+// The elementwise rows of ops.def: this file is compiled STATOR_SHARDS times, each time with every STATOR_SHARDS-th row,
+// so that no unit grows without bound. An op is a functor and a row; nothing here names one.
+#include "kernels/elementwise.cuh"
+#include "kernels/functors/activation.cuh"
+#include "kernels/functors/arithmetic.cuh"
+#include "kernels/functors/comparison.cuh"
+#include "kernels/functors/math.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+using namespace stator::dtypes;
+
+template <int Shard>
+void fill_rows(kernels::ElementwiseTable& table) {
+#define STATOR_FILL(name, dts, result, inputs)                            \
+  if constexpr (static_cast<int>(Op::name) % STATOR_SHARDS == Shard)      \
+    table.op[static_cast<int>(Op::name)] = elementwise<functors::name, Op::name, (dts), ResultRule::result, inputs>;
+#define STATOR_FILL_unary(name, dts, result) STATOR_FILL(name, dts, result, 1)
+#define STATOR_FILL_binary(name, dts, result) STATOR_FILL(name, dts, result, 2)
+#define STATOR_FILL_creation(...)
+#define STATOR_FILL_reduce(...)
+#define STATOR_FILL_view(...)
+#define STATOR_FILL_other(...)
+#define STATOR_FILL_method(...)
+#define OP(name, call, shape_class, dts, result, ...) STATOR_FILL_##shape_class(name, dts, result)
+#include <stator/ops.def>
+}
+
+}  // namespace
+
+// Each shard calls the next, so that only the build knows how many there are.
+void fill_elementwise_shard(std::integral_constant<int, STATOR_SHARD + 1>, kernels::ElementwiseTable&);
+
+void fill_elementwise_shard(std::integral_constant<int, STATOR_SHARD>, kernels::ElementwiseTable& table) {
+  fill_rows<STATOR_SHARD>(table);
+  if constexpr (STATOR_SHARD + 1 < STATOR_SHARDS)
+    fill_elementwise_shard(std::integral_constant<int, STATOR_SHARD + 1>{}, table);
+}
+
+}  // namespace stator::STATOR_COLUMN

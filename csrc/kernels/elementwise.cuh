@@ -1,0 +1,79 @@
+// From an op's row to its launcher: the dense kernel where all operands have one dtype and dense rows, else the general
+// one.
+#pragma once
+
+#include "kernels/elementwise_dense.cuh"
+#include "kernels/elementwise_strided.cuh"
+
+#include <stator/op_table.hpp>
+
+namespace stator::STATOR_COLUMN {
+
+// The storage type of immediates that are representable in it.
+template <class T, class C>
+bool narrow(const abi::ElementwiseOperand& in, T& out) {
+  C value;
+  std::memcpy(&value, in.value, sizeof(C));
+  out = T(value);
+  if constexpr (std::is_integral_v<C>) return C(out) == value;
+  return true;
+}
+
+template <class F, ResultRule Rule, int N, class T>
+bool try_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
+  constexpr DType dtype = dtype_of_v<T>;
+  constexpr bool to_bool = Rule == ResultRule::boolean;
+  if (e.out.dtype != (to_bool ? DType::bool_ : dtype)) return false;
+  T value[N] = {};
+  for (int k = 0; k < N; ++k) {
+    if (!e.in[k].immediate && e.in[k].dtype != dtype) return false;
+    if (e.in[k].immediate && !narrow<T, wide_t<T>>(e.in[k], value[k])) return false;
+  }
+  using S = representative_t<F, T>;
+  using R = std::conditional_t<to_bool, bool, S>;
+  S stored[N];
+  std::memcpy(stored, value, sizeof(value));
+  return launch_dense<F, S, R, N>(q, name, e, stored);
+}
+
+// The dtype that a dense instance could serve: that of the array operands.
+inline DType storage_dtype(const abi::Elementwise& e) {
+  for (int k = 0; k < e.input_count; ++k)
+    if (!e.in[k].immediate) return e.in[k].dtype;
+  return e.out.dtype;
+}
+
+inline constexpr const char* op_names[] = {
+#define OP(name, ...) #name,
+#include <stator/ops.def>
+};
+
+template <class F, Op Row, DTypeSet Dtypes, ResultRule Rule, int N>
+void elementwise(const abi::Queue& q, const abi::Elementwise& e) {
+  constexpr DTypeSet dense = Rule == ResultRule::inexact ? Dtypes & dtypes::inexact : Dtypes;
+  const char* name = op_names[int(Row)];
+  const DType storage = storage_dtype(e);
+#define STATOR_X(dtype, type)                                                                     \
+  if constexpr (in(DType::dtype, dense))                                                          \
+    if (storage == DType::dtype && e.compute == dtype_of_v<wide_t<type>> &&         \
+        try_dense<F, Rule, N, type>(q, name, e))                                    \
+      return;
+  STATOR_DTYPES(STATOR_X)
+#undef STATOR_X
+  switch (e.compute) {
+#define STATOR_WIDE(dtype, type, set)                    \
+  case DType::dtype:                                     \
+    if constexpr ((dense & (set)) != 0) return launch_strided<F, type, N>(q, name, e); \
+    break;
+    STATOR_WIDE(int64, int64_t, (dtypes::integers | dtypes::boolean) & ~dtype_bit(DType::uint64))
+    STATOR_WIDE(uint64, uint64_t, dtype_bit(DType::uint64))
+    STATOR_WIDE(float32, float, dtypes::floats & ~dtype_bit(DType::float64))
+    STATOR_WIDE(float64, double, dtype_bit(DType::float64))
+    STATOR_WIDE(complex64, complex64, dtype_bit(DType::complex64))
+    STATOR_WIDE(complex128, complex128, dtype_bit(DType::complex128))
+#undef STATOR_WIDE
+    default: break;
+  }
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,208 @@
+// The dense kernel: rows x cols with dense rows; each input is dense, or one value, along a row, and steps by any stride
+// from row to row. One row is the contiguous case. Storage type T, result type R, no conversion but to opmath.
+#pragma once
+
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/index.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
+#include "kernels/elementwise.hpp"
+#include "kernels/elementwise_types.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+// Loads in flight a thread: the memory of an H200 needs about 32 KiB a multiprocessor to stay busy.
+struct DenseTuning {
+  static constexpr int block = 256;
+  static constexpr int bytes_in_flight = 64;                    // of all inputs of a thread
+  static constexpr int host_tile = 64 * 1024;                   // bytes of the widest operand that a block writes
+  template <class T, int N>
+  static constexpr int unroll = bytes_in_flight / (16 * N) < 1 ? 1 : bytes_in_flight / (16 * N);
+};
+
+template <class T, int N>
+struct DenseInput {
+  const T* data[N];      // null: `value` everywhere
+  int64_t row_stride[N];
+  T value[N];
+  bool along[N];         // dense along a row, else one value
+};
+
+template <class T, class R, int N>
+struct Dense {
+  R* out;
+  int64_t out_row_stride;
+  DenseInput<T, N> in;
+  int64_t rows, cols;
+  int64_t units;             // accesses of `wide ? vector_width : 1` elements that cover rows x cols
+  int64_t tail;              // elements after the units; only where rows is 1
+  FastDivmod units_per_row;  // unused where rows is 1
+  bool wide;
+};
+
+template <class F, class T, class R, class... X>
+STATOR_FN R apply(X... x) {
+  return convert<R>(F{}(convert<dense_t<T>>(x)...));
+}
+
+namespace detail {
+
+template <class F, class T, class R, int N, int... K>
+STATOR_FN R apply_at(const T (&x)[N], std::integer_sequence<int, K...>) {
+  return apply<F, T, R>(x[K]...);
+}
+
+// Blocks have threads: a thread loads all of its units before it stores the first, in W elements each.
+template <class F, class T, class R, int N, int W, int Size>
+STATOR_FN void dense_units(const Group<Size>& group, const Dense<T, R, N>& p) {
+  constexpr int Unroll = DenseTuning::unroll<T, N>;
+  const int64_t first = group.block() * (Size * Unroll) + group.rank();
+  Vec<T, W> x[N][Unroll];
+  int64_t row[Unroll], col[Unroll];
+STATOR_UNROLL()
+  for (int u = 0; u < Unroll; ++u) {
+    const int64_t unit = first + u * Size;
+    row[u] = 0;
+    col[u] = unit * W;
+    if (p.rows > 1) {
+      int32_t in_row;
+      row[u] = p.units_per_row.divmod(int32_t(unit), in_row);
+      col[u] = int64_t(in_row) * W;
+    }
+  }
+STATOR_UNROLL()
+  for (int k = 0; k < N; ++k) {
+    const T* data = p.in.data[k];
+    if (data != nullptr && p.in.along[k]) {
+STATOR_UNROLL()
+      for (int u = 0; u < Unroll; ++u)
+        if (first + u * Size < p.units) x[k][u] = load_vector<W>(data + row[u] * p.in.row_stride[k] + col[u]);
+    } else {
+STATOR_UNROLL()
+      for (int u = 0; u < Unroll; ++u) {
+        T value = p.in.value[k];
+        if (data != nullptr && first + u * Size < p.units) value = data[row[u] * p.in.row_stride[k]];
+STATOR_UNROLL()
+        for (int j = 0; j < W; ++j) x[k][u][j] = value;
+      }
+    }
+  }
+STATOR_UNROLL()
+  for (int u = 0; u < Unroll; ++u) {
+    if (first + u * Size >= p.units) break;
+    Vec<R, W> y;
+STATOR_UNROLL()
+    for (int j = 0; j < W; ++j) {
+      T element[N];
+STATOR_UNROLL()
+      for (int k = 0; k < N; ++k) element[k] = x[k][u][j];
+      y[j] = apply_at<F, T, R>(element, std::make_integer_sequence<int, N>{});
+    }
+    store_vector(p.out + row[u] * p.out_row_stride + col[u], y);
+  }
+}
+
+template <class T>
+struct Along {
+  const T* data;
+  STATOR_FN T operator[](int64_t i) const { return data[i]; }
+};
+template <class T>
+struct Constant {
+  T value;
+  STATOR_FN T operator[](int64_t) const { return value; }
+};
+
+// Binds input after input to its form, so that the loop inside has none to choose.
+template <class F, int K, class T, class R, int N, int Size, class... Bound>
+STATOR_FN void dense_segment(const Group<Size>& group, const Dense<T, R, N>& p, int64_t row, int64_t col, int64_t n,
+                             Bound... bound) {
+  if constexpr (K == N) {
+    R* out = p.out + row * p.out_row_stride + col;
+    group.for_each(n, [=](int64_t i) { out[i] = apply<F, T, R>(bound[i]...); });
+  } else {
+    const T* data = p.in.data[K];
+    if (data == nullptr) data = &p.in.value[K];
+    else data += row * p.in.row_stride[K];
+    if (p.in.along[K]) dense_segment<F, K + 1>(group, p, row, col, n, bound..., Along<T>{data + col});
+    else dense_segment<F, K + 1>(group, p, row, col, n, bound..., Constant<T>{*data});
+  }
+}
+
+}  // namespace detail
+
+template <class F, class T, class R, int N, int Size>
+STATOR_KERNEL void elementwise_dense_kernel(Dense<T, R, N> p) {
+  const Group<Size> group;
+  if constexpr (fast_host) {
+    constexpr int64_t tile = DenseTuning::host_tile / int64_t(sizeof(T));
+    const int64_t begin = group.block() * tile;
+    const int64_t end = begin + tile < p.rows * p.cols ? begin + tile : p.rows * p.cols;
+    for (int64_t i = begin; i < end;) {
+      const int64_t row = p.rows == 1 ? 0 : i / p.cols, col = i - row * p.cols;
+      const int64_t n = p.cols - col < end - i ? p.cols - col : end - i;
+      detail::dense_segment<F, 0>(group, p, row, col, n);
+      i += n;
+    }
+  } else {
+    constexpr int W = vector_width<T>;
+    if (p.wide) detail::dense_units<F, T, R, N, W>(group, p);
+    else detail::dense_units<F, T, R, N, 1>(group, p);
+    if (group.block() == 0 && group.rank() < p.tail) {
+      const int64_t at = p.cols - p.tail + group.rank();
+      T element[N];
+      for (int k = 0; k < N; ++k) {
+        const T* data = p.in.data[k];
+        element[k] = data == nullptr ? p.in.value[k] : data[p.in.along[k] ? at : 0];
+      }
+      p.out[at] = detail::apply_at<F, T, R>(element, std::make_integer_sequence<int, N>{});
+    }
+  }
+}
+
+// False when the layout is not rows x cols. `value[k]`: an immediate operand in the storage type.
+template <class F, class T, class R, int N>
+bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e, const T (&value)[N]) {
+  if (e.ndim > 2) return false;
+  const int inner = e.ndim - 1, outer = e.ndim - 2;
+  if (e.ndim > 0 && e.out.strides[inner] != 1) return false;
+  Dense<T, R, N> p{};
+  p.rows = e.ndim == 2 ? e.shape[outer] : 1;
+  p.cols = e.ndim > 0 ? e.shape[inner] : 1;
+  p.out = static_cast<R*>(e.out.data);
+  p.out_row_stride = e.ndim == 2 ? e.out.strides[outer] : 0;
+  uintptr_t misaligned = reinterpret_cast<uintptr_t>(p.out) % (sizeof(R) * vector_width<T>);
+  int64_t steps = p.out_row_stride;  // offsets of rows that begin an access
+  for (int k = 0; k < N; ++k) {
+    const abi::ElementwiseOperand& in = e.in[k];
+    p.in.value[k] = value[k];
+    if (in.immediate) continue;
+    const int64_t step = e.ndim > 0 ? in.strides[inner] : 0;
+    if (step != 0 && step != 1) return false;
+    p.in.data[k] = static_cast<const T*>(in.data);
+    p.in.along[k] = step == 1;
+    p.in.row_stride[k] = e.ndim == 2 ? in.strides[outer] : 0;
+    if (step == 1) {
+      misaligned |= reinterpret_cast<uintptr_t>(in.data) % 16;
+      steps |= p.in.row_stride[k];
+    }
+  }
+  constexpr int64_t width = vector_width<T>;
+  p.wide = misaligned == 0 && (p.rows == 1 || (steps | p.cols) % width == 0);
+  const int64_t per_row = p.wide ? p.cols / width : p.cols;
+  p.units = p.rows * per_row;
+  p.tail = p.wide && p.rows == 1 ? p.cols % width : 0;
+  if (p.rows > 1) {
+    if (p.units + (int64_t(1) << 16) >= int64_t(1) << 31) return false;
+    p.units_per_row = FastDivmod(int32_t(per_row));
+  }
+  constexpr int block = DenseTuning::block;
+  const int64_t blocks = fast_host ? ceil_div(e.size, DenseTuning::host_tile / int64_t(sizeof(T)))
+                                   : std::max<int64_t>(1, ceil_div(p.units, block * DenseTuning::unroll<T, N>));
+  if (blocks >= int64_t(1) << 31) return false;
+  launch(q, name, elementwise_dense_kernel<F, T, R, N, block>, {blocks, block}, p);
+  return true;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,14 @@
+// Fast host: a chunk of an operand of any dtype and layout, to or from a dense buffer of the compute type. One switch a
+// chunk. Compiled once (elementwise_runs.cu) for all kernels.
+#pragma once
+
+#include "kernels/elementwise_layout.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+template <class C>
+void load_runs(C* out, const void* base, DType dtype, Walk walk);
+template <class C>
+void store_runs(const C* values, void* base, DType dtype, Walk walk);
+
+}  // namespace stator::STATOR_COLUMN

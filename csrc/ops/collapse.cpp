@@ -1,0 +1,82 @@
+#include "ops/collapse.hpp"
+
+#include <cstdlib>
+
+namespace stator {
+namespace {
+
+struct Axis {
+  int64_t extent;
+  int64_t step[4];  // of the output, then of the inputs
+};
+
+// Stable, so that axes that tie keep their row-major order. Few axes: insertion is enough.
+void sort_by_output(Axis* axes, int count) {
+  for (int i = 1; i < count; ++i) {
+    const Axis axis = axes[i];
+    int at = i;
+    for (; at > 0 && std::abs(axes[at - 1].step[0]) < std::abs(axis.step[0]); --at) axes[at] = axes[at - 1];
+    axes[at] = axis;
+  }
+}
+
+bool step_together(const Axis& outer, const Axis& inner, int operands) {
+  for (int k = 0; k < operands; ++k)
+    if (outer.step[k] != inner.step[k] * inner.extent) return false;
+  return true;
+}
+
+void set_operand(abi::ElementwiseOperand& operand, const Array* array) {
+  operand.immediate = array == nullptr;
+  operand.data = array ? array->data_ptr() : nullptr;
+  if (array) operand.dtype = array->dtype();
+}
+
+}  // namespace
+
+abi::Elementwise collapse(const Array& out, std::initializer_list<const Array*> inputs) {
+  abi::Elementwise e;
+  e.size = out.size();
+  e.input_count = int32_t(inputs.size());
+  set_operand(e.out, &out);
+  const Array* operands[4] = {&out};
+  int count = 1;
+  for (const Array* input : inputs) {
+    set_operand(e.in[count - 1], input);
+    operands[count++] = input;
+  }
+
+  Axis axes[abi::max_dims];
+  int axis_count = 0;
+  for (int d = 0; d < out.ndim(); ++d) {
+    if (out.shape()[d] == 1) continue;
+    Axis& axis = axes[axis_count++];
+    axis.extent = out.shape()[d];
+    for (int k = 0; k < count; ++k) {
+      axis.step[k] = 0;
+      if (operands[k] == nullptr) continue;
+      const int own = d - (out.ndim() - operands[k]->ndim());
+      if (own >= 0 && operands[k]->shape()[own] != 1) axis.step[k] = operands[k]->strides()[own];
+    }
+  }
+  sort_by_output(axes, axis_count);
+
+  int merged = 0;
+  for (int i = 0; i < axis_count; ++i) {
+    if (merged > 0 && step_together(axes[merged - 1], axes[i], count)) {
+      axes[i].extent *= axes[merged - 1].extent;
+      axes[merged - 1] = axes[i];
+    } else {
+      axes[merged++] = axes[i];
+    }
+  }
+  e.ndim = merged;
+  for (int d = 0; d < merged; ++d) {
+    e.shape[d] = axes[d].extent;
+    e.out.strides[d] = axes[d].step[0];
+    for (int k = 1; k < count; ++k) e.in[k - 1].strides[d] = axes[d].step[k];
+  }
+  return e;
+}
+
+}  // namespace stator

@@ -1,0 +1,108 @@
+#include <stator/creation.hpp>
+
+#include "core/op_call.hpp"
+#include "ops/collapse.hpp"
+#include "ops/scalar.hpp"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace stator {
+namespace {
+
+void launch_copy(OpCall& call, const Array& to, const Array& from) {
+  abi::Elementwise e = collapse(to, {&from});
+  e.compute = from.dtype();
+  call.reads(from);
+  call.writes(to);
+  call.kernels().elementwise.copy(call.queue(), e);
+}
+
+Array converted(Op op, const Array& x, DType dtype, const Stream& stream) {
+  OpCall call(op, {&x}, stream);
+  checked_size(call.name(), x.shape(), itemsize(dtype));
+  Array result = call.empty(x.shape(), dtype);
+  if (result.size() > 0) launch_copy(call, result, x);
+  return result;
+}
+
+bool same_view(const Array& a, const Array& b) {
+  return a.dtype() == b.dtype() && a.offset() == b.offset() && a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+struct Bytes {
+  int64_t begin, end;
+};
+Bytes bytes_of(const Array& x) {
+  int64_t low = x.offset(), high = x.offset() + 1;
+  for (int d = 0; d < x.ndim(); ++d) {
+    const int64_t reach = (x.shape()[d] - 1) * x.strides()[d];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low * itemsize(x.dtype()), high * itemsize(x.dtype())};
+}
+bool overlap(const Array& a, const Array& b) {
+  if (a.buffer().get() != b.buffer().get() || a.size() == 0 || b.size() == 0) return false;
+  const Bytes x = bytes_of(a), y = bytes_of(b);
+  return x.begin < y.end && y.begin < x.end;
+}
+
+[[noreturn]] void refuse_kind(const std::string& op, DType from, DType to) {
+  throw DTypeError(op, std::string(name(from)) + " into an array of " + std::string(name(to)), "convert it with astype first");
+}
+
+void assign_number(const Array& target, const Scalar& value, const Stream& stream) {
+  OpCall call(Op::copy, {&target}, stream);
+  // A weak integer is of the kind of any integer dtype, as in promotion.
+  const DType own = default_dtype(value);
+  const bool integer = is_integer(value) && in(target.dtype(), dtypes::integers);
+  if (!integer && !can_cast_same_kind(own, target.dtype())) refuse_kind(std::string(call.name()), own, target.dtype());
+  unsigned char bytes[16];
+  encode(call.name(), value, target.dtype(), bytes);
+  if (target.size() == 0) return;
+  abi::Elementwise e = collapse(target, {nullptr});
+  e.in[0].dtype = e.compute = target.dtype();
+  std::memcpy(e.in[0].value, bytes, sizeof bytes);
+  call.writes(target);
+  call.kernels().elementwise.fill(call.queue(), e);
+}
+
+}  // namespace
+
+Array copy(const Array& x, const Stream& stream) { return converted(Op::copy, x, x.dtype(), stream); }
+
+Array astype(const Array& x, DType dtype, bool copy, const Stream& stream) {
+  if (!copy && x.dtype() == dtype) return x;
+  return converted(Op::astype, x, dtype, stream);
+}
+
+void assign(const Array& target, const Operand& value, const Stream& stream) {
+  if (!value.array) return assign_number(target, value.scalar, stream);
+  const Array& from = *value.array;
+  OpCall call(Op::copy, {&target, &from}, stream);
+  const std::string op(call.name());
+  if (!can_cast_same_kind(from.dtype(), target.dtype())) refuse_kind(op, from.dtype(), target.dtype());
+  if (broadcast_shapes(op, from.shape(), target.shape()) != target.shape())
+    throw ShapeError(op, "shape " + str(from.shape()) + " does not broadcast to " + str(target.shape()),
+                     "the target keeps its shape");
+  if (target.size() == 0 || (from.buffer().get() == target.buffer().get() && same_view(from, target))) return;
+  launch_copy(call, target, overlap(target, from) ? copy(from, stream) : from);
+}
+
+Array copy_to(const Array& x, const Backend& to, const Stream& stream) {
+  if (x.backend() == to) return copy(x, stream);
+  // Through host memory; the stream belongs to x's backend.
+  if (to.device().type == DeviceType::cpu) {
+    Array result = empty(to, x.shape(), x.dtype());
+    if (result.size() == 0) return result;
+    to.stream(0).synchronize();  // earlier work may still use the memory that the result got
+    x.to_host(result.data_ptr(), stream);
+    return result;
+  }
+  const auto staging = std::make_unique_for_overwrite<unsigned char[]>(x.nbytes());
+  x.to_host(staging.get(), stream);
+  return from_host(to, staging.get(), x.dtype(), x.shape(), contiguous_strides(x.shape()));
+}
+
+}  // namespace stator

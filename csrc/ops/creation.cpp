@@ -1,0 +1,190 @@
+#include <stator/creation.hpp>
+
+#include "core/op_call.hpp"
+#include "ops/collapse.hpp"
+#include "ops/scalar.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace stator {
+namespace {
+
+Array filled(Op op, const Backend& backend, const Dims& shape, const Scalar& value, DType dtype, const Stream& stream) {
+  OpCall call(op, backend, stream);
+  checked_size(call.name(), shape, itemsize(dtype));
+  unsigned char bytes[16];
+  encode(call.name(), value, dtype, bytes);
+  Array result = call.empty(shape, dtype);
+  if (result.size() == 0) return result;
+  abi::Elementwise e = collapse(result, {nullptr});
+  e.in[0].dtype = e.compute = dtype;
+  std::memcpy(e.in[0].value, bytes, sizeof bytes);
+  call.writes(result);
+  call.kernels().elementwise.fill(call.queue(), e);
+  return result;
+}
+
+// ceil((stop - start) / step) without overflow; negative and empty ranges give 0.
+int64_t integer_count(int64_t start, int64_t stop, int64_t step) {
+  if (step > 0 ? start >= stop : start <= stop) return 0;
+  const uint64_t distance = step > 0 ? uint64_t(stop) - uint64_t(start) : uint64_t(start) - uint64_t(stop);
+  const uint64_t stride = step > 0 ? uint64_t(step) : uint64_t(0) - uint64_t(step);
+  const uint64_t count = (distance - 1) / stride + 1;
+  return count > uint64_t(std::numeric_limits<int64_t>::max()) ? std::numeric_limits<int64_t>::max() : int64_t(count);
+}
+
+int64_t floating_count(std::string_view op, double start, double stop, double step) {
+  const double count = std::ceil((stop - start) / step);
+  if (!(std::abs(count) < 9.2e18))
+    throw ValueError(std::string(op), "a range of " + std::to_string(count) + " elements",
+                     "start, stop and step must be finite and give a size that fits");
+  return count > 0 ? int64_t(count) : 0;
+}
+
+bool is_real(const Scalar& s) { return s.type != Scalar::Type::complex_floating; }
+
+// Copies elements with strides into a dense block, run by run of the last axis.
+void gather(unsigned char* out, const unsigned char* base, const Dims& shape, const Dims& strides, int64_t item) {
+  const int inner = shape.size() - 1;
+  int64_t runs = 1;
+  for (int d = 0; d < inner; ++d) runs *= shape[d];
+  Dims at(shape.size());
+  const int64_t extent = shape[inner], step = strides[inner] * item;
+  for (int64_t run = 0; run < runs; ++run) {
+    int64_t offset = 0;
+    for (int d = 0; d < inner; ++d) offset += at[d] * strides[d];
+    const unsigned char* from = base + offset * item;
+    if (step == item) {
+      std::memcpy(out, from, size_t(extent * item));
+      out += extent * item;
+    } else {
+      for (int64_t i = 0; i < extent; ++i, out += item) std::memcpy(out, from + i * step, size_t(item));
+    }
+    for (int d = inner - 1; d >= 0 && ++at[d] == shape[d]; --d) at[d] = 0;
+  }
+}
+
+bool is_dense(const Dims& shape, const Dims& strides) {
+  const Dims dense = contiguous_strides(shape);
+  for (int d = 0; d < shape.size(); ++d)
+    if (shape[d] != 1 && strides[d] != dense[d]) return false;
+  return true;
+}
+
+// What a foreign array spans in elements: from the lowest to one past the highest, relative to its first.
+struct Extent {
+  int64_t low = 0, high = 1;
+};
+Extent extent_of(const Dims& shape, const Dims& strides) {
+  Extent e;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) return {0, 0};
+    const int64_t reach = (shape[d] - 1) * strides[d];
+    (reach < 0 ? e.low : e.high) += reach;
+  }
+  return e;
+}
+
+void check_strides(std::string_view op, const Dims& shape, const Dims& strides) {
+  if (shape.size() != strides.size())
+    throw ShapeError(std::string(op), std::to_string(strides.size()) + " strides for shape " + str(shape),
+                     "give one stride per axis");
+}
+
+}  // namespace
+
+Array empty(const Backend& backend, const Dims& shape, DType dtype, const Stream& stream) {
+  OpCall call(Op::empty, backend, stream);
+  checked_size(call.name(), shape, itemsize(dtype));
+  return call.empty(shape, dtype);
+}
+
+Array zeros(const Backend& backend, const Dims& shape, DType dtype, const Stream& stream) {
+  return filled(Op::zeros, backend, shape, Scalar(false), dtype, stream);
+}
+
+Array full(const Backend& backend, const Dims& shape, Scalar value, std::optional<DType> dtype, const Stream& stream) {
+  return filled(Op::full, backend, shape, value, dtype.value_or(default_dtype(value)), stream);
+}
+
+Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype,
+             const Stream& stream) {
+  OpCall call(Op::arange, backend, stream);
+  const std::string op(call.name());
+  const bool integers = is_integer(start) && is_integer(stop) && is_integer(step);
+  const DType d = dtype.value_or(integers ? DType::int64 : DType::float64);
+  if (!is_real(start) || !is_real(stop) || !is_real(step) || !in(d, op_info(Op::arange).dtypes))
+    throw DTypeError(op, "a range of dtype " + std::string(name(is_real(start) && is_real(stop) && is_real(step) ? d : DType::complex128)),
+                     "use real numbers and a real dtype");
+  if (integers ? step.i == 0 : step.re == 0) throw ValueError(op, "step is 0", "use a step that moves");
+  const int64_t count = integers ? integer_count(start.i, stop.i, step.i) : floating_count(op, start.re, stop.re, step.re);
+  checked_size(op, Dims{count}, itemsize(d));
+  unsigned char first[16];
+  if (count > 0 && integers) encode(op, start, d, first);
+  if (count > 0 && integers) encode(op, Scalar(start.i + (count - 1) * step.i), d, first);
+  Array result = call.empty(Dims{count}, d);
+  if (count == 0) return result;
+  abi::Arange p{result.data_ptr(), d, count, start.re, step.re, start.i, step.i};
+  if (in(d, dtypes::integers) && !integers) {
+    // As NumPy: the first two elements are converted, and their difference is the step.
+    unsigned char bytes[16];
+    encode(op, start, DType::int64, bytes);
+    std::memcpy(&p.start_int, bytes, sizeof p.start_int);
+    encode(op, Scalar(start.re + step.re), DType::int64, bytes);
+    std::memcpy(&p.step_int, bytes, sizeof p.step_int);
+    p.step_int -= p.start_int;
+  }
+  call.writes(result);
+  call.kernels().elementwise.arange(call.queue(), p);
+  return result;
+}
+
+Array from_host(const Backend& backend, const void* data, DType dtype, const Dims& shape, const Dims& strides, bool pinned,
+                const Stream& stream) {
+  OpCall call(Op::asarray, backend, stream);
+  check_strides(call.name(), shape, strides);
+  checked_size(call.name(), shape, itemsize(dtype));
+  Array result = call.empty(shape, dtype);
+  if (result.size() == 0) return result;
+  const size_t bytes = result.nbytes();
+  const void* dense = data;
+  std::vector<unsigned char> gathered;
+  Array staging;
+  if (pinned) {
+    staging = Array(call.context().pool().allocate_pinned(bytes, uint16_t(call.op())), DType::uint8, Dims{int64_t(bytes)},
+                    Dims{1}, 0);
+    dense = staging.data_ptr();
+  } else if (!is_dense(shape, strides)) {
+    gathered.resize(bytes);
+    dense = gathered.data();
+  }
+  if (dense != data) {
+    auto* to = static_cast<unsigned char*>(const_cast<void*>(dense));
+    if (is_dense(shape, strides)) std::memcpy(to, data, bytes);
+    else gather(to, static_cast<const unsigned char*>(data), shape, strides, itemsize(dtype));
+  }
+  if (pinned) call.reads(staging);
+  call.writes(result);
+  call.context().runtime().copy(result.data_ptr(), dense, bytes, runtime::CopyKind::host_to_device,
+                                call.stream().handle(uint16_t(call.op())), call.record());
+  return result;
+}
+
+Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides, bool host_shared,
+                   bool read_only, std::function<void()> deleter) {
+  OpCall call(Op::asarray, backend, {});
+  check_strides(call.name(), shape, strides);
+  checked_size(call.name(), shape, itemsize(dtype));
+  const Extent extent = extent_of(shape, strides);
+  const int64_t item = itemsize(dtype);
+  void* lowest = static_cast<unsigned char*>(data) + extent.low * item;
+  Ref<Buffer> buffer = Buffer::foreign(call.context(), lowest, size_t((extent.high - extent.low) * item), host_shared,
+                                       read_only, std::move(deleter), uint16_t(call.op()));
+  return Array(std::move(buffer), dtype, shape, strides, -extent.low);
+}
+
+}  // namespace stator

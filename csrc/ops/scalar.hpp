@@ -1,0 +1,29 @@
+// Python and C++ numbers as operands: weak in promotion (NEP 50), checked when they become bytes of a dtype.
+#pragma once
+
+#include <stator/array.hpp>
+
+#include <string_view>
+
+namespace stator {
+
+// The dtype of a number on its own: bool, int64, uint64, float64, complex128.
+DType default_dtype(const Scalar& value);
+
+// The dtype of `array` with a weak scalar: the scalar's kind counts, its size does not.
+DType promote_weak(DType array, const Scalar& value);
+
+bool is_integer(const Scalar& value);
+bool fits(const Scalar& value, DType integer_dtype);
+
+// Writes the value as dtype d. ValueError for an integer out of d's range; DTypeError for complex to real.
+// Floating to integer truncates and saturates, NaN gives 0.
+void encode(std::string_view op, const Scalar& value, DType d, unsigned char (&out)[16]);
+
+// 64-bit integers, float32 for halves, others unchanged: what a kernel computes in for operands of d.
+DType compute_dtype(DType d);
+
+// Widens bytes of dtype d, as `encode` wrote them, to compute_dtype(d).
+void widen(DType d, unsigned char (&bytes)[16]);
+
+}  // namespace stator
