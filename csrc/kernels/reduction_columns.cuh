@@ -1,0 +1,147 @@
+// Reductions down columns: neighbouring outputs are neighbours in memory, so a block takes a tile of columns and reads
+// along the rows. Blocks may share the rows of a tile; the last of them finishes.
+#pragma once
+
+#include "kernels/reduction_work.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+struct ColumnTuning {
+  static constexpr int block = 256;
+  static constexpr int rows = 4;      // of a cuda thread, in flight at once
+  static constexpr int width = 1024;  // columns of a fast-host tile: its lanes and accumulators stay in the nearest caches
+};
+
+// Where a block works: tile `t` of the columns of outer position `o`, rows [begin, end).
+struct ColumnTile {
+  int64_t base, group, column, width, split, begin, end;
+};
+
+STATOR_FN ColumnTile column_tile(const ReductionWork& w, int64_t block) {
+  const int64_t tiles = (w.columns + w.tile - 1) / w.tile;
+  ColumnTile t;
+  t.split = block % w.splits;
+  t.group = block / w.splits;
+  const int64_t outer = t.group / tiles;
+  t.column = (t.group - outer * tiles) * w.tile;
+  t.width = w.columns - t.column < w.tile ? w.columns - t.column : w.tile;
+  t.base = w.kept.offset(outer) + t.column * w.column_step;
+  t.column += outer * w.columns;  // of the output from here on
+  t.begin = t.split * w.share;
+  t.end = t.begin + w.share < w.count ? t.begin + w.share : w.count;
+  return t;
+}
+
+// Threads side by side take columns, the others of the block further rows.
+template <class R, class Source, class G>
+STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
+  using Acc = typename R::Acc;
+  constexpr int U = ColumnTuning::rows;
+  const Source source(w.in, w.in_dtype);
+  const ColumnTile t = column_tile(w, group.block());
+  const int x = group.rank() & (w.threads - 1), y = group.rank() / w.threads, high = group.size / w.threads;
+  Acc acc = R::identity();
+  if (x < t.width) {
+    const int64_t at = t.base + x * w.column_step;
+    int64_t row = t.begin + y;
+    for (; row + int64_t(U - 1) * high < t.end;) {
+      typename R::template Lanes<U> lanes;
+      lanes.clear(U);
+      const int64_t first = row;
+      for (int k = 0; k < lane_run && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
+        typename R::In value[U];
+STATOR_UNROLL()
+        for (int j = 0; j < U; ++j) value[j] = source.at(at + w.reduced.offset(row + int64_t(j) * high));
+STATOR_UNROLL()
+        for (int j = 0; j < U; ++j) lanes.enter(j, value[j], k);
+      }
+      acc = R::combine(acc, lanes.total(first, int64_t(U) * high, high));
+    }
+    for (; row < t.end; row += high) acc = R::combine(acc, R::single(source.at(at + w.reduced.offset(row)), row));
+  }
+  acc = fold_threads<R>(group, acc, w.threads, group.size);
+  const bool mine = y == 0 && x < t.width;
+  if (w.splits > 1) {
+    Acc* const partials = static_cast<Acc*>(w.partials) + t.group * w.splits * w.tile;
+    if (mine) partials[t.split * w.tile + x] = acc;
+    if (!group.last_block(w.counters + t.group, uint32_t(w.splits))) return;
+    acc = R::identity();
+    if (x < t.width)
+      for (int s = y; s < w.splits; s += high) acc = R::combine(acc, partials[s * w.tile + x]);
+    acc = fold_threads<R>(group, acc, w.threads, group.size);
+  }
+  if (mine) store_result<R>(w, t.column + x, acc);
+}
+
+template <class R, class T>
+STATOR_FN void enter_row(typename R::template Lanes<ColumnTuning::width>& lanes, const Typed<T>& source, int64_t offset,
+                         int64_t step, int width, int k) {
+  const T* const p = source.p + offset;
+  if (step == 1)
+#pragma GCC ivdep
+    for (int j = 0; j < width; ++j) lanes.enter(j, p[j], k);
+  else
+    for (int j = 0; j < width; ++j) lanes.enter(j, p[j * step], k);
+}
+template <class R, class C>
+STATOR_FN void enter_row(typename R::template Lanes<ColumnTuning::width>& lanes, const Any<C>& source, int64_t offset,
+                         int64_t step, int width, int k) {
+  constexpr int piece = 64;
+  C value[piece];
+  int64_t at[piece];
+  for (int j = 0; j < width; j += piece) {
+    const int count = width - j < piece ? width - j : piece;
+    for (int i = 0; i < piece; ++i) at[i] = offset + (j + i) * step;
+    load_many(value, source.p, source.dtype, at, count);
+    for (int i = 0; i < count; ++i) lanes.enter(j + i, value[i], k);
+  }
+}
+
+// One accumulator a column, row after row, so that every row streams. Rows of few adjacent columns are taken several
+// at a time, as one wide row.
+template <class R, class Source, class G>
+STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
+  using Acc = typename R::Acc;
+  constexpr int W = ColumnTuning::width;
+  const Source source(w.in, w.in_dtype);
+  const ColumnTile t = column_tile(w, group.block());
+  const int width = int(t.width);
+  const bool dense = w.reduced.ndim == 1 && w.column_step == 1 && w.reduced.strides[0] == w.columns && width == w.columns;
+  const int together = dense ? W / width : 1;
+  typename R::template Lanes<W> lanes;
+  Acc acc[W];
+  for (int j = 0; j < width; ++j) acc[j] = R::identity();
+  for (int64_t row = t.begin; row < t.end;) {
+    lanes.clear(together * width);
+    const int64_t first = row;
+    int widest = 0;
+    for (int k = 0; k < lane_run && row < t.end; ++k) {
+      const int rows = t.end - row < together ? int(t.end - row) : together;
+      enter_row<R>(lanes, source, t.base + w.reduced.offset(row), w.column_step, rows * width, k);
+      widest = k == 0 ? rows : widest;
+      row += rows;
+    }
+    for (int i = 0; i < widest; ++i)
+      for (int j = 0; j < width; ++j) acc[j] = R::combine(acc[j], lanes.fold(i * width + j, first + i, together));
+  }
+  if (w.splits > 1) {
+    Acc* const partials = static_cast<Acc*>(w.partials) + t.group * w.splits * w.tile;
+    for (int j = 0; j < width; ++j) partials[t.split * w.tile + j] = acc[j];
+    if (!group.last_block(w.counters + t.group, uint32_t(w.splits))) return;
+    for (int j = 0; j < width; ++j) acc[j] = partials[j];
+    for (int s = 1; s < w.splits; ++s)
+      for (int j = 0; j < width; ++j) acc[j] = R::combine(acc[j], partials[s * w.tile + j]);
+  }
+  for (int j = 0; j < width; ++j) store_result<R>(w, t.column + j, acc[j]);
+}
+
+template <class R, class Source, int Size>
+STATOR_KERNEL void reduce_columns(ReductionWork w) {
+  const Group<Size> group;
+  if constexpr (fast_host)
+    reduce_column_tile<R, Source>(group, w);
+  else
+    reduce_column_threads<R, Source>(group, w);
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,91 @@
+// What reductions accumulate in: order-preserving integer keys, and sums that keep what rounding took.
+#pragma once
+
+#include "device/cascade.cuh"
+#include "device/convert.cuh"
+#include "device/functional.cuh"
+
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+namespace stator::STATOR_COLUMN {
+
+template <int Bytes>
+using SignedOf = std::conditional_t<Bytes == 1, int8_t,
+                                    std::conditional_t<Bytes == 2, int16_t, std::conditional_t<Bytes == 4, int32_t, int64_t>>>;
+
+// Values as integers of the same order, so that a maximum is one integer instruction whatever the type: NaN (any, as one
+// quiet NaN) is above infinity, and -0 below +0. Integers are their own keys.
+template <class T>
+struct OrderKey {
+  static constexpr bool floating = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> || std::is_floating_point_v<T>;
+  using Key = std::conditional_t<floating, SignedOf<sizeof(T)>,
+                                 std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+  static constexpr Key lowest = std::numeric_limits<Key>::min(), highest = std::numeric_limits<Key>::max();
+  static constexpr int mantissa = std::is_same_v<T, float16> ? 10 : std::is_same_v<T, bfloat16> ? 7 : sizeof(T) == 4 ? 23 : 52;
+  static constexpr Key infinity = floating ? Key((uint64_t(highest) >> mantissa) << mantissa) : highest;
+
+  STATOR_FN static Key of(T value) {
+    if constexpr (floating) {
+      const Key bits = std::bit_cast<Key>(value);
+      const Key key = Key(bits ^ Key(Key(bits >> (8 * sizeof(T) - 1)) & highest));
+      return Key(bits & highest) > infinity ? highest : key;
+    } else {
+      return Key(value);
+    }
+  }
+  STATOR_FN static T value(Key key) {
+    if constexpr (floating) {
+      const Key bits = Key(key ^ Key(Key(key >> (8 * sizeof(T) - 1)) & highest));
+      return std::bit_cast<T>(key == highest ? Key(infinity | Key(Key(1) << (mantissa - 1))) : bits);
+    } else {
+      return T(key);
+    }
+  }
+  // -0 and +0 alike, as comparison has it: for the place of an extreme value.
+  STATOR_FN static Key of_equal(T value) {
+    const Key key = of(value);
+    return floating ? Key(key + Key(key == Key(-1))) : key;
+  }
+};
+
+// An unevaluated sum of two: what the rounding of `hi` lost is in `lo`.
+template <class T>
+struct Compensated {
+  T hi, lo;
+};
+
+template <class T>
+STATOR_FN Compensated<T> two_sum(Compensated<T> a, Compensated<T> b) {
+  a.lo = a.lo + b.lo;
+  add_exactly(a.hi, a.lo, b.hi);
+  return a;
+}
+
+// How sums over elements of In converted to C go: a lane takes a short run of elements in C (small integers in 32 bits),
+// then is folded into a wider total, so that the error does not grow with the length.
+template <class In, class C>
+struct SumTypes {
+  static constexpr bool narrow = std::is_integral_v<C> && std::is_integral_v<In> && sizeof(In) <= 2;
+  using Lane = std::conditional_t<narrow, int32_t, C>;
+  using Acc = std::conditional_t<
+      std::is_same_v<C, float>, double,
+      std::conditional_t<std::is_same_v<C, complex<float>>, complex<double>,
+                         std::conditional_t<std::is_same_v<C, double> || std::is_same_v<C, complex<double>>, Compensated<C>, C>>>;
+
+  STATOR_FN static Acc widen(Lane lane) {
+    if constexpr (std::is_same_v<Acc, Compensated<C>>) return {C(lane), C(0)};
+    else return Acc(lane);
+  }
+  STATOR_FN static Acc combine(Acc a, Acc b) {
+    if constexpr (std::is_same_v<Acc, Compensated<C>>) return two_sum(a, b);
+    else return wrapping_add(a, b);
+  }
+  STATOR_FN static auto value(Acc acc) {
+    if constexpr (std::is_same_v<Acc, Compensated<C>>) return compensated(acc.hi, acc.lo);
+    else return acc;
+  }
+};
+
+}  // namespace stator::STATOR_COLUMN
