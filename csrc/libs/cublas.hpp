@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 
+struct cublasContext;
+struct CUstream_st;
+
 namespace stator::libs::cublas {
 
-using Handle = struct cublasContext*;
-using StreamHandle = struct CUstream_st*;
+using Handle = ::cublasContext*;
+using StreamHandle = ::CUstream_st*;
 using Status = int;  // cublasStatus_t; the enumerations below are int-sized in the library's interface
 inline constexpr Status success = 0;
 

@@ -1,0 +1,40 @@
+"""What libs/ declares of the vendor libraries equals their headers: a compile-time comparison."""
+
+import importlib.util
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def include_folder(package: str, below: str, header: str) -> Path | None:
+    """The include folder of a package, without importing it; None when it lacks the header."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError:
+        return None
+    for place in (spec and spec.submodule_search_locations) or ():
+        if (Path(place) / below / header).exists():
+            return Path(place) / below
+    return None
+
+
+@pytest.mark.parametrize(
+    ("package", "below", "header", "flags"),
+    [
+        ("nvidia", "cu13/include", "cublas_v2.h", []),
+        ("scipy_openblas32", "include", "cblas.h", ["-DBLAS_SYMBOL_PREFIX=scipy_"]),
+    ],
+)
+def test_prototypes(package: str, below: str, header: str, flags: list[str]) -> None:
+    compiler = shutil.which("g++")
+    folder = include_folder(package, below, header)
+    if compiler is None or folder is None:
+        pytest.skip(f"needs g++ and {header} of {package}")
+    command = [compiler, "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'csrc/include'}"]
+    command += ["-isystem", str(folder), *flags, str(ROOT / "tests/cpp/vendor_prototypes.cpp")]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
