@@ -14,16 +14,20 @@ from pathlib import Path
 LIMIT = 2500
 
 
+def kernel_names() -> set[str]:
+    sources = (Path(__file__).resolve().parents[1] / "csrc/kernels").glob("*.cu*")
+    return {n for p in sources for n in re.findall(r"^STATOR_KERNEL void (\w+)\(", p.read_text(), re.MULTILINE)}
+
+
 def instances(column: Path) -> int:
-    """Functions that a launcher can start: on cuda what nvcc registers, on host what has a kernel's name."""
-    names = set()
-    for obj in column.rglob("*.o"):
-        table = subprocess.run(["nm", "-C", "--defined-only", obj], capture_output=True, text=True, check=True).stdout
-        for line in table.splitlines():
-            found = re.match(r"[0-9a-f]+ [tTwWuV] (.*)", line)
-            if found and re.search(r"\b\w+_kernel\b", found[1]) and "__device_stub__" not in found[1]:
-                names.add(re.sub(r" \[clone .*", "", found[1]))
-    return len({n for n in names if re.match(r"(void )?stator::\w+::(\(anonymous namespace\)::|\w+::)*\w+_kernel\b", n)})
+    """Instances of the kernels, each as often as it was compiled. (nvcc's object has a host stub of each.)"""
+    kernel = re.compile(rf"[0-9a-f]+ [tTwWuV] (?:void )?(stator::\w+::.*?\b(?:{'|'.join(kernel_names())})[<(].*)")
+    count = 0
+    for unit in column.rglob("*.o"):
+        table = subprocess.run(["nm", "-C", "--defined-only", unit], capture_output=True, text=True, check=True).stdout
+        found = (kernel.match(line) for line in table.splitlines() if "__device_stub__" not in line)
+        count += len({re.sub(r" \[clone .*", "", m[1]) for m in found if m and "run_blocks" not in m[1]})
+    return count
 
 
 def seconds(build: Path) -> dict[str, float]:
