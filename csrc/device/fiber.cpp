@@ -156,7 +156,7 @@ class Run {
     self.from = from;
     self.to = to;
     warp.exchanging |= bit;
-    check_missing(self.rank / 32);
+    if (mask & warp.exited) missing_lane(self, mask & warp.exited);
     release_exchange(self);
     if (self.state != State::ready) leave();
   }
@@ -227,7 +227,7 @@ class Run {
   void enter(Fiber& fiber) {
     if (fiber.state == State::fresh) {
       fiber.stack = stacks.take();
-      fiber.stack_pointer = prepare_stack(fiber.stack, &Run::main);
+      fiber.stack_pointer = prepare_stack(fiber.stack, &Run::main, fiber.rank);
     }
     fiber.state = State::ready;
     running_ = &fiber;
@@ -328,15 +328,18 @@ class Run {
          b.site.file, b.site.line);
   }
 
-  // A lane that waits for one that is gone.
+  // A thread has exited: does a lane of its warp wait for it?
   void check_missing(int warp_index) {
     const Warp& warp = warps_[size_t(warp_index)];
     for (uint32_t lanes = warp.exchanging; lanes; lanes &= lanes - 1) {
       const Fiber& waiting = fibers_[size_t(warp_index) * 32 + size_t(std::countr_zero(lanes))];
-      if (const uint32_t missing = waiting.mask & warp.exited)
-        return fail("missing lane: thread %d waits at %s:%d with mask 0x%x, whose lane %d has exited or never was", waiting.rank,
-                    waiting.site.file, waiting.site.line, waiting.mask, std::countr_zero(missing));
+      if (waiting.mask & warp.exited) return missing_lane(waiting, waiting.mask & warp.exited);
     }
+  }
+
+  void missing_lane(const Fiber& waiting, uint32_t missing) {
+    fail("missing lane: thread %d waits at %s:%d with mask 0x%x, whose lane %d has exited or never was", waiting.rank,
+         waiting.site.file, waiting.site.line, waiting.mask, std::countr_zero(missing));
   }
 
   void deadlock() {

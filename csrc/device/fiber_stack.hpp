@@ -64,9 +64,10 @@ class StackPool {
   std::vector<unsigned char*> mappings_, all_, free_;
 };
 
-// A stack that starts in `entry` when it is switched to; entry never returns.
-inline void* prepare_stack(unsigned char* stack, void (*entry)()) {
-  void** top = reinterpret_cast<void**>(stack + stack_bytes);
+// A stack that starts in `entry` when it is switched to; entry never returns. Stacks start at different distances from
+// their ends: frames at equal page offsets would fight for the same cache sets.
+inline void* prepare_stack(unsigned char* stack, void (*entry)(), int rank) {
+  void** top = reinterpret_cast<void**>(stack + stack_bytes - size_t(rank % 61) * 64);
   *--top = nullptr;  // entry's return address; also what alignment the ABI wants there
   *--top = reinterpret_cast<void*>(entry);
   for (int saved = 0; saved < 6; ++saved) *--top = nullptr;

@@ -3,23 +3,23 @@
 
 #include "device/column.cuh"
 
+#if defined(STATOR_HOST)
+#include "device/elementary.cuh"
+#endif
+
 #include <cmath>
 
 namespace stator::STATOR_COLUMN::libm {
 
 #if defined(STATOR_HOST)
 
-// The vector forms of glibc's libmvec (at most 4 ULP), which loops over these calls use.
+// The vector forms of glibc's libmvec (since 2.22; at most 4 ULP), which loops over these calls use.
 #if defined(STATOR_FAITHFUL)
 #define STATOR_VECTOR_FORM
 #else
 #define STATOR_VECTOR_FORM __attribute__((simd("notinbranch"), const))
 #endif
 extern "C" {
-STATOR_VECTOR_FORM float expf(float) noexcept;
-STATOR_VECTOR_FORM double exp(double) noexcept;
-STATOR_VECTOR_FORM float logf(float) noexcept;
-STATOR_VECTOR_FORM double log(double) noexcept;
 STATOR_VECTOR_FORM float sinf(float) noexcept;
 STATOR_VECTOR_FORM double sin(double) noexcept;
 STATOR_VECTOR_FORM float cosf(float) noexcept;
@@ -29,16 +29,23 @@ STATOR_VECTOR_FORM double pow(double, double) noexcept;
 }
 #undef STATOR_VECTOR_FORM
 
+#define STATOR_OWN(name)                                     \
+  STATOR_FN float name##f(float x) { return own_##name(x); } \
+  STATOR_FN double name(double x) { return own_##name(x); }
+STATOR_OWN(exp)
+STATOR_OWN(exp2)
+STATOR_OWN(expm1)
+STATOR_OWN(log)
+STATOR_OWN(log1p)
+STATOR_OWN(tanh)
+#undef STATOR_OWN
+
 STATOR_FN float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 STATOR_FN double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 
 #define STATOR_BUILTIN(name)                                          \
   STATOR_FN float name##f(float x) { return __builtin_##name##f(x); } \
   STATOR_FN double name(double x) { return __builtin_##name(x); }
-STATOR_BUILTIN(exp2)
-STATOR_BUILTIN(log1p)
-STATOR_BUILTIN(expm1)
-STATOR_BUILTIN(tanh)
 STATOR_BUILTIN(sqrt)
 STATOR_BUILTIN(floor)
 STATOR_BUILTIN(ceil)
