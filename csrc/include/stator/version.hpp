@@ -1,0 +1,16 @@
+// What this library was built as.
+#pragma once
+
+#include <stator/export.hpp>
+
+namespace stator {
+
+struct BuildInfo {
+  const char* version;   // "0.1.0"
+  bool cuda;             // has the cuda column
+  const char* compiler;  // of the host columns
+};
+
+STATOR_API BuildInfo build_info();
+
+}  // namespace stator

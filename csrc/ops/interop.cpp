@@ -1,0 +1,75 @@
+#include <stator/interop.hpp>
+
+#include "core/box.hpp"
+#include "core/buffer.hpp"
+#include "core/context.hpp"
+
+#include <stator/creation.hpp>
+
+namespace stator::interop {
+namespace {
+
+// Valid here: every tracked class has Box as its first and only base, see ref.hpp.
+template <class Handle, class T>
+void push(Handle& handle, Ref<T> ref) noexcept {
+  handle = Handle();
+  if (ref) ReleaseQueue::push(ref.detach());
+}
+
+}  // namespace
+
+void* export_memory(const Array& array) {
+  Buffer& buffer = *array.buffer();
+  const uint16_t op = uint16_t(Op::data_ptr);
+  if (array.device().type == DeviceType::cpu) buffer.context().stream(buffer.last_stream())->synchronize(op);
+  char* memory = static_cast<char*>(buffer.export_memory(op));
+  return memory + array.offset() * itemsize(array.dtype());
+}
+
+void unexport(Array& array) noexcept {
+  array.buffer()->unexport();
+  release_later(array);
+}
+
+bool read_only(const Array& array) { return array.buffer()->read_only(); }
+
+Stream last_stream(const Array& array) {
+  const Buffer& buffer = *array.buffer();
+  return Stream(buffer.context().stream(buffer.last_stream()));
+}
+
+void order(const Backend& backend, void* from, void* to) {
+  if (from == to) return;
+  const OpGuard guard(*backend.context(), uint16_t(Op::synchronize));
+  runtime::Runtime& runtime = backend.context()->runtime();
+  // A destroyed event still completes the waits that were enqueued on it.
+  struct Scoped {
+    runtime::Runtime& runtime;
+    runtime::EventHandle handle;
+    ~Scoped() { runtime.event_destroy_noexcept(handle); }
+  } event{runtime, runtime.event_create()};
+  runtime.event_record(event.handle, from);
+  runtime.stream_wait(to, event.handle);
+}
+
+Array pinned(const Backend& backend, size_t bytes) {
+  const uint16_t op = uint16_t(Op::asarray);
+  const OpGuard guard(*backend.context(), op);
+  return Array(backend.context()->pool().allocate_pinned(bytes, op), DType::uint8, Dims{int64_t(bytes)}, Dims{1}, 0);
+}
+
+Array from_owner(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides,
+                 bool host_shared, bool read_only, void* owner, void (*release)(void*)) {
+  return from_foreign(backend, data, dtype, shape, strides, host_shared, read_only, [=] { release(owner); });
+}
+
+bool owners_waiting() noexcept { return ForeignReleases::pending(); }
+void release_owners() { ForeignReleases::drain(); }
+
+void release_later(Array& array) noexcept { push(array, Ref<Buffer>(array.buffer())); }
+void release_later(Backend& backend) noexcept { push(backend, Ref<Context>(backend.context())); }
+void release_later(Stream& stream) noexcept { push(stream, Ref<StreamBox>(stream.box())); }
+void release_later(Event& event) noexcept { push(event, Ref<EventBox>(event.box())); }
+void drain_releases() noexcept { ReleaseQueue::drain(); }
+
+}  // namespace stator::interop

@@ -1,0 +1,117 @@
+"""What stator raises. Types are API, texts are not: every error has .op, .cause (the values seen) and .remedy."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+
+class StatorError(Exception):
+    """Base of all errors of stator."""
+
+    def __init__(self, cause: str = "", *, op: str = "", remedy: str = "") -> None:
+        text = f"{op}: {cause}" if op else cause
+        if remedy:
+            text += f"{'' if text.endswith('.') else '.'} {remedy}"
+        super().__init__(text)
+        self.op = op
+        self.cause = cause
+        self.remedy = remedy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__.copy())
+
+
+class CudaError(StatorError):
+    """A runtime or library call failed: its .code, the code's .name and the .call."""
+
+    code: int = 0
+    name: str = ""
+    call: str = ""
+
+
+class OutOfMemoryError(StatorError, MemoryError):
+    """An allocation failed after cached memory was given back. Figures in bytes; .limit is 0 without a memory_limit."""
+
+    requested: int = 0
+    free: int = 0
+    cached: int = 0
+    limit: int = 0
+    largest_owner: str = ""
+
+
+class DeviceUnavailableError(StatorError):
+    """No backend can be opened for the device, and why."""
+
+
+class BackendClosedError(StatorError):
+    """The backend of an array, stream or event is closed."""
+
+
+class BackendMismatchError(StatorError, ValueError):
+    """Arrays of two backends in one call."""
+
+
+class ForkedProcessError(StatorError):
+    """A backend was opened before fork() and used in the child."""
+
+
+class CaptureError(StatorError):
+    """An op cannot be captured into a graph, or a capture failed."""
+
+
+class CompileError(StatorError):
+    """Source did not compile; the cause holds the log."""
+
+
+class LibraryNotFoundError(StatorError):
+    """A library is missing; the remedy names the package."""
+
+
+class StreamOrderError(StatorError):
+    """The order checker saw two unordered accesses to one buffer."""
+
+
+class ShapeError(StatorError, ValueError):
+    """Shapes do not fit each other, the op or the limits."""
+
+
+class AxisError(ShapeError, IndexError):
+    """An axis is out of range or repeated."""
+
+
+class DTypeError(StatorError, TypeError):
+    """An element type, or the type of an argument, is not accepted."""
+
+
+class InvalidValueError(StatorError, ValueError):
+    """An argument has a value outside its range."""
+
+
+class UnsupportedError(StatorError, NotImplementedError):
+    """What was asked for exists elsewhere, not here."""
+
+
+class OutOfRangeError(StatorError, IndexError):
+    """An index is out of range; those seen by kernels are raised at the next synchronising call."""
+
+
+# C++ names that Python has taken.
+_NAMES = {"ValueError": "InvalidValueError", "IndexError": "OutOfRangeError"}
+
+
+def from_native(name: str, op: str, cause: str, remedy: str, fields: dict[str, Any]) -> StatorError:
+    """The exception for a C++ one; called where Cython catches it."""
+    error: StatorError = globals()[_NAMES.get(name, name)](cause, op=op, remedy=remedy)
+    error.__dict__.update(fields)
+    return error
+
+
+def _rebuild(cls: type[StatorError], args: tuple[Any, ...], state: dict[str, Any]) -> StatorError:
+    error = cls.__new__(cls)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+__all__ = [n for n, v in list(globals().items()) if isinstance(v, builtins.type) and issubclass(v, StatorError)]

@@ -1,0 +1,172 @@
+# Ops on Array objects, shared by its methods and by the modules of functions. Included by _array.pyx.
+
+cdef str name_of(Op op):
+    return op_table.op_info(op).call.data().decode()
+
+
+cdef Array new_array(Backend backend):
+    cdef Array out = Array.__new__(Array)
+    out.backend = backend
+    return out
+
+
+cdef Array as_array(object value, str op):
+    if isinstance(value, Array):
+        return <Array>value
+    raise not_an_array(value, op)
+
+
+cdef const cpp.Array* as_out(object out, str op) except? NULL:
+    if out is None:
+        return NULL
+    return &as_array(out, op).c
+
+
+cdef Array unary_op(Op op, Array x, object dtype, object out):
+    cdef elementwise.ElementwiseOptions options
+    cdef CppStream stream
+    cdef Array result
+    options.out = as_out(out, "out")
+    to_dtype(dtype, options.dtype)
+    enter(x.backend, stream)
+    result = new_array(x.backend) if out is None else <Array>out
+    with nogil:
+        if options.out == NULL:
+            result.c = elementwise.unary(op, x.c, options, stream)
+        else:
+            elementwise.unary(op, x.c, options, stream)
+    return result
+
+
+cdef Array binary_op(Op op, object a, object b, object dtype, object out):
+    cdef elementwise.ElementwiseOptions options
+    cdef CppStream stream
+    cdef cpp.Scalar scalar
+    cdef Array x, y = None, result
+    cdef bint reflected = not isinstance(a, Array)
+    if reflected:
+        if not isinstance(b, Array) or not to_scalar(a, scalar):
+            raise not_an_array(a, name_of(op))
+        x = <Array>b
+    else:
+        x = <Array>a
+        if isinstance(b, Array):
+            y = <Array>b
+        elif not to_scalar(b, scalar):
+            raise not_an_array(b, name_of(op))
+    options.out = as_out(out, "out")
+    to_dtype(dtype, options.dtype)
+    enter(x.backend, stream)
+    result = new_array(x.backend)
+    with nogil:
+        if y is not None:
+            result.c = elementwise.binary(op, cpp.Operand(x.c), cpp.Operand(y.c), options, stream)
+        elif reflected:
+            result.c = elementwise.binary(op, cpp.Operand(scalar), cpp.Operand(x.c), options, stream)
+        else:
+            result.c = elementwise.binary(op, cpp.Operand(x.c), cpp.Operand(scalar), options, stream)
+    return result if out is None else <Array>out
+
+
+cdef object operator(Op op, object a, object b):
+    # Foreign classes get their turn, but NumPy would loop over elements and lists mean nothing.
+    cdef cpp.Scalar scalar
+    cdef object other = b if isinstance(a, Array) else a
+    if isinstance(other, (Array, np.ndarray, list)) or to_scalar(other, scalar):
+        return binary_op(op, a, b, None, None)
+    return NotImplemented
+
+
+cdef cpp.Scalar item(Array x) except *:
+    cdef cpp.Scalar value
+    with nogil:
+        value = x.c.item(CppStream())
+    after_wait(x.backend)
+    return value
+
+
+cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, object out):
+    cdef linalg.MatmulOptions options
+    cdef CppStream stream
+    cdef Array result
+    options.out = as_out(out, "matmul")
+    to_dtype(dtype, options.dtype)
+    to_dtype(compute_dtype, options.compute_dtype)
+    enter(a.backend, stream)
+    result = new_array(a.backend)
+    with nogil:
+        result.c = linalg.matmul(a.c, b.c, options, stream)
+    return result if out is None else <Array>out
+
+
+cdef Array take_op(Array x, Array indices, object axis, object out):
+    cdef optional[int64_t] along
+    cdef CppStream stream
+    cdef const cpp.Array* target = as_out(out, "take")
+    cdef Array result
+    if axis is not None:
+        along = optional[int64_t](to_int(axis, "take"))
+    if kind_of(indices.c.dtype()) == boolean:
+        raise UnsupportedError("indexing with booleans is not supported yet", op="take",
+                               remedy="It comes with nonzero and where.")
+    enter(x.backend, stream)
+    result = new_array(x.backend)
+    with nogil:
+        result.c = indexing.take(x.c, indices.c, along, target, stream)
+    return result if out is None else <Array>out
+
+
+cdef Array reshape_op(Array x, object shape, object copy):
+    cdef Dims dims
+    cdef optional[cbool] when
+    cdef CppStream stream
+    cdef Array out
+    to_dims(shape, dims, "reshape")
+    if copy is not None:
+        when = optional[cbool](<cbool>bool(copy))
+    enter(x.backend, stream)
+    out = new_array(x.backend)
+    with nogil:
+        out.c = creation.reshape(x.c, Int64Span(dims.data(), dims.size()), when, stream)
+    return out
+
+
+cdef Array astype_op(Array x, object dtype, bint copy):
+    cdef CppDType code = <CppDType>as_dtype(dtype)
+    cdef CppStream stream
+    cdef Array out
+    if not copy and code == x.c.dtype():
+        return x
+    enter(x.backend, stream)
+    out = new_array(x.backend)
+    with nogil:
+        out.c = creation.astype(x.c, code, True, stream)
+    return out
+
+
+cdef Array swap_last(Array x):
+    cdef Array out = new_array(x.backend)
+    cdef Dims axes = Dims(x.c.ndim(), <int64_t>0)
+    cdef int i, last = x.c.ndim() - 1
+    for i in range(last - 1):
+        axes[i] = i
+    axes[last - 1] = last
+    axes[last] = last - 1
+    out.c = creation.permute_dims(x.c, Int64Span(axes.data(), axes.size()))
+    return out
+
+
+cdef Array copy_into(Array target, Array source):
+    cdef CppStream stream
+    if target.shape != source.shape:
+        raise ShapeError(f"the result of shape {source.shape} does not fit the array of shape {target.shape}",
+                         op="matmul", remedy="Write x = x @ y.")
+    enter(target.backend, stream)
+    with nogil:
+        creation.assign(target.c, cpp.Operand(source.c), stream)
+    return target
+
+
+cdef bint same_view(Array a, Array b) except *:
+    return (a.backend is b.backend and a.c.dtype() == b.c.dtype() and a.c.data_ptr() == b.c.data_ptr()
+            and a.shape == b.shape and a.strides == b.strides)

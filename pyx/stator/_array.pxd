@@ -1,0 +1,25 @@
+from stator._backend cimport Backend
+from stator.cpp cimport array as cpp
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.dtype cimport DType as CppDType
+from stator.cpp.op_table cimport Op
+
+
+cdef class Array:
+    cdef cpp.Array c
+    cdef readonly Backend backend
+    cdef object __weakref__
+
+# An empty Array object of the backend, its C++ array to be filled in.
+cdef Array new_array(Backend backend)
+# The value as an Array, DTypeError otherwise.
+cdef Array as_array(object value, str op)
+# The C++ array of `out`, null for None.
+cdef const cpp.Array* as_out(object out, str op) except? NULL
+# By table row; out and dtype may be None. binary_op takes a Python number on one side.
+cdef Array unary_op(Op op, Array x, object dtype, object out)
+cdef Array binary_op(Op op, object a, object b, object dtype, object out)
+cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, object out)
+cdef Array take_op(Array x, Array indices, object axis, object out)
+cdef Array reshape_op(Array x, object shape, object copy)
+cdef Array astype_op(Array x, object dtype, bint copy)

@@ -1,0 +1,306 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""The array."""
+import numpy as np
+
+from libc.stdint cimport int64_t, uintptr_t
+from libcpp cimport bool as cbool
+from libcpp.optional cimport optional
+from libcpp.vector cimport vector
+
+from stator._backend cimport Backend, after_wait, enter, resolve
+from stator._buffer cimport fill_buffer, host_array, release_buffer
+from stator._convert cimport from_dims, from_scalar, not_an_array, to_dims, to_dtype, to_index, to_int, to_scalar
+from stator._dtype cimport DType, as_dtype, wrap_dtype
+from stator.cpp cimport backend as cpp_backend
+from stator.cpp cimport creation, elementwise, indexing, interop, linalg, op_table
+from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_integer
+from stator.cpp.ref cimport Dims, Int64Span
+
+from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
+
+include "_apply.pxi"
+
+
+cdef class Array:
+    """An n-dimensional array on a device, or a view of one. Made by stator.asarray, zeros, ... and by every op."""
+
+    # NumPy leaves operators between the two to us, and we ask for asarray.
+    __array_ufunc__ = None
+    __hash__ = None
+
+    def __init__(self) -> None:
+        raise TypeError("use stator.asarray, stator.zeros, ...")
+
+    def __dealloc__(self):
+        interop.release_later(self.c)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.c.ndim()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each axis."""
+        return from_dims(self.c.shape())
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Elements from one entry to the next, for each axis."""
+        return from_dims(self.c.strides())
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.c.size()
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return wrap_dtype(self.c.dtype()).itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return self.c.nbytes()
+
+    @property
+    def dtype(self) -> DType:
+        """Type of the elements."""
+        return wrap_dtype(self.c.dtype())
+
+    @property
+    def device(self) -> Device:
+        """Where the array is."""
+        return self.backend.device
+
+    @property
+    def data_ptr(self) -> int:
+        """Address of the first element. Does not synchronise; 0 when there is no element."""
+        return <uintptr_t>self.c.data_ptr()
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Row-major and dense."""
+        return self.c.is_contiguous()
+
+    @property
+    def T(self) -> Array:
+        """A view of a matrix with its axes swapped."""
+        if self.c.ndim() != 2:
+            raise ShapeError(f"shape {self.shape} is not a matrix", op="Array.T", remedy="Use .mT or permute_dims.")
+        return swap_last(self)
+
+    @property
+    def mT(self) -> Array:
+        """A view with the last two axes swapped."""
+        if self.c.ndim() < 2:
+            raise ShapeError(f"shape {self.shape} has fewer than two axes", op="Array.mT")
+        return swap_last(self)
+
+    def to_numpy(self) -> numpy.ndarray:
+        """A copy as a NumPy array. Synchronises."""
+        cdef uintptr_t address = 0
+        out = host_array(self.shape, wrap_dtype(self.c.dtype()), &address)
+        with nogil:
+            self.c.to_host(<void*>address, CppStream())
+        after_wait(self.backend)
+        return out
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
+        """For numpy.asarray of what the buffer protocol cannot give: a copy. Synchronises."""
+        if copy is False:
+            raise InvalidValueError(f"NumPy cannot share memory of {self.device} with dtype {self.dtype}",
+                                    op="Array.__array__", remedy="Let it copy.")
+        out = self.to_numpy()
+        return out if dtype is None else out.astype(dtype, copy=False)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        fill_buffer(self.c, view, flags)
+        view.obj = self
+
+    def __releasebuffer__(self, Py_buffer* view):
+        release_buffer(self.c, view)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> object:
+        """The module stator."""
+        import stator
+        return stator
+
+    def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
+        """A DLPack capsule that shares the memory. On cuda, work on `stream` that is enqueued later sees it complete."""
+        from stator import _interop
+        return _interop.to_dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's device type and index."""
+        cdef cpp_backend.Device device = self.c.device()
+        return 2 if device.type == cpp_backend.cuda else 1, device.index
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        """Version 3. AttributeError on cpu."""
+        from stator import _interop
+        return _interop.cuda_array_interface(self)
+
+    def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Array:
+        """The array itself when it is there already, else a copy on the device's backend."""
+        cdef Backend target = resolve(device)
+        cdef CppStream current
+        cdef Array out
+        if stream is not None:
+            raise UnsupportedError("stream=", op="Array.to_device", remedy="Use `with backend.stream(s):`.")
+        if target is self.backend:
+            return self
+        enter(target, current)
+        out = new_array(target)
+        with nogil:
+            out.c = creation.copy_to(self.c, target.c, current)
+        return out
+
+    def view(self, dtype: DTypeLike, /) -> Array:
+        """The same bytes with another element type; the last axis scales when the sizes differ."""
+        cdef CppDType code = <CppDType>as_dtype(dtype)
+        cdef Array out = new_array(self.backend)
+        with nogil:
+            out.c = creation.view(self.c, code)
+        return out
+
+    def reshape(self, *shape: int | Sequence[int], copy: bool | None = None) -> Array:
+        """As stator.reshape."""
+        return reshape_op(self, shape[0] if len(shape) == 1 else shape, copy)
+
+    def astype(self, dtype: DTypeLike, /, *, copy: bool = True) -> Array:
+        """As stator.astype."""
+        return astype_op(self, dtype, copy)
+
+    def __getitem__(self, key: object) -> Array:
+        cdef vector[creation.Index] index
+        cdef Array out
+        if isinstance(key, Array):
+            return take_op(self, <Array>key, 0, None)
+        if isinstance(key, tuple) and any(isinstance(entry, Array) for entry in key):
+            raise UnsupportedError("an Array among other indices", op="Array.__getitem__", remedy="Use take(x, indices, axis=...).")
+        to_index(key, index)
+        out = new_array(self.backend)
+        with nogil:
+            out.c = creation.getitem(self.c, creation.IndexSpan(index.data(), index.size()))
+        return out
+
+    def __setitem__(self, key: object, value: Array | complex) -> None:
+        cdef cpp.Scalar scalar
+        cdef CppStream stream
+        cdef Array target, source
+        if isinstance(key, Array) or isinstance(key, tuple) and any(isinstance(entry, Array) for entry in key):
+            raise UnsupportedError("assigning through an array of indices is not supported yet", op="Array.__setitem__",
+                                   remedy="It comes with put and scatter.")
+        target = self[key]
+        enter(self.backend, stream)
+        if isinstance(value, Array):
+            source = <Array>value
+            if same_view(target, source):  # x[i] += y has written it already
+                return
+            with nogil:
+                creation.assign(target.c, cpp.Operand(source.c), stream)
+        elif to_scalar(value, scalar):
+            with nogil:
+                creation.assign(target.c, cpp.Operand(scalar), stream)
+        else:
+            raise not_an_array(value, "Array.__setitem__")
+
+    def __len__(self) -> int:
+        if self.c.ndim() == 0:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if self.c.ndim() == 0:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[i] for i in range(len(self))])
+
+    def __bool__(self) -> bool:
+        return bool(from_scalar(item(self)))
+
+    def __int__(self) -> int:
+        return int(from_scalar(item(self)))
+
+    def __float__(self) -> float:
+        return float(from_scalar(item(self)))
+
+    def __complex__(self) -> complex:
+        return complex(from_scalar(item(self)))
+
+    def __index__(self) -> int:
+        cdef Kind kind = kind_of(self.c.dtype())
+        if self.c.ndim() != 0 or kind not in (signed_integer, unsigned_integer):
+            raise DTypeError(f"a {self.dtype} array of shape {self.shape} is not an index", op="Array.__index__")
+        return from_scalar(item(self))
+
+    def __repr__(self) -> str:
+        try:
+            text = np.array2string(self.to_numpy(), separator=", ", prefix="Array(", threshold=200)
+        except Exception as error:
+            text = f"<{type(error).__name__}>"
+        return f"Array({text}, dtype={self.dtype}, device='{self.backend.device_name}')"
+
+    def __add__(self, other):
+        return operator(op_table.add, self, other)
+
+    def __radd__(self, other):
+        return operator(op_table.add, other, self)
+
+    def __iadd__(self, other):
+        return binary_op(op_table.add, self, other, None, self)
+
+    def __sub__(self, other):
+        return operator(op_table.subtract, self, other)
+
+    def __rsub__(self, other):
+        return operator(op_table.subtract, other, self)
+
+    def __isub__(self, other):
+        return binary_op(op_table.subtract, self, other, None, self)
+
+    def __mul__(self, other):
+        return operator(op_table.multiply, self, other)
+
+    def __rmul__(self, other):
+        return operator(op_table.multiply, other, self)
+
+    def __imul__(self, other):
+        return binary_op(op_table.multiply, self, other, None, self)
+
+    def __truediv__(self, other):
+        return operator(op_table.divide, self, other)
+
+    def __rtruediv__(self, other):
+        return operator(op_table.divide, other, self)
+
+    def __itruediv__(self, other):
+        return binary_op(op_table.divide, self, other, None, self)
+
+    def __matmul__(self, other):
+        return matmul_op(self, as_array(other, "matmul"), None, None, None)
+
+    def __rmatmul__(self, other):
+        return matmul_op(as_array(other, "matmul"), self, None, None, None)
+
+    def __imatmul__(self, other):
+        return copy_into(self, matmul_op(self, as_array(other, "matmul"), None, None, None))
+
+    def __neg__(self):
+        return unary_op(op_table.negative, self, None, None)
+
+    def __eq__(self, other):
+        return operator(op_table.equal, self, other)
+
+    def __ne__(self, other):
+        raise UnsupportedError("!= is not supported yet", op="Array.__ne__", remedy="It comes with not_equal.")
+
+    def __lt__(self, other):
+        return operator(op_table.less, self, other)
+
+    def __gt__(self, other):
+        return operator(op_table.less, other, self)

@@ -1,0 +1,333 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Backends, streams and events."""
+import warnings
+from contextvars import ContextVar
+from threading import Lock
+
+from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport uintptr_t
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from stator.cpp cimport interop
+
+from stator.errors import BackendMismatchError, InvalidValueError
+
+# Innermost last; looked at only once some stream was entered.
+cdef object streams_var = ContextVar("stator.streams", default=())
+cdef bint streams_entered = False
+cdef object resolver = None
+
+
+cdef int enter(Backend backend, cpp.Stream& stream) except -1:
+    cdef Stream entry
+    if interop.owners_waiting():
+        interop.release_owners()
+    if streams_entered:
+        for entry in reversed(<tuple>streams_var.get()):
+            if entry.backend is backend:
+                stream = entry.c
+                break
+    return 0
+
+
+cdef Backend resolve(object device):
+    if isinstance(device, Backend):
+        return <Backend>device
+    return <Backend?>resolver(device)
+
+
+cdef int after_wait(Backend backend) except -1:
+    if backend.c.poll_division_by_zero():
+        warnings.warn("integer division by zero gave 0", RuntimeWarning, stacklevel=2)
+    return 0
+
+
+def set_resolver(function: Callable[[DeviceLike], Backend]) -> None:
+    """Sets what finds the backend of `device=`: python/stator/backend.py decides."""
+    global resolver
+    resolver = function
+
+
+def push_stream(stream: Stream) -> object:
+    """Makes the stream current; a token for pop_stream."""
+    global streams_entered
+    streams_entered = True
+    return streams_var.set((*streams_var.get(), <Stream?>stream))
+
+
+def pop_stream(token: object) -> None:
+    """Undoes the push_stream that gave the token."""
+    streams_var.reset(token)
+
+
+def available(kind: str) -> tuple[bool, str]:
+    """Whether a Backend of "cpu" or "cuda" can be opened, and why not. Creates no context."""
+    cdef cpp.DeviceType type = cpp.cuda if kind == "cuda" else cpp.cpu
+    cdef string reason
+    cdef bint usable
+    with nogil:
+        usable = cpp.is_available(type, &reason)
+    return usable, reason.decode()
+
+
+def device_count(kind: str) -> int:
+    """How many devices of "cpu" or "cuda" there are."""
+    return cpp.device_count(cpp.cuda if kind == "cuda" else cpp.cpu)
+
+
+def parse_device(text: str) -> str:
+    """The full name of a device: "cuda:0" for "cuda"."""
+    cdef bytes encoded = text.encode()
+    return cpp.parse_device(<const char*>encoded).str().decode()
+
+
+def shutdown() -> None:
+    """Closes every open backend; the exit hook."""
+    with nogil:
+        cpp.shutdown()
+
+
+cdef class Backend:
+    """What python/stator/backend.py derives its Backend from."""
+
+    def __cinit__(self, device: str = "auto", *, allow_tf32: bool = False, deterministic: bool = False,
+                  check_indices: str = "lazy", memory_limit: int | None = None):
+        cdef cpp.BackendOptions options
+        cdef bytes name = str(device).encode()
+        cdef const char* text = name
+        if check_indices not in ("lazy", "eager"):
+            raise InvalidValueError(f"check_indices={check_indices!r}", op="Backend", remedy="Use 'lazy' or 'eager'.")
+        if memory_limit is not None and not 0 < memory_limit < 2**63:
+            raise InvalidValueError(f"memory_limit={memory_limit!r}", op="Backend", remedy="Give a positive number of bytes.")
+        options.allow_tf32 = bool(allow_tf32)
+        options.deterministic = bool(deterministic)
+        options.eager_indices = check_indices == "eager"
+        options.memory_limit = memory_limit or 0
+        options.checks = -1
+        with nogil:
+            self.c = cpp.open_backend(text, options)
+        self.type = self.c.device().type
+        self.random.seed = self.random.offset = 0
+        self.random_lock = Lock()
+
+    def __dealloc__(self):
+        interop.release_later(self.c)
+
+    def close(self) -> None:
+        """Waits for work in flight, then releases every resource, newest first. Idempotent."""
+        if interop.owners_waiting():
+            interop.release_owners()
+        with nogil:
+            self.c.close()
+        if interop.owners_waiting():
+            interop.release_owners()
+
+    @property
+    def closed(self) -> bool:
+        """True once close() began."""
+        return self.c.closed()
+
+    @property
+    def device_name(self) -> str:
+        """The device as text: "cpu", "cuda:0"."""
+        return self.c.device().str().decode()
+
+    @property
+    def kernels(self) -> str:
+        """The column of kernels in use: "cuda", "host_v3", "host_faithful", ..."""
+        return self.c.kernels().decode()
+
+    @property
+    def options(self) -> dict[str, object]:
+        """What the backend was opened with."""
+        cdef const cpp.BackendOptions* options = &self.c.options()
+        return {
+            "allow_tf32": options.allow_tf32,
+            "deterministic": options.deterministic,
+            "check_indices": "eager" if options.eager_indices else "lazy",
+            "memory_limit": options.memory_limit or None,
+        }
+
+    def info(self) -> dict[str, object]:
+        """Name, compute capability, memory and versions of the device."""
+        cdef cpp.DeviceInfo info
+        with nogil:
+            info = self.c.info()
+        return {
+            "name": info.name.decode(),
+            "compute_capability": (info.compute_major, info.compute_minor),
+            "total_memory": info.total_memory,
+            "driver_version": info.driver_version,
+            "runtime_version": info.runtime_version,
+            "multiprocessors": info.multiprocessors,
+        }
+
+    @property
+    def stream_count(self) -> int:
+        """Streams in the pool; 0 is the default one."""
+        return cpp.stream_count
+
+    def get_stream(self, index: int) -> Stream:
+        """A stream of the pool, created at first use."""
+        cdef Stream out = Stream.__new__(Stream)
+        cdef int place = index
+        with nogil:
+            out.c = self.c.stream(place)
+        out.backend = self
+        return out
+
+    def event(self) -> Event:
+        """An event that is not yet recorded."""
+        cdef Event out = Event.__new__(Event)
+        with nogil:
+            out.c = self.c.event()
+        out.backend = self
+        return out
+
+    def synchronize(self) -> None:
+        """Waits for all streams; raises what an error slot holds."""
+        with nogil:
+            self.c.synchronize()
+        after_wait(self)
+
+    def resources(self) -> list[dict[str, object]]:
+        """Live tracked objects: kind, bytes, age in seconds, origin, exported."""
+        cdef vector[cpp.Resource] found
+        cdef size_t i
+        with nogil:
+            interop.drain_releases()
+            found = self.c.resources()
+        return [{"kind": found[i].kind.decode(), "bytes": found[i].bytes, "age": found[i].age,
+                 "origin": found[i].origin.decode(), "exported": found[i].exported} for i in range(found.size())]
+
+    def memory_stats(self) -> dict[str, int]:
+        """Bytes live, cached, at peak and exported; the limit (0 is none); allocations and reuses."""
+        cdef cpp.MemoryStats s
+        with nogil:
+            interop.drain_releases()
+            s = self.c.memory()
+        return {"live_bytes": s.live_bytes, "cached_bytes": s.cached_bytes, "peak_bytes": s.peak_bytes, "limit": s.limit,
+                "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses}
+
+    def statistics(self) -> dict[str, object]:
+        """Kernel launches, library calls, bytes copied, and `calls`: every runtime call by name."""
+        cdef cpp.Statistics s
+        cdef size_t i
+        with nogil:
+            s = self.c.statistics()
+        return {"kernel_launches": s.kernel_launches, "library_calls": s.library_calls, "h2d_bytes": s.h2d_bytes,
+                "d2h_bytes": s.d2h_bytes, "d2d_bytes": s.d2d_bytes,
+                "calls": {s.calls[i].first.decode(): s.calls[i].second for i in range(s.calls.size())}}
+
+    def empty_cache(self) -> None:
+        """Gives cached memory back to the device."""
+        with nogil:
+            self.c.empty_cache()
+
+    @property
+    def native(self) -> object:
+        """A PyCapsule "stator.Context" with the C++ stator::Context*; it keeps the backend open."""
+        capsule = PyCapsule_New(<void*>self.c.context().get(), "stator.Context", forget_native)
+        Py_INCREF(self)
+        PyCapsule_SetContext(capsule, <void*>self)
+        return capsule
+
+
+cdef void forget_native(object capsule) noexcept:
+    Py_DECREF(<object>PyCapsule_GetContext(capsule))
+
+
+cdef class Stream:
+    """An ordered queue of work of one backend."""
+
+    def __init__(self) -> None:
+        raise TypeError("use Backend.streams")
+
+    def __dealloc__(self):
+        interop.release_later(self.c)
+
+    @property
+    def index(self) -> int:
+        """Place in the backend's pool."""
+        return self.c.index()
+
+    @property
+    def native(self) -> int:
+        """The cudaStream_t as an integer; opaque on cpu."""
+        return <uintptr_t>self.c.native()
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """The protocol of cuda.core: (version, cudaStream_t)."""
+        if self.backend.type != cpp.cuda:
+            raise BackendMismatchError("a cpu stream is not a CUDA stream", op="Stream.__cuda_stream__")
+        return 0, self.native
+
+    def record(self) -> Event:
+        """An event after all work enqueued so far."""
+        cdef Event out = Event.__new__(Event)
+        with nogil:
+            out.c = self.c.record()
+        out.backend = self.backend
+        return out
+
+    def wait(self, event: Event, /) -> None:
+        """Later work of this stream starts after the event; the host does not wait."""
+        cdef Event other = <Event?>event
+        with nogil:
+            self.c.wait(other.c)
+
+    def synchronize(self) -> None:
+        """Waits for the stream; raises what its error slot holds."""
+        with nogil:
+            self.c.synchronize()
+        after_wait(self.backend)
+
+    def done(self) -> bool:
+        """Whether all work has finished; does not wait."""
+        cdef bint out
+        with nogil:
+            out = self.c.done()
+        return out
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, Stream) and (<Stream>other).backend is self.backend
+                and (<Stream>other).c.index() == self.c.index())
+
+    def __hash__(self) -> int:
+        return hash((id(self.backend), self.c.index()))
+
+    def __repr__(self) -> str:
+        return f"<stator.Stream {self.index} of {self.backend.device_name}>"
+
+
+cdef class Event:
+    """A point in the work of a stream."""
+
+    def __init__(self) -> None:
+        raise TypeError("use Stream.record()")
+
+    def __dealloc__(self):
+        interop.release_later(self.c)
+
+    def done(self) -> bool:
+        """Whether the work before it has finished; does not wait."""
+        cdef bint out
+        with nogil:
+            out = self.c.done()
+        return out
+
+    def synchronize(self) -> None:
+        """Waits for the work before it."""
+        with nogil:
+            self.c.synchronize()
+
+    def milliseconds_since(self, earlier: Event, /) -> float:
+        """Time between two events that have happened."""
+        cdef Event other = <Event?>earlier
+        cdef float out
+        with nogil:
+            out = self.c.milliseconds_since(other.c)
+        return out

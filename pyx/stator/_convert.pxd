@@ -1,0 +1,18 @@
+from libc.stdint cimport int64_t
+from libcpp.optional cimport optional
+from libcpp.vector cimport vector
+
+from stator.cpp.array cimport Scalar
+from stator.cpp.creation cimport Index
+from stator.cpp.dtype cimport DType
+from stator.cpp.ref cimport Dims
+
+cdef int64_t to_int(object value, str op) except? -1
+cdef int to_dims(object value, Dims& out, str op) except -1
+cdef tuple from_dims(const Dims& dims)
+cdef int to_scalar(object value, Scalar& out) except -1
+cdef object from_scalar(const Scalar& value)
+cdef int to_axes(object axis, optional[vector[int64_t]]& out, str op) except -1
+cdef int to_dtype(object value, optional[DType]& out) except -1
+cdef int to_index(object key, vector[Index]& out) except -1
+cdef object not_an_array(object value, str op)

@@ -1,0 +1,167 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Python values to and from the plain values of C++."""
+import numpy as np
+
+from libc.stdint cimport uint64_t
+from libcpp cimport bool as cbool
+
+from stator._dtype cimport as_dtype
+from stator.cpp cimport array as cpp_array
+from stator.cpp cimport creation as cpp_creation
+
+from operator import index as to_python_int
+
+from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
+
+
+cdef int64_t to_int(object value, str op) except? -1:
+    try:
+        return <int64_t>to_python_int(value)
+    except OverflowError:
+        raise ShapeError(f"{value} does not fit 64 bits", op=op) from None
+    except TypeError:
+        raise DTypeError(f"expected an integer, got {type(value).__name__} {value!r}", op=op) from None
+
+
+cdef int to_dims(object value, Dims& out, str op) except -1:
+    cdef int i = 0
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        value = (value,)
+    elif not isinstance(value, (tuple, list)):
+        try:
+            value = tuple(value)
+        except TypeError:
+            raise DTypeError(f"expected an integer or a tuple of integers, got {type(value).__name__} {value!r}",
+                             op=op) from None
+    if len(value) > 32:
+        raise ShapeError(f"{len(value)} dimensions", op=op, remedy="At most 32 are supported.")
+    out = Dims(<int>len(value), <int64_t>0)
+    for entry in value:
+        out[i] = to_int(entry, op)
+        i += 1
+    return 0
+
+
+cdef tuple from_dims(const Dims& dims):
+    cdef int i
+    if dims.size() == 1:
+        return ((<Dims&>dims)[0],)
+    if dims.size() == 2:
+        return ((<Dims&>dims)[0], (<Dims&>dims)[1])
+    return tuple([(<Dims&>dims)[i] for i in range(dims.size())])
+
+
+cdef int to_scalar(object value, Scalar& out) except -1:
+    # 1 when value is a Python or NumPy number, 0 when it is something else
+    if isinstance(value, float):
+        out = Scalar(<double>value)
+    elif isinstance(value, bool):
+        out = Scalar(<cbool>(value is True))
+    elif isinstance(value, int):
+        try:
+            if value > 0x7fffffffffffffff:
+                out = Scalar(<uint64_t>value)
+            else:
+                out = Scalar(<int64_t>value)
+        except OverflowError:
+            raise InvalidValueError(f"the integer {value} does not fit 64 bits", op="scalar") from None
+    elif isinstance(value, complex):
+        out = Scalar(cpp_array.complex128(value.real, value.imag))
+    elif isinstance(value, np.generic) and value.dtype.kind in "biufcV":
+        item = value.item()
+        if isinstance(item, np.generic):  # float128
+            raise DTypeError(f"the dtype {value.dtype} is not supported", op="scalar")
+        return to_scalar(item, out)
+    else:
+        return 0
+    return 1
+
+
+cdef object from_scalar(const Scalar& value):
+    if value.type == cpp_array.boolean:
+        return value.i != 0
+    if value.type == cpp_array.integer:
+        return value.i
+    if value.type == cpp_array.unsigned_integer:
+        return <uint64_t>value.i
+    if value.type == cpp_array.floating:
+        return value.re
+    return complex(value.re, value.im)
+
+
+cdef int to_axes(object axis, optional[vector[int64_t]]& out, str op) except -1:
+    cdef vector[int64_t] axes
+    if axis is None:
+        return 0
+    if isinstance(axis, (tuple, list)):
+        for entry in axis:
+            axes.push_back(to_int(entry, op))
+    else:
+        axes.push_back(to_int(axis, op))
+    out = optional[vector[int64_t]](axes)
+    return 0
+
+
+cdef int to_dtype(object value, optional[DType]& out) except -1:
+    if value is not None:
+        out = optional[DType](<DType>as_dtype(value))
+    return 0
+
+
+cdef int set_bound(object value, int64_t* out, cbool* has) except -1:
+    if value is None:
+        return 0
+    number = to_python_int(value)
+    out[0] = <int64_t>min(max(number, -0x7fffffffffffffff), 0x7fffffffffffffff)
+    if has != NULL:
+        has[0] = True
+    return 0
+
+
+cdef int push_index(object key, vector[Index]& out) except -1:
+    cdef Index entry
+    entry.start = entry.stop = 0
+    entry.step = 1
+    entry.has_start = entry.has_stop = False
+    if key is None:
+        entry.type = cpp_creation.newaxis
+    elif key is ...:
+        entry.type = cpp_creation.ellipsis
+    elif isinstance(key, slice):
+        entry.type = cpp_creation.slice_
+        try:
+            set_bound(key.start, &entry.start, &entry.has_start)
+            set_bound(key.stop, &entry.stop, &entry.has_stop)
+            set_bound(key.step, &entry.step, NULL)
+        except TypeError:
+            raise DTypeError(f"slice bounds must be integers, got {key}", op="Array.__getitem__") from None
+    elif isinstance(key, (bool, np.bool_)):
+        raise UnsupportedError("indexing with booleans is not supported yet", op="Array.__getitem__",
+                               remedy="It comes with nonzero and where.")
+    elif isinstance(key, (list, np.ndarray)):
+        raise not_an_array(key, "Array.__getitem__")
+    else:
+        entry.type = cpp_creation.integer
+        entry.start = to_int(key, "Array.__getitem__")
+    out.push_back(entry)
+    return 0
+
+
+cdef int to_index(object key, vector[Index]& out) except -1:
+    if isinstance(key, tuple):
+        for entry in key:
+            push_index(entry, out)
+        return 0
+    return push_index(key, out)
+
+
+cdef object not_an_array(object value, str op):
+    # To be raised: what was given where an Array is needed.
+    if isinstance(value, (np.ndarray, list, tuple)):
+        remedy = "Convert it with stator.asarray(x)."
+    elif hasattr(value, "__dlpack__"):
+        remedy = "Convert it with stator.from_dlpack(x) or stator.asarray(x)."
+    else:
+        remedy = "Pass a stator.Array."
+    return DTypeError(f"expected an Array, got {type(value).__module__}.{type(value).__name__}", op=op, remedy=remedy)

@@ -1,0 +1,107 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Element types."""
+import numpy as np
+
+from stator.errors import DTypeError, LibraryNotFoundError
+
+
+cdef class DType:
+    """An element type. Equal to the NumPy dtype, the scalar type and the name that mean the same."""
+
+    def __init__(self) -> None:
+        raise TypeError("use stator.float32, ... or stator.dtype('float32')")
+
+    def numpy(self) -> numpy.dtype:
+        """The NumPy dtype; bfloat16 is that of ml_dtypes."""
+        if self.code != cpp.bfloat16:
+            return np.dtype(self.name)
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise LibraryNotFoundError("NumPy has no bfloat16 of its own", op="DType.numpy",
+                                       remedy="pip install ml_dtypes, or astype('float32') first") from None
+        return np.dtype(ml_dtypes.bfloat16)
+
+    @property
+    def dtype(self) -> numpy.dtype:
+        """As numpy(): what numpy.dtype() looks for."""
+        return self.numpy()
+
+    @property
+    def kind(self) -> str:
+        """'bool', 'signed integer', 'unsigned integer', 'real floating' or 'complex floating', as the array API has them."""
+        return kinds[<int>cpp.kind_of(self.code)]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
+        try:
+            return find(other) is self
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"stator.{self.name}"
+
+    def __reduce__(self):
+        return dtype, (self.name,)
+
+
+cdef tuple kinds = ("bool", "signed integer", "unsigned integer", "real floating", "complex floating")
+
+
+cdef tuple make_dtypes():
+    cdef list out = []
+    cdef DType made
+    cdef int i
+    for i in range(cpp.dtype_count):
+        made = DType.__new__(DType)
+        made.code = <cpp.DType>i
+        made.name = cpp.name(made.code).data().decode()[:cpp.name(made.code).size()]
+        made.itemsize = cpp.itemsize(made.code)
+        out.append(made)
+    return tuple(out)
+
+
+all_dtypes = make_dtypes()
+cdef tuple table = all_dtypes
+cdef dict lookup = {d.name: d for d in all_dtypes}
+lookup.update({bool: lookup["bool"], int: lookup["int64"], float: lookup["float64"], complex: lookup["complex128"]})
+
+
+cdef DType find(object value):
+    # None where the value is not a dtype of ours; TypeError where it is none at all.
+    found = lookup.get(value)
+    if found is not None or isinstance(value, str) or value is None:
+        return found
+    spec = np.dtype(value)
+    return lookup.get(spec.name) if spec.isnative else None
+
+
+cdef DType wrap_dtype(cpp.DType code):
+    return <DType>table[<int>code]
+
+
+cdef int as_dtype(object value) except -1:
+    if isinstance(value, DType):
+        return <int>(<DType>value).code
+    try:
+        found = find(value)
+    except TypeError:
+        found = None
+    if found is None:
+        raise DTypeError(f"{value!r} is not an element type of stator", op="dtype",
+                         remedy=f"one of {', '.join(d.name for d in all_dtypes)}")
+    return <int>(<DType>found).code
+
+
+def dtype(value: DTypeLike, /) -> DType:
+    """The DType that a name, a NumPy dtype or a Python type means."""
+    return table[as_dtype(value)]

@@ -1,0 +1,27 @@
+from cpython.object cimport PyObject
+
+from stator.cpp.op_table cimport Op
+
+ctypedef object (*FastCall)(object, PyObject* const*, Py_ssize_t, PyObject*)
+
+cdef extern from "Python.h":
+    ctypedef void* PyCFunction
+    ctypedef struct PyMethodDef:
+        const char* ml_name
+        PyCFunction ml_meth
+        int ml_flags
+        const char* ml_doc
+
+# What a function made from the op table is bound to.
+cdef class Row:
+    cdef Op op
+    cdef readonly str name       # of the op
+    cdef readonly str namespace  # "stator", "stator.nn"
+    cdef bytes short_name, doc
+    cdef PyMethodDef method
+
+# Built-in functions, one for each row of a shape class: {"exp": ..., "nn.relu": ...}. They cost no Python frame.
+cdef dict make_functions(int shape_class, FastCall call, str parameters, str summary)
+# Sorts fast-call arguments: `positional` of them by position, the rest by keyword; absent ones stay as they are.
+cdef int sort_arguments(Row row, PyObject* const* args, Py_ssize_t count, PyObject* names, int positional,
+                        tuple keywords, PyObject** options) except -1

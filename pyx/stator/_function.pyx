@@ -1,0 +1,70 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Functions made from the op table: a new row needs no code here."""
+from importlib import import_module
+
+from cpython.object cimport PyObject
+
+from stator.cpp cimport op_table
+
+
+cdef extern from "Python.h":
+    object PyCFunction_NewEx(PyMethodDef*, object, object)
+    int METH_FASTCALL, METH_KEYWORDS
+
+
+cdef class Row:
+    def __reduce__(self):
+        # pickle asks for getattr(self, function name): the module that has the function
+        return import_module, (self.namespace,)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+cdef str text(op_table.string_view view):
+    return view.data()[:view.size()].decode()
+
+
+cdef dict make_functions(int shape_class, FastCall call, str parameters, str summary):
+    cdef dict out = {}
+    cdef Row row
+    cdef int i
+    cdef const op_table.OpInfo* info
+    for i in range(op_table.op_count):
+        info = &op_table.op_info(<Op>i)
+        if <int>info.shape_class != shape_class:
+            continue
+        path = text(info.call)
+        prefix, _, short = path.rpartition(".")
+        row = Row.__new__(Row)
+        row.op = <Op>i
+        row.name = text(info.name)
+        row.namespace = f"stator.{prefix}" if prefix else "stator"
+        row.short_name = short.encode()
+        row.doc = f"{short}{parameters}\n--\n\n{summary.format(oracle=text(info.oracle))}".encode()
+        row.method.ml_name = row.short_name
+        row.method.ml_meth = <PyCFunction>call
+        row.method.ml_flags = METH_FASTCALL | METH_KEYWORDS
+        row.method.ml_doc = row.doc
+        out[path] = PyCFunction_NewEx(&row.method, row, row.namespace)
+    return out
+
+
+cdef int sort_arguments(Row row, PyObject* const* args, Py_ssize_t count, PyObject* names, int positional,
+                        tuple keywords, PyObject** options) except -1:
+    cdef Py_ssize_t i, k, given = 0
+    if count != positional:
+        raise TypeError(f"{row.short_name.decode()}() takes {positional} positional arguments but {count} were given")
+    if names == NULL:
+        return 0
+    given = len(<tuple>names)
+    for i in range(given):
+        name = (<tuple>names)[i]
+        for k in range(len(keywords)):
+            if name is keywords[k] or name == keywords[k]:
+                options[k] = args[count + i]
+                break
+        else:
+            raise TypeError(f"{row.short_name.decode()}() got an unexpected keyword argument {name!r}")
+    return 0

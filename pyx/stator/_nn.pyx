@@ -1,0 +1,149 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Neural-network ops that the op table does not make by shape class."""
+from libc.stdint cimport int64_t
+from libcpp.optional cimport optional
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from stator._array cimport Array, as_array, as_out, new_array
+from stator._backend cimport enter
+from stator._convert cimport to_dtype, to_int
+from stator.cpp cimport nn
+from stator.cpp.array cimport Array as CppArray
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.dtype cimport DType as CppDType
+
+from stator.errors import DTypeError
+
+
+def softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+    """exp(x) over its sum along one axis; the maximum is subtracted first."""
+    cdef Array source = as_array(x, "nn.softmax")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t along = to_int(axis, "nn.softmax")
+    cdef optional[CppDType] code
+    cdef CppStream stream
+    to_dtype(dtype, code)
+    enter(source.backend, stream)
+    with nogil:
+        out.c = nn.softmax(source.c, along, code, stream)
+    return out
+
+
+def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+    """log(softmax(x)), computed without the quotient."""
+    cdef Array source = as_array(x, "nn.log_softmax")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t along = to_int(axis, "nn.log_softmax")
+    cdef optional[CppDType] code
+    cdef CppStream stream
+    to_dtype(dtype, code)
+    enter(source.backend, stream)
+    with nogil:
+        out.c = nn.log_softmax(source.c, along, code, stream)
+    return out
+
+
+def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
+    """The gradient of softmax's input; y is what softmax gave."""
+    cdef Array g = as_array(grad, "nn.softmax_backward"), saved = as_array(y, "nn.softmax_backward")
+    cdef Array out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, "nn.softmax_backward")
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = nn.softmax_backward(g.c, saved.c, along, stream)
+    return out
+
+
+def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
+    """The gradient of log_softmax's input; y is what log_softmax gave."""
+    cdef Array g = as_array(grad, "nn.log_softmax_backward"), saved = as_array(y, "nn.log_softmax_backward")
+    cdef Array out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, "nn.log_softmax_backward")
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = nn.log_softmax_backward(g.c, saved.c, along, stream)
+    return out
+
+
+cdef nn.CrossEntropyOptions loss_options(object weight, object ignore_index, object label_smoothing,
+                                         bytes reduction) except *:
+    # `reduction` must outlive the options.
+    cdef nn.CrossEntropyOptions options
+    options.weight = as_out(weight, "nn.cross_entropy")
+    options.ignore_index = to_int(ignore_index, "nn.cross_entropy")
+    options.label_smoothing = label_smoothing
+    options.reduction = string_view(<const char*>reduction)
+    return options
+
+
+def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100,
+                  label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
+    """-log_softmax(logits)[i, target[i]] over rows i: logits (n, classes), target (n,) integers.
+
+    weight: (classes,). reduction: "mean" (over the weights), "sum" or "none". A target outside the classes raises
+    OutOfRangeError at the next synchronising call.
+    """
+    cdef Array x = as_array(logits, "nn.cross_entropy"), t = as_array(target, "nn.cross_entropy")
+    cdef Array out = new_array(x.backend)
+    cdef bytes how = reduction.encode()
+    cdef nn.CrossEntropyOptions options = loss_options(weight, ignore_index, label_smoothing, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = nn.cross_entropy(x.c, t.c, options, stream)
+    return out
+
+
+def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = None,
+                           ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
+    """The gradient of the logits; grad has the shape of the forward's result."""
+    cdef Array g = as_array(grad, "nn.cross_entropy_backward"), x = as_array(logits, "nn.cross_entropy_backward")
+    cdef Array t = as_array(target, "nn.cross_entropy_backward")
+    cdef Array out = new_array(x.backend)
+    cdef bytes how = reduction.encode()
+    cdef nn.CrossEntropyOptions options = loss_options(weight, ignore_index, label_smoothing, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = nn.cross_entropy_backward(g.c, x.c, t.c, options, stream)
+    return out
+
+
+cdef int gather(object arrays, vector[CppArray]& out) except -1:
+    if isinstance(arrays, Array):
+        raise DTypeError("expected a sequence of Arrays, got an Array", op="nn.adam_step")
+    for entry in arrays:
+        out.push_back(as_array(entry, "nn.adam_step").c)
+    return 0
+
+
+def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequence[Array],
+              exp_avg_sqs: Sequence[Array], /, *, step: int, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+              eps: float = 1e-8, weight_decay: float = 0.0, decoupled: bool = False, maximize: bool = False) -> None:
+    """Adam (AdamW when decoupled): updates params and both moments in place, all tensors in one launch.
+
+    step counts from 1. The moments have the params' dtype or float32.
+    """
+    cdef vector[CppArray] p, g, m, v
+    cdef nn.AdamOptions options
+    cdef int64_t count = to_int(step, "nn.adam_step")
+    cdef CppStream stream
+    gather(params, p)
+    gather(grads, g)
+    gather(exp_avgs, m)
+    gather(exp_avg_sqs, v)
+    options.lr = lr
+    options.beta1, options.beta2 = betas
+    options.eps = eps
+    options.weight_decay = weight_decay
+    options.decoupled = decoupled
+    options.maximize = maximize
+    for first in params:
+        enter((<Array>first).backend, stream)
+        break
+    with nogil:
+        nn.adam_step(p, g, m, v, count, options, stream)

@@ -1,0 +1,68 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""The compiled op table, the build, and the vendor libraries."""
+from libcpp.vector cimport vector
+
+from stator.cpp cimport libraries as cpp_libraries
+from stator.cpp cimport op_table
+from stator.cpp.dtype cimport dtype_count
+from stator.cpp.version cimport build_info
+
+from stator._dtype import all_dtypes
+
+cdef tuple classes = ("creation", "unary", "binary", "reduce", "view", "other", "method")
+cdef tuple results = ("same", "inexact", "boolean", "index", "accumulate", "given")
+cdef tuple determinisms = ("bit_exact", "run_to_run", "none")
+
+
+cdef str text(op_table.string_view view):
+    return view.data()[:view.size()].decode()
+
+
+def rows() -> list[dict[str, object]]:
+    """One dict an op, in the table's order."""
+    cdef const op_table.OpInfo* info
+    cdef int i, d
+    cdef list out = []
+    columns = ["cuda", "host"] if build_info().cuda else ["host"]
+    for i in range(op_table.op_count):
+        info = &op_table.op_info(<op_table.Op>i)
+        out.append({
+            "name": text(info.name),
+            "call": text(info.call),
+            "shape_class": classes[<int>info.shape_class],
+            "dtypes": [all_dtypes[d].name for d in range(dtype_count) if info.dtypes >> d & 1],
+            "result": results[<int>info.result],
+            "oracle": text(info.oracle),
+            "tolerance": {"float32": info.tolerance.float32, "float64": info.tolerance.float64},
+            "columns": columns,
+            "sync": "sync" if <int>info.sync else "async",
+            "capture": "not_capturable" if <int>info.capture else "capturable",
+            "determinism": determinisms[<int>info.determinism],
+            "launches": info.launches,
+            "seed_ops": text(info.seed_ops).split(),
+        })
+    return out
+
+
+def build() -> dict[str, object]:
+    """Version, whether there is a cuda column, and the compiler of the host columns."""
+    return {"version": build_info().version.decode(), "cuda": build_info().cuda,
+            "compiler": build_info().compiler.decode()}
+
+
+def libraries(load: bool = False) -> list[dict[str, object]]:
+    """Every vendor library: name, found, path, version, remedy. load: open each to learn its version."""
+    cdef vector[cpp_libraries.LibraryInfo] found
+    cdef bint opening = load
+    cdef size_t i
+    with nogil:
+        found = cpp_libraries.libraries(opening)
+    return [{"name": found[i].name.decode(), "found": found[i].found, "path": found[i].path.decode(),
+             "version": found[i].version.decode(), "remedy": found[i].remedy.decode()} for i in range(found.size())]
+
+
+def set_library_path(name: str, path: str) -> None:
+    """Where to look for a library that is not loaded yet."""
+    cdef bytes first = name.encode(), second = path.encode()
+    cpp_libraries.set_library_path(<const char*>first, <const char*>second)

@@ -1,0 +1,1 @@
+# Declarations of the C++ headers, one file a header.

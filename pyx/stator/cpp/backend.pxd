@@ -1,0 +1,109 @@
+# stator/backend.hpp
+from libc.stdint cimport int64_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.pair cimport pair
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from stator.cpp.error cimport translate_exception
+
+
+cdef extern from "stator/backend.hpp" namespace "stator" nogil:
+    ctypedef enum DeviceType:
+        cpu "stator::DeviceType::cpu"
+        cuda "stator::DeviceType::cuda"
+
+    cdef cppclass Device:
+        DeviceType type
+        int index
+        string str()
+
+    Device parse_device "stator::Device::parse"(string_view) except +translate_exception
+    cbool is_available(DeviceType, string*) except +translate_exception
+    int device_count(DeviceType) except +translate_exception
+
+    cdef cppclass DeviceInfo:
+        string name
+        int compute_major, compute_minor
+        size_t total_memory
+        int driver_version, runtime_version, multiprocessors
+
+    cdef cppclass BackendOptions:
+        cbool allow_tf32, deterministic, eager_indices
+        size_t memory_limit
+        int checks
+
+    cdef cppclass Resource:
+        string kind, origin
+        size_t bytes
+        double age
+        cbool exported
+
+    cdef cppclass MemoryStats:
+        size_t live_bytes, cached_bytes, peak_bytes, limit, exported_bytes
+        uint64_t allocations, reuses
+
+    cdef cppclass Statistics:
+        uint64_t kernel_launches, library_calls, h2d_bytes, d2h_bytes, d2d_bytes
+        vector[pair[string, uint64_t]] calls
+
+    cdef cppclass Context:
+        pass
+
+    cdef cppclass ContextRef "stator::Ref<stator::Context>":
+        Context* get()
+
+    cdef cppclass Event:
+        Event()
+        cbool done() except +translate_exception
+        void synchronize() except +translate_exception
+        float milliseconds_since(const Event&) except +translate_exception
+
+    cdef cppclass Stream:
+        Stream()
+        Event record() except +translate_exception
+        void wait(const Event&) except +translate_exception
+        void synchronize() except +translate_exception
+        cbool done() except +translate_exception
+        int index()
+        void* native() except +translate_exception
+
+    cdef cppclass Backend:
+        Backend()
+        void close() except +translate_exception
+        cbool closed()
+        Device device()
+        DeviceInfo info() except +translate_exception
+        const BackendOptions& options()
+        string kernels() except +translate_exception
+        Stream stream(int) except +translate_exception
+        Event event() except +translate_exception
+        void synchronize() except +translate_exception
+        vector[Resource] resources() except +translate_exception
+        MemoryStats memory() except +translate_exception
+        Statistics statistics() except +translate_exception
+        void empty_cache() except +translate_exception
+        cbool poll_division_by_zero() except +translate_exception
+        const ContextRef& context()
+
+    Backend open_backend "stator::Backend::open"(string_view, const BackendOptions&) except +translate_exception
+    int stream_count "stator::Backend::stream_count"
+    void shutdown() noexcept
+
+
+cdef extern from "stator/backend.hpp" namespace "stator::testing" nogil:
+    cdef cppclass Injection:
+        int64_t fail_at
+        cbool until_lifted
+        int64_t drop_wait_at
+
+    cdef cppclass Counts "std::array<int64_t, 5>":
+        int64_t& operator[](int)
+
+    void inject(const Backend&, const Injection&) except +translate_exception
+    int64_t lift(const Backend&) except +translate_exception
+    void fault_next_launch(const Backend&) except +translate_exception
+    void leak_buffer(const Backend&, size_t) except +translate_exception
+    Counts outstanding(DeviceType) except +translate_exception
+    void set_block_seed(const Backend&, uint64_t) except +translate_exception

@@ -1,0 +1,17 @@
+# stator/elementwise.hpp
+from libcpp.optional cimport optional
+
+from stator.cpp.array cimport Array, Operand
+from stator.cpp.backend cimport Stream
+from stator.cpp.dtype cimport DType
+from stator.cpp.error cimport translate_exception
+from stator.cpp.op_table cimport Op
+
+
+cdef extern from "stator/elementwise.hpp" namespace "stator" nogil:
+    cdef cppclass ElementwiseOptions:
+        optional[DType] dtype
+        const Array* out
+
+    Array unary(Op, const Array&, const ElementwiseOptions&, const Stream&) except +translate_exception
+    Array binary(Op, const Operand&, const Operand&, const ElementwiseOptions&, const Stream&) except +translate_exception

@@ -1,0 +1,27 @@
+# stator/interop.hpp
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+
+from stator.cpp.array cimport Array
+from stator.cpp.backend cimport Backend, Event, Stream
+from stator.cpp.dtype cimport DType
+from stator.cpp.error cimport translate_exception
+from stator.cpp.ref cimport Dims
+
+
+cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
+    void* export_memory(const Array&) except +translate_exception
+    void unexport(Array&) noexcept
+    cbool read_only(const Array&)
+    Stream last_stream(const Array&) except +translate_exception
+    void order(const Backend&, void*, void*) except +translate_exception
+    Array pinned(const Backend&, size_t) except +translate_exception
+    Array from_owner(const Backend&, void*, DType, const Dims&, const Dims&, cbool, cbool, void*,
+                     void (*)(void*)) except +translate_exception
+    void release_later(Array&) noexcept
+    void release_later(Backend&) noexcept
+    void release_later(Stream&) noexcept
+    void release_later(Event&) noexcept
+    void drain_releases() noexcept
+    cbool owners_waiting() noexcept
+    void release_owners() except +translate_exception

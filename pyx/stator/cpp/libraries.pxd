@@ -1,0 +1,16 @@
+# stator/libraries.hpp
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from stator.cpp.error cimport translate_exception
+
+
+cdef extern from "stator/libraries.hpp" namespace "stator" nogil:
+    cdef cppclass LibraryInfo:
+        string name, path, version, remedy
+        cbool found
+
+    vector[LibraryInfo] libraries(cbool) except +translate_exception
+    void set_library_path(string_view, string_view) except +translate_exception

@@ -1,0 +1,35 @@
+# stator/nn.hpp
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.optional cimport optional
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from stator.cpp.array cimport Array
+from stator.cpp.backend cimport Stream
+from stator.cpp.dtype cimport DType
+from stator.cpp.error cimport translate_exception
+
+
+cdef extern from "stator/nn.hpp" namespace "stator::nn" nogil:
+    Array softmax(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
+    Array log_softmax(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
+    Array softmax_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
+    Array log_softmax_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
+
+    cdef cppclass CrossEntropyOptions:
+        const Array* weight
+        int64_t ignore_index
+        double label_smoothing
+        string_view reduction
+
+    Array cross_entropy(const Array&, const Array&, const CrossEntropyOptions&, const Stream&) except +translate_exception
+    Array cross_entropy_backward(const Array&, const Array&, const Array&, const CrossEntropyOptions&,
+                                 const Stream&) except +translate_exception
+
+    cdef cppclass AdamOptions:
+        double lr, beta1, beta2, eps, weight_decay
+        cbool decoupled, maximize
+
+    void adam_step(const vector[Array]&, const vector[Array]&, const vector[Array]&, const vector[Array]&, int64_t,
+                   const AdamOptions&, const Stream&) except +translate_exception

@@ -1,0 +1,21 @@
+# stator/reductions.hpp
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.optional cimport optional
+from libcpp.vector cimport vector
+
+from stator.cpp.array cimport Array
+from stator.cpp.backend cimport Stream
+from stator.cpp.dtype cimport DType
+from stator.cpp.error cimport translate_exception
+from stator.cpp.op_table cimport Op
+
+
+cdef extern from "stator/reductions.hpp" namespace "stator" nogil:
+    cdef cppclass ReduceOptions:
+        optional[vector[int64_t]] axes
+        cbool keepdims
+        optional[DType] dtype
+        const Array* out
+
+    Array reduce(Op, const Array&, const ReduceOptions&, const Stream&) except +translate_exception

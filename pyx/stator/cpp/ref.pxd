@@ -1,0 +1,17 @@
+# stator/ref.hpp
+from libc.stdint cimport int64_t
+
+
+cdef extern from "stator/ref.hpp" namespace "stator" nogil:
+    cdef cppclass Dims:
+        Dims()
+        Dims(int, int64_t)
+        Dims(const Dims&)
+        int size()
+        int64_t* data()
+        int64_t& operator[](int)
+
+cdef extern from "<span>" nogil:
+    cdef cppclass Int64Span "std::span<const int64_t>":
+        Int64Span()
+        Int64Span(const int64_t*, size_t)

@@ -1,0 +1,8 @@
+# stator/version.hpp
+cdef extern from "stator/version.hpp" namespace "stator" nogil:
+    cdef cppclass BuildInfo:
+        const char* version
+        bint cuda
+        const char* compiler
+
+    BuildInfo build_info()
