@@ -54,4 +54,13 @@ void launch(const abi::Queue& q, const char* name, void (*kernel)(P...), Config 
 #endif
 }
 
+// What sets the order of blocks and fibers; null where the column has none.
+inline auto block_seed_setter() -> void (*)(uint64_t) {
+#if defined(STATOR_FAITHFUL)
+  return set_block_seed;
+#else
+  return nullptr;
+#endif
+}
+
 }  // namespace stator::STATOR_COLUMN
