@@ -19,7 +19,7 @@ WATCHDOG_SECONDS = 30
 
 def start(cell):
     """The child's pid and its stderr file; in the child: None, after the cell has run."""
-    errors = tempfile.TemporaryFile()
+    errors = tempfile.TemporaryFile()  # noqa: SIM115  (the parent closes it when the child is collected)
     pid = os.fork()
     if pid:
         return pid, errors
@@ -51,6 +51,7 @@ def collect(running, statuses, texts):
     errors.seek(0)
     statuses[str(os.waitstatus_to_exitcode(status))] += 1
     texts[errors.read().decode(errors="replace")] += 1
+    errors.close()
 
 
 main()

@@ -22,7 +22,11 @@ RUNS = int(os.environ.get("STATOR_EXIT_RUNS", "200"))
 def test_process_ends_as_it_should(cell):
     _, status, word = CELLS[cell]
     done = subprocess.run(
-        [sys.executable, str(HERE / "runner.py"), cell, str(RUNS)], capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, str(HERE / "runner.py"), cell, str(RUNS)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)

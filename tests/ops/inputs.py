@@ -7,14 +7,30 @@ from collections.abc import Callable
 import numpy as np
 from reference import numpy_dtype
 
-DTYPES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128".split()
-)
+DTYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 SIZES = [0, 1, 31, 32, 33, 255, 256, 257, 4099]
 
 
-def random(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, low: float = -4, high: float = 4) -> np.ndarray:
+def random(
+    rng: np.random.Generator, shape: tuple[int, ...], dtype: str, low: float = -4, high: float = 4
+) -> np.ndarray:
     """Random values of a dtype; integers span small and extreme values."""
     if dtype == "bool":
         return rng.random(shape) < 0.5

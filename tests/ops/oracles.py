@@ -30,7 +30,7 @@ def _log_softmax(x):
 
 def _loss_weights(logits, target, weight, ignore_index, label_smoothing):
     """(n, classes) weights W with loss_i = sum_c W[i, c] * -log p[i, c], and w[t_i] with ignored rows 0."""
-    n, classes = logits.shape
+    classes = logits.shape[1]
     w = np.ones(classes, logits.dtype) if weight is None else weight
     counts = target != ignore_index
     onehot = (np.arange(classes) == np.where(counts, target, 0)[:, None]) * counts[:, None]
@@ -47,9 +47,7 @@ def cross_entropy(logits, target, weight=None, ignore_index=-100, label_smoothin
     return np.sum(loss) / np.sum(row) if reduction == "mean" else np.sum(loss)
 
 
-def cross_entropy_backward(
-    grad, logits, target, weight=None, ignore_index=-100, label_smoothing=0.0, reduction="mean"
-):
+def cross_entropy_backward(grad, logits, target, weight=None, ignore_index=-100, label_smoothing=0.0, reduction="mean"):
     weights, row = _loss_weights(logits, target, weight, ignore_index, label_smoothing)
     p = np.exp(_log_softmax(logits))
     d = p * np.sum(weights, axis=1, keepdims=True) - weights

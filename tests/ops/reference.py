@@ -80,7 +80,9 @@ def allowed(tolerance: tuple[int, int], dtype: str) -> float:
     return float(tolerance[0] if dtype in ("float32", "complex64") else tolerance[1])
 
 
-def assert_matches(actual: np.ndarray, expected: np.ndarray, tolerance: tuple[int, int] = (0, 0), what: str = "") -> None:
+def assert_matches(
+    actual: np.ndarray, expected: np.ndarray, tolerance: tuple[int, int] = (0, 0), what: str = ""
+) -> None:
     """Shapes equal; integers and bools equal; floats within the bound, NaN and infinities in the same places."""
     assert actual.shape == np.shape(expected), f"{what}: shape {actual.shape}, expected {np.shape(expected)}"
     if actual.dtype.name in _FORMATS or actual.dtype.name in _REAL:

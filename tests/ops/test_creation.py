@@ -62,9 +62,23 @@ def test_full_takes_its_dtype_from_the_value(be):
     assert [be.full((2,), v).dtype.name for v in (True, 3, 2.5, 1j)] == ["bool", "int64", "float64", "complex128"]
 
 
-@pytest.mark.parametrize(("args", "kwargs"), [((5,), {}), ((2, 9), {}), ((2, 9, 3), {}), ((9, 2, -2), {}), ((0, 1, 0.1), {}), ((5, 5), {}),
-                                              ((5.0,), {}), ((3,), {"dtype": "float32"}), ((300,), {"dtype": "int16"}), ((5, 2), {}),
-                                              ((4,), {"dtype": "bfloat16"}), ((100000,), {"dtype": "float64"})])  # fmt: skip
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((5,), {}),
+        ((2, 9), {}),
+        ((2, 9, 3), {}),
+        ((9, 2, -2), {}),
+        ((0, 1, 0.1), {}),
+        ((5, 5), {}),
+        ((5.0,), {}),
+        ((3,), {"dtype": "float32"}),
+        ((300,), {"dtype": "int16"}),
+        ((5, 2), {}),
+        ((4,), {"dtype": "bfloat16"}),
+        ((100000,), {"dtype": "float64"}),
+    ],
+)
 def test_arange(be, args, kwargs):
     got = be.arange(*args, **kwargs)
     dtype = kwargs.get("dtype")
@@ -105,8 +119,13 @@ def cast_reference(x: np.ndarray, to: str) -> np.ndarray:
         info = np.iinfo(to)
         wide = x.astype(np.longdouble)
         wide = np.where(np.isnan(wide), 0, np.trunc(wide))
-        return np.array([min(max(int(v) if np.isfinite(v) else (info.max if v > 0 else info.min), info.min), info.max) for v in wide.ravel()],
-                        dtype=to).reshape(x.shape)  # fmt: skip
+        return np.array(
+            [
+                min(max(int(v) if np.isfinite(v) else (info.max if v > 0 else info.min), info.min), info.max)
+                for v in wide.ravel()
+            ],
+            dtype=to,
+        ).reshape(x.shape)
     with np.errstate(all="ignore"):
         return x.astype(numpy_dtype(to))
 
@@ -119,13 +138,15 @@ def test_astype_between_all_pairs(be, dtype, to):
         x = np.concatenate([x, inputs.special(dtype)])
     got = stator.astype(be.asarray(x), to)
     np.testing.assert_array_equal(got.to_numpy(), cast_reference(x, to))
-    part = stator.astype(be.asarray(x[: 600].reshape(20, 30)).T, to)
+    part = stator.astype(be.asarray(x[:600].reshape(20, 30)).T, to)
     np.testing.assert_array_equal(part.to_numpy(), cast_reference(x[:600].reshape(20, 30).T, to))
 
 
 def test_astype_without_copy_returns_the_array(be):
     x = be.asarray([1.0])
-    assert stator.astype(x, "float64", copy=False) is x or stator.astype(x, "float64", copy=False).data_ptr == x.data_ptr
+    assert (
+        stator.astype(x, "float64", copy=False) is x or stator.astype(x, "float64", copy=False).data_ptr == x.data_ptr
+    )
     assert stator.astype(x, "float64").data_ptr != x.data_ptr
 
 

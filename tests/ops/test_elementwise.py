@@ -59,7 +59,14 @@ def test_matches_oracle_for_each_layout(be, name, layout):
         check(be, name, made)
 
 
-BROADCASTS = [((), (3,)), ((4, 1), (1, 5)), ((7,), (3, 4, 7)), ((3, 1, 7), (4, 1)), ((0, 3), (1, 3)), ((64, 130), (130,))]
+BROADCASTS = [
+    ((), (3,)),
+    ((4, 1), (1, 5)),
+    ((7,), (3, 4, 7)),
+    ((3, 1, 7), (4, 1)),
+    ((0, 3), (1, 3)),
+    ((64, 130), (130,)),
+]
 
 
 @pytest.mark.parametrize(("left", "right"), BROADCASTS)
@@ -72,8 +79,16 @@ def test_broadcasts(be, name, left, right):
         assert_matches(got.to_numpy(), expected(name, a, b), TABLE[name]["tolerance"], name)
 
 
-MIXED = [("int8", "uint8"), ("int32", "float32"), ("uint64", "int64"), ("float16", "float64"), ("bfloat16", "float16"),
-         ("bool", "int16"), ("float32", "complex64"), ("bfloat16", "int32")]  # fmt: skip
+MIXED = [
+    ("int8", "uint8"),
+    ("int32", "float32"),
+    ("uint64", "int64"),
+    ("float16", "float64"),
+    ("bfloat16", "float16"),
+    ("bool", "int16"),
+    ("float32", "complex64"),
+    ("bfloat16", "int32"),
+]
 
 
 @pytest.mark.parametrize(("left", "right"), MIXED)
@@ -156,8 +171,17 @@ def test_in_place_operators_write_the_memory_that_views_see(be):
 
 def test_operators_forward_to_the_functions(be):
     a, b = be.asarray(np.array([1.0, 2.0])), be.asarray(np.array([4.0, 0.5]))
-    for got, want in ((a + b, [5, 2.5]), (a - b, [-3, 1.5]), (a * b, [4, 1]), (a / b, [0.25, 4]), (-a, [-1, -2]),
-                      (2 - a, [1, 0]), (a == b, [False, False]), (a < b, [True, False]), (1 / a, [1, 0.5])):  # fmt: skip
+    for got, want in (
+        (a + b, [5, 2.5]),
+        (a - b, [-3, 1.5]),
+        (a * b, [4, 1]),
+        (a / b, [0.25, 4]),
+        (-a, [-1, -2]),
+        (2 - a, [1, 0]),
+        (a == b, [False, False]),
+        (a < b, [True, False]),
+        (1 / a, [1, 0.5]),
+    ):
         np.testing.assert_array_equal(got.to_numpy(), want)
 
 

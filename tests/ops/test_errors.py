@@ -53,10 +53,16 @@ def bad_calls(be):
         "more memory than there is": (lambda: be.zeros((1 << 50,)), E.OutOfMemoryError),
         "too many dimensions": (lambda: be.zeros((1,) * 33), E.ShapeError),
         "arange without end": (lambda: be.arange(0, 1, 0), ValueError),
-        "value that does not fit": (lambda: stator.add(be.zeros((2,), dtype="uint8"), 300), (ValueError, OverflowError)),
+        "value that does not fit": (
+            lambda: stator.add(be.zeros((2,), dtype="uint8"), 300),
+            (ValueError, OverflowError),
+        ),
         "take with a float index": (lambda: stator.take(x, x, axis=0), E.DTypeError),
         "cross entropy shapes": (lambda: stator.nn.cross_entropy(x, i), E.ShapeError),
-        "cross entropy reduction": (lambda: stator.nn.cross_entropy(x, be.zeros((2,), dtype="int64"), reduction="max"), ValueError),
+        "cross entropy reduction": (
+            lambda: stator.nn.cross_entropy(x, be.zeros((2,), dtype="int64"), reduction="max"),
+            ValueError,
+        ),
         "adam lists of two lengths": (lambda: stator.nn.adam_step([x], [], [x], [x], step=1), ValueError),
         "adam step zero": (lambda: stator.nn.adam_step([x], [x], [x], [x], step=0), ValueError),
         "matmul shapes": (lambda: stator.matmul(x, x), E.ShapeError),
@@ -70,17 +76,55 @@ def bad_calls(be):
 
 
 NAMES = [
-    "shapes that do not broadcast", "shapes that do not broadcast in place", "out of the wrong shape", "out of a lower kind",
-    "out that partly overlaps an input", "in place with a higher kind", "dtype outside the row", "softmax of integers",
-    "unknown dtype", "object dtype", "strings", "ragged lists", "numpy operand", "no number", "None", "two scalars",
-    "axis out of range", "axis repeated", "axis of the wrong type", "softmax axis", "permutation repeated",
-    "permutation too short", "reshape to another size", "reshape with two unknowns", "too many indices",
-    "index out of range", "slice step zero", "index of the wrong type", "boolean mask", "two ellipses", "negative size",
-    "huge size", "more memory than there is", "too many dimensions", "arange without end", "value that does not fit",
-    "take with a float index", "cross entropy shapes", "cross entropy reduction", "adam lists of two lengths",
-    "adam step zero", "matmul shapes", "device name", "device index", "check_indices", "stream index",
-    "length of a scalar", "truth of many",
-]  # fmt: skip
+    "shapes that do not broadcast",
+    "shapes that do not broadcast in place",
+    "out of the wrong shape",
+    "out of a lower kind",
+    "out that partly overlaps an input",
+    "in place with a higher kind",
+    "dtype outside the row",
+    "softmax of integers",
+    "unknown dtype",
+    "object dtype",
+    "strings",
+    "ragged lists",
+    "numpy operand",
+    "no number",
+    "None",
+    "two scalars",
+    "axis out of range",
+    "axis repeated",
+    "axis of the wrong type",
+    "softmax axis",
+    "permutation repeated",
+    "permutation too short",
+    "reshape to another size",
+    "reshape with two unknowns",
+    "too many indices",
+    "index out of range",
+    "slice step zero",
+    "index of the wrong type",
+    "boolean mask",
+    "two ellipses",
+    "negative size",
+    "huge size",
+    "more memory than there is",
+    "too many dimensions",
+    "arange without end",
+    "value that does not fit",
+    "take with a float index",
+    "cross entropy shapes",
+    "cross entropy reduction",
+    "adam lists of two lengths",
+    "adam step zero",
+    "matmul shapes",
+    "device name",
+    "device index",
+    "check_indices",
+    "stream index",
+    "length of a scalar",
+    "truth of many",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -107,9 +151,8 @@ def test_numpy_operands_are_told_about_asarray(be):
 
 
 def test_arrays_of_two_backends_do_not_mix(be):
-    with stator.Backend(be.device) as other:
-        with pytest.raises(errors.BackendMismatchError, match="add"):
-            stator.add(be.zeros((2,)), other.zeros((2,)))
+    with stator.Backend(be.device) as other, pytest.raises(errors.BackendMismatchError, match="add"):
+        stator.add(be.zeros((2,)), other.zeros((2,)))
     assert issubclass(errors.BackendMismatchError, ValueError)
 
 
@@ -117,8 +160,14 @@ def test_arrays_of_a_closed_backend_say_so(be):
     other = stator.Backend(be.device)
     x = other.zeros((3,))
     other.close()
-    for call in (lambda: x + 1, lambda: x.to_numpy(), lambda: x.data_ptr, lambda: other.zeros((1,)), lambda: other.synchronize(),
-                 lambda: stator.copy(x)):  # fmt: skip
+    for call in (
+        lambda: x + 1,
+        lambda: x.to_numpy(),
+        lambda: x.data_ptr,
+        lambda: other.zeros((1,)),
+        lambda: other.synchronize(),
+        lambda: stator.copy(x),
+    ):
         with pytest.raises(errors.BackendClosedError):
             call()
     assert x.shape == (3,)
@@ -151,8 +200,11 @@ def test_cuda_without_a_gpu_names_cause_and_remedy():
 
 
 def test_errors_pickle(be):
-    for call in (lambda: stator.add(be.zeros((2,)), be.zeros((3,))), lambda: stator.sum(be.zeros((2,)), axis=5),
-                 lambda: be.zeros((1 << 50,))):  # fmt: skip
+    for call in (
+        lambda: stator.add(be.zeros((2,)), be.zeros((3,))),
+        lambda: stator.sum(be.zeros((2,)), axis=5),
+        lambda: be.zeros((1 << 50,)),
+    ):
         with pytest.raises(errors.StatorError) as caught:
             call()
         again = pickle.loads(pickle.dumps(caught.value))
@@ -162,11 +214,16 @@ def test_errors_pickle(be):
 
 def test_the_hierarchy_is_api():
     for child, parents in {
-        errors.ShapeError: (errors.StatorError, ValueError), errors.AxisError: (errors.ShapeError, IndexError),
-        errors.DTypeError: (errors.StatorError, TypeError), errors.UnsupportedError: (errors.StatorError, NotImplementedError),
-        errors.OutOfMemoryError: (errors.StatorError, MemoryError), errors.CudaError: (errors.StatorError,),
-        errors.DeviceUnavailableError: (errors.StatorError,), errors.BackendClosedError: (errors.StatorError,),
-        errors.CaptureError: (errors.StatorError,), errors.CompileError: (errors.StatorError,),
+        errors.ShapeError: (errors.StatorError, ValueError),
+        errors.AxisError: (errors.ShapeError, IndexError),
+        errors.DTypeError: (errors.StatorError, TypeError),
+        errors.UnsupportedError: (errors.StatorError, NotImplementedError),
+        errors.OutOfMemoryError: (errors.StatorError, MemoryError),
+        errors.CudaError: (errors.StatorError,),
+        errors.DeviceUnavailableError: (errors.StatorError,),
+        errors.BackendClosedError: (errors.StatorError,),
+        errors.CaptureError: (errors.StatorError,),
+        errors.CompileError: (errors.StatorError,),
         errors.LibraryNotFoundError: (errors.StatorError,),
-    }.items():  # fmt: skip
+    }.items():
         assert all(issubclass(child, p) for p in parents)

@@ -8,7 +8,14 @@ from reference import numpy_dtype, widen
 import stator
 
 DTYPES = ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
-EPS = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "float64": 2**-52, "complex64": 2**-23, "complex128": 2**-52}
+EPS = {
+    "float16": 2**-10,
+    "bfloat16": 2**-7,
+    "float32": 2**-23,
+    "float64": 2**-52,
+    "complex64": 2**-23,
+    "complex128": 2**-52,
+}
 
 
 def make(shape, dtype, seed):
@@ -28,9 +35,22 @@ def check(got, a, b, dtype=None, compute_eps=None):
     assert (error <= allowed).all(), f"worst {np.max(error / allowed):.2f} of the bound"
 
 
-SHAPES = [((3, 4), (4, 5)), ((1, 1), (1, 1)), ((31, 32), (32, 33)), ((100, 257), (257, 64)), ((4,), (4,)), ((4,), (4, 5)),
-          ((3, 4), (4,)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((2, 1, 3, 4), (6, 4, 5)), ((5, 4), (2, 3, 4, 6)),
-          ((7, 4), (3, 4, 1)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3))]  # fmt: skip
+SHAPES = [
+    ((3, 4), (4, 5)),
+    ((1, 1), (1, 1)),
+    ((31, 32), (32, 33)),
+    ((100, 257), (257, 64)),
+    ((4,), (4,)),
+    ((4,), (4, 5)),
+    ((3, 4), (4,)),
+    ((2, 3, 4), (4, 5)),
+    ((2, 3, 4), (2, 4, 5)),
+    ((2, 1, 3, 4), (6, 4, 5)),
+    ((5, 4), (2, 3, 4, 6)),
+    ((7, 4), (3, 4, 1)),
+    ((2, 3, 4), (4,)),
+    ((4,), (2, 4, 3)),
+]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -40,7 +60,9 @@ def test_matches_numpy(be, dtype, left, right):
     check(stator.matmul(be.asarray(a), be.asarray(b)), a, b)
 
 
-@pytest.mark.parametrize(("left", "right"), [((0, 4), (4, 5)), ((3, 0), (0, 5)), ((0, 3, 4), (4, 2)), ((0,), (0,)), ((3, 4), (4, 0))])
+@pytest.mark.parametrize(
+    ("left", "right"), [((0, 4), (4, 5)), ((3, 0), (0, 5)), ((0, 3, 4), (4, 2)), ((0,), (0,)), ((3, 4), (4, 0))]
+)
 def test_empty_operands(be, left, right):
     got = stator.matmul(be.zeros(left), be.zeros(right)).to_numpy()
     np.testing.assert_array_equal(got, np.matmul(np.zeros(left), np.zeros(right)))
@@ -73,9 +95,14 @@ def test_a_broadcast_batch_is_one_call(be):
 @pytest.mark.parametrize("view", ["sliced", "reversed", "permuted"])
 def test_any_strides(be, view):
     a, b = make((6, 8, 10), "float64", 1), make((6, 10, 8), "float64", 2)
-    pick = {"sliced": (slice(None), slice(1, 8, 3), slice(0, 10, 2)), "reversed": (slice(None, None, -1), slice(None, None, -1), slice(None))}
+    pick = {
+        "sliced": (slice(None), slice(1, 8, 3), slice(0, 10, 2)),
+        "reversed": (slice(None, None, -1), slice(None, None, -1), slice(None)),
+    }
     if view == "permuted":
-        got = stator.matmul(stator.permute_dims(be.asarray(a), (1, 0, 2)), stator.permute_dims(be.asarray(b), (2, 1, 0)))
+        got = stator.matmul(
+            stator.permute_dims(be.asarray(a), (1, 0, 2)), stator.permute_dims(be.asarray(b), (2, 1, 0))
+        )
         check(got, np.transpose(a, (1, 0, 2)), np.transpose(b, (2, 1, 0)))
     else:
         left = a[pick[view]]
@@ -94,7 +121,9 @@ def test_half_products_accumulate_in_float32(be):
     a = np.full((1, 4096), 1.0, np.float16)
     assert stator.matmul(be.asarray(a), be.asarray(a.T)).to_numpy().item() == 4096
     b = np.full((1, 70000), 0.25, numpy_dtype("bfloat16"))
-    assert float(stator.matmul(be.asarray(b), be.asarray(b.T)).to_numpy().item()) == float(numpy_dtype("bfloat16").type(4375))
+    assert float(stator.matmul(be.asarray(b), be.asarray(b.T)).to_numpy().item()) == float(
+        numpy_dtype("bfloat16").type(4375)
+    )
 
 
 def test_compute_dtype_rounds_the_operands(be):
@@ -115,7 +144,9 @@ def test_out_and_operators(be):
     assert stator.linalg.matmul is stator.matmul
 
 
-@pytest.mark.parametrize(("left", "right"), [((3, 4), (5, 6)), ((4,), (5,)), ((2, 3, 4), (3, 4, 5)), ((), (3,)), ((3, 4), ())])
+@pytest.mark.parametrize(
+    ("left", "right"), [((3, 4), (5, 6)), ((4,), (5,)), ((2, 3, 4), (3, 4, 5)), ((), (3,)), ((3, 4), ())]
+)
 def test_shapes_that_do_not_fit(be, left, right):
     with pytest.raises(stator.errors.ShapeError, match="matmul"):
         stator.matmul(be.zeros(left), be.zeros(right))

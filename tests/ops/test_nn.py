@@ -78,8 +78,14 @@ def test_softmax_backward_matches_its_formula(be, name, dtype):
         close(got.to_numpy(), want, name + "_backward", scale=max(1, np.abs(np.asarray(want, float)).max()))
 
 
-OPTIONS = [{}, {"reduction": "sum"}, {"reduction": "none"}, {"label_smoothing": 0.1}, {"ignore_index": 2},
-           {"label_smoothing": 0.3, "reduction": "sum", "ignore_index": 0}]  # fmt: skip
+OPTIONS = [
+    {},
+    {"reduction": "sum"},
+    {"reduction": "none"},
+    {"label_smoothing": 0.1},
+    {"ignore_index": 2},
+    {"label_smoothing": 0.3, "reduction": "sum", "ignore_index": 0},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -107,7 +113,9 @@ def test_cross_entropy_and_backward(be, dtype, weighted, options):
 def test_cross_entropy_gradient_is_the_slope(be):
     rng = np.random.default_rng(1)
     logits, target = rng.normal(size=(5, 4)), rng.integers(0, 4, 5)
-    grad = stator.nn.cross_entropy_backward(be.asarray(np.array(1.0)), be.asarray(logits), be.asarray(target)).to_numpy()
+    grad = stator.nn.cross_entropy_backward(
+        be.asarray(np.array(1.0)), be.asarray(logits), be.asarray(target)
+    ).to_numpy()
     for i, c in ((0, 0), (2, 3), (4, 1)):
         step = np.zeros_like(logits)
         step[i, c] = 1e-6
@@ -130,15 +138,38 @@ def test_cross_entropy_reports_a_target_out_of_range(be):
     assert float(stator.nn.cross_entropy(be.zeros((1, 2)), be.asarray(np.array([0])))) == pytest.approx(np.log(2))
 
 
-@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled": True}, {"maximize": True}])
-@pytest.mark.parametrize(("dtype", "state"), [("float32", "float32"), ("float64", "float64"), ("float16", "float32"),
-                                              ("bfloat16", "float32"), ("bfloat16", "bfloat16")])  # fmt: skip
+@pytest.mark.parametrize(
+    "options", [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled": True}, {"maximize": True}]
+)
+@pytest.mark.parametrize(
+    ("dtype", "state"),
+    [
+        ("float32", "float32"),
+        ("float64", "float64"),
+        ("float16", "float32"),
+        ("bfloat16", "float32"),
+        ("bfloat16", "bfloat16"),
+    ],
+)
 def test_adam_step_matches_its_formula(be, dtype, state, options):
-    hyper = {"lr": 0.01, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "weight_decay": 0.0, "decoupled": False,
-             "maximize": False} | options  # fmt: skip
+    hyper = {
+        "lr": 0.01,
+        "beta1": 0.9,
+        "beta2": 0.99,
+        "eps": 1e-8,
+        "weight_decay": 0.0,
+        "decoupled": False,
+        "maximize": False,
+    } | options
     shapes = [(7,), (3, 5), (0,), (5000,), ()]
-    params, grads = [rows(s, dtype, i) for i, s in enumerate(shapes)], [rows(s, dtype, 50 + i) for i, s in enumerate(shapes)]
-    ms, vs = [rows(s, state, 90 + i) for i, s in enumerate(shapes)], [rows(s, state, 70 + i, 0.1, 2) for i, s in enumerate(shapes)]
+    params, grads = (
+        [rows(s, dtype, i) for i, s in enumerate(shapes)],
+        [rows(s, dtype, 50 + i) for i, s in enumerate(shapes)],
+    )
+    ms, vs = (
+        [rows(s, state, 90 + i) for i, s in enumerate(shapes)],
+        [rows(s, state, 70 + i, 0.1, 2) for i, s in enumerate(shapes)],
+    )
     on = [[be.asarray(x) for x in group] for group in (params, grads, ms, vs)]
     before = be.statistics()["kernel_launches"]
     stator.nn.adam_step(*on, step=3, **options, lr=0.01, beta1=0.9, beta2=0.99)

@@ -74,8 +74,14 @@ def test_empty_and_zero_dimensional_draws(be):
     assert be.random.normal(size=()).shape == ()
 
 
-@pytest.mark.parametrize("call", [lambda r: r.uniform(2.0, 1.0, size=3), lambda r: r.normal(0.0, -1.0, size=3),
-                                  lambda r: r.uniform(0.0, float("inf"), size=3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda r: r.uniform(2.0, 1.0, size=3),
+        lambda r: r.normal(0.0, -1.0, size=3),
+        lambda r: r.uniform(0.0, float("inf"), size=3),
+    ],
+)
 def test_bad_parameters(be, call):
     with pytest.raises(ValueError, match="random"):
         call(be.random)

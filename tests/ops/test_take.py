@@ -64,9 +64,8 @@ def test_the_reader_of_the_result_gets_the_error_too(be):
 
 
 def test_eager_checking_raises_in_the_call(be):
-    with stator.Backend(be.device, check_indices="eager") as eager:
-        with pytest.raises(IndexError, match="take"):
-            stator.take(eager.asarray(np.arange(3)), eager.asarray(np.array([7])), axis=0)
+    with stator.Backend(be.device, check_indices="eager") as eager, pytest.raises(IndexError, match="take"):
+        stator.take(eager.asarray(np.arange(3)), eager.asarray(np.array([7])), axis=0)
 
 
 def test_huge_unsigned_index(be):

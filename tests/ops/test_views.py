@@ -18,9 +18,28 @@ def same(be, on, got, want, before):
     np.testing.assert_array_equal(got.to_numpy(), want)
 
 
-INDEXES = [0, -1, slice(None), slice(2, 5), slice(None, None, 2), slice(None, None, -1), slice(-3, None), slice(5, 2), slice(10, 20),
-           slice(4, None, -2), ..., None, (0, 1), (..., 0), (slice(None), None, 1), (None, ..., slice(1, None)), (1, 2, 3),
-           (slice(None), slice(None, None, -2), -1), (..., None), (slice(0, 0),)]  # fmt: skip
+INDEXES = [
+    0,
+    -1,
+    slice(None),
+    slice(2, 5),
+    slice(None, None, 2),
+    slice(None, None, -1),
+    slice(-3, None),
+    slice(5, 2),
+    slice(10, 20),
+    slice(4, None, -2),
+    ...,
+    None,
+    (0, 1),
+    (..., 0),
+    (slice(None), None, 1),
+    (None, ..., slice(1, None)),
+    (1, 2, 3),
+    (slice(None), slice(None, None, -2), -1),
+    (..., None),
+    (slice(0, 0),),
+]
 
 
 @pytest.mark.parametrize("index", INDEXES, ids=str)
@@ -73,7 +92,13 @@ def test_as_strided_counts_elements_and_stays_inside(be):
     want = np.lib.stride_tricks.as_strided(x[2:], (3, 4), (8 * 3, 8))
     same(be, on, stator.as_strided(on, (3, 4), (3, 1), 2), want, before)
     np.testing.assert_array_equal(stator.as_strided(on, (4,), (-1,), 11).to_numpy(), x[:-5:-1])
-    for shape, strides, offset in (((13,), (1,), 0), ((4,), (-1,), 2), ((2,), (12,), 0), ((1,), (1,), 12), ((1,), (1,), -1)):
+    for shape, strides, offset in (
+        ((13,), (1,), 0),
+        ((4,), (-1,), 2),
+        ((2,), (12,), 0),
+        ((1,), (1,), 12),
+        ((1,), (1,), -1),
+    ):
         with pytest.raises(stator.errors.ShapeError, match="as_strided"):
             stator.as_strided(on, shape, strides, offset)
 
