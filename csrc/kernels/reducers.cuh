@@ -2,6 +2,7 @@
 // what elements may be converted to; Of<In, C> is:
 //   Acc              the accumulator, combined in a fixed order; identity() never wins against an element
 //   single(v, i)     of the element v at row-major position i of the reduced axes
+//   located          whether a position is asked for (see ArgmaxOf)
 //   Lanes<W>         W accumulators side by side that take at most `run` elements each: enter(lane, v, step) after
 //                    clear(lanes used); then //                    fold(lane, first, stride) or total(first, stride, apart) as Acc, where element (lane, step) is at
 //                    first + step * stride (+ lane * apart)
@@ -11,8 +12,6 @@
 #include "kernels/reduction_values.cuh"
 
 namespace stator::STATOR_COLUMN {
-
-inline constexpr int lane_run = 127;  // steps fit in the narrowest lane
 
 // Lanes that do not care where an element stood. R: Lane, empty(), enter(lane, v), merge(lane, lane), widen(lane).
 template <class R, int W>
@@ -35,6 +34,8 @@ template <class In_, class C>
 struct SumOf {
   using In = In_;
   using Types = SumTypes<In, C>;
+  static constexpr bool located = false;
+  static constexpr int run = std::is_integral_v<C> ? 127 : 16;  // narrow lanes hold 127 elements; roundings stay few
   using Lane = typename Types::Lane;
   using Acc = typename Types::Acc;
   template <int W>
@@ -60,21 +61,25 @@ struct MeanOf : SumOf<In, C> {
   }
 };
 
-template <class In_>
+// Equal: -0 and +0 are one value.
+template <class In_, bool Equal = false>
 struct MaxOf {
   using In = In_;
   using Order = OrderKey<In>;
+  static constexpr bool located = false;
+  static constexpr int run = 127;
   using Lane = typename Order::Key;
   using Acc = Lane;
   template <int W>
   using Lanes = PlainLanes<MaxOf, W>;
 
+  STATOR_FN static Lane key(In v) { return Equal ? Order::of_equal(v) : Order::of(v); }
   STATOR_FN static Lane empty() { return Order::lowest; }
-  STATOR_FN static Lane enter(Lane lane, In v) { return merge(lane, Order::of(v)); }
+  STATOR_FN static Lane enter(Lane lane, In v) { return merge(lane, key(v)); }
   STATOR_FN static Lane merge(Lane a, Lane b) { return a > b ? a : b; }
   STATOR_FN static Acc widen(Lane lane) { return lane; }
   STATOR_FN static Acc identity() { return Order::lowest; }
-  STATOR_FN static Acc single(In v, int64_t) { return Order::of(v); }
+  STATOR_FN static Acc single(In v, int64_t) { return key(v); }
   STATOR_FN static Acc combine(Acc a, Acc b) { return merge(a, b); }
   STATOR_FN static In finish(Acc acc, int64_t) { return Order::value(acc); }
 };
@@ -84,6 +89,9 @@ struct ArgmaxOf {
   using In = In_;
   using Order = OrderKey<In>;
   using Key = typename Order::Key;
+  using Extreme = MaxOf<In, true>;
+  static constexpr bool located = true;
+  static constexpr int run = 127;  // steps fit in the narrowest lane
   struct Acc {
     Key key;
     int64_t index;
@@ -115,6 +123,18 @@ struct ArgmaxOf {
   STATOR_FN static Acc single(In v, int64_t index) { return {Order::of_equal(v), index}; }
   STATOR_FN static Acc combine(Acc a, Acc b) {
     return a.key > b.key || (a.key == b.key && a.index <= b.index) ? a : b;
+  }
+  // The fast host finds the extreme of a run first, and its place only where it beats the runs before.
+  STATOR_FN static void update(Acc& acc, const In* p, int n, int64_t first, Key extreme) {
+    if (extreme < acc.key || (extreme == acc.key && acc.index < first)) return;
+    constexpr int piece = 64;
+    int i = 0;
+    for (bool found = false; i + piece <= n; i += piece) {
+      for (int j = 0; j < piece; ++j) found |= Order::of_equal(p[i + j]) == extreme;
+      if (found) break;
+    }
+    while (Order::of_equal(p[i]) != extreme) ++i;
+    acc = {extreme, first + i};
   }
   STATOR_FN static int64_t finish(Acc acc, int64_t) { return acc.index; }
 };

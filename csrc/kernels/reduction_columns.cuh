@@ -48,7 +48,7 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
       typename R::template Lanes<U> lanes;
       lanes.clear(U);
       const int64_t first = row;
-      for (int k = 0; k < lane_run && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
+      for (int k = 0; k < R::run && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
         typename R::In value[U];
 STATOR_UNROLL()
         for (int j = 0; j < U; ++j) value[j] = source.at(at + w.reduced.offset(row + int64_t(j) * high));
@@ -115,7 +115,7 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
     lanes.clear(together * width);
     const int64_t first = row;
     int widest = 0;
-    for (int k = 0; k < lane_run && row < t.end; ++k) {
+    for (int k = 0; k < R::run && row < t.end; ++k) {
       const int rows = t.end - row < together ? int(t.end - row) : together;
       enter_row<R>(lanes, source, t.base + w.reduced.offset(row), w.column_step, rows * width, k);
       widest = k == 0 ? rows : widest;

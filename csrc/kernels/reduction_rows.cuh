@@ -5,12 +5,30 @@
 
 namespace stator::STATOR_COLUMN {
 
-// Elements side by side in one step of a thread: 16 bytes on cuda; on the fast host enough to hide the latency of the
-// accumulation (128 bytes of lanes).
+// Elements side by side in one step of a thread: 16 bytes on cuda. On the fast host enough to hide the latency of the
+// accumulation, and at least 32, as g++ unrolls shorter loops before it could vectorise them.
 template <class R>
-inline constexpr int row_lanes = fast_host ? (128 / int(sizeof(typename R::template Lanes<1>)) >= 64 ? 64
-                                              : 128 / int(sizeof(typename R::template Lanes<1>)) >= 32 ? 32 : 16)
+inline constexpr int row_lanes = fast_host ? std::max(32, 64 / int(sizeof(typename R::template Lanes<1>)) * 2)
                                            : vector_width<typename R::In>;
+
+// `steps` times W elements, `stride` apart, each into a lane of its own; the first is at position `at`.
+template <class R, int W>
+STATOR_FN typename R::Acc reduce_lanes(const typename R::In* from, int steps, int64_t stride, int64_t at) {
+  using In = typename R::In;
+  typename R::template Lanes<W> lanes;
+  lanes.clear(W);
+  if constexpr (fast_host) {
+    for (int k = 0; k < steps; ++k)
+      for (int j = 0; j < W; ++j) lanes.enter(j, from[k * W + j], k);
+  } else {
+STATOR_UNROLL(4)
+    for (int k = 0; k < steps; ++k) {
+      const Vec<In, W> value = load_vector<W>(from + k * stride);
+      for (int j = 0; j < W; ++j) lanes.enter(j, value[j], k);
+    }
+  }
+  return lanes.total(at, stride, 1);
+}
 
 // n adjacent elements, of which this is thread `member` of `members`; p[0] is at position `first`.
 template <class R>
@@ -27,23 +45,16 @@ STATOR_FN typename R::Acc reduce_run(const typename R::In* p, int64_t n, int64_t
   }
   const In* const body = p + head;
   const int64_t vectors = (n - head) / W, stride = int64_t(members) * W;
-  for (int64_t v = member; v < vectors; v += int64_t(members) * lane_run) {
-    typename R::template Lanes<W> lanes;
-    lanes.clear(W);
+  for (int64_t v = member; v < vectors; v += int64_t(members) * R::run) {
     const int64_t left = (vectors - v + members - 1) / members;
-    const int steps = left < lane_run ? int(left) : lane_run;
+    const int steps = left < R::run ? int(left) : R::run;
     const In* const from = body + v * W;
-    if constexpr (fast_host) {
-      for (int k = 0; k < steps; ++k)
-        for (int j = 0; j < W; ++j) lanes.enter(j, from[k * W + j], k);
+    const int64_t at = first + head + v * W;
+    if constexpr (fast_host && R::located) {
+      R::update(acc, from, steps * W, at, reduce_lanes<typename R::Extreme, W>(from, steps, stride, at));
     } else {
-STATOR_UNROLL(4)
-      for (int k = 0; k < steps; ++k) {
-        const Vec<In, W> value = load_vector<W>(from + k * stride);
-        for (int j = 0; j < W; ++j) lanes.enter(j, value[j], k);
-      }
+      acc = R::combine(acc, reduce_lanes<R, W>(from, steps, stride, at));
     }
-    acc = R::combine(acc, lanes.total(first + head + v * W, stride, 1));
   }
   for (int64_t i = vectors * W + member; i < n - head; i += members)
     acc = R::combine(acc, R::single(body[i], first + head + i));

@@ -23,7 +23,7 @@ struct Axes {
     for (int d = 0; d < count; ++d) {
       shape[d] = extents[d];
       strides[d] = steps[d];
-      if (small) fast[d] = FastDivmod(int32_t(extents[d]));
+      if (small && extents[d] > 0) fast[d] = FastDivmod(int32_t(extents[d]));
     }
   }
 

@@ -1,0 +1,181 @@
+// Random draws. Element i takes word i % 4 of the Philox block offset + i / 4 (float64: words 2 (i % 2) and the next of
+// block offset + i / 2), so that the launch shape is not seen in the bits. A normal pair is two elements, i even.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "device/philox.cuh"
+#include "device/vector.cuh"
+#include "kernels/random.hpp"
+
+#include <cmath>
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct RandomTuning {
+  static constexpr int block = 256;
+  static constexpr int counters = by_column<1, 64>::value;  // Philox blocks of a thread at a time
+};
+
+template <class T>
+inline constexpr int draws = std::is_same_v<T, double> ? 2 : 4;  // elements of a Philox block
+
+STATOR_FN double from_word(uint32_t x) { return double(int32_t(x ^ 0x80000000u)) + 2147483648.0; }
+// The high 53 bits of two words, as an integer.
+STATOR_FN double from_words(uint32_t high, uint32_t low) {
+  return double(int32_t(high >> 5)) * 67108864.0 + double(int32_t(low >> 6));
+}
+
+// [low, high): what rounding lifts to `high` becomes `most`, the largest value of the dtype below it.
+template <class T>
+struct Uniform {
+  double low, span, most;
+
+  STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
+    for (int k = 0; k < draws<T>; ++k) {
+      double unit;
+      if constexpr (draws<T> == 2) unit = from_words(x.x[2 * k], x.x[2 * k + 1]) * 0x1p-53;
+      else unit = double(int32_t(x.x[k] >> 8)) * 0x1p-24;
+      // fma by name: contraction differs between compilers, and the bits may not.
+      const double value = fma(unit, span, low);
+      out[k] = value < most ? value : most;
+    }
+  }
+};
+
+// Sine and cosine of 2 pi t, t in [0, 1): exact reduction to an eighth of a turn, then their series. In double, so that
+// results in float are rounded once.
+STATOR_FN void sincos_turn(double t, double& sine, double& cosine) {
+  const double quarter = floor(t * 4.0 + 0.5);
+  const double y = (t - quarter * 0.25) * 6.283185307179586476925287;
+  const double z = y * y;
+  constexpr double odd[] = {-1.0 / 6,       1.0 / 120,          -1.0 / 5040,          1.0 / 362880,
+                            -1.0 / 39916800, 1.0 / 6227020800.0, -1.0 / 1307674368000.0, 1.0 / 355687428096000.0};
+  constexpr double even[] = {-1.0 / 2,      1.0 / 24,          -1.0 / 720,           1.0 / 40320,
+                             -1.0 / 3628800, 1.0 / 479001600.0, -1.0 / 87178291200.0, 1.0 / 20922789888000.0};
+  double s = odd[7], c = even[7];
+  for (int k = 6; k >= 0; --k) {
+    s = s * z + odd[k];
+    c = c * z + even[k];
+  }
+  s = y + y * (z * s);
+  c = 1.0 + z * c;
+  const bool swap = quarter == 1.0 || quarter == 3.0;
+  const double a = swap ? s : c, b = swap ? c : s;
+  cosine = quarter == 1.0 || quarter == 2.0 ? -a : a;
+  sine = quarter == 2.0 || quarter == 3.0 ? -b : b;
+}
+
+// Box and Muller (Annals of Mathematical Statistics 29, 1958) on (0, 1] x [0, 1).
+template <class T>
+struct Normal {
+  double mean, deviation;
+
+  STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
+    for (int k = 0; k < draws<T>; k += 2) {
+      double radial, turn;
+      if constexpr (draws<T> == 2) {
+        radial = (from_words(x.x[0], x.x[1]) + 1.0) * 0x1p-53;
+        turn = from_words(x.x[2], x.x[3]) * 0x1p-53;
+      } else {
+        radial = (from_word(x.x[k]) + 1.0) * 0x1p-32;
+        turn = from_word(x.x[k + 1]) * 0x1p-32;
+      }
+      const double radius = sqrt(-2.0 * log(radial)) * deviation;
+      double sine, cosine;
+      sincos_turn(turn, sine, cosine);
+      out[k] = mean + radius * cosine;
+      out[k + 1] = mean + radius * sine;
+    }
+  }
+};
+
+template <class T, class Draw, int Size>
+STATOR_KERNEL void random_kernel(T* out, int64_t n, uint64_t seed, uint64_t offset, Draw draw) {
+  constexpr int D = draws<T>, C = RandomTuning::counters;
+  const Group<Size> group;
+  const int64_t whole = n / D, stride = group.blocks() * group.size * C;
+  const int64_t first = (group.block() * group.size + group.rank()) * C;
+  for (int64_t i = first; i < whole; i += stride) {
+    if (C == 1 || whole - i < C) {
+      for (int64_t k = i; k < i + C && k < whole; ++k) {
+        double value[D];
+        draw(philox4x32_10(seed, offset + uint64_t(k), 0), value);
+        Vec<T, D> v;
+        for (int j = 0; j < D; ++j) v[j] = convert<T>(value[j]);
+        store_vector(out + k * D, v);
+      }
+      continue;
+    }
+    double value[D][C];
+    for (int k = 0; k < C; ++k) {
+      double drawn[D];
+      draw(philox4x32_10(seed, offset + uint64_t(i + k), 0), drawn);
+      for (int j = 0; j < D; ++j) value[j][k] = drawn[j];
+    }
+    for (int k = 0; k < C; ++k)
+      for (int j = 0; j < D; ++j) out[(i + k) * D + j] = convert<T>(value[j][k]);
+  }
+  if (first == 0 && whole * D < n) {
+    double value[D];
+    draw(philox4x32_10(seed, offset + uint64_t(whole), 0), value);
+    for (int j = 0; j < n - whole * D; ++j) out[whole * D + j] = convert<T>(value[j]);
+  }
+}
+
+template <class T, class Draw>
+void submit(const abi::Queue& q, const char* name, const abi::Random& p, Draw draw) {
+  using Tune = RandomTuning;
+  const int64_t needed = ceil_div(p.size, int64_t(draws<T>) * Tune::counters * (fast_host ? 32 : Tune::block));
+  launch(q, name, random_kernel<T, Draw, Tune::block>, {std::min(needed, waves(*q.limits, Tune::block)), Tune::block},
+         static_cast<T*>(p.out), p.size, p.seed, p.offset, draw);
+}
+
+template <class F>
+void with_floating(DType d, F f) {
+  switch (d) {
+    case DType::float16: return f(type_tag<float16>{});
+    case DType::bfloat16: return f(type_tag<bfloat16>{});
+    case DType::float32: return f(type_tag<float>{});
+    default: return f(type_tag<double>{});
+  }
+}
+
+// The largest value below x with `digits` significant bits and exponents from `least`: of a dtype, held in double.
+double below(double x, int digits, int least) {
+  int exponent;
+  std::frexp(x, &exponent);
+  const double unit = std::ldexp(1.0, std::max(exponent, least) - digits);
+  const double at = std::floor(x / unit) * unit;
+  if (at < x) return at;
+  // Below a power of two the values are twice as dense.
+  const bool power = x > 0 && std::frexp(x, &exponent) == 0.5 && exponent > least;
+  return at - (power ? unit / 2 : unit);
+}
+
+void uniform(const abi::Queue& q, const abi::Random& p) {
+  with_floating(p.dtype, [&]<class T>(type_tag<T>) {
+    double most = p.b;
+    if (p.a < p.b) {
+      if constexpr (std::is_same_v<T, float16>) most = below(p.b, 11, -13);
+      else if constexpr (std::is_same_v<T, bfloat16>) most = below(p.b, 8, -125);
+      else if constexpr (std::is_same_v<T, float>) most = below(p.b, 24, -125);
+      else most = std::nextafter(p.b, p.a);
+    }
+    submit<T>(q, "uniform", p, Uniform<T>{p.a, p.b - p.a, most});
+  });
+}
+
+void normal(const abi::Queue& q, const abi::Random& p) {
+  with_floating(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "normal", p, Normal<T>{p.a, p.b}); });
+}
+
+}  // namespace
+
+void fill(kernels::RandomTable& table) {
+  table.uniform = uniform;
+  table.normal = normal;
+}
+
+}  // namespace stator::STATOR_COLUMN

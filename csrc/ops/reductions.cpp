@@ -1,0 +1,155 @@
+#include <stator/reductions.hpp>
+
+#include "core/op_call.hpp"
+
+#include <stator/creation.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace stator {
+namespace {
+
+struct Axis {
+  int64_t extent, stride;
+};
+
+struct Types {
+  DType compute, result;
+};
+
+// An order of its elements is part of such a result.
+bool positional(const OpInfo& row) { return row.result == ResultRule::index; }
+bool has_identity(Op op) { return op_info(op).result == ResultRule::accumulate || op == Op::mean; }
+
+Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
+  if (!stator::in(in, row.dtypes))
+    throw DTypeError(std::string(row.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
+  DType own = in;
+  if (row.result == ResultRule::inexact) own = to_inexact(in);
+  if (row.result == ResultRule::accumulate && kind_of(in) == Kind::unsigned_integer) own = DType::uint64;
+  if (row.result == ResultRule::accumulate && (kind_of(in) == Kind::signed_integer || in == DType::bool_)) own = DType::int64;
+  const bool chosen = row.result == ResultRule::accumulate || row.result == ResultRule::inexact;
+  if (dtype && (!chosen || (row.result == ResultRule::inexact && !stator::in(*dtype, dtypes::inexact))))
+    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)),
+                     chosen ? "ask for a floating or complex dtype" : "convert the result with astype");
+  if (positional(row)) return {in, DType::int64};
+  if (!dtype) return {own, own};
+  // A float result is computed in the wider of the two, and rounded once.
+  const bool wider = stator::in(*dtype, dtypes::floats) && stator::in(own, dtypes::floats);
+  return {wider ? promote(own, *dtype) : *dtype, *dtype};
+}
+
+// Whether each axis is reduced.
+std::vector<bool> chosen_axes(const OpInfo& row, const Array& x, const std::optional<std::vector<int64_t>>& axes) {
+  std::vector<bool> reduced(size_t(x.ndim()), !axes);
+  if (!axes) return reduced;
+  if (positional(row) && axes->size() != 1)
+    throw AxisError(std::string(row.call), std::to_string(axes->size()) + " axes", "pass one axis, or none for the flat index");
+  for (const int64_t axis : *axes) {
+    const auto d = size_t(normalize_axis(row.call, axis, x.ndim()));
+    if (reduced[d])
+      throw AxisError(std::string(row.call), "axis " + std::to_string(axis) + " is repeated", "name each axis once");
+    reduced[d] = true;
+  }
+  return reduced;
+}
+
+Dims result_shape(const Dims& shape, const std::vector<bool>& reduced, bool keepdims) {
+  Dims result;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (!reduced[size_t(d)]) result.push_back(shape[d]);
+    else if (keepdims) result.push_back(1);
+  }
+  return result;
+}
+
+// Drops axes of extent 1 and merges neighbours that step together.
+int collapse(const std::vector<Axis>& axes, int64_t* shape, int64_t* strides, int64_t* size) {
+  int n = 0;
+  *size = 1;
+  for (const Axis& a : axes) {
+    *size *= a.extent;
+    if (a.extent == 1) continue;
+    if (n > 0 && strides[n - 1] == a.extent * a.stride) {
+      shape[n - 1] *= a.extent;
+      strides[n - 1] = a.stride;
+    } else {
+      shape[n] = a.extent;
+      strides[n++] = a.stride;
+    }
+  }
+  return n;
+}
+
+abi::Reduction describe(const OpInfo& row, const Array& x, const std::vector<bool>& reduced, Types types) {
+  abi::Reduction r{};
+  std::vector<Axis> kept, gone;
+  int64_t first = 0;
+  for (int d = 0; d < x.ndim(); ++d) {
+    Axis axis{x.shape()[d], x.strides()[d]};
+    // Where positions do not matter, memory order serves best.
+    if (reduced[size_t(d)] && !positional(row) && axis.stride < 0) {
+      first += (axis.extent - 1) * axis.stride;
+      axis.stride = -axis.stride;
+    }
+    (reduced[size_t(d)] ? gone : kept).push_back(axis);
+  }
+  if (!positional(row))
+    std::stable_sort(gone.begin(), gone.end(), [](const Axis& a, const Axis& b) { return a.stride > b.stride; });
+  r.kept_ndim = collapse(kept, r.kept_shape, r.kept_strides, &r.kept_size);
+  r.reduced_ndim = collapse(gone, r.reduced_shape, r.reduced_strides, &r.reduced_size);
+  if (r.reduced_size == 0) {
+    r.reduced_ndim = 1;
+    r.reduced_shape[0] = 0;
+    r.reduced_strides[0] = 1;
+  }
+  r.in_dtype = x.dtype();
+  r.compute = types.compute;
+  r.out_dtype = types.result;
+  if (r.kept_size != 0 && r.reduced_size != 0)
+    r.in = static_cast<const char*>(x.data_ptr()) + first * itemsize(x.dtype());
+  return r;
+}
+
+void run(OpCall& call, const Array& x, Array& out, abi::Reduction r) {
+  call.reads(x);
+  call.writes(out);
+  r.out = out.data_ptr();
+  r.out_dtype = out.dtype();
+  const kernels::ReductionTable& table = call.kernels().reduction;
+  const abi::Queue& queue = call.queue();
+  const kernels::ReductionNeeds needs = table.needs(*queue.limits, call.op(), r);
+  kernels::ReductionScratch scratch{};
+  if (needs.partial_bytes) scratch.partials = call.scratch(size_t(needs.partial_bytes));
+  if (needs.counter_bytes) scratch.counters = static_cast<uint32_t*>(call.zeroed_scratch(size_t(needs.counter_bytes)));
+  table.op[static_cast<int>(call.op())](queue, r, scratch);
+}
+
+}  // namespace
+
+Array reduce(Op op, const Array& x, const ReduceOptions& options, const Stream& stream) {
+  const OpInfo& row = op_info(op);
+  OpCall call(op, {&x, options.out}, stream);
+  const Types types = resolve(row, x.dtype(), options.dtype);
+  const std::vector<bool> reduced = chosen_axes(row, x, options.axes);
+  const Dims shape = result_shape(x.shape(), reduced, options.keepdims);
+  // Each element is to become a narrow integer before it counts; the kernels accumulate in 64 bits.
+  const bool narrowing = in(x.dtype(), dtypes::inexact) && !in(types.compute, dtypes::inexact);
+  const Array source = narrowing ? astype(x, types.compute, true, stream) : x;
+  const abi::Reduction r = describe(row, source, reduced, types);
+  if (r.reduced_size == 0 && !has_identity(op) && r.kept_size != 0)
+    throw ValueError(std::string(row.call), "no elements to reduce in an array of shape " + str(x.shape()),
+                     "reduce over axes that are not empty");
+  Array result = call.output(shape, types.result, options.out);
+  if (result.size() == 0) return result;
+  const bool direct = result.is_contiguous() && result.dtype() == types.result;
+  Array dense = direct ? result : call.empty(shape, types.result);
+  run(call, source, dense, r);
+  if (!direct) assign(result, dense, stream);
+  return result;
+}
+
+}  // namespace stator
