@@ -117,12 +117,14 @@ Status memory_info(ContextHandle handle, size_t* free, size_t* total) {
 Status allocate(ContextHandle handle, size_t bytes, StreamHandle stream, void** out) {
   const cudaMemPool_t pool = context_of(handle).pool;
   const size_t asked = bytes ? bytes : 1;
-  return counted(call(handle, [=] { return cudaMallocFromPoolAsync(out, asked, pool, stream_of(stream)); }), counts.memory);
+  const auto take = [=] { return cudaMallocFromPoolAsync(out, asked, pool, stream_of(stream)); };
+  return counted(call(handle, take), counts.memory);
 }
 
 // Without a stream its context is closed: cudaFree waits for whatever still uses the memory.
 Status free_memory(ContextHandle handle, void* pointer, size_t, StreamHandle stream) {
-  return release(handle, counts.memory, [=] { return stream ? cudaFreeAsync(pointer, stream_of(stream)) : cudaFree(pointer); });
+  return release(handle, counts.memory,
+                 [=] { return stream ? cudaFreeAsync(pointer, stream_of(stream)) : cudaFree(pointer); });
 }
 
 Status allocate_pinned(ContextHandle handle, size_t bytes, void** out) {
@@ -135,7 +137,8 @@ Status free_pinned(ContextHandle handle, void* pointer) {
 }
 
 Status allocate_managed(ContextHandle handle, size_t bytes, void** out) {
-  return counted(call(handle, [=] { return cudaMallocManaged(out, bytes ? bytes : 1, cudaMemAttachGlobal); }), counts.memory);
+  const auto take = [=] { return cudaMallocManaged(out, bytes ? bytes : 1, cudaMemAttachGlobal); };
+  return counted(call(handle, take), counts.memory);
 }
 
 Status free_managed(ContextHandle handle, void* pointer) {
@@ -231,7 +234,8 @@ Status inject_fault(ContextHandle) { return status::not_supported; }
 std::string fault_message(ContextHandle) { return {}; }
 
 std::array<int64_t, 5> outstanding() {
-  return {counts.memory.load(), counts.pinned.load(), counts.streams.load(), counts.events.load(), counts.contexts.load()};
+  return {counts.memory.load(), counts.pinned.load(), counts.streams.load(), counts.events.load(),
+          counts.contexts.load()};
 }
 
 std::string version_text(int version) {

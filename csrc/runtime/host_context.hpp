@@ -65,5 +65,7 @@ void release_memory(void* pointer);  // to the system, after give_memory counted
 Status take_pinned(size_t bytes, void** out);
 Status give_pinned(void* pointer);
 bool is_pinned(const void* pointer);
+void lock_memory();  // around a fork, so that the child does not inherit a lock that nobody holds
+void unlock_memory();
 
 }  // namespace stator::runtime::host

@@ -112,6 +112,9 @@ bool is_pinned(const void* pointer) {
   return uintptr_t(pointer) - after->first < after->second;
 }
 
+void lock_memory() { pinned_mutex.lock(); }
+void unlock_memory() { pinned_mutex.unlock(); }
+
 Quarantine::~Quarantine() {
   for (const Block& block : blocks_) release_memory(block.pointer);
 }

@@ -14,12 +14,13 @@ std::atomic<Scheduler*> current{nullptr};
 
 // The parent's scheduler may be locked by a thread that does not exist in the child: it is left behind.
 void after_fork_in_child() {
+  unlock_memory();
   epoch.fetch_add(1, std::memory_order_relaxed);
   current.store(new Scheduler, std::memory_order_release);
 }
 
 Scheduler* first_scheduler() {
-  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  pthread_atfork(lock_memory, unlock_memory, after_fork_in_child);
   auto* scheduler = new Scheduler;  // outlives every static destructor: workers may still run then
   current.store(scheduler, std::memory_order_release);
   return scheduler;
@@ -240,6 +241,16 @@ void Scheduler::drain(Context& context) {
     streams = context.streams;
   }
   for (Stream* stream : streams) synchronize(*stream);
+}
+
+void Scheduler::context_opened() {
+  const std::lock_guard lock(lifecycle_);
+  ++contexts_;
+}
+
+void Scheduler::context_closed() {
+  const std::lock_guard lock(lifecycle_);
+  if (--contexts_ == 0) join();
 }
 
 void Scheduler::join() {

@@ -68,11 +68,13 @@ class Scheduler {
   void add(Stream& stream);
   void remove(Stream& stream);     // waits for its work
   void drain(Context& context);    // every stream it still has
-  void join();                     // ends the workers; the next item starts new ones
+  void context_opened();
+  void context_closed();           // the last one ends the workers; the next item starts new ones
 
  private:
   using Lock = std::unique_lock<std::mutex>;
   void start();
+  void join();
   void work(uint64_t generation);
   void wake();
   void run_chunk(Lock& lock, Item& item, Stream& stream);
@@ -89,6 +91,8 @@ class Scheduler {
   std::vector<std::thread> workers_;
   uint64_t generation_ = 0;
   int sleeping_ = 0, busy_ = 0;
+  std::mutex lifecycle_;  // of the last context's end and the next one's start; taken before mutex_
+  int contexts_ = 0;
 };
 
 inline int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }

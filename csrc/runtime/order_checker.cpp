@@ -8,7 +8,7 @@
 namespace stator::runtime {
 namespace {
 
-constexpr size_t history_limit = 512;  // accesses kept a buffer; beyond it the oldest is forgotten, never a false report
+constexpr size_t history_limit = 512;  // accesses kept of a buffer; the oldest goes first, so that no report is false
 constexpr size_t host_index = SIZE_MAX;
 
 std::string verb(bool write) { return write ? "writes" : "reads"; }
@@ -62,7 +62,7 @@ void OrderChecker::refuse(const std::string& what, const std::string& where, con
       what,
       what + " on " + where + " " + verb(access.write) + " " + range(access.offset, access.offset + access.bytes) +
           " of buffer " + hex(access.buffer) + " while " + earlier.what + " on " + stream + " " + past(earlier.write) +
-          " " + range(earlier.begin, earlier.end) + " of it, and nothing orders the two (streams are numbered by first use)",
+          " " + range(earlier.begin, earlier.end) + " of it, and nothing orders the two (streams count by first use)",
       "record an event on " + stream + " after " + earlier.what + " and " +
           (where == "the host" ? "synchronize with it first" : "make " + where + " wait for it before " + what));
 }

@@ -66,11 +66,12 @@ bool Runtime::is_host() const { return &table_ == &host_table(); }
 
 // A release that is made to fail is performed all the same, as the device's runtime does.
 Status Runtime::enter(Call call) {
+  if (!context_ && call != Call::context_create && !is_release(call)) return status::context_destroyed;
   if (injecting_.load(std::memory_order_acquire)) {
     const std::lock_guard lock(injection_mutex_);
     const int64_t at = injected_calls_++;
-    const bool hit = injection_.fail_at >= 0 && (injection_.until_lifted ? at >= injection_.fail_at : at == injection_.fail_at);
-    if (hit) return is_allocation(call) ? status::out_of_memory : injection_.code;
+    const bool hit = at == injection_.fail_at || (injection_.until_lifted && at > injection_.fail_at);
+    if (hit && injection_.fail_at >= 0) return is_allocation(call) ? status::out_of_memory : injection_.code;
   }
   calls_[int(call)].fetch_add(1, std::memory_order_relaxed);
   return status::success;
@@ -91,7 +92,7 @@ Status Runtime::destroy_noexcept() {
 }
 
 void Runtime::memory_info(size_t* free, size_t* total) {
-  check(Call::allocate, table_.memory_info(context_, free, total));
+  check(Call::allocate, context_ ? table_.memory_info(context_, free, total) : status::context_destroyed);
 }
 
 Status Runtime::allocate(size_t bytes, StreamHandle stream, void** out) {
@@ -132,8 +133,8 @@ void Runtime::copy(void* to, const void* from, size_t bytes, CopyKind kind, Stre
   check(Call::copy, enter(Call::copy), record.op);
   order(stream, "copy", record);
   check(Call::copy, table_.copy(context_, to, from, bytes, kind, stream), record.op);
-  auto& moved = kind == CopyKind::host_to_device ? h2d_bytes_ : kind == CopyKind::device_to_host ? d2h_bytes_ : d2d_bytes_;
-  moved.fetch_add(bytes, std::memory_order_relaxed);
+  std::atomic<uint64_t>* const moved[] = {&h2d_bytes_, &d2h_bytes_, &d2d_bytes_};  // by CopyKind
+  moved[int(kind)]->fetch_add(bytes, std::memory_order_relaxed);
   if (!record.synchronous || !is_host()) return;
   check(Call::copy, table_.stream_synchronize(context_, stream), record.op);
   finished(stream, record);
@@ -164,7 +165,6 @@ Status Runtime::stream_destroy_noexcept(StreamHandle stream) {
 }
 
 Status Runtime::stream_synchronize_noexcept(StreamHandle stream) {
-  if (!context_) return status::context_destroyed;
   Status code = enter(Call::stream_synchronize);
   if (code) return code;
   const OrderChecker::Clock done = checker_ ? checker_->snapshot_stream(stream) : OrderChecker::Clock{};
@@ -194,7 +194,6 @@ bool Runtime::drop_this_wait() {
 }
 
 Status Runtime::stream_wait_noexcept(StreamHandle stream, EventHandle event) {
-  if (!context_) return status::context_destroyed;
   if (const Status injected = enter(Call::stream_wait)) return injected;
   if (drop_this_wait()) return status::success;
   const Status code = table_.stream_wait(context_, stream, event);
@@ -222,7 +221,6 @@ Status Runtime::event_destroy_noexcept(EventHandle event) {
 }
 
 Status Runtime::event_record_noexcept(EventHandle event, StreamHandle stream) {
-  if (!context_) return status::context_destroyed;
   if (const Status injected = enter(Call::event_record)) return injected;
   const Status code = table_.event_record(context_, event, stream);
   if (!code && checker_) checker_->record(event, stream);

@@ -100,7 +100,8 @@ struct Table {
   Status (*free_managed)(ContextHandle, void* pointer);
   Status (*prefetch)(ContextHandle, const void* pointer, size_t bytes, StreamHandle);
   Status (*advise)(ContextHandle, const void* pointer, size_t bytes, int advice);
-  // ordinary host memory is read (host_to_device) or written (device_to_host) when copy returns, pinned memory in stream order
+  // ordinary host memory is read (host_to_device) or written (device_to_host) when copy returns, pinned memory in
+  // stream order
   Status (*copy)(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
   Status (*fill)(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
   Status (*stream_create)(ContextHandle, StreamHandle* out);
@@ -122,7 +123,8 @@ struct Table {
   Status (*inject_fault)(ContextHandle);
   // host: the message of the sticky fault ("" when none); cuda: ""
   std::string (*fault_message)(ContextHandle);
-  // what the table handed out and has not got back, counted apart from the Tracker: {memory, pinned, streams, events, contexts}
+  // what the table handed out and has not got back, counted apart from the Tracker: {memory, pinned, streams, events,
+  // contexts}
   std::array<int64_t, 5> (*outstanding)();
 };
 
@@ -196,7 +198,8 @@ class Runtime {
   float event_elapsed(EventHandle from, EventHandle to);
   void launch(const abi::Launch&, StreamHandle, const Record&);
   // A vendor-library call. cuda: `call` runs now, on this thread, and enqueues onto the stream. host: it runs in stream
-  // order. `call` returns 0 or the library's status; `describe` turns that into a name. Host statuses become sticky faults.
+  // order. `call` returns 0 or the library's status; `describe` turns that into a name. Host statuses become sticky
+  // faults.
   void library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle, const Record&);
 
   // A buffer's memory went back to the pool or came out of it: the order checker forgets or starts its history.

@@ -56,7 +56,8 @@ struct Launcher {
   }
 };
 
-void touch(Runtime& runtime, StreamHandle stream, const void* buffer, bool write, int64_t offset = 0, int64_t bytes = 64) {
+void touch(Runtime& runtime, StreamHandle stream, const void* buffer, bool write, int64_t offset = 0,
+           int64_t bytes = 64) {
   const Body packed{nullptr, nullptr};
   abi::Launch launch{};
   launch.name = write ? "writer" : "reader";
@@ -99,7 +100,9 @@ void test_order_and_asynchrony() {
   launch(where, 1, 8);
   CHECK(ran_on == std::this_thread::get_id());  // small and idle: inline
   bool all = false;
-  const std::function<void(int64_t, int64_t)> whole = [&](int64_t first, int64_t last) { all = first == 0 && last == 1000; };
+  const std::function<void(int64_t, int64_t)> whole = [&](int64_t first, int64_t last) {
+    all = first == 0 && last == 1000;
+  };
   launch(whole, 1000, big, nullptr, true, true);
   CHECK(all);  // synchronous: done on return
   runtime.stream_destroy_noexcept(stream);
@@ -395,7 +398,8 @@ void test_workers_end() {
     char name[16];
     for (int i = 0; i < 100; ++i) {
       count = 0;
-      FILE* pipe = popen(("grep -l '^stator$' /proc/" + std::to_string(getpid()) + "/task/*/comm | wc -l").c_str(), "r");
+      const std::string tasks = "/proc/" + std::to_string(getpid()) + "/task";
+      FILE* pipe = popen(("grep -l '^stator$' " + tasks + "/*/comm | wc -l").c_str(), "r");
       if (pipe && std::fgets(name, sizeof name, pipe)) count = std::atoi(name);
       if (pipe) pclose(pipe);
       if (count == 0) break;

@@ -1,0 +1,59 @@
+// The calls of the host table, by file, and what they share.
+#pragma once
+
+#include "runtime/host_stream.hpp"
+
+#include <new>
+
+namespace stator::runtime::host {
+
+// What was handed out and has not come back.
+struct Counts {
+  std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0};
+};
+extern Counts counts;
+
+inline Context& context_of(ContextHandle handle) { return *static_cast<Context*>(handle); }
+inline Stream& stream_of(StreamHandle handle) { return *static_cast<Stream*>(handle); }
+
+// A context of the process that forked: nothing of it may be waited for or locked here.
+inline bool orphan(const Context& context) { return context.epoch != host::process_epoch(); }
+
+inline Status usable(const Context& context) {
+  if (orphan(context)) return status::not_initialized;
+  return context.faulted.load(std::memory_order_acquire) ? status::launch_failure : status::success;
+}
+
+// No member of the table throws.
+template <class F>
+Status guarded(F&& f) noexcept {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  } catch (...) {
+    return status::unknown;
+  }
+}
+
+// host_work.cpp
+Status copy(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
+Status fill(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
+Status launch(ContextHandle, const abi::Launch&, int64_t bytes, bool synchronous, StreamHandle);
+Status host_task(ContextHandle, const HostTask&, int64_t bytes, bool synchronous, StreamHandle);
+std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body);
+
+// host_event.cpp
+Status stream_create(ContextHandle, StreamHandle* out);
+Status stream_destroy(ContextHandle, StreamHandle);
+Status stream_synchronize(ContextHandle, StreamHandle);
+Status stream_query(ContextHandle, StreamHandle);
+Status stream_wait(ContextHandle, StreamHandle, EventHandle);
+Status event_create(ContextHandle, EventHandle* out);
+Status event_destroy(ContextHandle, EventHandle);
+Status event_record(ContextHandle, EventHandle, StreamHandle);
+Status event_query(ContextHandle, EventHandle);
+Status event_synchronize(ContextHandle, EventHandle);
+Status event_elapsed(ContextHandle, EventHandle from, EventHandle to, float* milliseconds);
+
+}  // namespace stator::runtime::host

@@ -1,0 +1,136 @@
+// Streams and events of the host column as calls of the table.
+#include "runtime/host_calls.hpp"
+
+namespace stator::runtime::host {
+namespace {
+
+struct Event {
+  std::mutex mutex;
+  std::shared_ptr<Mark> mark;  // null once recorded on an idle stream
+  bool recorded = false;
+  int64_t time = 0;
+};
+
+Event& event_of(EventHandle handle) { return *static_cast<Event*>(handle); }
+
+// The unfinished recording that a wait has to wait for, or null.
+std::shared_ptr<Mark> pending_mark(Event& event) {
+  const std::lock_guard lock(event.mutex);
+  if (event.mark && event.mark->done.load(std::memory_order_acquire)) {
+    event.time = event.mark->time;
+    event.mark = nullptr;
+  }
+  return event.mark;
+}
+
+}  // namespace
+
+Status stream_create(ContextHandle handle, StreamHandle* out) {
+  Context& context = context_of(handle);
+  if (const Status state = usable(context)) return state;
+  return guarded([&] {
+    auto stream = std::make_unique<Stream>(context);
+    Scheduler::instance().add(*stream);
+    *out = stream.release();
+    counts.streams.fetch_add(1);
+    return status::success;
+  });
+}
+
+Status stream_destroy(ContextHandle handle, StreamHandle stream) {
+  counts.streams.fetch_sub(1);
+  if (orphan(context_of(handle))) return status::success;
+  return guarded([&] {
+    Scheduler::instance().remove(stream_of(stream));
+    delete &stream_of(stream);
+    return status::success;
+  });
+}
+
+Status stream_synchronize(ContextHandle handle, StreamHandle stream) {
+  Context& context = context_of(handle);
+  if (orphan(context)) return status::not_initialized;
+  return guarded([&] {
+    Scheduler::instance().synchronize(stream_of(stream));
+    return usable(context);
+  });
+}
+
+Status stream_query(ContextHandle handle, StreamHandle stream) {
+  if (const Status state = usable(context_of(handle))) return state;
+  return stream_of(stream).idle() ? status::success : status::not_ready;
+}
+
+Status stream_wait(ContextHandle handle, StreamHandle stream, EventHandle event) {
+  if (const Status state = usable(context_of(handle))) return state;
+  const std::shared_ptr<Mark> mark = pending_mark(event_of(event));
+  if (!mark || mark->stream == &stream_of(stream)) return status::success;
+  return guarded([&] {
+    auto item = std::make_unique<Item>();
+    item->kind = Item::Kind::wait;
+    item->mark = mark;
+    Scheduler::instance().enqueue(stream_of(stream), std::move(item));
+    return status::success;
+  });
+}
+
+Status event_create(ContextHandle handle, EventHandle* out) {
+  if (const Status state = usable(context_of(handle))) return state;
+  return guarded([&] {
+    *out = new Event;
+    counts.events.fetch_add(1);
+    return status::success;
+  });
+}
+
+Status event_destroy(ContextHandle, EventHandle event) {
+  counts.events.fetch_sub(1);
+  delete &event_of(event);
+  return status::success;
+}
+
+Status event_record(ContextHandle handle, EventHandle event_handle, StreamHandle stream_handle) {
+  if (const Status state = usable(context_of(handle))) return state;
+  Event& event = event_of(event_handle);
+  Stream& stream = stream_of(stream_handle);
+  return guarded([&] {
+    std::shared_ptr<Mark> mark;
+    if (!stream.idle()) {
+      mark = std::make_shared<Mark>(stream);
+      auto item = std::make_unique<Item>();
+      item->kind = Item::Kind::record;
+      item->mark = mark;
+      Scheduler::instance().enqueue(stream, std::move(item));
+    }
+    const std::lock_guard lock(event.mutex);
+    event.recorded = true;
+    event.time = host::now();
+    event.mark = std::move(mark);
+    return status::success;
+  });
+}
+
+Status event_query(ContextHandle handle, EventHandle event) {
+  if (const Status state = usable(context_of(handle))) return state;
+  return pending_mark(event_of(event)) ? status::not_ready : status::success;
+}
+
+Status event_synchronize(ContextHandle handle, EventHandle event) {
+  Context& context = context_of(handle);
+  if (orphan(context)) return status::not_initialized;
+  return guarded([&] {
+    if (const std::shared_ptr<Mark> mark = pending_mark(event_of(event))) Scheduler::instance().wait(*mark);
+    return usable(context);
+  });
+}
+
+Status event_elapsed(ContextHandle handle, EventHandle from_handle, EventHandle to_handle, float* milliseconds) {
+  if (const Status state = usable(context_of(handle))) return state;
+  Event &from = event_of(from_handle), &to = event_of(to_handle);
+  if (pending_mark(from) || pending_mark(to)) return status::not_ready;
+  if (!from.recorded || !to.recorded) return status::invalid_handle;
+  *milliseconds = float(double(to.time - from.time) * 1e-6);
+  return status::success;
+}
+
+}  // namespace stator::runtime::host

@@ -1,0 +1,137 @@
+// Work of the host column: at once on the caller's thread when it is small, else queued for the workers.
+#include "runtime/host_calls.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stator::runtime::host {
+namespace {
+
+// Measured on two cores: waking a worker costs the caller 11 us, and two workers overtake one thread at 50 us of work,
+// which is 1 MiB of operands for an addition and 256 KiB for an exponential.
+struct Tuning {
+  static constexpr int64_t inline_bytes = 512 << 10;
+  static constexpr int64_t chunk_bytes = 64 << 10;  // less is not worth a claim
+  static constexpr int64_t chunks_per_worker = 4;   // so that a worker that starts late costs little
+  static constexpr int64_t copy_block = 64 << 10;   // bytes of a copy or fill that one block does
+};
+
+const char* take_injected_fault(Context& context) {
+  if (!context.fault_next.load(std::memory_order_relaxed) || !context.fault_next.exchange(false)) return nullptr;
+  return "injected fault";
+}
+
+// Runs the work at once when the stream is idle and the work small, else queues what `make` makes.
+// Work that is `synchronous` is done on return.
+template <class Now, class Make>
+Status run(Context& context, Stream& stream, int64_t bytes, bool synchronous, Now&& run_now, Make&& make) noexcept {
+  if (const Status state = usable(context)) return state;
+  return guarded([&] {
+    if (!context.checked && bytes <= Tuning::inline_bytes && stream.claim()) {
+      try {
+        if (const char* message = run_now()) context.fault(message);
+      } catch (const std::exception& error) {
+        context.fault(error.what());
+      } catch (...) {
+        context.fault("a task threw something that is no std::exception");
+      }
+      stream.unclaim();
+      return status::success;
+    }
+    Scheduler& scheduler = Scheduler::instance();
+    scheduler.enqueue(stream, make());
+    if (synchronous) scheduler.synchronize(stream);
+    return synchronous && context.faulted.load(std::memory_order_acquire) ? status::launch_failure : status::success;
+  });
+}
+
+int64_t chunk_of(int64_t blocks, int64_t bytes) {
+  const int64_t most = Scheduler::worker_limit() * Tuning::chunks_per_worker;
+  const int64_t chunks = std::clamp<int64_t>(bytes / Tuning::chunk_bytes, 1, most);
+  return std::max<int64_t>(1, (blocks + chunks - 1) / chunks);
+}
+
+// Work on bytes: `f` gets a range of them.
+template <class F>
+std::unique_ptr<Item> make_byte_item(size_t bytes, F f) {
+  const int64_t blocks = (int64_t(bytes) + Tuning::copy_block - 1) / Tuning::copy_block;
+  return make_item(blocks, chunk_of(blocks, int64_t(bytes)), [bytes, f](int64_t first, int64_t last) -> const char* {
+    const size_t begin = size_t(first * Tuning::copy_block);
+    f(begin, std::min(bytes, size_t(last * Tuning::copy_block)) - begin);
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body) {
+  auto item = std::make_unique<Item>();
+  item->body = std::move(body);
+  item->blocks = blocks;
+  item->chunk = chunk;
+  return item;
+}
+
+Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream) {
+  if (bytes == 0) return usable(context_of(handle));
+  // As on a device: ordinary host memory is read or written before the call returns.
+  const bool synchronous = kind != CopyKind::device_to_device &&
+                           !host::is_pinned(kind == CopyKind::host_to_device ? from : to);
+  const auto now = [=]() -> const char* {
+    std::memmove(to, from, bytes);
+    return nullptr;
+  };
+  return run(context_of(handle), stream_of(stream), int64_t(bytes), synchronous, now, [=] {
+    return make_byte_item(bytes, [to, from](size_t begin, size_t count) {
+      std::memmove(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, count);
+    });
+  });
+}
+
+Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamHandle stream) {
+  if (bytes == 0) return usable(context_of(handle));
+  const auto now = [=]() -> const char* {
+    std::memset(pointer, byte, bytes);
+    return nullptr;
+  };
+  return run(context_of(handle), stream_of(stream), int64_t(bytes), false, now, [=] {
+    return make_byte_item(bytes, [pointer, byte](size_t begin, size_t count) {
+      std::memset(static_cast<char*>(pointer) + begin, byte, count);
+    });
+  });
+}
+
+Status launch(ContextHandle handle, const abi::Launch& launch, int64_t bytes, bool synchronous, StreamHandle stream) {
+  Context& context = context_of(handle);
+  if (launch.blocks <= 0 || !launch.entry) return status::invalid_value;
+  const auto now = [&]() -> const char* {
+    if (const char* fault = take_injected_fault(context)) return fault;
+    return launch.entry(launch, 0, launch.blocks);
+  };
+  return run(context, stream_of(stream), bytes, synchronous, now, [&] {
+    const std::shared_ptr<std::byte[]> arguments(new std::byte[launch.argument_bytes]);
+    std::memcpy(arguments.get(), launch.arguments, launch.argument_bytes);
+    const int64_t chunk = launch.whole ? launch.blocks : chunk_of(launch.blocks, bytes);
+    abi::Launch queued = launch;
+    queued.arguments = arguments.get();
+    return make_item(launch.blocks, chunk, [&context, arguments, queued](int64_t first, int64_t last) -> const char* {
+      if (const char* fault = take_injected_fault(context)) return fault;
+      return queued.entry(queued, first, last);
+    });
+  });
+}
+
+Status host_task(ContextHandle handle, const HostTask& task, int64_t bytes, bool synchronous, StreamHandle stream) {
+  const auto now = [&]() -> const char* {
+    task();
+    return nullptr;
+  };
+  return run(context_of(handle), stream_of(stream), bytes, synchronous, now, [&] {
+    return make_item(1, 1, [task](int64_t, int64_t) -> const char* {
+      task();
+      return nullptr;
+    });
+  });
+}
+
+}  // namespace stator::runtime::host
