@@ -44,23 +44,22 @@ struct Uniform {
   }
 };
 
+STATOR_FN constexpr double horner(double, double c) { return c; }
+template <class... C>
+STATOR_FN constexpr double horner(double z, double c, C... higher) {
+  return c + z * horner(z, higher...);
+}
+
 // Sine and cosine of 2 pi t, t in [0, 1): exact reduction to an eighth of a turn, then their series. In double, so that
 // results in float are rounded once.
 STATOR_FN void sincos_turn(double t, double& sine, double& cosine) {
   const double quarter = floor(t * 4.0 + 0.5);
   const double y = (t - quarter * 0.25) * 6.283185307179586476925287;
   const double z = y * y;
-  constexpr double odd[] = {-1.0 / 6,       1.0 / 120,          -1.0 / 5040,          1.0 / 362880,
-                            -1.0 / 39916800, 1.0 / 6227020800.0, -1.0 / 1307674368000.0, 1.0 / 355687428096000.0};
-  constexpr double even[] = {-1.0 / 2,      1.0 / 24,          -1.0 / 720,           1.0 / 40320,
-                             -1.0 / 3628800, 1.0 / 479001600.0, -1.0 / 87178291200.0, 1.0 / 20922789888000.0};
-  double s = odd[7], c = even[7];
-  for (int k = 6; k >= 0; --k) {
-    s = s * z + odd[k];
-    c = c * z + even[k];
-  }
-  s = y + y * (z * s);
-  c = 1.0 + z * c;
+  const double s = y + y * (z * horner(z, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
+                                       1.0 / 6227020800.0, -1.0 / 1307674368000.0, 1.0 / 355687428096000.0));
+  const double c = 1.0 + z * horner(z, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0,
+                                    -1.0 / 87178291200.0, 1.0 / 20922789888000.0);
   const bool swap = quarter == 1.0 || quarter == 3.0;
   const double a = swap ? s : c, b = swap ? c : s;
   cosine = quarter == 1.0 || quarter == 2.0 ? -a : a;
@@ -72,24 +71,44 @@ template <class T>
 struct Normal {
   double mean, deviation;
 
+  STATOR_FN void pair(double radial, double turn, double* out) const {
+    const double radius = sqrt(-2.0 * log(radial)) * deviation;
+    double sine, cosine;
+    sincos_turn(turn, sine, cosine);
+    out[0] = mean + radius * cosine;
+    out[1] = mean + radius * sine;
+  }
   STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
-    for (int k = 0; k < draws<T>; k += 2) {
-      double radial, turn;
-      if constexpr (draws<T> == 2) {
-        radial = (from_words(x.x[0], x.x[1]) + 1.0) * 0x1p-53;
-        turn = from_words(x.x[2], x.x[3]) * 0x1p-53;
-      } else {
-        radial = (from_word(x.x[k]) + 1.0) * 0x1p-32;
-        turn = from_word(x.x[k + 1]) * 0x1p-32;
-      }
-      const double radius = sqrt(-2.0 * log(radial)) * deviation;
-      double sine, cosine;
-      sincos_turn(turn, sine, cosine);
-      out[k] = mean + radius * cosine;
-      out[k + 1] = mean + radius * sine;
+    if constexpr (draws<T> == 2) {
+      pair((from_words(x.x[0], x.x[1]) + 1.0) * 0x1p-53, from_words(x.x[2], x.x[3]) * 0x1p-53, out);
+    } else {
+      pair((from_word(x.x[0]) + 1.0) * 0x1p-32, from_word(x.x[1]) * 0x1p-32, out);
+      pair((from_word(x.x[2]) + 1.0) * 0x1p-32, from_word(x.x[3]) * 0x1p-32, out + 2);
     }
   }
 };
+
+// Elements of `count` Philox blocks from block `first` on. In three loops, each of which vectorises on the fast host.
+template <class T, int C, class Draw>
+STATOR_FN void draw_blocks(T* out, int64_t count, uint64_t seed, uint64_t first, const Draw& draw) {
+  constexpr int D = draws<T>;
+  uint32_t word[4][C];
+  double value[D][C];
+  for (int k = 0; k < C; ++k) {
+    const Philox4 block = philox4x32_10(seed, first + uint64_t(k), 0);
+    for (int j = 0; j < 4; ++j) word[j][k] = block.x[j];
+  }
+  for (int k = 0; k < C; ++k) {
+    double drawn[D];
+    draw(Philox4{{word[0][k], word[1][k], word[2][k], word[3][k]}}, drawn);
+    for (int j = 0; j < D; ++j) value[j][k] = drawn[j];
+  }
+  Vec<T, D> v;
+  for (int k = 0; k < count; ++k) {
+    for (int j = 0; j < D; ++j) v[j] = convert<T>(value[j][k]);
+    store_vector(out + int64_t(k) * D, v);
+  }
+}
 
 template <class T, class Draw, int Size>
 STATOR_KERNEL void random_kernel(T* out, int64_t n, uint64_t seed, uint64_t offset, Draw draw) {
@@ -97,26 +116,8 @@ STATOR_KERNEL void random_kernel(T* out, int64_t n, uint64_t seed, uint64_t offs
   const Group<Size> group;
   const int64_t whole = n / D, stride = group.blocks() * group.size * C;
   const int64_t first = (group.block() * group.size + group.rank()) * C;
-  for (int64_t i = first; i < whole; i += stride) {
-    if (C == 1 || whole - i < C) {
-      for (int64_t k = i; k < i + C && k < whole; ++k) {
-        double value[D];
-        draw(philox4x32_10(seed, offset + uint64_t(k), 0), value);
-        Vec<T, D> v;
-        for (int j = 0; j < D; ++j) v[j] = convert<T>(value[j]);
-        store_vector(out + k * D, v);
-      }
-      continue;
-    }
-    double value[D][C];
-    for (int k = 0; k < C; ++k) {
-      double drawn[D];
-      draw(philox4x32_10(seed, offset + uint64_t(i + k), 0), drawn);
-      for (int j = 0; j < D; ++j) value[j][k] = drawn[j];
-    }
-    for (int k = 0; k < C; ++k)
-      for (int j = 0; j < D; ++j) out[(i + k) * D + j] = convert<T>(value[j][k]);
-  }
+  for (int64_t i = first; i < whole; i += stride)
+    draw_blocks<T, C>(out + i * D, whole - i < C ? whole - i : C, seed, offset + uint64_t(i), draw);
   if (first == 0 && whole * D < n) {
     double value[D];
     draw(philox4x32_10(seed, offset + uint64_t(whole), 0), value);
