@@ -5,10 +5,8 @@
 #include <stator/ref.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 namespace stator {
 
@@ -19,25 +17,50 @@ class Tracker;
 
 class Box {
  public:
+  Box(const Box&) = delete;
   BoxKind kind() const { return kind_; }
-  const Ref<Box>& parent() const { return parent_; }
   bool closed() const { return native_.load(std::memory_order_acquire) == nullptr; }
 
-  // Closes children newest first, takes the native handle by exchange, releases it. Idempotent, any thread, never throws.
+  // Closes children newest first, takes the native handle by exchange, releases it. Idempotent, any thread, never
+  // throws. Returns once the box is closed, also when another thread does it.
   static void close(Box& box) noexcept;
 
-  virtual size_t bytes() const { return 0; }
-  virtual bool exported() const { return false; }
+  // What the Tracker reports; no virtual functions, since it may look while a destructor runs.
+  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  bool exported() const { return (exports_.load(std::memory_order_acquire) & ~detached_bit) > 0; }
 
  protected:
-  // origin: stator::Op of the call that made it, 0xffff for none.
-  Box(BoxKind kind, Ref<Box> parent, Tracker& tracker, uint16_t origin);
-  virtual ~Box();  // of a derived class calls close(*this) first; refcount zero means no children
+  // Part of: a member of its parent, deleted by it; references to it count as references to the parent, which may
+  // therefore hold it without a cycle.
+  enum class Hold { counted, part_of };
 
+  // origin: stator::Op of the call that made it, 0xffff for none. BackendClosedError when the parent is closing.
+  Box(BoxKind kind, Box* parent, Tracker& tracker, uint16_t origin, Hold hold = Hold::counted);
+  virtual ~Box();
+
+  // First statement of the destructor of a derived class without children: at a count of zero nobody else can get at
+  // it.
+  void dispose() noexcept;
+
+  void* native() const noexcept { return native_.load(std::memory_order_acquire); }
   // The native handle, or BackendClosedError naming `op`.
-  void* get(uint16_t op) const;
+  void* get(uint16_t op) const {
+    if (void* handle = native_.load(std::memory_order_acquire)) [[likely]]
+      return handle;
+    throw_closed(op);
+  }
   void set_native(void* handle) { native_.store(handle, std::memory_order_release); }
   virtual void release_native(void* handle) noexcept = 0;
+
+  bool left_alone() const;  // the process ended, or is a child of the one that made it
+  bool closing() const { return closing_.load(std::memory_order_acquire); }
+  void set_bytes(size_t bytes) { bytes_.store(bytes, std::memory_order_relaxed); }
+  // A reference unless the count is zero already: the object is then being destroyed by another thread.
+  bool try_retain() const noexcept;
+
+  // Consumers that hold the storage past close(). Detached: closed, and the last of them frees the storage.
+  static constexpr int32_t detached_bit = 1 << 30;
+  std::atomic<int32_t> exports_{0};
 
  private:
   friend class Tracker;
@@ -45,23 +68,36 @@ class Box {
   friend void retain(const Box*) noexcept;
   friend void release(const Box*) noexcept;
 
+  [[noreturn]] void throw_closed(uint16_t op) const;
+
   mutable std::atomic<int32_t> count_{0};
   const BoxKind kind_;
+  const bool part_;
   const uint16_t origin_;
+  const uint32_t generation_;
   std::atomic<bool> closing_{false};
+  bool settled_ = false;  // closed and released; guarded by the tracker's mutex
   std::atomic<void*> native_{nullptr};
-  Ref<Box> parent_;
+  std::atomic<size_t> bytes_{0};
+  Box* const parent_;
   Tracker& tracker_;
-  const std::chrono::steady_clock::time_point born_;
+  const int64_t born_;                                                 // nanoseconds
   Box *newest_child_ = nullptr, *older_ = nullptr, *newer_ = nullptr;  // guarded by the tracker's mutex
-  Box* next_released_ = nullptr;                                       // link of the release queue
+  mutable std::atomic<int32_t> queued_{0};                             // references that the release queue holds
+  mutable const Box* next_released_ = nullptr;
 };
 
 // Boxes whose last owner was a Python object: pushed by __dealloc__ without a lock, released by the next entry point.
 class STATOR_API ReleaseQueue {
  public:
   static void push(const Box* box) noexcept;  // takes over one count
-  static void drain() noexcept;
+  static void drain() noexcept {
+    if (head_.load(std::memory_order_relaxed)) drain_all();
+  }
+
+ private:
+  static void drain_all() noexcept;
+  static std::atomic<const Box*> head_;
 };
 
 }  // namespace stator

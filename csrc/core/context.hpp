@@ -3,6 +3,7 @@
 
 #include "core/box.hpp"
 #include "core/buffer.hpp"
+#include "core/process.hpp"
 #include "core/stream.hpp"
 #include "core/tracker.hpp"
 #include "kernels/table.hpp"
@@ -11,18 +12,30 @@
 #include <stator/array.hpp>
 #include <stator/op_table.hpp>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace stator {
 
-namespace libs { class Blas; }
+class LibraryBox;
 
 class Context final : public Box {
  public:
   static Ref<Context> open(Device device, const BackendOptions& options);
   ~Context() override;
+  using Box::try_retain;
+
+  // Backend.close(): refuses new guards, waits for those in flight, synchronises, closes the children, newest first.
+  // False when guards were still held at the deadline (of the exit hook: daemon threads live on); nothing is closed
+  // then.
+  static constexpr auto forever = std::chrono::steady_clock::time_point::max();
+  bool shut(std::chrono::steady_clock::time_point deadline = forever) noexcept;
+  bool is_shut() const { return shut_.load(std::memory_order_acquire); }
+  bool quiet() const { return quiet_.load(std::memory_order_acquire); }  // shut, and all work is done
 
   // BackendClosedError once closed, ForkedProcessError in a child of the process that opened it.
   void require_open(uint16_t op) const;
@@ -34,42 +47,66 @@ class Context final : public Box {
   const kernels::Table& kernels() const { return *kernels_; }
   Tracker& tracker() const { return *tracker_; }
   Pool& pool() const { return *pool_; }
-  Ref<StreamBox> stream(int index);  // created at first use
-  void synchronize(uint16_t op);     // every stream that exists, then their error slots
+  Ref<StreamBox> stream(int index);      // created at first use
+  void synchronize(uint16_t op);         // every stream that exists, then their error slots
+  bool synchronize_noexcept() noexcept;  // the same without the slots; false when a stream reported an error
+  // The native stream, null when it is not made yet or gone.
+  runtime::StreamHandle native_stream(int index) const noexcept;
 
   // A library handle and its workspace, leased for one enqueue on the stream; given back by the lease's destructor.
   // The type-erased slot is filled by `make` at first use per (kind, stream); its Box kind is `library`.
-  struct Lease;
-  std::shared_ptr<void> lease(const char* library, StreamBox& stream, std::shared_ptr<void> (*make)(Context&, StreamBox&));
+  std::shared_ptr<void> lease(const char* library, StreamBox& stream,
+                              std::shared_ptr<void> (*make)(Context&, StreamBox&));
 
   // Device memory of `bytes`, zeroed once, private to the stream: counters of single-pass kernels that leave it zero.
-  void* zeroed_scratch(StreamBox& stream, size_t bytes, uint16_t op);
+  void* zeroed_scratch(StreamBox& stream, size_t bytes, uint16_t op) { return stream.zeroed_scratch(bytes, op); }
+
+  // A release that failed: warned of, a sticky fault once.
+  void report(const char* call, runtime::Status status) noexcept;
+
+  void note_division_by_zero() { division_by_zero_.store(true, std::memory_order_relaxed); }
+  bool poll_division_by_zero(uint16_t op);
 
  private:
   friend class OpGuard;
-  Context(Device device, const BackendOptions& options);
+  Context(Device device, const BackendOptions& options, std::unique_ptr<Tracker> tracker);
   void release_native(void*) noexcept override;
+  void give_back(LibraryBox* library) noexcept;
 
   const Device device_;
   const BackendOptions options_;
-  const int pid_;
+  const uint32_t process_;  // its generation
+  std::unique_ptr<Tracker> tracker_;
   std::shared_ptr<runtime::Runtime> runtime_;
   const kernels::Table* kernels_ = nullptr;
-  std::unique_ptr<Tracker> tracker_;
-  Ref<Pool> pool_;
-  std::mutex streams_mutex_;
-  Ref<StreamBox> streams_[Backend::stream_count];
+  // In this order: the pool frees its memory on the streams, so it is the newer child.
+  std::array<std::unique_ptr<StreamBox>, Backend::stream_count> streams_;
+  std::unique_ptr<Pool> pool_;
+  std::mutex libraries_mutex_;
+  std::vector<std::unique_ptr<LibraryBox>> libraries_;
+  std::atomic<bool> division_by_zero_{false};
+  std::atomic<bool> shut_{false}, quiet_{false};
+  std::timed_mutex close_mutex_;
+  std::atomic<runtime::Status> reported_{runtime::status::success};
   std::atomic<int64_t> in_flight_{0};
 };
 
 // Held by every entry point while it touches the context: close() waits for it. Drains the release queue on entry.
+// The holder also has a reference to the context, or to one of its boxes, that outlives the guard.
 class OpGuard {
  public:
-  OpGuard(Context& context, uint16_t op);
-  ~OpGuard();
+  OpGuard(Context& context, uint16_t op) : context_(context) {
+    ReleaseQueue::drain();
+    // Sequentially consistent with shut(): either it sees the count, or this sees that it is shut.
+    context_.in_flight_.fetch_add(1);
+    if (context_.shut_.load() || context_.process_ != process_generation()) [[unlikely]]
+      refuse(op);
+  }
+  ~OpGuard() { context_.in_flight_.fetch_sub(1, std::memory_order_release); }
   OpGuard(const OpGuard&) = delete;
 
  private:
+  [[noreturn]] void refuse(uint16_t op);
   Context& context_;
 };
 

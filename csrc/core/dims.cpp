@@ -38,7 +38,8 @@ int64_t checked_size(std::string_view op, const Dims& shape, int itemsize) {
   // Empty extents count as 1 here, so that the strides of an empty array cannot overflow either.
   int64_t size = 1, extent = 1, bytes = 0;
   for (int64_t n : shape) {
-    if (n < 0) throw ShapeError(std::string(op), "negative extent in shape " + str(shape), "Extents are zero or positive");
+    if (n < 0)
+      throw ShapeError(std::string(op), "negative extent in shape " + str(shape), "Extents are zero or positive");
     size *= n != 0;
     if (__builtin_mul_overflow(extent, std::max<int64_t>(n, 1), &extent) ||
         __builtin_mul_overflow(extent, int64_t(itemsize), &bytes)) {
@@ -68,7 +69,8 @@ Dims broadcast_shapes(std::string_view op, const Dims& a, const Dims& b) {
 
 int normalize_axis(std::string_view op, int64_t axis, int ndim) {
   if (axis < -ndim || axis >= ndim) {
-    throw AxisError(std::string(op), "axis " + std::to_string(axis) + " for an array of " + std::to_string(ndim) + " dimensions",
+    throw AxisError(std::string(op),
+                    "axis " + std::to_string(axis) + " for an array of " + std::to_string(ndim) + " dimensions",
                     ndim ? "An axis is from " + std::to_string(-ndim) + " to " + std::to_string(ndim - 1)
                          : std::string("A 0-d array has no axis"));
   }

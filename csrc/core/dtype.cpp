@@ -35,9 +35,9 @@ DType complex_of(DType real) { return real == DType::float64 ? DType::complex128
 }  // namespace
 
 std::string_view name(DType d) {
-  static constexpr std::string_view names[dtype_count] = {
-      "bool",   "int8",    "int16",    "int32",   "int64",   "uint8",     "uint16",    "uint32",
-      "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+  static constexpr std::string_view names[dtype_count] = {"bool",     "int8",    "int16",   "int32",     "int64",
+                                                          "uint8",    "uint16",  "uint32",  "uint64",    "float16",
+                                                          "bfloat16", "float32", "float64", "complex64", "complex128"};
   return names[static_cast<int>(d)];
 }
 

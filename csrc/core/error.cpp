@@ -12,8 +12,8 @@ std::string join(const std::string& op, const std::string& cause, const std::str
 }
 
 std::string describe(const OutOfMemoryError::Figures& f) {
-  std::string text = "out of memory: requested " + size_text(f.requested) + ", free " + size_text(f.free) + ", cached " +
-                     size_text(f.cached);
+  std::string text = "out of memory: requested " + size_text(f.requested) + ", free " + size_text(f.free) +
+                     ", cached " + size_text(f.cached);
   if (f.limit) text += ", memory_limit " + size_text(f.limit);
   if (!f.largest_owner.empty()) text += ", largest owner " + f.largest_owner;
   return text;
@@ -33,11 +33,16 @@ std::string size_text(size_t bytes) {
 }
 
 Error::Error(std::string op, std::string cause, std::string remedy)
-    : std::runtime_error(join(op, cause, remedy)), op_(std::move(op)), cause_(std::move(cause)), remedy_(std::move(remedy)) {}
+    : std::runtime_error(join(op, cause, remedy)),
+      op_(std::move(op)),
+      cause_(std::move(cause)),
+      remedy_(std::move(remedy)) {}
 
 CudaError::CudaError(std::string op, int code, std::string name, std::string call, std::string remedy)
     : Error(std::move(op), call + " failed with " + name + " (" + std::to_string(code) + ")", std::move(remedy)),
-      code_(code), name_(std::move(name)), call_(std::move(call)) {}
+      code_(code),
+      name_(std::move(name)),
+      call_(std::move(call)) {}
 
 OutOfMemoryError::OutOfMemoryError(std::string op, Figures figures)
     : Error(std::move(op), describe(figures),

@@ -5,7 +5,9 @@
 
 #include <stator/backend.hpp>
 
+#include <condition_variable>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace stator {
@@ -14,10 +16,16 @@ class Tracker {
  public:
   std::vector<Resource> resources() const;  // oldest first; not the context and its pool
   size_t count() const;
+  size_t detached() const;            // closed buffers whose storage a consumer still holds
+  std::string largest_owner() const;  // "4.0 MiB matmul", empty when nothing is live
 
  private:
   friend class Box;
+  template <class Visit>
+  void for_each(Visit&& visit) const;
+
   mutable std::mutex mutex_;  // guards the child lists; never held in a foreign call
+  std::condition_variable changed_;
   Box* root_ = nullptr;
 };
 

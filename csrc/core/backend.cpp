@@ -1,0 +1,127 @@
+#include <stator/backend.hpp>
+
+#include "core/context.hpp"
+#include "core/text.hpp"
+
+#include <cstdlib>
+
+namespace stator {
+namespace {
+
+constexpr uint16_t synchronize_op = uint16_t(Op::synchronize);
+
+int checks_of_environment() {
+  const char* value = std::getenv("STATOR_CHECK");
+  int checks = 0;
+  for (std::string_view rest = value ? value : ""; !rest.empty();) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view word = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    if (word == "order")
+      checks |= 1;
+    else if (word == "poison")
+      checks |= 2;
+    else if (word == "all")
+      checks |= 3;
+    else if (!word.empty()) {
+      throw ValueError("Backend", "STATOR_CHECK=" + std::string(value),
+                       "Its words are order, poison and all, with commas");
+    }
+  }
+  return checks;
+}
+
+Device require_device(std::string_view text) {
+  if (text == "auto") return Device::parse(is_available(DeviceType::cuda) ? "cuda" : "cpu");
+  const Device device = Device::parse(text);
+  std::string reason;
+  if (!is_available(device.type, &reason)) {
+    throw DeviceUnavailableError("Backend", device.str() + " is not available: " + reason,
+                                 "Use device=\"cpu\", or see `python -m stator info`");
+  }
+  const int count = device_count(device.type);
+  if (device.index >= count) {
+    throw DeviceUnavailableError("Backend",
+                                 device.str() + " does not exist, the number of devices is " + std::to_string(count),
+                                 "Use a lower index, or check CUDA_VISIBLE_DEVICES");
+  }
+  return device;
+}
+
+Context& require(const Ref<Context>& context) {
+  if (!context) throw ValueError("Backend", "a default-constructed backend", "Open one with Backend::open(device)");
+  return *context;
+}
+
+}  // namespace
+
+Backend Backend::open(std::string_view device, const BackendOptions& options) {
+  BackendOptions resolved = options;
+  if (resolved.checks < 0) resolved.checks = checks_of_environment();
+  return Backend(Context::open(require_device(device), resolved));
+}
+
+void Backend::close() const {
+  if (context_) context_->shut();
+}
+
+bool Backend::closed() const { return !context_ || context_->is_shut(); }
+Device Backend::device() const { return require(context_).device(); }
+const BackendOptions& Backend::options() const { return require(context_).options(); }
+std::string Backend::kernels() const { return require(context_).kernels().name; }
+
+DeviceInfo Backend::info() const {
+  const runtime::Properties& p = require(context_).runtime().properties();
+  return {p.name,           p.compute_major,   p.compute_minor,         p.total_memory,
+          p.driver_version, p.runtime_version, p.limits.multiprocessors};
+}
+
+Stream Backend::stream(int index) const {
+  const OpGuard guard(require(context_), no_op);
+  return Stream(context_->stream(index));
+}
+
+Event Backend::event() const {
+  const OpGuard guard(require(context_), no_op);
+  return Event(Ref<EventBox>(new EventBox(*context_)));
+}
+
+void Backend::synchronize() const {
+  const OpGuard guard(require(context_), synchronize_op);
+  context_->synchronize(synchronize_op);
+}
+
+std::vector<Resource> Backend::resources() const {
+  ReleaseQueue::drain();
+  return require(context_).tracker().resources();
+}
+
+MemoryStats Backend::memory() const {
+  ReleaseQueue::drain();
+  return require(context_).pool().stats();
+}
+
+Statistics Backend::statistics() const {
+  const runtime::Counters counters = require(context_).runtime().counters();
+  Statistics result;
+  result.kernel_launches = counters.calls[int(runtime::Call::launch)];
+  result.library_calls = counters.calls[int(runtime::Call::library)];
+  result.h2d_bytes = counters.h2d_bytes;
+  result.d2h_bytes = counters.d2h_bytes;
+  result.d2d_bytes = counters.d2d_bytes;
+  for (int i = 0; i < runtime::call_count; ++i)
+    result.calls.emplace_back(runtime::name(runtime::Call(i)), counters.calls[i]);
+  return result;
+}
+
+void Backend::empty_cache() const {
+  const OpGuard guard(require(context_), no_op);
+  context_->pool().empty_cache();
+}
+
+bool Backend::poll_division_by_zero() const {
+  const OpGuard guard(require(context_), no_op);
+  return context_->poll_division_by_zero(no_op);
+}
+
+}  // namespace stator

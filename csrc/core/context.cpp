@@ -1,0 +1,128 @@
+#include "core/context.hpp"
+
+#include "core/column.hpp"
+#include "core/library_box.hpp"
+#include "core/text.hpp"
+
+#include <thread>
+
+namespace stator {
+
+using runtime::status::success;
+
+Ref<Context> Context::open(Device device, const BackendOptions& options) {
+  Ref<Context> context(new Context(device, options, std::make_unique<Tracker>()));
+  enlist(*context);
+  return context;
+}
+
+Context::Context(Device device, const BackendOptions& options, std::unique_ptr<Tracker> tracker)
+    : Box(BoxKind::context, nullptr, *tracker, no_op),
+      device_(device),
+      options_(options),
+      process_(process_generation()),
+      tracker_(std::move(tracker)) {
+  kernels_ = &column_for(device.type);
+  const runtime::Table& table = device.type == DeviceType::cuda ? runtime::cuda_table() : runtime::host_table();
+  runtime_ = std::make_shared<runtime::Runtime>(table, device.index, unsigned(std::max(options.checks, 0)));
+  for (int i = 0; i < Backend::stream_count; ++i) streams_[i] = std::make_unique<StreamBox>(*this, i);
+  pool_ = std::make_unique<Pool>(*this);
+  set_native(runtime_.get());
+}
+
+Context::~Context() {
+  shut();
+  delist(*this);
+  // Left open at the end of the process: its runtime is leaked on purpose, since its destructor would call the device.
+  if (!closed() && runtime_) new std::shared_ptr<runtime::Runtime>(std::move(runtime_));
+}
+
+bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
+  if (left_alone()) return true;
+  shut_.store(true);
+  std::unique_lock lock(close_mutex_, std::defer_lock);
+  if (deadline == forever)
+    lock.lock();
+  else if (!lock.try_lock_until(deadline))
+    return false;
+  if (closed()) return true;
+  ReleaseQueue::drain();
+  while (in_flight_.load() > 0) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  if (synchronize_noexcept() || synchronize_noexcept()) quiet_.store(true, std::memory_order_release);
+  for (const auto& stream : streams_) stream->log_pending();
+  Box::close(*this);
+  return true;
+}
+
+void Context::release_native(void*) noexcept { report("context_destroy", runtime_->destroy_noexcept()); }
+
+void Context::require_open(uint16_t op) const {
+  if (process_ != process_generation()) {
+    throw ForkedProcessError(op_text(op), "the backend belongs to the parent of this process",
+                             "Open a backend after the fork, or start processes with the spawn method");
+  }
+  if (is_shut())
+    throw BackendClosedError(op_text(op), "the backend on " + device_.str() + " is closed", "Open a new Backend");
+}
+
+void OpGuard::refuse(uint16_t op) {
+  context_.in_flight_.fetch_sub(1);
+  context_.require_open(op);
+  throw BackendClosedError(op_text(op), "the backend is closed", "Open a new Backend");
+}
+
+Ref<StreamBox> Context::stream(int index) {
+  if (index < 0 || index >= Backend::stream_count) {
+    throw ValueError("Backend.stream", "stream " + std::to_string(index),
+                     "Streams are numbered from 0 to " + std::to_string(Backend::stream_count - 1));
+  }
+  StreamBox& stream = *streams_[index];
+  if (stream.closed()) [[unlikely]] {
+    require_open(no_op);
+    stream.open(no_op);
+  }
+  return Ref<StreamBox>(&stream);
+}
+
+runtime::StreamHandle Context::native_stream(int index) const noexcept { return streams_[index]->native(); }
+
+void Context::synchronize(uint16_t op) {
+  for (const auto& stream : streams_) {
+    if (!stream->closed()) runtime_->stream_synchronize(stream->handle(op));
+  }
+  pool_->poll_foreign();
+  for (const auto& stream : streams_) {
+    if (!stream->closed()) stream->raise_pending(op);
+  }
+}
+
+bool Context::synchronize_noexcept() noexcept {
+  bool fine = true;
+  for (const auto& stream : streams_) {
+    if (runtime::StreamHandle handle = stream->native()) {
+      const runtime::Status status = runtime_->stream_synchronize_noexcept(handle);
+      fine = fine && status == success;
+    }
+  }
+  return fine;
+}
+
+void Context::report(const char* call, runtime::Status status) noexcept {
+  // Unloading: the device's runtime ended before us, and has released everything.
+  if (status == success || status == runtime::status::unloading) return;
+  const bool sticky = status == runtime::status::illegal_address || status == runtime::status::launch_failure;
+  if (sticky && reported_.exchange(status) == status) return;
+  warn("stator: %s failed with %s", call, runtime_->table().error_name(status));
+}
+
+bool Context::poll_division_by_zero(uint16_t op) {
+  for (const auto& stream : streams_) {
+    if (!stream->closed() && stream->saw_division_by_zero()) stream->raise_pending(op);
+  }
+  return division_by_zero_.exchange(false, std::memory_order_relaxed);
+}
+
+}  // namespace stator

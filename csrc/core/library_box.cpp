@@ -1,0 +1,34 @@
+#include "core/library_box.hpp"
+
+namespace stator {
+
+std::shared_ptr<void> Context::lease(const char* library, StreamBox& stream,
+                                     std::shared_ptr<void> (*make)(Context&, StreamBox&)) {
+  const auto lend = [this](LibraryBox* box) {
+    return std::shared_ptr<void>(box->object(), [this, box](void*) { give_back(box); });
+  };
+  {
+    const std::lock_guard lock(libraries_mutex_);
+    for (const auto& box : libraries_) {
+      if (box->in_use || box->library() != library || box->stream() != stream.index()) continue;
+      box->in_use = true;
+      return lend(box.get());
+    }
+  }
+  auto made = std::make_unique<LibraryBox>(*this, library, stream.index());
+  made->fill(make(*this, stream));
+  made->in_use = true;
+  LibraryBox* box = made.get();
+  {
+    const std::lock_guard lock(libraries_mutex_);
+    libraries_.push_back(std::move(made));
+  }
+  return lend(box);
+}
+
+void Context::give_back(LibraryBox* library) noexcept {
+  const std::lock_guard lock(libraries_mutex_);
+  library->in_use = false;
+}
+
+}  // namespace stator

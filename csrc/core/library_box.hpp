@@ -1,0 +1,31 @@
+// LibraryBox: a vendor-library handle with its workspace, as a tracked object that one enqueue at a time holds.
+#pragma once
+
+#include "core/context.hpp"
+
+#include <string_view>
+
+namespace stator {
+
+class LibraryBox final : public Box {
+ public:
+  LibraryBox(Context& context, std::string_view library, int stream)
+      : Box(BoxKind::library, &context, context.tracker(), 0xffff, Hold::part_of), library_(library), stream_(stream) {}
+  ~LibraryBox() override { dispose(); }
+  std::string_view library() const { return library_; }
+  int stream() const { return stream_; }
+  void* object() const { return object_.get(); }
+  void fill(std::shared_ptr<void> object) {
+    object_ = std::move(object);
+    set_native(object_.get());
+  }
+  bool in_use = false;  // guarded by the context's mutex of libraries
+
+ private:
+  void release_native(void*) noexcept override { object_.reset(); }
+  const std::string_view library_;  // a literal
+  const int stream_;
+  std::shared_ptr<void> object_;
+};
+
+}  // namespace stator

@@ -1,0 +1,140 @@
+#include "core/op_call.hpp"
+
+#include "core/overlap.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace stator {
+namespace {
+
+Ref<Context> common_context(Op op, std::initializer_list<const Array*> inputs) {
+  const std::string_view call = op_info(op).call;
+  Context* context = nullptr;
+  for (const Array* input : inputs) {
+    if (!input) continue;
+    if (!*input) throw ValueError(std::string(call), "an array without memory", "Pass an array made by a Backend");
+    Context* other = &input->buffer()->context();
+    if (context && other != context) {
+      throw BackendMismatchError(
+          std::string(call), "arrays of two backends, on " + context->device().str() + " and " + other->device().str(),
+          "Move one with to_device(), or make both with one Backend");
+    }
+    context = other;
+  }
+  if (!context) throw ValueError(std::string(call), "no array among the operands", "Pass at least one array");
+  return Ref<Context>(context);
+}
+
+Ref<Context> context_of(Op op, const Backend& backend) {
+  if (backend.context()) return backend.context();
+  throw ValueError(op_text(uint16_t(op)), "a default-constructed backend", "Open one with Backend::open(device)");
+}
+
+void submit(const abi::Queue& queue, const abi::Launch& launch) {
+  const OpCall& call = *static_cast<const OpCall*>(queue.stream);
+  call.context().runtime().launch(launch, call.stream().handle(queue.op), call.record());
+}
+
+}  // namespace
+
+OpCall::OpCall(Op op, Ref<Context> context, const Stream& stream)
+    : op_(op), context_(std::move(context)), guard_(*context_, uint16_t(op)) {
+  stream_ = stream ? stream.box() : context_->stream(0);
+  if (&stream_->context() != context_.get()) {
+    throw BackendMismatchError(std::string(name()), "a stream of another backend",
+                               "Pass a stream of the arrays' backend");
+  }
+}
+
+OpCall::OpCall(Op op, std::initializer_list<const Array*> inputs, const Stream& stream)
+    : OpCall(op, common_context(op, inputs), stream) {
+  size_t count = 0;
+  for (const Array* input : inputs) {
+    if (!input) continue;
+    if (count < inputs_.size())
+      inputs_[count++] = input;
+    else
+      more_inputs_.push_back(input);
+  }
+}
+
+OpCall::OpCall(Op op, const Backend& backend, const Stream& stream) : OpCall(op, context_of(op, backend), stream) {}
+
+Array OpCall::empty(const Dims& shape, DType dtype) {
+  const int64_t size = checked_size(name(), shape, itemsize(dtype));
+  Ref<Buffer> buffer = context_->pool().allocate(size_t(size) * itemsize(dtype), *stream_, uint16_t(op_));
+  return Array(std::move(buffer), dtype, shape, contiguous_strides(shape), 0);
+}
+
+Array OpCall::output(const Dims& shape, DType dtype, const Array* out) {
+  if (!out) return empty(shape, dtype);
+  check_out(shape, dtype, *out);
+  return *out;
+}
+
+void OpCall::check_out(const Dims& shape, DType dtype, const Array& out) const {
+  const std::string op(name());
+  if (!out) throw ValueError(op, "out is an array without memory", "Pass an array made by a Backend");
+  if (&out.buffer()->context() != context_.get()) {
+    throw BackendMismatchError(op, "out belongs to another backend", "Make it with the backend of the inputs");
+  }
+  if (!(out.shape() == shape)) {
+    throw ShapeError(op, "out has shape " + str(out.shape()) + ", the result has " + str(shape),
+                     "out has the exact shape");
+  }
+  if (!can_cast_same_kind(dtype, out.dtype())) {
+    throw DTypeError(op,
+                     "out has dtype " + std::string(stator::name(out.dtype())) + ", the result has " +
+                         std::string(stator::name(dtype)),
+                     "out takes a cast within one kind, or to a wider kind");
+  }
+  if (out.buffer()->read_only()) throw ValueError(op, "out is read-only", "Copy it first");
+  const auto check = [&](const Array* input) {
+    if (!input || input == &out || same_view(*input, out) || !may_overlap(*input, out)) return;
+    throw ValueError(op, "out shares part of its memory with an input", "Pass the very same view, or separate memory");
+  };
+  for (const Array* input : inputs_) check(input);
+  for (const Array* input : more_inputs_) check(input);
+}
+
+void* OpCall::scratch(size_t bytes) {
+  scratch_.push_back(context_->pool().allocate(bytes, *stream_, uint16_t(op_)));
+  return scratch_.back()->memory(uint16_t(op_));
+}
+
+void OpCall::declare(const Array& array, bool write) {
+  Buffer& buffer = *array.buffer();
+  const void* memory = buffer.memory(uint16_t(op_));
+  buffer.note_use(stream_->index());
+  buffer.set_last_stream(stream_->index());
+  synchronous_ = synchronous_ || buffer.host_shared();
+  const Extent extent = extent_of(array);
+  const abi::Access access{memory, array.offset() * itemsize(array.dtype()) + extent.begin, extent.end - extent.begin,
+                           write};
+  if (access_count_ < int(few_.size())) {
+    few_[access_count_] = access;
+  } else {
+    if (many_.empty()) many_.assign(few_.begin(), few_.end());
+    many_.push_back(access);
+  }
+  ++access_count_;
+}
+
+runtime::Record OpCall::record() const {
+  return {uint16_t(op_), many_.empty() ? few_.data() : many_.data(), access_count_, synchronous_};
+}
+
+const abi::Queue& OpCall::queue() {
+  stream_->raise_pending(uint16_t(op_));
+  const runtime::Record accesses = record();
+  queue_ = {submit,        this,         &context_->runtime().properties().limits, stream_->slot(), accesses.accesses,
+            access_count_, uint16_t(op_)};
+  return queue_;
+}
+
+void OpCall::finish_indices() {
+  if (context_->options().eager_indices) stream_->synchronize(uint16_t(op_));
+}
+
+}  // namespace stator

@@ -1,0 +1,26 @@
+#include "core/box.hpp"
+
+namespace stator {
+
+std::atomic<const Box*> ReleaseQueue::head_{nullptr};
+
+// Two owners may push the same box before anyone drains: it is linked once and its references are counted.
+void ReleaseQueue::push(const Box* box) noexcept {
+  if (box->queued_.fetch_add(1, std::memory_order_acq_rel) > 0) return;
+  const Box* head = head_.load(std::memory_order_relaxed);
+  do box->next_released_ = head;
+  while (!head_.compare_exchange_weak(head, box, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void ReleaseQueue::drain_all() noexcept {
+  const Box* box = head_.exchange(nullptr, std::memory_order_acquire);
+  while (box) {
+    const Box* next = box->next_released_;  // read before the count: then it may be pushed anew
+    for (int32_t references = box->queued_.exchange(0, std::memory_order_acq_rel); references > 0; --references) {
+      release(box);
+    }
+    box = next;
+  }
+}
+
+}  // namespace stator

@@ -1,0 +1,118 @@
+// The end of the process, and its forks: who is still open, and what may no longer be touched.
+#include "core/context.hpp"
+#include "core/process.hpp"
+
+#include <pthread.h>
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+namespace stator {
+
+std::atomic<uint32_t> fork_count{0};
+std::atomic<bool> process_ended{false};
+std::atomic<int64_t> detached_blocks{0};
+
+namespace {
+
+void to_stderr(const char* text) { std::fprintf(stderr, "%s\n", text); }
+std::atomic<void (*)(const char*)> warning_handler{to_stderr};
+
+constexpr auto patience = std::chrono::seconds(5);  // with threads that do not come back from a call
+
+}  // namespace
+
+class OpenContexts {
+ public:
+  static OpenContexts& instance() {
+    static auto* contexts = new OpenContexts;  // outlives every static destructor
+    return *contexts;
+  }
+
+  void add(Context& context) {
+    const std::lock_guard lock(mutex_);
+    if (ending_) throw BackendClosedError("Backend", "the process is ending", "Open backends before shutdown()");
+    contexts_.push_back(&context);
+    (context.runtime().is_host() ? host_used_ : cuda_used_) = true;
+    if (hooked_) return;
+    // After the runtime's own exit hooks were registered, so that this one runs before them.
+    std::atexit([] { shutdown(); });
+    hooked_ = true;
+  }
+
+  void remove(Context& context) {
+    const std::lock_guard lock(mutex_);
+    std::erase(contexts_, &context);
+  }
+
+  void close_all() {
+    std::vector<Context*> open;
+    bool settled = true;
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(ending_, true)) return;
+      for (Context* context : contexts_) {
+        if (context->try_retain())
+          open.push_back(context);
+        else
+          settled = false;  // another thread is destroying it
+      }
+    }
+    ReleaseQueue::drain();
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (size_t i = open.size(); i-- > 0;) settled = open[i]->shut(deadline) && settled;
+    ReleaseQueue::drain();
+    if (settled && process_generation() == 0) {
+      if (host_used_) report_leaks(runtime::host_table());
+      if (cuda_used_) report_leaks(runtime::cuda_table());
+    }
+    process_ended.store(true, std::memory_order_release);
+    for (Context* context : open) release(context);
+  }
+
+ private:
+  OpenContexts() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+  static void before_fork() { instance().mutex_.lock(); }
+  static void after_fork_in_parent() { instance().mutex_.unlock(); }
+  static void after_fork_in_child() {
+    fork_count.fetch_add(1);
+    instance().contexts_.clear();
+    instance().mutex_.unlock();
+  }
+
+  static void report_leaks(const runtime::Table& table) {
+    const std::array<int64_t, 5> left = table.outstanding();
+    const int64_t memory = left[0] + left[1] - detached_blocks.load();
+    if (memory <= 0 && left[2] <= 0 && left[3] <= 0 && left[4] <= 0) return;
+    warn("stator: leaked %lld allocations, %lld streams, %lld events, %lld contexts on %s",
+         static_cast<long long>(memory), static_cast<long long>(left[2]), static_cast<long long>(left[3]),
+         static_cast<long long>(left[4]), table.column);
+  }
+
+  std::mutex mutex_;
+  std::vector<Context*> contexts_;
+  bool ending_ = false, hooked_ = false, host_used_ = false, cuda_used_ = false;
+};
+
+void enlist(Context& context) { OpenContexts::instance().add(context); }
+void delist(Context& context) noexcept { OpenContexts::instance().remove(context); }
+void shutdown() noexcept { OpenContexts::instance().close_all(); }
+
+void set_warning_handler(void (*handler)(const char*)) { warning_handler.store(handler ? handler : to_stderr); }
+
+void warn(const char* format, ...) noexcept {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  try {
+    warning_handler.load()(text);
+  } catch (...) {
+    to_stderr(text);
+  }
+}
+
+}  // namespace stator

@@ -1,0 +1,125 @@
+#include "core/stream.hpp"
+
+#include "core/context.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace stator {
+
+using runtime::status::success;
+
+StreamBox::StreamBox(Context& context, int index)
+    : Box(BoxKind::stream, &context, context.tracker(), no_op, Hold::part_of), context_(context), index_(index) {}
+
+StreamBox::~StreamBox() { dispose(); }
+
+void StreamBox::open(uint16_t op) {
+  if (!closed()) return;
+  const std::lock_guard lock(mutex_);
+  if (!closed() || closing()) return;
+  runtime::Runtime& runtime = context_.runtime();
+  const runtime::StreamHandle stream = runtime.stream_create();
+  void *claim = nullptr, *record = nullptr;
+  try {
+    claim = device_memory(sizeof(uint32_t), stream, op);
+    if (runtime.allocate_pinned(sizeof(abi::FaultRecord), &record) != success) {
+      throw OutOfMemoryError(op_text(op), {sizeof(abi::FaultRecord), 0, 0, 0, {}});
+    }
+  } catch (...) {
+    if (claim) runtime.free_noexcept(claim, sizeof(uint32_t), stream);
+    runtime.stream_destroy_noexcept(stream);
+    throw;
+  }
+  slot_ = {static_cast<uint32_t*>(claim), new (record) abi::FaultRecord{}};
+  set_bytes(sizeof(uint32_t) + sizeof(abi::FaultRecord));
+  set_native(stream);
+}
+
+// Zeroed. The few bytes of a stream are its own, not the pool's: they go when the stream goes, after the pool.
+void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint16_t op) {
+  runtime::Runtime& runtime = context_.runtime();
+  void* memory = nullptr;
+  if (runtime.allocate(bytes, stream, &memory) != success) {
+    context_.synchronize_noexcept();
+    context_.pool().empty_cache();
+    if (runtime.allocate(bytes, stream, &memory) != success) throw context_.pool().out_of_memory(bytes, op);
+  }
+  try {
+    runtime.fill(memory, 0, bytes, stream, {.op = op});
+  } catch (...) {
+    runtime.free_noexcept(memory, bytes, stream);
+    throw;
+  }
+  return memory;
+}
+
+void* StreamBox::zeroed_scratch(size_t bytes, uint16_t op) {
+  const runtime::StreamHandle stream = handle(op);
+  const std::lock_guard lock(mutex_);
+  if (bytes > scratch_bytes_) {
+    const size_t larger = std::max(bytes, std::max<size_t>(2 * scratch_bytes_, 4096));
+    void* memory = device_memory(larger, stream, op);
+    // Kernels in flight still use the smaller one: it is freed in stream order.
+    if (scratch_) context_.runtime().free_noexcept(scratch_, scratch_bytes_, stream);
+    set_bytes(this->bytes() - scratch_bytes_ + larger);
+    scratch_ = memory;
+    scratch_bytes_ = larger;
+  }
+  return scratch_;
+}
+
+bool StreamBox::take_record(abi::FaultRecord* record) {
+  *record = *slot_.record;
+  record->fault = __atomic_exchange_n(&slot_.record->fault, 0, __ATOMIC_ACQ_REL);
+  return record->fault != 0;  // another thread was faster
+}
+
+void StreamBox::take_slot(uint16_t op) {
+  const runtime::StreamHandle stream = handle(op);
+  abi::FaultRecord seen{};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!slot_set() || !take_record(&seen)) return;
+    try {
+      context_.runtime().fill(slot_.claim, 0, sizeof(uint32_t), stream, {.op = op});
+    } catch (...) {
+      __atomic_store_n(&slot_.record->fault, seen.fault, __ATOMIC_RELEASE);  // for the next look
+      throw;
+    }
+  }
+  if (abi::Fault(seen.fault) == abi::Fault::division_by_zero) {
+    context_.note_division_by_zero();
+    return;
+  }
+  throw IndexError(
+      op_text(uint16_t(seen.op)),
+      "index " + std::to_string(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",
+      "Indices of an axis of n elements are from -n to n - 1");
+}
+
+void StreamBox::log_pending() noexcept {
+  abi::FaultRecord seen{};
+  if (!slot_set() || !take_record(&seen) || abi::Fault(seen.fault) != abi::Fault::index_out_of_range) return;
+  const std::string_view call = unsigned(seen.op) < unsigned(op_count) ? op_info(Op(seen.op)).call : "an operation";
+  warn("stator: %.*s: index %lld at position %lld is out of range, seen when the backend closed", int(call.size()),
+       call.data(), static_cast<long long>(seen.value), static_cast<long long>(seen.position));
+}
+
+void StreamBox::synchronize(uint16_t op) {
+  context_.runtime().stream_synchronize(handle(op));
+  raise_pending(op);
+}
+
+void StreamBox::release_native(void* handle) noexcept {
+  runtime::Runtime& runtime = context_.runtime();
+  if (scratch_) context_.report("free", runtime.free_noexcept(scratch_, scratch_bytes_, handle));
+  context_.report("free", runtime.free_noexcept(slot_.claim, sizeof(uint32_t), handle));
+  context_.report("stream_destroy", runtime.stream_destroy_noexcept(handle));  // waits: the record is written no more
+  context_.report("free_pinned", runtime.free_pinned_noexcept(slot_.record));
+  slot_ = {};
+  scratch_ = nullptr;
+}
+
+}  // namespace stator

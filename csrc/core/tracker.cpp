@@ -1,0 +1,66 @@
+#include "core/tracker.hpp"
+
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+namespace stator {
+
+// A box without a handle is not made yet, or gone, unless a consumer still holds its storage.
+template <class Visit>
+void Tracker::for_each(Visit&& visit) const {
+  const std::lock_guard lock(mutex_);
+  const auto descend = [&](const auto& self, const Box& box) -> void {
+    const bool listed = box.kind_ != BoxKind::context && box.kind_ != BoxKind::pool;
+    if (listed && (!box.closed() || box.exported())) visit(box);
+    for (const Box* child = box.newest_child_; child; child = child->older_) self(self, *child);
+  };
+  if (root_) descend(descend, *root_);
+}
+
+std::vector<Resource> Tracker::resources() const {
+  struct Entry {
+    int64_t born;
+    Resource resource;
+  };
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  const int64_t now = time.tv_sec * int64_t(1'000'000'000) + time.tv_nsec;
+  std::vector<Entry> entries;
+  for_each([&](const Box& box) {
+    entries.push_back(
+        {box.born_,
+         {name(box.kind_), box.bytes(), double(now - box.born_) * 1e-9, op_text(box.origin_), box.exported()}});
+  });
+  std::reverse(entries.begin(), entries.end());  // the lists run from new to old; equal ticks keep their order
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.born < b.born; });
+  std::vector<Resource> result;
+  for (Entry& entry : entries) result.push_back(std::move(entry.resource));
+  return result;
+}
+
+size_t Tracker::count() const {
+  size_t count = 0;
+  for_each([&](const Box&) { ++count; });
+  return count;
+}
+
+size_t Tracker::detached() const {
+  size_t count = 0;
+  for_each([&](const Box& box) { count += box.closed(); });
+  return count;
+}
+
+std::string Tracker::largest_owner() const {
+  size_t bytes = 0;
+  uint16_t origin = no_op;
+  for_each([&](const Box& box) {
+    if (box.kind_ == BoxKind::buffer && box.bytes() > bytes) bytes = box.bytes(), origin = box.origin_;
+  });
+  if (!bytes) return {};
+  const std::string op = op_text(origin);
+  return op.empty() ? size_text(bytes) : size_text(bytes) + " " + op;
+}
+
+}  // namespace stator

@@ -1,0 +1,84 @@
+// NumPy basic indexing: integers, slices, newaxis and one ellipsis, all of them views.
+#include "core/context.hpp"
+
+#include <stator/creation.hpp>
+#include <stator/op_table.hpp>
+
+#include <algorithm>
+
+namespace stator {
+namespace {
+
+struct Range {
+  int64_t start, step, count;
+};
+
+// Python's slice.indices(extent).
+Range resolve(const std::string& op, const Index& index, int64_t extent) {
+  const int64_t step = index.step;
+  if (step == 0) throw ValueError(op, "a slice of step 0", "Step forwards or backwards");
+  const int64_t lowest = step < 0 ? -1 : 0, highest = step < 0 ? extent - 1 : extent;
+  const auto clamp = [&](int64_t value) { return std::clamp(value < 0 ? value + extent : value, lowest, highest); };
+  const int64_t start = index.has_start ? clamp(index.start) : step < 0 ? highest : lowest;
+  const int64_t stop = index.has_stop ? clamp(index.stop) : step < 0 ? lowest : highest;
+  const int64_t span = step < 0 ? start - stop : stop - start;
+  if (span <= 0) return {0, 1, 0};
+  const uint64_t stride = step < 0 ? -uint64_t(step) : uint64_t(step);
+  return {start, step, int64_t((uint64_t(span) - 1) / stride) + 1};
+}
+
+}  // namespace
+
+Array getitem(const Array& x, std::span<const Index> index) {
+  const std::string op(op_info(Op::getitem).call);
+  if (!x) throw ValueError(op, "an array without memory", "Pass an array made by a Backend");
+  x.buffer()->context().require_open(uint16_t(Op::getitem));
+  int consumed = 0, ellipses = 0;
+  for (const Index& i : index) {
+    consumed += i.type == Index::Type::integer || i.type == Index::Type::slice;
+    ellipses += i.type == Index::Type::ellipsis;
+  }
+  if (ellipses > 1) throw IndexError(op, "more than one ellipsis", "Write ... once");
+  if (consumed > x.ndim()) {
+    throw IndexError(op, std::to_string(consumed) + " indices for shape " + str(x.shape()), "Give at most one an axis");
+  }
+  Dims shape, strides;
+  int64_t offset = x.offset();
+  int axis = 0;
+  const auto keep = [&](int64_t extent, int64_t stride) {
+    shape.push_back(extent);
+    strides.push_back(stride);
+  };
+  const auto keep_until = [&](int end) {
+    for (; axis < end; ++axis) keep(x.shape()[axis], x.strides()[axis]);
+  };
+  for (const Index& i : index) {
+    switch (i.type) {
+      case Index::Type::newaxis: keep(1, 0); break;
+      case Index::Type::ellipsis: keep_until(axis + x.ndim() - consumed); break;
+      case Index::Type::integer: {
+        const int64_t extent = x.shape()[axis];
+        if (i.start < -extent || i.start >= extent) {
+          throw IndexError(op,
+                           "index " + std::to_string(i.start) + " for axis " + std::to_string(axis) + " of extent " +
+                               std::to_string(extent),
+                           "Indices of an axis of n elements are from -n to n - 1");
+        }
+        offset += (i.start < 0 ? i.start + extent : i.start) * x.strides()[axis++];
+        break;
+      }
+      case Index::Type::slice: {
+        const Range range = resolve(op, i, x.shape()[axis]);
+        offset += range.start * x.strides()[axis];
+        // A step over fewer than two elements may be huge: it is never taken.
+        keep(range.count, range.count > 1 ? range.step * x.strides()[axis] : x.strides()[axis]);
+        ++axis;
+        break;
+      }
+    }
+  }
+  keep_until(x.ndim());
+  return Array(x.buffer(), x.dtype(), std::move(shape), std::move(strides), offset);
+}
+
+}  // namespace stator
