@@ -8,6 +8,7 @@ from stator.cpp.op_table cimport Op
 cdef class Array:
     cdef cpp.Array c
     cdef readonly Backend backend
+    cdef bint lent  # its address was given away by __cuda_array_interface__
     cdef object __weakref__
 
 # An empty Array object of the backend, its C++ array to be filled in.

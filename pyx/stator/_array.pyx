@@ -9,7 +9,7 @@ from libcpp.optional cimport optional
 from libcpp.vector cimport vector
 
 from stator._backend cimport Backend, after_wait, enter, resolve
-from stator._buffer cimport fill_buffer, host_array, release_buffer
+from stator._buffer cimport host_array
 from stator._convert cimport from_dims, from_scalar, not_an_array, to_dims, to_dtype, to_index, to_int, to_scalar
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
@@ -33,7 +33,10 @@ cdef class Array:
         raise TypeError("use stator.asarray, stator.zeros, ...")
 
     def __dealloc__(self):
-        interop.release_later(self.c)
+        if self.lent:
+            interop.unexport(self.c)
+        else:
+            interop.release_later(self.c)
 
     @property
     def ndim(self) -> int:
@@ -96,7 +99,7 @@ cdef class Array:
     def mT(self) -> Array:
         """A view with the last two axes swapped."""
         if self.c.ndim() < 2:
-            raise ShapeError(f"shape {self.shape} has fewer than two axes", op="Array.mT")
+            raise ShapeError(f"shape {self.shape} has fewer than two axes", op="Array.mT", remedy="Reshape it first.")
         return swap_last(self)
 
     def to_numpy(self) -> numpy.ndarray:
@@ -109,23 +112,25 @@ cdef class Array:
         return out
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
-        """For numpy.asarray of what the buffer protocol cannot give: a copy. Synchronises."""
+        """For numpy.asarray: a copy. numpy.from_dlpack and .data share instead. Synchronises."""
         if copy is False:
-            raise InvalidValueError(f"NumPy cannot share memory of {self.device} with dtype {self.dtype}",
-                                    op="Array.__array__", remedy="Let it copy.")
+            raise InvalidValueError("numpy.asarray of an Array is a copy", op="Array.__array__",
+                                    remedy="Use numpy.from_dlpack(x) to share memory of the cpu.")
         out = self.to_numpy()
         return out if dtype is None else out.astype(dtype, copy=False)
 
-    def __getbuffer__(self, Py_buffer* view, int flags):
-        fill_buffer(self.c, view, flags)
-        view.obj = self
-
-    def __releasebuffer__(self, Py_buffer* view):
-        release_buffer(self.c, view)
+    @property
+    def data(self) -> memoryview:
+        """A memoryview of the memory itself, cpu only: no copy, and from now on uses of the array are synchronous."""
+        from stator._asarray import SharedMemory
+        return memoryview(SharedMemory(self))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> object:
         """The module stator."""
         import stator
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+            raise InvalidValueError(f"api_version={api_version!r} of the array API", op="Array.__array_namespace__",
+                                    remedy="Use '2024.12' or an earlier one.")
         return stator
 
     def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | None = None,
@@ -235,14 +240,15 @@ cdef class Array:
     def __index__(self) -> int:
         cdef Kind kind = kind_of(self.c.dtype())
         if self.c.ndim() != 0 or kind not in (signed_integer, unsigned_integer):
-            raise DTypeError(f"a {self.dtype} array of shape {self.shape} is not an index", op="Array.__index__")
+            raise DTypeError(f"a {self.dtype} array of shape {self.shape} is not an index", op="Array.__index__",
+                             remedy="Use a 0-d integer array.")
         return from_scalar(item(self))
 
     def __repr__(self) -> str:
-        try:
+        if self.backend.closed:
+            text = f"<closed, shape {self.shape}>"
+        else:
             text = np.array2string(self.to_numpy(), separator=", ", prefix="Array(", threshold=200)
-        except Exception as error:
-            text = f"<{type(error).__name__}>"
         return f"Array({text}, dtype={self.dtype}, device='{self.backend.device_name}')"
 
     def __add__(self, other):

@@ -8,7 +8,6 @@ from threading import Lock
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport uintptr_t
-from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from stator.cpp cimport interop
@@ -49,45 +48,6 @@ def set_resolver(function: Callable[[DeviceLike], Backend]) -> None:
     """Sets what finds the backend of `device=`: python/stator/backend.py decides."""
     global resolver
     resolver = function
-
-
-def push_stream(stream: Stream) -> object:
-    """Makes the stream current; a token for pop_stream."""
-    global streams_entered
-    streams_entered = True
-    return streams_var.set((*streams_var.get(), <Stream?>stream))
-
-
-def pop_stream(token: object) -> None:
-    """Undoes the push_stream that gave the token."""
-    streams_var.reset(token)
-
-
-def available(kind: str) -> tuple[bool, str]:
-    """Whether a Backend of "cpu" or "cuda" can be opened, and why not. Creates no context."""
-    cdef cpp.DeviceType type = cpp.cuda if kind == "cuda" else cpp.cpu
-    cdef string reason
-    cdef bint usable
-    with nogil:
-        usable = cpp.is_available(type, &reason)
-    return usable, reason.decode()
-
-
-def device_count(kind: str) -> int:
-    """How many devices of "cpu" or "cuda" there are."""
-    return cpp.device_count(cpp.cuda if kind == "cuda" else cpp.cpu)
-
-
-def parse_device(text: str) -> str:
-    """The full name of a device: "cuda:0" for "cuda"."""
-    cdef bytes encoded = text.encode()
-    return cpp.parse_device(<const char*>encoded).str().decode()
-
-
-def shutdown() -> None:
-    """Closes every open backend; the exit hook."""
-    with nogil:
-        cpp.shutdown()
 
 
 cdef class Backend:
@@ -170,10 +130,17 @@ cdef class Backend:
         """Streams in the pool; 0 is the default one."""
         return cpp.stream_count
 
-    def get_stream(self, index: int) -> Stream:
-        """A stream of the pool, created at first use."""
-        cdef Stream out = Stream.__new__(Stream)
-        cdef int place = index
+    def stream(self, stream: int | Stream, /) -> Stream:
+        """A stream of the pool by index, created at first use. `with be.stream(s):` makes it current."""
+        cdef Stream out
+        cdef int place
+        if isinstance(stream, Stream):
+            if (<Stream>stream).backend is not self:
+                raise BackendMismatchError("the stream is of another backend", op="Backend.stream",
+                                           remedy="Take one of this backend's streams.")
+            return stream
+        place = stream
+        out = Stream.__new__(Stream)
         with nogil:
             out.c = self.c.stream(place)
         out.backend = self
@@ -241,7 +208,7 @@ cdef void forget_native(object capsule) noexcept:
 
 
 cdef class Stream:
-    """An ordered queue of work of one backend."""
+    """An ordered queue of work of one backend. `with` makes it the current one of the backend in this context."""
 
     def __init__(self) -> None:
         raise TypeError("use Backend.streams")
@@ -262,7 +229,8 @@ cdef class Stream:
     def __cuda_stream__(self) -> tuple[int, int]:
         """The protocol of cuda.core: (version, cudaStream_t)."""
         if self.backend.type != cpp.cuda:
-            raise BackendMismatchError("a cpu stream is not a CUDA stream", op="Stream.__cuda_stream__")
+            raise BackendMismatchError("a cpu stream is not a CUDA stream", op="Stream.__cuda_stream__",
+                                       remedy="Open a cuda backend.")
         return 0, self.native
 
     def record(self) -> Event:
@@ -278,6 +246,15 @@ cdef class Stream:
         cdef Event other = <Event?>event
         with nogil:
             self.c.wait(other.c)
+
+    def __enter__(self) -> Stream:
+        global streams_entered
+        streams_entered = True
+        streams_var.set((*streams_var.get(), self))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        streams_var.set(streams_var.get()[:-1])
 
     def synchronize(self) -> None:
         """Waits for the stream; raises what its error slot holds."""

@@ -9,5 +9,3 @@ cdef int fill_buffer(const Array& array, Py_buffer* view, int flags) except -1
 cdef void release_buffer(const Array& array, Py_buffer* view) noexcept
 # A new NumPy array, and the address of its memory.
 cdef object host_array(tuple shape, DType dtype, uintptr_t* address)
-# The code of a format string of the protocol, -1 for what stator has no dtype for.
-cdef int dtype_of_format(const char* format)

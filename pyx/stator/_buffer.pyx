@@ -8,11 +8,10 @@ from cpython.buffer cimport (
     PyBuffer_Release, PyObject_GetBuffer,
 )
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.string cimport strcmp
 
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport interop
-from stator.cpp.dtype cimport bfloat16, dtype_count, itemsize
+from stator.cpp.dtype cimport bfloat16, itemsize
 from stator.cpp.ref cimport Dims
 
 # By DType; bfloat16 has none.
@@ -74,19 +73,3 @@ cdef object host_array(tuple shape, DType dtype, uintptr_t* address):
     address[0] = <uintptr_t>view.buf
     PyBuffer_Release(&view)
     return out.view(target) if viewed else out
-
-
-cdef int dtype_of_format(const char* format):
-    cdef int i
-    if format == NULL:
-        return 5  # bytes, uint8
-    if format[0] in b"@=<":
-        format += 1
-    if strcmp(format, b"q") == 0:
-        format = b"l"
-    elif strcmp(format, b"Q") == 0:
-        format = b"L"
-    for i in range(dtype_count):
-        if formats[i][0] != 0 and strcmp(format, formats[i]) == 0:
-            return i
-    return -1

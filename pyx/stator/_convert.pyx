@@ -19,9 +19,10 @@ cdef int64_t to_int(object value, str op) except? -1:
     try:
         return <int64_t>to_python_int(value)
     except OverflowError:
-        raise ShapeError(f"{value} does not fit 64 bits", op=op) from None
+        raise ShapeError(f"{value} does not fit 64 bits", op=op, remedy="Give a smaller number.") from None
     except TypeError:
-        raise DTypeError(f"expected an integer, got {type(value).__name__} {value!r}", op=op) from None
+        raise DTypeError(f"expected an integer, got {type(value).__name__} {value!r}", op=op,
+                         remedy="Convert it with int().") from None
 
 
 cdef int to_dims(object value, Dims& out, str op) except -1:
@@ -33,7 +34,7 @@ cdef int to_dims(object value, Dims& out, str op) except -1:
             value = tuple(value)
         except TypeError:
             raise DTypeError(f"expected an integer or a tuple of integers, got {type(value).__name__} {value!r}",
-                             op=op) from None
+                             op=op, remedy="Pass a tuple of integers.") from None
     if len(value) > 32:
         raise ShapeError(f"{len(value)} dimensions", op=op, remedy="At most 32 are supported.")
     out = Dims(<int>len(value), <int64_t>0)
@@ -65,13 +66,14 @@ cdef int to_scalar(object value, Scalar& out) except -1:
             else:
                 out = Scalar(<int64_t>value)
         except OverflowError:
-            raise InvalidValueError(f"the integer {value} does not fit 64 bits", op="scalar") from None
+            raise InvalidValueError(f"the integer {value} does not fit 64 bits", op="scalar",
+                                    remedy="Give a smaller number, or a float.") from None
     elif isinstance(value, complex):
         out = Scalar(cpp_array.complex128(value.real, value.imag))
     elif isinstance(value, np.generic) and value.dtype.kind in "biufcV":
         item = value.item()
         if isinstance(item, np.generic):  # float128
-            raise DTypeError(f"the dtype {value.dtype} is not supported", op="scalar")
+            raise DTypeError(f"the dtype {value.dtype} is not supported", op="scalar", remedy="Use float().")
         return to_scalar(item, out)
     else:
         return 0
@@ -135,7 +137,8 @@ cdef int push_index(object key, vector[Index]& out) except -1:
             set_bound(key.stop, &entry.stop, &entry.has_stop)
             set_bound(key.step, &entry.step, NULL)
         except TypeError:
-            raise DTypeError(f"slice bounds must be integers, got {key}", op="Array.__getitem__") from None
+            raise DTypeError(f"slice bounds must be integers, got {key}", op="Array.__getitem__",
+                             remedy="Use integers or None.") from None
     elif isinstance(key, (bool, np.bool_)):
         raise UnsupportedError("indexing with booleans is not supported yet", op="Array.__getitem__",
                                remedy="It comes with nonzero and where.")

@@ -3,7 +3,7 @@
 """Element types."""
 import numpy as np
 
-from stator.errors import DTypeError, LibraryNotFoundError
+from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError
 
 
 cdef class DType:
@@ -105,3 +105,16 @@ cdef int as_dtype(object value) except -1:
 def dtype(value: DTypeLike, /) -> DType:
     """The DType that a name, a NumPy dtype or a Python type means."""
     return table[as_dtype(value)]
+
+
+def result_type(*dtypes: DTypeLike | Array) -> DType:
+    """The dtype that an op on arrays of these dtypes computes in."""
+    cdef cpp.DType code = cpp.bool_
+    cdef bint first = True
+    if not dtypes:
+        raise InvalidValueError("no dtype given", op="result_type", remedy="Give arrays or dtypes.")
+    for entry in dtypes:
+        spec = entry if isinstance(entry, (DType, str, type, np.dtype)) else getattr(entry, "dtype", entry)
+        code = <cpp.DType>as_dtype(spec) if first else cpp.promote(code, <cpp.DType>as_dtype(spec))
+        first = False
+    return wrap_dtype(code)

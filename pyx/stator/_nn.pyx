@@ -115,7 +115,7 @@ def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weig
 
 cdef int gather(object arrays, vector[CppArray]& out) except -1:
     if isinstance(arrays, Array):
-        raise DTypeError("expected a sequence of Arrays, got an Array", op="nn.adam_step")
+        raise DTypeError("expected a sequence of Arrays, got an Array", op="nn.adam_step", remedy="Pass [x].")
     for entry in arrays:
         out.push_back(as_array(entry, "nn.adam_step").c)
     return 0

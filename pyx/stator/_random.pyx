@@ -57,15 +57,14 @@ cdef class Generator:
             self.backend.random.seed = word
             self.backend.random.offset = 0
 
-    @property
-    def state(self) -> RandomState:
+    def get_state(self) -> RandomState:
         """Seed, offset of the next draw, and device: a small value that pickles."""
         with self.backend.random_lock:
             return RandomState(self.backend.random.seed, self.backend.random.offset, self.backend.device_name)
 
-    @state.setter
-    def state(self, value: tuple[int, int, str]) -> None:
-        seed, offset, _ = value
+    def set_state(self, state: tuple[int, int, str], /) -> None:
+        """Goes on from a state of any device: the draws are the same."""
+        seed, offset, _ = state
         cdef uint64_t first = to_word(seed, "seed"), second = to_word(offset, "offset")
         with self.backend.random_lock:
             self.backend.random.seed = first

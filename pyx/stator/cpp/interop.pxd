@@ -17,7 +17,7 @@ cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     void order(const Backend&, void*, void*) except +translate_exception
     Array pinned(const Backend&, size_t) except +translate_exception
     Array from_owner(const Backend&, void*, DType, const Dims&, const Dims&, cbool, cbool, void*,
-                     void (*)(void*)) except +translate_exception
+                     void (*)(void*) noexcept) except +translate_exception
     void release_later(Array&) noexcept
     void release_later(Backend&) noexcept
     void release_later(Stream&) noexcept
