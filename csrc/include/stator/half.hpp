@@ -33,8 +33,10 @@ struct float16 {
     const uint32_t a = f & 0x7fffffffu;
     const uint32_t normal = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
     const uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(a) + 0.5f) - 0x3f000000u;
-    const uint32_t special = a > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    const uint32_t magnitude = a >= 0x47800000u ? special : (a < 0x38800000u ? subnormal : normal);
+    const int32_t s = static_cast<int32_t>(a);  // g++ vectorises signed comparisons
+    const uint32_t special = 0x7c00u | (s > 0x7f800000 ? 0x0200u : 0u);
+    const uint32_t finite = s < 0x38800000 ? subnormal : normal;
+    const uint32_t magnitude = s >= 0x47800000 ? special : finite;
     return static_cast<uint16_t>(sign | magnitude);
 #endif
   }
