@@ -1,4 +1,4 @@
-// Compensated accumulation of partial sums (Neumaier, ZAMM 54, 1974): the error of a long sum is that of its short runs.
+// Compensated accumulation of partial sums (Neumaier, ZAMM 54, 1974): a long sum errs as its short runs do.
 #pragma once
 
 #include "device/column.cuh"

@@ -1,5 +1,5 @@
-// What a kernel source is written with in place of CUDA keywords. One source, four compilations:
-// cuda (nvcc), host_v2 and host_v3 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
+// What a kernel source is written with in place of CUDA keywords. One source, four compilations: cuda (nvcc), host_v2
+// and host_v3 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
 #pragma once
 
 #include "device/abi.hpp"

@@ -81,19 +81,21 @@ STATOR_FN complex<T> sqrt(complex<T> z) {
   return z.re >= T(0) ? complex<T>(root, other) : complex<T>(abs(other), copysign(root, z.im));
 }
 
-// Kahan's, from tan(y), sinh(x): one form without cancellation, and a limit where cosh(x) would overflow.
+// Kahan's, from tan(y) and sinh(x): one form without cancellation, and a limit where cosh(x) would overflow.
 template <class T>
 STATOR_FN complex<T> tanh(complex<T> z) {
   constexpr T flat = sizeof(T) == 4 ? T(11) : T(22);
+  constexpr T nan = limits<T>::nan();
+  if (!isfinite(z.im) && !isinf(z.re)) return {z.re == T(0) ? z.re : nan, nan};
+  if (z.im == T(0)) return {tanh(z.re), z.im};
   if (abs(z.re) > flat) {
     const T e = exp(-abs(z.re));
     const T sign = isfinite(z.im) ? sin(z.im) * cos(z.im) : copysign(T(0), z.im);
     return {copysign(T(1), z.re), T(4) * sign * e * e};
   }
-  const T s = sin(z.im), c = cos(z.im);
+  const T t = sin(z.im) / cos(z.im);
   const T sinh_x = T(0.5) * (expm1(z.re) - expm1(-z.re));
   const T cosh_x = sqrt(T(1) + sinh_x * sinh_x);
-  const T t = s / c;
   const T beta = T(1) + t * t;
   const T denominator = T(1) + beta * sinh_x * sinh_x;
   if (isinf(t)) return {cosh_x / sinh_x, T(1) / t};

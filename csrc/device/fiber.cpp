@@ -147,7 +147,8 @@ class Run {
     Fiber& self = *running_;
     Warp& warp = warps_[size_t(self.rank) / 32];
     const uint32_t bit = 1u << (self.rank % 32);
-    if (!(mask & bit)) fail("thread %d calls with a mask 0x%x that leaves it out, at %s:%d", self.rank, mask, site.file, site.line);
+    if (!(mask & bit))
+      fail("thread %d calls with a mask 0x%x that leaves it out, at %s:%d", self.rank, mask, site.file, site.line);
     self.site = site;
     self.state = State::in_exchange;
     self.mask = mask;
@@ -166,7 +167,8 @@ class Run {
     if (found == shared_.end()) {
       shared_bytes_ += bytes;
       if (shared_bytes_ > static_shared_limit)
-        fail("%zu bytes of static shared memory, the limit is %zu, at %s:%d", shared_bytes_, static_shared_limit, site.file, site.line);
+        fail("%zu bytes of static shared memory, the limit is %zu, at %s:%d", shared_bytes_, static_shared_limit,
+             site.file, site.line);
       shared_.push_back({key, bytes, allocate(bytes, alignment), -1});
       found = shared_.end() - 1;
     }
@@ -179,7 +181,8 @@ class Run {
 
   unsigned char* dynamic_shared(size_t bytes, Site site) {
     if (bytes > size_t(launch_.shared_bytes))
-      fail("%zu bytes of dynamic shared memory used, %d launched with, at %s:%d", bytes, launch_.shared_bytes, site.file, site.line);
+      fail("%zu bytes of dynamic shared memory used, %d launched with, at %s:%d", bytes, launch_.shared_bytes,
+           site.file, site.line);
     return dynamic_.get();
   }
 
@@ -188,7 +191,8 @@ class Run {
   template <class... Values>
   void fail(const char* format, Values... values) {
     if (!failed_) {
-      const int start = std::snprintf(message, sizeof(message), "%s, block %lld: ", launch_.name, static_cast<long long>(id.block));
+      const int start =
+          std::snprintf(message, sizeof(message), "%s, block %lld: ", launch_.name, static_cast<long long>(id.block));
       const size_t used = std::min(size_t(std::max(start, 0)), sizeof(message) - 1);
       std::snprintf(message + used, sizeof(message) - used, format, values...);
       failed_ = true;
@@ -319,7 +323,8 @@ class Run {
         std::memset(lane.to, poison, lane.bytes);
     }
     warp.exchanging &= ~self.mask;
-    for (uint32_t lanes = self.mask; lanes; lanes &= lanes - 1) make_ready(fibers_[base + size_t(std::countr_zero(lanes))]);
+    for (uint32_t lanes = self.mask; lanes; lanes &= lanes - 1)
+      make_ready(fibers_[base + size_t(std::countr_zero(lanes))]);
     resume_later();
   }
 

@@ -1,6 +1,7 @@
-// Faithful host: every CUDA thread of a block is a fiber on a guarded stack of its own, and the blocks of a launch run one
-// after the other on one OS thread. Barriers count the fibers that are alive; what CUDA leaves undefined (a barrier that
-// threads reach at different places, a lane that a mask names and that never comes, a deadlock) ends the launch with a message.
+// Faithful host: every CUDA thread of a block is a fiber on a guarded stack of its own, and the blocks of a launch run
+// one after the other on one OS thread. Barriers count the fibers that are alive; what CUDA leaves undefined (a barrier
+// that threads reach at different places, a lane that a mask names and that never comes, a deadlock) ends the launch
+// with a message.
 #pragma once
 
 #include "device/column.cuh"
@@ -17,8 +18,8 @@ struct Site {
 // 0 (the default) runs blocks and fibers in order; another seed shuffles both, the same way every time. Process-wide.
 void set_block_seed(uint64_t seed);
 
-// Runs blocks [first, last); `run` is the body of one thread. Null, or what the checker saw, valid on this OS thread until
-// the next call.
+// Runs blocks [first, last); `run` is the body of one thread. Null, or what the checker saw, valid on this OS thread
+// until the next call.
 const char* run_range(const abi::Launch& launch, int64_t first, int64_t last, void (*run)(const abi::Launch&));
 
 namespace fiber {

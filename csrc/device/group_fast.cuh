@@ -1,11 +1,12 @@
 // Group on the fast host: the block is one thread of execution, loops are contiguous so that they vectorise, and
-// reductions keep 16 accumulators for the same reason.
+// reductions keep many accumulators for the same reason.
 #pragma once
 
 #include "device/atomic.cuh"
 #include "device/block_fast.hpp"
 #include "device/cascade.cuh"
 #include "device/functional.cuh"
+#include "device/lanes_fast.cuh"
 
 namespace stator::STATOR_COLUMN {
 
@@ -34,37 +35,43 @@ struct Group {
 
   template <class A, class Op, class F>
   STATOR_FN A map_reduce(int64_t n, Op op, F f) const {
-    A lane[lanes];
-    for (int k = 0; k < lanes; ++k) lane[k] = op.template identity<A>();
-    int64_t i = 0;
-    for (; i + lanes <= n; i += lanes)
-      for (int k = 0; k < lanes; ++k) lane[k] = op(lane[k], A(f(i + k)));
-    A total = fold(lane, op);
-    for (; i < n; ++i) total = op(total, A(f(i)));
-    return total;
+    if constexpr (std::is_arithmetic_v<A> && !std::is_same_v<A, bool> && is_lanewise<Op>) {
+      return reduce_lanes<A>(n, op, f);
+    } else {
+      A lane[lanes];
+      for (int k = 0; k < lanes; ++k) lane[k] = op.template identity<A>();
+      int64_t i = 0;
+      for (; i + lanes <= n; i += lanes)
+        for (int k = 0; k < lanes; ++k) lane[k] = op(lane[k], A(f(i + k)));
+      A total = fold(lane, op);
+      for (; i < n; ++i) total = op(total, A(f(i)));
+      return total;
+    }
   }
 
   template <class A, class F>
   STATOR_FN A map_sum(int64_t n, F f) const {
     if constexpr (std::is_integral_v<A>) {
       return map_reduce<A>(n, Sum{}, f);
+    } else if constexpr (std::is_floating_point_v<A>) {
+      return sum_lanes<A>(n, f);
     } else {
-      constexpr int64_t run = 32 * lanes;
-      A sum[lanes], error[lanes];
-      for (int k = 0; k < lanes; ++k) sum[k] = error[k] = A(0);
+      constexpr int64_t run = 8 * lanes;
+      Cascade<A> total[lanes];
       int64_t i = 0;
-      for (; i + lanes <= n;) {
+      while (i + lanes <= n) {
         A part[lanes];
         for (int k = 0; k < lanes; ++k) part[k] = A(0);
-        const int64_t end = n - i < run ? n - lanes : i + run - lanes;
-        for (; i <= end; i += lanes)
+        const int64_t last = (n - i < run ? n : i + run) - lanes;
+        for (; i <= last; i += lanes)
           for (int k = 0; k < lanes; ++k) part[k] = part[k] + A(f(i + k));
-        for (int k = 0; k < lanes; ++k) add_exactly(sum[k], error[k], part[k]);
+        for (int k = 0; k < lanes; ++k) total[k].add(part[k]);
       }
       A rest = A(0);
       for (; i < n; ++i) rest = rest + A(f(i));
-      for (int k = 0; k < lanes; ++k) sum[k] = compensated(sum[k], error[k]);
-      return fold(sum, Sum{}) + rest;
+      A value[lanes];
+      for (int k = 0; k < lanes; ++k) value[k] = total[k].value();
+      return fold(value, Sum{}) + rest;
     }
   }
 
@@ -92,7 +99,7 @@ struct Group {
   }
 
  private:
-  static constexpr int lanes = 16;
+  static constexpr int lanes = 8;
   template <class S>
   static constexpr char key_of = 0;
 

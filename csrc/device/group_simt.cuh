@@ -57,12 +57,12 @@ STATOR_UNROLL(4)
     if constexpr (std::is_integral_v<A>) {
       return map_reduce<A>(n, Sum{}, f, site);
     } else {
-      constexpr int run = 32;
+      constexpr int run = 8;
       Cascade<A> total;
       int64_t i = rank();
       for (; i + int64_t(run - 1) * Size < n; i += int64_t(run) * Size) {
         A part = A(0);
-STATOR_UNROLL(8)
+STATOR_UNROLL()
         for (int k = 0; k < run; ++k) part = part + A(f(i + int64_t(k) * Size));
         total.add(part);
       }

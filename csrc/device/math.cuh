@@ -1,4 +1,5 @@
-// Arithmetic that kernels use beyond the operators, for float, double and where sensible complex: one name on every column.
+// Arithmetic that kernels use beyond the operators, for float, double and where sensible complex: the same names on
+// every column.
 #pragma once
 
 #include "device/column.cuh"

@@ -1,18 +1,17 @@
 // The faithful column by itself: collectives against plain loops, and canaries that its checkers must catch.
 // Compiled with -DSTATOR_COLUMN=host_faithful -DSTATOR_HOST=1 -DSTATOR_FAITHFUL=1 under AddressSanitizer and UBSan.
-#include "device/convert.cuh"
-#include "device/group.cuh"
-#include "device/launch.cuh"
-#include "device/vector.cuh"
-
-#include "check.hpp"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "check.hpp"
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
 
 namespace stator::STATOR_COLUMN {
 
@@ -269,9 +268,12 @@ void canaries() {
   int y = 0;
   set_block_seed(0);
 #if defined(__SANITIZE_ADDRESS__)
-  check(dies([&] { launch(queue(), "overrun", static_overrun_kernel<64>, {1, 64}, 1, &y); }), "canary: overrun of shared<S>()");
-  check(dies([&] { launch(queue(), "overrun", static_overrun_kernel<64>, {1, 64}, -1, &y); }), "canary: underrun of shared<S>()");
-  check(dies([&] { launch(queue(), "overrun", dynamic_kernel<64>, {1, 64, 400}, 100, 1, &y); }), "canary: overrun of dynamic<T>()");
+  check(dies([&] { launch(queue(), "overrun", static_overrun_kernel<64>, {1, 64}, 1, &y); }),
+        "canary: overrun of shared<S>()");
+  check(dies([&] { launch(queue(), "overrun", static_overrun_kernel<64>, {1, 64}, -1, &y); }),
+        "canary: underrun of shared<S>()");
+  check(dies([&] { launch(queue(), "overrun", dynamic_kernel<64>, {1, 64, 400}, 100, 1, &y); }),
+        "canary: overrun of dynamic<T>()");
 #endif
   check(!dies([&] { launch(queue(), "overrun", static_overrun_kernel<64>, {1, 64}, 0, &y); }), "no overrun, no death");
   for (uint64_t seed : {0, 11}) {
@@ -293,7 +295,8 @@ void canaries() {
 void messages() {
   launch(queue(), "divergent", divergent_kernel<64>, {1, 64});
   const size_t first = seen.find("faithful_test.cpp:");
-  check(first != std::string::npos && seen.find("faithful_test.cpp:", first + 1) != std::string::npos, "both sites are named");
+  check(first != std::string::npos && seen.find("faithful_test.cpp:", first + 1) != std::string::npos,
+        "both sites are named");
   std::printf("  %s\n", seen.c_str());
   int y;
   launch(queue(), "deadlock", deadlock_kernel<64>, {1, 64}, &y);

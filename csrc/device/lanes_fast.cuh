@@ -1,0 +1,97 @@
+// Fast host: four accumulators of the instruction set's own vector width, enough to hide the latency of an addition.
+// Written with compiler vectors: arrays of accumulators do not stay in registers.
+#pragma once
+
+#include "device/cascade.cuh"
+#include "device/functional.cuh"
+
+#include <cstring>
+#include <type_traits>
+
+namespace stator::STATOR_COLUMN {
+
+// Operations whose operator() takes compiler vectors too.
+template <class Op>
+inline constexpr bool is_lanewise =
+    std::is_same_v<Op, Sum> || std::is_same_v<Op, Product> || std::is_same_v<Op, Max> || std::is_same_v<Op, Min>;
+
+#if defined(__AVX512F__)
+inline constexpr int native_bytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int native_bytes = 32;
+#else
+inline constexpr int native_bytes = 16;
+#endif
+
+template <class A>
+struct Lanes {
+  typedef A Vector __attribute__((vector_size(native_bytes)));
+  static constexpr int width = native_bytes / int(sizeof(A));
+  static constexpr int step = 4 * width;
+
+  Vector a, b, c, d;
+
+  STATOR_FN explicit Lanes(A value) : a(Vector{} + value), b(a), c(a), d(a) {}
+
+  // Takes f(i) to f(i + step - 1).
+  template <class Op, class F>
+  STATOR_FN void take(Op op, const F& f, int64_t i) {
+    a = op(a, load(f, i));
+    b = op(b, load(f, i + width));
+    c = op(c, load(f, i + 2 * width));
+    d = op(d, load(f, i + 3 * width));
+  }
+
+  template <class Op>
+  STATOR_FN A fold(Op op) const {
+    A lane[width];
+    const Vector all = op(op(a, b), op(c, d));
+    std::memcpy(lane, &all, sizeof(all));
+    for (int half = width / 2; half > 0; half /= 2)
+      for (int k = 0; k < half; ++k) lane[k] = op(lane[k], lane[k + half]);
+    return lane[0];
+  }
+
+ private:
+  template <class F>
+  STATOR_FN static Vector load(const F& f, int64_t i) {
+    A loaded[width];
+    for (int k = 0; k < width; ++k) loaded[k] = A(f(i + k));
+    Vector v;
+    std::memcpy(&v, loaded, sizeof(v));
+    return v;
+  }
+};
+
+template <class A, class Op, class F>
+STATOR_FN A reduce_lanes(int64_t n, Op op, const F& f) {
+  Lanes<A> part(op.template identity<A>());
+  int64_t i = 0;
+  for (; i + Lanes<A>::step <= n; i += Lanes<A>::step) part.take(op, f, i);
+  A total = part.fold(op);
+  for (; i < n; ++i) total = op(total, A(f(i)));
+  return total;
+}
+
+// Short plain runs, added up with compensation.
+template <class A, class F>
+STATOR_FN A sum_lanes(int64_t n, const F& f) {
+  constexpr int64_t run = 8 * Lanes<A>::step;
+  Lanes<A> sum(A(0)), error(A(0));
+  int64_t i = 0;
+  while (i + Lanes<A>::step <= n) {
+    Lanes<A> part(A(0));
+    const int64_t last = (n - i < run ? n : i + run) - Lanes<A>::step;
+    for (; i <= last; i += Lanes<A>::step) part.take(Sum{}, f, i);
+    add_exactly(sum.a, error.a, part.a);
+    add_exactly(sum.b, error.b, part.b);
+    add_exactly(sum.c, error.c, part.c);
+    add_exactly(sum.d, error.d, part.d);
+  }
+  const A plain = sum.fold(Sum{}), correction = error.fold(Sum{});
+  A rest = A(0);
+  for (; i < n; ++i) rest = rest + A(f(i));
+  return compensated(plain, correction) + rest;
+}
+
+}  // namespace stator::STATOR_COLUMN
