@@ -1,4 +1,5 @@
 #include "core/op_call.hpp"
+#include "core/overlap.hpp"
 #include "libs/blas.hpp"
 #include "ops/matmul_plan.hpp"
 
@@ -73,20 +74,6 @@ Array prepare(const Array& x, const Types& types, bool left, const Stream& strea
   return layout_of({shape[n - 2], shape[n - 1], strides[n - 2], strides[n - 1]}) ? y : copy(y, stream);
 }
 
-// First and last element that a view touches, in bytes of its buffer.
-std::pair<int64_t, int64_t> extent(const Array& x) {
-  int64_t first = x.offset(), last = x.offset();
-  for (int i = 0; i < x.ndim(); ++i) (x.strides()[i] < 0 ? first : last) += (x.shape()[i] - 1) * x.strides()[i];
-  return {first * itemsize(x.dtype()), (last + 1) * itemsize(x.dtype())};
-}
-
-bool overlap(const Array& x, const Array& y) {
-  if (x.buffer().get() != y.buffer().get()) return false;
-  const auto [x_first, x_last] = extent(x);
-  const auto [y_first, y_last] = extent(y);
-  return x_first < y_last && y_first < x_last;
-}
-
 // One library call for each index of all batch dimensions but the longest, which the library steps through.
 void multiply(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
   if (!batch.empty()) {
@@ -122,7 +109,7 @@ void multiply(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
 }  // namespace
 
 Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const Stream& stream) {
-  OpCall call(Op::matmul, {&a, &b, options.out}, stream);
+  OpCall call(Op::matmul, {&a, &b}, stream);
   const Types types = choose_types(a.dtype(), b.dtype(), options);
   const Shapes shapes = check_shapes(a, b);
   const Array out = call.output(shapes.result, types.result, options.out);
@@ -142,7 +129,7 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const
                      product_strides(target.strides(), a.ndim() == 1, b.ndim() == 1));
   };
   Plan plan = plan_into(out);
-  const bool direct = out.dtype() == types.product && layout_of(plan.c) && !overlap(out, left) && !overlap(out, right);
+  const bool direct = out.dtype() == types.product && layout_of(plan.c) && !may_overlap(out, left) && !may_overlap(out, right);
   const Array target = direct ? out : call.empty(shapes.result, types.product);
   if (!direct) plan = plan_into(target);
 
@@ -166,6 +153,7 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const
   gemm.operands = types.operands;
   gemm.result = types.product;
   gemm.tf32 = call.context().options().allow_tf32;
+  call.stream().raise_pending(static_cast<uint16_t>(call.op()));
   multiply(call, gemm, std::move(plan.batch));
   if (!direct) assign(out, Operand(target), on);
   return out;
