@@ -1,0 +1,144 @@
+"""Arrays on CUDA devices, and the same kernels on the CPU."""
+
+from __future__ import annotations
+
+import atexit
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from stator import errors, linalg, memory, nn, random, testing
+from stator._array import Array
+from stator._asarray import asarray
+from stator._creation import arange, empty, full, zeros
+from stator._device import shutdown
+from stator._dtype import DType, all_dtypes, dtype, result_type
+from stator._indexing import take
+from stator._interop import from_dlpack
+from stator._linalg import matmul
+from stator._manipulation import as_strided, astype, broadcast_to, copy, permute_dims, reshape
+from stator._namespace import FUNCTIONS, made
+from stator._table import rows as op_table
+from stator._version import __version__
+from stator.backend import (
+    Backend,
+    Device,
+    Event,
+    Stream,
+    default_backend,
+    is_available,
+    set_default_backend,
+)
+
+if TYPE_CHECKING:
+    from stator._made import *  # noqa: F403
+else:
+    globals().update(made(""))
+
+(
+    bool,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    bfloat16,
+    float32,
+    float64,
+    complex64,
+    complex128,
+) = all_dtypes
+
+e = math.e
+inf = math.inf
+nan = math.nan
+newaxis = None
+pi = math.pi
+
+
+def get_include() -> str:
+    """The folder of the C++ headers; the library is in `lib` beside it."""
+    return str(Path(__file__).parent / "include")
+
+
+def _ops() -> SimpleNamespace:
+    """Every function of the op table by its row's name."""
+    found = {}
+    for row in op_table():
+        target = FUNCTIONS.get(row["call"])
+        if target is None:
+            place, _, name = row["call"].rpartition(".")
+            target = {"": globals(), "nn": vars(nn), "random": vars(random)}.get(place, {}).get(name)
+        if target is not None:
+            found[row["name"]] = target
+    return SimpleNamespace(**found)
+
+
+Backend.nn = nn
+Backend.linalg = linalg
+Backend.ops = _ops()
+atexit.register(shutdown)
+
+__all__ = [
+    "Array",
+    "Backend",
+    "DType",
+    "Device",
+    "Event",
+    "Stream",
+    "__version__",
+    "arange",
+    "as_strided",
+    "asarray",
+    "astype",
+    "bfloat16",
+    "bool",
+    "broadcast_to",
+    "complex64",
+    "complex128",
+    "copy",
+    "default_backend",
+    "dtype",
+    "e",
+    "empty",
+    "errors",
+    "float16",
+    "float32",
+    "float64",
+    "from_dlpack",
+    "full",
+    "get_include",
+    "inf",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_available",
+    "linalg",
+    "matmul",
+    "memory",
+    "nan",
+    "newaxis",
+    "nn",
+    "op_table",
+    "permute_dims",
+    "pi",
+    "random",
+    "reshape",
+    "result_type",
+    "set_default_backend",
+    "shutdown",
+    "take",
+    "testing",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "zeros",
+    *made(""),
+]

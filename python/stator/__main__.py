@@ -1,0 +1,132 @@
+"""python -m stator info | ops | demo."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import stator
+from stator import _device, _libraries, _table
+
+
+def gather_info() -> dict[str, Any]:
+    """Devices, driver, toolkit, libraries and build. Opens a backend on each device."""
+    _libraries.register()
+    devices = []
+    for kind in ("cpu", "cuda"):
+        usable, reason = _device.available(kind)
+        if not usable:
+            devices.append({"device": kind, "usable": False, "reason": reason})
+            continue
+        for index in range(_device.device_count(kind)):
+            with stator.Backend(kind if kind == "cpu" else f"{kind}:{index}") as be:
+                devices.append({"device": str(be.device), "usable": True, "kernels": be.kernels, **be.info()})
+    return {
+        "build": {**_table.build(), "python": platform.python_version(), "numpy": np.__version__},
+        "devices": devices,
+        "libraries": _table.libraries(False),
+    }
+
+
+def version(number: int) -> str:
+    """13.0 for 13000."""
+    return f"{number // 1000}.{number % 1000 // 10}" if number else "none"
+
+
+def show_info(args: argparse.Namespace, console: Console) -> int:
+    info = gather_info()
+    if args.json:
+        print(json.dumps(info))
+        return 0
+    build = info["build"]
+    console.print(
+        f"stator {build['version']}, {'with' if build['cuda'] else 'without'} the cuda column, {build['compiler']}, "
+        f"Python {build['python']}, NumPy {build['numpy']}"
+    )
+    devices = Table("device", "name", "kernels", "memory", "driver", "runtime", title="devices")
+    for d in info["devices"]:
+        if d["usable"]:
+            memory = f"{d['total_memory'] / 2**30:.1f} GiB"
+            cells = (d["name"], d["kernels"], memory, version(d["driver_version"]), version(d["runtime_version"]))
+        else:
+            cells = (d["reason"], "-", "-", "-", "-")
+        devices.add_row(d["device"], *cells)
+    console.print(devices)
+    libraries = Table("library", "where", "remedy", title="libraries")
+    for lib in info["libraries"]:
+        libraries.add_row(lib["name"], lib["path"] or "not found", "" if lib["found"] else lib["remedy"])
+    console.print(libraries)
+    return 0
+
+
+def show_ops(args: argparse.Namespace, console: Console) -> int:
+    rows = stator.op_table()
+    if args.json:
+        print(json.dumps(rows))
+        return 0
+    columns = ("call", "columns", "sync", "capture", "determinism", "launches", "dtypes", "seed_ops")
+    table = Table(*columns, title=f"{len(rows)} ops")
+    for row in rows:
+        table.add_row(*(" ".join(v) if isinstance(v := row[c], list) else str(v) for c in columns))
+    console.print(table)
+    return 0
+
+
+def run_demo(args: argparse.Namespace, console: Console) -> int:
+    from stator import demo
+
+    bar = Progress(
+        TextColumn("training on {task.fields[device]}"),
+        BarColumn(),
+        TextColumn("epoch {task.completed}/{task.total}  loss {task.fields[loss]:.4f}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        disable=args.json,
+    )
+    with bar:
+        task = bar.add_task("demo", total=None, device=args.device, loss=float("nan"))
+        report = demo.run(
+            args.device, lambda done, total, loss: bar.update(task, completed=done, total=total, loss=loss)
+        )
+    result = report.as_dict()
+    if args.json:
+        print(json.dumps(result))
+    else:
+        table = Table(show_header=False, title="demo")
+        for name, value in result.items():
+            table.add_row(name, f"{value:.4f}" if isinstance(value, float) else f"{value}")
+        console.print(table)
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("python -m stator", description=stator.__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, function, text in (
+        ("info", show_info, "devices, driver, toolkit, libraries found and where, build"),
+        ("ops", show_ops, "the op table"),
+        ("demo", run_demo, "train a network on handwritten digits"),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(function=function)
+        command.add_argument("--json", action="store_true", help="one JSON value on stdout")
+        if name == "demo":
+            command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
+    args = parser.parse_args(arguments)
+    try:
+        return int(args.function(args, Console()))
+    except stator.errors.StatorError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

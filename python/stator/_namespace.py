@@ -1,0 +1,16 @@
+"""The functions made from the op table, by the module that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stator import _elementwise, _reductions
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {**_elementwise.functions, **_reductions.functions}
+
+
+def made(prefix: str) -> dict[str, Callable[..., Any]]:
+    """Name to function: of the prefix "" or "nn."."""
+    names = {call: call.removeprefix(prefix) for call in FUNCTIONS if call.startswith(prefix)}
+    return {name: FUNCTIONS[call] for call, name in names.items() if "." not in name}

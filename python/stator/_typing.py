@@ -1,0 +1,11 @@
+"""What arguments may be."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from stator._dtype import DType
+
+DTypeLike: TypeAlias = "DType | str | type | np.dtype[np.generic]"

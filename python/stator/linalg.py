@@ -1,0 +1,5 @@
+"""Linear algebra."""
+
+from stator._linalg import matmul
+
+__all__ = ["matmul"]

@@ -1,0 +1,30 @@
+"""Neural-network ops. Backward functions take the gradient first, then what the forward saved."""
+
+from typing import TYPE_CHECKING
+
+from stator._namespace import made
+from stator._nn import (
+    adam_step,
+    cross_entropy,
+    cross_entropy_backward,
+    log_softmax,
+    log_softmax_backward,
+    softmax,
+    softmax_backward,
+)
+
+if TYPE_CHECKING:
+    from stator._made_nn import *  # noqa: F403
+else:
+    globals().update(made("nn."))
+
+__all__ = [
+    "adam_step",
+    "cross_entropy",
+    "cross_entropy_backward",
+    "log_softmax",
+    "log_softmax_backward",
+    "softmax",
+    "softmax_backward",
+    *made("nn."),
+]
