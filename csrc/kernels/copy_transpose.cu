@@ -32,6 +32,15 @@ struct Tile {
   T value[size][size + TransposeTuning<T>::pad];  // [col][row]
 };
 
+// Fast host: with constant extents (a whole tile) the compiler unrolls and vectorises the loops.
+template <class T, int Size>
+STATOR_FN void turn_in_cache(const Group<Size>& group, const T* in, T* out, Tile<T>& t, const Transpose<T>& p, int rows,
+                             int cols) {
+  for (int c = 0; c < cols; ++c) group.for_each(rows, [&, c](int64_t r) { t.value[c][r] = in[c * p.in_col_stride + r]; });
+  for (int r = 0; r < rows; ++r)
+    group.for_each(cols, [&, r](int64_t c) { out[r * p.out_row_stride + c] = t.value[c][r]; });
+}
+
 template <class T, int Size>
 STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
   constexpr int tile = Tile<T>::size;
@@ -47,10 +56,8 @@ STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
   Tile<T>& t = group.template shared<Tile<T>>();
 
   if constexpr (fast_host) {
-    for (int c = 0; c < cols; ++c)
-      for (int r = 0; r < rows; ++r) t.value[c][r] = in[c * p.in_col_stride + r];
-    for (int r = 0; r < rows; ++r)
-      for (int c = 0; c < cols; ++c) out[r * p.out_row_stride + c] = t.value[c][r];
+    if (rows == tile && cols == tile) turn_in_cache(group, in, out, t, p, tile, tile);
+    else turn_in_cache(group, in, out, t, p, rows, cols);
   } else {
     constexpr int items = tile * tile / Size;
     T value[items];

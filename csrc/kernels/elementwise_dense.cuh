@@ -16,7 +16,8 @@ namespace stator::STATOR_COLUMN {
 struct DenseTuning {
   static constexpr int block = 256;
   static constexpr int bytes_in_flight = 64;                    // of all inputs of a thread
-  static constexpr int host_tile = 64 * 1024;                   // bytes of the widest operand that a block writes
+  static constexpr int64_t host_tile = 64 * 1024;               // bytes of an operand that a block reads
+  static constexpr int64_t host_shortest_row = 32;              // shorter rows leave too little to a vector loop
   template <class T, int N>
   static constexpr int unroll = bytes_in_flight / (16 * N) < 1 ? 1 : bytes_in_flight / (16 * N);
 };
@@ -170,6 +171,7 @@ bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise&
   Dense<T, R, N> p{};
   p.rows = e.ndim == 2 ? e.shape[outer] : 1;
   p.cols = e.ndim > 0 ? e.shape[inner] : 1;
+  if (fast_host && p.rows > 1 && p.cols < DenseTuning::host_shortest_row) return false;
   p.out = static_cast<R*>(e.out.data);
   p.out_row_stride = e.ndim == 2 ? e.out.strides[outer] : 0;
   uintptr_t misaligned = reinterpret_cast<uintptr_t>(p.out) % (sizeof(R) * vector_width<T>);

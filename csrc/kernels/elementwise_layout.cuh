@@ -60,15 +60,23 @@ Layout<Operands> make_layout(const abi::Elementwise& e) {
   return l;
 }
 
-// Whether the output is dense in row-major order.
+// Whether an operand is dense in row-major order.
 template <int Operands>
-STATOR_FN bool is_row_major(const Layout<Operands>& l) {
+STATOR_FN bool is_row_major(const Layout<Operands>& l, int operand) {
   int64_t expected = 1;
   for (int d = l.ndim - 1; d >= 0; --d) {
-    if (l.strides[0][d] != expected) return false;
+    if (l.strides[operand][d] != expected) return false;
     expected *= l.shape[d];
   }
   return true;
+}
+
+// After how many elements an operand repeats itself: 1 for one value, the last extent for a row, 0 for never.
+template <int Operands>
+STATOR_FN int64_t period_of(const Layout<Operands>& l, int operand) {
+  for (int d = 0; d < l.ndim - 1; ++d)
+    if (l.strides[operand][d] != 0) return 0;
+  return l.ndim == 0 || l.strides[operand][l.ndim - 1] == 0 ? 1 : l.ndim == 1 ? 0 : l.shape[l.ndim - 1];
 }
 
 // Fast host: `count` elements of one operand from `linear` on, as runs along the last dimension.

@@ -11,6 +11,8 @@ void load_typed(C* out, const T* base, const Walk& walk) {
     C* to = out + position;
     if (stride == 1)
       for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[i]);
+    else if (stride == 2)  // constant: shuffles instead of single loads
+      for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[2 * i]);
     else
       for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[i * stride]);
   });

@@ -78,35 +78,40 @@ STATOR_UNROLL()
   store_many(y, p.out, p.out_dtype, at[0], count);
 }
 
-// One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place.
+// One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place, and what repeats
+// within a chunk (a number, a row) is loaded once.
 template <class F, class C, int N, int Size, int... K>
 STATOR_FN void strided_chunks(const Group<Size>& group, const Strided<C, N>& p, std::integer_sequence<int, K...>) {
   constexpr int64_t Chunk = StridedTuning::chunk_bytes / int64_t(sizeof(C));
   using Y = decltype(call<F>(p.value));
-  C buffer[N][Chunk];
+  C buffer[N][2 * Chunk];
   Y result[Chunk];
   const auto& l = p.layout;
   const int64_t begin = group.block() * StridedTuning::host_tile;
   const int64_t end = begin + StridedTuning::host_tile < l.size ? begin + StridedTuning::host_tile : l.size;
-  const bool flat = l.ndim == 0 || l.ndim == 1;
-  bool constant[N];
+  int64_t period[N];
+  bool dense[N];
   for (int k = 0; k < N; ++k) {
-    constant[k] = p.in[k] == nullptr || (flat && (l.ndim == 0 || l.strides[k + 1][0] == 0));
-    if (!constant[k]) continue;
-    const C value = p.in[k] == nullptr ? p.value[k] : load_as<C>(p.in[k], p.dtype[k], 0);
-    for (int64_t i = 0; i < Chunk; ++i) buffer[k][i] = value;
+    period[k] = p.in[k] == nullptr ? 1 : period_of(l, k + 1);
+    if (period[k] > Chunk) period[k] = 0;
+    dense[k] = p.dtype[k] == dtype_of_v<C> && p.in[k] != nullptr && is_row_major(l, k + 1);
+    if (period[k] == 0) continue;
+    buffer[k][0] = p.value[k];
+    if (p.in[k] != nullptr) load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, 0, period[k]});
+    for (int64_t i = period[k]; i < Chunk + period[k]; ++i) buffer[k][i] = buffer[k][i - period[k]];
   }
+  const bool dense_out = p.out_dtype == dtype_of_v<Y> && is_row_major(l, 0);
   for (int64_t at = begin; at < end; at += Chunk) {
     const int64_t n = end - at < Chunk ? end - at : Chunk;
     const C* x[N];
     for (int k = 0; k < N; ++k) {
-      x[k] = buffer[k];
-      if (constant[k]) continue;
-      if (flat && p.dtype[k] == dtype_of_v<C> && l.strides[k + 1][0] == 1) x[k] = static_cast<const C*>(p.in[k]) + at;
-      else load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, at, n});
+      x[k] = period[k] > 0 ? buffer[k] + at % period[k] : dense[k] ? static_cast<const C*>(p.in[k]) + at : buffer[k];
+      if (x[k] == buffer[k] && period[k] == 0)
+        load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, at, n});
     }
-    group.for_each(n, [&](int64_t i) { result[i] = F{}(x[K][i]...); });
-    store_runs(result, p.out, p.out_dtype, Walk{l.shape, l.strides[0], l.ndim, at, n});
+    Y* const y = dense_out ? static_cast<Y*>(p.out) + at : result;
+    group.for_each(n, [=](int64_t i) { y[i] = F{}(x[K][i]...); });
+    if (!dense_out) store_runs(y, p.out, p.out_dtype, Walk{l.shape, l.strides[0], l.ndim, at, n});
   }
 }
 

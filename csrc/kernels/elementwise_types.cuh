@@ -37,28 +37,15 @@ struct representative<F, T> {
 template <class F, class T>
 using representative_t = typename representative<F, T>::type;
 
-// Words that move an item of a size.
-template <int Bytes>
-struct item_of;
-template <>
-struct item_of<1> { using type = uint8_t; };
-template <>
-struct item_of<2> { using type = uint16_t; };
-template <>
-struct item_of<4> { using type = uint32_t; };
-template <>
-struct item_of<8> { using type = uint64_t; };
-template <>
-struct item_of<16> { using type = complex128; };
-
-// Calls f(type_tag<item>{}) for the item size of d.
+// Calls f(type_tag<item>{}) for a type that moves items of d's size. Floating where it can be: g++ builds vectors of
+// floats in registers, of integers through memory.
 template <class F>
 void visit_item(DType d, F&& f) {
   switch (itemsize(d)) {
     case 1: return f(type_tag<uint8_t>{});
     case 2: return f(type_tag<uint16_t>{});
-    case 4: return f(type_tag<uint32_t>{});
-    case 8: return f(type_tag<uint64_t>{});
+    case 4: return f(type_tag<float>{});
+    case 8: return f(type_tag<double>{});
     default: return f(type_tag<complex128>{});
   }
 }
