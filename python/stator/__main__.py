@@ -97,14 +97,40 @@ def run_demo(args: argparse.Namespace, console: Console) -> int:
             args.device, lambda done, total, loss: bar.update(task, completed=done, total=total, loss=loss)
         )
     result = report.as_dict()
+    if not args.json:
+        show_values(console, "demo", result)
+    proof = prove(args) if args.prove else None
     if args.json:
-        print(json.dumps(result))
-    else:
-        table = Table(show_header=False, title="demo")
-        for name, value in result.items():
-            table.add_row(name, f"{value:.4f}" if isinstance(value, float) else f"{value}")
-        console.print(table)
-    return 0
+        print(json.dumps(result if proof is None else result | {"proof": proof}))
+    elif proof is not None:
+        for name, values in proof.items():
+            if isinstance(values, dict):
+                show_values(console, name.replace("_", " "), values)
+        console.print(f"proved: {proof['proved']}")
+    return 0 if proof is None or proof["proved"] else 1
+
+
+def show_values(console: Console, title: str, values: dict[str, Any]) -> None:
+    table = Table(show_header=False, title=title)
+    for name, value in values.items():
+        table.add_row(name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else f"{value}")
+    console.print(table)
+
+
+def prove(args: argparse.Namespace) -> dict[str, Any]:
+    """The three proofs, with a line that says how far each is."""
+    from stator import prove
+
+    line = Progress(
+        TextColumn("proving: {task.description}"),
+        TextColumn("{task.completed}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        disable=args.json,
+    )
+    with line:
+        task = line.add_task("", total=None)
+        return prove.run(args.device, lambda what, count: line.update(task, description=what, completed=count))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -120,6 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
         command.add_argument("--json", action="store_true", help="one JSON value on stdout")
         if name == "demo":
             command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
+            command.add_argument("--prove", action="store_true", help="then fail calls, permute blocks, delete waits")
     args = parser.parse_args(arguments)
     try:
         return int(args.function(args, Console()))

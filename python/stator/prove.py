@@ -1,0 +1,178 @@
+"""What `python -m stator demo --prove` shows: one training step under failing calls, permuted blocks and a lost wait."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import stator
+from stator import testing
+from stator.demo import Digits, Hyperparameters, Network, uploads
+from stator.errors import StatorError, StreamOrderError
+
+Advance = Callable[[str, int], None]
+
+
+@contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Environment variables for the length of a `with`; a Backend reads them when it opens."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = old
+
+
+class FirstStep:
+    """The demo's first training step, from the same parameters each time."""
+
+    def __init__(self, be: stator.Backend, data: Digits, config: Hyperparameters) -> None:
+        self.be, self.data, self.config = be, data, config
+
+    def network(self) -> Network:
+        """A new network in its first state."""
+        return Network(self.be, self.data.train_images.shape[1], self.data.classes, self.config)
+
+    def run(self, network: Network) -> tuple[bytes, ...]:
+        """Uploads the first batch on the second stream, trains on it; the bits of loss and parameters."""
+        x, labels = next(uploads(self.be, self.data, self.config, 0))
+        loss = network.train(x, labels)
+        return tuple(a.to_numpy().tobytes() for a in (loss, *network.params))
+
+    def clean(self) -> tuple[bytes, ...]:
+        """A step from a new network with nothing failing."""
+        return self.run(self.network())
+
+
+@dataclass(frozen=True)
+class Injected:
+    """Seam calls of one step that were made to fail, and what came of it."""
+
+    calls: int
+    raised: int
+    leaked_bytes: int
+    wrong_next_steps: int
+
+
+def _live(be: stator.Backend) -> int:
+    gc.collect()
+    return sum(r["bytes"] for r in be.resources() if r["kind"] in ("buffer", "pinned"))
+
+
+def fail_every_call(step: FirstStep, until_lifted: bool, advance: Advance) -> Injected:
+    """The k-th runtime call of the step fails, for every k, once or from then on; after each the next step must be exact."""
+    be = step.be
+    expected = step.clean()
+    before = _live(be)
+    raised = leaked = wrong = k = 0
+    while True:
+        network = step.network()
+        be.synchronize()
+        testing.inject(be, fail_at=k, until_lifted=until_lifted)
+        error = None
+        try:
+            step.run(network)
+        except StatorError as caught:
+            # The traceback holds the step's arrays: keep the type alone.
+            error = type(caught)
+        made = testing.lift(be)
+        del network
+        if made <= k:
+            return Injected(k, raised, leaked, wrong)
+        raised += error is not None
+        leaked += max(_live(be) - before, 0)
+        wrong += step.clean() != expected
+        k += 1
+        advance("until lifted" if until_lifted else "once", k)
+
+
+@dataclass(frozen=True)
+class Permuted:
+    """Runs of the step in the faithful column under random orders of blocks and threads."""
+
+    column: str
+    orders: int
+    different: int
+
+
+def permute_blocks(data: Digits, config: Hyperparameters, orders: int, advance: Advance) -> Permuted:
+    """Every op of the step is declared deterministic, so each order must give the bits of the natural one."""
+    with environment(STATOR_HOST_MODE="faithful"), stator.Backend("cpu") as be:
+        step = FirstStep(be, data, config)
+        testing.set_block_seed(be, 0)
+        expected = step.clean()
+        different = 0
+        for order in range(1, orders + 1):
+            testing.set_block_seed(be, order)
+            different += step.clean() != expected
+            advance("block order", order)
+        testing.set_block_seed(be, 0)
+        return Permuted(be.kernels, orders, different)
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Stream waits of the step, each deleted once under the order checker."""
+
+    waits: int
+    caught: int
+    false_alarms: int
+
+
+def delete_waits(data: Digits, config: Hyperparameters, advance: Advance) -> Waits:
+    """The order checker must be silent with all waits, and must catch the step without any one of them."""
+    with environment(STATOR_CHECK="order"), stator.Backend("cpu") as be:
+        step = FirstStep(be, data, config)
+        false_alarms = 0
+        try:
+            network = step.network()
+            be.synchronize()
+            before = be.statistics()["calls"]["stream_wait"]
+            step.run(network)
+        except StreamOrderError:
+            false_alarms = 1
+        waits = be.statistics()["calls"]["stream_wait"] - before
+        caught = 0
+        for at in range(waits):
+            network = step.network()
+            be.synchronize()
+            testing.inject(be, drop_wait_at=at)
+            try:
+                step.run(network)
+            except StreamOrderError:
+                caught += 1
+            testing.lift(be)
+            be.synchronize()
+            advance("deleted wait", at + 1)
+        del network
+        return Waits(waits, caught, false_alarms)
+
+
+def run(device: str, advance: Advance, config: Hyperparameters | None = None, orders: int = 5) -> dict[str, Any]:
+    """All three proofs as plain data; `proved` is true when every one holds."""
+    config = config or Hyperparameters()
+    data = Digits.load(config.seed)
+    with stator.Backend(device) as be:
+        step = FirstStep(be, data, config)
+        once = fail_every_call(step, False, advance)
+        lasting = fail_every_call(step, True, advance)
+    permuted = permute_blocks(data, config, orders, advance)
+    waits = delete_waits(data, config, advance)
+    exact = all(i.calls > 0 and i.leaked_bytes == 0 and i.wrong_next_steps == 0 for i in (once, lasting))
+    ordered = waits.waits > 0 and waits.caught == waits.waits and waits.false_alarms == 0
+    return {
+        "failed_once": asdict(once),
+        "failed_until_lifted": asdict(lasting),
+        "permuted_blocks": asdict(permuted),
+        "deleted_waits": asdict(waits),
+        "proved": exact and ordered and permuted.different == 0,
+    }

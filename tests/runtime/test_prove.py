@@ -1,0 +1,43 @@
+"""What `demo --prove` shows, on the demo's own training step; data that needs no scikit-learn."""
+
+import numpy as np
+import pytest
+
+from stator import Backend, prove
+from stator.demo import Digits, Hyperparameters
+
+CONFIG = Hyperparameters(hidden=16, batch=32)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    images = rng.random((96, 24), dtype=np.float32)
+    labels = rng.integers(0, 10, 96)
+    return Digits(images, labels, images[:8], labels[:8], 10)
+
+
+def quiet(what, count):
+    pass
+
+
+@pytest.mark.parametrize("until_lifted", [False, True], ids=["once", "until_lifted"])
+def test_every_failing_call_is_typed_leaks_nothing_and_the_next_step_is_exact(device, data, until_lifted):
+    with Backend(device) as be:
+        result = prove.fail_every_call(prove.FirstStep(be, data, CONFIG), until_lifted, quiet)
+    assert result.calls > 20
+    assert result.raised > 15
+    assert result.leaked_bytes == 0
+    assert result.wrong_next_steps == 0
+
+
+def test_permuted_blocks_give_the_same_bits(data):
+    result = prove.permute_blocks(data, CONFIG, 3, quiet)
+    assert (result.column, result.orders, result.different) == ("host_faithful", 3, 0)
+
+
+def test_a_deleted_wait_is_caught(data):
+    result = prove.delete_waits(data, CONFIG, quiet)
+    assert result.waits >= 1
+    assert result.caught == result.waits
+    assert result.false_alarms == 0
