@@ -104,7 +104,8 @@ STATOR_FN void draw_blocks(T* out, int64_t count, uint64_t seed, uint64_t first,
     for (int j = 0; j < D; ++j) value[j][k] = drawn[j];
   }
   Vec<T, D> v;
-  for (int k = 0; k < count; ++k) {
+  const int64_t blocks = C == 1 ? 1 : count;
+  for (int k = 0; k < blocks; ++k) {
     for (int j = 0; j < D; ++j) v[j] = convert<T>(value[j][k]);
     store_vector(out + int64_t(k) * D, v);
   }

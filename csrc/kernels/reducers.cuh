@@ -129,9 +129,10 @@ struct ArgmaxOf {
     if (extreme < acc.key || (extreme == acc.key && acc.index < first)) return;
     constexpr int piece = 64;
     int i = 0;
-    for (bool found = false; i + piece <= n; i += piece) {
-      for (int j = 0; j < piece; ++j) found |= Order::of_equal(p[i + j]) == extreme;
-      if (found) break;
+    for (; i + piece <= n; i += piece) {
+      Key hits = 0;
+      for (int j = 0; j < piece; ++j) hits |= Key(Order::of_equal(p[i + j]) == extreme);
+      if (hits) break;
     }
     while (Order::of_equal(p[i]) != extreme) ++i;
     acc = {extreme, first + i};

@@ -88,11 +88,9 @@ STATOR_FN void enter_row(typename R::template Lanes<ColumnTuning::width>& lanes,
                          int64_t step, int width, int k) {
   constexpr int piece = 64;
   C value[piece];
-  int64_t at[piece];
   for (int j = 0; j < width; j += piece) {
     const int count = width - j < piece ? width - j : piece;
-    for (int i = 0; i < piece; ++i) at[i] = offset + (j + i) * step;
-    load_many(value, source.p, source.dtype, at, count);
+    load_line(value, source.p, source.dtype, offset + j * step, step, count);
     for (int i = 0; i < count; ++i) lanes.enter(j + i, value[i], k);
   }
 }

@@ -56,31 +56,57 @@ STATOR_FN typename R::Acc reduce_run(const typename R::In* p, int64_t n, int64_t
       acc = R::combine(acc, reduce_lanes<R, W>(from, steps, stride, at));
     }
   }
+  if constexpr (fast_host && R::located) {
+    const int64_t done = vectors * W;
+    auto extreme = R::Extreme::identity();
+    for (int64_t i = done; i < n; ++i) extreme = R::Extreme::combine(extreme, R::Extreme::single(p[i], 0));
+    if (done < n) R::update(acc, p + done, int(n - done), first + done, extreme);
+    return acc;
+  }
   for (int64_t i = vectors * W + member; i < n - head; i += members)
     acc = R::combine(acc, R::single(body[i], first + head + i));
   return acc;
 }
 
-// Elements [begin, end) of the reduced axes, anywhere in memory.
+// Loaded elements into the accumulator; the first is at position `at`, the others `apart`.
+template <class R, int W>
+STATOR_FN typename R::Acc reduce_loaded(typename R::Acc acc, const typename R::In (&value)[W], int count, int64_t at,
+                                        int64_t apart) {
+  if (count == W) {
+    typename R::template Lanes<W> lanes;
+    lanes.clear(W);
+    for (int j = 0; j < W; ++j) lanes.enter(j, value[j], 0);
+    return R::combine(acc, lanes.total(at, 0, apart));
+  }
+  for (int j = 0; j < count; ++j) acc = R::combine(acc, R::single(value[j], at + j * apart));
+  return acc;
+}
+
+// Elements [begin, end) of the reduced axes, anywhere in memory. The fast host goes along the innermost axis.
 template <class R>
 STATOR_FN typename R::Acc reduce_strided(const Any<typename R::In>& source, const Axes& axes, int64_t base,
                                          int64_t begin, int64_t end, int member, int members) {
   constexpr int W = by_column<4, 64>::value;
   typename R::Acc acc = R::identity();
   typename R::In value[W];
-  int64_t offset[W];
-  for (int64_t i = begin + member; i < end; i += int64_t(members) * W) {
-    const int64_t left = (end - i + members - 1) / members;
-    const int count = left < W ? int(left) : W;
-    for (int j = 0; j < W; ++j) offset[j] = j < count ? base + axes.offset(i + int64_t(j) * members) : base;
-    load_many(value, source.p, source.dtype, offset, count);
-    if (count == W) {
-      typename R::template Lanes<W> lanes;
-      lanes.clear(W);
-      for (int j = 0; j < W; ++j) lanes.enter(j, value[j], 0);
-      acc = R::combine(acc, lanes.total(i, 0, members));
-    } else {
-      for (int j = 0; j < count; ++j) acc = R::combine(acc, R::single(value[j], i + int64_t(j) * members));
+  if constexpr (fast_host) {
+    const int64_t line = axes.ndim > 0 ? axes.shape[axes.ndim - 1] : 1;
+    const int64_t step = axes.ndim > 0 ? axes.strides[axes.ndim - 1] : 0;
+    for (int64_t i = begin; i < end;) {
+      const int64_t left = std::min(line - i % line, end - i);
+      const int count = left < W ? int(left) : W;
+      load_line(value, source.p, source.dtype, base + axes.offset(i), step, count);
+      acc = reduce_loaded<R>(acc, value, count, i, 1);
+      i += count;
+    }
+  } else {
+    int64_t offset[W];
+    for (int64_t i = begin + member; i < end; i += int64_t(members) * W) {
+      const int64_t left = (end - i + members - 1) / members;
+      const int count = left < W ? int(left) : W;
+      for (int j = 0; j < W; ++j) offset[j] = j < count ? base + axes.offset(i + int64_t(j) * members) : base;
+      load_many(value, source.p, source.dtype, offset, count);
+      acc = reduce_loaded<R>(acc, value, count, i, members);
     }
   }
   return acc;

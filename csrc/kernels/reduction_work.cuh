@@ -7,6 +7,8 @@
 #include "kernels/reducers.cuh"
 #include "kernels/reduction.hpp"
 
+#include <algorithm>
+
 namespace stator::STATOR_COLUMN {
 
 // Some axes, row-major: the offset of the i-th element. 32-bit division where every extent and index fits.
@@ -76,6 +78,23 @@ struct Any {
   STATOR_FN Any(const void* base, DType d) : p(base), dtype(d) {}
   STATOR_FN C at(int64_t offset) const { return load_as<C>(p, dtype, offset); }
 };
+
+// `count` of N elements `step` apart, for the fast host: dense ones vectorise.
+template <class T, int N, class C>
+STATOR_FN void load_line_of(C (&out)[N], const T* p, int64_t step, int count) {
+  if (step == 1 && count == N)
+    for (int k = 0; k < N; ++k) out[k] = convert<C>(p[k]);
+  else
+    for (int k = 0; k < count; ++k) out[k] = convert<C>(p[k * step]);
+}
+// A call of its own: inlined, its switch would make most of the code of every kernel.
+template <int N, class C>
+__attribute__((noinline)) void load_line(C (&out)[N], const void* base, DType d, int64_t offset, int64_t step, int count) {
+#define STATOR_CASE(name, type) \
+  case DType::name: return load_line_of(out, static_cast<const type*>(base) + offset, step, count);
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
 
 // Combines the accumulators of the threads rank, rank + apart, rank + 2 * apart, ... below `size`, a power of two, in
 // a fixed tree; the threads with rank < apart get the results. Every thread of the block calls it.
