@@ -122,7 +122,8 @@ STATOR_KERNEL void random_kernel(T* out, int64_t n, uint64_t seed, uint64_t offs
   if (first == 0 && whole * D < n) {
     double value[D];
     draw(philox4x32_10(seed, offset + uint64_t(whole), 0), value);
-    for (int j = 0; j < n - whole * D; ++j) out[whole * D + j] = convert<T>(value[j]);
+    for (int j = 0; j < D; ++j)
+      if (whole * D + j < n) out[whole * D + j] = convert<T>(value[j]);
   }
 }
 
