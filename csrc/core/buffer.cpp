@@ -45,13 +45,14 @@ void Buffer::unexport() noexcept {
 
 void Buffer::release_native(void* handle) noexcept {
   detached_ = handle;
-  if (source_ != Source::foreign) detached_blocks.fetch_add(1);  // before another thread may free it
-  const int32_t before = exports_.fetch_or(detached_bit, std::memory_order_acq_rel);
-  if ((before & ~detached_bit) > 0) {
-    context_.pool().detach(*this);  // the last unexport frees it
-    return;
+  if (exports_.load(std::memory_order_acquire) > 0) {       // no new ones: they need a guard, or a reference
+    detached_blocks.fetch_add(source_ != Source::foreign);  // before another thread may free it
+    if ((exports_.fetch_or(detached_bit, std::memory_order_acq_rel) & ~detached_bit) > 0) {
+      context_.pool().detach(*this);  // the last unexport frees it
+      return;
+    }
+    detached_blocks.fetch_sub(source_ != Source::foreign);
   }
-  if (source_ != Source::foreign) detached_blocks.fetch_sub(1);
   switch (source_) {
     case Source::pool:
     case Source::pinned: context_.pool().give_back(*this, handle); break;
@@ -60,11 +61,11 @@ void Buffer::release_native(void* handle) noexcept {
 }
 
 void Buffer::free_detached() noexcept {
+  detached_blocks.fetch_sub(source_ != Source::foreign);
   if (source_ == Source::foreign) {
     ForeignReleases::push(std::move(deleter_));
     return;
   }
-  detached_blocks.fetch_sub(1);
   runtime::Runtime& runtime = context_.runtime();
   if (source_ == Source::pinned)
     context_.report("free_pinned", runtime.free_pinned_noexcept(detached_));

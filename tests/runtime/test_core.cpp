@@ -1,0 +1,305 @@
+// Ownership: teardown in every order, with pending work, from several threads, in a forked child, and with exports.
+#include "core_support.hpp"
+
+#include <stator/creation.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace stator;
+using namespace stator::test;
+
+void orders() {
+  for (int order = 0; order < 6; ++order) {
+    Backend backend = open_host();
+    Array array = make(backend, 100), other = make(backend, 5000, backend.stream(3));
+    Stream stream = backend.stream(1);
+    Event event = stream.record();
+    CHECK(backend.resources().size() == 6);  // 2 buffers, 3 streams, 1 event
+    switch (order) {
+      case 0: backend.close(); break;
+      case 1:
+        backend.close();
+        backend.close();
+        array = {};
+        event = {};
+        stream = {};
+        backend = {};
+        break;
+      case 2:
+        backend = {};
+        event = {};
+        stream = {};
+        array = {};
+        other = {};
+        break;
+      case 3:
+        array = {};
+        backend = {};
+        other = {};
+        stream = {};
+        event = {};
+        break;
+      case 4:
+        stream = {};
+        event = {};
+        array = {};
+        backend.close();
+        break;
+      case 5:
+        other = array;
+        backend = {};
+        array = {};
+        stream = {};
+        event = {};
+        break;
+    }
+    if (order < 2 || order == 4) CHECK(left() == nothing);
+  }
+  CHECK(left() == nothing);
+}
+
+void use_after_close() {
+  Backend backend = open_host();
+  const Array array = make(backend, 64);
+  const Stream stream = backend.stream(0);
+  const Event event = stream.record();
+  backend.close();
+  CHECK(backend.closed() && backend.resources().empty());
+  char bytes[64];
+  CHECK(THROWN(BackendClosedError, array.to_host(bytes)).starts_with("Array.to_numpy"));
+  CHECK(!THROWN(BackendClosedError, (void)array.data_ptr()).empty());
+  CHECK(!THROWN(BackendClosedError, stream.synchronize()).empty());
+  CHECK(!THROWN(BackendClosedError, event.synchronize()).empty());
+  CHECK(!THROWN(BackendClosedError, make(backend, 1)).empty());
+  CHECK(!THROWN(BackendClosedError, backend.synchronize()).empty());
+  const int64_t shape[] = {8, 8};
+  CHECK(!THROWN(BackendClosedError, reshape(array, shape)).empty());
+  CHECK(left() == nothing);
+}
+
+void pending_work() {
+  std::atomic<int> done{0};
+  const std::function<void(const abi::ErrorSlot&)> slow = [&](const abi::ErrorSlot&) { pause(2), done.fetch_add(1); };
+  Backend backend = open_host();
+  for (int i = 0; i < 8; ++i) {
+    const Array array = make(backend, 100 + i, backend.stream(i));
+    enqueue(array, slow, backend.stream(i));
+    enqueue(array, slow, backend.stream((i + 1) % 8));
+  }
+  backend.close();
+  CHECK(done == 16 && left() == nothing);
+}
+
+void threads() {
+  for (int round = 0; round < 5; ++round) {
+    Backend backend = open_host();
+    std::vector<std::thread> users;
+    for (int t = 0; t < 8; ++t) {
+      users.emplace_back([&, t] {
+        const std::function<void(const abi::ErrorSlot&)> none = [](const abi::ErrorSlot&) {};
+        try {
+          std::vector<Array> kept;
+          for (int i = 0; i < 10000; ++i) {
+            const Stream stream = backend.stream((t + i) % 8);
+            Array array = make(backend, 100 * (i % 30), stream);
+            enqueue(array, none, stream);
+            enqueue(array, none, backend.stream(t));
+            if (i % 7 == 0) kept.push_back(array);
+            if (i % 50 == 0) kept.clear();
+            if (i % 11 == 0) ReleaseQueue::push(Ref<Buffer>(array.buffer()).detach());
+            if (i % 100 == 0) stream.record().synchronize();
+          }
+        } catch (const BackendClosedError&) {}
+      });
+    }
+    pause(20 + 10 * round);
+    std::thread second([&] { backend.close(); });
+    backend.close();
+    CHECK(left() == nothing);
+    second.join();
+    for (std::thread& user : users) user.join();
+    backend.close();
+    CHECK(backend.resources().empty());
+  }
+}
+
+void release_queue() {
+  Backend backend = open_host();
+  Array array = make(backend, 10), twin = array;
+  const size_t before = backend.resources().size();
+  ReleaseQueue::push(Ref<Buffer>(array.buffer()).detach());
+  ReleaseQueue::push(Ref<Buffer>(array.buffer()).detach());
+  array = {};
+  CHECK(backend.resources().size() == before);
+  ReleaseQueue::push(Ref<Buffer>(twin.buffer()).detach());
+  twin = {};
+  CHECK(backend.resources().size() == before - 1);
+  backend.close();
+}
+
+void exports() {
+  Backend backend = open_host();
+  Array array = make(backend, 1000), other = make(backend, 1000);
+  char* memory = static_cast<char*>(array.buffer()->export_memory(0xffff));
+  array.buffer()->export_memory(0xffff);
+  other.buffer()->export_memory(0xffff);
+  other.buffer()->unexport();
+  CHECK(backend.memory().exported_bytes == 1000);
+  backend.close();
+  CHECK(left()[0] == 1 && left()[4] == 0);
+  CHECK(backend.resources().size() == 1 && backend.resources()[0].exported);
+  std::memset(memory, 1, 1000);
+  array.buffer()->unexport();
+  CHECK(left()[0] == 1);
+  array.buffer()->unexport();
+  CHECK(left() == nothing && backend.resources().empty());
+}
+
+void foreign() {
+  int deleted = 0;
+  char memory[256] = {};
+  Backend backend = open_host();
+  std::atomic<bool> go{false};
+  const std::function<void(const abi::ErrorSlot&)> wait = [&](const abi::ErrorSlot&) {
+    while (!go) pause(1);
+  };
+  {
+    const Array array(Buffer::foreign(
+                          *backend.context(), memory, 256, false, false, [&] { ++deleted; }, 0xffff),
+                      DType::uint8, Dims{256}, Dims{1}, 0);
+    enqueue(array, wait);
+  }
+  ForeignReleases::drain();
+  CHECK(deleted == 0);  // the kernel still runs
+  go = true;
+  backend.synchronize();
+  CHECK(ForeignReleases::pending());
+  ForeignReleases::drain();
+  CHECK(deleted == 1);
+  const Array kept(Buffer::foreign(
+                       *backend.context(), memory, 256, true, true, [&] { ++deleted; }, 0xffff),
+                   DType::uint8, Dims{256}, Dims{1}, 0);
+  enqueue(kept, [](const abi::ErrorSlot&) {});  // shared with the host: done on return, so a temporary may be used
+  backend.close();
+  CHECK(deleted == 1);
+  ForeignReleases::drain();
+  CHECK(deleted == 2);
+}
+
+void error_slot() {
+  Backend backend = open_host();
+  const Array array = make(backend, 16);
+  const auto report = [](abi::Fault fault, int64_t value) {
+    return [=](const abi::ErrorSlot& slot) {
+      if (__atomic_exchange_n(slot.claim, 1, __ATOMIC_ACQ_REL)) return;
+      *slot.record = {0, int32_t(Op::take), 3, value};
+      __atomic_store_n(&slot.record->fault, int32_t(fault), __ATOMIC_RELEASE);
+    };
+  };
+  const std::function<void(const abi::ErrorSlot&)> first = report(abi::Fault::index_out_of_range, 9),
+                                                   second = report(abi::Fault::index_out_of_range, 7),
+                                                   division = report(abi::Fault::division_by_zero, 0);
+  for (int round = 0; round < 3; ++round) {
+    enqueue(array, first);
+    const std::string text = THROWN(IndexError, enqueue(array, second), backend.synchronize());
+    CHECK(text.find("take: index 9 at position 3 is out of range") == 0);
+    CHECK(THROWN(IndexError, backend.synchronize()).empty() || round >= 0);
+    backend.synchronize();
+  }
+  enqueue(array, division);
+  backend.synchronize();
+  CHECK(backend.poll_division_by_zero() && !backend.poll_division_by_zero());
+  enqueue(array, first);
+  CHECK(!THROWN(IndexError, backend.stream(0).synchronize()).empty());
+  enqueue(array, first);
+  backend.close();
+  CHECK(last_warning.find("index 9") != std::string::npos && left() == nothing);
+}
+
+void forks() {
+  Backend backend = open_host();
+  Array array = make(backend, 100);
+  const pid_t child = fork();
+  if (child == 0) {
+    int bad = 0;
+    char bytes[100];
+    bad += THROWN(ForkedProcessError, array.to_host(bytes)).empty();
+    bad += THROWN(ForkedProcessError, make(backend, 1)).empty();
+    bad += THROWN(ForkedProcessError, backend.synchronize()).empty();
+    array = {};
+    backend.close();
+    backend = {};
+    {
+      Backend own = open_host();
+      bad += make(own, 10).size() != 10;
+      own.close();
+    }
+    shutdown();
+    _exit(bad);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  backend.close();
+  CHECK(left() == nothing);
+}
+
+// Each in a child of its own: shutdown ends a process's use of the library. -1: nothing is printed.
+int at_exit(const std::function<void()>& body, const char* expected) {
+  const pid_t child = fork();
+  if (child == 0) {
+    last_warning.clear();
+    body();
+    _exit(expected ? last_warning.find(expected) == std::string::npos : !last_warning.empty());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void exits() {
+  static std::vector<Array> globals;
+  CHECK(at_exit(
+            [] {
+              for (int i = 0; i < 8; ++i) {
+                Backend backend = open_host();
+                globals.push_back(make(backend, 100));
+                static const std::function<void(const abi::ErrorSlot&)> slow = [](const abi::ErrorSlot&) { pause(5); };
+                enqueue(globals.back(), slow);
+              }
+              shutdown();
+              globals.clear();
+              if (!THROWN(BackendClosedError, open_host()).empty() && left()[0] == 0)
+                shutdown();
+              else
+                warn("open after shutdown");
+            },
+            nullptr) == 0);
+}
+
+}  // namespace
+
+int main() {
+  setenv("STATOR_HOST_MODE", "faithful", 0);
+  keep_warnings();
+  forks();
+  exits();
+  orders();
+  use_after_close();
+  pending_work();
+  release_queue();
+  exports();
+  foreign();
+  error_slot();
+  threads();
+  // Last, since nothing opens after it: a leak behind the Tracker is the one thing that is worth a line.
+  last_warning.clear();
+  testing::leak_buffer(open_host(), 4096);
+  shutdown();
+  CHECK(last_warning.find("stator: leaked 1 allocations, 0 streams, 0 events, 0 contexts on host") == 0);
+  return summary();
+}

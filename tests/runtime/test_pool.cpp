@@ -1,0 +1,200 @@
+// The pool: reuse on one stream and across streams, limits, page-locked memory, and every seam call failed in turn.
+#include "core_support.hpp"
+
+#include "core/overlap.hpp"
+#include "core/pool_lists.hpp"
+
+#include <stator/creation.hpp>
+
+#include <chrono>
+
+namespace {
+
+using namespace stator;
+using namespace stator::test;
+
+void size_classes() {
+  for (size_t bytes :
+       {0ul, 1ul, 512ul, 513ul, 768ul, 769ul, 1024ul, 1025ul, 700000ul, 1048576ul, 1048577ul, 5ul << 20}) {
+    CHECK(block_size(bytes) >= bytes && block_size(block_size(bytes)) == block_size(bytes));
+  }
+  CHECK(block_size(600) == 768 && block_size(800) == 1024 && block_size((1 << 20) + 1) == 2 << 20);
+}
+
+void reuse() {
+  Backend backend = open_host({.checks = 3});
+  const Stream one = backend.stream(1), two = backend.stream(2);
+  std::atomic<int> order{0};
+  void* memory;
+  {
+    const Array array = make(backend, 1000, one);
+    memory = array.data_ptr();
+  }
+  CHECK(make(backend, 900, one).data_ptr() == memory);  // the same stream, the same class
+  const std::function<void(const abi::ErrorSlot&)> slow = [&](const abi::ErrorSlot&) { pause(10), order = 1; };
+  const std::function<void(const abi::ErrorSlot&)> check = [&](const abi::ErrorSlot&) { CHECK(order == 1), order = 2; };
+  {
+    const Array array = make(backend, 1000, one);
+    enqueue(array, slow, one);
+  }
+  {
+    // Another stream takes the block over and waits for the first one. The order checker would object otherwise.
+    const Array array = make(backend, 1000, two);
+    CHECK(array.data_ptr() == memory);
+    enqueue(array, check, two);
+    enqueue(array, slow, [&] {
+      const Event event = two.record();
+      one.wait(event);
+      return one;
+    }());
+  }
+  const Array array = make(backend, 1000, two);  // freed after use on a second stream
+  CHECK(array.data_ptr() == memory);
+  enqueue(array, check, two);
+  backend.synchronize();
+  CHECK(order == 2);
+  const MemoryStats stats = backend.memory();
+  CHECK(stats.live_bytes == 1024 && stats.cached_bytes == 0 && stats.peak_bytes == 1024 && stats.reuses == 4);
+  backend.close();
+  CHECK(left() == nothing);
+}
+
+void limits() {
+  Backend backend = open_host({.memory_limit = size_t(8) << 20});
+  {
+    const Array a = make(backend, 4 << 20);
+    CHECK(!THROWN(OutOfMemoryError, make(backend, 6 << 20)).empty());
+    const std::string text = THROWN(OutOfMemoryError, make(backend, int64_t(1) << 40));
+    CHECK(text.find("requested 1.0 TiB") != std::string::npos &&
+          text.find("largest owner 4.0 MiB empty") != std::string::npos);
+    CHECK(backend.memory().live_bytes == 4 << 20);
+  }
+  CHECK(backend.memory().cached_bytes == 4 << 20);
+  const Array b = make(backend, 6 << 20);  // trims the cache
+  CHECK(backend.memory().cached_bytes == 0 && backend.memory().live_bytes == 6 << 20);
+  Backend unlimited = open_host();
+  CHECK(!THROWN(OutOfMemoryError, make(unlimited, int64_t(1) << 50)).empty());
+  CHECK(unlimited.memory().live_bytes == 0);
+}
+
+void pinned() {
+  Backend backend = open_host();
+  std::atomic<bool> go{false};
+  const std::function<void(const abi::ErrorSlot&)> wait = [&](const abi::ErrorSlot&) {
+    while (!go) pause(1);
+  };
+  void* memory;
+  {
+    const Array array(backend.context()->pool().allocate_pinned(100, 0xffff), DType::uint8, Dims{100}, Dims{1}, 0);
+    memory = array.data_ptr();
+    enqueue(array, wait);
+  }
+  const Ref<Buffer> other = backend.context()->pool().allocate_pinned(100, 0xffff);
+  CHECK(other->memory(0xffff) != memory);  // the host may not write what the device still reads
+  go = true;
+  backend.synchronize();
+  CHECK(backend.context()->pool().allocate_pinned(100, 0xffff)->memory(0xffff) == memory);
+  backend.close();
+  CHECK(left() == nothing);
+}
+
+// What a step of work asks of the seam.
+void step(const Backend& backend) {
+  static const std::function<void(const abi::ErrorSlot&)> touch = [](const abi::ErrorSlot&) { pause(1); };
+  const Stream one = backend.stream(1), two = backend.stream(2);
+  char bytes[3000] = {};
+  {
+    const Array array = make(backend, 3000, one);
+    enqueue(array, touch, one);
+    const Event event = one.record();
+    two.wait(event);
+    enqueue(array, touch, two);
+    array.to_host(bytes, two);
+    backend.context()->zeroed_scratch(*two.box(), 64, 0xffff);
+  }
+  const Array array = make(backend, 3000, two);
+  const Ref<Buffer> staging = backend.context()->pool().allocate_pinned(3000, 0xffff);
+  enqueue(array, touch, two);
+  backend.synchronize();
+  backend.empty_cache();
+}
+
+void injection() {
+  for (const bool until_lifted : {false, true}) {
+    int64_t k = 0, made = 0;
+    int failures = 0;
+    for (; made >= k; ++k) {  // until the k-th call is not made any more
+      Backend backend = open_host({.checks = 3});
+      testing::inject(backend, {.fail_at = k, .until_lifted = until_lifted});
+      try {
+        step(backend);
+      } catch (const Error&) {
+        ++failures;
+      }
+      made = testing::lift(backend);
+      CHECK(THROWN(Error, step(backend)) == "");
+      backend.empty_cache();
+      for (const Resource& resource : backend.resources()) CHECK(resource.kind == "stream");
+      CHECK(backend.memory().live_bytes == 0 && backend.memory().cached_bytes == 0);
+      const size_t streams = backend.resources().size();
+      CHECK(left() == (std::array<int64_t, 5>{int64_t(streams) + 1, int64_t(streams), int64_t(streams), 0, 1}));
+      testing::inject(backend, {.fail_at = k % 12, .until_lifted = until_lifted});
+      backend.close();
+      CHECK(left() == nothing);
+    }
+    std::printf("%lld seam calls, %d of the failures seen\n", static_cast<long long>(k), failures);
+    CHECK(k > 20 && failures > 10);
+  }
+}
+
+void overlaps() {
+  Backend backend = open_host();
+  const Array x = make(backend, 100);
+  const auto view = [&](Dims shape, Dims strides, int64_t offset) { return as_strided(x, shape, strides, offset); };
+  CHECK(!may_overlap(view({50}, {2}, 0), view({50}, {2}, 1)));
+  CHECK(may_overlap(view({50}, {2}, 0), view({49}, {2}, 2)));
+  CHECK(!may_overlap(view({10, 4}, {10, 1}, 0), view({10, 5}, {10, 1}, 4)));
+  CHECK(may_overlap(view({10, 5}, {10, 1}, 0), view({10, 5}, {10, 1}, 4)));
+  CHECK(!may_overlap(view({50}, {1}, 0), view({50}, {-1}, 99)));
+  CHECK(may_overlap(view({50}, {-1}, 49), view({10}, {3}, 20)));
+  CHECK(!may_overlap(view({16}, {6}, 0), view({30}, {3}, 1)));
+  CHECK(same_view(view({10, 10}, {10, 1}, 0), view({10, 10}, {10, 1}, 0)));
+  const Array all = view({100}, {1}, 0), shifted = view({99}, {1}, 1), rest = view({99}, {1}, 0);
+  OpCall call(Op::add, {&rest}, {});
+  CHECK(!THROWN(ValueError, call.output(Dims{99}, DType::uint8, &shifted)).empty());
+  CHECK(!THROWN(ShapeError, call.output(Dims{98}, DType::uint8, &rest)).empty());
+  CHECK(!THROWN(DTypeError, call.output(Dims{99}, DType::float32, &rest)).empty());
+  CHECK(THROWN(Error, call.output(Dims{99}, DType::uint8, &rest)).empty());
+  CHECK(!THROWN(ShapeError, view({100}, {1}, 1)).empty());
+}
+
+void speed() {
+  Backend backend = open_host({.checks = 0});
+  Pool& pool = backend.context()->pool();
+  const Stream stream = backend.stream(0);
+  double best = 1e9;
+  for (int batch = 0; batch < 200; ++batch) {
+    constexpr int rounds = 1000;
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < rounds; ++i) pool.allocate(1000, *stream.box(), 0xffff);
+    best = std::min(
+        best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / rounds);
+  }
+  std::printf("allocate and free: %.0f ns\n", best);
+}
+
+}  // namespace
+
+int main() {
+  setenv("STATOR_HOST_MODE", "faithful", 0);
+  keep_warnings();
+  size_classes();
+  reuse();
+  limits();
+  pinned();
+  overlaps();
+  injection();
+  CHECK(left() == nothing);
+  speed();
+  return summary();
+}
