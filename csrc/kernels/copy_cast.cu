@@ -68,7 +68,8 @@ STATOR_KERNEL void cast_kernel(Cast p) {
 bool launch_cast(const abi::Queue& q, const abi::Elementwise& e) {
   const abi::ElementwiseOperand& in = e.in[0];
   if (e.ndim > 1 || in.immediate || (e.ndim == 1 && (in.strides[0] != 1 || e.out.strides[0] != 1))) return false;
-  if ((reinterpret_cast<uintptr_t>(in.data) | reinterpret_cast<uintptr_t>(e.out.data)) % 16 != 0 && !fast_host) return false;
+  const uintptr_t addresses = reinterpret_cast<uintptr_t>(in.data) | reinterpret_cast<uintptr_t>(e.out.data);
+  if (!fast_host && addresses % 16 != 0) return false;
   const Cast p{in.data, e.out.data, e.size, in.dtype};
   constexpr int block = CastTuning::block;
   const int64_t tile = fast_host ? CastTuning::host_tile

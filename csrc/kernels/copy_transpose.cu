@@ -36,7 +36,8 @@ struct Tile {
 template <class T, int Size>
 STATOR_FN void turn_in_cache(const Group<Size>& group, const T* in, T* out, Tile<T>& t, const Transpose<T>& p, int rows,
                              int cols) {
-  for (int c = 0; c < cols; ++c) group.for_each(rows, [&, c](int64_t r) { t.value[c][r] = in[c * p.in_col_stride + r]; });
+  for (int c = 0; c < cols; ++c)
+    group.for_each(rows, [&, c](int64_t r) { t.value[c][r] = in[c * p.in_col_stride + r]; });
   for (int r = 0; r < rows; ++r)
     group.for_each(cols, [&, r](int64_t c) { out[r * p.out_row_stride + c] = t.value[c][r]; });
 }

@@ -1,5 +1,5 @@
-// The elementwise rows of ops.def: this file is compiled STATOR_SHARDS times, each time with every STATOR_SHARDS-th row,
-// so that no unit grows without bound. An op is a functor and a row; nothing here names one.
+// The elementwise rows of ops.def: this file is compiled STATOR_SHARDS times, each time with every STATOR_SHARDS-th
+// row, so that no unit grows without bound. An op is a functor and a row; nothing here names one.
 #include "kernels/elementwise.cuh"
 #include "kernels/functors/activation.cuh"
 #include "kernels/functors/arithmetic.cuh"

@@ -1,5 +1,5 @@
-// The dense kernel: rows x cols with dense rows; each input is dense, or one value, along a row, and steps by any stride
-// from row to row. One row is the contiguous case. Storage type T, result type R, no conversion but to opmath.
+// The dense kernel: rows x cols with dense rows; each input is dense, or one value, along a row, and steps by any
+// stride from row to row. One row is the contiguous case. Storage type T, result type R, no conversion but to opmath.
 #pragma once
 
 #include "device/convert.cuh"

@@ -78,8 +78,8 @@ STATOR_UNROLL()
   store_many(y, p.out, p.out_dtype, at[0], count);
 }
 
-// One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place, and what repeats
-// within a chunk (a number, a row) is loaded once.
+// One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place, and what
+// repeats within a chunk (a number, a row) is loaded once.
 template <class F, class C, int N, int Size, int... K>
 STATOR_FN void strided_chunks(const Group<Size>& group, const Strided<C, N>& p, std::integer_sequence<int, K...>) {
   constexpr int64_t Chunk = StridedTuning::chunk_bytes / int64_t(sizeof(C));
@@ -97,7 +97,8 @@ STATOR_FN void strided_chunks(const Group<Size>& group, const Strided<C, N>& p, 
     dense[k] = p.dtype[k] == dtype_of_v<C> && p.in[k] != nullptr && is_row_major(l, k + 1);
     if (period[k] == 0) continue;
     buffer[k][0] = p.value[k];
-    if (p.in[k] != nullptr) load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, 0, period[k]});
+    if (p.in[k] != nullptr)
+      load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, 0, period[k]});
     for (int64_t i = period[k]; i < Chunk + period[k]; ++i) buffer[k][i] = buffer[k][i - period[k]];
   }
   const bool dense_out = p.out_dtype == dtype_of_v<Y> && is_row_major(l, 0);

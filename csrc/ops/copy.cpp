@@ -49,7 +49,8 @@ bool overlap(const Array& a, const Array& b) {
 }
 
 [[noreturn]] void refuse_kind(const std::string& op, DType from, DType to) {
-  throw DTypeError(op, std::string(name(from)) + " into an array of " + std::string(name(to)), "convert it with astype first");
+  throw DTypeError(op, std::string(name(from)) + " into an array of " + std::string(name(to)),
+                   "convert it with astype first");
 }
 
 void assign_number(const Array& target, const Scalar& value, const Stream& stream) {

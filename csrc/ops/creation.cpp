@@ -117,15 +117,19 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
   const std::string op(call.name());
   const bool integers = is_integer(start) && is_integer(stop) && is_integer(step);
   const DType d = dtype.value_or(integers ? DType::int64 : DType::float64);
-  if (!is_real(start) || !is_real(stop) || !is_real(step) || !in(d, op_info(Op::arange).dtypes))
-    throw DTypeError(op, "a range of dtype " + std::string(name(is_real(start) && is_real(stop) && is_real(step) ? d : DType::complex128)),
-                     "use real numbers and a real dtype");
+  if (!is_real(start) || !is_real(stop) || !is_real(step))
+    throw DTypeError(op, "a complex number as start, stop or step", "use real numbers");
+  if (!in(d, op_info(Op::arange).dtypes))
+    throw DTypeError(op, "a range of dtype " + std::string(name(d)), "use a real dtype");
   if (integers ? step.i == 0 : step.re == 0) throw ValueError(op, "step is 0", "use a step that moves");
-  const int64_t count = integers ? integer_count(start.i, stop.i, step.i) : floating_count(op, start.re, stop.re, step.re);
+  const int64_t count =
+      integers ? integer_count(start.i, stop.i, step.i) : floating_count(op, start.re, stop.re, step.re);
   checked_size(op, Dims{count}, itemsize(d));
-  unsigned char first[16];
-  if (count > 0 && integers) encode(op, start, d, first);
-  if (count > 0 && integers) encode(op, Scalar(start.i + (count - 1) * step.i), d, first);
+  if (count > 0 && integers) {
+    unsigned char bytes[16];  // both ends must be in range
+    encode(op, start, d, bytes);
+    encode(op, Scalar(start.i + (count - 1) * step.i), d, bytes);
+  }
   Array result = call.empty(Dims{count}, d);
   if (count == 0) return result;
   abi::Arange p{result.data_ptr(), d, count, start.re, step.re, start.i, step.i};
@@ -143,8 +147,8 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
   return result;
 }
 
-Array from_host(const Backend& backend, const void* data, DType dtype, const Dims& shape, const Dims& strides, bool pinned,
-                const Stream& stream) {
+Array from_host(const Backend& backend, const void* data, DType dtype, const Dims& shape, const Dims& strides,
+                bool pinned, const Stream& stream) {
   OpCall call(Op::asarray, backend, stream);
   check_strides(call.name(), shape, strides);
   checked_size(call.name(), shape, itemsize(dtype));
@@ -155,8 +159,8 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
   std::vector<unsigned char> gathered;
   Array staging;
   if (pinned) {
-    staging = Array(call.context().pool().allocate_pinned(bytes, uint16_t(call.op())), DType::uint8, Dims{int64_t(bytes)},
-                    Dims{1}, 0);
+    staging = Array(call.context().pool().allocate_pinned(bytes, uint16_t(call.op())), DType::uint8,
+                    Dims{int64_t(bytes)}, Dims{1}, 0);
     dense = staging.data_ptr();
   } else if (!is_dense(shape, strides)) {
     gathered.resize(bytes);
@@ -174,8 +178,8 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
   return result;
 }
 
-Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides, bool host_shared,
-                   bool read_only, std::function<void()> deleter) {
+Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides,
+                   bool host_shared, bool read_only, std::function<void()> deleter) {
   OpCall call(Op::asarray, backend, {});
   check_strides(call.name(), shape, strides);
   checked_size(call.name(), shape, itemsize(dtype));

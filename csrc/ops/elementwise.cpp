@@ -23,7 +23,8 @@ struct Types {
 Types resolve(const OpInfo& row, DType common, const std::optional<DType>& dtype) {
   if (!in(common, row.dtypes)) refuse_dtype(row, common, "operands of dtype", "convert them with astype");
   if (row.result == ResultRule::boolean) {
-    if (dtype && *dtype != DType::bool_) refuse_dtype(row, *dtype, "dtype=", "the result is bool: convert it with astype");
+    if (dtype && *dtype != DType::bool_)
+      refuse_dtype(row, *dtype, "dtype=", "the result is bool: convert it with astype");
     return {common, DType::bool_};
   }
   const DType computed = row.result == ResultRule::inexact ? to_inexact(common) : common;

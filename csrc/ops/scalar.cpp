@@ -93,9 +93,10 @@ bool fits(const Scalar& value, DType d) {
   return visit(d, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      if (value.type == Scalar::Type::unsigned_integer) return uint64_t(value.i) <= uint64_t(std::numeric_limits<T>::max());
+      constexpr uint64_t largest = uint64_t(std::numeric_limits<T>::max());
+      if (value.type == Scalar::Type::unsigned_integer) return uint64_t(value.i) <= largest;
       if (value.i < 0) return std::is_signed_v<T> && value.i >= int64_t(std::numeric_limits<T>::lowest());
-      return uint64_t(value.i) <= uint64_t(std::numeric_limits<T>::max());
+      return uint64_t(value.i) <= largest;
     } else {
       return true;
     }
