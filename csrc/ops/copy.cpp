@@ -53,8 +53,14 @@ bool overlap(const Array& a, const Array& b) {
                    "convert it with astype first");
 }
 
+void require_writable(std::string_view op, const Array& target) {
+  if (target.buffer()->read_only())
+    throw ValueError(std::string(op), "the array is read-only", "copy it first");
+}
+
 void assign_number(const Array& target, const Scalar& value, const Stream& stream) {
   OpCall call(Op::copy, {&target}, stream);
+  require_writable(call.name(), target);
   // A weak integer is of the kind of any integer dtype, as in promotion.
   const DType own = default_dtype(value);
   const bool integer = is_integer(value) && in(target.dtype(), dtypes::integers);
@@ -83,6 +89,7 @@ void assign(const Array& target, const Operand& value, const Stream& stream) {
   const Array& from = *value.array;
   OpCall call(Op::copy, {&target, &from}, stream);
   const std::string op(call.name());
+  require_writable(op, target);
   if (!can_cast_same_kind(from.dtype(), target.dtype())) refuse_kind(op, from.dtype(), target.dtype());
   if (broadcast_shapes(op, from.shape(), target.shape()) != target.shape())
     throw ShapeError(op, "shape " + str(from.shape()) + " does not broadcast to " + str(target.shape()),
