@@ -40,10 +40,10 @@ struct LeasedHandle {
   }
   LeasedHandle(const LeasedHandle&) = delete;
 
-  Status open(StreamHandle stream) {
+  Status open(StreamHandle stream, void* memory) {
     Status status = api({}).create(&handle);
     if (status == success) status = api({}).set_stream(handle, stream);
-    if (status == success) status = api({}).set_workspace(handle, workspace->memory(op_id), workspace->bytes());
+    if (status == success) status = api({}).set_workspace(handle, memory, workspace->bytes());
     if (status == success) status = api({}).set_math_mode(handle, Math::disallow_reduced_precision_reduction);
     return status;
   }
@@ -59,7 +59,9 @@ std::shared_ptr<void> make_handle(Context& context, StreamBox& stream) {
   const runtime::StreamHandle native = stream.handle(op_id);
   runtime::Record record;
   record.op = op_id;
-  runtime.library("cublasCreate", [&] { return leased->open(static_cast<StreamHandle>(native)); }, describe, native, record);
+  void* memory = leased->workspace->memory(op_id);
+  runtime.library("cublasCreate", [&] { return leased->open(static_cast<StreamHandle>(native), memory); }, describe, native,
+                  record);
   return leased;
 }
 

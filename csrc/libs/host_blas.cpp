@@ -1,4 +1,5 @@
 #include "libs/blas.hpp"
+#include "libs/gemm_pieces.hpp"
 #include "libs/halves.hpp"
 #include "libs/openblas.hpp"
 
@@ -66,14 +67,14 @@ void run(const Products<T>& blas, const Gemm& g) {
   }
 }
 
-// Room for one matrix of each operand in float32.
+// Room of one piece for a matrix of each operand in float32.
 struct Widened {
-  float *a, *b, *c;
-  static size_t bytes(const Gemm& g) { return sizeof(float) * size_t(g.m * g.k + g.k * g.n + g.m * g.n); }
-  static Widened at(void* memory, const Gemm& g) {
-    float* a = static_cast<float*>(memory);
-    return {a, a + g.m * g.k, a + g.m * g.k + g.k * g.n};
+  static int64_t elements(const GemmPieces& p) {
+    const int64_t k = p.whole().k;
+    return p.m() * k + k * p.n() + (p.whole().result == DType::float32 ? 0 : p.m() * p.n());
   }
+  Widened(float* memory, const Gemm& g) : a(memory), b(a + g.m * g.k), c(b + g.k * g.n) {}
+  float *a, *b, *c;
 };
 
 template <class Half>
@@ -120,31 +121,34 @@ class HostBlas final : public Blas {
   }
 
  private:
-  template <class T>
-  static const Products<T>& products(const OpCall& call) {
-    return openblas::products<T>(call.context().runtime().properties().limits.multiprocessors, call.name());
+  static GemmPieces pieces_of(const OpCall& call, const Gemm& g, bool threaded) {
+    return GemmPieces(g, threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
   }
 
-  static void submit(OpCall& call, std::function<int()> task) {
-    call.context().runtime().library("cblas_gemm", std::move(task), describe,
-                                     call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
+  static void submit(OpCall& call, int64_t pieces, std::function<int(int64_t)> task) {
+    call.context().runtime().library_in_pieces("cblas_gemm", std::move(task), pieces, describe,
+                                               call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
   }
 
   template <class T>
   static void enqueue(OpCall& call, const Gemm& g) {
-    const Products<T>& blas = products<T>(call);
-    submit(call, [&blas, g] {
-      run(blas, g);
+    const Products<T>& blas = openblas::products<T>(call.name());
+    const GemmPieces pieces = pieces_of(call, g, blas.threaded);
+    submit(call, pieces.count(), [&blas, pieces](int64_t index) {
+      run(blas, pieces.piece(index));
       return 0;
     });
   }
 
   template <class Half>
   static void enqueue_halves(OpCall& call, const Gemm& g) {
-    const Products<float>& blas = products<float>(call);
-    const Widened wide = Widened::at(call.scratch(Widened::bytes(g)), g);
-    submit(call, [&blas, g, wide] {
-      run_halves<Half>(blas, g, wide);
+    const Products<float>& blas = openblas::products<float>(call.name());
+    const GemmPieces pieces = pieces_of(call, g, blas.threaded);
+    const int64_t each = Widened::elements(pieces);
+    float* memory = static_cast<float*>(call.scratch(sizeof(float) * size_t(each * pieces.count())));
+    submit(call, pieces.count(), [&blas, pieces, memory, each](int64_t index) {
+      const Gemm piece = pieces.piece(index);
+      run_halves<Half>(blas, piece, Widened(memory + index * each, piece));
       return 0;
     });
   }

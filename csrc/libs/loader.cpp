@@ -45,6 +45,7 @@ const Spec& spec_of(Library library) { return specs[static_cast<int>(library)]; 
 struct State {
   std::mutex mutex;
   std::array<void*, library_count> handles{};
+  std::array<bool, library_count> shared{};
   std::array<std::string, library_count> registered;
   std::vector<std::string> warnings;  // of opens, said once the mutex is free
 };
@@ -115,6 +116,7 @@ void* open_locked(State& s, Library library, std::string_view op) {
     return opened;
   };
   void* opened = loaded_copy(spec);
+  s.shared[static_cast<int>(library)] = opened != nullptr;
   const std::string& registered = s.registered[static_cast<int>(library)];
   if (opened == nullptr && !registered.empty()) opened = attempt(registered.c_str());
   for (const char* soname : spec.sonames) {
@@ -173,6 +175,12 @@ void* handle_of(Library library, std::string_view op) {
 }
 
 }  // namespace
+
+bool shared_with_process(Library library) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.shared[static_cast<int>(library)];
+}
 
 void* require_symbol(Library library, const char* symbol, std::string_view op) {
   void* handle = handle_of(library, op);

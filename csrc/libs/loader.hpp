@@ -14,6 +14,9 @@ inline constexpr int library_count = static_cast<int>(Library::openblas) + 1;
 // address of a symbol, with or without the prefix scipy_; LibraryNotFoundError with the symbol and the version seen.
 void* require_symbol(Library library, const char* symbol, std::string_view op);
 
+// True when something else in the process had loaded the library before stator opened it: its settings are not ours.
+bool shared_with_process(Library library);
+
 template <class Function>
 void require(Function*& slot, Library library, const char* symbol, std::string_view op) {
   slot = reinterpret_cast<Function*>(require_symbol(library, symbol, op));

@@ -18,33 +18,32 @@ constexpr char letter<complex64> = 'c';
 template <>
 constexpr char letter<complex128> = 'z';
 
-// OpenBLAS has threads of its own, as many as the machine has; a process limited to fewer workers gets no more.
-void limit_threads(int threads, std::string_view op) {
-  int (*get)() = nullptr;
-  void (*set)(int) = nullptr;
-  require(get, Library::openblas, "openblas_get_num_threads", op);
-  require(set, Library::openblas, "openblas_set_num_threads", op);
-  if (get() > threads) set(threads);
+bool uses_threads(std::string_view op) {
+  if (shared_with_process(Library::openblas)) return true;
+  void (*set_num_threads)(int) = nullptr;
+  require(set_num_threads, Library::openblas, "openblas_set_num_threads", op);
+  set_num_threads(1);
+  return false;
 }
 
 }  // namespace
 
 template <class T>
-const Products<T>& products(int threads, std::string_view op) {
+const Products<T>& products(std::string_view op) {
   static const Products<T> table = [&] {
-    limit_threads(threads, op);
     const std::string prefix = std::string("cblas_") + letter<T>;
     Products<T> found{};
     require(found.gemm, Library::openblas, (prefix + "gemm").c_str(), op);
     require(found.gemv, Library::openblas, (prefix + "gemv").c_str(), op);
+    found.threaded = uses_threads(op);
     return found;
   }();
   return table;
 }
 
-template const Products<float>& products<float>(int, std::string_view);
-template const Products<double>& products<double>(int, std::string_view);
-template const Products<complex64>& products<complex64>(int, std::string_view);
-template const Products<complex128>& products<complex128>(int, std::string_view);
+template const Products<float>& products<float>(std::string_view);
+template const Products<double>& products<double>(std::string_view);
+template const Products<complex64>& products<complex64>(std::string_view);
+template const Products<complex128>& products<complex128>(std::string_view);
 
 }  // namespace stator::libs::openblas

@@ -29,10 +29,13 @@ template <class T>
 struct Products {
   Gemm<T>* gemm;
   Gemv<T>* gemv;
+  bool threaded;  // calls use threads of OpenBLAS: a copy that something else in the process uses too
 };
 
-// Opened at first use, with at most `threads` threads of its own. LibraryNotFoundError.
+// Opened at first use. A copy of our own gets one thread: products are shared out to our workers instead. OpenBLAS's
+// threads spin while they wait for each other, and when others want their CPUs each call takes scheduler quanta (seen:
+// sixteen products of 128^3 on a busy machine took 570 ms on two of its threads, 0.8 ms on one). LibraryNotFoundError.
 template <class T>
-const Products<T>& products(int threads, std::string_view op);
+const Products<T>& products(std::string_view op);
 
 }  // namespace stator::libs::openblas

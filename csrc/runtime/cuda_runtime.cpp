@@ -229,7 +229,12 @@ Status launch(ContextHandle handle, const abi::Launch& launch, int64_t, bool, St
   });
 }
 
-Status host_task(ContextHandle, const HostTask&, int64_t, bool, StreamHandle) { return status::not_supported; }
+Status host_task(ContextHandle handle, const HostTask& task, int64_t, int64_t, bool, StreamHandle) {
+  return call(handle, [&] {
+    task(0);
+    return cudaSuccess;
+  });
+}
 Status inject_fault(ContextHandle) { return status::not_supported; }
 std::string fault_message(ContextHandle) { return {}; }
 

@@ -121,16 +121,15 @@ Status launch(ContextHandle handle, const abi::Launch& launch, int64_t bytes, bo
   });
 }
 
-Status host_task(ContextHandle handle, const HostTask& task, int64_t bytes, bool synchronous, StreamHandle stream) {
-  const auto now = [&]() -> const char* {
-    task();
+Status host_task(ContextHandle handle, const HostTask& task, int64_t pieces, int64_t bytes, bool synchronous,
+                 StreamHandle stream) {
+  const auto work = [](const HostTask& run_piece, int64_t first, int64_t last) -> const char* {
+    for (int64_t piece = first; piece < last; ++piece) run_piece(piece);
     return nullptr;
   };
+  const auto now = [&] { return work(task, 0, pieces); };
   return run(context_of(handle), stream_of(stream), bytes, synchronous, now, [&] {
-    return make_item(1, 1, [task](int64_t, int64_t) -> const char* {
-      task();
-      return nullptr;
-    });
+    return make_item(pieces, 1, [work, task](int64_t first, int64_t last) { return work(task, first, last); });
   });
 }
 

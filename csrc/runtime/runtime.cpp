@@ -4,6 +4,7 @@
 
 #include <stator/error.hpp>
 
+#include <limits>
 #include <stdexcept>
 
 namespace stator::runtime {
@@ -264,16 +265,25 @@ void Runtime::launch(const abi::Launch& launch, StreamHandle stream, const Recor
 
 void Runtime::library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle stream,
                       const Record& record) {
+  library_in_pieces(what, [call = std::move(call)](int64_t) { return call(); }, 1, describe, stream, record);
+}
+
+void Runtime::library_in_pieces(const char* what, std::function<int(int64_t)> call, int64_t pieces,
+                                const char* (*describe)(int), StreamHandle stream, const Record& record) {
   check(Call::library, enter(Call::library), record.op);
   order(stream, what, record);
   if (!is_host()) {
-    if (const int code = call()) throw CudaError(label(record.op, what), code, describe(code), what);
+    int code = 0;
+    const HostTask task = [&](int64_t piece) { code = call(piece); };
+    check(Call::library, table_.host_task(context_, task, 1, 0, false, stream), record.op);
+    if (code) throw CudaError(label(record.op, what), code, describe(code), what);
     return;
   }
-  const HostTask task = [what, call = std::move(call), describe] {
-    if (const int code = call()) throw std::runtime_error(std::string(what) + " failed with " + describe(code));
+  const HostTask task = [what, call = std::move(call), describe](int64_t piece) {
+    if (const int code = call(piece)) throw std::runtime_error(std::string(what) + " failed with " + describe(code));
   };
-  check(Call::library, table_.host_task(context_, task, bytes_of(record), record.synchronous, stream), record.op);
+  const int64_t bytes = pieces > 1 ? std::numeric_limits<int64_t>::max() : bytes_of(record);
+  check(Call::library, table_.host_task(context_, task, pieces, bytes, record.synchronous, stream), record.op);
   finished(stream, record);
 }
 

@@ -77,8 +77,8 @@ struct Properties {
   abi::DeviceLimits limits{};
 };
 
-// Host work that runs in stream order: a vendor-library call of the host column.
-using HostTask = std::function<void()>;
+// A vendor-library call. Pieces are independent of each other.
+using HostTask = std::function<void(int64_t piece)>;
 
 // One implementation of the calls. A context is one device opened by one Backend: on cuda it names the primary context
 // and makes it current in each call; on host it owns worker threads and the sticky fault. No member throws.
@@ -117,8 +117,9 @@ struct Table {
   Status (*event_elapsed)(ContextHandle, EventHandle from, EventHandle to, float* milliseconds);
   // `synchronous`: host only; the operands include memory shared with NumPy, so the work is done on return
   Status (*launch)(ContextHandle, const abi::Launch&, int64_t bytes, bool synchronous, StreamHandle);
-  // host only (cuda: not_supported): runs the task in stream order
-  Status (*host_task)(ContextHandle, const HostTask&, int64_t bytes, bool synchronous, StreamHandle);
+  // host: runs the pieces [0, pieces) in stream order, shared out to the workers. cuda: runs piece 0 now, on this
+  // thread, with the context's device current; it must not throw
+  Status (*host_task)(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
   // host only: makes the next launch on the context fail asynchronously and stick
   Status (*inject_fault)(ContextHandle);
   // host: the message of the sticky fault ("" when none); cuda: ""
@@ -201,6 +202,9 @@ class Runtime {
   // order. `call` returns 0 or the library's status; `describe` turns that into a name. Host statuses become sticky
   // faults.
   void library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle, const Record&);
+  // host: one library call in pieces that the workers run side by side, each worth a hand-off to a worker.
+  void library_in_pieces(const char* what, std::function<int(int64_t piece)> call, int64_t pieces,
+                         const char* (*describe)(int), StreamHandle, const Record&);
 
   // A buffer's memory went back to the pool or came out of it: the order checker forgets or starts its history.
   void forget_buffer(const void* buffer);

@@ -1,0 +1,57 @@
+#include "libs/gemm_pieces.hpp"
+
+#include <algorithm>
+
+namespace stator::libs {
+namespace {
+
+struct Tuning {
+  static constexpr int64_t least_work = 1 << 20;  // multiplications worth a hand-off: 30 us of a slow core
+  static constexpr int64_t per_worker = 2;        // so that a worker that starts late costs less than half
+  static constexpr int64_t granule = 16;          // tiles end on whole vectors
+};
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t tile_of(int64_t extent, int64_t parts) {
+  return std::min(extent, ceil_div(ceil_div(extent, parts), Tuning::granule) * Tuning::granule);
+}
+
+}  // namespace
+
+GemmPieces::GemmPieces(const Gemm& gemm, int workers) : gemm_(gemm), tile_m_(gemm.m), tile_n_(gemm.n), run_(gemm.batch) {
+  const double work = double(gemm.m) * double(gemm.n) * double(gemm.k) * double(gemm.batch);
+  const int64_t most = workers > 1 ? workers * Tuning::per_worker : 1;
+  const int64_t wanted = int64_t(std::min(double(most), work / Tuning::least_work));
+  if (wanted <= 1) return;
+  run_ = ceil_div(gemm.batch, std::min(wanted, gemm.batch));
+  runs_ = ceil_div(gemm.batch, run_);
+  // The grid whose tiles have the smallest sum of sides: each piece reads its rows of A and its columns of B.
+  const int64_t tiles = wanted / runs_;
+  int64_t best = gemm.m + gemm.n;
+  for (int64_t rows = 1; rows <= tiles; ++rows) {
+    const int64_t m = tile_of(gemm.m, rows), n = tile_of(gemm.n, tiles / rows);
+    if (m + n >= best) continue;
+    best = m + n;
+    tile_m_ = m;
+    tile_n_ = n;
+  }
+  rows_ = ceil_div(gemm.m, tile_m_);
+  cols_ = ceil_div(gemm.n, tile_n_);
+}
+
+Gemm GemmPieces::piece(int64_t index) const {
+  const int64_t col = index % cols_ * tile_n_, row = index / cols_ % rows_ * tile_m_, first = index / cols_ / rows_ * run_;
+  Gemm g = gemm_;
+  g.m = std::min(tile_m_, gemm_.m - row);
+  g.n = std::min(tile_n_, gemm_.n - col);
+  g.batch = std::min(run_, gemm_.batch - first);
+  const int64_t a = first * g.stride_a + row * (g.transpose_a ? 1 : g.lda);
+  const int64_t b = first * g.stride_b + col * (g.transpose_b ? g.ldb : 1);
+  const int64_t c = first * g.stride_c + row * g.ldc + col;
+  g.a = static_cast<const char*>(g.a) + a * itemsize(g.operands);
+  g.b = static_cast<const char*>(g.b) + b * itemsize(g.operands);
+  g.c = static_cast<char*>(g.c) + c * itemsize(g.result);
+  return g;
+}
+
+}  // namespace stator::libs
