@@ -40,17 +40,18 @@ Context::~Context() {
 bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
   if (left_alone()) return true;
   shut_.store(true);
+  const auto wait_until = [deadline](const auto& reached) {
+    while (!reached()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    return true;
+  };
   std::unique_lock lock(close_mutex_, std::defer_lock);
-  if (deadline == forever)
-    lock.lock();
-  else if (!lock.try_lock_until(deadline))
-    return false;
+  if (!wait_until([&] { return lock.try_lock(); })) return false;
   if (closed()) return true;
   ReleaseQueue::drain();
-  while (in_flight_.load() > 0) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
+  if (!wait_until([&] { return in_flight_.load() == 0; })) return false;
   if (synchronize_noexcept() || synchronize_noexcept()) quiet_.store(true, std::memory_order_release);
   for (const auto& stream : streams_) stream->log_pending();
   Box::close(*this);

@@ -86,7 +86,7 @@ class Context final : public Box {
   std::vector<std::unique_ptr<LibraryBox>> libraries_;
   std::atomic<bool> division_by_zero_{false};
   std::atomic<bool> shut_{false}, quiet_{false};
-  std::timed_mutex close_mutex_;
+  std::mutex close_mutex_;
   std::atomic<runtime::Status> reported_{runtime::status::success};
   std::atomic<int64_t> in_flight_{0};
 };

@@ -207,7 +207,6 @@ void error_slot() {
     enqueue(array, first);
     const std::string text = THROWN(IndexError, enqueue(array, second), backend.synchronize());
     CHECK(text.find("take: index 9 at position 3 is out of range") == 0);
-    CHECK(THROWN(IndexError, backend.synchronize()).empty() || round >= 0);
     backend.synchronize();
   }
   enqueue(array, division);
@@ -248,7 +247,7 @@ void forks() {
   CHECK(left() == nothing);
 }
 
-// Each in a child of its own: shutdown ends a process's use of the library. -1: nothing is printed.
+// In a child of its own, since shutdown ends a process's use of the library.
 int at_exit(const std::function<void()>& body, const char* expected) {
   const pid_t child = fork();
   if (child == 0) {
@@ -281,13 +280,37 @@ void exits() {
             nullptr) == 0);
 }
 
+// A process of its own, which ends without the sanitizer's own look at the leak.
+[[noreturn]] void leak_and_exit() {
+  keep_warnings();
+  testing::leak_buffer(open_host(), 4096);
+  shutdown();
+  const bool seen = last_warning == "stator: leaked 1 allocations, 0 streams, 0 events, 0 contexts on host";
+  _exit(seen ? 0 : 1);
+}
+
+void leak_canary() {
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/proc/self/exe", "test_core", "leak", nullptr);
+    _exit(2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char**) {
   setenv("STATOR_HOST_MODE", "faithful", 0);
+  if (count > 1) leak_and_exit();
   keep_warnings();
+#ifndef __SANITIZE_THREAD__  // which does not follow the threads of a forked child
   forks();
   exits();
+#endif
+  leak_canary();
   orders();
   use_after_close();
   pending_work();
@@ -296,10 +319,5 @@ int main() {
   foreign();
   error_slot();
   threads();
-  // Last, since nothing opens after it: a leak behind the Tracker is the one thing that is worth a line.
-  last_warning.clear();
-  testing::leak_buffer(open_host(), 4096);
-  shutdown();
-  CHECK(last_warning.find("stator: leaked 1 allocations, 0 streams, 0 events, 0 contexts on host") == 0);
   return summary();
 }
