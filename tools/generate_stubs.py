@@ -29,7 +29,7 @@ IMPORTS = {
     "Event": "from stator._backend import Event",
     "Stream": "from stator._backend import Stream",
     "DType": "from stator._dtype import DType",
-    "RandomState": "from stator._random import RandomState",
+    "RandomState": "from stator._generator import RandomState",
     "DTypeLike": "from stator._typing import DTypeLike",
     "Backend": "from stator.backend import Backend",
     "Device": "from stator.backend import Device",
@@ -76,6 +76,7 @@ CONSTANTS = {
     "RandomState": None,
 }
 RANDOM_STATE = "class RandomState(NamedTuple):\n    seed: int\n    offset: int\n    device: str\n"
+ATTRIBUTES = {"backend": "Backend", "itemsize": "int", "name": "str", "namespace": "str"}
 REPLACED = (
     (r"\bnumpy\.ndarray\b", "np.ndarray[Any, Any]"),
     (r"\bnumpy\.dtype\b", "np.dtype[Any]"),
@@ -104,20 +105,23 @@ def function(name: str, doc: str | None, indent: str = "") -> str | None:
 
 def attribute(name: str, doc: str | None) -> str:
     line = (doc or "").partition("\n")[0]
-    kind = line.partition(": ")[2].strip("'\"") if line.startswith(f"{name}: ") else "Any"
+    kind = line.partition(": ")[2].strip("'\"") if line.startswith(f"{name}: ") else ATTRIBUTES[name]
     return f"    @property\n    def {name}(self) -> {kind}: ...\n"
 
 
 def class_stub(cls: type) -> str:
     lines = [f"class {cls.__name__}:\n"]
+    special = SPECIAL.get(cls.__name__, [])
+    named = {re.match(r"def (\w+)", text).group(1) for text in special}  # type: ignore[union-attr]
     for member, value in sorted(vars(cls).items()):
-        if (member.startswith("__") and signature(value.__doc__, member) is None) or member == "__reduce__":
+        hidden = member.startswith("__") and signature(value.__doc__, member) is None
+        if hidden or member in named or member == "__reduce__":
             continue
         if type(value).__name__ in ("getset_descriptor", "member_descriptor"):
             lines.append(attribute(member, value.__doc__))
         elif callable(value) and (line := function(member, value.__doc__, "    ")):
             lines.append(line)
-    for line in SPECIAL.get(cls.__name__, ()):
+    for line in special:
         head, _, note = line.partition(":  #")
         lines.append(f"    {head}: ...{'  #' + note if note else ''}\n")
     return "".join(lines) + ("    pass\n" if len(lines) == 1 else "")

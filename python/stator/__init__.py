@@ -6,7 +6,7 @@ import atexit
 import math
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stator import errors, linalg, memory, nn, random, testing
 from stator._array import Array
@@ -18,7 +18,7 @@ from stator._indexing import take
 from stator._interop import from_dlpack
 from stator._linalg import matmul
 from stator._manipulation import as_strided, astype, broadcast_to, copy, permute_dims, reshape
-from stator._namespace import FUNCTIONS, made
+from stator._namespace import made
 from stator._table import rows as op_table
 from stator._version import __version__
 from stator.backend import (
@@ -68,14 +68,12 @@ def get_include() -> str:
 
 def _ops() -> SimpleNamespace:
     """Every function of the op table by its row's name."""
+    places: dict[str, dict[str, Any]] = {"": globals(), "nn": vars(nn), "random": vars(random)}
     found = {}
     for row in op_table():
-        target = FUNCTIONS.get(row["call"])
-        if target is None:
-            place, _, name = row["call"].rpartition(".")
-            target = {"": globals(), "nn": vars(nn), "random": vars(random)}.get(place, {}).get(name)
-        if target is not None:
-            found[row["name"]] = target
+        place, _, name = row["call"].rpartition(".")
+        if place in places:
+            found[row["name"]] = places[place][name]
     return SimpleNamespace(**found)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stator import _elementwise, _reductions
+from stator._elementwise import functions as elementwise
+from stator._reductions import functions as reductions
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {**_elementwise.functions, **_reductions.functions}
+FUNCTIONS: dict[str, Callable[..., Any]] = {**elementwise, **reductions}
 
 
 def made(prefix: str) -> dict[str, Callable[..., Any]]:

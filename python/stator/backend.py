@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stator import _asarray, _backend, _creation, _device, _libraries, _random
+from stator import _asarray, _backend, _creation, _device, _generator, _libraries
 from stator._backend import Event, Stream
 from stator.errors import DTypeError
 
@@ -108,9 +108,9 @@ class Backend(_backend.Backend):
         return Device.parse(self.device_name)
 
     @property
-    def random(self) -> _random.Generator:
+    def random(self) -> _generator.Generator:
         """The backend's random numbers."""
-        return _random.Generator(self)
+        return _generator.Generator(self)
 
     @property
     def streams(self) -> tuple[Stream, ...]:
@@ -175,7 +175,7 @@ def _shared_backend(name: str) -> Backend:
 
 
 def default_backend() -> Backend:
-    """The current backend: of the innermost `with`, else set_default_backend, else STATOR_DEVICE, else cuda:0 or cpu."""
+    """The current backend: of the innermost `with`, else set_default_backend, else STATOR_DEVICE, else as "auto"."""
     entered = _current.get()
     if entered:
         return entered[-1]

@@ -18,10 +18,12 @@ Batch = tuple[stator.Array, stator.Array]
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    hidden: int = 128
-    batch: int = 64
-    epochs: int = 40
-    learning_rate: float = 2e-3
+    hidden: int = 256
+    batch: int = 32
+    epochs: int = 60
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.1
+    label_smoothing: float = 0.1
     seed: int = 0
 
 
@@ -79,8 +81,9 @@ class Network:
     def train(self, x: stator.Array, labels: stator.Array) -> stator.Array:
         """One step of Adam; the loss, as an array that nobody has waited for."""
         before, hidden, logits = self.forward(x)
-        loss = nn.cross_entropy(logits, labels)
-        grad_logits = nn.cross_entropy_backward(self.one, logits, labels)
+        smoothing = self.config.label_smoothing
+        loss = nn.cross_entropy(logits, labels, label_smoothing=smoothing)
+        grad_logits = nn.cross_entropy_backward(self.one, logits, labels, label_smoothing=smoothing)
         grad_before = nn.relu_backward(grad_logits @ self.params[2].T, before)
         grads = [
             x.T @ grad_before,
@@ -89,7 +92,16 @@ class Network:
             stator.sum(grad_logits, axis=0),
         ]
         self.step += 1
-        nn.adam_step(self.params, grads, self.averages, self.squares, step=self.step, lr=self.config.learning_rate)
+        nn.adam_step(
+            self.params,
+            grads,
+            self.averages,
+            self.squares,
+            step=self.step,
+            lr=self.config.learning_rate,
+            weight_decay=self.config.weight_decay,
+            decoupled=True,
+        )
         return loss
 
     def accuracy(self, x: stator.Array, labels: stator.Array) -> float:

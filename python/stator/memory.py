@@ -27,7 +27,8 @@ def pinned_empty(
     kind = to_dtype(dtype).numpy()
     count = math.prod(extents)
     held = PinnedMemory(max(1, count * kind.itemsize), device)
-    return np.frombuffer(held, np.uint8, count * kind.itemsize).view(kind).reshape(extents)
+    made: np.ndarray[Any, Any] = np.frombuffer(memoryview(held), np.uint8, count * kind.itemsize)
+    return made.view(kind).reshape(extents)
 
 
 __all__ = ["pinned_empty"]

@@ -72,7 +72,7 @@ cdef object operator(Op op, object a, object b):
     # Foreign classes get their turn, but NumPy would loop over elements and lists mean nothing.
     cdef cpp.Scalar scalar
     cdef object other = b if isinstance(a, Array) else a
-    if isinstance(other, (Array, np.ndarray, list)) or to_scalar(other, scalar):
+    if isinstance(other, Array) or to_scalar(other, scalar) or isinstance(other, (np.ndarray, list)):
         return binary_op(op, a, b, None, None)
     return NotImplemented
 

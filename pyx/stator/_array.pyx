@@ -145,7 +145,7 @@ cdef class Array:
         return 2 if device.type == cpp_backend.cuda else 1, device.index
 
     @property
-    def __cuda_array_interface__(self) -> dict[str, object]:
+    def __cuda_array_interface__(self) -> dict[str, Any]:
         """Version 3. AttributeError on cpu."""
         from stator import _interop
         return _interop.cuda_array_interface(self)

@@ -44,7 +44,7 @@ cdef int after_wait(Backend backend) except -1:
     return 0
 
 
-def set_resolver(function: Callable[[DeviceLike], Backend]) -> None:
+def set_resolver(function: Callable[[Any], Backend]) -> None:
     """Sets what finds the backend of `device=`: python/stator/backend.py decides."""
     global resolver
     resolver = function
@@ -101,7 +101,7 @@ cdef class Backend:
         return self.c.kernels().decode()
 
     @property
-    def options(self) -> dict[str, object]:
+    def options(self) -> dict[str, Any]:
         """What the backend was opened with."""
         cdef const cpp.BackendOptions* options = &self.c.options()
         return {
@@ -111,7 +111,7 @@ cdef class Backend:
             "memory_limit": options.memory_limit or None,
         }
 
-    def info(self) -> dict[str, object]:
+    def info(self) -> dict[str, Any]:
         """Name, compute capability, memory and versions of the device."""
         cdef cpp.DeviceInfo info
         with nogil:
@@ -160,7 +160,7 @@ cdef class Backend:
             self.c.synchronize()
         after_wait(self)
 
-    def resources(self) -> list[dict[str, object]]:
+    def resources(self) -> list[dict[str, Any]]:
         """Live tracked objects: kind, bytes, age in seconds, origin, exported."""
         cdef vector[cpp.Resource] found
         cdef size_t i
@@ -179,7 +179,7 @@ cdef class Backend:
         return {"live_bytes": s.live_bytes, "cached_bytes": s.cached_bytes, "peak_bytes": s.peak_bytes, "limit": s.limit,
                 "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses}
 
-    def statistics(self) -> dict[str, object]:
+    def statistics(self) -> dict[str, Any]:
         """Kernel launches, library calls, bytes copied, and `calls`: every runtime call by name."""
         cdef cpp.Statistics s
         cdef size_t i

@@ -120,7 +120,7 @@ def to_dlpack(x: Array, stream: object, max_version: object, dl_device: object, 
     return make_capsule(array, max_version is not None and max_version[0] >= 1, lent_copy)
 
 
-def cuda_array_interface(x: Array) -> dict[str, object]:
+def cuda_array_interface(x: Array) -> dict[str, Any]:
     """What Array.__cuda_array_interface__ gives."""
     cdef Array array = <Array?>x
     cdef int size = itemsize(array.c.dtype())

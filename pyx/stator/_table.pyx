@@ -19,7 +19,7 @@ cdef str text(op_table.string_view view):
     return view.data()[:view.size()].decode()
 
 
-def rows() -> list[dict[str, object]]:
+def rows() -> list[dict[str, Any]]:
     """One dict an op, in the table's order."""
     cdef const op_table.OpInfo* info
     cdef int i, d
@@ -34,7 +34,7 @@ def rows() -> list[dict[str, object]]:
             "dtypes": [all_dtypes[d].name for d in range(dtype_count) if info.dtypes >> d & 1],
             "result": results[<int>info.result],
             "oracle": text(info.oracle),
-            "tolerance": {"float32": info.tolerance.float32, "float64": info.tolerance.float64},
+            "tolerance": (info.tolerance.float32, info.tolerance.float64),
             "columns": columns,
             "sync": "sync" if <int>info.sync else "async",
             "capture": "not_capturable" if <int>info.capture else "capturable",
@@ -45,13 +45,13 @@ def rows() -> list[dict[str, object]]:
     return out
 
 
-def build() -> dict[str, object]:
+def build() -> dict[str, Any]:
     """Version, whether there is a cuda column, and the compiler of the host columns."""
     return {"version": build_info().version.decode(), "cuda": build_info().cuda,
             "compiler": build_info().compiler.decode()}
 
 
-def libraries(load: bool = False) -> list[dict[str, object]]:
+def libraries(load: bool = False) -> list[dict[str, Any]]:
     """Every vendor library: name, found, path, version, remedy. load: open each to learn its version."""
     cdef vector[cpp_libraries.LibraryInfo] found
     cdef bint opening = load
