@@ -14,9 +14,9 @@ HEADERS = sorted((HERE.parents[1] / "csrc/include/stator").glob("*.hpp"))
 
 def installed() -> Path:
     """The folder that holds lib/ and include/; in an editable install not that of the Python sources."""
-    from stator import _core
+    from stator import _backend
 
-    return Path(_core.__file__).resolve().parent
+    return Path(_backend.__file__).resolve().parent
 
 
 def run(*command: object, **options) -> str:

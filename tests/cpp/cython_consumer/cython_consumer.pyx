@@ -1,4 +1,4 @@
-# cython: language_level=3, language=c++
+# cython: language_level=3
 """Another project's module that reads stator's C++ objects from Python's."""
 
 from stator cimport Array, Backend

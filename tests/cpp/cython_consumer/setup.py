@@ -16,6 +16,7 @@ setup(
         Extension(
             "cython_consumer",
             ["cython_consumer.pyx"],
+            language="c++",
             include_dirs=[str(include)],
             library_dirs=[library],
             runtime_library_dirs=[library],
