@@ -108,7 +108,7 @@ def from_native(name: str, op: str, cause: str, remedy: str, fields: dict[str, A
 
 
 def _rebuild(cls: type[StatorError], args: tuple[Any, ...], state: dict[str, Any]) -> StatorError:
-    error = cls.__new__(cls)
+    error = cls()
     error.args = args
     error.__dict__.update(state)
     return error

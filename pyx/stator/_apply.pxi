@@ -85,6 +85,13 @@ cdef cpp.Scalar item(Array x) except *:
     return value
 
 
+cdef object number(Array x):
+    if x.c.size() != 1:
+        raise DTypeError(f"an array of shape {x.shape} is not a number", op="Array.item",
+                         remedy="Reduce it, or take one element.")
+    return from_scalar(item(x))
+
+
 cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, object out):
     cdef linalg.MatmulOptions options
     cdef CppStream stream

@@ -229,13 +229,13 @@ cdef class Array:
         return bool(from_scalar(item(self)))
 
     def __int__(self) -> int:
-        return int(from_scalar(item(self)))
+        return int(number(self))
 
     def __float__(self) -> float:
-        return float(from_scalar(item(self)))
+        return float(number(self))
 
     def __complex__(self) -> complex:
-        return complex(from_scalar(item(self)))
+        return complex(number(self))
 
     def __index__(self) -> int:
         cdef Kind kind = kind_of(self.c.dtype())

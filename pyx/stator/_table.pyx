@@ -34,7 +34,7 @@ def rows() -> list[dict[str, Any]]:
             "dtypes": [all_dtypes[d].name for d in range(dtype_count) if info.dtypes >> d & 1],
             "result": results[<int>info.result],
             "oracle": text(info.oracle),
-            "tolerance": (info.tolerance.float32, info.tolerance.float64),
+            "tolerance": {"float32": info.tolerance.float32, "float64": info.tolerance.float64},
             "columns": columns,
             "sync": "sync" if <int>info.sync else "async",
             "capture": "not_capturable" if <int>info.capture else "capturable",
