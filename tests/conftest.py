@@ -38,10 +38,8 @@ def _live(backend):
     return [r for r in backend.resources() if r["kind"] not in ("stream", "library")]
 
 
-@pytest.fixture
-def be(_module_backend, request):
-    """The module's backend of the device: current, and as empty after the test as before."""
-    backend = _module_backend
+def _emptied(backend, request):
+    """Runs a test with the backend as the current one; as empty after it as before."""
     with backend.use():
         yield backend
     if getattr(request.node, "failed", False):
@@ -50,6 +48,34 @@ def be(_module_backend, request):
         gc.collect()
         backend.synchronize()
     assert not _live(backend), "the test left live resources"
+
+
+@pytest.fixture
+def be(_module_backend, request):
+    """The module's backend of the device."""
+    yield from _emptied(_module_backend, request)
+
+
+@pytest.fixture(scope="module")
+def _module_cpu():
+    import stator
+
+    with stator.Backend("cpu") as backend:
+        yield backend
+
+
+@pytest.fixture
+def cpu(_module_cpu, request):
+    """A cpu backend, for tests about host memory: they run once, wherever a GPU is or is not."""
+    yield from _emptied(_module_cpu, request)
+
+
+@pytest.fixture
+def cuda(_module_backend, request):
+    """A cuda backend, for tests about device memory."""
+    if _module_backend.device.type != "cuda":
+        pytest.skip("about device memory")
+    yield from _emptied(_module_backend, request)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,7 +13,8 @@ namespace stator::STATOR_COLUMN {
 namespace {
 
 struct CrossEntropyTuning {
-  static constexpr int warp = 32, block = 256;           // threads a row for few and for many classes
+  static constexpr int block = 256;                      // threads a row for many classes,
+  static constexpr int warp = fast_host ? block : 32;    // and for few; without threads one instance serves
   static constexpr int rows = by_column<4, 64>::value;          // rows a block takes, at the least
 };
 
@@ -84,8 +85,13 @@ STATOR_KERNEL void cross_entropy_kernel(abi::CrossEntropy p, abi::ErrorSlot slot
     partials[2 * group.block() + 1] = weight_sum;
   }
   if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
-  const double loss = group.template map_sum<double>(group.blocks(), [=](int64_t b) { return partials[2 * b]; });
-  const double weight = group.template map_sum<double>(group.blocks(), [=](int64_t b) { return partials[2 * b + 1]; });
+  double loss = 0, weight = 0;
+  for (int64_t b = group.rank(); b < group.blocks(); b += Group<Size>::size) {
+    loss += partials[2 * b];
+    weight += partials[2 * b + 1];
+  }
+  loss = group.reduce(loss, Sum{});
+  weight = group.reduce(weight, Sum{});
   if (group.rank() == 0) {
     const double result = p.reduction == abi::LossReduction::mean ? loss / weight : loss;
     *static_cast<T*>(p.out) = convert<T>(result);
@@ -102,10 +108,12 @@ STATOR_KERNEL void cross_entropy_backward_kernel(abi::CrossEntropy p, abi::Error
   double denominator = 1;
   if (p.reduction == abi::LossReduction::mean) {
     // Every block sums the target weights again: cheaper than a second launch.
-    denominator = group.template map_sum<double>(p.n, [&](int64_t i) {
+    double weights = 0;
+    for (int64_t i = group.rank(); i < p.n; i += Group<Size>::size) {
       const LossRow<T> row(p, i);
-      return row.counts ? double(row.class_weight(row.target)) : 0.0;
-    });
+      weights += row.counts ? double(row.class_weight(row.target)) : 0.0;
+    }
+    denominator = group.reduce(weights, Sum{});
   }
   const T* grads = static_cast<const T*>(p.grad);
   const A smooth = A(p.label_smoothing / double(p.classes)), sharp = A(1 - p.label_smoothing);

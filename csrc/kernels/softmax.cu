@@ -8,7 +8,8 @@ namespace stator::STATOR_COLUMN {
 namespace {
 
 struct SoftmaxTuning {
-  static constexpr int warp = 32, block = 256, wide = 1024;  // threads for short, medium and long rows
+  static constexpr int block = 256, wide = 1024;           // threads for medium and long rows,
+  static constexpr int warp = fast_host ? block : 32;      // and for short ones; without threads one instance serves
   static constexpr int items = 2;                            // 16-byte vectors a thread keeps of a cached row
   static constexpr int columns = by_column<256, 64>::value;         // tile of the column kernel
 };

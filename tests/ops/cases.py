@@ -13,6 +13,12 @@ import stator
 TABLE = {row["name"]: row for row in stator.op_table()}
 
 
+def tolerance(name: str) -> tuple[int, int]:
+    """The row's bound in units in the last place, for float32 and float64."""
+    bound = TABLE[name]["tolerance"]
+    return bound["float32"], bound["float64"]
+
+
 def function(name: str):
     """The Python function of a table row."""
     target = stator

@@ -12,7 +12,7 @@ def relu(x):
 
 
 def relu_backward(grad, x):
-    return np.where(x > 0, grad, np.zeros_like(grad))
+    return np.where(x <= 0, np.zeros_like(grad), grad)  # NaN passes the gradient, as in PyTorch
 
 
 def softmax_backward(grad, y, axis=-1):

@@ -6,7 +6,7 @@ import inputs
 import ml_dtypes  # noqa: F401  (registers bfloat16 with NumPy)
 import numpy as np
 import pytest
-from cases import TABLE, case, expected, function, names, result_dtype
+from cases import TABLE, case, expected, function, names, result_dtype, tolerance
 from reference import assert_matches
 
 import stator
@@ -35,7 +35,7 @@ def reference(name, x, **kwargs):
 def check(be, name, x, **kwargs):
     got = function(name)(inputs.on_device(be, x), **kwargs)
     assert got.dtype.name == result_dtype(name, x.dtype.name)
-    assert_matches(got.to_numpy(), np.asarray(reference(name, x, **kwargs)), TABLE[name]["tolerance"], name)
+    assert_matches(got.to_numpy(), np.asarray(reference(name, x, **kwargs)), tolerance(name), name)
 
 
 @pytest.mark.parametrize(("name", "dtype"), [(n, d) for n in ROWS for d in TABLE[n]["dtypes"]])
@@ -102,7 +102,7 @@ def test_sum_of_many_floats_is_as_exact_as_numpy(be):
 
 
 def test_half_sums_accumulate_in_float32(be):
-    assert float(stator.sum(be.full((70000,), 0.5, dtype="float16"))) == 35000.0
+    assert float(stator.sum(be.full((65536,), 0.5, dtype="float16"))) == 32768.0
     assert float(stator.mean(be.full((300000,), 1.0, dtype="bfloat16"))) == 1.0
 
 
