@@ -65,7 +65,7 @@ def test_cython_consumer(tmp_path):
         "    assert cython_consumer.size(x) == 32\n"
         "    assert cython_consumer.live(be) == len(be.resources()) > 0\n"
     )
-    run(sys.executable, "-c", script, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    run(sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{script}")
 
 
 def test_installed_headers_are_the_tree_s():
