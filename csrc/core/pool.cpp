@@ -101,7 +101,7 @@ bool Pool::passed(Block& block) noexcept {
   runtime::Runtime& runtime = context_.runtime();
   try {
     while (!block.events.empty()) {
-      if (!runtime.event_query(block.events.back())) return false;
+      if (!runtime.event_query(block.events.back(), false)) return false;
       keep_event(block.events.back());
       block.events.pop_back();
     }

@@ -232,13 +232,13 @@ void Runtime::event_record(EventHandle event, StreamHandle stream) {
   check(Call::event_record, event_record_noexcept(event, stream));
 }
 
-bool Runtime::event_query(EventHandle event) {
+bool Runtime::event_query(EventHandle event, bool orders) {
   check(Call::event_query, enter(Call::event_query));
-  const OrderChecker::Clock done = checker_ ? checker_->snapshot_event(event) : OrderChecker::Clock{};
+  const OrderChecker::Clock done = checker_ && orders ? checker_->snapshot_event(event) : OrderChecker::Clock{};
   const Status code = table_.event_query(context_, event);
   if (code == status::not_ready) return false;
   check(Call::event_query, code);
-  if (checker_) checker_->learn(done);
+  if (checker_ && orders) checker_->learn(done);
   return true;
 }
 

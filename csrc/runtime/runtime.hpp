@@ -194,7 +194,9 @@ class Runtime {
   Status event_destroy_noexcept(EventHandle);
   void event_record(EventHandle, StreamHandle);
   Status event_record_noexcept(EventHandle, StreamHandle);
-  bool event_query(EventHandle);
+  // `orders`: a true answer orders the host after the event. The pool's own polls do not count: what they happen to see
+  // must not hide a wait that the user forgot.
+  bool event_query(EventHandle, bool orders = true);
   void event_synchronize(EventHandle);
   float event_elapsed(EventHandle from, EventHandle to);
   void launch(const abi::Launch&, StreamHandle, const Record&);

@@ -6,7 +6,7 @@ import inputs
 import ml_dtypes  # noqa: F401  (registers bfloat16 with NumPy)
 import numpy as np
 import pytest
-from cases import TABLE, case, expected, function, names, result_dtype, tolerance
+from cases import TABLE, bound, case, expected, function, names, result_dtype
 from reference import assert_matches
 
 import stator
@@ -21,7 +21,9 @@ def rng_of(*key: object) -> np.random.Generator:
 
 def make(name, shape, dtype, *key):
     c = case(name)
-    return inputs.random(rng_of(name, dtype, *key), shape, dtype, c.low, c.high)
+    x = inputs.random(rng_of(name, dtype, *key), shape, dtype, c.low, c.high)
+    # A mean of both signs cancels, and no bound in its own last place holds for any summation.
+    return np.abs(x // 2) if name == "mean" and dtype.startswith("int") else x
 
 
 def reference(name, x, **kwargs):
@@ -35,7 +37,7 @@ def reference(name, x, **kwargs):
 def check(be, name, x, **kwargs):
     got = function(name)(inputs.on_device(be, x), **kwargs)
     assert got.dtype.name == result_dtype(name, x.dtype.name)
-    assert_matches(got.to_numpy(), np.asarray(reference(name, x, **kwargs)), tolerance(name), name)
+    assert_matches(got.to_numpy(), np.asarray(reference(name, x, **kwargs)), bound(name, got.dtype.name), name)
 
 
 @pytest.mark.parametrize(("name", "dtype"), [(n, d) for n in ROWS for d in TABLE[n]["dtypes"]])
