@@ -50,7 +50,7 @@ def case(name: str) -> Case:
     return CASES.get(name, Case())
 
 
-# Complex results, in units of the larger component's last place, where the row's bound is for real ones: a component of a
+# Complex results, in units of the larger component's last place, where the row's bound is for real ones: a part of a
 # product is a difference of two rounded products, a quotient by Smith's method rounds six times, tanh is a quotient.
 COMPLEX_TOLERANCE = {"multiply": (3, 3), "divide": (8, 8), "tanh": (8, 16), "mean": (8, 8)}
 
