@@ -111,25 +111,17 @@ class Network:
 
 
 def uploads(be: stator.Backend, data: Digits, config: Hyperparameters, epoch: int) -> Iterator[Batch]:
-    """The epoch's batches: the next one travels on a second stream while the network works on this one."""
+    """The epoch's batches: the next one travels on a second stream while the step on this one is under way."""
     order = np.random.default_rng((config.seed, epoch)).permutation(len(data.train_labels))
     compute, transfer = be.stream(0), be.stream(1)
-    arrived: tuple[Batch, stator.Event] | None = None
     for start in range(0, len(order), config.batch):
         rows = order[start : start + config.batch]
         with transfer:
-            batch = (
-                be.asarray(data.train_images[rows], pinned=True),
-                be.asarray(data.train_labels[rows], pinned=True),
-            )
-            event = transfer.record()
-        if arrived is not None:
-            compute.wait(arrived[1])
-            yield arrived[0]
-        arrived = batch, event
-    if arrived is not None:
-        compute.wait(arrived[1])
-        yield arrived[0]
+            x = be.asarray(data.train_images[rows], pinned=True)
+            labels = be.asarray(data.train_labels[rows], pinned=True)
+            arrived = transfer.record()
+        compute.wait(arrived)
+        yield x, labels
 
 
 @dataclass(frozen=True)

@@ -77,19 +77,15 @@ cdef object operator(Op op, object a, object b):
     return NotImplemented
 
 
-cdef cpp.Scalar item(Array x) except *:
-    cdef cpp.Scalar value
-    with nogil:
-        value = x.c.item(CppStream())
-    after_wait(x.backend)
-    return value
-
-
 cdef object number(Array x):
+    cdef cpp.Scalar value
     if x.c.size() != 1:
         raise DTypeError(f"an array of shape {x.shape} is not a number", op="Array.item",
                          remedy="Reduce it, or take one element.")
-    return from_scalar(item(x))
+    with nogil:
+        value = x.c.item(CppStream())
+    after_wait(x.backend)
+    return from_scalar(value)
 
 
 cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, object out):

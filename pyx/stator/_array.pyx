@@ -226,7 +226,7 @@ cdef class Array:
         return iter([self[i] for i in range(len(self))])
 
     def __bool__(self) -> bool:
-        return bool(from_scalar(item(self)))
+        return bool(number(self))
 
     def __int__(self) -> int:
         return int(number(self))
@@ -242,7 +242,7 @@ cdef class Array:
         if self.c.ndim() != 0 or kind not in (signed_integer, unsigned_integer):
             raise DTypeError(f"a {self.dtype} array of shape {self.shape} is not an index", op="Array.__index__",
                              remedy="Use a 0-d integer array.")
-        return from_scalar(item(self))
+        return number(self)
 
     def __repr__(self) -> str:
         if self.backend.closed:

@@ -20,6 +20,8 @@ cdef class Event:
 
 # Every call enters here: `stream` becomes the current one of the backend.
 cdef int enter(Backend backend, cpp.Stream& stream) except -1
+# Frees what nobody holds any more, here and with foreign owners.
+cdef int settle() except -1
 # A Backend, a Device or a string, or None for the current backend.
 cdef Backend resolve(object device)
 # After a synchronising call.

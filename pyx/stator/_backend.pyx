@@ -32,6 +32,17 @@ cdef int enter(Backend backend, cpp.Stream& stream) except -1:
     return 0
 
 
+cdef int settle() except -1:
+    # What nobody holds any more is gone: a release may free an owner, whose end may be a release.
+    with nogil:
+        interop.drain_releases()
+    while interop.owners_waiting():
+        interop.release_owners()
+        with nogil:
+            interop.drain_releases()
+    return 0
+
+
 cdef Backend resolve(object device):
     if isinstance(device, Backend):
         return <Backend>device
@@ -78,12 +89,10 @@ cdef class Backend:
 
     def close(self) -> None:
         """Waits for work in flight, then releases every resource, newest first. Idempotent."""
-        if interop.owners_waiting():
-            interop.release_owners()
+        settle()
         with nogil:
             self.c.close()
-        if interop.owners_waiting():
-            interop.release_owners()
+        settle()
 
     @property
     def closed(self) -> bool:
@@ -164,8 +173,8 @@ cdef class Backend:
         """Live tracked objects: kind, bytes, age in seconds, origin, exported."""
         cdef vector[cpp.Resource] found
         cdef size_t i
+        settle()
         with nogil:
-            interop.drain_releases()
             found = self.c.resources()
         return [{"kind": found[i].kind.decode(), "bytes": found[i].bytes, "age": found[i].age,
                  "origin": found[i].origin.decode(), "exported": found[i].exported} for i in range(found.size())]
@@ -173,8 +182,8 @@ cdef class Backend:
     def memory_stats(self) -> dict[str, int]:
         """Bytes live, cached, at peak and exported; the limit (0 is none); allocations and reuses."""
         cdef cpp.MemoryStats s
+        settle()
         with nogil:
-            interop.drain_releases()
             s = self.c.memory()
         return {"live_bytes": s.live_bytes, "cached_bytes": s.cached_bytes, "peak_bytes": s.peak_bytes, "limit": s.limit,
                 "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses}
