@@ -18,6 +18,8 @@ namespace {
 
 void to_stderr(const char* text) { std::fprintf(stderr, "%s\n", text); }
 std::atomic<void (*)(const char*)> warning_handler{to_stderr};
+std::atomic<bool> holding_warnings{false};
+std::atomic<int64_t> held_warnings{0};
 
 constexpr auto patience = std::chrono::seconds(5);  // with threads that do not come back from a call
 
@@ -102,7 +104,16 @@ void shutdown() noexcept { OpenContexts::instance().close_all(); }
 
 void set_warning_handler(void (*handler)(const char*)) { warning_handler.store(handler ? handler : to_stderr); }
 
+int64_t testing::hold_warnings(bool hold) {
+  holding_warnings = hold;
+  return held_warnings.exchange(0);
+}
+
 void warn(const char* format, ...) noexcept {
+  if (holding_warnings) {
+    ++held_warnings;
+    return;
+  }
   char text[512];
   va_list arguments;
   va_start(arguments, format);

@@ -59,6 +59,7 @@ class Injected:
 
     calls: int
     raised: int
+    release_warnings: int
     leaked_bytes: int
     wrong_next_steps: int
 
@@ -73,10 +74,11 @@ def fail_every_call(step: FirstStep, until_lifted: bool, advance: Advance) -> In
     be = step.be
     expected = step.clean()
     before = _live(be)
-    raised = leaked = wrong = k = 0
+    raised = warned = leaked = wrong = k = 0
     while True:
         network = step.network()
         be.synchronize()
+        testing.hold_warnings(True)
         testing.inject(be, fail_at=k, until_lifted=until_lifted)
         error = None
         try:
@@ -85,9 +87,10 @@ def fail_every_call(step: FirstStep, until_lifted: bool, advance: Advance) -> In
             # The traceback holds the step's arrays: keep the type alone.
             error = type(caught)
         made = testing.lift(be)
+        warned += testing.hold_warnings(False)
         del network
         if made <= k:
-            return Injected(k, raised, leaked, wrong)
+            return Injected(k, raised, warned, leaked, wrong)
         raised += error is not None
         leaked += max(_live(be) - before, 0)
         wrong += step.clean() != expected

@@ -1,5 +1,5 @@
 """Failures on purpose, for the tests of stator and of what is built on it."""
 
-from stator._testing import fault_next_launch, inject, leak_buffer, lift, outstanding, set_block_seed
+from stator._testing import fault_next_launch, hold_warnings, inject, leak_buffer, lift, outstanding, set_block_seed
 
-__all__ = ["fault_next_launch", "inject", "leak_buffer", "lift", "outstanding", "set_block_seed"]
+__all__ = ["fault_next_launch", "hold_warnings", "inject", "leak_buffer", "lift", "outstanding", "set_block_seed"]

@@ -3,9 +3,8 @@
 """Failures on purpose, for tests and `python -m stator demo --prove`."""
 from libc.stdint cimport int64_t, uint64_t
 
-from stator._backend cimport Backend
+from stator._backend cimport Backend, settle
 from stator.cpp cimport backend as cpp
-from stator.cpp cimport interop
 
 
 def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, drop_wait_at: int = -1) -> None:
@@ -22,6 +21,11 @@ def lift(backend: Backend) -> int:
     return cpp.lift((<Backend?>backend).c)
 
 
+def hold_warnings(hold: bool) -> int:
+    """Counts warnings instead of showing them; how many since the last call."""
+    return cpp.hold_warnings(hold)
+
+
 def fault_next_launch(backend: Backend) -> None:
     """cpu: the next launch fails asynchronously and for good, as a device fault does."""
     cpp.fault_next_launch((<Backend?>backend).c)
@@ -36,8 +40,8 @@ def outstanding(kind: str) -> dict[str, int]:
     """What the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""
     cdef cpp.DeviceType type = cpp.cuda if kind == "cuda" else cpp.cpu
     cdef cpp.Counts counts
+    settle()
     with nogil:
-        interop.drain_releases()
         counts = cpp.outstanding(type)
     return {"memory": counts[0], "pinned": counts[1], "streams": counts[2], "events": counts[3], "contexts": counts[4]}
 

@@ -153,6 +153,8 @@ struct Injection {
 STATOR_API void inject(const Backend&, const Injection&);
 STATOR_API int64_t lift(const Backend&);            // ends it; how many seam calls were made under it
 STATOR_API void fault_next_launch(const Backend&);  // cpu: asynchronous and sticky, as a device fault is
+// Counts warnings instead of showing them, while releases fail on purpose; how many since the last call.
+STATOR_API int64_t hold_warnings(bool hold);
 STATOR_API void leak_buffer(const Backend&, size_t bytes);  // behind the Tracker: a canary for the leak check
 STATOR_API std::array<int64_t, 5> outstanding(DeviceType);  // memory, pinned, streams, events, contexts: the table's own count
 STATOR_API void set_block_seed(const Backend&, uint64_t seed);  // faithful column: order of blocks and fibers

@@ -104,6 +104,7 @@ cdef extern from "stator/backend.hpp" namespace "stator::testing" nogil:
     void inject(const Backend&, const Injection&) except +translate_exception
     int64_t lift(const Backend&) except +translate_exception
     void fault_next_launch(const Backend&) except +translate_exception
+    int64_t hold_warnings(cbool)
     void leak_buffer(const Backend&, size_t) except +translate_exception
     Counts outstanding(DeviceType) except +translate_exception
     void set_block_seed(const Backend&, uint64_t) except +translate_exception
