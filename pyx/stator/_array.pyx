@@ -135,7 +135,7 @@ cdef class Array:
 
     def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | None = None,
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
-        """A DLPack capsule that shares the memory. On cuda, work on `stream` that is enqueued later sees it complete."""
+        """A DLPack capsule that shares the memory. On cuda, later work on `stream` sees it complete."""
         from stator import _interop
         return _interop.to_dlpack(self, stream, max_version, dl_device, copy)
 
@@ -187,7 +187,8 @@ cdef class Array:
         if isinstance(key, Array):
             return take_op(self, <Array>key, 0, None)
         if isinstance(key, tuple) and any(isinstance(entry, Array) for entry in key):
-            raise UnsupportedError("an Array among other indices", op="Array.__getitem__", remedy="Use take(x, indices, axis=...).")
+            raise UnsupportedError("an Array among other indices", op="Array.__getitem__",
+                                   remedy="Use take(x, indices, axis=...).")
         to_index(key, index)
         out = new_array(self.backend)
         with nogil:

@@ -98,7 +98,8 @@ cdef Array from_numpy(object source, Backend backend, object copy, bint pinned):
         source = source.astype(source.dtype.newbyteorder("="))
     code = <CppDType>as_dtype(source.dtype)
     if share and backend.type != cpp_backend.cpu:
-        raise InvalidValueError(f"copy=False to {backend.device_name}", op="asarray", remedy="Only cpu shares memory with NumPy.")
+        raise InvalidValueError(f"copy=False to {backend.device_name}", op="asarray",
+                                remedy="Only cpu shares memory with NumPy.")
     return from_buffer(source.view(np.uint16) if code == bfloat16 else source, backend, code, share, pinned)
 
 
@@ -122,8 +123,8 @@ def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: DeviceLik
             raise InvalidValueError(f"copy=False from {out.backend.device_name} to {target.device_name}", op="asarray",
                                     remedy="Let it copy.")
         out = out.to_device(target)
-    elif not isinstance(obj, (np.ndarray, np.generic)) and (hasattr(obj, "__dlpack__")
-                                                           or hasattr(obj, "__cuda_array_interface__")):
+    elif not isinstance(obj, (np.ndarray, np.generic)) and (
+            hasattr(obj, "__dlpack__") or hasattr(obj, "__cuda_array_interface__")):
         if hasattr(obj, "__dlpack__"):
             out = from_dlpack(obj, device=device, copy=copy is not False)
             return convert(out, dtype, copy, True)

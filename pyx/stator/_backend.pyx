@@ -72,7 +72,8 @@ cdef class Backend:
         if check_indices not in ("lazy", "eager"):
             raise InvalidValueError(f"check_indices={check_indices!r}", op="Backend", remedy="Use 'lazy' or 'eager'.")
         if memory_limit is not None and not 0 < memory_limit < 2**63:
-            raise InvalidValueError(f"memory_limit={memory_limit!r}", op="Backend", remedy="Give a positive number of bytes.")
+            raise InvalidValueError(f"memory_limit={memory_limit!r}", op="Backend",
+                                    remedy="Give a positive number of bytes.")
         options.allow_tf32 = bool(allow_tf32)
         options.deterministic = bool(deterministic)
         options.eager_indices = check_indices == "eager"
@@ -185,8 +186,8 @@ cdef class Backend:
         settle()
         with nogil:
             s = self.c.memory()
-        return {"live_bytes": s.live_bytes, "cached_bytes": s.cached_bytes, "peak_bytes": s.peak_bytes, "limit": s.limit,
-                "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses}
+        return {"live_bytes": s.live_bytes, "cached_bytes": s.cached_bytes, "peak_bytes": s.peak_bytes,
+                "limit": s.limit, "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses}
 
     def statistics(self) -> dict[str, Any]:
         """Kernel launches, library calls, bytes copied, and `calls`: every runtime call by name."""

@@ -23,7 +23,8 @@ cdef CppDType dtype_or_default(object dtype) except *:
 
 cdef int number(object value, Scalar& out, str op) except -1:
     if not to_scalar(value, out):
-        raise DTypeError(f"expected a number, got {type(value).__name__} {value!r}", op=op, remedy="Pass a Python number.")
+        raise DTypeError(f"expected a number, got {type(value).__name__} {value!r}", op=op,
+                         remedy="Pass a Python number.")
     return 0
 
 

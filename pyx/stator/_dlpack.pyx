@@ -10,7 +10,7 @@ from stator._backend cimport Backend
 from stator.cpp cimport array as cpp
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport dlpack, interop
-from stator.cpp.dtype cimport DType, dtype_count, itemsize
+from stator.cpp.dtype cimport DType, dtype_count
 from stator.cpp.ref cimport Dims
 
 from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
@@ -112,7 +112,7 @@ cdef object make_capsule(Array x, bint versioned, bint copied):
     dtype.lanes = 1
     if interop.read_only(x.c):
         if not versioned:
-            raise BufferError("the array is read-only, which DLPack before version 1 cannot say; pass max_version=(1, 0)")
+            raise BufferError("the array is read-only, which DLPack before 1.0 cannot say; pass max_version=(1, 0)")
         flags |= dlpack.READ_ONLY
     with nogil:
         if versioned:

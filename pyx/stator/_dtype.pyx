@@ -30,7 +30,7 @@ cdef class DType:
 
     @property
     def kind(self) -> str:
-        """'bool', 'signed integer', 'unsigned integer', 'real floating' or 'complex floating', as the array API has them."""
+        """'bool', 'signed integer', 'unsigned integer', 'real floating' or 'complex floating', as in the array API."""
         return kinds[<int>cpp.kind_of(self.code)]
 
     def __eq__(self, other: object) -> bool:

@@ -4,7 +4,7 @@
 from cpython.object cimport PyObject
 
 from stator._array cimport as_array, binary_op, unary_op
-from stator._function cimport FastCall, Row, make_functions, sort_arguments
+from stator._function cimport Row, make_functions, sort_arguments
 from stator.cpp cimport op_table
 
 cdef tuple keywords = ("dtype", "out")

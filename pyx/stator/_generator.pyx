@@ -40,7 +40,8 @@ cdef uint64_t to_word(object value, str name) except? 0:
     try:
         return <uint64_t?>value
     except (OverflowError, TypeError):
-        raise InvalidValueError(f"{name}={value!r}", op="random.seed", remedy="Give an integer in [0, 2**64).") from None
+        raise InvalidValueError(f"{name}={value!r}", op="random.seed",
+                                remedy="Give an integer in [0, 2**64).") from None
 
 
 cdef class Generator:

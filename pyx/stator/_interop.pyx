@@ -76,7 +76,8 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
     out = take_capsule(capsule, place)
     if device is not None and resolve(device) is not place:
         if copy is False:
-            raise InvalidValueError(f"copy=False from {place.device_name} to {device}", op="from_dlpack", remedy="Let it copy.")
+            raise InvalidValueError(f"copy=False from {place.device_name} to {device}", op="from_dlpack",
+                                    remedy="Let it copy.")
         return out.to_device(device)
     return copied(out) if copy else out
 
@@ -86,7 +87,8 @@ cdef int order_after(Array x, object stream) except -1:
     cdef uintptr_t consumer
     if x.c.device().type == cpp_backend.cpu:
         if stream is not None:
-            raise InvalidValueError(f"stream={stream!r} for an array on cpu", op="Array.__dlpack__", remedy="Pass None.")
+            raise InvalidValueError(f"stream={stream!r} for an array on cpu", op="Array.__dlpack__",
+                                    remedy="Pass None.")
         return 0
     if stream is None:
         stream = 1

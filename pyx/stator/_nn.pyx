@@ -122,8 +122,9 @@ cdef int gather(object arrays, vector[CppArray]& out) except -1:
 
 
 def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequence[Array],
-              exp_avg_sqs: Sequence[Array], /, *, step: int, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
-              eps: float = 1e-8, weight_decay: float = 0.0, decoupled: bool = False, maximize: bool = False) -> None:
+              exp_avg_sqs: Sequence[Array], /, *, step: int, lr: float = 1e-3,
+              betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
+              decoupled: bool = False, maximize: bool = False) -> None:
     """Adam (AdamW when decoupled): updates params and both moments in place, all tensors in one launch.
 
     step counts from 1. The moments have the params' dtype or float32.

@@ -1,8 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
 """Failures on purpose, for tests and `python -m stator demo --prove`."""
-from libc.stdint cimport int64_t, uint64_t
-
 from stator._backend cimport Backend, settle
 from stator.cpp cimport backend as cpp
 

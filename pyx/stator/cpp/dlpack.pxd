@@ -9,9 +9,22 @@ cdef extern from *:
     struct Version { uint32_t major, minor; };
     struct Device { int32_t type, index; };
     struct DataType { uint8_t code, bits; uint16_t lanes; };
-    struct Tensor { void* data; Device device; int32_t ndim; DataType dtype; int64_t* shape; int64_t* strides; uint64_t byte_offset; };
+    struct Tensor {
+      void* data;
+      Device device;
+      int32_t ndim;
+      DataType dtype;
+      int64_t *shape, *strides;
+      uint64_t byte_offset;
+    };
     struct Managed { Tensor tensor; void* context; void (*deleter)(Managed*); };
-    struct ManagedVersioned { Version version; void* context; void (*deleter)(ManagedVersioned*); uint64_t flags; Tensor tensor; };
+    struct ManagedVersioned {
+      Version version;
+      void* context;
+      void (*deleter)(ManagedVersioned*);
+      uint64_t flags;
+      Tensor tensor;
+    };
     }
     """
 

@@ -14,4 +14,5 @@ cdef extern from "stator/elementwise.hpp" namespace "stator" nogil:
         const Array* out
 
     Array unary(Op, const Array&, const ElementwiseOptions&, const Stream&) except +translate_exception
-    Array binary(Op, const Operand&, const Operand&, const ElementwiseOptions&, const Stream&) except +translate_exception
+    Array binary(Op, const Operand&, const Operand&, const ElementwiseOptions&,
+                 const Stream&) except +translate_exception

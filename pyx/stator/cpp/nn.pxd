@@ -23,7 +23,8 @@ cdef extern from "stator/nn.hpp" namespace "stator::nn" nogil:
         double label_smoothing
         string_view reduction
 
-    Array cross_entropy(const Array&, const Array&, const CrossEntropyOptions&, const Stream&) except +translate_exception
+    Array cross_entropy(const Array&, const Array&, const CrossEntropyOptions&,
+                        const Stream&) except +translate_exception
     Array cross_entropy_backward(const Array&, const Array&, const Array&, const CrossEntropyOptions&,
                                  const Stream&) except +translate_exception
 
