@@ -29,12 +29,11 @@ STATOR_KERNEL void softmax_column_kernel(abi::Softmax p) {
   using A = typename Io::A;
   constexpr int items = Tile / Group<Size>::size;
   const Group<Size> group;
-  int64_t x_at[items], saved_at[items], y_at[items];
+  int64_t x_at[items] = {}, saved_at[items] = {}, y_at[items] = {};
   int count = 0;
   for (int k = 0; k < items; ++k) {
     const int64_t c = group.block() * Tile + int64_t(k) * Group<Size>::size + group.rank();
     if (c >= p.lines) break;
-    x_at[k] = saved_at[k] = y_at[k] = 0;
     int64_t rest = c;
     for (int d = p.ndim - 1; d >= 0; --d) {
       const int64_t at = d == 0 ? rest : rest % p.shape[d];

@@ -1,77 +1,14 @@
 // The seam over the host table: order, asynchrony, faults, injection, the order checker, poison, fork, many threads.
-#include "check.hpp"
+#include "runtime_support.hpp"
 
-#include "runtime/runtime.hpp"
-
-#include <stator/error.hpp>
-
-#include <chrono>
-#include <cstring>
-#include <functional>
-#include <memory>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
-#include <vector>
 
 namespace {
 
 using namespace stator;
 using namespace stator::runtime;
-
-constexpr unsigned order_checks = 1, poison_checks = 2;
-constexpr uint16_t no_op = 0xffff;
-constexpr int64_t big = int64_t(1) << 30;  // bytes that nobody runs inline
-
-struct Body {
-  const std::function<void(int64_t, int64_t)>* run;
-  const char* fault;
-};
-
-const char* run_body(const abi::Launch& launch, int64_t first, int64_t last) {
-  Body body;
-  std::memcpy(&body, launch.arguments, sizeof body);
-  if (body.run) (*body.run)(first, last);
-  return body.fault;
-}
-
-// `body` outlives the work. `bytes` decides whether it may run inline.
-struct Launcher {
-  Runtime& runtime;
-  StreamHandle stream;
-
-  void operator()(const std::function<void(int64_t, int64_t)>& body, int64_t blocks = 1, int64_t bytes = big,
-                  const char* fault = nullptr, bool whole = false, bool synchronous = false) const {
-    const Body packed{&body, fault};
-    abi::Launch launch{};
-    launch.name = "test_kernel";
-    launch.blocks = blocks;
-    launch.threads = 1;
-    launch.entry = run_body;
-    launch.arguments = &packed;
-    launch.argument_bytes = sizeof packed;
-    launch.whole = whole;
-    const abi::Access access{&body, 0, bytes, true};
-    runtime.launch(launch, stream, Record{no_op, &access, 1, synchronous});
-  }
-};
-
-void touch(Runtime& runtime, StreamHandle stream, const void* buffer, bool write, int64_t offset = 0,
-           int64_t bytes = 64) {
-  const Body packed{nullptr, nullptr};
-  abi::Launch launch{};
-  launch.name = write ? "writer" : "reader";
-  launch.blocks = launch.threads = 1;
-  launch.entry = run_body;
-  launch.arguments = &packed;
-  launch.argument_bytes = sizeof packed;
-  const abi::Access access{buffer, offset, bytes, write};
-  runtime.launch(launch, stream, Record{no_op, &access, 1, false});
-}
-
-void nap(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
-
-bool nothing_outstanding() { return host_table().outstanding() == std::array<int64_t, 5>{}; }
+using namespace stator::test;
 
 void test_order_and_asynchrony() {
   Runtime runtime(host_table(), 0, 0);
