@@ -28,7 +28,7 @@ struct Id {
   int rank;
   int64_t block, blocks;
 };
-__attribute__((tls_model("initial-exec"))) inline constinit thread_local Id id{};
+inline constinit thread_local Id id{};
 
 void check_block_size(int size);
 void barrier(Site site);
