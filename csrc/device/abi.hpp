@@ -39,20 +39,21 @@ struct ErrorSlot {
 };
 
 struct Launch;
-// Runs blocks [first, last) of a launch on this thread; null when fine, else what the checker of the faithful column saw.
+// Runs blocks [first, last) of a launch on this thread; null when fine, else what the checker of the faithful column
+// saw.
 using HostEntry = const char* (*)(const Launch&, int64_t first, int64_t last);
 
 struct Launch {
-  const char* name;        // of the kernel, for reports
-  const void* kernel;      // cuda: the __global__ function; host: the function that `entry` calls
+  const char* name;    // of the kernel, for reports
+  const void* kernel;  // cuda: the __global__ function; host: the function that `entry` calls
   int64_t blocks;
   int32_t threads;
-  int32_t shared_bytes;    // dynamic shared memory
-  void** params;           // cuda: addresses of the arguments
-  HostEntry entry;         // host
-  const void* arguments;   // host: the packed arguments, trivially copyable; the runtime copies them when it queues
+  int32_t shared_bytes;   // dynamic shared memory
+  void** params;          // cuda: addresses of the arguments
+  HostEntry entry;        // host
+  const void* arguments;  // host: the packed arguments, trivially copyable; the runtime copies them when it queues
   size_t argument_bytes;
-  bool whole;              // host: all blocks in one call of entry, on one thread (faithful column)
+  bool whole;  // host: all blocks in one call of entry, on one thread (faithful column)
 };
 
 // Where a launcher puts its launches. `submit` throws what the runtime reports.

@@ -128,13 +128,13 @@ STATOR_FN void store_as(void* base, DType d, int64_t i, C value) {
 namespace detail {
 template <class T, int N, class C>
 STATOR_FN void load_each(C (&out)[N], const T* base, const int64_t (&offset)[N], int count) {
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int k = 0; k < N; ++k)
     if (k < count) out[k] = convert<C>(base[offset[k]]);
 }
 template <class T, int N, class C>
 STATOR_FN void store_each(const C (&value)[N], T* base, const int64_t (&offset)[N], int count) {
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int k = 0; k < N; ++k)
     if (k < count) base[offset[k]] = convert<T>(value[k]);
 }

@@ -39,7 +39,7 @@ template <>
 struct Format<float> {
   using Bits = uint32_t;
   static constexpr int mantissa = 23, bias = 127;
-  static constexpr float tiny = 0x1p-63f;  // 2^-(bias / 2)
+  static constexpr float tiny = 0x1p-63f;                                  // 2^-(bias / 2)
   static constexpr float round = 0x1.8p23f;                                // added and taken away, rounds to an integer
   static constexpr float ln2_hi = 0x1.62e4p-1f, ln2_lo = 0x1.7f7d1cp-20f;  // hi times an exponent is exact
   static constexpr float exp_low = -104.0f, exp_high = 89.0f, expm1_low = -30.0f;

@@ -130,8 +130,7 @@ class Run {
   }
 
   void check_block_size(int size) {
-    if (size != launch_.threads)
-      fail("a kernel for blocks of %d threads was launched with %d", size, launch_.threads);
+    if (size != launch_.threads) fail("a kernel for blocks of %d threads was launched with %d", size, launch_.threads);
   }
 
   void barrier(Site site) {
@@ -351,8 +350,10 @@ class Run {
     const Fiber *first = nullptr, *other = nullptr;
     for (const Fiber& fiber : fibers_) {
       if (fiber.state == State::done) continue;
-      if (!first) first = &fiber;
-      else if (!other && !(same(fiber.site, first->site) && fiber.mask == first->mask)) other = &fiber;
+      if (!first)
+        first = &fiber;
+      else if (!other && !(same(fiber.site, first->site) && fiber.mask == first->mask))
+        other = &fiber;
     }
     if (!other) other = first;
     fail("deadlock: thread %d waits at %s:%d, thread %d at %s:%d", first->rank, first->site.file, first->site.line,

@@ -8,10 +8,12 @@
 
 #if !defined(STATOR_HOST)
 #include "device/simt_cuda.cuh"
-#include "device/group_simt.cuh"
+
+#include "device/group_simt.cuh"  // over the words above
 #elif defined(STATOR_FAITHFUL)
 #include "device/simt_faithful.cuh"
-#include "device/group_simt.cuh"
+
+#include "device/group_simt.cuh"  // over the words above
 #else
 #include "device/group_fast.cuh"
 #endif

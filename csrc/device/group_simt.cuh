@@ -46,7 +46,7 @@ struct Group {
   template <class A, class Op, class F>
   STATOR_FN A map_reduce(int64_t n, Op op, F f, Site site = Site::here()) const {
     A total = op.template identity<A>();
-STATOR_UNROLL(4)
+    STATOR_UNROLL(4)
     for (int64_t i = rank(); i < n; i += Size) total = op(total, A(f(i)));
     return reduce(total, op, site);
   }
@@ -62,7 +62,7 @@ STATOR_UNROLL(4)
       int64_t i = rank();
       for (; i + int64_t(run - 1) * Size < n; i += int64_t(run) * Size) {
         A part = A(0);
-STATOR_UNROLL()
+        STATOR_UNROLL()
         for (int k = 0; k < run; ++k) part = part + A(f(i + int64_t(k) * Size));
         total.add(part);
       }
@@ -76,7 +76,7 @@ STATOR_UNROLL()
   // op over the values of the ranks up to and including this one, in rank order.
   template <class A, class Op>
   STATOR_FN A inclusive_scan(A value, Op op, Site site = Site::here()) const {
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int delta = 1; delta < lanes; delta *= 2) {
       const A before = simt::shuffle_up(value, delta, mask, site);
       if (lane() >= delta) value = op(before, value);
@@ -141,7 +141,7 @@ STATOR_UNROLL()
   // Lane 0 gets the result over the first `width` lanes.
   template <class A, class Op>
   STATOR_FN static A reduce_warp(A value, Op op, int width, Site site) {
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int delta = width / 2; delta > 0; delta /= 2) value = op(value, simt::shuffle_down(value, delta, mask, site));
     return value;
   }

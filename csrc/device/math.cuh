@@ -49,7 +49,7 @@ STATOR_FN bool isinf(double x) { return abs(x) == limits<double>::infinity(); }
 STATOR_FN bool isfinite(float x) { return abs(x) < limits<float>::infinity(); }
 STATOR_FN bool isfinite(double x) { return abs(x) < limits<double>::infinity(); }
 
-#define STATOR_UNARY(name)                                    \
+#define STATOR_UNARY(name)                                   \
   STATOR_FN float name(float x) { return libm::name##f(x); } \
   STATOR_FN double name(double x) { return libm::name(x); }
 STATOR_UNARY(exp)

@@ -90,17 +90,17 @@ struct Rows {
 template <int V, int Batch, int Step, class T>
 STATOR_FN Rows<T, V, Batch> load_rows(const T* p) {
   Rows<T, V, Batch> rows;
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int b = 0; b < Batch; ++b) rows.row[b] = load_vector<V>(p + int64_t(b) * Step * V);
   return rows;
 }
 // All loads before the first store: the compiler cannot move them over it, as out may be an input.
 template <int V, int Batch, int Step, class T, class F, class... Loaded>
 STATOR_FN void store_rows(T* out, F f, const Loaded&... x) {
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int b = 0; b < Batch; ++b) {
     Vec<T, V> y;
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int k = 0; k < V; ++k) y[k] = f(x.row[b][k]...);
     store_vector(out + int64_t(b) * Step * V, y);
   }

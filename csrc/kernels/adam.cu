@@ -11,7 +11,7 @@ namespace {
 struct AdamTuning {
   static constexpr int block = 256;
   static constexpr int chunk = by_column<4096, 16384>::value;  // elements of one tensor a block updates
-  static constexpr int few = 48, many = 640;            // tensors in the launch's own parameters (4 KiB, 32 KiB)
+  static constexpr int few = 48, many = 640;                   // tensors in the launch's own parameters (4 KiB, 32 KiB)
 };
 
 // Scalars of the step in the arithmetic of the update.
@@ -30,8 +30,10 @@ struct AdamList {
 template <class A>
 STATOR_FN void adam_element(const AdamStep<A>& s, A grad, A& param, A& m, A& v) {
   if (s.maximize) grad = -grad;
-  if (s.decoupled) param -= s.decay * param;
-  else grad += s.decay * param;
+  if (s.decoupled)
+    param -= s.decay * param;
+  else
+    grad += s.decay * param;
   m = s.beta1 * m + s.keep1 * grad;
   v = s.beta2 * v + s.keep2 * grad * grad;
   param -= s.rate * m / (sqrt(v) * s.root2 + s.eps);
@@ -99,9 +101,16 @@ template <class T, class S>
 void adam_typed(const abi::Queue& q, const abi::Adam& p) {
   using A = opmath_t<T>;
   using Tune = AdamTuning;
-  const AdamStep<A> step{A(p.beta1), A(p.beta2), A(1 - p.beta1), A(1 - p.beta2), A(p.eps),
-                         A(p.decoupled ? p.lr * p.weight_decay : p.weight_decay), A(p.lr / p.bias_correction1),
-                         A(1 / std::sqrt(p.bias_correction2)), p.decoupled, p.maximize};
+  const AdamStep<A> step{A(p.beta1),
+                         A(p.beta2),
+                         A(1 - p.beta1),
+                         A(1 - p.beta2),
+                         A(p.eps),
+                         A(p.decoupled ? p.lr * p.weight_decay : p.weight_decay),
+                         A(p.lr / p.bias_correction1),
+                         A(1 / std::sqrt(p.bias_correction2)),
+                         p.decoupled,
+                         p.maximize};
   if (p.tensor_count <= Tune::few) return launch_list<T, S, Tune::few>(q, p, 0, step);
   for (int first = 0; first < p.tensor_count; first += Tune::many) launch_list<T, S, Tune::many>(q, p, first, step);
 }

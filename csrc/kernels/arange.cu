@@ -17,9 +17,9 @@ STATOR_KERNEL void arange_kernel(void* out, DType dtype, int64_t n, A start, A s
   const Group<Size> group;
   const int64_t first = group.block() * ArangeTuning::tile;
   const int64_t left = n - first, count = left < ArangeTuning::tile ? left : ArangeTuning::tile;
-#define STATOR_CASE(name, type)                                                                    \
-  case DType::name: {                                                                              \
-    type* to = static_cast<type*>(out) + first;                                                    \
+#define STATOR_CASE(name, type)                                                                              \
+  case DType::name: {                                                                                        \
+    type* to = static_cast<type*>(out) + first;                                                              \
     return group.for_each(count, [=](int64_t i) { to[i] = convert<type>(A(start + A(first + i) * step)); }); \
   }
   STATOR_DTYPE_SWITCH(dtype, STATOR_CASE)

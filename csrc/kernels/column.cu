@@ -34,6 +34,6 @@ const kernels::Table column_table = make_table();
 }  // namespace stator::STATOR_COLUMN
 
 extern "C" __attribute__((visibility("default"))) const stator::kernels::Table* STATOR_JOIN(stator_column_,
-                                                                                          STATOR_COLUMN)() {
+                                                                                            STATOR_COLUMN)() {
   return &stator::STATOR_COLUMN::column_table;
 }

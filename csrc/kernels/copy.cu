@@ -28,7 +28,7 @@ STATOR_FN void copy_items(const Group<Size>& group, const StridedCopy<T>& p) {
   const int64_t first = group.block() * (Size * Items) + group.rank();
   int64_t to[Items];
   T value[Items];
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int u = 0; u < Items; ++u) {
     const int64_t linear = first + u * Size;
     if (linear >= p.layout.size) break;
@@ -37,7 +37,7 @@ STATOR_UNROLL()
     to[u] = offset[0];
     value[u] = p.in == nullptr ? p.value : p.in[offset[1]];
   }
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int u = 0; u < Items; ++u)
     if (first + u * Size < p.layout.size) p.out[to[u]] = value[u];
 }
@@ -57,8 +57,10 @@ STATOR_FN void copy_runs(const Group<Size>& group, const StridedCopy<T>& p) {
         [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
           const T* from = p.in + offset;
           T* to = values + position;
-          if (stride == 1) group.for_each(length, [=](int64_t i) { to[i] = from[i]; });
-          else group.for_each(length, [=](int64_t i) { to[i] = from[i * stride]; });
+          if (stride == 1)
+            group.for_each(length, [=](int64_t i) { to[i] = from[i]; });
+          else
+            group.for_each(length, [=](int64_t i) { to[i] = from[i * stride]; });
         });
   }
   if (dense_out) return;
@@ -73,8 +75,10 @@ STATOR_FN void copy_runs(const Group<Size>& group, const StridedCopy<T>& p) {
 template <class T, int Size>
 STATOR_KERNEL void copy_strided_kernel(StridedCopy<T> p) {
   const Group<Size> group;
-  if constexpr (fast_host) copy_runs(group, p);
-  else copy_items(group, p);
+  if constexpr (fast_host)
+    copy_runs(group, p);
+  else
+    copy_items(group, p);
 }
 
 template <class T>
@@ -94,9 +98,8 @@ void copy(const abi::Queue& q, const abi::Elementwise& e) {
     return visit_item(e.out.dtype, [&](auto tag) { copy_same<typename decltype(tag)::type>(q, e); });
   if (launch_cast(q, e)) return;
   // The wide type of the source holds it exactly, so the only rounding is the store's.
-  visit(e.in[0].dtype, [&](auto tag) {
-    launch_strided<Identity, wide_t<typename decltype(tag)::type>, 1>(q, "cast_strided", e);
-  });
+  visit(e.in[0].dtype,
+        [&](auto tag) { launch_strided<Identity, wide_t<typename decltype(tag)::type>, 1>(q, "cast_strided", e); });
 }
 
 }  // namespace

@@ -38,14 +38,14 @@ STATOR_FN void cast_block(const Group<Size>& group, const From* in, To* out, int
     const int64_t units = n / W;
     const int64_t first = group.block() * (Size * Unroll) + group.rank();
     Vec<From, W> x[Unroll];
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int u = 0; u < Unroll; ++u)
       if (first + u * Size < units) x[u] = load_vector<W>(in + (first + u * Size) * W);
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int u = 0; u < Unroll; ++u) {
       if (first + u * Size >= units) break;
       Vec<To, W> y;
-STATOR_UNROLL()
+      STATOR_UNROLL()
       for (int j = 0; j < W; ++j) y[j] = convert<To>(x[u][j]);
       store_vector(out + (first + u * Size) * W, y);
     }

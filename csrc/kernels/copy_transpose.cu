@@ -20,10 +20,10 @@ template <class T>
 struct Transpose {
   const T* in;
   T* out;
-  int64_t rows, cols;                      // of the output
+  int64_t rows, cols;  // of the output
   int64_t in_col_stride, out_row_stride;
   int64_t row_tiles, col_tiles;
-  Layout<2> batch;                         // the other axes
+  Layout<2> batch;  // the other axes
 };
 
 template <class T>
@@ -57,23 +57,25 @@ STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
   Tile<T>& t = group.template shared<Tile<T>>();
 
   if constexpr (fast_host) {
-    if (rows == tile && cols == tile) turn_in_cache(group, in, out, t, p, tile, tile);
-    else turn_in_cache(group, in, out, t, p, rows, cols);
+    if (rows == tile && cols == tile)
+      turn_in_cache(group, in, out, t, p, tile, tile);
+    else
+      turn_in_cache(group, in, out, t, p, rows, cols);
   } else {
     constexpr int items = tile * tile / Size;
     T value[items];
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int u = 0; u < items; ++u) {
       const int i = u * Size + group.rank(), c = i / tile, r = i % tile;
       if (c < cols && r < rows) value[u] = in[c * p.in_col_stride + r];
     }
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int u = 0; u < items; ++u) {
       const int i = u * Size + group.rank(), c = i / tile, r = i % tile;
       if (c < cols && r < rows) t.value[c][r] = value[u];
     }
     group.sync();
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int u = 0; u < items; ++u) {
       const int i = u * Size + group.rank(), r = i / tile, c = i % tile;
       if (c < cols && r < rows) out[r * p.out_row_stride + c] = t.value[c][r];

@@ -13,9 +13,9 @@ namespace stator::STATOR_COLUMN {
 namespace {
 
 struct CrossEntropyTuning {
-  static constexpr int block = 256;                      // threads a row for many classes,
-  static constexpr int warp = fast_host ? block : 32;    // and for few; without threads one instance serves
-  static constexpr int rows = by_column<4, 64>::value;          // rows a block takes, at the least
+  static constexpr int block = 256;                     // threads a row for many classes,
+  static constexpr int warp = fast_host ? block : 32;   // and for few; without threads one instance serves
+  static constexpr int rows = by_column<4, 64>::value;  // rows a block takes, at the least
 };
 
 // One row's view of the parameters.

@@ -13,8 +13,8 @@ using namespace stator::dtypes;
 
 template <int Shard>
 void fill_rows(kernels::ElementwiseTable& table) {
-#define STATOR_FILL(name, dts, result, inputs)                            \
-  if constexpr (static_cast<int>(Op::name) % STATOR_SHARDS == Shard)      \
+#define STATOR_FILL(name, dts, result, inputs)                       \
+  if constexpr (static_cast<int>(Op::name) % STATOR_SHARDS == Shard) \
     table.op[static_cast<int>(Op::name)] = elementwise<functors::name, Op::name, (dts), ResultRule::result, inputs>;
 #define STATOR_FILL_unary(name, dts, result) STATOR_FILL(name, dts, result, 1)
 #define STATOR_FILL_binary(name, dts, result) STATOR_FILL(name, dts, result, 2)

@@ -53,16 +53,15 @@ void elementwise(const abi::Queue& q, const abi::Elementwise& e) {
   constexpr DTypeSet dense = Rule == ResultRule::inexact ? Dtypes & dtypes::inexact : Dtypes;
   const char* name = op_names[int(Row)];
   const DType storage = storage_dtype(e);
-#define STATOR_X(dtype, type)                                                                     \
-  if constexpr (in(DType::dtype, dense))                                                          \
-    if (storage == DType::dtype && e.compute == dtype_of_v<wide_t<type>> &&         \
-        try_dense<F, Rule, N, type>(q, name, e))                                    \
+#define STATOR_X(dtype, type)                                                                                        \
+  if constexpr (in(DType::dtype, dense))                                                                             \
+    if (storage == DType::dtype && e.compute == dtype_of_v<wide_t<type>> && try_dense<F, Rule, N, type>(q, name, e)) \
       return;
   STATOR_DTYPES(STATOR_X)
 #undef STATOR_X
   switch (e.compute) {
-#define STATOR_WIDE(dtype, type, set)                    \
-  case DType::dtype:                                     \
+#define STATOR_WIDE(dtype, type, set)                                                  \
+  case DType::dtype:                                                                   \
     if constexpr ((dense & (set)) != 0) return launch_strided<F, type, N>(q, name, e); \
     break;
     STATOR_WIDE(int64, int64_t, (dtypes::integers | dtypes::boolean) & ~dtype_bit(DType::uint64))

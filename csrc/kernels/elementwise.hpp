@@ -33,8 +33,8 @@ struct Arange {
   void* out;
   DType dtype;
   int64_t size;
-  double start, step;            // floating
-  int64_t start_int, step_int;   // integer dtypes
+  double start, step;           // floating
+  int64_t start_int, step_int;  // integer dtypes
 };
 
 }  // namespace stator::abi
@@ -45,8 +45,8 @@ using ElementwiseLauncher = void (*)(const abi::Queue&, const abi::Elementwise&)
 
 struct ElementwiseTable {
   ElementwiseLauncher op[op_count];  // unary and binary ops by Op; null for others
-  ElementwiseLauncher copy;          // in[0] to out, converting as the numerics contract says; tiled where it transposes
-  ElementwiseLauncher fill;          // in[0] is an immediate of out's dtype
+  ElementwiseLauncher copy;  // in[0] to out, converting as the numerics contract says; tiled where it transposes
+  ElementwiseLauncher fill;  // in[0] is an immediate of out's dtype
   void (*arange)(const abi::Queue&, const abi::Arange&);
 };
 

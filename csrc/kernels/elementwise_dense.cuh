@@ -15,19 +15,19 @@ namespace stator::STATOR_COLUMN {
 // Loads in flight a thread: the memory of an H200 needs about 32 KiB a multiprocessor to stay busy.
 struct DenseTuning {
   static constexpr int block = 256;
-  static constexpr int bytes_in_flight = 64;                    // of all inputs of a thread
-  static constexpr int64_t host_tile = 64 * 1024;               // bytes of an operand that a block reads
-  static constexpr int64_t host_shortest_row = 32;              // shorter rows leave too little to a vector loop
+  static constexpr int bytes_in_flight = 64;        // of all inputs of a thread
+  static constexpr int64_t host_tile = 64 * 1024;   // bytes of an operand that a block reads
+  static constexpr int64_t host_shortest_row = 32;  // shorter rows leave too little to a vector loop
   template <class T, int N>
   static constexpr int unroll = bytes_in_flight / (16 * N) < 1 ? 1 : bytes_in_flight / (16 * N);
 };
 
 template <class T, int N>
 struct DenseInput {
-  const T* data[N];      // null: `value` everywhere
+  const T* data[N];  // null: `value` everywhere
   int64_t row_stride[N];
   T value[N];
-  bool along[N];         // dense along a row, else one value
+  bool along[N];  // dense along a row, else one value
 };
 
 template <class T, class R, int N>
@@ -61,7 +61,7 @@ STATOR_FN void dense_units(const Group<Size>& group, const Dense<T, R, N>& p) {
   const int64_t first = group.block() * (Size * Unroll) + group.rank();
   Vec<T, W> x[N][Unroll];
   int64_t row[Unroll], col[Unroll];
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int u = 0; u < Unroll; ++u) {
     const int64_t unit = first + u * Size;
     row[u] = 0;
@@ -72,31 +72,31 @@ STATOR_UNROLL()
       col[u] = int64_t(in_row) * W;
     }
   }
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int k = 0; k < N; ++k) {
     const T* data = p.in.data[k];
     if (data != nullptr && p.in.along[k]) {
-STATOR_UNROLL()
+      STATOR_UNROLL()
       for (int u = 0; u < Unroll; ++u)
         if (first + u * Size < p.units) x[k][u] = load_vector<W>(data + row[u] * p.in.row_stride[k] + col[u]);
     } else {
-STATOR_UNROLL()
+      STATOR_UNROLL()
       for (int u = 0; u < Unroll; ++u) {
         T value = p.in.value[k];
         if (data != nullptr && first + u * Size < p.units) value = data[row[u] * p.in.row_stride[k]];
-STATOR_UNROLL()
+        STATOR_UNROLL()
         for (int j = 0; j < W; ++j) x[k][u][j] = value;
       }
     }
   }
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int u = 0; u < Unroll; ++u) {
     if (first + u * Size >= p.units) break;
     Vec<R, W> y;
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int j = 0; j < W; ++j) {
       T element[N];
-STATOR_UNROLL()
+      STATOR_UNROLL()
       for (int k = 0; k < N; ++k) element[k] = x[k][u][j];
       y[j] = apply_at<F, T, R>(element, std::make_integer_sequence<int, N>{});
     }
@@ -124,10 +124,14 @@ STATOR_FN void dense_segment(const Group<Size>& group, const Dense<T, R, N>& p, 
     group.for_each(n, [=](int64_t i) { out[i] = apply<F, T, R>(bound[i]...); });
   } else {
     const T* data = p.in.data[K];
-    if (data == nullptr) data = &p.in.value[K];
-    else data += row * p.in.row_stride[K];
-    if (p.in.along[K]) dense_segment<F, K + 1>(group, p, row, col, n, bound..., Along<T>{data + col});
-    else dense_segment<F, K + 1>(group, p, row, col, n, bound..., Constant<T>{*data});
+    if (data == nullptr)
+      data = &p.in.value[K];
+    else
+      data += row * p.in.row_stride[K];
+    if (p.in.along[K])
+      dense_segment<F, K + 1>(group, p, row, col, n, bound..., Along<T>{data + col});
+    else
+      dense_segment<F, K + 1>(group, p, row, col, n, bound..., Constant<T>{*data});
   }
 }
 
@@ -148,8 +152,10 @@ STATOR_KERNEL void elementwise_dense_kernel(Dense<T, R, N> p) {
     }
   } else {
     constexpr int W = vector_width<T>;
-    if (p.wide) detail::dense_units<F, T, R, N, W>(group, p);
-    else detail::dense_units<F, T, R, N, 1>(group, p);
+    if (p.wide)
+      detail::dense_units<F, T, R, N, W>(group, p);
+    else
+      detail::dense_units<F, T, R, N, 1>(group, p);
     if (group.block() == 0 && group.rank() < p.tail) {
       const int64_t at = p.cols - p.tail + group.rank();
       T element[N];

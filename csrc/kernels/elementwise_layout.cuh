@@ -40,7 +40,7 @@ struct Layout {
 
  private:
   STATOR_FN void step(int64_t (&out)[Operands], int d, int64_t coordinate) const {
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int k = 0; k < Operands; ++k) out[k] += coordinate * strides[k][d];
   }
 };

@@ -53,7 +53,7 @@ void store_runs(const C* values, void* base, DType dtype, Walk walk) {
   }
 }
 
-#define STATOR_RUNS(C)                                        \
+#define STATOR_RUNS(C)                                      \
   template void load_runs<C>(C*, const void*, DType, Walk); \
   template void store_runs<C>(const C*, void*, DType, Walk);
 STATOR_RUNS(int64_t)

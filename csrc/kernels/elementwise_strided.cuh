@@ -14,9 +14,9 @@ namespace stator::STATOR_COLUMN {
 
 struct StridedTuning {
   static constexpr int block = 256;
-  static constexpr int items = 4;                // a thread
-  static constexpr int64_t host_tile = 16384;    // elements a block
-  static constexpr int chunk_bytes = 8192;       // of each buffer on the fast host: all of them stay in L1
+  static constexpr int items = 4;              // a thread
+  static constexpr int64_t host_tile = 16384;  // elements a block
+  static constexpr int chunk_bytes = 8192;     // of each buffer on the fast host: all of them stay in L1
 };
 
 template <class C, int N>
@@ -48,19 +48,19 @@ STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
   const int64_t left = (p.layout.size - first + Size - 1) / Size;
   const int count = left < Items ? int(left) : Items;
   int64_t at[N + 1][Items];
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int u = 0; u < Items; ++u) {
     int64_t offset[N + 1];
     const int64_t linear = first + u * Size;
     p.layout.offsets(linear < p.layout.size ? linear : first, offset);
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int k = 0; k <= N; ++k) at[k][u] = offset[k];
   }
   C x[N][Items] = {};
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int k = 0; k < N; ++k) {
     if (p.in[k] == nullptr) {
-STATOR_UNROLL()
+      STATOR_UNROLL()
       for (int u = 0; u < Items; ++u) x[k][u] = p.value[k];
     } else {
       load_many(x[k], p.in[k], p.dtype[k], at[k + 1], count);
@@ -68,10 +68,10 @@ STATOR_UNROLL()
   }
   using Y = decltype(call<F>(p.value));
   Y y[Items];
-STATOR_UNROLL()
+  STATOR_UNROLL()
   for (int u = 0; u < Items; ++u) {
     C element[N];
-STATOR_UNROLL()
+    STATOR_UNROLL()
     for (int k = 0; k < N; ++k) element[k] = x[k][u];
     y[u] = call<F>(element);
   }
@@ -121,8 +121,10 @@ STATOR_FN void strided_chunks(const Group<Size>& group, const Strided<C, N>& p, 
 template <class F, class C, int N, int Size>
 STATOR_KERNEL void elementwise_strided_kernel(Strided<C, N> p) {
   const Group<Size> group;
-  if constexpr (fast_host) detail::strided_chunks<F>(group, p, std::make_integer_sequence<int, N>{});
-  else detail::strided_items<F>(group, p);
+  if constexpr (fast_host)
+    detail::strided_chunks<F>(group, p, std::make_integer_sequence<int, N>{});
+  else
+    detail::strided_items<F>(group, p);
 }
 
 template <class F, class C, int N>

@@ -5,8 +5,8 @@
 
 namespace stator::abi {
 
-// out[o, k, i] = x[o, indices[k], i]: x is [outer, n, inner] with element strides, out is contiguous [outer, count, inner].
-// An index outside -n..n-1 reads 0 and goes to the error slot. Moves bytes, so only the item size matters.
+// out[o, k, i] = x[o, indices[k], i]: x is [outer, n, inner] with element strides, out is contiguous [outer, count,
+// inner]. An index outside -n..n-1 reads 0 and goes to the error slot. Moves bytes, so only the item size matters.
 struct Take {
   const void* x;
   const void* indices;

@@ -7,12 +7,12 @@ namespace stator::abi {
 
 // Lines of n elements along one axis; the other axes, collapsed, index the lines. Strides and steps are in elements.
 struct Softmax {
-  const void* x;       // forward: the input. backward: the gradient
-  const void* saved;   // backward: the forward result
+  const void* x;      // forward: the input. backward: the gradient
+  const void* saved;  // backward: the forward result
   void* y;
   DType dtype, out_dtype;
   bool log;
-  int32_t ndim;        // of the space of lines; innermost last
+  int32_t ndim;  // of the space of lines; innermost last
   int64_t n, lines;
   int64_t x_step, saved_step, y_step;  // along the axis
   int64_t shape[max_dims], x_strides[max_dims], saved_strides[max_dims], y_strides[max_dims];
@@ -45,7 +45,7 @@ struct AdamTensor {
 struct Adam {
   const AdamTensor* tensors;  // host memory, copied into the launch; none of size 0
   int32_t tensor_count;
-  DType dtype, state_dtype;   // of param and grad; of the moments
+  DType dtype, state_dtype;  // of param and grad; of the moments
   double lr, beta1, beta2, eps, weight_decay;
   double bias_correction1, bias_correction2;  // 1 - beta^step
   bool decoupled, maximize;

@@ -35,8 +35,10 @@ struct Uniform {
   STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
     for (int k = 0; k < draws<T>; ++k) {
       double unit;
-      if constexpr (draws<T> == 2) unit = from_words(x.x[2 * k], x.x[2 * k + 1]) * 0x1p-53;
-      else unit = double(int32_t(x.x[k] >> 8)) * 0x1p-24;
+      if constexpr (draws<T> == 2)
+        unit = from_words(x.x[2 * k], x.x[2 * k + 1]) * 0x1p-53;
+      else
+        unit = double(int32_t(x.x[k] >> 8)) * 0x1p-24;
       // fma by name: contraction differs between compilers, and the bits may not.
       const double value = fma(unit, span, low);
       out[k] = value < most ? value : most;
@@ -161,10 +163,14 @@ void uniform(const abi::Queue& q, const abi::Random& p) {
   with_floating(p.dtype, [&]<class T>(type_tag<T>) {
     double most = p.b;
     if (p.a < p.b) {
-      if constexpr (std::is_same_v<T, float16>) most = below(p.b, 11, -13);
-      else if constexpr (std::is_same_v<T, bfloat16>) most = below(p.b, 8, -125);
-      else if constexpr (std::is_same_v<T, float>) most = below(p.b, 24, -125);
-      else most = std::nextafter(p.b, p.a);
+      if constexpr (std::is_same_v<T, float16>)
+        most = below(p.b, 11, -13);
+      else if constexpr (std::is_same_v<T, bfloat16>)
+        most = below(p.b, 8, -125);
+      else if constexpr (std::is_same_v<T, float>)
+        most = below(p.b, 24, -125);
+      else
+        most = std::nextafter(p.b, p.a);
     }
     submit<T>(q, "uniform", p, Uniform<T>{p.a, p.b - p.a, most});
   });

@@ -1,11 +1,11 @@
-// The reductions, one struct a row of the op table. `Compute<In>` is what the fast paths convert elements to, `computes`
-// what elements may be converted to; Of<In, C> is:
+// The reductions, one struct a row of the op table. `Compute<In>` is what the fast paths convert elements to,
+// `computes` what elements may be converted to; Of<In, C> is:
 //   Acc              the accumulator, combined in a fixed order; identity() never wins against an element
 //   single(v, i)     of the element v at row-major position i of the reduced axes
 //   located          whether a position is asked for (see ArgmaxOf)
 //   Lanes<W>         W accumulators side by side that take at most `run` elements each: enter(lane, v, step) after
-//                    clear(lanes used); then //                    fold(lane, first, stride) or total(first, stride, apart) as Acc, where element (lane, step) is at
-//                    first + step * stride (+ lane * apart)
+//                    clear(lanes used); then //                    fold(lane, first, stride) or total(first, stride,
+//                    apart) as Acc, where element (lane, step) is at first + step * stride (+ lane * apart)
 //   finish(acc, n)   the result of n elements, in the type that is rounded once at the store
 #pragma once
 
@@ -56,8 +56,10 @@ struct MeanOf : SumOf<In, C> {
   using typename SumOf<In, C>::Acc;
   STATOR_FN static auto finish(Acc acc, int64_t count) {
     const auto total = SumOf<In, C>::Types::value(acc);
-    if constexpr (std::is_floating_point_v<C>) return total / double(count);
-    else return complex<double>{total.re / double(count), total.im / double(count)};
+    if constexpr (std::is_floating_point_v<C>)
+      return total / double(count);
+    else
+      return complex<double>{total.re / double(count), total.im / double(count)};
   }
 };
 
@@ -121,9 +123,7 @@ struct ArgmaxOf {
 
   STATOR_FN static Acc identity() { return {Order::lowest, std::numeric_limits<int64_t>::max()}; }
   STATOR_FN static Acc single(In v, int64_t index) { return {Order::of_equal(v), index}; }
-  STATOR_FN static Acc combine(Acc a, Acc b) {
-    return a.key > b.key || (a.key == b.key && a.index <= b.index) ? a : b;
-  }
+  STATOR_FN static Acc combine(Acc a, Acc b) { return a.key > b.key || (a.key == b.key && a.index <= b.index) ? a : b; }
   // The fast host finds the extreme of a run first, and its place only where it beats the runs before.
   STATOR_FN static void update(Acc& acc, const In* p, int n, int64_t first, Key extreme) {
     if (extreme < acc.key || (extreme == acc.key && acc.index < first)) return;
@@ -145,9 +145,10 @@ namespace reducers {
 struct sum {
   static constexpr DTypeSet computes = dtypes::all;
   template <class In>
-  using Compute = std::conditional_t<
-      std::is_integral_v<In>,
-      std::conditional_t<std::is_unsigned_v<In> && !std::is_same_v<In, bool>, uint64_t, int64_t>, opmath_t<In>>;
+  using Compute =
+      std::conditional_t<std::is_integral_v<In>,
+                         std::conditional_t<std::is_unsigned_v<In> && !std::is_same_v<In, bool>, uint64_t, int64_t>,
+                         opmath_t<In>>;
   template <class In, class C>
   using Of = SumOf<In, C>;
 };

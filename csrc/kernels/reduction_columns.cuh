@@ -8,8 +8,9 @@ namespace stator::STATOR_COLUMN {
 
 struct ColumnTuning {
   static constexpr int block = 256;
-  static constexpr int rows = 4;      // of a cuda thread, in flight at once
-  static constexpr int width = 1024;  // columns of a fast-host tile: its lanes and accumulators stay in the nearest caches
+  static constexpr int rows = 4;  // of a cuda thread, in flight at once
+  static constexpr int width =
+      1024;  // columns of a fast-host tile: its lanes and accumulators stay in the nearest caches
 };
 
 // Where a block works: tile `t` of the columns of outer position `o`, rows [begin, end).
@@ -50,9 +51,9 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
       const int64_t first = row;
       for (int k = 0; k < R::run && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
         typename R::In value[U];
-STATOR_UNROLL()
+        STATOR_UNROLL()
         for (int j = 0; j < U; ++j) value[j] = source.at(at + w.reduced.offset(row + int64_t(j) * high));
-STATOR_UNROLL()
+        STATOR_UNROLL()
         for (int j = 0; j < U; ++j) lanes.enter(j, value[j], k);
       }
       acc = R::combine(acc, lanes.total(first, int64_t(U) * high, high));
@@ -104,7 +105,8 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
   const Source source(w.in, w.in_dtype);
   const ColumnTile t = column_tile(w, group.block());
   const int width = int(t.width);
-  const bool dense = w.reduced.ndim == 1 && w.column_step == 1 && w.reduced.strides[0] == w.columns && width == w.columns;
+  const bool dense =
+      w.reduced.ndim == 1 && w.column_step == 1 && w.reduced.strides[0] == w.columns && width == w.columns;
   const int together = dense ? W / width : 1;
   typename R::template Lanes<W> lanes;
   Acc acc[W];

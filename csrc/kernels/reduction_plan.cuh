@@ -29,10 +29,13 @@ struct ReductionPlan {
   int64_t partials() const { return split() ? blocks() * (path == ReductionPath::columns ? work.tile : 1) : 0; }
 };
 
-inline int power_of_two(int64_t n, int most) { return n >= most ? most : int(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1)))); }
+inline int power_of_two(int64_t n, int most) {
+  return n >= most ? most : int(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1))));
+}
 
 // Blocks for one output so that the device is full, each with at least `least` of `extent`.
-inline void share_out(ReductionWork& w, int64_t groups, int64_t resident, int64_t extent, int64_t least, int64_t grain) {
+inline void share_out(ReductionWork& w, int64_t groups, int64_t resident, int64_t extent, int64_t least,
+                      int64_t grain) {
   const int64_t wanted = std::min(ceil_div(resident, groups), extent / std::max<int64_t>(least, 1));
   w.share = extent;
   if (wanted > 1) w.share = ceil_div(ceil_div(extent, wanted), grain) * grain;
@@ -91,10 +94,12 @@ inline ReductionPlan plan_reduction(const abi::DeviceLimits& limits, const abi::
   const bool dense = n > 0 && reduced_step == 1 && (n == 1 || run >= ReductionTuning::least_run);
   const bool across = k > 0 && (n == 0 || std::abs(kept_step) < std::abs(reduced_step)) &&
                       (fast_host || columns >= 32 || r.reduced_size >= 64);
-  const auto path = dense && typed ? ReductionPath::rows
-                    : !dense && across ? ReductionPath::columns : ReductionPath::strided;
+  const auto path = dense && typed     ? ReductionPath::rows
+                    : !dense && across ? ReductionPath::columns
+                                       : ReductionPath::strided;
   const bool rows = path == ReductionPath::rows, down = path == ReductionPath::columns;
-  ReductionPlan p{path, 1,
+  ReductionPlan p{path,
+                  1,
                   {r.in, r.out, r.in_dtype, r.out_dtype, Axes(k - down, r.kept_shape, r.kept_strides),
                    Axes(n - rows, r.reduced_shape, r.reduced_strides), down ? columns : 1, kept_step, rows ? run : 1,
                    r.reduced_size, 1, 1, r.reduced_size, 1, nullptr, nullptr}};

@@ -8,8 +8,8 @@ namespace stator::STATOR_COLUMN {
 // Elements side by side in one step of a thread: 16 bytes on cuda. On the fast host enough to hide the latency of the
 // accumulation, and at least 32, as g++ unrolls shorter loops before it could vectorise them.
 template <class R>
-inline constexpr int row_lanes = fast_host ? std::max(32, 64 / int(sizeof(typename R::template Lanes<1>)) * 2)
-                                           : vector_width<typename R::In>;
+inline constexpr int row_lanes =
+    fast_host ? std::max(32, 64 / int(sizeof(typename R::template Lanes<1>)) * 2) : vector_width<typename R::In>;
 
 // `steps` times W elements, `stride` apart, each into a lane of its own; the first is at position `at`.
 template <class R, int W>
@@ -21,7 +21,7 @@ STATOR_FN typename R::Acc reduce_lanes(const typename R::In* from, int steps, in
     for (int k = 0; k < steps; ++k)
       for (int j = 0; j < W; ++j) lanes.enter(j, from[k * W + j], k);
   } else {
-STATOR_UNROLL(4)
+    STATOR_UNROLL(4)
     for (int k = 0; k < steps; ++k) {
       const Vec<In, W> value = load_vector<W>(from + k * stride);
       for (int j = 0; j < W; ++j) lanes.enter(j, value[j], k);

@@ -12,18 +12,23 @@
 namespace stator::STATOR_COLUMN {
 
 template <int Bytes>
-using SignedOf = std::conditional_t<Bytes == 1, int8_t,
-                                    std::conditional_t<Bytes == 2, int16_t, std::conditional_t<Bytes == 4, int32_t, int64_t>>>;
+using SignedOf =
+    std::conditional_t<Bytes == 1, int8_t,
+                       std::conditional_t<Bytes == 2, int16_t, std::conditional_t<Bytes == 4, int32_t, int64_t>>>;
 
-// Values as integers of the same order, so that a maximum is one integer instruction whatever the type: NaN (any, as one
-// quiet NaN) is above infinity, and -0 below +0. Integers are their own keys.
+// Values as integers of the same order, so that a maximum is one integer instruction whatever the type: NaN (any, as
+// one quiet NaN) is above infinity, and -0 below +0. Integers are their own keys.
 template <class T>
 struct OrderKey {
-  static constexpr bool floating = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> || std::is_floating_point_v<T>;
-  using Key = std::conditional_t<floating, SignedOf<sizeof(T)>,
-                                 std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+  static constexpr bool floating =
+      std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> || std::is_floating_point_v<T>;
+  using Key =
+      std::conditional_t<floating, SignedOf<sizeof(T)>, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
   static constexpr Key lowest = std::numeric_limits<Key>::min(), highest = std::numeric_limits<Key>::max();
-  static constexpr int mantissa = std::is_same_v<T, float16> ? 10 : std::is_same_v<T, bfloat16> ? 7 : sizeof(T) == 4 ? 23 : 52;
+  static constexpr int mantissa = std::is_same_v<T, float16>    ? 10
+                                  : std::is_same_v<T, bfloat16> ? 7
+                                  : sizeof(T) == 4              ? 23
+                                                                : 52;
   static constexpr Key infinity = floating ? Key((uint64_t(highest) >> mantissa) << mantissa) : highest;
 
   STATOR_FN static Key of(T value) {
@@ -63,28 +68,35 @@ STATOR_FN Compensated<T> two_sum(Compensated<T> a, Compensated<T> b) {
   return a;
 }
 
-// How sums over elements of In converted to C go: a lane takes a short run of elements in C (small integers in 32 bits),
-// then is folded into a wider total, so that the error does not grow with the length.
+// How sums over elements of In converted to C go: a lane takes a short run of elements in C (small integers in 32
+// bits), then is folded into a wider total, so that the error does not grow with the length.
 template <class In, class C>
 struct SumTypes {
   static constexpr bool narrow = std::is_integral_v<C> && std::is_integral_v<In> && sizeof(In) <= 2;
   using Lane = std::conditional_t<narrow, int32_t, C>;
   using Acc = std::conditional_t<
       std::is_same_v<C, float>, double,
-      std::conditional_t<std::is_same_v<C, complex<float>>, complex<double>,
-                         std::conditional_t<std::is_same_v<C, double> || std::is_same_v<C, complex<double>>, Compensated<C>, C>>>;
+      std::conditional_t<
+          std::is_same_v<C, complex<float>>, complex<double>,
+          std::conditional_t<std::is_same_v<C, double> || std::is_same_v<C, complex<double>>, Compensated<C>, C>>>;
 
   STATOR_FN static Acc widen(Lane lane) {
-    if constexpr (std::is_same_v<Acc, Compensated<C>>) return {C(lane), C(0)};
-    else return Acc(lane);
+    if constexpr (std::is_same_v<Acc, Compensated<C>>)
+      return {C(lane), C(0)};
+    else
+      return Acc(lane);
   }
   STATOR_FN static Acc combine(Acc a, Acc b) {
-    if constexpr (std::is_same_v<Acc, Compensated<C>>) return two_sum(a, b);
-    else return wrapping_add(a, b);
+    if constexpr (std::is_same_v<Acc, Compensated<C>>)
+      return two_sum(a, b);
+    else
+      return wrapping_add(a, b);
   }
   STATOR_FN static auto value(Acc acc) {
-    if constexpr (std::is_same_v<Acc, Compensated<C>>) return compensated(acc.hi, acc.lo);
-    else return acc;
+    if constexpr (std::is_same_v<Acc, Compensated<C>>)
+      return compensated(acc.hi, acc.lo);
+    else
+      return acc;
   }
 };
 

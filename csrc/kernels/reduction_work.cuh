@@ -89,7 +89,8 @@ STATOR_FN void load_line_of(C (&out)[N], const T* p, int64_t step, int count) {
 }
 // A call of its own: inlined, its switch would make most of the code of every kernel.
 template <int N, class C>
-__attribute__((noinline)) void load_line(C (&out)[N], const void* base, DType d, int64_t offset, int64_t step, int count) {
+__attribute__((noinline)) void load_line(C (&out)[N], const void* base, DType d, int64_t offset, int64_t step,
+                                         int count) {
 #define STATOR_CASE(name, type) \
   case DType::name: return load_line_of(out, static_cast<const type*>(base) + offset, step, count);
   STATOR_DTYPE_SWITCH(d, STATOR_CASE)
@@ -110,7 +111,8 @@ STATOR_FN typename R::Acc fold_threads(const G& group, typename R::Acc acc, int 
     shared.acc[group.rank()] = acc;
     group.sync();
     for (int half = size / 2; half >= apart; half /= 2) {
-      if (member < half) shared.acc[group.rank()] = R::combine(shared.acc[group.rank()], shared.acc[group.rank() + half]);
+      if (member < half)
+        shared.acc[group.rank()] = R::combine(shared.acc[group.rank()], shared.acc[group.rank() + half]);
       group.sync();
     }
     acc = shared.acc[group.rank()];

@@ -8,10 +8,10 @@ namespace stator::STATOR_COLUMN {
 namespace {
 
 struct SoftmaxTuning {
-  static constexpr int block = 256, wide = 1024;           // threads for medium and long rows,
-  static constexpr int warp = fast_host ? block : 32;      // and for short ones; without threads one instance serves
+  static constexpr int block = 256, wide = 1024;             // threads for medium and long rows,
+  static constexpr int warp = fast_host ? block : 32;        // and for short ones; without threads one instance serves
   static constexpr int items = 2;                            // 16-byte vectors a thread keeps of a cached row
-  static constexpr int columns = by_column<256, 64>::value;         // tile of the column kernel
+  static constexpr int columns = by_column<256, 64>::value;  // tile of the column kernel
 };
 
 [[maybe_unused]] bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
@@ -70,8 +70,10 @@ void dispatch(const abi::Queue& q, const abi::Softmax& p) {
   const bool rows = p.ndim <= 1 && p.x_step == 1 && p.y_step == 1 && (!Backward || p.saved_step == 1);
   const auto typed = [&]<class T>(type_tag<T>) {
     if (!rows) return launch_columns<Typed<T>, Log, Backward>(q, p);
-    if constexpr (Backward) return launch_rows_backward<T, Log>(q, p);
-    else return launch_rows<T, Log>(q, p);
+    if constexpr (Backward)
+      return launch_rows_backward<T, Log>(q, p);
+    else
+      return launch_rows<T, Log>(q, p);
   };
   switch (p.dtype) {
     case DType::float16: return typed(type_tag<float16>{});
@@ -81,7 +83,9 @@ void dispatch(const abi::Queue& q, const abi::Softmax& p) {
   }
 }
 
-void softmax(const abi::Queue& q, const abi::Softmax& p) { p.log ? dispatch<true, false>(q, p) : dispatch<false, false>(q, p); }
+void softmax(const abi::Queue& q, const abi::Softmax& p) {
+  p.log ? dispatch<true, false>(q, p) : dispatch<false, false>(q, p);
+}
 void softmax_backward(const abi::Queue& q, const abi::Softmax& p) {
   p.log ? dispatch<true, true>(q, p) : dispatch<false, true>(q, p);
 }

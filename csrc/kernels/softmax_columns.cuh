@@ -1,5 +1,5 @@
-// Softmax along an axis that is not the last, or over strided or converted operands: a group takes a tile of columns and
-// walks down the axis, so that neighbouring threads touch neighbouring columns.
+// Softmax along an axis that is not the last, or over strided or converted operands: a group takes a tile of columns
+// and walks down the axis, so that neighbouring threads touch neighbouring columns.
 #pragma once
 
 #include "device/convert.cuh"

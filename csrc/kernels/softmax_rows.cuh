@@ -90,9 +90,7 @@ STATOR_KERNEL void softmax_row_backward_kernel(const T* grad, const T* saved, T*
   const T* y = saved + group.block() * saved_stride;
   T* out = dx + group.block() * n;
   const A sum = group.template map_sum<A>(n, [=](int64_t i) { return Log ? A(g[i]) : A(g[i]) * A(y[i]); });
-  group.for_each(n, [=](int64_t i) {
-    out[i] = T(Log ? A(g[i]) - exp(A(y[i])) * sum : A(y[i]) * (A(g[i]) - sum));
-  });
+  group.for_each(n, [=](int64_t i) { out[i] = T(Log ? A(g[i]) - exp(A(y[i])) * sum : A(y[i]) * (A(g[i]) - sum)); });
 }
 
 }  // namespace stator::STATOR_COLUMN

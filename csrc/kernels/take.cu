@@ -10,9 +10,9 @@ namespace {
 
 struct TakeTuning {
   static constexpr int block = 256;
-  static constexpr int row_tile = by_column<4, 64>::value;             // rows a block gathers when rows are long
-  static constexpr int element_tile = by_column<1024, 16384>::value;   // elements a block gathers when rows are short
-  static constexpr int64_t long_row = 64;                       // words from which a row is long
+  static constexpr int row_tile = by_column<4, 64>::value;            // rows a block gathers when rows are long
+  static constexpr int element_tile = by_column<1024, 16384>::value;  // elements a block gathers when rows are short
+  static constexpr int64_t long_row = 64;                             // words from which a row is long
 };
 
 struct alignas(16) Word16 {
@@ -23,7 +23,8 @@ struct alignas(16) Word16 {
 STATOR_FN int64_t checked_index(const abi::Take& p, const abi::ErrorSlot& slot, uint16_t op, int64_t k) {
   const bool is_unsigned = p.index_dtype == DType::uint64;
   const int64_t value = load_as<int64_t>(p.indices, p.index_dtype, k * p.index_stride);
-  const bool too_large = is_unsigned && load_as<uint64_t>(p.indices, p.index_dtype, k * p.index_stride) >= uint64_t(p.n);
+  const bool too_large =
+      is_unsigned && load_as<uint64_t>(p.indices, p.index_dtype, k * p.index_stride) >= uint64_t(p.n);
   const int64_t index = value < 0 && !is_unsigned ? value + p.n : value;
   if (!too_large && index >= 0 && index < p.n) return index;
   report(slot, op, abi::Fault::index_out_of_range, k, value);
@@ -46,8 +47,10 @@ STATOR_KERNEL void take_rows_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t o
     }
     const Word* row = static_cast<const Word*>(p.x) + o * p.x_strides[0] + index * p.x_strides[1];
     const int64_t step = p.x_strides[2];
-    if (step == 1) group.for_each(p.inner, [=](int64_t i) { out[i] = row[i]; });
-    else group.for_each(p.inner, [=](int64_t i) { out[i] = row[i * step]; });
+    if (step == 1)
+      group.for_each(p.inner, [=](int64_t i) { out[i] = row[i]; });
+    else
+      group.for_each(p.inner, [=](int64_t i) { out[i] = row[i * step]; });
   }
 }
 

@@ -38,8 +38,6 @@ class Blas {
 
 const Blas& cuda_blas();
 const Blas& host_blas();
-inline const Blas& blas(const Context& context) {
-  return context.runtime().is_host() ? host_blas() : cuda_blas();
-}
+inline const Blas& blas(const Context& context) { return context.runtime().is_host() ? host_blas() : cuda_blas(); }
 
 }  // namespace stator::libs

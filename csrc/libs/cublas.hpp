@@ -18,9 +18,9 @@ using Status = int;  // cublasStatus_t; the enumerations below are int-sized in 
 inline constexpr Status success = 0;
 
 enum class DataType : int { r_32f = 0, r_64f = 1, r_16f = 2, c_32f = 4, c_64f = 5, r_16bf = 14 };  // cudaDataType
-enum class ComputeType : int { f32 = 68, f64 = 70, f32_fast_tf32 = 77 };                            // cublasComputeType_t
-enum class Operation : int { none = 0, transpose = 1 };                                             // cublasOperation_t
-enum class Algorithm : int { standard = -1 };                                                       // cublasGemmAlgo_t
+enum class ComputeType : int { f32 = 68, f64 = 70, f32_fast_tf32 = 77 };  // cublasComputeType_t
+enum class Operation : int { none = 0, transpose = 1 };                   // cublasOperation_t
+enum class Algorithm : int { standard = -1 };                             // cublasGemmAlgo_t
 // cublasMath_t: split-k sums of halves stay in float32.
 enum class Math : int { disallow_reduced_precision_reduction = 16 };
 
@@ -43,8 +43,8 @@ struct Api {
   Status (*set_workspace)(Handle, void*, size_t);
   Status (*set_math_mode)(Handle, Math);
   const char* (*status_name)(Status);
-  Status (*gemm)(Handle, Operation, Operation, int64_t m, int64_t n, int64_t k, const void* alpha, const void* a, DataType,
-                 int64_t lda, long long stride_a, const void* b, DataType, int64_t ldb, long long stride_b,
+  Status (*gemm)(Handle, Operation, Operation, int64_t m, int64_t n, int64_t k, const void* alpha, const void* a,
+                 DataType, int64_t lda, long long stride_a, const void* b, DataType, int64_t ldb, long long stride_b,
                  const void* beta, void* c, DataType, int64_t ldc, long long stride_c, int64_t batch, ComputeType,
                  Algorithm);
 };

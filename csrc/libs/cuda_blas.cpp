@@ -54,14 +54,15 @@ struct LeasedHandle {
 
 std::shared_ptr<void> make_handle(Context& context, StreamBox& stream) {
   runtime::Runtime& runtime = context.runtime();
-  auto leased = std::make_shared<LeasedHandle>(
-      context.pool().allocate(workspace_bytes(runtime.properties()), stream, op_id));
+  auto leased =
+      std::make_shared<LeasedHandle>(context.pool().allocate(workspace_bytes(runtime.properties()), stream, op_id));
   const runtime::StreamHandle native = stream.handle(op_id);
   runtime::Record record;
   record.op = op_id;
   void* memory = leased->workspace->memory(op_id);
-  runtime.library("cublasCreate", [&] { return leased->open(static_cast<StreamHandle>(native), memory); }, describe, native,
-                  record);
+  runtime.library(
+      "cublasCreate", [&] { return leased->open(static_cast<StreamHandle>(native), memory); }, describe, native,
+      record);
   return leased;
 }
 
@@ -103,9 +104,9 @@ class CudaBlas final : public Blas {
     call.context().runtime().library(
         "cublasGemmStridedBatchedEx",
         [&] {
-          return cublas.gemm(handle, operation(g.transpose_b), operation(g.transpose_a), g.n, g.m, g.k, alpha.data(), g.b,
-                             in, g.ldb, g.stride_b, g.a, in, g.lda, g.stride_a, beta.data(), g.c, out, g.ldc, g.stride_c,
-                             g.batch, compute_type(g), Algorithm::standard);
+          return cublas.gemm(handle, operation(g.transpose_b), operation(g.transpose_a), g.n, g.m, g.k, alpha.data(),
+                             g.b, in, g.ldb, g.stride_b, g.a, in, g.lda, g.stride_a, beta.data(), g.c, out, g.ldc,
+                             g.stride_c, g.batch, compute_type(g), Algorithm::standard);
         },
         describe, call.stream().handle(op_id), call.record());
   }

@@ -18,7 +18,8 @@ int64_t tile_of(int64_t extent, int64_t parts) {
 
 }  // namespace
 
-GemmPieces::GemmPieces(const Gemm& gemm, int workers) : gemm_(gemm), tile_m_(gemm.m), tile_n_(gemm.n), run_(gemm.batch) {
+GemmPieces::GemmPieces(const Gemm& gemm, int workers)
+    : gemm_(gemm), tile_m_(gemm.m), tile_n_(gemm.n), run_(gemm.batch) {
   const double work = double(gemm.m) * double(gemm.n) * double(gemm.k) * double(gemm.batch);
   const int64_t most = workers > 1 ? workers * Tuning::per_worker : 1;
   const int64_t wanted = int64_t(std::min(double(most), work / Tuning::least_work));
@@ -40,7 +41,8 @@ GemmPieces::GemmPieces(const Gemm& gemm, int workers) : gemm_(gemm), tile_m_(gem
 }
 
 Gemm GemmPieces::piece(int64_t index) const {
-  const int64_t col = index % cols_ * tile_n_, row = index / cols_ % rows_ * tile_m_, first = index / cols_ / rows_ * run_;
+  const int64_t col = index % cols_ * tile_n_, row = index / cols_ % rows_ * tile_m_,
+                first = index / cols_ / rows_ * run_;
   Gemm g = gemm_;
   g.m = std::min(tile_m_, gemm_.m - row);
   g.n = std::min(tile_n_, gemm_.n - col);

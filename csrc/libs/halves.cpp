@@ -7,8 +7,8 @@ namespace stator::libs {
 namespace {
 
 template <class From, class To>
-[[gnu::always_inline]] inline void loop(const From* from, int64_t from_leading, To* to, int64_t to_leading, int64_t rows,
-                                        int64_t cols) {
+[[gnu::always_inline]] inline void loop(const From* from, int64_t from_leading, To* to, int64_t to_leading,
+                                        int64_t rows, int64_t cols) {
   for (int64_t row = 0; row < rows; ++row) {
     const From* __restrict__ source = from + row * from_leading;
     To* __restrict__ target = to + row * to_leading;

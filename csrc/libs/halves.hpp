@@ -7,7 +7,8 @@
 
 namespace stator::libs {
 
-// Between a row-major matrix of halves with a leading dimension and a dense float matrix; narrow rounds to nearest even.
+// Between a row-major matrix of halves with a leading dimension and a dense float matrix; narrow rounds to nearest
+// even.
 template <class Half>
 void widen(const Half* from, int64_t leading, float* to, int64_t rows, int64_t cols);
 template <class Half>

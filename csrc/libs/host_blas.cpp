@@ -46,14 +46,14 @@ void multiply(const Products<T>& blas, const Gemm& g, const T* a, int lda, const
   const Scale<T> alpha(g.alpha), beta(g.beta);
   const int m = int(g.m), n = int(g.n), k = int(g.k);
   if (n == 1) {
-    blas.gemv(Order::row_major, transpose(g.transpose_a), g.transpose_a ? k : m, g.transpose_a ? m : k, alpha, a, lda, b,
-              g.transpose_b ? 1 : ldb, beta, c, ldc);
+    blas.gemv(Order::row_major, transpose(g.transpose_a), g.transpose_a ? k : m, g.transpose_a ? m : k, alpha, a, lda,
+              b, g.transpose_b ? 1 : ldb, beta, c, ldc);
   } else if (m == 1) {
-    blas.gemv(Order::row_major, transpose(!g.transpose_b), g.transpose_b ? n : k, g.transpose_b ? k : n, alpha, b, ldb, a,
-              g.transpose_a ? lda : 1, beta, c, 1);
+    blas.gemv(Order::row_major, transpose(!g.transpose_b), g.transpose_b ? n : k, g.transpose_b ? k : n, alpha, b, ldb,
+              a, g.transpose_a ? lda : 1, beta, c, 1);
   } else {
-    blas.gemm(Order::row_major, transpose(g.transpose_a), transpose(g.transpose_b), m, n, k, alpha, a, lda, b, ldb, beta, c,
-              ldc);
+    blas.gemm(Order::row_major, transpose(g.transpose_a), transpose(g.transpose_b), m, n, k, alpha, a, lda, b, ldb,
+              beta, c, ldc);
   }
 }
 
@@ -87,7 +87,8 @@ void run_halves(const Products<float>& blas, const Gemm& g, const Widened& wide)
     if (i == 0 || g.stride_a != 0) widen(a + i * g.stride_a, g.lda, wide.a, rows_a, cols_a);
     if (i == 0 || g.stride_b != 0) widen(b + i * g.stride_b, g.ldb, wide.b, rows_b, cols_b);
     if (g.result == DType::float32) {
-      multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), static_cast<float*>(g.c) + i * g.stride_c, int(g.ldc));
+      multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), static_cast<float*>(g.c) + i * g.stride_c,
+               int(g.ldc));
       continue;
     }
     Half* c = static_cast<Half*>(g.c) + i * g.stride_c;

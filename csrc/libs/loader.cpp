@@ -26,14 +26,19 @@ struct Spec {
 };
 
 constexpr const char* cuda_remedy = "pip install \"stator[cuda]\", or put a CUDA 13 toolkit on the library path";
-constexpr const char* openblas_remedy = "pip install scipy-openblas32, or install the system's OpenBLAS (libopenblas.so.0)";
+constexpr const char* openblas_remedy =
+    "pip install scipy-openblas32, or install the system's OpenBLAS (libopenblas.so.0)";
 
 constexpr std::array<Spec, library_count> specs{{
     {"cublasLt", {"libcublasLt.so.13"}, "cublasLtGetProperty", cuda_remedy, {}, 0},
     {"cublas", {"libcublas.so.13"}, "cublasGetProperty", cuda_remedy, {Library::cublas_lt}, 1},
     {"cusparse", {"libcusparse.so.12"}, "cusparseGetProperty", cuda_remedy, {}, 0},
-    {"cusolver", {"libcusolver.so.12"}, "cusolverGetProperty", cuda_remedy,
-     {Library::cublas_lt, Library::cublas, Library::cusparse}, 3},
+    {"cusolver",
+     {"libcusolver.so.12"},
+     "cusolverGetProperty",
+     cuda_remedy,
+     {Library::cublas_lt, Library::cublas, Library::cusparse},
+     3},
     {"cufft", {"libcufft.so.12"}, "cufftGetProperty", cuda_remedy, {}, 0},
     {"nvrtc", {"libnvrtc.so.13"}, "nvrtcVersion", cuda_remedy, {}, 0},
     {"openblas", {"libscipy_openblas.so", "libopenblas.so.0"}, "openblas_get_config", openblas_remedy, {}, 0},
@@ -95,8 +100,8 @@ void look_for_other_major(State& s, const Spec& spec, const std::string& path) {
   MajorScan scan{prefix, soname.substr(prefix.size()), {}};
   dl_iterate_phdr(scan_object, &scan);
   if (!scan.other.empty()) {
-    s.warnings.push_back(std::string("two majors of ") + spec.name + " are loaded in this process: stator uses " + path +
-                         ", something else loaded " + scan.other);
+    s.warnings.push_back(std::string("two majors of ") + spec.name + " are loaded in this process: stator uses " +
+                         path + ", something else loaded " + scan.other);
   }
 }
 

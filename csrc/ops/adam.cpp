@@ -20,22 +20,24 @@ void check_options(int64_t step, const AdamOptions& o) {
   check_number(o.weight_decay >= 0, "weight_decay", o.weight_decay, "pass a number of at least 0");
 }
 
-void check_tensor(size_t i, const Array& param, const Array& grad, const Array& m, const Array& v, DType dtype, DType state) {
+void check_tensor(size_t i, const Array& param, const Array& grad, const Array& m, const Array& v, DType dtype,
+                  DType state) {
   const std::string at = "tensor " + std::to_string(i) + ": ";
   if (!in(dtype, dtypes::floats) || param.dtype() != dtype || grad.dtype() != dtype || m.dtype() != state ||
       v.dtype() != state || (state != dtype && (state != DType::float32 || dtype == DType::float64)))
     throw DTypeError("nn.adam_step",
-                     at + "param " + std::string(name(param.dtype())) + ", grad " + std::string(name(grad.dtype())) + ", moments " +
-                         std::string(name(m.dtype())) + " and " + std::string(name(v.dtype())),
+                     at + "param " + std::string(name(param.dtype())) + ", grad " + std::string(name(grad.dtype())) +
+                         ", moments " + std::string(name(m.dtype())) + " and " + std::string(name(v.dtype())),
                      "give all params and grads one floating dtype, all moments that dtype or float32");
   if (!(grad.shape() == param.shape()) || !(m.shape() == param.shape()) || !(v.shape() == param.shape()))
     throw ShapeError("nn.adam_step",
-                     at + "param " + str(param.shape()) + ", grad " + str(grad.shape()) + ", moments " + str(m.shape()) + " and " +
-                         str(v.shape()),
+                     at + "param " + str(param.shape()) + ", grad " + str(grad.shape()) + ", moments " +
+                         str(m.shape()) + " and " + str(v.shape()),
                      "give each param a gradient and two moments of its shape");
   for (const Array* a : {&param, &grad, &m, &v})
     if (!a->is_contiguous())
-      throw ShapeError("nn.adam_step", at + "an array of shape " + str(a->shape()) + " is not contiguous", "pass copy(x)");
+      throw ShapeError("nn.adam_step", at + "an array of shape " + str(a->shape()) + " is not contiguous",
+                       "pass copy(x)");
 }
 
 }  // namespace

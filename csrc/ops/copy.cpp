@@ -54,8 +54,7 @@ bool overlap(const Array& a, const Array& b) {
 }
 
 void require_writable(std::string_view op, const Array& target) {
-  if (target.buffer()->read_only())
-    throw ValueError(std::string(op), "the array is read-only", "copy it first");
+  if (target.buffer()->read_only()) throw ValueError(std::string(op), "the array is read-only", "copy it first");
 }
 
 void assign_number(const Array& target, const Scalar& value, const Stream& stream) {

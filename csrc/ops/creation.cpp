@@ -168,8 +168,10 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
   }
   if (dense != data) {
     auto* to = static_cast<unsigned char*>(const_cast<void*>(dense));
-    if (is_dense(shape, strides)) std::memcpy(to, data, bytes);
-    else gather(to, static_cast<const unsigned char*>(data), shape, strides, itemsize(dtype));
+    if (is_dense(shape, strides))
+      std::memcpy(to, data, bytes);
+    else
+      gather(to, static_cast<const unsigned char*>(data), shape, strides, itemsize(dtype));
   }
   if (pinned) call.reads(staging);
   call.writes(result);

@@ -36,8 +36,9 @@ Shapes check_shapes(const Array& a, const Array& b) {
   const bool left_vector = a.ndim() == 1, right_vector = b.ndim() == 1;
   const int64_t inner = a.shape()[a.ndim() - 1], other = b.shape()[right_vector ? 0 : b.ndim() - 2];
   if (inner != other) {
-    throw ShapeError("matmul", "operands of shapes " + str(a.shape()) + " and " + str(b.shape()) + ": " +
-                                   std::to_string(inner) + " columns meet " + std::to_string(other) + " rows",
+    throw ShapeError("matmul",
+                     "operands of shapes " + str(a.shape()) + " and " + str(b.shape()) + ": " + std::to_string(inner) +
+                         " columns meet " + std::to_string(other) + " rows",
                      "the last axis of the left operand must equal the last but one of the right");
   }
   Shapes shapes;
@@ -129,7 +130,8 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const
                      product_strides(target.strides(), a.ndim() == 1, b.ndim() == 1));
   };
   Plan plan = plan_into(out);
-  const bool direct = out.dtype() == types.product && layout_of(plan.c) && !may_overlap(out, left) && !may_overlap(out, right);
+  const bool direct =
+      out.dtype() == types.product && layout_of(plan.c) && !may_overlap(out, left) && !may_overlap(out, right);
   const Array target = direct ? out : call.empty(shapes.result, types.product);
   if (!direct) plan = plan_into(target);
 

@@ -24,10 +24,11 @@ bool is_complex(DType d) { return in(d, dtypes::complexes); }
 void check_option(const char* option, DType wanted, DType promoted, bool widens) {
   const bool known = in(wanted, op_info(Op::matmul).dtypes);
   if (known && (is_complex(wanted) == is_complex(promoted) || (widens && is_complex(wanted)))) return;
-  throw DTypeError("matmul",
-                   std::string(option) + "=" + std::string(name(wanted)) + " for operands of " + std::string(name(promoted)),
-                   known ? "complex operands need a complex dtype, real operands a real compute_dtype"
-                         : "use one of " + supported());
+  throw DTypeError(
+      "matmul",
+      std::string(option) + "=" + std::string(name(wanted)) + " for operands of " + std::string(name(promoted)),
+      known ? "complex operands need a complex dtype, real operands a real compute_dtype"
+            : "use one of " + supported());
 }
 
 // A batch dimension that shares B and steps A and C like more rows is more rows: one larger product.

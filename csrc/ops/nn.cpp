@@ -16,12 +16,14 @@ void require_floating(const OpCall& call, const Array& x) {
 
 void require_same(const OpCall& call, const Array& a, const Array& b, const char* what) {
   if (!(a.shape() == b.shape()))
-    throw ShapeError(std::string(call.name()), "shapes " + str(a.shape()) + " and " + str(b.shape()) + " of " + what + " differ",
+    throw ShapeError(std::string(call.name()),
+                     "shapes " + str(a.shape()) + " and " + str(b.shape()) + " of " + what + " differ",
                      "pass arrays of one shape");
   if (a.dtype() != b.dtype())
-    throw DTypeError(std::string(call.name()),
-                     "dtypes " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())) + " of " + what + " differ",
-                     "convert one with astype");
+    throw DTypeError(
+        std::string(call.name()),
+        "dtypes " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())) + " of " + what + " differ",
+        "convert one with astype");
 }
 
 // The lines along `axis`: other axes of extent 1 go, neighbours that step together in all three operands merge.
@@ -56,12 +58,14 @@ void set_lines(abi::Softmax& p, const Array& x, const Array* saved, const Array&
   }
 }
 
-Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
+Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std::optional<DType> dtype,
+                   const Stream& stream) {
   OpCall call(op, {&x, saved}, stream);
   require_floating(call, x);
   if (saved) require_same(call, x, *saved, "the gradient and the forward result");
   if (dtype && !in(*dtype, dtypes::floats))
-    throw DTypeError(std::string(call.name()), "dtype=" + std::string(name(*dtype)) + " is not floating", "pass a floating dtype");
+    throw DTypeError(std::string(call.name()), "dtype=" + std::string(name(*dtype)) + " is not floating",
+                     "pass a floating dtype");
   // A 0-d array is one line of one element; its only axes are 0 and -1.
   const int at = normalize_axis(call.name(), axis, std::max(x.ndim(), 1));
   Array y = call.empty(x.shape(), dtype.value_or(x.dtype()));
@@ -77,14 +81,16 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
 }
 
 // What forward and backward of the cross entropy share: checks, then the parameters of the rows.
-abi::CrossEntropy loss_parameters(OpCall& call, const Array& logits, const Array& target, const CrossEntropyOptions& o) {
+abi::CrossEntropy loss_parameters(OpCall& call, const Array& logits, const Array& target,
+                                  const CrossEntropyOptions& o) {
   const std::string op(call.name());
   require_floating(call, logits);
   if (logits.ndim() != 2 || target.ndim() != 1 || logits.shape()[0] != target.shape()[0])
     throw ShapeError(op, "logits " + str(logits.shape()) + " and target " + str(target.shape()),
                      "pass logits of shape (n, classes) and a target of shape (n,)");
   if (!in(target.dtype(), dtypes::integers))
-    throw DTypeError(op, "the target has dtype " + std::string(name(target.dtype())), "pass class numbers of an integer dtype");
+    throw DTypeError(op, "the target has dtype " + std::string(name(target.dtype())),
+                     "pass class numbers of an integer dtype");
   if (o.weight) {
     if (o.weight->ndim() != 1 || o.weight->shape()[0] != logits.shape()[1])
       throw ShapeError(op, "weight " + str(o.weight->shape()) + " for logits " + str(logits.shape()),
@@ -96,8 +102,10 @@ abi::CrossEntropy loss_parameters(OpCall& call, const Array& logits, const Array
   if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1))
     throw ValueError(op, "label_smoothing is " + std::to_string(o.label_smoothing), "pass a number from 0 to 1");
   abi::CrossEntropy p{};
-  if (o.reduction == "mean") p.reduction = abi::LossReduction::mean;
-  else if (o.reduction == "sum") p.reduction = abi::LossReduction::sum;
+  if (o.reduction == "mean")
+    p.reduction = abi::LossReduction::mean;
+  else if (o.reduction == "sum")
+    p.reduction = abi::LossReduction::sum;
   else if (o.reduction != "none")
     throw ValueError(op, "reduction is '" + std::string(o.reduction) + "'", "pass 'mean', 'sum' or 'none'");
   p.logits = logits.data_ptr();
@@ -133,7 +141,8 @@ Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, cons
   return softmax_like(Op::log_softmax_backward, grad, &y, axis, {}, stream);
 }
 
-Array cross_entropy(const Array& logits, const Array& target, const CrossEntropyOptions& options, const Stream& stream) {
+Array cross_entropy(const Array& logits, const Array& target, const CrossEntropyOptions& options,
+                    const Stream& stream) {
   OpCall call(Op::cross_entropy, {&logits, &target, options.weight}, stream);
   abi::CrossEntropy p = loss_parameters(call, logits, target, options);
   const bool each = p.reduction == abi::LossReduction::none;
@@ -152,14 +161,15 @@ Array cross_entropy(const Array& logits, const Array& target, const CrossEntropy
   return out;
 }
 
-Array cross_entropy_backward(const Array& grad, const Array& logits, const Array& target, const CrossEntropyOptions& options,
-                             const Stream& stream) {
+Array cross_entropy_backward(const Array& grad, const Array& logits, const Array& target,
+                             const CrossEntropyOptions& options, const Stream& stream) {
   OpCall call(Op::cross_entropy_backward, {&grad, &logits, &target, options.weight}, stream);
   abi::CrossEntropy p = loss_parameters(call, logits, target, options);
   const bool each = p.reduction == abi::LossReduction::none;
   const Dims expected = each ? Dims{p.n} : Dims{};
   if (!(grad.shape() == expected))
-    throw ShapeError(std::string(call.name()), "grad " + str(grad.shape()) + " where the forward's result is " + str(expected),
+    throw ShapeError(std::string(call.name()),
+                     "grad " + str(grad.shape()) + " where the forward's result is " + str(expected),
                      "pass the gradient of cross_entropy's result");
   if (grad.dtype() != logits.dtype())
     throw DTypeError(std::string(call.name()),

@@ -16,7 +16,8 @@ std::string text(double value) {
 }
 
 [[noreturn]] void refuse(Op op, const char* a, double first, const char* b, double second, const char* remedy) {
-  throw ValueError(std::string(op_info(op).call), std::string(a) + "=" + text(first) + ", " + b + "=" + text(second), remedy);
+  throw ValueError(std::string(op_info(op).call), std::string(a) + "=" + text(first) + ", " + b + "=" + text(second),
+                   remedy);
 }
 
 Array draw(Op op, const Backend& backend, State& state, const Dims& shape, double a, double b, DType dtype,

@@ -30,7 +30,8 @@ Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
   DType own = in;
   if (row.result == ResultRule::inexact) own = to_inexact(in);
   if (row.result == ResultRule::accumulate && kind_of(in) == Kind::unsigned_integer) own = DType::uint64;
-  if (row.result == ResultRule::accumulate && (kind_of(in) == Kind::signed_integer || in == DType::bool_)) own = DType::int64;
+  if (row.result == ResultRule::accumulate && (kind_of(in) == Kind::signed_integer || in == DType::bool_))
+    own = DType::int64;
   const bool chosen = row.result == ResultRule::accumulate || row.result == ResultRule::inexact;
   if (dtype && (!chosen || (row.result == ResultRule::inexact && !stator::in(*dtype, dtypes::inexact))))
     throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)),
@@ -47,7 +48,8 @@ std::vector<bool> chosen_axes(const OpInfo& row, const Array& x, const std::opti
   std::vector<bool> reduced(size_t(x.ndim()), !axes);
   if (!axes) return reduced;
   if (positional(row) && axes->size() != 1)
-    throw AxisError(std::string(row.call), std::to_string(axes->size()) + " axes", "pass one axis, or none for the flat index");
+    throw AxisError(std::string(row.call), std::to_string(axes->size()) + " axes",
+                    "pass one axis, or none for the flat index");
   for (const int64_t axis : *axes) {
     const auto d = size_t(normalize_axis(row.call, axis, x.ndim()));
     if (reduced[d])
@@ -60,8 +62,10 @@ std::vector<bool> chosen_axes(const OpInfo& row, const Array& x, const std::opti
 Dims result_shape(const Dims& shape, const std::vector<bool>& reduced, bool keepdims) {
   Dims result;
   for (int d = 0; d < shape.size(); ++d) {
-    if (!reduced[size_t(d)]) result.push_back(shape[d]);
-    else if (keepdims) result.push_back(1);
+    if (!reduced[size_t(d)])
+      result.push_back(shape[d]);
+    else if (keepdims)
+      result.push_back(1);
   }
   return result;
 }

@@ -126,8 +126,10 @@ DType compute_dtype(DType d) {
 void widen(DType d, unsigned char (&bytes)[16]) {
   visit(d, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) rewrite<float, T>(bytes);
-    else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, uint64_t>) rewrite<int64_t, T>(bytes);
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      rewrite<float, T>(bytes);
+    else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, uint64_t>)
+      rewrite<int64_t, T>(bytes);
   });
 }
 

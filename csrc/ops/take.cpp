@@ -22,8 +22,10 @@ bool group_axes(const Array& x, int axis, abi::Take& p) {
     *stride = 1;
     for (int d = last - 1; d >= first; --d) {
       if (x.shape()[d] == 1) continue;
-      if (*extent == 1) *stride = x.strides()[d];
-      else if (x.strides()[d] != *extent * *stride) return false;
+      if (*extent == 1)
+        *stride = x.strides()[d];
+      else if (x.strides()[d] != *extent * *stride)
+        return false;
       *extent *= x.shape()[d];
     }
     return true;

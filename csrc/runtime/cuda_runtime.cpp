@@ -3,11 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <unistd.h>
 #include <climits>
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <unistd.h>
 
 namespace stator::runtime {
 namespace {

@@ -1,5 +1,7 @@
 #include "runtime/host_context.hpp"
 
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -7,14 +9,12 @@
 #include <fstream>
 #include <map>
 #include <new>
-#include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 namespace stator::runtime::host {
 namespace {
 
-constexpr size_t small_alignment = 64;            // a cache line, and the widest vector
-constexpr size_t huge_page = size_t(2) << 20;     // where transparent huge pages start to save page faults
+constexpr size_t small_alignment = 64;         // a cache line, and the widest vector
+constexpr size_t huge_page = size_t(2) << 20;  // where transparent huge pages start to save page faults
 constexpr size_t quarantine_limit = size_t(32) << 20;
 
 std::atomic<size_t> live{0};
@@ -40,7 +40,7 @@ size_t control_group_limit() {
 
 size_t total_memory() {
   static const size_t total = [] {
-    struct sysinfo info {};
+    struct sysinfo info{};
     sysinfo(&info);
     return std::min(size_t(info.totalram) * info.mem_unit, control_group_limit());
   }();

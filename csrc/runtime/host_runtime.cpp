@@ -1,11 +1,11 @@
 // The host table: a simulator of a device on the CPU, with the semantics of the calls that it stands for.
 #include "runtime/host_calls.hpp"
 
+#include <sys/sysinfo.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <sys/sysinfo.h>
-#include <unistd.h>
 
 namespace stator::runtime {
 
@@ -86,7 +86,7 @@ Status context_destroy(ContextHandle handle) {
 }
 
 Status memory_info(ContextHandle, size_t* free, size_t* total) {
-  struct sysinfo info {};
+  struct sysinfo info{};
   sysinfo(&info);
   const size_t unused = (size_t(info.freeram) + info.bufferram) * info.mem_unit;
   *total = total_memory();

@@ -1,10 +1,10 @@
 #include "runtime/host_stream.hpp"
 
-#include <algorithm>
-#include <exception>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <algorithm>
+#include <exception>
 
 namespace stator::runtime::host {
 namespace {

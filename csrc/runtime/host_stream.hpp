@@ -62,14 +62,14 @@ class Scheduler {
 
   // May throw std::bad_alloc or std::system_error, then nothing was queued.
   void enqueue(Stream& stream, std::unique_ptr<Item> item);
-  void resume(Stream& stream);     // after an inline owner found items queued behind it
-  void wait(Mark& mark);           // helps with the work of the mark's stream
+  void resume(Stream& stream);  // after an inline owner found items queued behind it
+  void wait(Mark& mark);        // helps with the work of the mark's stream
   void synchronize(Stream& stream);
   void add(Stream& stream);
-  void remove(Stream& stream);     // waits for its work
-  void drain(Context& context);    // every stream it still has
+  void remove(Stream& stream);   // waits for its work
+  void drain(Context& context);  // every stream it still has
   void context_opened();
-  void context_closed();           // the last one ends the workers; the next item starts new ones
+  void context_closed();  // the last one ends the workers; the next item starts new ones
 
  private:
   using Lock = std::unique_lock<std::mutex>;

@@ -75,8 +75,8 @@ std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body) 
 Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream) {
   if (bytes == 0) return usable(context_of(handle));
   // As on a device: ordinary host memory is read or written before the call returns.
-  const bool synchronous = kind != CopyKind::device_to_device &&
-                           !host::is_pinned(kind == CopyKind::host_to_device ? from : to);
+  const bool synchronous =
+      kind != CopyKind::device_to_device && !host::is_pinned(kind == CopyKind::host_to_device ? from : to);
   const auto now = [=]() -> const char* {
     std::memmove(to, from, bytes);
     return nullptr;

@@ -17,31 +17,31 @@
 namespace stator::runtime {
 
 // X(name, is_release): every operation of the seam. A release that is made to fail performs the release first.
-#define STATOR_CALLS(X)      \
-  X(context_create, false)   \
-  X(context_destroy, true)   \
-  X(allocate, false)         \
-  X(free, true)              \
-  X(allocate_pinned, false)  \
-  X(free_pinned, true)       \
-  X(allocate_managed, false) \
-  X(free_managed, true)      \
-  X(prefetch, false)         \
-  X(advise, false)           \
-  X(copy, false)             \
-  X(fill, false)             \
-  X(stream_create, false)    \
-  X(stream_destroy, true)    \
+#define STATOR_CALLS(X)        \
+  X(context_create, false)     \
+  X(context_destroy, true)     \
+  X(allocate, false)           \
+  X(free, true)                \
+  X(allocate_pinned, false)    \
+  X(free_pinned, true)         \
+  X(allocate_managed, false)   \
+  X(free_managed, true)        \
+  X(prefetch, false)           \
+  X(advise, false)             \
+  X(copy, false)               \
+  X(fill, false)               \
+  X(stream_create, false)      \
+  X(stream_destroy, true)      \
   X(stream_synchronize, false) \
-  X(stream_query, false)     \
-  X(stream_wait, false)      \
-  X(event_create, false)     \
-  X(event_destroy, true)     \
-  X(event_record, false)     \
-  X(event_query, false)      \
-  X(event_synchronize, false) \
-  X(event_elapsed, false)    \
-  X(launch, false)           \
+  X(stream_query, false)       \
+  X(stream_wait, false)        \
+  X(event_create, false)       \
+  X(event_destroy, true)       \
+  X(event_record, false)       \
+  X(event_query, false)        \
+  X(event_synchronize, false)  \
+  X(event_elapsed, false)      \
+  X(launch, false)             \
   X(library, false)
 
 enum class Call : uint8_t {
@@ -143,10 +143,10 @@ struct Counters {
 
 // Fails or drops seam calls of one Runtime, for tests and `demo --prove`.
 struct Injection {
-  int64_t fail_at = -1;          // the k-th call from now (0 is the next one)
-  bool until_lifted = false;     // and every one after it
-  Status code = status::unknown; // what it reports; allocations report out_of_memory
-  int64_t drop_wait_at = -1;     // the k-th stream_wait is silently not performed
+  int64_t fail_at = -1;           // the k-th call from now (0 is the next one)
+  bool until_lifted = false;      // and every one after it
+  Status code = status::unknown;  // what it reports; allocations report out_of_memory
+  int64_t drop_wait_at = -1;      // the k-th stream_wait is silently not performed
 };
 
 // The record that every enqueueing operation carries.

@@ -1,5 +1,5 @@
-// Compares what stator declares of the vendor libraries with their headers, where those exist. Nothing runs: it compiles
-// or it does not.
+// Compares what stator declares of the vendor libraries with their headers, where those exist. Nothing runs: it
+// compiles or it does not.
 #include "libs/cublas.hpp"
 #include "libs/openblas.hpp"
 
@@ -50,11 +50,13 @@ static_assert(same<decltype(Api::gemm), decltype(&::cublasGemmStridedBatchedEx_6
 static_assert(int(cublas::DataType::r_16f) == CUDA_R_16F && int(cublas::DataType::r_16bf) == CUDA_R_16BF);
 static_assert(int(cublas::DataType::r_32f) == CUDA_R_32F && int(cublas::DataType::r_64f) == CUDA_R_64F);
 static_assert(int(cublas::DataType::c_32f) == CUDA_C_32F && int(cublas::DataType::c_64f) == CUDA_C_64F);
-static_assert(int(cublas::ComputeType::f32) == CUBLAS_COMPUTE_32F && int(cublas::ComputeType::f64) == CUBLAS_COMPUTE_64F);
+static_assert(int(cublas::ComputeType::f32) == CUBLAS_COMPUTE_32F &&
+              int(cublas::ComputeType::f64) == CUBLAS_COMPUTE_64F);
 static_assert(int(cublas::ComputeType::f32_fast_tf32) == CUBLAS_COMPUTE_32F_FAST_TF32);
 static_assert(int(cublas::Operation::none) == CUBLAS_OP_N && int(cublas::Operation::transpose) == CUBLAS_OP_T);
 static_assert(int(cublas::Algorithm::standard) == CUBLAS_GEMM_DEFAULT && cublas::success == CUBLAS_STATUS_SUCCESS);
-static_assert(int(cublas::Math::disallow_reduced_precision_reduction) == CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+static_assert(int(cublas::Math::disallow_reduced_precision_reduction) ==
+              CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
 #endif
 
 #if __has_include(<cblas.h>)

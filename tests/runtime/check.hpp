@@ -23,12 +23,12 @@ inline int summary() {
 #define CHECK(...) ::stator::test::check(bool(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
 // Evaluates to the thrown error's text, or "" when nothing of the type was thrown.
-#define THROWN(type, ...)                        \
-  [&]() -> std::string {                         \
-    try {                                        \
-      __VA_ARGS__;                               \
-    } catch (const type& error) {                \
-      return error.what();                       \
-    }                                            \
-    return {};                                   \
+#define THROWN(type, ...)         \
+  [&]() -> std::string {          \
+    try {                         \
+      __VA_ARGS__;                \
+    } catch (const type& error) { \
+      return error.what();        \
+    }                             \
+    return {};                    \
   }()

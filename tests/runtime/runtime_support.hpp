@@ -56,7 +56,7 @@ struct Launcher {
 };
 
 inline void touch(Runtime& runtime, StreamHandle stream, const void* buffer, bool write, int64_t offset = 0,
-           int64_t bytes = 64) {
+                  int64_t bytes = 64) {
   const Body packed{nullptr, nullptr};
   abi::Launch launch{};
   launch.name = write ? "writer" : "reader";

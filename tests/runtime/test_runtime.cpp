@@ -283,21 +283,21 @@ void test_order_checker() {
   const auto ordered = [&](auto&&... args) { return THROWN(StreamOrderError, touch(runtime, args...)); };
 
   touch(runtime, a, &x, true);
-  CHECK(ordered(a, &x, true).empty());          // one stream
-  CHECK(ordered(b, &x, true, 64).empty());      // another range
+  CHECK(ordered(a, &x, true).empty());      // one stream
+  CHECK(ordered(b, &x, true, 64).empty());  // another range
   const std::string text = ordered(b, &x, false);
   CHECK(text.find("reader on stream 1") != std::string::npos && text.find("writer on stream 0") != std::string::npos);
   CHECK(text.find("record an event on stream 0") != std::string::npos);
   runtime.event_record(event, a);
-  CHECK(!ordered(b, &x, false).empty());        // recorded, not waited for
+  CHECK(!ordered(b, &x, false).empty());  // recorded, not waited for
   runtime.stream_wait(b, event);
   CHECK(ordered(b, &x, false).empty());
-  CHECK(!ordered(a, &x, true).empty());         // a write over b's read
+  CHECK(!ordered(a, &x, true).empty());  // a write over b's read
   runtime.stream_synchronize(b);
   CHECK(ordered(a, &x, true).empty());
 
   touch(runtime, a, &y, false);
-  CHECK(ordered(b, &y, false).empty());         // two readers
+  CHECK(ordered(b, &y, false).empty());  // two readers
   CHECK(!ordered(b, &y, true).empty());
   CHECK(!THROWN(StreamOrderError, runtime.host_access({&y, 0, 64, true}, no_op)).empty());
   CHECK(THROWN(StreamOrderError, runtime.host_access({&y, 0, 64, false}, no_op)).empty());
@@ -314,7 +314,7 @@ void test_order_checker() {
   runtime.stream_wait(b, event);
   CHECK(ordered(b, &z, true).empty());
   runtime.event_record(event, b);
-  runtime.stream_wait(a, event);                // dropped
+  runtime.stream_wait(a, event);  // dropped
   CHECK(!ordered(a, &z, true).empty());
   runtime.stream_wait(a, event);
   CHECK(ordered(a, &z, true).empty());

@@ -14,7 +14,7 @@ class Buffer;
 struct STATOR_API Scalar {
   enum class Type : uint8_t { boolean, integer, unsigned_integer, floating, complex_floating };
   Type type = Type::integer;
-  int64_t i = 0;       // boolean, integer; the bits of an unsigned_integer above 2^63
+  int64_t i = 0;  // boolean, integer; the bits of an unsigned_integer above 2^63
   double re = 0, im = 0;
   Scalar() = default;
   Scalar(bool v) : type(Type::boolean), i(v), re(v) {}
@@ -42,7 +42,7 @@ class STATOR_API Array {
   bool is_contiguous() const;  // row-major and dense
   Backend backend() const;
   Device device() const;
-  void* data_ptr() const;      // first element; BackendClosedError when the memory is gone; does not synchronise
+  void* data_ptr() const;  // first element; BackendClosedError when the memory is gone; does not synchronise
   const Ref<Buffer>& buffer() const { return buffer_; }
 
   // The bytes of the array in row-major order. Synchronises the stream (default: the buffer's last) and raises what

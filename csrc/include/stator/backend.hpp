@@ -51,7 +51,7 @@ struct BackendOptions {
 
 // A live tracked object.
 struct Resource {
-  std::string kind;    // "buffer", "pinned", "stream", "event", "library", "pool", "context"
+  std::string kind;  // "buffer", "pinned", "stream", "event", "library", "pool", "context"
   size_t bytes = 0;
   double age = 0;      // seconds
   std::string origin;  // the op that made it
@@ -77,12 +77,12 @@ class STATOR_API Stream {
   Stream() = default;
   explicit Stream(Ref<StreamBox> box) : box_(std::move(box)) {}
   explicit operator bool() const { return bool(box_); }
-  Event record() const;             // an event after all work enqueued so far
-  void wait(const Event&) const;    // later work of this stream starts after the event; does not block the host
-  void synchronize() const;         // blocks; raises what the stream's error slot holds
-  bool done() const;                // does not block
-  int index() const;                // place in the backend's pool of streams
-  void* native() const;             // cudaStream_t; an opaque pointer on cpu
+  Event record() const;           // an event after all work enqueued so far
+  void wait(const Event&) const;  // later work of this stream starts after the event; does not block the host
+  void synchronize() const;       // blocks; raises what the stream's error slot holds
+  bool done() const;              // does not block
+  int index() const;              // place in the backend's pool of streams
+  void* native() const;           // cudaStream_t; an opaque pointer on cpu
   const Ref<StreamBox>& box() const { return box_; }
 
  private:
@@ -127,7 +127,7 @@ class STATOR_API Backend {
   std::vector<Resource> resources() const;  // live tracked objects but the context and its pool
   MemoryStats memory() const;
   Statistics statistics() const;
-  void empty_cache() const;        // gives cached memory back to the driver
+  void empty_cache() const;            // gives cached memory back to the driver
   bool poll_division_by_zero() const;  // true once after an integer division by zero was seen; clears it
 
   const Ref<Context>& context() const { return context_; }
@@ -156,7 +156,8 @@ STATOR_API void fault_next_launch(const Backend&);  // cpu: asynchronous and sti
 // Counts warnings instead of showing them, while releases fail on purpose; how many since the last call.
 STATOR_API int64_t hold_warnings(bool hold);
 STATOR_API void leak_buffer(const Backend&, size_t bytes);  // behind the Tracker: a canary for the leak check
-STATOR_API std::array<int64_t, 5> outstanding(DeviceType);  // memory, pinned, streams, events, contexts: the table's own count
+STATOR_API std::array<int64_t, 5> outstanding(
+    DeviceType);  // memory, pinned, streams, events, contexts: the table's own count
 STATOR_API void set_block_seed(const Backend&, uint64_t seed);  // faithful column: order of blocks and fibers
 }  // namespace testing
 

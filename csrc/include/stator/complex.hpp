@@ -16,11 +16,17 @@ struct alignas(2 * sizeof(T)) complex {
 };
 
 template <class T>
-STATOR_HD constexpr complex<T> operator+(complex<T> a, complex<T> b) { return {a.re + b.re, a.im + b.im}; }
+STATOR_HD constexpr complex<T> operator+(complex<T> a, complex<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
 template <class T>
-STATOR_HD constexpr complex<T> operator-(complex<T> a, complex<T> b) { return {a.re - b.re, a.im - b.im}; }
+STATOR_HD constexpr complex<T> operator-(complex<T> a, complex<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
 template <class T>
-STATOR_HD constexpr complex<T> operator-(complex<T> a) { return {-a.re, -a.im}; }
+STATOR_HD constexpr complex<T> operator-(complex<T> a) {
+  return {-a.re, -a.im};
+}
 template <class T>
 STATOR_HD constexpr complex<T> operator*(complex<T> a, complex<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
@@ -41,7 +47,9 @@ STATOR_HD constexpr complex<T> operator/(complex<T> a, complex<T> b) {
   return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
 }
 template <class T>
-STATOR_HD constexpr bool operator==(complex<T> a, complex<T> b) { return a.re == b.re && a.im == b.im; }
+STATOR_HD constexpr bool operator==(complex<T> a, complex<T> b) {
+  return a.re == b.re && a.im == b.im;
+}
 
 using complex64 = complex<float>;
 using complex128 = complex<double>;

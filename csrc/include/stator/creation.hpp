@@ -13,9 +13,11 @@ namespace stator {
 // Uninitialised, zero-filled, constant. ShapeError for negative or overflowing shapes, OutOfMemoryError. Asynchronous.
 STATOR_API Array empty(const Backend&, const Dims& shape, DType dtype = DType::float64, const Stream& = {});
 STATOR_API Array zeros(const Backend&, const Dims& shape, DType dtype = DType::float64, const Stream& = {});
-STATOR_API Array full(const Backend&, const Dims& shape, Scalar value, std::optional<DType> dtype = {}, const Stream& = {});
+STATOR_API Array full(const Backend&, const Dims& shape, Scalar value, std::optional<DType> dtype = {},
+                      const Stream& = {});
 // ceil((stop - start) / step) elements, start + i * step; ValueError for step 0.
-STATOR_API Array arange(const Backend&, Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype = {}, const Stream& = {});
+STATOR_API Array arange(const Backend&, Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype = {},
+                        const Stream& = {});
 
 // A copy of host memory with element strides (which may be negative, base points at the first element). Pageable memory
 // is read before the call returns; `pinned` stages through page-locked memory so that the device copy overlaps.
@@ -38,8 +40,10 @@ STATOR_API void assign(const Array& target, const Operand& value, const Stream& 
 STATOR_API Array permute_dims(const Array&, std::span<const int64_t> axes);
 STATOR_API Array broadcast_to(const Array&, const Dims& shape);
 // One -1 is inferred. copy: true always, false never (ShapeError when one is needed), none when needed.
-STATOR_API Array reshape(const Array&, std::span<const int64_t> shape, std::optional<bool> copy = {}, const Stream& = {});
-STATOR_API Array as_strided(const Array&, const Dims& shape, const Dims& strides, int64_t offset = 0);  // elements of the buffer
+STATOR_API Array reshape(const Array&, std::span<const int64_t> shape, std::optional<bool> copy = {},
+                         const Stream& = {});
+STATOR_API Array as_strided(const Array&, const Dims& shape, const Dims& strides,
+                            int64_t offset = 0);   // elements of the buffer
 STATOR_API Array view(const Array&, DType dtype);  // same bytes; the last axis scales when the sizes differ
 
 // NumPy basic indexing. Exactly one of the four per entry.

@@ -12,21 +12,21 @@
 namespace stator {
 
 // X(enumerator, C++ type): the order is the value and is part of the compiled op table.
-#define STATOR_DTYPES(X) \
-  X(bool_, bool)         \
-  X(int8, int8_t)        \
-  X(int16, int16_t)      \
-  X(int32, int32_t)      \
-  X(int64, int64_t)      \
-  X(uint8, uint8_t)      \
-  X(uint16, uint16_t)    \
-  X(uint32, uint32_t)    \
-  X(uint64, uint64_t)    \
-  X(float16, ::stator::float16)   \
-  X(bfloat16, ::stator::bfloat16) \
-  X(float32, float)      \
-  X(float64, double)     \
-  X(complex64, ::stator::complex<float>)  \
+#define STATOR_DTYPES(X)                 \
+  X(bool_, bool)                         \
+  X(int8, int8_t)                        \
+  X(int16, int16_t)                      \
+  X(int32, int32_t)                      \
+  X(int64, int64_t)                      \
+  X(uint8, uint8_t)                      \
+  X(uint16, uint16_t)                    \
+  X(uint32, uint32_t)                    \
+  X(uint64, uint64_t)                    \
+  X(float16, ::stator::float16)          \
+  X(bfloat16, ::stator::bfloat16)        \
+  X(float32, float)                      \
+  X(float64, double)                     \
+  X(complex64, ::stator::complex<float>) \
   X(complex128, ::stator::complex<double>)
 
 enum class DType : uint8_t {
@@ -44,8 +44,8 @@ using DTypeSet = uint32_t;
 constexpr DTypeSet dtype_bit(DType d) { return DTypeSet(1) << static_cast<int>(d); }
 namespace dtypes {
 inline constexpr DTypeSet boolean = 0x1, signed_integers = 0x1e, unsigned_integers = 0x1e0, integers = 0x1fe,
-                          floats = 0x1e00, complexes = 0x6000, reals = integers | floats,
-                          inexact = floats | complexes, numeric = reals | complexes, all = numeric | boolean;
+                          floats = 0x1e00, complexes = 0x6000, reals = integers | floats, inexact = floats | complexes,
+                          numeric = reals | complexes, all = numeric | boolean;
 }
 
 template <class T>

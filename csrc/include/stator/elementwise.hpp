@@ -18,11 +18,13 @@ STATOR_API Array unary(Op op, const Array& x, const ElementwiseOptions& = {}, co
 STATOR_API Array binary(Op op, const Operand& a, const Operand& b, const ElementwiseOptions& = {}, const Stream& = {});
 
 // One named function per row: add(a, b), exp(x), ...
-#define STATOR_DECLARE_unary(name) \
-  inline Array name(const Array& x, const ElementwiseOptions& o = {}, const Stream& s = {}) { return unary(Op::name, x, o, s); }
-#define STATOR_DECLARE_binary(name)                                                                                     \
+#define STATOR_DECLARE_unary(name)                                                            \
+  inline Array name(const Array& x, const ElementwiseOptions& o = {}, const Stream& s = {}) { \
+    return unary(Op::name, x, o, s);                                                          \
+  }
+#define STATOR_DECLARE_binary(name)                                                                               \
   inline Array name(const Operand& a, const Operand& b, const ElementwiseOptions& o = {}, const Stream& s = {}) { \
-    return binary(Op::name, a, b, o, s);                                                                                \
+    return binary(Op::name, a, b, o, s);                                                                          \
   }
 #define STATOR_DECLARE_reduce(name)
 #define STATOR_DECLARE_creation(name)

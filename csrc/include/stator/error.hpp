@@ -48,26 +48,26 @@ class STATOR_API OutOfMemoryError : public Error {
 };
 
 // X(class, base): the rest carry nothing more. Index errors come from the error slot of a stream.
-#define STATOR_ERRORS(X)             \
-  X(DeviceUnavailableError, Error)   \
-  X(BackendClosedError, Error)       \
-  X(BackendMismatchError, Error)     \
-  X(ForkedProcessError, Error)       \
-  X(CaptureError, Error)             \
-  X(CompileError, Error)             \
-  X(LibraryNotFoundError, Error)     \
-  X(StreamOrderError, Error)         \
-  X(ShapeError, Error)               \
-  X(AxisError, ShapeError)           \
-  X(DTypeError, Error)               \
-  X(ValueError, Error)               \
-  X(UnsupportedError, Error)         \
+#define STATOR_ERRORS(X)           \
+  X(DeviceUnavailableError, Error) \
+  X(BackendClosedError, Error)     \
+  X(BackendMismatchError, Error)   \
+  X(ForkedProcessError, Error)     \
+  X(CaptureError, Error)           \
+  X(CompileError, Error)           \
+  X(LibraryNotFoundError, Error)   \
+  X(StreamOrderError, Error)       \
+  X(ShapeError, Error)             \
+  X(AxisError, ShapeError)         \
+  X(DTypeError, Error)             \
+  X(ValueError, Error)             \
+  X(UnsupportedError, Error)       \
   X(IndexError, Error)
 
-#define STATOR_X(name, base)              \
-  class STATOR_API name : public base {   \
-   public:                                \
-    using base::base;                     \
+#define STATOR_X(name, base)            \
+  class STATOR_API name : public base { \
+   public:                              \
+    using base::base;                   \
   };
 STATOR_ERRORS(STATOR_X)
 #undef STATOR_X

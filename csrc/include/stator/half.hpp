@@ -52,7 +52,8 @@ struct float16 {
     const uint32_t normal = (a << 13) + 0x38000000u;
     const uint32_t special = (a << 13) | 0x7f800000u;
     // 2^-24 per unit: exact in float.
-    const uint32_t subnormal = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(a)) * 5.9604644775390625e-8f);
+    const uint32_t subnormal =
+        std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(a)) * 5.9604644775390625e-8f);
     const uint32_t magnitude = a >= 0x7c00u ? special : (a < 0x0400u ? subnormal : normal);
     return std::bit_cast<float>(sign | magnitude);
 #endif
@@ -65,9 +66,7 @@ struct bfloat16 {
   bfloat16() = default;
   STATOR_HD static constexpr bfloat16 from_bits(uint16_t b) { return bfloat16(b, 0); }
   STATOR_HD explicit bfloat16(float value) : bits(encode(value)) {}
-  STATOR_HD explicit operator float() const {
-    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-  }
+  STATOR_HD explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
  private:
   STATOR_HD constexpr bfloat16(uint16_t b, int) : bits(b) {}

@@ -10,7 +10,7 @@
 namespace stator {
 
 struct LibraryInfo {
-  std::string name;     // "cublas", "openblas", ...
+  std::string name;  // "cublas", "openblas", ...
   bool found = false;
   std::string path;     // of the copy that is or would be opened; empty when not found
   std::string version;  // empty until the library is opened

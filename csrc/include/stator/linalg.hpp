@@ -8,8 +8,9 @@
 namespace stator {
 
 struct MatmulOptions {
-  std::optional<DType> dtype = {};          // of the result
-  std::optional<DType> compute_dtype = {};  // what operands are rounded to before multiplying; accumulation is at least float32
+  std::optional<DType> dtype = {};  // of the result
+  std::optional<DType> compute_dtype =
+      {};  // what operands are rounded to before multiplying; accumulation is at least float32
   const Array* out = nullptr;
 };
 

@@ -11,7 +11,9 @@ struct State {
 };
 
 // Advance the state by what was used. uniform in [low, high); normal by Box-Muller. floating dtypes. Asynchronous.
-STATOR_API Array uniform(const Backend&, State&, const Dims& shape, double low, double high, DType dtype, const Stream& = {});
-STATOR_API Array normal(const Backend&, State&, const Dims& shape, double mean, double deviation, DType dtype, const Stream& = {});
+STATOR_API Array uniform(const Backend&, State&, const Dims& shape, double low, double high, DType dtype,
+                         const Stream& = {});
+STATOR_API Array normal(const Backend&, State&, const Dims& shape, double mean, double deviation, DType dtype,
+                        const Stream& = {});
 
 }  // namespace stator::random

@@ -21,8 +21,12 @@ struct ReduceOptions {
 STATOR_API Array reduce(Op op, const Array& x, const ReduceOptions& = {}, const Stream& = {});
 
 inline Array sum(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { return reduce(Op::sum, x, o, s); }
-inline Array mean(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { return reduce(Op::mean, x, o, s); }
+inline Array mean(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) {
+  return reduce(Op::mean, x, o, s);
+}
 inline Array max(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { return reduce(Op::max, x, o, s); }
-inline Array argmax(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { return reduce(Op::argmax, x, o, s); }
+inline Array argmax(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) {
+  return reduce(Op::argmax, x, o, s);
+}
 
 }  // namespace stator

@@ -20,13 +20,20 @@ template <class T>
 class Ref {
  public:
   Ref() = default;
-  Ref(T* p) : p_(p) { if (p_) retain(box()); }
+  Ref(T* p) : p_(p) {
+    if (p_) retain(box());
+  }
   Ref(const Ref& other) : Ref(other.p_) {}
   template <class U>
   Ref(const Ref<U>& other) : Ref(other.get()) {}
   Ref(Ref&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
-  Ref& operator=(Ref other) noexcept { std::swap(p_, other.p_); return *this; }
-  ~Ref() { if (p_) release(box()); }
+  Ref& operator=(Ref other) noexcept {
+    std::swap(p_, other.p_);
+    return *this;
+  }
+  ~Ref() {
+    if (p_) release(box());
+  }
   T* get() const { return p_; }
   T* operator->() const { return p_; }
   T& operator*() const { return *p_; }
@@ -48,8 +55,13 @@ class STATOR_API Dims {
   explicit Dims(std::span<const int64_t> values);
   Dims(const Dims& other) : Dims(std::span<const int64_t>(other.data(), other.size())) {}
   Dims(Dims&& other) noexcept { swap(other); }
-  Dims& operator=(Dims other) noexcept { swap(other); return *this; }
-  ~Dims() { if (heap_) delete[] heap_; }
+  Dims& operator=(Dims other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Dims() {
+    if (heap_) delete[] heap_;
+  }
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }

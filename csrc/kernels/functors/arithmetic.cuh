@@ -25,8 +25,10 @@ struct add {
   static constexpr bool modular = true;
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
-    if constexpr (std::is_same_v<C, bool>) return a | b;
-    else return C(wrapping_t<C>(a) + wrapping_t<C>(b));
+    if constexpr (std::is_same_v<C, bool>)
+      return a | b;
+    else
+      return C(wrapping_t<C>(a) + wrapping_t<C>(b));
   }
 };
 
@@ -42,8 +44,10 @@ struct multiply {
   static constexpr bool modular = true;
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
-    if constexpr (std::is_same_v<C, bool>) return a & b;
-    else return C(wrapping_t<C>(a) * wrapping_t<C>(b));
+    if constexpr (std::is_same_v<C, bool>)
+      return a & b;
+    else
+      return C(wrapping_t<C>(a) * wrapping_t<C>(b));
   }
 };
 
@@ -58,8 +62,10 @@ struct negative {
   static constexpr bool modular = true;
   template <class C>
   STATOR_FN C operator()(C a) const {
-    if constexpr (std::is_integral_v<C>) return C(wrapping_t<C>(0) - wrapping_t<C>(a));
-    else return -a;
+    if constexpr (std::is_integral_v<C>)
+      return C(wrapping_t<C>(0) - wrapping_t<C>(a));
+    else
+      return -a;
   }
 };
 
