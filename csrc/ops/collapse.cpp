@@ -1,6 +1,8 @@
 #include "ops/collapse.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 namespace stator {
 namespace {
@@ -77,6 +79,31 @@ abi::Elementwise collapse(const Array& out, std::initializer_list<const Array*> 
     for (int k = 1; k < count; ++k) e.in[k - 1].strides[d] = axes[d].step[k];
   }
   return e;
+}
+
+Array empty_like(OpCall& call, const Dims& shape, DType dtype, std::initializer_list<const Array*> inputs) {
+  const Array* model = nullptr;
+  for (const Array* x : inputs) {
+    if (!x || !(x->shape() == shape)) continue;  // numbers and broadcast operands have no say
+    if (model && !(model->strides() == x->strides())) return call.empty(shape, dtype);
+    model = x;
+  }
+  if (!model || model->is_contiguous()) return call.empty(shape, dtype);
+  int order[abi::max_dims];  // axes by falling stride
+  std::iota(order, order + shape.size(), 0);
+  std::stable_sort(order, order + shape.size(),
+                   [&](int a, int b) { return model->strides()[a] > model->strides()[b]; });
+  int64_t dense = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    if (shape[order[i]] == 1) continue;
+    if (model->strides()[order[i]] != dense) return call.empty(shape, dtype);
+    dense *= shape[order[i]];
+  }
+  Dims extents(shape.size()), strides(shape.size());
+  for (int i = 0; i < shape.size(); ++i) extents[i] = shape[order[i]];
+  const Array memory = call.empty(extents, dtype);
+  for (int i = 0; i < shape.size(); ++i) strides[order[i]] = memory.strides()[i];
+  return Array(memory.buffer(), dtype, shape, strides, 0);
 }
 
 }  // namespace stator

@@ -65,6 +65,11 @@ void require_class(const OpInfo& row, ShapeClass shape_class) {
     throw ValueError(std::string(row.call), "it takes another number of operands", "see the op table");
 }
 
+Array output(OpCall& call, const Dims& shape, DType dtype, const Array* out,
+             std::initializer_list<const Array*> inputs) {
+  return out ? call.output(shape, dtype, out) : empty_like(call, shape, dtype, inputs);
+}
+
 Array launch(OpCall& call, abi::Elementwise& e, const Array& result, DType computed) {
   call.writes(result);
   e.compute = compute_dtype(computed);
@@ -79,7 +84,7 @@ Array unary(Op op, const Array& x, const ElementwiseOptions& options, const Stre
   require_class(row, ShapeClass::unary);
   OpCall call(op, {&x, options.out}, stream);
   const Types types = resolve(row, x.dtype(), options.dtype);
-  Array result = call.output(x.shape(), types.result, options.out);
+  Array result = output(call, x.shape(), types.result, options.out, {&x});
   if (result.size() == 0) return result;
   abi::Elementwise e = collapse(result, {&x});
   call.reads(x);
@@ -103,7 +108,7 @@ Array binary(Op op, const Operand& a, const Operand& b, const ElementwiseOptions
   // An error in a number comes before the result exists.
   const Number first = a.array ? Number{} : make_number(row, a.scalar, types.computed);
   const Number second = b.array ? Number{} : make_number(row, b.scalar, types.computed);
-  Array result = call.output(shape, types.result, options.out);
+  Array result = output(call, shape, types.result, options.out, {a.array, b.array});
   if (result.size() == 0) return result;
   abi::Elementwise e = collapse(result, {a.array, b.array});
   set_operand(call, e.in[0], a, first);

@@ -190,3 +190,14 @@ def test_large_dimension_counts_work(be):
     moved = np.transpose(x, (1, 0, 3, 2, 5, 4, 7, 6, 9, 8))
     got = stator.add(stator.permute_dims(be.asarray(x), (1, 0, 3, 2, 5, 4, 7, 6, 9, 8)), 1.0)
     np.testing.assert_array_equal(got.to_numpy(), moved + 1)
+
+
+def test_results_keep_the_memory_order_of_their_operands(be):
+    x = be.asarray(np.arange(24.0).reshape(2, 3, 4))
+    moved = stator.permute_dims(x, (2, 0, 1))
+    assert stator.add(moved, moved).strides == moved.strides
+    assert stator.exp(moved).strides == moved.strides
+    assert stator.add(moved, 1).strides == moved.strides
+    assert stator.add(moved, be.zeros((3,))).strides == moved.strides
+    assert stator.add(moved, be.zeros((4, 2, 3))).strides == (6, 3, 1)
+    assert stator.exp(x[:, ::2]).strides == (8, 4, 1)
