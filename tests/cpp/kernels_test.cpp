@@ -402,19 +402,13 @@ void test_take() {
       const int64_t n = 9, count = 700;
       Bytes x = numbers(dtype, 2 * n * inner, 1), index(DType::int16, count);
       for (int64_t i = 0; i < count; ++i) write(index, i, double(i % (2 * n)) - n);
-      const Bytes got = run("take", Op::take, Bytes(dtype, 2 * count * inner), [&](const abi::Queue& q, Bytes& out) {
-        table.indexing.take(q, {x.get(),
-                                index.get(),
-                                out.get(),
-                                itemsize(dtype),
-                                DType::int16,
-                                2,
-                                n,
-                                inner,
-                                count,
-                                {n * inner, inner, 1},
-                                1});
-      });
+      const auto gather = [&](const abi::Queue& q, Bytes& out) {
+        const int64_t row = n * inner;
+        table.indexing.take(
+            q,
+            {x.get(), index.get(), out.get(), itemsize(dtype), DType::int16, 2, n, inner, count, {row, inner, 1}, 1});
+      };
+      const Bytes got = run("take", Op::take, Bytes(dtype, 2 * count * inner), gather);
       expect(
           "take", got,
           [&](int64_t i) {
@@ -425,17 +419,7 @@ void test_take() {
       write(index, 13, 100);
       Device device;
       Bytes out(dtype, 2 * count * inner);
-      table.indexing.take(device.queue(Op::take), {x.get(),
-                                                   index.get(),
-                                                   out.get(),
-                                                   itemsize(dtype),
-                                                   DType::int16,
-                                                   2,
-                                                   n,
-                                                   inner,
-                                                   count,
-                                                   {n * inner, inner, 1},
-                                                   1});
+      gather(device.queue(Op::take), out);
       check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == 100,
             "take: the error slot");
     }

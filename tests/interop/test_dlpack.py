@@ -7,22 +7,8 @@ import pytest
 
 import stator
 
-DTYPES = [
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
+# All but bfloat16, which NumPy does not exchange.
+DTYPES = [d for row in stator.op_table() if row["name"] == "asarray" for d in row["dtypes"] if d != "bfloat16"]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
