@@ -40,13 +40,18 @@ SPECIAL = {
     "Array": [
         *(
             f"def __{name}__(self, other: {NUMBER}) -> Array"
-            for base in ("add", "sub", "mul", "truediv")
+            for base in ("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift")
             for name in (base, f"r{base}", f"i{base}")
         ),
         *(f"def __{name}__(self, other: Array) -> Array" for name in ("matmul", "rmatmul", "imatmul")),
-        *(f"def __{name}__(self, other: {NUMBER}) -> Array" for name in ("lt", "gt")),
-        f"def __eq__(self, other: {NUMBER}) -> Array:  # type: ignore[override]",
-        "def __neg__(self) -> Array",
+        *(f"def __{name}__(self, other: {NUMBER}, modulo: None = ...) -> Array" for name in ("pow", "rpow")),
+        f"def __ipow__(self, other: {NUMBER}) -> Array",
+        *(f"def __{name}__(self, other: {NUMBER}) -> Array" for name in ("lt", "le", "gt", "ge")),
+        *(
+            f"def __{name}__(self, other: {NUMBER}) -> Array:  # type: ignore[override]"
+            for name in ("eq", "ne")
+        ),
+        *(f"def __{name}__(self) -> Array" for name in ("neg", "pos", "abs", "invert")),
         "def __getitem__(self, key: Any) -> Array",
         f"def __setitem__(self, key: Any, value: {NUMBER}) -> None",
         "def __len__(self) -> int",
@@ -157,29 +162,46 @@ def finish(body: str) -> str:
     return HEADER + "\n".join(sorted(wanted, key=lambda s: (s.startswith("from stator"), s))) + "\n\n" + body
 
 
-PARAMETERS = {
-    "unary": "(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array",
-    "binary": f"(x1: {NUMBER}, x2: {NUMBER}, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array",
-    "reduce": "(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., "
-    "dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array",
-}
+def made_signature(text: str) -> str:
+    """The annotated form of a made function's signature: operands are arrays or numbers."""
+    inside = text[1:-1]
+    kinds = {
+        "dtype": "DTypeLike | None = ...",
+        "out": "Array | None = ...",
+        "axis": "int | Sequence[int] | None = ...",
+        "keepdims": "bool = ...",
+        "where": "Array | None = ...",
+        "correction": "float = ...",
+        "ord": "float = ...",
+        "include_initial": "bool = ...",
+        "reverse": "bool = ...",
+    }
+    parts = []
+    for part in inside.split(", "):
+        name, _, default = part.partition("=")
+        if name in "/*":
+            parts.append(name)
+        elif name in kinds:
+            parts.append(f"{name}: {kinds[name]}")
+        elif name == "x" and inside.startswith(("x, /, *", "x, /")):
+            parts.append("x: Array")
+        else:
+            parts.append(f"{name}: {NUMBER}{' | None' if default == 'None' else ''}{' = ...' if default else ''}")
+    return f"({', '.join(parts)}) -> Array"
 
 
 def made_stub(prefix: str) -> str:
     """Functions that are made from the op table when stator is imported."""
-    from stator import _table
+    from stator._namespace import made
 
-    lines = []
-    for row in _table.rows():
-        place, _, name = str(row["call"]).rpartition(".")
-        if place == prefix and row["shape_class"] in PARAMETERS:
-            lines.append(f"def {name}{PARAMETERS[str(row['shape_class'])]}: ...\n")
+    lines = [f"def {name}{made_signature(f.__text_signature__)}: ...\n" for name, f in made(prefix).items()]
     return finish("".join(sorted(lines)))
 
 
 def stubs() -> dict[str, str]:
     """File name to text."""
-    found = {"_made.pyi": made_stub(""), "_made_nn.pyi": made_stub("nn")}
+    found = {"_made.pyi": made_stub(""), "_made_nn.pyi": made_stub("nn.")}
+    found |= {"_made_linalg.pyi": made_stub("linalg."), "_made_special.pyi": made_stub("special.")}
     for path in sorted(PYX.glob("*.pyx")):
         found[f"{path.stem}.pyi"] = module_stub(importlib.import_module(f"stator.{path.stem}"))
     return found

@@ -18,16 +18,20 @@
 #define STATOR_UNROLL(...) STATOR_PRAGMA(unroll __VA_ARGS__)
 #endif
 
+// STATOR_FN is inlined; STATOR_CALL stays a call: a dtype switch in every kernel would be most of its code.
 #if !defined(STATOR_HOST)
 #define STATOR_KERNEL __global__
 #define STATOR_FN __device__ __forceinline__
+#define STATOR_CALL __device__ __noinline__
 #elif defined(STATOR_FAITHFUL)
 #define STATOR_KERNEL
 #define STATOR_FN inline
+#define STATOR_CALL inline
 #else
 // flatten: a lambda that a word calls in its main loop and in its tail must be inlined in both to vectorise.
 #define STATOR_KERNEL __attribute__((flatten))
 #define STATOR_FN inline __attribute__((always_inline))
+#define STATOR_CALL inline __attribute__((noinline))
 #endif
 
 namespace stator::STATOR_COLUMN {

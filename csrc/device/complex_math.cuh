@@ -1,19 +1,11 @@
-// Functions of complex numbers. NaN and infinity follow C's Annex G where that costs no branch per element.
+// Functions of complex numbers: predicates, absolute value, square root; complex_*.cuh have the others. Special values
+// follow C's Annex G, branch cuts and signs of zero Kahan, Branch cuts for complex elementary functions (1987).
 #pragma once
 
 #include "device/math.cuh"
 
 namespace stator::STATOR_COLUMN {
 
-// Scaled by a power of two of the larger part, so that no square overflows or vanishes.
-template <class T>
-STATOR_FN T hypot(T a, T b) {
-  const T x = abs(a), y = abs(b);
-  const T large = x > y ? x : y, small = x > y ? y : x;
-  const T ratio = large == T(0) || isinf(small) ? T(0) : small / large;
-  const T length = large * sqrt(T(1) + ratio * ratio);
-  return isinf(x) || isinf(y) ? limits<T>::infinity() : isnan(a) || isnan(b) ? limits<T>::nan() : length;
-}
 template <class T>
 STATOR_FN T abs(complex<T> z) {
   return hypot(z.re, z.im);
@@ -39,67 +31,53 @@ STATOR_FN T copysign(T magnitude, T sign) {
     return __builtin_copysign(magnitude, sign);
 }
 
-template <class T>
-STATOR_FN complex<T> exp(complex<T> z) {
-  if (z.im == T(0)) return {exp(z.re), z.im};
-  if (isinf(z.re) && !isfinite(z.im)) return z.re < T(0) ? complex<T>(T(0), T(0)) : complex<T>(z.re, limits<T>::nan());
-  // exp(re) may overflow where its product with a small sine does not: take the half twice.
-  const T half = exp(z.re * T(0.5));
-  return {half * cos(z.im) * half, half * sin(z.im) * half};
-}
+namespace detail {
+inline constexpr double half_pi = 1.57079632679489661923, ln_2 = 0.69314718055994530942;
 
+// The larger and the smaller of the absolute values of the parts; NaN only where both may be.
 template <class T>
-STATOR_FN complex<T> log(complex<T> z) {
+struct Extent {
+  T large, small;
+};
+template <class T>
+STATOR_FN Extent<T> extent(complex<T> z) {
   const T x = abs(z.re), y = abs(z.im);
-  const T large = x > y ? x : y, small = x > y ? y : x;
-  T magnitude;
-  if (large > T(0.5) && large < T(2)) {
-    // near |z| = 1 the logarithm of the absolute value cancels
-    magnitude = T(0.5) * log1p((large - T(1)) * (large + T(1)) + small * small);
-  } else {
-    magnitude = log(hypot(z.re, z.im));
-  }
-  return {magnitude, atan2(z.im, z.re)};
+  return x > y ? Extent<T>{x, y} : Extent<T>{y, x};
 }
 
-// Kahan, Branch cuts for complex elementary functions (1987): no overflow, right signs of zero.
+// f(i z) turned back by -i: sine, arc sine, ... from their hyperbolic kin and the other way round.
+template <class T>
+STATOR_FN complex<T> times_i(complex<T> z) {
+  return {-z.im, z.re};
+}
+template <class T>
+STATOR_FN complex<T> over_i(complex<T> z) {
+  return {z.im, -z.re};
+}
+}  // namespace detail
+
 template <class T>
 STATOR_FN complex<T> sqrt(complex<T> z) {
   if (z.re == T(0) && z.im == T(0)) return {T(0), z.im};
   if (isinf(z.im)) return {limits<T>::infinity(), z.im};
   if (isinf(z.re)) {
-    const T other = isnan(z.im) ? limits<T>::nan() : copysign(T(0), z.im);
-    return z.re > T(0) ? complex<T>(z.re, other)
-                       : complex<T>(isnan(z.im) ? z.im : T(0), copysign(limits<T>::infinity(), z.im));
+    if (z.re > T(0)) return {z.re, isnan(z.im) ? z.im : copysign(T(0), z.im)};
+    return {isnan(z.im) ? z.im : T(0), copysign(limits<T>::infinity(), z.im)};
   }
-  // Quarter of huge values: |z| + |re| must not overflow.
-  const bool huge = abs(z.re) > limits<T>::max() / T(4) || abs(z.im) > limits<T>::max() / T(4);
-  const T scale = huge ? T(0.25) : T(1);
+  // Scaled by an even power of two: |z| + |re| must not overflow, nor lose bits below the normal numbers.
+  constexpr T tiny = limits<T>::least_normal() / limits<T>::epsilon();
+  const T large = detail::extent(z).large;
+  const T scale = large > limits<T>::max() / T(4) ? T(0.25) : large < tiny ? T(0x1p64) : T(1);
+  const T back = scale == T(1) ? T(1) : scale == T(0.25) ? T(2) : T(0x1p-32);
   const T re = z.re * scale, im = z.im * scale;
-  const T root = sqrt((hypot(re, im) + abs(re)) * T(0.5)) * (huge ? T(2) : T(1));
-  const T other = z.im / (T(2) * root);
-  return z.re >= T(0) ? complex<T>(root, other) : complex<T>(abs(other), copysign(root, z.im));
-}
-
-// Kahan's, from tan(y) and sinh(x): one form without cancellation, and a limit where cosh(x) would overflow.
-template <class T>
-STATOR_FN complex<T> tanh(complex<T> z) {
-  constexpr T flat = sizeof(T) == 4 ? T(11) : T(22);
-  constexpr T nan = limits<T>::nan();
-  if (!isfinite(z.im) && !isinf(z.re)) return {z.re == T(0) ? z.re : nan, nan};
-  if (z.im == T(0)) return {tanh(z.re), z.im};
-  if (abs(z.re) > flat) {
-    const T e = exp(-abs(z.re));
-    const T sign = isfinite(z.im) ? sin(z.im) * cos(z.im) : copysign(T(0), z.im);
-    return {copysign(T(1), z.re), T(4) * sign * e * e};
-  }
-  const T t = sin(z.im) / cos(z.im);
-  const T sinh_x = T(0.5) * (expm1(z.re) - expm1(-z.re));
-  const T cosh_x = sqrt(T(1) + sinh_x * sinh_x);
-  const T beta = T(1) + t * t;
-  const T denominator = T(1) + beta * sinh_x * sinh_x;
-  if (isinf(t)) return {cosh_x / sinh_x, T(1) / t};
-  return {beta * cosh_x * sinh_x / denominator, t / denominator};
+  const T root = sqrt((hypot(re, im) + abs(re)) * T(0.5));
+  const T other = im / (root + root);
+  if (z.re >= T(0)) return {root * back, other * back};
+  return {abs(other) * back, copysign(root * back, z.im)};
 }
 
 }  // namespace stator::STATOR_COLUMN
+
+#include "device/complex_exponential.cuh"
+#include "device/complex_hyperbolic.cuh"
+#include "device/complex_inverse.cuh"

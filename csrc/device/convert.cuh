@@ -125,34 +125,54 @@ STATOR_FN void store_as(void* base, DType d, int64_t i, C value) {
 #undef STATOR_CASE
 }
 
+// The same as calls.
+template <class C>
+STATOR_CALL C load_one(const void* base, DType d, int64_t i) {
+  return load_as<C>(base, d, i);
+}
+template <class C>
+STATOR_CALL void store_one(void* base, DType d, int64_t i, C value) {
+  store_as(base, d, i, value);
+}
+
+// N elements, or where they are: passed in registers, also through a call.
+template <class T, int N>
+struct Items {
+  T value[N];
+  STATOR_FN T& operator[](int k) { return value[k]; }
+  STATOR_FN const T& operator[](int k) const { return value[k]; }
+};
+
 namespace detail {
-template <class T, int N, class C>
-STATOR_FN void load_each(C (&out)[N], const T* base, const int64_t (&offset)[N], int count) {
+template <class C, class T, int N>
+STATOR_FN Items<C, N> load_each(const T* base, const Items<int64_t, N>& at, int count) {
+  Items<C, N> out;
   STATOR_UNROLL()
-  for (int k = 0; k < N; ++k)
-    if (k < count) out[k] = convert<C>(base[offset[k]]);
+  for (int k = 0; k < N; ++k) out[k] = k < count ? convert<C>(base[at[k]]) : C(0);
+  return out;
 }
 template <class T, int N, class C>
-STATOR_FN void store_each(const C (&value)[N], T* base, const int64_t (&offset)[N], int count) {
+STATOR_FN void store_each(const Items<C, N>& value, T* base, const Items<int64_t, N>& at, int count) {
   STATOR_UNROLL()
   for (int k = 0; k < N; ++k)
-    if (k < count) base[offset[k]] = convert<T>(value[k]);
+    if (k < count) base[at[k]] = convert<T>(value[k]);
 }
 }  // namespace detail
 
 // The first `count` of N elements, one switch for all of them.
-template <int N, class C>
-STATOR_FN void load_many(C (&out)[N], const void* base, DType d, const int64_t (&offset)[N], int count) {
+template <class C, int N>
+STATOR_CALL Items<C, N> load_many(const void* base, DType d, Items<int64_t, N> at, int count) {
 #define STATOR_CASE(name, type) \
-  case DType::name: return detail::load_each(out, static_cast<const type*>(base), offset, count);
+  case DType::name: return detail::load_each<C>(static_cast<const type*>(base), at, count);
   STATOR_DTYPE_SWITCH(d, STATOR_CASE)
 #undef STATOR_CASE
+  __builtin_unreachable();
 }
 
-template <int N, class C>
-STATOR_FN void store_many(const C (&value)[N], void* base, DType d, const int64_t (&offset)[N], int count) {
+template <class C, int N>
+STATOR_CALL void store_many(void* base, DType d, Items<int64_t, N> at, Items<C, N> value, int count) {
 #define STATOR_CASE(name, type) \
-  case DType::name: return detail::store_each(value, static_cast<type*>(base), offset, count);
+  case DType::name: return detail::store_each(value, static_cast<type*>(base), at, count);
   STATOR_DTYPE_SWITCH(d, STATOR_CASE)
 #undef STATOR_CASE
 }

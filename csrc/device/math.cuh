@@ -33,6 +33,8 @@ struct limits {
   STATOR_FN static constexpr T max() { return std::numeric_limits<T>::max(); }
   STATOR_FN static constexpr T infinity() { return std::numeric_limits<T>::infinity(); }
   STATOR_FN static constexpr T nan() { return std::numeric_limits<T>::quiet_NaN(); }
+  STATOR_FN static constexpr T epsilon() { return std::numeric_limits<T>::epsilon(); }
+  STATOR_FN static constexpr T least_normal() { return std::numeric_limits<T>::min(); }
 };
 
 STATOR_FN constexpr bool isnan(float x) { return x != x; }
@@ -54,25 +56,42 @@ STATOR_FN bool isfinite(double x) { return abs(x) < limits<double>::infinity(); 
   STATOR_FN double name(double x) { return libm::name(x); }
 STATOR_UNARY(exp)
 STATOR_UNARY(exp2)
-STATOR_UNARY(log)
-STATOR_UNARY(log1p)
 STATOR_UNARY(expm1)
-STATOR_UNARY(tanh)
+STATOR_UNARY(log)
+STATOR_UNARY(log2)
+STATOR_UNARY(log10)
+STATOR_UNARY(log1p)
 STATOR_UNARY(sqrt)
+STATOR_UNARY(rsqrt)
+STATOR_UNARY(cbrt)
 STATOR_UNARY(sin)
 STATOR_UNARY(cos)
+STATOR_UNARY(tan)
+STATOR_UNARY(asin)
+STATOR_UNARY(acos)
+STATOR_UNARY(atan)
+STATOR_UNARY(sinh)
+STATOR_UNARY(cosh)
+STATOR_UNARY(tanh)
+STATOR_UNARY(asinh)
+STATOR_UNARY(acosh)
+STATOR_UNARY(atanh)
 STATOR_UNARY(floor)
 STATOR_UNARY(ceil)
 #undef STATOR_UNARY
 
-STATOR_FN float pow(float x, float y) { return libm::powf(x, y); }
-STATOR_FN double pow(double x, double y) { return libm::pow(x, y); }
-STATOR_FN float atan2(float y, float x) { return libm::atan2f(y, x); }
-STATOR_FN double atan2(double y, double x) { return libm::atan2(y, x); }
+#define STATOR_BINARY(name)                                              \
+  STATOR_FN float name(float x, float y) { return libm::name##f(x, y); } \
+  STATOR_FN double name(double x, double y) { return libm::name(x, y); }
+STATOR_BINARY(pow)
+STATOR_BINARY(atan2)
+STATOR_BINARY(hypot)
+#undef STATOR_BINARY
+
 STATOR_FN float fma(float x, float y, float z) { return libm::fmaf(x, y, z); }
 STATOR_FN double fma(double x, double y, double z) { return libm::fma(x, y, z); }
-STATOR_FN float rsqrt(float x) { return libm::rsqrtf(x); }
-STATOR_FN double rsqrt(double x) { return libm::rsqrt(x); }
+STATOR_FN void sincos(float x, float& sine, float& cosine) { libm::sincos(x, sine, cosine); }
+STATOR_FN void sincos(double x, double& sine, double& cosine) { libm::sincos(x, sine, cosine); }
 
 }  // namespace stator::STATOR_COLUMN
 

@@ -1,7 +1,7 @@
 // Wide accesses: 16 bytes a thread on cuda, plain vectorised loops on the fast host.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/convert.cuh"
 
 #include <cstring>
 #include <type_traits>
@@ -55,6 +55,55 @@ STATOR_FN Vec<T, N> load_vector(const T* p) {
 template <class T, int N>
 STATOR_FN void store_vector(T* p, const Vec<T, N>& v) {
   *reinterpret_cast<Vec<T, N>*>(p) = v;
+}
+
+namespace detail {
+template <class T, int N>
+inline constexpr int access_width = N * int(sizeof(T)) <= 16 ? N : vector_width<T>;
+
+template <class C, int N, class T>
+STATOR_FN Items<C, N> load_side_by_side(const T* p) {
+  constexpr int W = access_width<T, N>;
+  Items<C, N> out;
+  STATOR_UNROLL()
+  for (int i = 0; i < N; i += W) {
+    const Vec<T, W> v = load_vector<W>(p + i);
+    STATOR_UNROLL()
+    for (int j = 0; j < W; ++j) out[i + j] = convert<C>(v[j]);
+  }
+  return out;
+}
+template <class T, class C, int N>
+STATOR_FN void store_side_by_side(T* p, const Items<C, N>& value) {
+  constexpr int W = access_width<T, N>;
+  STATOR_UNROLL()
+  for (int i = 0; i < N; i += W) {
+    Vec<T, W> v;
+    STATOR_UNROLL()
+    for (int j = 0; j < W; ++j) v[j] = convert<T>(value[i + j]);
+    store_vector(p + i, v);
+  }
+}
+}  // namespace detail
+
+// The alignment, in bytes, that load_items and store_items ask of N elements.
+constexpr int items_alignment(int itemsize, int n) { return n * itemsize < 16 ? n * itemsize : 16; }
+
+// N elements of any dtype, side by side: accesses of N elements, or of 16 bytes where they are wider than that.
+template <class C, int N>
+STATOR_CALL Items<C, N> load_items(const void* base, DType d, int64_t at) {
+#define STATOR_CASE(name, type) \
+  case DType::name: return detail::load_side_by_side<C, N>(static_cast<const type*>(base) + at);
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+  __builtin_unreachable();
+}
+template <class C, int N>
+STATOR_CALL void store_items(void* base, DType d, int64_t at, Items<C, N> value) {
+#define STATOR_CASE(name, type) \
+  case DType::name: return detail::store_side_by_side(static_cast<type*>(base) + at, value);
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
 }
 
 // The same for data that is used once: the caches need not keep it.

@@ -24,22 +24,19 @@ struct StridedCopy {
 
 template <class T, int Size>
 STATOR_FN void copy_items(const Group<Size>& group, const StridedCopy<T>& p) {
-  constexpr int Items = CopyTuning::items;
-  const int64_t first = group.block() * (Size * Items) + group.rank();
-  int64_t to[Items];
-  T value[Items];
+  constexpr int M = CopyTuning::items;
+  const int64_t first = group.block() * (Size * M) + group.rank();
+  int64_t linear[M];
   STATOR_UNROLL()
-  for (int u = 0; u < Items; ++u) {
-    const int64_t linear = first + u * Size;
-    if (linear >= p.layout.size) break;
-    int64_t offset[2];
-    p.layout.offsets(linear, offset);
-    to[u] = offset[0];
-    value[u] = p.in == nullptr ? p.value : p.in[offset[1]];
-  }
+  for (int u = 0; u < M; ++u) linear[u] = first + u * Size < p.layout.size ? first + u * Size : 0;
+  Items<int64_t, M> at[2];
+  p.layout.offsets(linear, at);
+  T value[M];
   STATOR_UNROLL()
-  for (int u = 0; u < Items; ++u)
-    if (first + u * Size < p.layout.size) p.out[to[u]] = value[u];
+  for (int u = 0; u < M; ++u) value[u] = p.in == nullptr ? p.value : p.in[at[1][u]];
+  STATOR_UNROLL()
+  for (int u = 0; u < M; ++u)
+    if (first + u * Size < p.layout.size) p.out[at[0][u]] = value[u];
 }
 
 template <class T, int Size>

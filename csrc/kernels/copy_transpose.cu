@@ -47,13 +47,14 @@ STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
   constexpr int tile = Tile<T>::size;
   const Group<Size> group;
   const int64_t in_batch = group.block() % (p.row_tiles * p.col_tiles);
-  int64_t offset[2];
-  p.batch.offsets(group.block() / (p.row_tiles * p.col_tiles), offset);
+  const int64_t batch[1] = {group.block() / (p.row_tiles * p.col_tiles)};
+  Items<int64_t, 1> offset[2];
+  p.batch.offsets(batch, offset);
   const int64_t row = in_batch / p.col_tiles * tile, col = in_batch % p.col_tiles * tile;
   const int rows = p.rows - row < tile ? int(p.rows - row) : tile;
   const int cols = p.cols - col < tile ? int(p.cols - col) : tile;
-  const T* in = p.in + offset[1] + col * p.in_col_stride + row;
-  T* out = p.out + offset[0] + row * p.out_row_stride + col;
+  const T* in = p.in + offset[1][0] + col * p.in_col_stride + row;
+  T* out = p.out + offset[0][0] + row * p.out_row_stride + col;
   Tile<T>& t = group.template shared<Tile<T>>();
 
   if constexpr (fast_host) {

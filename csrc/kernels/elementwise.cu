@@ -2,9 +2,22 @@
 // row, so that no unit grows without bound. An op is a functor and a row; nothing here names one.
 #include "kernels/elementwise.cuh"
 #include "kernels/functors/activation.cuh"
+#include "kernels/functors/activation_backward.cuh"
 #include "kernels/functors/arithmetic.cuh"
+#include "kernels/functors/bitwise.cuh"
 #include "kernels/functors/comparison.cuh"
+#include "kernels/functors/division.cuh"
+#include "kernels/functors/hyperbolic.cuh"
+#include "kernels/functors/logic.cuh"
 #include "kernels/functors/math.cuh"
+#include "kernels/functors/polynomials.cuh"
+#include "kernels/functors/powers.cuh"
+#include "kernels/functors/rounding.cuh"
+#include "kernels/functors/selection.cuh"
+#include "kernels/functors/special_bessel.cuh"
+#include "kernels/functors/special_error.cuh"
+#include "kernels/functors/special_gamma.cuh"
+#include "kernels/functors/trigonometry.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {
@@ -15,9 +28,12 @@ template <int Shard>
 void fill_rows(kernels::ElementwiseTable& table) {
 #define STATOR_FILL(name, dts, result, inputs)                       \
   if constexpr (static_cast<int>(Op::name) % STATOR_SHARDS == Shard) \
-    table.op[static_cast<int>(Op::name)] = elementwise<functors::name, Op::name, (dts), ResultRule::result, inputs>;
+    table.op[static_cast<int>(Op::name)] = elementwise<functors::name, (dts), ResultRule::result, inputs>;
 #define STATOR_FILL_unary(name, dts, result) STATOR_FILL(name, dts, result, 1)
 #define STATOR_FILL_binary(name, dts, result) STATOR_FILL(name, dts, result, 2)
+#define STATOR_FILL_ternary(name, dts, result) STATOR_FILL(name, dts, result, 3)
+#define STATOR_FILL_quaternary(name, dts, result) STATOR_FILL(name, dts, result, 4)
+#define STATOR_FILL_select STATOR_FILL_ternary
 #define STATOR_FILL_creation(...)
 #define STATOR_FILL_reduce(...)
 #define STATOR_FILL_view(...)

@@ -1,5 +1,5 @@
-// From an op's row to its launcher: the dense kernel where all operands have one dtype and dense rows, else the general
-// one.
+// From an op's row to its launcher: the dense kernel where all operands have one dtype, dense rows and little arithmetic,
+// else the general one.
 #pragma once
 
 #include "kernels/elementwise_dense.cuh"
@@ -8,6 +8,17 @@
 #include <stator/op_table.hpp>
 
 namespace stator::STATOR_COLUMN {
+
+template <class T>
+struct real_of {
+  using type = T;
+};
+template <class T>
+struct real_of<complex<T>> {
+  using type = T;
+};
+template <class T>
+using real_t = typename real_of<T>::type;
 
 // The storage type of immediates that are representable in it.
 template <class T, class C>
@@ -23,14 +34,15 @@ template <class F, ResultRule Rule, int N, class T>
 bool try_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
   constexpr DType dtype = dtype_of_v<T>;
   constexpr bool to_bool = Rule == ResultRule::boolean;
-  if (e.out.dtype != (to_bool ? DType::bool_ : dtype)) return false;
+  constexpr DType result = to_bool ? DType::bool_ : Rule == ResultRule::real ? real_part(dtype) : dtype;
+  if (e.out.dtype != result) return false;
   T value[N] = {};
   for (int k = 0; k < N; ++k) {
     if (!e.in[k].immediate && e.in[k].dtype != dtype) return false;
     if (e.in[k].immediate && !narrow<T, wide_t<T>>(e.in[k], value[k])) return false;
   }
   using S = representative_t<F, T>;
-  using R = std::conditional_t<to_bool, bool, S>;
+  using R = std::conditional_t<to_bool, bool, std::conditional_t<Rule == ResultRule::real, real_t<S>, S>>;
   S stored[N];
   std::memcpy(stored, value, sizeof(value));
   return launch_dense<F, S, R, N>(q, name, e, stored);
@@ -48,10 +60,11 @@ inline constexpr const char* op_names[] = {
 #include <stator/ops.def>
 };
 
-template <class F, Op Row, DTypeSet Dtypes, ResultRule Rule, int N>
+template <class F, DTypeSet Dtypes, ResultRule Rule, int N>
 void elementwise(const abi::Queue& q, const abi::Elementwise& e) {
-  constexpr DTypeSet dense = Rule == ResultRule::inexact ? Dtypes & dtypes::inexact : Dtypes;
-  const char* name = op_names[int(Row)];
+  constexpr DTypeSet computed = Rule == ResultRule::inexact ? Dtypes & dtypes::inexact : Dtypes;
+  constexpr DTypeSet dense = computed & dense_dtypes<F>();
+  const char* name = op_names[q.op];
   const DType storage = storage_dtype(e);
 #define STATOR_X(dtype, type)                                                                                        \
   if constexpr (in(DType::dtype, dense))                                                                             \
@@ -62,7 +75,7 @@ void elementwise(const abi::Queue& q, const abi::Elementwise& e) {
   switch (e.compute) {
 #define STATOR_WIDE(dtype, type, set)                                                  \
   case DType::dtype:                                                                   \
-    if constexpr ((dense & (set)) != 0) return launch_strided<F, type, N>(q, name, e); \
+    if constexpr ((computed & (set)) != 0) return launch_strided<F, type, N>(q, name, e); \
     break;
     STATOR_WIDE(int64, int64_t, (dtypes::integers | dtypes::boolean) & ~dtype_bit(DType::uint64))
     STATOR_WIDE(uint64, uint64_t, dtype_bit(DType::uint64))

@@ -23,10 +23,10 @@ struct Elementwise {
   int64_t shape[max_dims];
   int64_t size;
   int32_t ndim;
-  int32_t input_count;  // 0 (fill), 1, 2 or 3
+  int32_t input_count;  // 0 (fill) to 4
   DType compute;        // what the functor computes in (float16 and bfloat16: loaded and stored so, computed in float)
   ElementwiseOperand out;
-  ElementwiseOperand in[3];
+  ElementwiseOperand in[4];
 };
 
 struct Arange {
@@ -44,7 +44,7 @@ namespace stator::kernels {
 using ElementwiseLauncher = void (*)(const abi::Queue&, const abi::Elementwise&);
 
 struct ElementwiseTable {
-  ElementwiseLauncher op[op_count];  // unary and binary ops by Op; null for others
+  ElementwiseLauncher op[op_count];  // elementwise ops by Op; null for others
   ElementwiseLauncher copy;  // in[0] to out, converting as the numerics contract says; tiled where it transposes
   ElementwiseLauncher fill;  // in[0] is an immediate of out's dtype
   void (*arange)(const abi::Queue&, const abi::Arange&);

@@ -36,10 +36,9 @@ struct Dense {
   int64_t out_row_stride;
   DenseInput<T, N> in;
   int64_t rows, cols;
-  int64_t units;             // accesses of `wide ? vector_width : 1` elements that cover rows x cols
+  int64_t units;             // accesses of vector_width elements that cover rows x cols
   int64_t tail;              // elements after the units; only where rows is 1
   FastDivmod units_per_row;  // unused where rows is 1
-  bool wide;
 };
 
 template <class F, class T, class R, class... X>
@@ -151,11 +150,7 @@ STATOR_KERNEL void elementwise_dense_kernel(Dense<T, R, N> p) {
       i += n;
     }
   } else {
-    constexpr int W = vector_width<T>;
-    if (p.wide)
-      detail::dense_units<F, T, R, N, W>(group, p);
-    else
-      detail::dense_units<F, T, R, N, 1>(group, p);
+    detail::dense_units<F, T, R, N, vector_width<T>>(group, p);
     if (group.block() == 0 && group.rank() < p.tail) {
       const int64_t at = p.cols - p.tail + group.rank();
       T element[N];
@@ -168,7 +163,7 @@ STATOR_KERNEL void elementwise_dense_kernel(Dense<T, R, N> p) {
   }
 }
 
-// False when the layout is not rows x cols. `value[k]`: an immediate operand in the storage type.
+// False when the layout is not rows x cols or not aligned to whole accesses. `value[k]`: an immediate operand in the storage type.
 template <class F, class T, class R, int N>
 bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e, const T (&value)[N]) {
   if (e.ndim > 2) return false;
@@ -197,10 +192,10 @@ bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise&
     }
   }
   constexpr int64_t width = vector_width<T>;
-  p.wide = misaligned == 0 && (p.rows == 1 || (steps | p.cols) % width == 0);
-  const int64_t per_row = p.wide ? p.cols / width : p.cols;
+  if (!fast_host && (misaligned != 0 || (p.rows > 1 && (steps | p.cols) % width != 0))) return false;
+  const int64_t per_row = p.cols / width;
   p.units = p.rows * per_row;
-  p.tail = p.wide && p.rows == 1 ? p.cols % width : 0;
+  p.tail = p.rows == 1 ? p.cols % width : 0;
   if (p.rows > 1) {
     if (p.units + (int64_t(1) << 16) >= int64_t(1) << 31) return false;
     p.units_per_row = FastDivmod(int32_t(per_row));

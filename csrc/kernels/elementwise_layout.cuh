@@ -1,6 +1,7 @@
 // An iteration space that travels to a strided kernel, and the walk over a range of it.
 #pragma once
 
+#include "device/convert.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "kernels/elementwise.hpp"
@@ -17,31 +18,48 @@ struct Layout {
   int32_t ndim;
   bool small;  // linear indices fit FastDivmod
 
-  // Offsets of every operand at the element `linear` of the row-major order.
-  STATOR_FN void offsets(int64_t linear, int64_t (&out)[Operands]) const {
-    for (int k = 0; k < Operands; ++k) out[k] = 0;
+  // Offsets of every operand at M elements, by their numbers in row-major order. The loop over dimensions stays a loop:
+  // unrolled, it would be most of a kernel's code.
+  template <int M>
+  STATOR_FN void offsets(const int64_t (&linear)[M], Items<int64_t, M> (&at)[Operands]) const {
+    STATOR_UNROLL()
+    for (int k = 0; k < Operands; ++k)
+      STATOR_UNROLL()
+      for (int u = 0; u < M; ++u) at[k][u] = 0;
     if (small) {
-      int32_t rest = int32_t(linear);
-      for (int d = ndim - 1; d > 0; --d) {
-        int32_t coordinate;
-        rest = divisor[d].divmod(rest, coordinate);
-        step(out, d, coordinate);
+      int32_t rest[M];
+      STATOR_UNROLL()
+      for (int u = 0; u < M; ++u) rest[u] = int32_t(linear[u]);
+      STATOR_UNROLL(1)
+      for (int d = ndim - 1; d >= 0; --d) {
+        STATOR_UNROLL()
+        for (int u = 0; u < M; ++u) {
+          int32_t coordinate = rest[u];
+          if (d > 0) rest[u] = divisor[d].divmod(rest[u], coordinate);
+          step(at, u, d, coordinate);
+        }
       }
-      if (ndim > 0) step(out, 0, rest);
     } else {
-      for (int d = ndim - 1; d > 0; --d) {
-        const int64_t rest = linear / shape[d];
-        step(out, d, linear - rest * shape[d]);
-        linear = rest;
+      int64_t rest[M];
+      STATOR_UNROLL()
+      for (int u = 0; u < M; ++u) rest[u] = linear[u];
+      STATOR_UNROLL(1)
+      for (int d = ndim - 1; d >= 0; --d) {
+        STATOR_UNROLL()
+        for (int u = 0; u < M; ++u) {
+          const int64_t quotient = d > 0 ? rest[u] / shape[d] : 0;
+          step(at, u, d, rest[u] - quotient * shape[d]);
+          rest[u] = quotient;
+        }
       }
-      if (ndim > 0) step(out, 0, linear);
     }
   }
 
  private:
-  STATOR_FN void step(int64_t (&out)[Operands], int d, int64_t coordinate) const {
+  template <int M>
+  STATOR_FN void step(Items<int64_t, M> (&at)[Operands], int u, int d, int64_t coordinate) const {
     STATOR_UNROLL()
-    for (int k = 0; k < Operands; ++k) out[k] += coordinate * strides[k][d];
+    for (int k = 0; k < Operands; ++k) at[k][u] += coordinate * strides[k][d];
   }
 };
 

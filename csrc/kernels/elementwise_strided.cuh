@@ -1,9 +1,11 @@
 // The general kernel: any strides, any dtypes. Operands are converted to the compute type C by a dtype switch, and the
-// result to the output's dtype, so one instance serves every combination.
+// result to the output's dtype, so one instance serves every combination; the switches are calls that all kernels
+// share, and dense operands move in wide accesses all the same.
 #pragma once
 
-#include "device/convert.cuh"
+#include "device/fault.cuh"
 #include "device/group.cuh"
+#include "device/vector.cuh"
 #include "kernels/elementwise_layout.cuh"
 #include "kernels/elementwise_runs.cuh"
 #include "kernels/elementwise_types.cuh"
@@ -14,7 +16,9 @@ namespace stator::STATOR_COLUMN {
 
 struct StridedTuning {
   static constexpr int block = 256;
-  static constexpr int items = 4;              // a thread
+  // Of a thread: 16 bytes of the compute type, one where the function is so long that arithmetic is the limit.
+  template <class F, class C>
+  static constexpr int items = Heavy<F> ? 1 : 16 / int(sizeof(C));
   static constexpr int64_t host_tile = 16384;  // elements a block
   static constexpr int chunk_bytes = 8192;     // of each buffer on the fast host: all of them stay in L1
 };
@@ -26,6 +30,10 @@ struct Strided {
   const void* in[N];  // null: `value`
   C value[N];
   DType out_dtype, dtype[N];
+  bool dense;        // neighbouring elements lie side by side in every operand that moves
+  bool wide[N + 1];  // ... and are aligned for accesses of a thread's elements
+  abi::ErrorSlot slot;
+  uint16_t op;
 };
 
 namespace detail {
@@ -39,79 +47,138 @@ STATOR_FN auto call(const C (&x)[N]) {
   return call_at<F>(x, std::make_integer_sequence<int, N>{});
 }
 
+template <class F, class C>
+STATOR_FN bool faults(const C (&x)[2]) {
+  return F::faults(x[0], x[1]);
+}
+template <class C, int N>
+STATOR_FN void report_fault(const Strided<C, N>& p, int64_t position, C value) {
+  report(p.slot, p.op, abi::Fault::division_by_zero, position, convert<int64_t>(value));
+}
+
+// One operand's elements of a thread.
+template <int M, class C, int N>
+STATOR_FN Items<C, M> load_operand(const Strided<C, N>& p, int k, const Items<int64_t, M>& at, int count) {
+  const C* const own = static_cast<const C*>(p.in[k]);
+  const bool side_by_side = p.wide[k + 1] && count == M;
+  if (p.dtype[k] == dtype_of_v<C>)
+    return side_by_side ? load_side_by_side<C, M>(own + at[0]) : load_each<C>(own, at, count);
+  return side_by_side ? load_items<C, M>(p.in[k], p.dtype[k], at[0]) : load_many<C>(p.in[k], p.dtype[k], at, count);
+}
+
 // Blocks have threads.
 template <class F, class C, int N, int Size>
 STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
-  constexpr int Items = StridedTuning::items;
-  const int64_t first = group.block() * (Size * Items) + group.rank();
+  constexpr int Count = StridedTuning::items<F, C>;
+  const int64_t thread = group.block() * Size + group.rank();
+  const int64_t first = p.dense ? thread * Count : group.block() * (Size * Count) + group.rank();
+  const int apart = p.dense ? 1 : Size;
   if (first >= p.layout.size) return;
-  const int64_t left = (p.layout.size - first + Size - 1) / Size;
-  const int count = left < Items ? int(left) : Items;
-  int64_t at[N + 1][Items];
+  const int64_t left = (p.layout.size - first + apart - 1) / apart;
+  const int count = left < Count ? int(left) : Count;
+  int64_t linear[Count];
   STATOR_UNROLL()
-  for (int u = 0; u < Items; ++u) {
-    int64_t offset[N + 1];
-    const int64_t linear = first + u * Size;
-    p.layout.offsets(linear < p.layout.size ? linear : first, offset);
-    STATOR_UNROLL()
-    for (int k = 0; k <= N; ++k) at[k][u] = offset[k];
-  }
-  C x[N][Items] = {};
+  for (int u = 0; u < Count; ++u) linear[u] = u < count ? first + u * apart : first;
+  Items<int64_t, Count> at[N + 1];
+  p.layout.offsets(linear, at);
+  Items<C, Count> x[N];
   STATOR_UNROLL()
   for (int k = 0; k < N; ++k) {
     if (p.in[k] == nullptr) {
       STATOR_UNROLL()
-      for (int u = 0; u < Items; ++u) x[k][u] = p.value[k];
+      for (int u = 0; u < Count; ++u) x[k][u] = p.value[k];
     } else {
-      load_many(x[k], p.in[k], p.dtype[k], at[k + 1], count);
+      x[k] = load_operand<Count>(p, k, at[k + 1], count);
     }
   }
   using Y = decltype(call<F>(p.value));
-  Y y[Items];
+  Items<Y, Count> y;
   STATOR_UNROLL()
-  for (int u = 0; u < Items; ++u) {
+  for (int u = 0; u < Count; ++u) {
     C element[N];
     STATOR_UNROLL()
     for (int k = 0; k < N; ++k) element[k] = x[k][u];
     y[u] = call<F>(element);
+    if constexpr (Faulting<F>) {
+      if (u < count && faults<F>(element)) report_fault(p, first + u * apart, element[N - 1]);
+    }
   }
-  store_many(y, p.out, p.out_dtype, at[0], count);
+  const bool side_by_side = p.wide[0] && count == Count;
+  if (p.out_dtype == dtype_of_v<Y>) {
+    Y* const out = static_cast<Y*>(p.out);
+    if (side_by_side)
+      store_side_by_side(out + at[0][0], y);
+    else
+      store_each(y, out, at[0], count);
+  } else if (side_by_side) {
+    store_items(p.out, p.out_dtype, at[0][0], y);
+  } else {
+    store_many(p.out, p.out_dtype, at[0], y, count);
+  }
 }
 
 // One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place, and what
-// repeats within a chunk (a number, a row) is loaded once.
+// repeats within a chunk (a number, a row) is loaded once. The same for every functor, so these are calls.
+template <class C, int N>
+struct Chunks {
+  static constexpr int64_t size = StridedTuning::chunk_bytes / int64_t(sizeof(C));
+  const C* x[N];  // the operands of the chunk
+  int64_t period[N];
+  bool dense[N];
+  C buffer[N][2 * size];
+
+  STATOR_CALL void begin(const Strided<C, N>& p) {
+    const auto& l = p.layout;
+    for (int k = 0; k < N; ++k) {
+      period[k] = p.in[k] == nullptr ? 1 : period_of(l, k + 1);
+      if (period[k] > size) period[k] = 0;
+      dense[k] = p.dtype[k] == dtype_of_v<C> && p.in[k] != nullptr && is_row_major(l, k + 1);
+      if (period[k] == 0) continue;
+      buffer[k][0] = p.value[k];
+      if (p.in[k] != nullptr)
+        load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, 0, period[k]});
+      const int64_t used = size + period[k] < l.size ? size + period[k] : l.size;
+      for (int64_t i = period[k]; i < used; ++i) buffer[k][i] = buffer[k][i - period[k]];
+    }
+  }
+  STATOR_CALL void load(const Strided<C, N>& p, int64_t at, int64_t n) {
+    const auto& l = p.layout;
+    for (int k = 0; k < N; ++k) {
+      x[k] = period[k] > 0 ? buffer[k] + at % period[k] : dense[k] ? static_cast<const C*>(p.in[k]) + at : buffer[k];
+      if (!dense[k] && period[k] == 0)
+        load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, at, n});
+    }
+  }
+};
+
+template <class Y, class C, int N>
+STATOR_CALL bool is_dense_output(const Strided<C, N>& p) {
+  return p.out_dtype == dtype_of_v<Y> && is_row_major(p.layout, 0);
+}
+
 template <class F, class C, int N, int Size, int... K>
 STATOR_FN void strided_chunks(const Group<Size>& group, const Strided<C, N>& p, std::integer_sequence<int, K...>) {
-  constexpr int64_t Chunk = StridedTuning::chunk_bytes / int64_t(sizeof(C));
   using Y = decltype(call<F>(p.value));
-  C buffer[N][2 * Chunk];
-  Y result[Chunk];
+  constexpr int64_t Chunk = Chunks<C, N>::size;
   const auto& l = p.layout;
   const int64_t begin = group.block() * StridedTuning::host_tile;
   const int64_t end = begin + StridedTuning::host_tile < l.size ? begin + StridedTuning::host_tile : l.size;
-  int64_t period[N];
-  bool dense[N];
-  for (int k = 0; k < N; ++k) {
-    period[k] = p.in[k] == nullptr ? 1 : period_of(l, k + 1);
-    if (period[k] > Chunk) period[k] = 0;
-    dense[k] = p.dtype[k] == dtype_of_v<C> && p.in[k] != nullptr && is_row_major(l, k + 1);
-    if (period[k] == 0) continue;
-    buffer[k][0] = p.value[k];
-    if (p.in[k] != nullptr)
-      load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, 0, period[k]});
-    for (int64_t i = period[k]; i < Chunk + period[k]; ++i) buffer[k][i] = buffer[k][i - period[k]];
-  }
-  const bool dense_out = p.out_dtype == dtype_of_v<Y> && is_row_major(l, 0);
+  const bool dense_out = is_dense_output<Y>(p);
+  Chunks<C, N> in;
+  Y result[Chunk];
+  in.begin(p);
   for (int64_t at = begin; at < end; at += Chunk) {
     const int64_t n = end - at < Chunk ? end - at : Chunk;
-    const C* x[N];
-    for (int k = 0; k < N; ++k) {
-      x[k] = period[k] > 0 ? buffer[k] + at % period[k] : dense[k] ? static_cast<const C*>(p.in[k]) + at : buffer[k];
-      if (x[k] == buffer[k] && period[k] == 0)
-        load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, at, n});
-    }
+    in.load(p, at, n);
+    const C* const x[N] = {in.x[K]...};
     Y* const y = dense_out ? static_cast<Y*>(p.out) + at : result;
     group.for_each(n, [=](int64_t i) { y[i] = F{}(x[K][i]...); });
+    if constexpr (Faulting<F>) {
+      int64_t bad = 0;
+      for (int64_t i = 0; i < n; ++i) bad += F::faults(x[K][i]...);
+      for (int64_t i = 0; bad > 0 && i < n; ++i)
+        if (F::faults(x[K][i]...)) report_fault(p, at + i, x[N - 1][i]), bad = 0;
+    }
     if (!dense_out) store_runs(y, p.out, p.out_dtype, Walk{l.shape, l.strides[0], l.ndim, at, n});
   }
 }
@@ -127,19 +194,35 @@ STATOR_KERNEL void elementwise_strided_kernel(Strided<C, N> p) {
     detail::strided_items<F>(group, p);
 }
 
+namespace detail {
+template <int Count>
+bool is_wide(const abi::Elementwise& e, const abi::ElementwiseOperand& operand) {
+  return e.ndim == 1 && operand.strides[0] == 1 &&
+         reinterpret_cast<uintptr_t>(operand.data) % items_alignment(itemsize(operand.dtype), Count) == 0;
+}
+}  // namespace detail
+
 template <class F, class C, int N>
 void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
   Strided<C, N> p;
   p.layout = make_layout<N + 1>(e);
   p.out = e.out.data;
   p.out_dtype = e.out.dtype;
+  constexpr int count = StridedTuning::items<F, C>;
+  p.dense = e.ndim == 0 || (e.ndim == 1 && e.out.strides[0] == 1);
+  p.wide[0] = detail::is_wide<count>(e, e.out);
   for (int k = 0; k < N; ++k) {
     p.in[k] = e.in[k].immediate ? nullptr : e.in[k].data;
     p.dtype[k] = e.in[k].dtype;
     std::memcpy(&p.value[k], e.in[k].value, sizeof(C));
+    p.wide[k + 1] = p.in[k] != nullptr && detail::is_wide<count>(e, e.in[k]);
+    p.dense = p.dense && (p.in[k] == nullptr || e.ndim == 0 || e.in[k].strides[0] == 0 || e.in[k].strides[0] == 1);
   }
+  for (int k = 0; k <= N; ++k) p.wide[k] = p.wide[k] && p.dense;
+  p.slot = q.slot;
+  p.op = q.op;
   constexpr int block = StridedTuning::block;
-  const int64_t tile = fast_host ? StridedTuning::host_tile : block * StridedTuning::items;
+  const int64_t tile = fast_host ? StridedTuning::host_tile : block * count;
   launch(q, name, elementwise_strided_kernel<F, C, N, block>, {ceil_div(e.size, tile), block}, p);
 }
 

@@ -37,6 +37,29 @@ struct representative<F, T> {
 template <class F, class T>
 using representative_t = typename representative<F, T>::type;
 
+// What functors say of themselves:
+// light: the arithmetic is an instruction or two, so each storage type is worth a dense kernel that converts nothing.
+// dense_dtypes: the same, for these storage types only.
+template <class F>
+constexpr DTypeSet dense_dtypes() {
+  // The general kernel takes dense complex numbers as they are, and on the fast host every compute type.
+  constexpr DTypeSet whole = dtypes::integers | dtypes::boolean,
+                     worth = fast_host ? whole & ~dtype_bit(DType::int64) & ~dtype_bit(DType::uint64)
+                                       : whole | dtypes::floats;
+  if constexpr (requires { F::dense_dtypes; })
+    return F::dense_dtypes & worth;
+  else if constexpr (requires { F::light; })
+    return F::light ? worth : 0;
+  else
+    return 0;
+}
+// heavy: long enough for arithmetic to be the limit on a GPU, where one copy of it is then enough.
+template <class F>
+concept Heavy = F::heavy;
+// faults(x...): where the operands are an error that the error slot reports.
+template <class F>
+concept Faulting = requires { F::faults(int64_t(0), int64_t(0)); };
+
 // Calls f(type_tag<item>{}) for a type that moves items of d's size. Floating where it can be: g++ builds vectors of
 // floats in registers, of integers through memory.
 template <class F>

@@ -1,32 +1,37 @@
-// The reductions, one struct a row of the op table. `Compute<In>` is what the fast paths convert elements to,
-// `computes` what elements may be converted to; Of<In, C> is:
+// What a reduction accumulates. R<In, C> takes elements of In, computed in C, in a `mode`:
 //   Acc              the accumulator, combined in a fixed order; identity() never wins against an element
 //   single(v, i)     of the element v at row-major position i of the reduced axes
-//   located          whether a position is asked for (see ArgmaxOf)
-//   Lanes<W>         W accumulators side by side that take at most `run` elements each: enter(lane, v, step) after
-//                    clear(lanes used); then //                    fold(lane, first, stride) or total(first, stride,
-//                    apart) as Acc, where element (lane, step) is at first + step * stride (+ lane * apart)
+//   located          whether a position is asked for (see PositionOf)
+//   Lanes<W>         W accumulators side by side that take at most `run` elements each: enter(r, lane, v, step) after
+//                    clear(r, lanes used); then fold(r, lane, first, stride) or total(r, first, stride, apart) as Acc,
+//                    where element (lane, step) is at first + step * stride (+ lane * apart)
 //   finish(acc, n)   the result of n elements, in the type that is rounded once at the store
+// Each reducer's Of<In, C> and dtypes are at the end: `typed` have kernels that load them as they are, `computes` are
+// what all others are converted to.
 #pragma once
 
+#include "kernels/reduction.hpp"
 #include "kernels/reduction_values.cuh"
 
 namespace stator::STATOR_COLUMN {
+
+using abi::Finish;
+using abi::ReductionMode;
 
 // Lanes that do not care where an element stood. R: Lane, empty(), enter(lane, v), merge(lane, lane), widen(lane).
 template <class R, int W>
 struct PlainLanes {
   typename R::Lane value[W];
 
-  STATOR_FN void clear(int n) {
-    for (int j = 0; j < n; ++j) value[j] = R::empty();
+  STATOR_FN void clear(const R& r, int n) {
+    for (int j = 0; j < n; ++j) value[j] = r.empty();
   }
-  STATOR_FN void enter(int j, typename R::In v, int) { value[j] = R::enter(value[j], v); }
-  STATOR_FN typename R::Acc fold(int j, int64_t, int64_t) const { return R::widen(value[j]); }
-  STATOR_FN typename R::Acc total(int64_t, int64_t, int64_t) {
+  STATOR_FN void enter(const R& r, int j, typename R::In v, int) { value[j] = r.enter(value[j], v); }
+  STATOR_FN typename R::Acc fold(const R& r, int j, int64_t, int64_t) const { return r.widen(value[j]); }
+  STATOR_FN typename R::Acc total(const R& r, int64_t, int64_t, int64_t) {
     for (int s = W / 2; s > 0; s /= 2)
-      for (int j = 0; j < s; ++j) value[j] = R::merge(value[j], value[j + s]);
-    return R::widen(value[0]);
+      for (int j = 0; j < s; ++j) value[j] = r.merge(value[j], value[j + s]);
+    return r.widen(value[0]);
   }
 };
 
@@ -40,32 +45,58 @@ struct SumOf {
   using Acc = typename Types::Acc;
   template <int W>
   using Lanes = PlainLanes<SumOf, W>;
+  ReductionMode mode;
 
-  STATOR_FN static Lane empty() { return Lane(0); }
-  STATOR_FN static Lane enter(Lane lane, In v) { return wrapping_add(lane, convert<Lane>(v)); }
-  STATOR_FN static Lane merge(Lane a, Lane b) { return wrapping_add(a, b); }
-  STATOR_FN static Acc widen(Lane lane) { return Types::widen(lane); }
-  STATOR_FN static Acc identity() { return widen(empty()); }
-  STATOR_FN static Acc single(In v, int64_t) { return widen(convert<Lane>(v)); }
-  STATOR_FN static Acc combine(Acc a, Acc b) { return Types::combine(a, b); }
-  STATOR_FN static auto finish(Acc acc, int64_t) { return Types::value(acc); }
-};
-
-template <class In, class C>
-struct MeanOf : SumOf<In, C> {
-  using typename SumOf<In, C>::Acc;
-  STATOR_FN static auto finish(Acc acc, int64_t count) {
-    const auto total = SumOf<In, C>::Types::value(acc);
-    if constexpr (std::is_floating_point_v<C>)
-      return total / double(count);
+  STATOR_FN Lane empty() const { return Lane(0); }
+  STATOR_FN Lane taken(In v) const {
+    const Lane value = convert<Lane>(v);
+    if constexpr (std::is_integral_v<Lane>)
+      return value;
     else
-      return complex<double>{total.re / double(count), total.im / double(count)};
+      return mode.skip_nan && value != value ? Lane(0) : value;
+  }
+  STATOR_FN Lane enter(Lane lane, In v) const { return wrapping_add(lane, taken(v)); }
+  STATOR_FN Lane merge(Lane a, Lane b) const { return wrapping_add(a, b); }
+  STATOR_FN Acc widen(Lane lane) const { return Types::widen(lane); }
+  STATOR_FN Acc identity() const { return widen(empty()); }
+  STATOR_FN Acc single(In v, int64_t) const { return widen(taken(v)); }
+  STATOR_FN Acc combine(Acc a, Acc b) const { return Types::combine(a, b); }
+  STATOR_FN auto finish(Acc acc, int64_t n) const {
+    const auto total = Types::value(acc);
+    if constexpr (std::is_integral_v<C>)
+      return total;
+    else if constexpr (is_complex<C>)
+      return mode.finish == Finish::mean ? complex<double>{total.re / double(n), total.im / double(n)} : complex<double>{total.re, total.im};
+    else
+      return mode.finish == Finish::mean ? total / double(n) : total;
   }
 };
 
-// Equal: -0 and +0 are one value.
+// float32 multiplies in double, so that intermediate products neither overflow nor vanish where the result does not.
+template <class In_, class C>
+struct ProductOf {
+  using In = In_;
+  static constexpr bool located = false;
+  static constexpr int run = 127;
+  using Acc = std::conditional_t<std::is_same_v<C, float>, double, std::conditional_t<std::is_same_v<C, complex<float>>, complex<double>, C>>;
+  using Lane = Acc;
+  template <int W>
+  using Lanes = PlainLanes<ProductOf, W>;
+  ReductionMode mode;
+
+  STATOR_FN Lane empty() const { return Lane(1); }
+  STATOR_FN Lane enter(Lane lane, In v) const { return merge(lane, convert<Lane>(v)); }
+  STATOR_FN Lane merge(Lane a, Lane b) const { return wrapping_multiply(a, b); }
+  STATOR_FN Acc widen(Lane lane) const { return lane; }
+  STATOR_FN Acc identity() const { return empty(); }
+  STATOR_FN Acc single(In v, int64_t) const { return convert<Lane>(v); }
+  STATOR_FN Acc combine(Acc a, Acc b) const { return merge(a, b); }
+  STATOR_FN Acc finish(Acc acc, int64_t) const { return acc; }
+};
+
+// The largest or the smallest. Equal: -0 and +0 are one value.
 template <class In_, bool Equal = false>
-struct MaxOf {
+struct ExtremeOf {
   using In = In_;
   using Order = OrderKey<In>;
   static constexpr bool located = false;
@@ -73,31 +104,43 @@ struct MaxOf {
   using Lane = typename Order::Key;
   using Acc = Lane;
   template <int W>
-  using Lanes = PlainLanes<MaxOf, W>;
+  using Lanes = PlainLanes<ExtremeOf, W>;
+  ReductionMode mode;
 
-  STATOR_FN static Lane key(In v) { return Equal ? Order::of_equal(v) : Order::of(v); }
-  STATOR_FN static Lane empty() { return Order::lowest; }
-  STATOR_FN static Lane enter(Lane lane, In v) { return merge(lane, key(v)); }
-  STATOR_FN static Lane merge(Lane a, Lane b) { return a > b ? a : b; }
-  STATOR_FN static Acc widen(Lane lane) { return lane; }
-  STATOR_FN static Acc identity() { return Order::lowest; }
-  STATOR_FN static Acc single(In v, int64_t) { return key(v); }
-  STATOR_FN static Acc combine(Acc a, Acc b) { return merge(a, b); }
-  STATOR_FN static In finish(Acc acc, int64_t) { return Order::value(acc); }
+  STATOR_FN Lane turn() const { return mode.smallest ? Lane(~Lane(0)) : Lane(0); }
+  STATOR_FN Lane of_nan() const { return mode.skip_nan ? Order::lowest : Order::highest; }
+  STATOR_FN Lane key(In v) const {
+    return Equal ? Order::of_equal(v, turn(), of_nan()) : Order::of(v, turn(), of_nan());
+  }
+  STATOR_FN Lane empty() const {
+    if constexpr (std::is_signed_v<In> && std::is_integral_v<In>)
+      return Lane(Order::lowest >> (mode.bits < 8 * int(sizeof(Lane)) ? 8 * int(sizeof(Lane)) - mode.bits : 0));
+    else
+      return Order::lowest;
+  }
+  STATOR_FN Lane enter(Lane lane, In v) const { return merge(lane, key(v)); }
+  STATOR_FN Lane merge(Lane a, Lane b) const { return a > b ? a : b; }
+  STATOR_FN Acc widen(Lane lane) const { return lane; }
+  STATOR_FN Acc identity() const { return empty(); }
+  STATOR_FN Acc single(In v, int64_t) const { return key(v); }
+  STATOR_FN Acc combine(Acc a, Acc b) const { return merge(a, b); }
+  STATOR_FN In finish(Acc acc, int64_t) const { return Order::value(acc, turn(), of_nan()); }
 };
 
+// Where the extreme stands: the first place of ties; NaN wins.
 template <class In_>
-struct ArgmaxOf {
+struct PositionOf {
   using In = In_;
   using Order = OrderKey<In>;
   using Key = typename Order::Key;
-  using Extreme = MaxOf<In, true>;
+  using Extreme = ExtremeOf<In, true>;
   static constexpr bool located = true;
   static constexpr int run = 127;  // steps fit in the narrowest lane
   struct Acc {
     Key key;
     int64_t index;
   };
+  ReductionMode mode;
   // A lane remembers its step in as few bits as the key has, so that both vectorise alike.
   template <int W>
   struct Lanes {
@@ -105,76 +148,85 @@ struct ArgmaxOf {
     Key key[W];
     Step at[W];
 
-    STATOR_FN void clear(int n) {
+    STATOR_FN void clear(const PositionOf&, int n) {
       for (int j = 0; j < n; ++j) key[j] = Order::lowest, at[j] = 0;
     }
-    STATOR_FN void enter(int j, In v, int step) {
-      const Key k = Order::of_equal(v);
+    STATOR_FN void enter(const PositionOf& r, int j, In v, int step) {
+      const Key k = r.extreme().key(v);
       at[j] = k > key[j] ? Step(step) : at[j];
       key[j] = k > key[j] ? k : key[j];
     }
-    STATOR_FN Acc fold(int j, int64_t first, int64_t stride) const { return {key[j], first + at[j] * stride}; }
-    STATOR_FN Acc total(int64_t first, int64_t stride, int64_t apart) const {
-      Acc acc = fold(0, first, stride);
-      for (int j = 1; j < W; ++j) acc = combine(acc, fold(j, first + j * apart, stride));
+    STATOR_FN Acc fold(const PositionOf&, int j, int64_t first, int64_t stride) const {
+      return {key[j], first + at[j] * stride};
+    }
+    STATOR_FN Acc total(const PositionOf& r, int64_t first, int64_t stride, int64_t apart) const {
+      Acc acc = fold(r, 0, first, stride);
+      for (int j = 1; j < W; ++j) acc = r.combine(acc, fold(r, j, first + j * apart, stride));
       return acc;
     }
   };
 
-  STATOR_FN static Acc identity() { return {Order::lowest, std::numeric_limits<int64_t>::max()}; }
-  STATOR_FN static Acc single(In v, int64_t index) { return {Order::of_equal(v), index}; }
-  STATOR_FN static Acc combine(Acc a, Acc b) { return a.key > b.key || (a.key == b.key && a.index <= b.index) ? a : b; }
+  STATOR_FN Extreme extreme() const { return {mode}; }
+  STATOR_FN Acc identity() const { return {Order::lowest, std::numeric_limits<int64_t>::max()}; }
+  STATOR_FN Acc single(In v, int64_t index) const { return {extreme().key(v), index}; }
+  STATOR_FN Acc combine(Acc a, Acc b) const { return a.key > b.key || (a.key == b.key && a.index <= b.index) ? a : b; }
   // The fast host finds the extreme of a run first, and its place only where it beats the runs before.
-  STATOR_FN static void update(Acc& acc, const In* p, int n, int64_t first, Key extreme) {
-    if (extreme < acc.key || (extreme == acc.key && acc.index < first)) return;
+  STATOR_FN void update(Acc& acc, const In* p, int n, int64_t first, Key best) const {
+    if (best < acc.key || (best == acc.key && acc.index < first)) return;
     constexpr int piece = 64;
+    const Extreme e = extreme();
     int i = 0;
     for (; i + piece <= n; i += piece) {
       Key hits = 0;
-      for (int j = 0; j < piece; ++j) hits |= Key(Order::of_equal(p[i + j]) == extreme);
+      for (int j = 0; j < piece; ++j) hits |= Key(e.key(p[i + j]) == best);
       if (hits) break;
     }
-    while (Order::of_equal(p[i]) != extreme) ++i;
-    acc = {extreme, first + i};
+    while (e.key(p[i]) != best) ++i;
+    acc = {best, first + i};
   }
-  STATOR_FN static int64_t finish(Acc acc, int64_t) { return acc.index; }
+  STATOR_FN int64_t finish(Acc acc, int64_t) const { return acc.index; }
 };
 
 namespace reducers {
 
+// What narrow integers are summed in, and what everything else is computed in.
+template <class In>
+using Wide =
+    std::conditional_t<std::is_integral_v<In>,
+                       std::conditional_t<std::is_unsigned_v<In> && !std::is_same_v<In, bool>, uint64_t, int64_t>,
+                       opmath_t<In>>;
+inline constexpr DTypeSet common = dtypes::full_floats | dtype_bit(DType::int32) | dtype_bit(DType::int64);
+
 struct sum {
-  static constexpr DTypeSet computes = dtypes::all;
+  static constexpr DTypeSet typed = common, computes = dtypes::all;
   template <class In>
-  using Compute =
-      std::conditional_t<std::is_integral_v<In>,
-                         std::conditional_t<std::is_unsigned_v<In> && !std::is_same_v<In, bool>, uint64_t, int64_t>,
-                         opmath_t<In>>;
+  using Compute = Wide<In>;
   template <class In, class C>
   using Of = SumOf<In, C>;
 };
 
-struct mean {
-  static constexpr DTypeSet computes = dtypes::inexact;
+struct product {
+  static constexpr DTypeSet typed = dtypes::full_floats, computes = dtypes::all;
   template <class In>
-  using Compute = std::conditional_t<std::is_integral_v<In>, double, opmath_t<In>>;
+  using Compute = Wide<In>;
   template <class In, class C>
-  using Of = MeanOf<In, C>;
+  using Of = ProductOf<In, C>;
 };
 
-struct max {
-  static constexpr DTypeSet computes = dtypes::reals | dtypes::boolean;
+struct extreme {
+  static constexpr DTypeSet typed = common, computes = dtypes::reals | dtypes::boolean;
   template <class In>
   using Compute = In;
   template <class In, class>
-  using Of = MaxOf<In>;
+  using Of = ExtremeOf<In>;
 };
 
-struct argmax {
-  static constexpr DTypeSet computes = dtypes::reals | dtypes::boolean;
+struct position {
+  static constexpr DTypeSet typed = common, computes = dtypes::reals | dtypes::boolean;
   template <class In>
   using Compute = In;
   template <class In, class>
-  using Of = ArgmaxOf<In>;
+  using Of = PositionOf<In>;
 };
 
 }  // namespace reducers

@@ -1,4 +1,4 @@
-// One shard of the reduction launchers: the rows of the op table whose number is STATOR_SHARD modulo STATOR_SHARDS.
+// One shard of the reduction launchers: the reducers whose number is STATOR_SHARD modulo STATOR_SHARDS.
 #include "kernels/reduction_plan.cuh"
 #include "kernels/reduction_shards.cuh"
 
@@ -27,22 +27,29 @@ void submit(const abi::Queue& q, const ReductionPlan& p) {
     launch(q, "reduce_rows", reduce_rows<R, Source, Tune::block>, config, p.work);
 }
 
-template <class Spec, DTypeSet Set>
+template <class Spec>
 void reduce(const abi::Queue& q, const abi::Reduction& r, const kernels::ReductionScratch& scratch) {
-  const auto run = [&]<class T>(type_tag<T>) {
-    using C = typename Spec::template Compute<T>;
-    const bool typed = widest(r.compute) == widest(dtype_of_v<C>);
+  const auto plan = [&](bool typed) {
     ReductionPlan p = plan_reduction(*q.limits, r, typed);
     p.work.partials = scratch.partials;
     p.work.counters = scratch.counters;
-    if (typed && p.path != ReductionPath::strided) return submit<typename Spec::template Of<T, C>, Typed<T>>(q, p);
-    visit(widest(r.compute), [&]<class W>(type_tag<W>) {
-      if constexpr (widest(dtype_of_v<W>) == dtype_of_v<W> && in(dtype_of_v<W>, Spec::computes))
-        submit<typename Spec::template Of<W, W>, Any<W>>(q, p);
-    });
+    return p;
   };
-  visit(r.in_dtype, [&]<class T>(type_tag<T> tag) {
-    if constexpr (in(dtype_of_v<T>, Set)) run(tag);
+  bool done = false;
+  visit(r.in_dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (in(dtype_of_v<T>, Spec::typed)) {
+      using C = typename Spec::template Compute<T>;
+      if (r.mask != nullptr || widest(r.compute) != widest(dtype_of_v<C>)) return;
+      const ReductionPlan p = plan(true);
+      if (p.path == ReductionPath::strided) return;
+      submit<typename Spec::template Of<T, C>, Typed<T>>(q, p);
+      done = true;
+    }
+  });
+  if (done) return;
+  visit(widest(r.compute), [&]<class W>(type_tag<W>) {
+    if constexpr (widest(dtype_of_v<W>) == dtype_of_v<W> && in(dtype_of_v<W>, Spec::computes))
+      submit<typename Spec::template Of<W, W>, Any<W>>(q, plan(false));
   });
 }
 
@@ -50,19 +57,18 @@ void reduce(const abi::Queue& q, const abi::Reduction& r, const kernels::Reducti
 
 template <>
 void fill_reduction_shard<STATOR_SHARD>(kernels::ReductionTable& table) {
-  const auto fill = [&]<Op op, class Spec, DTypeSet set>() {
-    if constexpr (int(op) % STATOR_SHARDS == STATOR_SHARD) table.op[int(op)] = reduce<Spec, set>;
+  const auto fill = [&]<kernels::Reducer which, class Spec>() {
+    if constexpr (int(which) % STATOR_SHARDS == STATOR_SHARD) table.run[int(which)] = reduce<Spec>;
   };
-  using namespace dtypes;
-#define STATOR_FILL_reduce(name, set) fill.template operator()<Op::name, reducers::name, set>();
-#define STATOR_FILL_creation(name, set)
-#define STATOR_FILL_unary(name, set)
-#define STATOR_FILL_binary(name, set)
-#define STATOR_FILL_view(name, set)
-#define STATOR_FILL_other(name, set)
-#define STATOR_FILL_method(name, set)
-#define OP(name, call, cls, set, ...) STATOR_FILL_##cls(name, (set))
-#include <stator/ops.def>
+  using enum kernels::Reducer;
+  fill.template operator()<sum, reducers::sum>();
+  fill.template operator()<product, reducers::product>();
+  fill.template operator()<extreme, reducers::extreme>();
+  fill.template operator()<position, reducers::position>();
+  fill.template operator()<count, reducers::count>();
+  fill.template operator()<moments, reducers::moments>();
+  fill.template operator()<norm, reducers::norm>();
+  fill.template operator()<logsumexp, reducers::logsumexp>();
 }
 
 }  // namespace stator::STATOR_COLUMN

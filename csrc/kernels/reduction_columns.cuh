@@ -15,7 +15,7 @@ struct ColumnTuning {
 
 // Where a block works: tile `t` of the columns of outer position `o`, rows [begin, end).
 struct ColumnTile {
-  int64_t base, group, column, width, split, begin, end;
+  int64_t base, mask_base, group, column, width, split, begin, end;
 };
 
 STATOR_FN ColumnTile column_tile(const ReductionWork& w, int64_t block) {
@@ -27,6 +27,7 @@ STATOR_FN ColumnTile column_tile(const ReductionWork& w, int64_t block) {
   t.column = (t.group - outer * tiles) * w.tile;
   t.width = w.columns - t.column < w.tile ? w.columns - t.column : w.tile;
   t.base = w.kept.offset(outer) + t.column * w.column_step;
+  t.mask_base = w.kept.mask_offset(outer) + t.column * w.mask_column_step;
   t.column += outer * w.columns;  // of the output from here on
   t.begin = t.split * w.share;
   t.end = t.begin + w.share < w.count ? t.begin + w.share : w.count;
@@ -38,61 +39,68 @@ template <class R, class Source, class G>
 STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
   using Acc = typename R::Acc;
   constexpr int U = ColumnTuning::rows;
+  const R r{w.mode};
   const Source source(w.in, w.in_dtype);
   const ColumnTile t = column_tile(w, group.block());
   const int x = group.rank() & (w.threads - 1), y = group.rank() / w.threads, high = group.size / w.threads;
-  Acc acc = R::identity();
+  Acc acc = r.identity();
   if (x < t.width) {
     const int64_t at = t.base + x * w.column_step;
     int64_t row = t.begin + y;
-    for (; row + int64_t(U - 1) * high < t.end;) {
+    if (w.mask != nullptr) {
+      const bool* const mask = w.mask + t.mask_base + x * w.mask_column_step;
+      for (; row < t.end; row += high)
+        if (mask[w.reduced.mask_offset(row)])
+          acc = r.combine(acc, r.single(source.at(at + w.reduced.offset(row)), row));
+    }
+    while (row + int64_t(U - 1) * high < t.end) {
       typename R::template Lanes<U> lanes;
-      lanes.clear(U);
+      lanes.clear(r, U);
       const int64_t first = row;
       for (int k = 0; k < R::run && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
         typename R::In value[U];
         STATOR_UNROLL()
         for (int j = 0; j < U; ++j) value[j] = source.at(at + w.reduced.offset(row + int64_t(j) * high));
         STATOR_UNROLL()
-        for (int j = 0; j < U; ++j) lanes.enter(j, value[j], k);
+        for (int j = 0; j < U; ++j) lanes.enter(r, j, value[j], k);
       }
-      acc = R::combine(acc, lanes.total(first, int64_t(U) * high, high));
+      acc = r.combine(acc, lanes.total(r, first, int64_t(U) * high, high));
     }
-    for (; row < t.end; row += high) acc = R::combine(acc, R::single(source.at(at + w.reduced.offset(row)), row));
+    for (; row < t.end; row += high) acc = r.combine(acc, r.single(source.at(at + w.reduced.offset(row)), row));
   }
-  acc = fold_threads<R>(group, acc, w.threads, group.size);
+  acc = fold_threads(r, group, acc, w.threads, group.size);
   const bool mine = y == 0 && x < t.width;
   if (w.splits > 1) {
     Acc* const partials = static_cast<Acc*>(w.partials) + t.group * w.splits * w.tile;
     if (mine) partials[t.split * w.tile + x] = acc;
     if (!group.last_block(w.counters + t.group, uint32_t(w.splits))) return;
-    acc = R::identity();
+    acc = r.identity();
     if (x < t.width)
-      for (int s = y; s < w.splits; s += high) acc = R::combine(acc, partials[s * w.tile + x]);
-    acc = fold_threads<R>(group, acc, w.threads, group.size);
+      for (int s = y; s < w.splits; s += high) acc = r.combine(acc, partials[s * w.tile + x]);
+    acc = fold_threads(r, group, acc, w.threads, group.size);
   }
-  if (mine) store_result<R>(w, t.column + x, acc);
+  if (mine) store_result(r, w, t.column + x, acc);
 }
 
 template <class R, class T>
-STATOR_FN void enter_row(typename R::template Lanes<ColumnTuning::width>& lanes, const Typed<T>& source, int64_t offset,
+STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Typed<T>& source, int64_t offset,
                          int64_t step, int width, int k) {
   const T* const p = source.p + offset;
   if (step == 1)
 #pragma GCC ivdep
-    for (int j = 0; j < width; ++j) lanes.enter(j, p[j], k);
+    for (int j = 0; j < width; ++j) lanes.enter(r, j, p[j], k);
   else
-    for (int j = 0; j < width; ++j) lanes.enter(j, p[j * step], k);
+    for (int j = 0; j < width; ++j) lanes.enter(r, j, p[j * step], k);
 }
 template <class R, class C>
-STATOR_FN void enter_row(typename R::template Lanes<ColumnTuning::width>& lanes, const Any<C>& source, int64_t offset,
+STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Any<C>& source, int64_t offset,
                          int64_t step, int width, int k) {
   constexpr int piece = 64;
   C value[piece];
   for (int j = 0; j < width; j += piece) {
     const int count = width - j < piece ? width - j : piece;
     load_line(value, source.p, source.dtype, offset + j * step, step, count);
-    for (int i = 0; i < count; ++i) lanes.enter(j + i, value[i], k);
+    for (int i = 0; i < count; ++i) lanes.enter(r, j + i, value[i], k);
   }
 }
 
@@ -102,6 +110,7 @@ template <class R, class Source, class G>
 STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
   using Acc = typename R::Acc;
   constexpr int W = ColumnTuning::width;
+  const R r{w.mode};
   const Source source(w.in, w.in_dtype);
   const ColumnTile t = column_tile(w, group.block());
   const int width = int(t.width);
@@ -110,19 +119,27 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
   const int together = dense ? W / width : 1;
   typename R::template Lanes<W> lanes;
   Acc acc[W];
-  for (int j = 0; j < width; ++j) acc[j] = R::identity();
-  for (int64_t row = t.begin; row < t.end;) {
-    lanes.clear(together * width);
+  for (int j = 0; j < width; ++j) acc[j] = r.identity();
+  int64_t row = t.begin;
+  for (; w.mask != nullptr && row < t.end; ++row) {
+    const bool* const mask = w.mask + t.mask_base + w.reduced.mask_offset(row);
+    const int64_t at = t.base + w.reduced.offset(row);
+    for (int j = 0; j < width; ++j)
+      if (mask[j * w.mask_column_step])
+        acc[j] = r.combine(acc[j], r.single(source.at(at + j * w.column_step), row));
+  }
+  while (row < t.end) {
+    lanes.clear(r, together * width);
     const int64_t first = row;
     int widest = 0;
     for (int k = 0; k < R::run && row < t.end; ++k) {
       const int rows = t.end - row < together ? int(t.end - row) : together;
-      enter_row<R>(lanes, source, t.base + w.reduced.offset(row), w.column_step, rows * width, k);
+      enter_row<R>(r, lanes, source, t.base + w.reduced.offset(row), w.column_step, rows * width, k);
       widest = k == 0 ? rows : widest;
       row += rows;
     }
     for (int i = 0; i < widest; ++i)
-      for (int j = 0; j < width; ++j) acc[j] = R::combine(acc[j], lanes.fold(i * width + j, first + i, together));
+      for (int j = 0; j < width; ++j) acc[j] = r.combine(acc[j], lanes.fold(r, i * width + j, first + i, together));
   }
   if (w.splits > 1) {
     Acc* const partials = static_cast<Acc*>(w.partials) + t.group * w.splits * w.tile;
@@ -130,9 +147,9 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
     if (!group.last_block(w.counters + t.group, uint32_t(w.splits))) return;
     for (int j = 0; j < width; ++j) acc[j] = partials[j];
     for (int s = 1; s < w.splits; ++s)
-      for (int j = 0; j < width; ++j) acc[j] = R::combine(acc[j], partials[s * w.tile + j]);
+      for (int j = 0; j < width; ++j) acc[j] = r.combine(acc[j], partials[s * w.tile + j]);
   }
-  for (int j = 0; j < width; ++j) store_result<R>(w, t.column + j, acc[j]);
+  for (int j = 0; j < width; ++j) store_result(r, w, t.column + j, acc[j]);
 }
 
 template <class R, class Source, int Size>

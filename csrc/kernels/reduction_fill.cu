@@ -7,7 +7,7 @@ namespace stator::STATOR_COLUMN {
 namespace {
 
 // For whichever kernel the launcher takes.
-kernels::ReductionNeeds needs(const abi::DeviceLimits& limits, Op, const abi::Reduction& r) {
+kernels::ReductionNeeds needs(const abi::DeviceLimits& limits, const abi::Reduction& r) {
   kernels::ReductionNeeds needs{};
   for (const bool typed : {false, true}) {
     const ReductionPlan p = plan_reduction(limits, r, typed);

@@ -15,7 +15,7 @@ struct ReductionTuning {
   static constexpr int64_t least_run = by_column<1024, 16>::value;       // shorter runs go by offsets
   static constexpr int64_t least_block = 32768;                          // elements of a fast-host block of rows
 };
-inline constexpr int64_t most_accumulator_bytes = 32;
+inline constexpr int64_t most_accumulator_bytes = 64;  // of every reducer
 
 enum class ReductionPath { rows, strided, columns };
 
@@ -100,9 +100,12 @@ inline ReductionPlan plan_reduction(const abi::DeviceLimits& limits, const abi::
   const bool rows = path == ReductionPath::rows, down = path == ReductionPath::columns;
   ReductionPlan p{path,
                   1,
-                  {r.in, r.out, r.in_dtype, r.out_dtype, Axes(k - down, r.kept_shape, r.kept_strides),
-                   Axes(n - rows, r.reduced_shape, r.reduced_strides), down ? columns : 1, kept_step, rows ? run : 1,
-                   r.reduced_size, 1, 1, r.reduced_size, 1, nullptr, nullptr}};
+                  {r.in, r.mask, r.out, r.in_dtype, r.out_dtype, r.mode,
+                   Axes(k - down, r.kept_shape, r.kept_strides, r.kept_mask_strides),
+                   Axes(n - rows, r.reduced_shape, r.reduced_strides, r.reduced_mask_strides), down ? columns : 1,
+                   kept_step, k > 0 ? r.kept_mask_strides[k - 1] : 0, rows ? run : 1, r.reduced_size, 1, 1,
+                   r.reduced_size, 1, nullptr, nullptr}};
+  p.work.mode.bits = 8 * itemsize(r.in_dtype);
   if (down)
     plan_columns(limits, p, itemsize(r.in_dtype));
   else

@@ -31,27 +31,35 @@ struct OrderKey {
                                                                 : 52;
   static constexpr Key infinity = floating ? Key((uint64_t(highest) >> mantissa) << mantissa) : highest;
 
-  STATOR_FN static Key of(T value) {
+  STATOR_FN static bool is_nan(T value) {
+    if constexpr (floating)
+      return Key(std::bit_cast<Key>(value) & highest) > infinity;
+    else
+      return false;
+  }
+  // In the order of values, or with `turn` = -1 in the opposite one; NaN as `of_nan` says, highest or lowest.
+  STATOR_FN static Key of(T value, Key turn, Key of_nan) {
     if constexpr (floating) {
       const Key bits = std::bit_cast<Key>(value);
-      const Key key = Key(bits ^ Key(Key(bits >> (8 * sizeof(T) - 1)) & highest));
-      return Key(bits & highest) > infinity ? highest : key;
+      const Key key = Key(bits ^ Key(Key(bits >> (8 * sizeof(T) - 1)) & highest) ^ turn);
+      return Key(bits & highest) > infinity ? of_nan : key;
     } else {
-      return Key(value);
+      return Key(Key(value) ^ turn);
     }
   }
-  STATOR_FN static T value(Key key) {
+  STATOR_FN static T value(Key key, Key turn, Key of_nan) {
     if constexpr (floating) {
-      const Key bits = Key(key ^ Key(Key(key >> (8 * sizeof(T) - 1)) & highest));
-      return std::bit_cast<T>(key == highest ? Key(infinity | Key(Key(1) << (mantissa - 1))) : bits);
+      if (key == highest || (key == lowest && of_nan == lowest)) return std::bit_cast<T>(Key(infinity | (Key(1) << (mantissa - 1))));
+      if (key == lowest) return std::bit_cast<T>(Key(turn ? infinity : infinity | lowest));  // of no element
+      key = Key(key ^ turn);
+      return std::bit_cast<T>(Key(key ^ Key(Key(key >> (8 * sizeof(T) - 1)) & highest)));
     } else {
-      return T(key);
+      return T(Key(key ^ turn));
     }
   }
   // -0 and +0 alike, as comparison has it: for the place of an extreme value.
-  STATOR_FN static Key of_equal(T value) {
-    const Key key = of(value);
-    return floating ? Key(key + Key(key == Key(-1))) : key;
+  STATOR_FN static Key of_equal(T value, Key turn, Key of_nan) {
+    return of(floating && value == T(0) ? T(0) : value, turn, of_nan);
   }
 };
 

@@ -4,7 +4,8 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/vector.cuh"
-#include "kernels/reducers.cuh"
+#include "kernels/elementwise_runs.cuh"
+#include "kernels/reducers_statistics.cuh"
 #include "kernels/reduction.hpp"
 
 #include <algorithm>
@@ -17,29 +18,35 @@ struct Axes {
   bool small = true;
   int64_t size = 1;
   FastDivmod fast[abi::max_dims];
-  int64_t shape[abi::max_dims], strides[abi::max_dims];
+  int64_t shape[abi::max_dims], strides[abi::max_dims], mask_strides[abi::max_dims];
 
-  Axes(int count, const int64_t* extents, const int64_t* steps) : ndim(count) {
+  Axes(int count, const int64_t* extents, const int64_t* steps, const int64_t* mask_steps) : ndim(count) {
     for (int d = 0; d < count; ++d) size *= extents[d];
     small = size <= std::numeric_limits<int32_t>::max();
     for (int d = 0; d < count; ++d) {
       shape[d] = extents[d];
       strides[d] = steps[d];
+      mask_strides[d] = mask_steps[d];
       if (small && extents[d] > 0) fast[d] = FastDivmod(int32_t(extents[d]));
     }
   }
 
-  STATOR_FN int64_t offset(int64_t i) const {
-    if (ndim <= 1) return ndim == 0 ? 0 : i * strides[0];
-    if (!small) return offset_of(i, ndim, shape, strides);
+  STATOR_FN int64_t offset(int64_t i) const { return along(i, strides); }
+  STATOR_FN int64_t mask_offset(int64_t i) const { return along(i, mask_strides); }
+
+ private:
+  STATOR_FN int64_t along(int64_t i, const int64_t* steps) const {
+    if (ndim <= 1) return ndim == 0 ? 0 : i * steps[0];
+    if (!small) return offset_of(i, ndim, shape, steps);
     int32_t rest = int32_t(i);
     int64_t sum = 0;
+    STATOR_UNROLL(1)
     for (int d = ndim - 1; d > 0; --d) {
       int32_t coordinate;
       rest = fast[d].divmod(rest, coordinate);
-      sum += coordinate * strides[d];
+      sum += coordinate * steps[d];
     }
-    return sum + rest * strides[0];
+    return sum + rest * steps[0];
   }
 };
 
@@ -47,10 +54,12 @@ struct Axes {
 // reduced.offset(r) + i. Rows have one column; columns have runs of one element.
 struct ReductionWork {
   const void* in;
+  const bool* mask;  // null, or which elements count
   void* out;
   DType in_dtype, out_dtype;
+  ReductionMode mode;
   Axes kept, reduced;
-  int64_t columns, column_step;  // the innermost kept axis (columns only)
+  int64_t columns, column_step, mask_column_step;  // the innermost kept axis (columns only)
   int64_t run;                   // elements of the innermost reduced axis (dense rows only)
   int64_t count;                 // elements behind one output
   int32_t threads;               // a power of two: threads along a row, or columns side by side
@@ -76,31 +85,13 @@ struct Any {
   const void* p;
   DType dtype;
   STATOR_FN Any(const void* base, DType d) : p(base), dtype(d) {}
-  STATOR_FN C at(int64_t offset) const { return load_as<C>(p, dtype, offset); }
+  STATOR_FN C at(int64_t offset) const { return load_one<C>(p, dtype, offset); }
 };
-
-// `count` of N elements `step` apart, for the fast host: dense ones vectorise.
-template <class T, int N, class C>
-STATOR_FN void load_line_of(C (&out)[N], const T* p, int64_t step, int count) {
-  if (step == 1 && count == N)
-    for (int k = 0; k < N; ++k) out[k] = convert<C>(p[k]);
-  else
-    for (int k = 0; k < count; ++k) out[k] = convert<C>(p[k * step]);
-}
-// A call of its own: inlined, its switch would make most of the code of every kernel.
-template <int N, class C>
-__attribute__((noinline)) void load_line(C (&out)[N], const void* base, DType d, int64_t offset, int64_t step,
-                                         int count) {
-#define STATOR_CASE(name, type) \
-  case DType::name: return load_line_of(out, static_cast<const type*>(base) + offset, step, count);
-  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
-#undef STATOR_CASE
-}
 
 // Combines the accumulators of the threads rank, rank + apart, rank + 2 * apart, ... below `size`, a power of two, in
 // a fixed tree; the threads with rank < apart get the results. Every thread of the block calls it.
 template <class R, class G>
-STATOR_FN typename R::Acc fold_threads(const G& group, typename R::Acc acc, int apart, int size) {
+STATOR_FN typename R::Acc fold_threads(const R& r, const G& group, typename R::Acc acc, int apart, int size) {
   using Acc = typename R::Acc;
   if constexpr (G::size > 1) {
     struct Shared {
@@ -112,7 +103,7 @@ STATOR_FN typename R::Acc fold_threads(const G& group, typename R::Acc acc, int 
     group.sync();
     for (int half = size / 2; half >= apart; half /= 2) {
       if (member < half)
-        shared.acc[group.rank()] = R::combine(shared.acc[group.rank()], shared.acc[group.rank() + half]);
+        shared.acc[group.rank()] = r.combine(shared.acc[group.rank()], shared.acc[group.rank() + half]);
       group.sync();
     }
     acc = shared.acc[group.rank()];
@@ -121,8 +112,8 @@ STATOR_FN typename R::Acc fold_threads(const G& group, typename R::Acc acc, int 
 }
 
 template <class R>
-STATOR_FN void store_result(const ReductionWork& w, int64_t at, typename R::Acc acc) {
-  store_as(w.out, w.out_dtype, at, R::finish(acc, w.count));
+STATOR_FN void store_result(const R& r, const ReductionWork& w, int64_t at, typename R::Acc acc) {
+  store_one(w.out, w.out_dtype, at, r.finish(acc, w.count));
 }
 
 }  // namespace stator::STATOR_COLUMN

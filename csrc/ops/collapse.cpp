@@ -9,7 +9,7 @@ namespace {
 
 struct Axis {
   int64_t extent;
-  int64_t step[4];  // of the output, then of the inputs
+  int64_t step[5];  // of the output, then of the inputs
 };
 
 // Stable, so that axes that tie keep their row-major order. Few axes: insertion is enough.
@@ -36,12 +36,12 @@ void set_operand(abi::ElementwiseOperand& operand, const Array* array) {
 
 }  // namespace
 
-abi::Elementwise collapse(const Array& out, std::initializer_list<const Array*> inputs) {
+abi::Elementwise collapse(const Array& out, std::span<const Array* const> inputs) {
   abi::Elementwise e;
   e.size = out.size();
   e.input_count = int32_t(inputs.size());
   set_operand(e.out, &out);
-  const Array* operands[4] = {&out};
+  const Array* operands[5] = {&out};
   int count = 1;
   for (const Array* input : inputs) {
     set_operand(e.in[count - 1], input);
@@ -81,7 +81,7 @@ abi::Elementwise collapse(const Array& out, std::initializer_list<const Array*> 
   return e;
 }
 
-Array empty_like(OpCall& call, const Dims& shape, DType dtype, std::initializer_list<const Array*> inputs) {
+Array empty_like(OpCall& call, const Dims& shape, DType dtype, std::span<const Array* const> inputs) {
   const Array* model = nullptr;
   for (const Array* x : inputs) {
     if (!x || !(x->shape() == shape)) continue;  // numbers and broadcast operands have no say

@@ -12,7 +12,7 @@ namespace stator {
 namespace {
 
 void launch_copy(OpCall& call, const Array& to, const Array& from) {
-  abi::Elementwise e = collapse(to, {&from});
+  abi::Elementwise e = collapse(to, std::array{&from});
   e.compute = from.dtype();
   call.reads(from);
   call.writes(to);
@@ -67,7 +67,7 @@ void assign_number(const Array& target, const Scalar& value, const Stream& strea
   unsigned char bytes[16];
   encode(call.name(), value, target.dtype(), bytes);
   if (target.size() == 0) return;
-  abi::Elementwise e = collapse(target, {nullptr});
+  abi::Elementwise e = collapse(target, one_number);
   e.in[0].dtype = e.compute = target.dtype();
   std::memcpy(e.in[0].value, bytes, sizeof bytes);
   call.writes(target);

@@ -20,7 +20,7 @@ Array filled(Op op, const Backend& backend, const Dims& shape, const Scalar& val
   encode(call.name(), value, dtype, bytes);
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
-  abi::Elementwise e = collapse(result, {nullptr});
+  abi::Elementwise e = collapse(result, one_number);
   e.in[0].dtype = e.compute = dtype;
   std::memcpy(e.in[0].value, bytes, sizeof bytes);
   call.writes(result);

@@ -5,7 +5,9 @@
 #include "ops/scalar.hpp"
 
 #include <cstring>
+#include <span>
 #include <string>
+#include <utility>
 
 namespace stator {
 namespace {
@@ -28,6 +30,12 @@ Types resolve(const OpInfo& row, DType common, const std::optional<DType>& dtype
     return {common, DType::bool_};
   }
   const DType computed = row.result == ResultRule::inexact ? to_inexact(common) : common;
+  if (row.result == ResultRule::real) {
+    const DType result = real_part(computed);
+    if (dtype && *dtype != result && !(in(*dtype, dtypes::floats) && in(result, dtypes::floats)))
+      refuse_dtype(row, *dtype, "dtype=", "convert the result with astype");
+    return {computed, dtype.value_or(result)};
+  }
   if (!dtype || *dtype == computed) return {computed, computed};
   if (!can_cast_same_kind(computed, *dtype) || !in(*dtype, row.dtypes))
     throw DTypeError(std::string(row.call),
@@ -54,66 +62,97 @@ Number make_number(const OpInfo& row, const Scalar& value, DType computed) {
   return number;
 }
 
-void set_operand(OpCall& call, abi::ElementwiseOperand& in, const Operand& operand, const Number& number) {
-  if (operand.array) return call.reads(*operand.array);
-  in.dtype = number.dtype;
-  std::memcpy(in.value, number.value, sizeof number.value);
+int arity(const OpInfo& row) {
+  switch (row.shape_class) {
+    case ShapeClass::unary: return 1;
+    case ShapeClass::binary: return 2;
+    case ShapeClass::ternary:
+    case ShapeClass::select: return 3;
+    case ShapeClass::quaternary: return 4;
+    default: return 0;
+  }
 }
 
-void require_class(const OpInfo& row, ShapeClass shape_class) {
-  if (row.shape_class != shape_class)
-    throw ValueError(std::string(row.call), "it takes another number of operands", "see the op table");
+constexpr size_t most_operands = 4;
+
+// The promoted dtype of operands [first, count): numbers are weak beside an array.
+DType common_dtype(std::span<const Operand> operands, size_t first) {
+  std::optional<DType> common;
+  for (size_t k = first; k < operands.size(); ++k)
+    if (operands[k].array) common = common ? promote(*common, operands[k].array->dtype()) : operands[k].array->dtype();
+  for (size_t k = first; k < operands.size(); ++k) {
+    if (operands[k].array) continue;
+    common = common ? promote_weak(*common, operands[k].scalar) : default_dtype(operands[k].scalar);
+  }
+  return *common;
 }
 
-Array output(OpCall& call, const Dims& shape, DType dtype, const Array* out,
-             std::initializer_list<const Array*> inputs) {
-  return out ? call.output(shape, dtype, out) : empty_like(call, shape, dtype, inputs);
+Dims common_shape(const OpInfo& row, std::span<const Operand> operands) {
+  const Array* seen = nullptr;
+  Dims shape;
+  for (const Operand& operand : operands) {
+    if (!operand.array) continue;
+    shape = seen ? broadcast_shapes(row.call, shape, operand.array->shape()) : operand.array->shape();
+    seen = operand.array;
+  }
+  return shape;
 }
 
-Array launch(OpCall& call, abi::Elementwise& e, const Array& result, DType computed) {
-  call.writes(result);
-  e.compute = compute_dtype(computed);
-  call.kernels().elementwise.op[int(call.op())](call.queue(), e);
-  return result;
+void require_condition(const OpInfo& row, const Operand& condition) {
+  if (condition.array ? condition.array->dtype() == DType::bool_ : condition.scalar.type == Scalar::Type::boolean)
+    return;
+  throw DTypeError(std::string(row.call), "a condition that is not of dtype bool", "compare it first: x != 0");
 }
 
 }  // namespace
 
-Array unary(Op op, const Array& x, const ElementwiseOptions& options, const Stream& stream) {
+Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOptions& options, const Stream& stream) {
   const OpInfo& row = op_info(op);
-  require_class(row, ShapeClass::unary);
-  OpCall call(op, {&x, options.out}, stream);
-  const Types types = resolve(row, x.dtype(), options.dtype);
-  Array result = output(call, x.shape(), types.result, options.out, {&x});
+  if (arity(row) == 0 || int(operands.size()) != arity(row))
+    throw ValueError(std::string(row.call), "it takes another number of operands", "see the op table");
+  const Array* array[most_operands] = {};
+  for (size_t k = 0; k < operands.size(); ++k) array[k] = operands[k].array;
+  if (!array[0] && !array[1] && !array[2] && !array[3])
+    throw DTypeError(std::string(row.call), "every operand is a number", "make one of them an array");
+  OpCall call(op, {array[0], array[1], array[2], array[3], options.out}, stream);
+  const bool select = row.shape_class == ShapeClass::select;
+  if (select) require_condition(row, operands[0]);
+  const Types types = resolve(row, common_dtype(operands, select ? 1 : 0), options.dtype);
+  const Dims shape = common_shape(row, operands);
+  checked_size(row.call, shape, itemsize(types.result));
+  // An error in a number comes before the result exists.
+  Number number[most_operands];
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (!array[k]) number[k] = make_number(row, operands[k].scalar, types.computed);
+  const std::span<const Array* const> inputs(array, operands.size());
+  Array result = options.out ? call.output(shape, types.result, options.out)
+                             : empty_like(call, shape, types.result, select ? inputs.subspan(1) : inputs);
   if (result.size() == 0) return result;
-  abi::Elementwise e = collapse(result, {&x});
-  call.reads(x);
-  return launch(call, e, result, types.computed);
+  abi::Elementwise e = collapse(result, inputs);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (array[k]) {
+      call.reads(*array[k]);
+    } else {
+      e.in[k].dtype = number[k].dtype;
+      std::memcpy(e.in[k].value, number[k].value, sizeof number[k].value);
+    }
+  }
+  // greater(a, b) is less(b, a): the rows share kernels, which only know the latter.
+  if (op == Op::greater || op == Op::greater_equal) std::swap(e.in[0], e.in[1]);
+  call.writes(result);
+  e.compute = compute_dtype(types.computed);
+  call.kernels().elementwise.op[int(op)](call.queue(), e);
+  return result;
+}
+
+Array unary(Op op, const Array& x, const ElementwiseOptions& options, const Stream& stream) {
+  const Operand operand(x);
+  return elementwise(op, {&operand, 1}, options, stream);
 }
 
 Array binary(Op op, const Operand& a, const Operand& b, const ElementwiseOptions& options, const Stream& stream) {
-  const OpInfo& row = op_info(op);
-  require_class(row, ShapeClass::binary);
-  if (!a.array && !b.array)
-    throw DTypeError(std::string(row.call), "both operands are numbers", "make one of them an array");
-  OpCall call(op, {a.array, b.array, options.out}, stream);
-  const DType common = !a.array   ? promote_weak(b.array->dtype(), a.scalar)
-                       : !b.array ? promote_weak(a.array->dtype(), b.scalar)
-                                  : promote(a.array->dtype(), b.array->dtype());
-  const Types types = resolve(row, common, options.dtype);
-  const Dims shape = !a.array   ? b.array->shape()
-                     : !b.array ? a.array->shape()
-                                : broadcast_shapes(row.call, a.array->shape(), b.array->shape());
-  checked_size(row.call, shape, itemsize(types.result));
-  // An error in a number comes before the result exists.
-  const Number first = a.array ? Number{} : make_number(row, a.scalar, types.computed);
-  const Number second = b.array ? Number{} : make_number(row, b.scalar, types.computed);
-  Array result = output(call, shape, types.result, options.out, {a.array, b.array});
-  if (result.size() == 0) return result;
-  abi::Elementwise e = collapse(result, {a.array, b.array});
-  set_operand(call, e.in[0], a, first);
-  set_operand(call, e.in[1], b, second);
-  return launch(call, e, result, types.computed);
+  const Operand operands[] = {a, b};
+  return elementwise(op, operands, options, stream);
 }
 
 }  // namespace stator

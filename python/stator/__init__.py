@@ -8,12 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from stator import errors, linalg, memory, nn, random, testing
+from stator import errors, linalg, memory, nn, random, special, testing
 from stator._array import Array
 from stator._asarray import asarray
 from stator._creation import arange, empty, full, zeros
 from stator._device import shutdown
 from stator._dtype import DType, all_dtypes, dtype, result_type
+from stator._elementwise import clip, nan_to_num
 from stator._indexing import take
 from stator._interop import from_dlpack
 from stator._linalg import matmul
@@ -68,7 +69,7 @@ def get_include() -> str:
 
 def _ops() -> SimpleNamespace:
     """Every function of the op table by its row's name."""
-    places: dict[str, dict[str, Any]] = {"": globals(), "nn": vars(nn), "random": vars(random)}
+    places: dict[str, dict[str, Any]] = {"": globals(), "nn": vars(nn), "random": vars(random), "special": vars(special), "linalg": vars(linalg)}
     found = {}
     for row in op_table():
         place, _, name = row["call"].rpartition(".")
@@ -79,6 +80,7 @@ def _ops() -> SimpleNamespace:
 
 Backend.nn = nn
 Backend.linalg = linalg
+Backend.special = special
 Backend.ops = _ops()
 atexit.register(shutdown)
 
@@ -97,6 +99,7 @@ __all__ = [
     "bfloat16",
     "bool",
     "broadcast_to",
+    "clip",
     "complex64",
     "complex128",
     "copy",
@@ -121,6 +124,7 @@ __all__ = [
     "matmul",
     "memory",
     "nan",
+    "nan_to_num",
     "newaxis",
     "nn",
     "op_table",
@@ -131,6 +135,7 @@ __all__ = [
     "result_type",
     "set_default_backend",
     "shutdown",
+    "special",
     "take",
     "testing",
     "uint8",

@@ -1,5 +1,13 @@
 """Linear algebra."""
 
-from stator._linalg import matmul
+from typing import TYPE_CHECKING
 
-__all__ = ["matmul"]
+from stator._linalg import matmul
+from stator._namespace import made
+
+if TYPE_CHECKING:
+    from stator._made_linalg import *  # noqa: F403
+else:
+    globals().update(made("linalg."))
+
+__all__ = ["matmul", *made("linalg.")]

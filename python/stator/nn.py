@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from stator._elementwise import gelu, gelu_backward
 from stator._namespace import made
 from stator._nn import (
     adam_step,
@@ -22,6 +23,8 @@ __all__ = [
     "adam_step",
     "cross_entropy",
     "cross_entropy_backward",
+    "gelu",
+    "gelu_backward",
     "log_softmax",
     "log_softmax_backward",
     "softmax",

@@ -68,6 +68,37 @@ cdef Array binary_op(Op op, object a, object b, object dtype, object out):
     return result if out is None else <Array>out
 
 
+cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtype, object out):
+    cdef elementwise.ElementwiseOptions options
+    cdef vector[cpp.Operand] operands
+    cdef cpp.Scalar scalar
+    cdef CppStream stream
+    cdef Backend backend = None
+    cdef Array result
+    cdef int k
+    operands.reserve(count)
+    for k in range(count):
+        value = <object>values[k]
+        if isinstance(value, Array):
+            operands.push_back(cpp.Operand((<Array>value).c))
+            if backend is None:
+                backend = (<Array>value).backend
+        elif to_scalar(value, scalar):
+            operands.push_back(cpp.Operand(scalar))
+        else:
+            raise not_an_array(value, name_of(op))
+    if backend is None:
+        raise DTypeError("every operand is a number", op=name_of(op), remedy="Make one of them an array.")
+    options.out = as_out(out, "out")
+    to_dtype(dtype, options.dtype)
+    enter(backend, stream)
+    result = new_array(backend)
+    with nogil:
+        result.c = elementwise.elementwise(op, elementwise.OperandSpan(operands.data(), operands.size()), options,
+                                           stream)
+    return result if out is None else <Array>out
+
+
 cdef object operator(Op op, object a, object b):
     # Foreign classes get their turn, but NumPy would loop over elements and lists mean nothing.
     cdef cpp.Scalar scalar

@@ -1,3 +1,5 @@
+from cpython.object cimport PyObject
+
 from stator._backend cimport Backend
 from stator.cpp cimport array as cpp
 from stator.cpp.backend cimport Stream as CppStream
@@ -20,6 +22,8 @@ cdef const cpp.Array* as_out(object out, str op) except? NULL
 # By table row; out and dtype may be None. binary_op takes a Python number on one side.
 cdef Array unary_op(Op op, Array x, object dtype, object out)
 cdef Array binary_op(Op op, object a, object b, object dtype, object out)
+# Operands are Arrays and Python numbers.
+cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtype, object out)
 cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, object out)
 cdef Array take_op(Array x, Array indices, object axis, object out)
 cdef Array reshape_op(Array x, object shape, object copy)

@@ -288,6 +288,78 @@ cdef class Array:
     def __itruediv__(self, other):
         return binary_op(op_table.divide, self, other, None, self)
 
+    def __floordiv__(self, other):
+        return operator(op_table.floor_divide, self, other)
+
+    def __rfloordiv__(self, other):
+        return operator(op_table.floor_divide, other, self)
+
+    def __ifloordiv__(self, other):
+        return binary_op(op_table.floor_divide, self, other, None, self)
+
+    def __mod__(self, other):
+        return operator(op_table.remainder, self, other)
+
+    def __rmod__(self, other):
+        return operator(op_table.remainder, other, self)
+
+    def __imod__(self, other):
+        return binary_op(op_table.remainder, self, other, None, self)
+
+    def __and__(self, other):
+        return operator(op_table.bitwise_and, self, other)
+
+    def __rand__(self, other):
+        return operator(op_table.bitwise_and, other, self)
+
+    def __iand__(self, other):
+        return binary_op(op_table.bitwise_and, self, other, None, self)
+
+    def __or__(self, other):
+        return operator(op_table.bitwise_or, self, other)
+
+    def __ror__(self, other):
+        return operator(op_table.bitwise_or, other, self)
+
+    def __ior__(self, other):
+        return binary_op(op_table.bitwise_or, self, other, None, self)
+
+    def __xor__(self, other):
+        return operator(op_table.bitwise_xor, self, other)
+
+    def __rxor__(self, other):
+        return operator(op_table.bitwise_xor, other, self)
+
+    def __ixor__(self, other):
+        return binary_op(op_table.bitwise_xor, self, other, None, self)
+
+    def __lshift__(self, other):
+        return operator(op_table.bitwise_left_shift, self, other)
+
+    def __rlshift__(self, other):
+        return operator(op_table.bitwise_left_shift, other, self)
+
+    def __ilshift__(self, other):
+        return binary_op(op_table.bitwise_left_shift, self, other, None, self)
+
+    def __rshift__(self, other):
+        return operator(op_table.bitwise_right_shift, self, other)
+
+    def __rrshift__(self, other):
+        return operator(op_table.bitwise_right_shift, other, self)
+
+    def __irshift__(self, other):
+        return binary_op(op_table.bitwise_right_shift, self, other, None, self)
+
+    def __pow__(self, other, modulo):
+        return NotImplemented if modulo is not None else operator(op_table.pow, self, other)
+
+    def __rpow__(self, other, modulo):
+        return NotImplemented if modulo is not None else operator(op_table.pow, other, self)
+
+    def __ipow__(self, other):
+        return binary_op(op_table.pow, self, other, None, self)
+
     def __matmul__(self, other):
         return matmul_op(self, as_array(other, "matmul"), None, None, None)
 
@@ -300,14 +372,29 @@ cdef class Array:
     def __neg__(self):
         return unary_op(op_table.negative, self, None, None)
 
+    def __pos__(self):
+        return unary_op(op_table.positive, self, None, None)
+
+    def __abs__(self):
+        return unary_op(op_table.abs, self, None, None)
+
+    def __invert__(self):
+        return unary_op(op_table.bitwise_invert, self, None, None)
+
     def __eq__(self, other):
         return operator(op_table.equal, self, other)
 
     def __ne__(self, other):
-        raise UnsupportedError("!= is not supported yet", op="Array.__ne__", remedy="It comes with not_equal.")
+        return operator(op_table.not_equal, self, other)
 
     def __lt__(self, other):
         return operator(op_table.less, self, other)
 
+    def __le__(self, other):
+        return operator(op_table.less_equal, self, other)
+
     def __gt__(self, other):
-        return operator(op_table.less, other, self)
+        return operator(op_table.greater, self, other)
+
+    def __ge__(self, other):
+        return operator(op_table.greater_equal, self, other)

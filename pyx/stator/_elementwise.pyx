@@ -3,11 +3,14 @@
 """Elementwise functions, made from the op table."""
 from cpython.object cimport PyObject
 
-from stator._array cimport as_array, binary_op, unary_op
-from stator._function cimport Row, make_functions, sort_arguments
+from stator._array cimport Array, as_array, binary_op, elementwise_op, unary_op
+from stator._function cimport Row, make_function, make_functions, sort_arguments, text
 from stator.cpp cimport op_table
 
+from stator.errors import InvalidValueError
+
 cdef tuple keywords = ("dtype", "out")
+cdef tuple add_keywords = ("dtype", "out", "alpha")
 
 
 cdef object call_unary(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
@@ -26,6 +29,94 @@ cdef object call_binary(object self, PyObject* const* args, Py_ssize_t count, Py
     return binary_op(row.op, <object>args[0], <object>args[1], <object>options[0], <object>options[1])
 
 
+cdef object call_add(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
+    cdef Row row = <Row>self
+    cdef PyObject* options[3]
+    cdef PyObject* operands[3]
+    options[0] = options[1] = options[2] = <PyObject*>None
+    sort_arguments(row, args, count, names, 2, add_keywords, options)
+    if options[2] == <PyObject*>None:
+        return binary_op(row.op, <object>args[0], <object>args[1], <object>options[0], <object>options[1])
+    operands[0] = args[0]
+    operands[1] = args[1]
+    operands[2] = options[2]
+    return elementwise_op(op_table.add_scaled, operands, 3, <object>options[0], <object>options[1])
+
+
+cdef object call_many(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
+    # Operands with defaults may come by name.
+    cdef Row row = <Row>self
+    cdef PyObject* values[6]
+    cdef Py_ssize_t i, k, required = row.operands - len(row.defaults)
+    if count < required or count > row.operands:
+        raise TypeError(f"{row.short_name.decode()}() takes {required} to {row.operands} positional arguments but "
+                        f"{count} were given")
+    for i in range(count):
+        values[i] = args[i]
+    for i in range(count, row.operands):
+        values[i] = <PyObject*>row.defaults[i - required]
+    values[row.operands] = values[row.operands + 1] = <PyObject*>None
+    for i in range(0 if names == NULL else len(<tuple>names)):
+        name = (<tuple>names)[i]
+        for k in range(len(row.keywords)):
+            if name == row.keywords[k]:
+                if required + k < count:
+                    raise TypeError(f"{row.short_name.decode()}() got two values for {name!r}")
+                values[required + k] = args[count + i]
+                break
+        else:
+            raise TypeError(f"{row.short_name.decode()}() got an unexpected keyword argument {name!r}")
+    return elementwise_op(row.op, values, row.operands, <object>values[row.operands], <object>values[row.operands + 1])
+
+
+# Numbers among the operands, with their defaults: in order, after the arrays.
+cdef dict parameters = {
+    "leaky_relu": {"negative_slope": 0.01},
+    "elu": {"alpha": 1.0},
+    "celu": {"alpha": 1.0},
+    "softplus": {"beta": 1.0, "threshold": 20.0},
+}
+cdef tuple array_names = (("x",), ("x1", "x2"), ("x1", "x2", "x3"), ("x1", "x2", "x3", "x4"))
+cdef dict operand_names = {
+    "where": ("condition", "x1", "x2"),
+    "lerp": ("start", "end", "weight"),
+    "polygamma": ("n", "x"),
+    "zeta": ("x", "q"),
+    "xlogy": ("x", "y"),
+    "xlog1py": ("x", "y"),
+}
+
+
+cdef dict make_many():
+    """Rows of three and four operands, and those with numbers that have defaults."""
+    cdef dict out = {}
+    cdef const op_table.OpInfo* info
+    cdef int i
+    arity = {<int>op_table.unary: 1, <int>op_table.binary: 2, <int>op_table.ternary: 3, <int>op_table.select: 3,
+             <int>op_table.quaternary: 4}
+    for i in range(op_table.op_count):
+        info = &op_table.op_info(<op_table.Op>i)
+        name, path, count = text(info.name), text(info.call), arity.get(<int>info.shape_class)
+        if count is None or path.rpartition(".")[2] != name:
+            continue
+        given = parameters.get(name.removesuffix("_backward"), {})
+        backward = name.endswith("_backward")
+        if count < 3 and not given and name not in operand_names and not backward:
+            continue
+        arrays = count - len(given)
+        named = operand_names.get(name)
+        if named is None:
+            named = ("grad", "y" if name in ("sigmoid_backward", "tanh_backward") else "x",
+                     "min", "max")[:arrays] if backward else array_names[arrays - 1]
+        options = "".join(f", {k}={v}" for k, v in given.items())
+        out[path] = make_function(
+            i, call_many, f"({', '.join(named)}, /{options}, *, dtype=None, out=None)",
+            "{oracle} of the elements, with broadcasting; operands are arrays or numbers. Asynchronous.\n\n"
+            "dtype: of a floating result, rounded once. out: of the exact shape; may be an operand.",
+            count, (*given, *keywords), tuple(given.values()))
+    return out
+
+
 functions = make_functions(
     <int>op_table.unary, call_unary, "(x, /, *, dtype=None, out=None)",
     "{oracle} of each element. Asynchronous.\n\n"
@@ -34,3 +125,69 @@ functions.update(make_functions(
     <int>op_table.binary, call_binary, "(x1, x2, /, *, dtype=None, out=None)",
     "{oracle} of each pair of elements, with broadcasting; one side may be a number. Asynchronous.\n\n"
     "dtype: of a floating result, rounded once. out: of the exact shape; may be x1 or x2."))
+functions.update(make_many())
+functions["add"] = make_function(
+    <int>op_table.add, call_add, "(x1, x2, /, *, alpha=None, dtype=None, out=None)",
+    "x1 + x2, or x1 + alpha * x2, with broadcasting; one side may be a number. Asynchronous.\n\n"
+    "dtype: of a floating result, rounded once. out: of the exact shape; may be x1 or x2.")
+for by_hand in ("nn.gelu", "nn.gelu_backward", "clip", "nan_to_num"):
+    del functions[by_hand]
+
+
+cdef tuple gelu_forms = ("none", "tanh", "sigmoid")
+
+
+cdef int form_of(str op, object approximate) except -1:
+    if approximate not in gelu_forms:
+        raise InvalidValueError(f"approximate={approximate!r}", op=op, remedy="Use 'none', 'tanh' or 'sigmoid'.")
+    return gelu_forms.index(approximate)
+
+
+def gelu(x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """x * Phi(x). approximate: "none" (erf), "tanh", or "sigmoid" (x * sigmoid(1.702 x)). Asynchronous."""
+    cdef int form = form_of("nn.gelu", approximate)
+    return unary_op((op_table.gelu, op_table.gelu_tanh, op_table.gelu_sigmoid)[form], as_array(x, "nn.gelu"), dtype,
+                    out)
+
+
+def gelu_backward(grad: Array, x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None,
+                  out: Array | None = None) -> Array:
+    """The gradient of gelu's input, for the form that `approximate` names. Asynchronous."""
+    cdef int form = form_of("nn.gelu_backward", approximate)
+    return binary_op((op_table.gelu_backward, op_table.gelu_tanh_backward, op_table.gelu_sigmoid_backward)[form], grad,
+                     x, dtype, out)
+
+
+def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex | None = None, *,
+         out: Array | None = None) -> Array:
+    """x limited to [min, max], with broadcasting; None is no bound. NaN stays NaN. Asynchronous."""
+    cdef PyObject* operands[3]
+    cdef Array source = as_array(x, "clip")
+    if min is None and max is None:
+        return unary_op(op_table.positive, source, None, out)
+    if min is None:
+        return binary_op(op_table.minimum, source, max, None, out)
+    if max is None:
+        return binary_op(op_table.maximum, source, min, None, out)
+    operands[0], operands[1], operands[2] = <PyObject*>source, <PyObject*>min, <PyObject*>max
+    return elementwise_op(op_table.clip, operands, 3, None, out)
+
+
+cdef dict largest = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38,
+                     "complex64": 3.4028234663852886e38, "float64": 1.7976931348623157e308,
+                     "complex128": 1.7976931348623157e308}
+
+
+def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None,
+               out: Array | None = None) -> Array:
+    """x with NaN replaced, and infinities: by the largest finite numbers where None. Asynchronous."""
+    cdef PyObject* operands[4]
+    cdef Array source = as_array(x, "nan_to_num")
+    kind = source.dtype.name
+    if kind not in largest:
+        return unary_op(op_table.positive, source, None, out)
+    high = largest[kind] if posinf is None else posinf
+    low = -largest[kind] if neginf is None else neginf
+    operands[0], operands[1] = <PyObject*>source, <PyObject*>nan
+    operands[2], operands[3] = <PyObject*>high, <PyObject*>low
+    return elementwise_op(op_table.nan_to_num, operands, 4, None, out)

@@ -1,6 +1,6 @@
 from cpython.object cimport PyObject
 
-from stator.cpp.op_table cimport Op
+from stator.cpp.op_table cimport Op, string_view
 
 ctypedef object (*FastCall)(object, PyObject* const*, Py_ssize_t, PyObject*)
 
@@ -18,10 +18,18 @@ cdef class Row:
     cdef readonly str name       # of the op
     cdef readonly str namespace  # "stator", "stator.nn"
     cdef bytes short_name, doc
+    cdef int operands            # arrays or numbers; those beyond len(keywords) - 2 are positional only
+    cdef tuple keywords          # names of operands with defaults, then "dtype", "out"
+    cdef tuple defaults
     cdef PyMethodDef method
 
-# Built-in functions, one for each row of a shape class: {"exp": ..., "nn.relu": ...}. They cost no Python frame.
+cdef str text(string_view view)
+# Built-in functions, one for each row of a shape class: {"exp": ..., "nn.relu": ...}. They cost no Python frame. A row
+# that is a variant of another (its call ends in another name than its own) is left to the function of that one.
 cdef dict make_functions(int shape_class, FastCall call, str parameters, str summary)
+# A function of one row; `signature` begins with "(".
+cdef object make_function(int op, FastCall call, str signature, str summary, int operands=*, tuple keywords=*,
+                          tuple defaults=*)
 # Sorts fast-call arguments: `positional` of them by position, the rest by keyword; absent ones stay as they are.
 cdef int sort_arguments(Row row, PyObject* const* args, Py_ssize_t count, PyObject* names, int positional,
                         tuple keywords, PyObject** options) except -1

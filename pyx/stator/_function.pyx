@@ -26,28 +26,35 @@ cdef str text(op_table.string_view view):
     return view.data()[:view.size()].decode()
 
 
+cdef object make_function(int op, FastCall call, str signature, str summary, int operands=1, tuple keywords=(),
+                          tuple defaults=()):
+    cdef const op_table.OpInfo* info = &op_table.op_info(<Op>op)
+    cdef Row row = Row.__new__(Row)
+    prefix, _, short = text(info.call).rpartition(".")
+    row.op = <Op>op
+    row.name = text(info.name)
+    row.namespace = f"stator.{prefix}" if prefix else "stator"
+    row.short_name = short.encode()
+    row.doc = f"{short}{signature}\n--\n\n{summary.format(oracle=text(info.oracle))}".encode()
+    row.operands = operands
+    row.keywords = keywords
+    row.defaults = defaults
+    row.method.ml_name = row.short_name
+    row.method.ml_meth = <PyCFunction>call
+    row.method.ml_flags = METH_FASTCALL | METH_KEYWORDS
+    row.method.ml_doc = row.doc
+    return PyCFunction_NewEx(&row.method, row, row.namespace)
+
+
 cdef dict make_functions(int shape_class, FastCall call, str parameters, str summary):
     cdef dict out = {}
-    cdef Row row
     cdef int i
     cdef const op_table.OpInfo* info
     for i in range(op_table.op_count):
         info = &op_table.op_info(<Op>i)
-        if <int>info.shape_class != shape_class:
-            continue
         path = text(info.call)
-        prefix, _, short = path.rpartition(".")
-        row = Row.__new__(Row)
-        row.op = <Op>i
-        row.name = text(info.name)
-        row.namespace = f"stator.{prefix}" if prefix else "stator"
-        row.short_name = short.encode()
-        row.doc = f"{short}{parameters}\n--\n\n{summary.format(oracle=text(info.oracle))}".encode()
-        row.method.ml_name = row.short_name
-        row.method.ml_meth = <PyCFunction>call
-        row.method.ml_flags = METH_FASTCALL | METH_KEYWORDS
-        row.method.ml_doc = row.doc
-        out[path] = PyCFunction_NewEx(&row.method, row, row.namespace)
+        if <int>info.shape_class == shape_class and path.rpartition(".")[2] == text(info.name):
+            out[path] = make_function(i, call, parameters, summary)
     return out
 
 

@@ -5,6 +5,7 @@
 #include <stator/op_table.hpp>
 
 #include <optional>
+#include <span>
 
 namespace stator {
 
@@ -14,6 +15,9 @@ struct ElementwiseOptions {
 };
 
 // By table row. DTypeError for dtypes outside the row, ShapeError when the shapes do not broadcast or out does not fit.
+// `elementwise` takes any number of operands, at least one of them an array; a condition (of `where`) is bool.
+STATOR_API Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOptions& = {},
+                             const Stream& = {});
 STATOR_API Array unary(Op op, const Array& x, const ElementwiseOptions& = {}, const Stream& = {});
 STATOR_API Array binary(Op op, const Operand& a, const Operand& b, const ElementwiseOptions& = {}, const Stream& = {});
 
@@ -26,6 +30,19 @@ STATOR_API Array binary(Op op, const Operand& a, const Operand& b, const Element
   inline Array name(const Operand& a, const Operand& b, const ElementwiseOptions& o = {}, const Stream& s = {}) { \
     return binary(Op::name, a, b, o, s);                                                                          \
   }
+#define STATOR_DECLARE_ternary(name)                                                                        \
+  inline Array name(const Operand& a, const Operand& b, const Operand& c, const ElementwiseOptions& o = {}, \
+                    const Stream& s = {}) {                                                                 \
+    const Operand operands[] = {a, b, c};                                                                   \
+    return elementwise(Op::name, operands, o, s);                                                           \
+  }
+#define STATOR_DECLARE_select(name) STATOR_DECLARE_ternary(name)
+#define STATOR_DECLARE_quaternary(name)                                                       \
+  inline Array name(const Operand& a, const Operand& b, const Operand& c, const Operand& d,   \
+                    const ElementwiseOptions& o = {}, const Stream& s = {}) {                 \
+    const Operand operands[] = {a, b, c, d};                                                  \
+    return elementwise(Op::name, operands, o, s);                                             \
+  }
 #define STATOR_DECLARE_reduce(name)
 #define STATOR_DECLARE_creation(name)
 #define STATOR_DECLARE_view(name)
@@ -35,6 +52,9 @@ STATOR_API Array binary(Op op, const Operand& a, const Operand& b, const Element
 #include <stator/ops.def>
 #undef STATOR_DECLARE_unary
 #undef STATOR_DECLARE_binary
+#undef STATOR_DECLARE_ternary
+#undef STATOR_DECLARE_select
+#undef STATOR_DECLARE_quaternary
 #undef STATOR_DECLARE_reduce
 #undef STATOR_DECLARE_creation
 #undef STATOR_DECLARE_view

@@ -13,8 +13,8 @@ enum class Op : uint16_t {
 #include <stator/ops.def>
 };
 
-enum class ShapeClass : uint8_t { creation, unary, binary, reduce, view, other, method };
-enum class ResultRule : uint8_t { same, inexact, boolean, index, accumulate, given };
+enum class ShapeClass : uint8_t { creation, unary, binary, ternary, quaternary, select, reduce, view, other, method };
+enum class ResultRule : uint8_t { same, inexact, boolean, real, index, accumulate, given };
 enum class Sync : uint8_t { async, sync };
 enum class Capture : uint8_t { capturable, not_capturable };
 enum class Determinism : uint8_t { bit_exact, run_to_run, none };

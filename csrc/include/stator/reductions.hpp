@@ -12,21 +12,40 @@ namespace stator {
 struct ReduceOptions {
   std::optional<std::vector<int64_t>> axes = {};  // none: all axes
   bool keepdims = false;
-  std::optional<DType> dtype = {};  // of the accumulation and the result (sum, mean)
+  std::optional<DType> dtype = {};  // of the accumulation and the result (sums, products, means, variances, norms)
   const Array* out = nullptr;
+  const Array* where = nullptr;  // bool, broadcasts to x: which elements count; over none, the identity
+  double parameter = 0;          // var, std: the correction taken from n; vector_norm: the order
 };
 
 // By table row. AxisError for axes out of range or repeated; ValueError for an empty reduction without identity;
 // argmax takes one axis or none (flat).
 STATOR_API Array reduce(Op op, const Array& x, const ReduceOptions& = {}, const Stream& = {});
 
-inline Array sum(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { return reduce(Op::sum, x, o, s); }
-inline Array mean(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) {
-  return reduce(Op::mean, x, o, s);
-}
-inline Array max(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { return reduce(Op::max, x, o, s); }
-inline Array argmax(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) {
-  return reduce(Op::argmax, x, o, s);
-}
+#define STATOR_DECLARE_reduce(name)                                                      \
+  inline Array name(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { \
+    return reduce(Op::name, x, o, s);                                                    \
+  }
+#define STATOR_DECLARE_creation(name)
+#define STATOR_DECLARE_unary(name)
+#define STATOR_DECLARE_binary(name)
+#define STATOR_DECLARE_ternary(name)
+#define STATOR_DECLARE_quaternary(name)
+#define STATOR_DECLARE_select(name)
+#define STATOR_DECLARE_view(name)
+#define STATOR_DECLARE_other(name)
+#define STATOR_DECLARE_method(name)
+#define OP(name, call, cls, ...) STATOR_DECLARE_##cls(name)
+#include <stator/ops.def>
+#undef STATOR_DECLARE_reduce
+#undef STATOR_DECLARE_creation
+#undef STATOR_DECLARE_unary
+#undef STATOR_DECLARE_binary
+#undef STATOR_DECLARE_ternary
+#undef STATOR_DECLARE_quaternary
+#undef STATOR_DECLARE_select
+#undef STATOR_DECLARE_view
+#undef STATOR_DECLARE_other
+#undef STATOR_DECLARE_method
 
 }  // namespace stator

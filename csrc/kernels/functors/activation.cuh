@@ -1,23 +1,250 @@
-// Activations and their gradients.
+// Activations: PyTorch's functions, without cancellation, and branch-free so that loops over them vectorise.
+// NaN propagates; at an infinity where PyTorch's formula is inf * 0, so is this one: NaN.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/cascade.cuh"
+#include "device/elementary.cuh"
+#include "device/math.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 
+namespace words = stator::STATOR_COLUMN;
+
+namespace activation {
+
+// exp(-a) for a above -700 (float: -80) as value * scale: an exponential near the end of the range would be subnormal,
+// so `scale` is to be multiplied last.
+template <class C>
+struct Decay {
+  C value, scale;
+};
+
+// Of a + low for a small low.
+template <class C>
+STATOR_FN Decay<C> decay(C a, C low = C(0)) {
+  // The steps are those whose exponentials are nearly floats.
+  constexpr C far = sizeof(C) == 4 ? 80 : 700, step = sizeof(C) == 4 ? 33.828125 : 59.46875;
+  constexpr double exp_of_step = sizeof(C) == 4 ? 2.0353166218215605269e-15 : 1.4895326571599024049e-26;
+  const bool beyond = a > far;
+  const C value = words::exp((beyond ? step : C(0)) - a);
+  return {value - value * low, beyond ? C(exp_of_step) : C(1)};
+}
+
+// A number in two parts: `low` is what rounding took from `high`.
+template <class C>
+struct Sum {
+  C high, low;
+};
+
+// high + low, given to more digits than C has.
+template <class C>
+STATOR_FN constexpr Sum<C> constant(double high, double low) {
+  return {C(high), C(high - double(C(high)) + low)};
+}
+
+template <class C>
+STATOR_FN Sum<C> product(C x, C y) {
+  const C high = x * y, low = words::fma(x, y, -high);
+  return {high, words::isfinite(high) ? low : C(0)};
+}
+template <class C>
+STATOR_FN Sum<C> product(C x, Sum<C> y) {
+  const Sum<C> p = product(x, y.high);
+  return {p.high, p.low + x * y.low};
+}
+
+// Where the exponential of an argument is nothing or everything.
+template <class C>
+STATOR_FN C clamped(C x, C end) {
+  return libm::clamp(x, -end, end);
+}
+
+// logistic(z) of two-part z, from exp(-|z|).
+template <class C>
+struct Logistic {
+  bool falling;
+  C tail, sum, scale;  // exp(-|z|), 1 + exp(-|z|); what a result still lacks where z < 0
+
+  STATOR_FN explicit Logistic(Sum<C> z) : falling(z.high < C(0)) {
+    const Decay<C> d = decay(words::abs(z.high), falling ? -z.low : z.low);
+    tail = d.value;
+    sum = C(1) + d.value;
+    scale = falling ? d.scale : C(1);
+  }
+  // x * logistic(z)
+  STATOR_FN C gate(C x) const { return (falling ? x * tail : x) / sum * scale; }
+};
+
+template <class C>
+STATOR_FN Sum<C> sigmoid_argument(C x) {
+  return product(clamped(x, C(1024)), constant<C>(1.702, 4.263256414560601e-17));
+}
+
+// tanh(u) = 2 logistic(2u) - 1, so gelu_tanh's z is 2 sqrt(2 / pi) (x + 0.044715 x^3). In two parts, as the logistic's
+// tail multiplies an error by z.
+template <class C>
+STATOR_FN Sum<C> tanh_argument(C x) {
+  constexpr Sum<C> linear = constant<C>(1.5957691216057308, -9.96930880911092e-17);
+  constexpr Sum<C> cubic = constant<C>(0.07135481627260025, -6.175149918155315e-19);
+  x = clamped(x, C(64));
+  const Sum<C> square = product(x, x);
+  Sum<C> slope = product(square.high, cubic);
+  slope.low += square.low * cubic.high + linear.low;
+  words::add_exactly(slope.high, slope.low, linear.high);
+  return product(x, slope);
+}
+
+// exp(-a^2 / 2) / Phi(-a) for the normal distribution function Phi: 2 + a (sqrt(2 pi) + h(a)), where h rises from -0.91
+// to 0, so that its error counts little anywhere. From 0 to where Phi(-a) rounds to zero.
+// Coefficients: tools/fit_activation.py.
+template <class C>
+STATOR_FN C over_tail(C a) {
+  C h;
+  if constexpr (sizeof(C) == 4) {
+    a = libm::clamp(a, 0.0f, 15.0f);
+    h = libm::polynomial(a, -0.910859168f, -0.683841586f, -0.246487737f, -0.0475022122f, -0.00421163905f) /
+        libm::polynomial(a, 1.0f, 1.05074584f, 0.533169985f, 0.156278402f, 0.026391957f, 0.00210579205f);
+  } else {
+    a = libm::clamp(a, 0.0, 39.0);
+    h = libm::polynomial(a, -0.91085915302526965, -1.2483446821230451, -0.85006295124666142, -0.3695934847143903,
+                         -0.11195899383579029, -0.024393598827837083, -0.0038196183245244272, -0.00041550960244117171,
+                         -2.8675654701394005e-05, -9.685053993011953e-07) /
+        libm::polynomial(a, 1.0, 1.6704934256899195, 1.3817283430293483, 0.73181035633881208, 0.27236056279721094,
+                         0.074101215637271581, 0.014907170316553843, 0.0021924525029834701, 0.00022648526534300274,
+                         1.4944748104774688e-05, 4.8425269965249066e-07);
+  }
+  return libm::multiply_add(a, C(2.5066282746310005024) + h, C(2));
+}
+
+// exp(-x^2 / 2), for |x| up to 64 at least: 0 from there on.
+template <class C>
+STATOR_FN Decay<C> bell(C x) {
+  x = clamped(x, C(64));
+  const Sum<C> square = product(x, x);
+  return decay(C(0.5) * square.high, C(0.5) * square.low);
+}
+
+}  // namespace activation
+
 // NaN stays NaN.
 struct relu {
+  static constexpr bool light = true;
   template <class C>
   STATOR_FN C operator()(C x) const {
     return x < C(0) ? C(0) : x;
   }
 };
 
-// The gradient passes where x > 0, and where x is NaN as in PyTorch's threshold_backward.
-struct relu_backward {
+struct leaky_relu {
   template <class C>
-  STATOR_FN C operator()(C grad, C x) const {
-    return x <= C(0) ? C(0) : grad;
+  STATOR_FN C operator()(C x, C slope) const {
+    return x > C(0) ? x : x * slope;
+  }
+};
+
+struct elu {
+  template <class C>
+  STATOR_FN C operator()(C x, C alpha) const {
+    return x > C(0) ? x : alpha * words::expm1(x);
+  }
+};
+
+// Klambauer et al., Self-Normalizing Neural Networks (2017).
+inline constexpr double selu_scale = 1.0507009873554804934, selu_scale_alpha = 1.7580993408473768599;
+
+struct selu {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return x > C(0) ? C(selu_scale) * x : C(selu_scale_alpha) * words::expm1(x);
+  }
+};
+
+struct celu {
+  template <class C>
+  STATOR_FN C operator()(C x, C alpha) const {
+    return x > C(0) ? x : alpha * words::expm1(x / alpha);
+  }
+};
+
+// x Phi(x).
+struct gelu {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    const auto e = activation::bell(x);
+    const C tail = (x < C(64) ? x : C(64)) * e.value / activation::over_tail(words::abs(x)) * e.scale;
+    return x <= C(0) ? tail : x - tail;
+  }
+};
+
+struct gelu_tanh {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return activation::Logistic<C>(activation::tanh_argument(x)).gate(x);
+  }
+};
+
+struct gelu_sigmoid {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return activation::Logistic<C>(activation::sigmoid_argument(x)).gate(x);
+  }
+};
+
+struct silu {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return activation::Logistic<C>({x, C(0)}).gate(x);
+  }
+};
+
+// tanh(log(1 + e)) = n / (n + 2) for n = e (e + 2); 1 from far below 22 on.
+struct mish {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    const auto d = activation::decay(x > C(22) ? C(-22) : -x);
+    const C e = d.value, n = libm::multiply_add(e, e, e + e);
+    return x * (n / (n + C(2))) * d.scale;
+  }
+};
+
+struct sigmoid {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return activation::Logistic<C>({x, C(0)}).gate(C(1));
+  }
+};
+
+struct hardsigmoid {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return libm::clamp(x + C(3), C(0), C(6)) / C(6);
+  }
+};
+
+struct hardswish {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return x * hardsigmoid{}(x);
+  }
+};
+
+// log(1 + exp(z)) / beta for z = beta x; x where z is above the threshold.
+struct softplus {
+  template <class C>
+  STATOR_FN C operator()(C x, C beta, C threshold) const {
+    const activation::Sum<C> z = activation::product(x, beta);
+    const bool falling = z.high < C(0);
+    const auto e = activation::decay(words::abs(z.high), falling ? -z.low : z.low);
+    const C tail = words::log1p(e.value);
+    const C value = falling ? tail / beta * e.scale : (z.high + tail * e.scale) / beta;
+    return z.high > threshold ? x : value;
+  }
+};
+
+struct softsign {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return x / (C(1) + words::abs(x));
   }
 };
 

@@ -1,22 +1,105 @@
-// Comparisons: NaN is equal to nothing and less than nothing.
+// Comparisons: NaN is equal to nothing and less than nothing; and questions about one number. Without && and ||, so
+// that loops vectorise.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/math.cuh"
+
+#include <bit>
+#include <type_traits>
 
 namespace stator::STATOR_COLUMN::functors {
 
+namespace words = stator::STATOR_COLUMN;
+
 struct equal {
-  static constexpr bool modular = true;
+  static constexpr bool modular = true, light = true;
   template <class C>
   STATOR_FN bool operator()(C a, C b) const {
     return a == b;
   }
 };
 
+struct not_equal {
+  static constexpr bool modular = true, light = true;
+  template <class C>
+  STATOR_FN bool operator()(C a, C b) const {
+    return !(a == b);
+  }
+};
+
 struct less {
+  static constexpr bool light = true;
   template <class C>
   STATOR_FN bool operator()(C a, C b) const {
     return a < b;
+  }
+};
+
+struct less_equal {
+  static constexpr bool light = true;
+  template <class C>
+  STATOR_FN bool operator()(C a, C b) const {
+    return a <= b;
+  }
+};
+
+// The caller swaps the operands.
+using greater = less;
+
+// The caller swaps the operands.
+using greater_equal = less_equal;
+
+struct isnan {
+  static constexpr bool modular = true;
+  template <class C>
+  STATOR_FN bool operator()(C x) const {
+    if constexpr (std::is_integral_v<C>)
+      return false;
+    else
+      return words::isnan(x);
+  }
+};
+
+struct isinf {
+  static constexpr bool modular = true;
+  template <class C>
+  STATOR_FN bool operator()(C x) const {
+    if constexpr (std::is_integral_v<C>)
+      return false;
+    else
+      return words::isinf(x);
+  }
+  template <class T>
+  STATOR_FN bool operator()(complex<T> z) const {
+    return words::isinf(z.re) | words::isinf(z.im);
+  }
+};
+
+struct isfinite {
+  static constexpr bool modular = true;
+  template <class C>
+  STATOR_FN bool operator()(C x) const {
+    if constexpr (std::is_integral_v<C>)
+      return true;
+    else
+      return words::isfinite(x);
+  }
+  template <class T>
+  STATOR_FN bool operator()(complex<T> z) const {
+    return words::isfinite(z.re) & words::isfinite(z.im);
+  }
+};
+
+// Of -0 and of NaN the bit.
+struct signbit {
+  template <class C>
+  STATOR_FN bool operator()(C x) const {
+    if constexpr (std::is_floating_point_v<C>)
+      return std::bit_cast<std::conditional_t<sizeof(C) == 4, int32_t, int64_t>>(x) < 0;
+    else if constexpr (std::is_signed_v<C>)
+      return x < C(0);
+    else
+      return false;
   }
 };
 

@@ -13,6 +13,10 @@ cdef extern from "stator/elementwise.hpp" namespace "stator" nogil:
         optional[DType] dtype
         const Array* out
 
+    cdef cppclass OperandSpan "std::span<const stator::Operand>":
+        OperandSpan(const Operand*, size_t)
+
+    Array elementwise(Op, OperandSpan, const ElementwiseOptions&, const Stream&) except +translate_exception
     Array unary(Op, const Array&, const ElementwiseOptions&, const Stream&) except +translate_exception
     Array binary(Op, const Operand&, const Operand&, const ElementwiseOptions&,
                  const Stream&) except +translate_exception

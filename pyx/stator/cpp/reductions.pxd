@@ -17,5 +17,7 @@ cdef extern from "stator/reductions.hpp" namespace "stator" nogil:
         cbool keepdims
         optional[DType] dtype
         const Array* out
+        const Array* where
+        double parameter
 
     Array reduce(Op, const Array&, const ReduceOptions&, const Stream&) except +translate_exception

@@ -1,0 +1,186 @@
+// Gradients of activations: grad first, then what the forward saved, then its options.
+// NaN in x gives NaN where the gradient is computed from x, and takes PyTorch's branch where x only selects: none of
+// relu's, leaky_relu's, hardsigmoid's and clip's is more than a comparison.
+#pragma once
+
+#include "kernels/functors/activation.cuh"
+#include "kernels/functors/arithmetic.cuh"
+
+namespace stator::STATOR_COLUMN::functors {
+
+namespace activation {
+
+// x within its reach, as `clamped`, but for infinities: PyTorch's inf * 0.
+template <class C>
+STATOR_FN C within(C x, C end) {
+  return clamped(x, end) + C(0) * x;
+}
+
+// grad * d/dx (x logistic(z)) for slope = x dz/dx. These gradients, gelu's and mish's have a root between -2 and -0.5,
+// around which they err by 2 ULP of the terms that cancel.
+template <class C>
+STATOR_FN C gate_backward(C grad, const Logistic<C>& l, C slope) {
+  const C value = l.falling ? (l.sum + slope) * l.tail : libm::multiply_add(slope, l.tail, l.sum);
+  const C square = libm::multiply_add(l.tail, l.tail + C(2), C(1));  // of the sum, with fewer roundings
+  return grad * (value / square) * l.scale;
+}
+
+}  // namespace activation
+
+// The gradient passes where x > 0, and where x is NaN as in PyTorch's threshold_backward.
+struct relu_backward {
+  static constexpr bool light = true;
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    return x <= C(0) ? C(0) : grad;
+  }
+};
+
+struct leaky_relu_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x, C slope) const {
+    return x > C(0) ? grad : grad * slope;
+  }
+};
+
+struct elu_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x, C alpha) const {
+    const auto e = activation::decay(-x);
+    return x > C(0) ? grad : grad * alpha * e.value * e.scale;
+  }
+};
+
+struct selu_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    const auto e = activation::decay(-x);
+    return grad * (x > C(0) ? C(selu_scale) : C(selu_scale_alpha) * e.value) * e.scale;
+  }
+};
+
+// The exponential would multiply the rounding of x / alpha by x / alpha: its remainder makes up for that.
+struct celu_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x, C alpha) const {
+    const C z = x / alpha, low = words::fma(-z, alpha, x) / alpha;
+    const auto e = activation::decay(-z, words::isfinite(z) ? -low : C(0));
+    return x > C(0) ? grad : grad * e.value * e.scale;
+  }
+};
+
+// Phi(x) + x phi(x).
+struct gelu_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    constexpr C density = C(0.39894228040143267794);  // 1 / sqrt(2 pi)
+    const auto e = activation::bell(x);
+    const C a = words::abs(activation::within(x, C(64)));
+    const C tail = (C(1) / activation::over_tail(a) - a * density) * e.value;
+    return x < C(0) ? grad * tail * e.scale : grad * (C(1) - tail * e.scale);
+  }
+};
+
+struct gelu_tanh_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    const C c = activation::within(x, C(64));
+    const activation::Logistic<C> l(activation::tanh_argument(x));
+    const C slope = libm::multiply_add(C(3 * 0.07135481627260025), c * c, C(1.5957691216057308));
+    return activation::gate_backward(grad, l, c * slope);
+  }
+};
+
+struct gelu_sigmoid_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    const activation::Logistic<C> l(activation::sigmoid_argument(x));
+    return activation::gate_backward(grad, l, C(1.702) * activation::within(x, C(1024)));
+  }
+};
+
+struct silu_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    return activation::gate_backward(grad, activation::Logistic<C>({x, C(0)}), activation::within(x, C(1024)));
+  }
+};
+
+// With e = exp(x) and m = e (e + 2) + 2: ((e^2 + e)(e (e + 3) + 3 + 4 x) + e) / m^2, of positive terms but for x,
+// and 1 + (4 x (e^2 + e) - 2 m) / m^2, where it is near 1, as it is from below 22 on.
+struct mish_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    const C c = libm::clamp(x, C(-1024), C(22)) + C(0) * x;
+    const auto d = activation::decay(x > C(22) ? C(-22) : -x);
+    const C e = d.value, n = libm::multiply_add(e, e, e + e), s = libm::multiply_add(e, e, e);
+    const C factor = libm::multiply_add(C(4), c, libm::multiply_add(e, e + C(3), C(3)));
+    const C left = libm::multiply_add(s, factor, e), right = C(4) * c * s - C(2) * (n + C(2));
+    const C square = libm::multiply_add(n, n + C(4), C(4));
+    return x < C(0) ? grad * (left / square) * d.scale : grad * (C(1) + right / square);
+  }
+};
+
+// Of the forward's output.
+struct sigmoid_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C y) const {
+    return grad * ((C(1) - y) * y);
+  }
+};
+
+// Of the forward's output; 1 - y^2 would lose digits near 1.
+struct tanh_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C y) const {
+    return grad * ((C(1) - y) * (C(1) + y));
+  }
+};
+
+struct hardsigmoid_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    return (x > C(-3)) & (x < C(3)) ? grad / C(6) : C(0);
+  }
+};
+
+// hardswish is 0 up to -3 and x from 3 on, so that is its gradient at those points.
+struct hardswish_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    return x <= C(-3) ? C(0) : x >= C(3) ? grad : grad * ((x + C(1.5)) / C(3));
+  }
+};
+
+struct softplus_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x, C beta, C threshold) const {
+    const activation::Sum<C> z = activation::product(x, beta);
+    return z.high > threshold ? grad : activation::Logistic<C>(z).gate(grad);
+  }
+};
+
+struct softsign_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    const C sum = C(1) + words::abs(x);
+    return grad / sum / sum;
+  }
+};
+
+// 0 at 0.
+struct abs_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x) const {
+    return grad * sign{}(x);
+  }
+};
+
+struct clip_backward {
+  template <class C>
+  STATOR_FN C operator()(C grad, C x, C low, C high) const {
+    return (x >= low) & (x <= high) ? grad : C(0);
+  }
+};
+
+}  // namespace stator::STATOR_COLUMN::functors

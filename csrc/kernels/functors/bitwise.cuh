@@ -1,0 +1,68 @@
+// Bitwise functors. Shifts past the width are defined: zero, or the sign where a right shift fills with it; a negative
+// amount counts as one past the width. Narrow integers give the same in their own type and widened to int64_t.
+// bool has to come as C = bool: widened, the complement of true is not zero.
+#pragma once
+
+#include "kernels/functors/arithmetic.cuh"
+#include "kernels/functors/logic.cuh"
+
+namespace stator::STATOR_COLUMN::functors {
+
+struct bitwise_and {
+  static constexpr bool modular = true, light = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    return C(a & b);
+  }
+};
+
+struct bitwise_or {
+  static constexpr bool modular = true, light = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    return C(a | b);
+  }
+};
+
+struct bitwise_xor {
+  static constexpr bool modular = true, light = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    return C(a ^ b);
+  }
+};
+
+struct bitwise_invert {
+  static constexpr bool modular = true, light = true;
+  template <class C>
+  STATOR_FN C operator()(C a) const {
+    if constexpr (std::is_same_v<C, bool>)
+      return logic::complement(a);
+    else
+      return C(~a);
+  }
+};
+
+struct bitwise_left_shift {
+  template <class C>
+  STATOR_FN C operator()(C a, C n) const {
+    using U = wrapping_t<C>;
+    constexpr U width = 8 * sizeof(U);
+    return U(n) < width ? C(U(a) << (U(n) & (width - 1))) : C(0);
+  }
+};
+
+struct bitwise_right_shift {
+  template <class C>
+  STATOR_FN C operator()(C a, C n) const {
+    using U = wrapping_t<C>;
+    using W = std::conditional_t<std::is_signed_v<C>, std::make_signed_t<U>, U>;
+    constexpr U width = 8 * sizeof(U);
+    if constexpr (std::is_signed_v<C>)
+      return C(W(a) >> (U(n) < width ? U(n) : width - 1));
+    else
+      return U(n) < width ? C(W(a) >> (U(n) & (width - 1))) : C(0);
+  }
+};
+
+}  // namespace stator::STATOR_COLUMN::functors

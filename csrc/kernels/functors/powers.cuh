@@ -1,0 +1,82 @@
+// Powers and roots.
+#pragma once
+
+#include "device/math.cuh"
+#include "kernels/functors/arithmetic.cuh"
+
+#include <type_traits>
+
+namespace stator::STATOR_COLUMN::functors {
+
+#define STATOR_WORD(name)               \
+  struct name {                         \
+    template <class C>                  \
+    STATOR_FN C operator()(C x) const { \
+      return words::name(x);            \
+    }                                   \
+  };
+STATOR_WORD(sqrt)
+STATOR_WORD(rsqrt)
+STATOR_WORD(cbrt)
+#undef STATOR_WORD
+
+struct square {
+  static constexpr bool modular = true, light = true;
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return C(wrapping_t<C>(x) * wrapping_t<C>(x));
+  }
+  // As a product, the real part neither cancels nor is the difference of two infinities.
+  template <class T>
+  STATOR_FN complex<T> operator()(complex<T> z) const {
+    return {T(2) * ((z.re - z.im) * (T(0.5) * z.re + T(0.5) * z.im)), T(2) * (z.re * z.im)};
+  }
+};
+
+struct reciprocal {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return C(1) / x;
+  }
+  // Smith's method (Algorithm 116, CACM 1962), with the signs of zero parts that a division of 1 + 0i does not give.
+  template <class T>
+  STATOR_FN complex<T> operator()(complex<T> z) const {
+    if (words::abs(z.im) <= words::abs(z.re)) {
+      const T ratio = z.im / z.re, scale = z.re + z.im * ratio;
+      return {T(1) / scale, -ratio / scale};
+    }
+    const T ratio = z.re / z.im, scale = z.re * ratio + z.im;
+    return {ratio / scale, T(-1) / scale};
+  }
+};
+
+struct hypot {
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    return words::hypot(a, b);
+  }
+};
+
+// Integers by squaring: they wrap, and to a negative power are 0 but for 1 and -1.
+struct pow {
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    if constexpr (std::is_same_v<C, bool>) {
+      return a | !b;
+    } else if constexpr (std::is_integral_v<C>) {
+      using W = wrapping_t<C>;
+      if constexpr (std::is_signed_v<C>)
+        if (b < C(0)) return a == C(1) || (a == C(-1) && !(b & C(1))) ? C(1) : a == C(-1) ? a : C(0);
+      W result = 1, factor = W(a);
+      for (W n = W(b); n != 0; n >>= 1) {
+        if (n & 1) result *= factor;
+        factor *= factor;
+      }
+      return C(result);
+    } else {
+      return words::pow(a, b);
+    }
+  }
+};
+
+}  // namespace stator::STATOR_COLUMN::functors

@@ -1,0 +1,65 @@
+// Rounding to whole numbers; integers and bool are whole.
+#pragma once
+
+#include "device/math.cuh"
+
+#include <type_traits>
+
+namespace stator::STATOR_COLUMN::functors {
+
+namespace words = stator::STATOR_COLUMN;
+
+struct ceil {
+  static constexpr bool modular = true;
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    if constexpr (std::is_integral_v<C>)
+      return x;
+    else
+      return words::ceil(x);
+  }
+};
+
+struct floor {
+  static constexpr bool modular = true;
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    if constexpr (std::is_integral_v<C>)
+      return x;
+    else
+      return words::floor(x);
+  }
+};
+
+struct trunc {
+  static constexpr bool modular = true;
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    if constexpr (std::is_integral_v<C>)
+      return x;
+    else if constexpr (sizeof(C) == 4)
+      return __builtin_truncf(x);
+    else
+      return __builtin_trunc(x);
+  }
+};
+
+// Halves go to the even neighbour; complex numbers part by part.
+struct round {
+  static constexpr bool modular = true;
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    if constexpr (std::is_integral_v<C>)
+      return x;
+    else if constexpr (sizeof(C) == 4)
+      return __builtin_rintf(x);
+    else
+      return __builtin_rint(x);
+  }
+  template <class T>
+  STATOR_FN complex<T> operator()(complex<T> z) const {
+    return {(*this)(z.re), (*this)(z.im)};
+  }
+};
+
+}  // namespace stator::STATOR_COLUMN::functors

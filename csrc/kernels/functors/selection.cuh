@@ -1,0 +1,16 @@
+// One operand or another.
+#pragma once
+
+#include "device/column.cuh"
+
+namespace stator::STATOR_COLUMN::functors {
+
+// x where the condition holds, y elsewhere.
+struct where {
+  template <class C>
+  STATOR_FN C operator()(C condition, C x, C y) const {
+    return condition != C(0) ? x : y;
+  }
+};
+
+}  // namespace stator::STATOR_COLUMN::functors

@@ -1,0 +1,267 @@
+// Reducers of counts, moments, norms and logarithms of sums. See reducers.cuh for what a reducer is.
+#pragma once
+
+#include "kernels/reducers.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+// How many elements are not zero (any, count_nonzero), are zero (all), or are not finite (has_inf_nan).
+template <class In_>
+struct CountOf {
+  using In = In_;
+  static constexpr bool located = false;
+  static constexpr int run = 127;
+  using Lane = SignedOf<(sizeof(In) < 8 ? sizeof(In) : 8)>;
+  using Acc = int64_t;
+  ReductionMode mode;
+
+  template <int W>
+  struct Lanes {
+    Lane value[W];
+
+    STATOR_FN void clear(const CountOf&, int n) {
+      for (int j = 0; j < n; ++j) value[j] = 0;
+    }
+    STATOR_FN void enter(const CountOf& r, int j, In v, int) { value[j] = Lane(value[j] + r.hit(v)); }
+    STATOR_FN Acc fold(const CountOf&, int j, int64_t, int64_t) const { return value[j]; }
+    STATOR_FN Acc total(const CountOf&, int64_t, int64_t, int64_t) const {
+      Acc acc = 0;
+      for (int j = 0; j < W; ++j) acc += value[j];
+      return acc;
+    }
+  };
+
+  STATOR_FN Lane hit(In v) const {
+    bool yes = (v != In(0)) != mode.zeros;
+    if constexpr (std::is_integral_v<In>)
+      yes = yes && !mode.nonfinite;
+    else
+      yes = mode.nonfinite ? !isfinite(v) : yes;
+    return Lane(yes);
+  }
+  STATOR_FN Acc identity() const { return 0; }
+  STATOR_FN Acc single(In v, int64_t) const { return hit(v); }
+  STATOR_FN Acc combine(Acc a, Acc b) const { return a + b; }
+  STATOR_FN int64_t finish(Acc acc, int64_t) const {
+    return mode.finish == Finish::any ? acc != 0 : mode.finish == Finish::none ? acc == 0 : acc;
+  }
+};
+
+// Count, mean and sum of squared deviations of what counts: NaN does not where they are skipped. A lane gathers a few
+// elements about the first of them, so that nothing cancels and nothing is divided; what lanes hold is joined as Chan,
+// Golub and LeVeque do (Algorithms for Computing the Sample Variance, 1983). Means keep what rounding takes from them:
+// their differences are small beside large means.
+template <class In_>
+struct MomentsOf {
+  using In = In_;
+  static constexpr bool located = false;
+  static constexpr int run = 16;
+  using Value = std::conditional_t<is_complex<In>, complex<double>, double>;
+  struct Acc {
+    double n;
+    Compensated<Value> mean;
+    double m2;
+  };
+  ReductionMode mode;
+
+  template <int W>
+  struct Lanes {
+    double n[W], s2[W];
+    Value pivot[W], s1[W];
+
+    STATOR_FN void clear(const MomentsOf&, int used) {
+      for (int j = 0; j < used; ++j) n[j] = 0, s2[j] = 0, pivot[j] = Value(0), s1[j] = Value(0);
+    }
+    STATOR_FN void enter(const MomentsOf& r, int j, In v, int) {
+      const Value x = convert<Value>(v);
+      const bool counts = r.counts(x);
+      pivot[j] = n[j] == 0.0 && counts && isfinite(x) ? x : pivot[j];
+      const Value d = counts ? x - pivot[j] : Value(0);
+      n[j] += counts ? 1.0 : 0.0;
+      s1[j] = s1[j] + d;
+      s2[j] += squared(d);
+    }
+    STATOR_FN Acc fold(const MomentsOf&, int j, int64_t, int64_t) const {
+      const double inverse = n[j] > 0 ? 1.0 / n[j] : 0.0;
+      const Value shift = s1[j] * Value(inverse);
+      Compensated<Value> mean{pivot[j], Value(0)};
+      add_exactly(mean.hi, mean.lo, shift);
+      return {n[j], mean, s2[j] - squared(shift) * n[j]};
+    }
+    STATOR_FN Acc total(const MomentsOf& r, int64_t, int64_t, int64_t) const {
+      Acc acc = fold(r, 0, 0, 0);
+      for (int j = 1; j < W; ++j) acc = r.combine(acc, fold(r, j, 0, 0));
+      return acc;
+    }
+  };
+
+  // Infinities have no difference to share.
+  STATOR_FN static void move(double& hi, double& lo, double other, double d, double share) {
+    if (isfinite(d)) return add_exactly(hi, lo, d * share);
+    hi += other;
+    lo = 0;
+  }
+  STATOR_FN static void move(complex<double>& hi, complex<double>& lo, complex<double> other, complex<double> d,
+                             double share) {
+    move(hi.re, lo.re, other.re, d.re, share);
+    move(hi.im, lo.im, other.im, d.im, share);
+  }
+  STATOR_FN static double squared(double d) { return d * d; }
+  STATOR_FN static double squared(complex<double> d) { return d.re * d.re + d.im * d.im; }
+  STATOR_FN bool counts(Value x) const { return !(mode.skip_nan && x != x); }
+  STATOR_FN Acc identity() const { return {0.0, {Value(0), Value(0)}, 0.0}; }
+  STATOR_FN Acc single(In v, int64_t) const {
+    const Value x = convert<Value>(v);
+    return counts(x) ? Acc{1.0, {x, Value(0)}, squared(x - x)} : identity();  // NaN and infinities vary by NaN
+  }
+  STATOR_FN Acc combine(Acc a, Acc b) const {
+    if (a.n == 0) return b;
+    if (b.n == 0) return a;
+    const double n = a.n + b.n, share = b.n / n;
+    const Value d = (b.mean.hi - a.mean.hi) + (b.mean.lo - a.mean.lo);
+    Compensated<Value> mean = a.mean;
+    move(mean.hi, mean.lo, b.mean.hi, d, share);
+    return {n, mean, a.m2 + b.m2 + squared(d) * a.n * share};
+  }
+  STATOR_FN Value finish(Acc acc, int64_t) const {
+    if (mode.finish == Finish::mean)
+      return acc.n > 0 ? compensated(acc.mean.hi, acc.mean.lo) : Value(limits<double>::nan());
+    // As NumPy: nothing left to divide by is NaN, or infinity where there is something to divide.
+    const double left = acc.n - mode.parameter > 0 ? acc.n - mode.parameter : 0.0;
+    const double variance = acc.m2 / left;
+    return Value(mode.finish == Finish::deviation ? sqrt(variance) : variance);
+  }
+};
+
+// (sum |x|^p)^(1/p) for the order p in mode.parameter; its limits for infinite orders; how many are not zero for 0.
+template <class In_>
+struct NormOf {
+  using In = In_;
+  static constexpr bool located = false;
+  static constexpr int run = 16;
+  using Acc = double;
+  using Lane = double;
+  template <int W>
+  using Lanes = PlainLanes<NormOf, W>;
+  ReductionMode mode;
+
+  STATOR_FN bool extreme() const { return isinf(mode.parameter); }
+  STATOR_FN double term(In v) const {
+    const double p = mode.parameter;
+    double x;
+    if constexpr (is_complex<In>) {
+      const complex<double> z = convert<complex<double>>(v);
+      if (p == 2) return z.re * z.re + z.im * z.im;
+      x = abs(z);
+    } else {
+      x = abs(convert<double>(v));
+    }
+    return p == 2 ? x * x : p == 1 || extreme() ? x : p == 0 ? double(x != 0) : pow(x, p);
+  }
+  STATOR_FN Lane empty() const { return mode.parameter < 0 && extreme() ? limits<double>::infinity() : 0.0; }
+  STATOR_FN Lane enter(Lane lane, In v) const { return merge(lane, term(v)); }
+  STATOR_FN Lane merge(Lane a, Lane b) const {
+    if (!extreme()) return a + b;
+    const bool first = mode.parameter > 0 ? a > b : a < b;
+    return first || a != a ? a : b;
+  }
+  STATOR_FN Acc widen(Lane lane) const { return lane; }
+  STATOR_FN Acc identity() const { return empty(); }
+  STATOR_FN Acc single(In v, int64_t) const { return term(v); }
+  STATOR_FN Acc combine(Acc a, Acc b) const { return merge(a, b); }
+  STATOR_FN double finish(Acc acc, int64_t) const {
+    const double p = mode.parameter;
+    return p == 2 ? sqrt(acc) : p == 1 || p == 0 || extreme() ? acc : pow(acc, 1.0 / p);
+  }
+};
+
+// log(sum(exp(x))) about the largest element so far.
+template <class In_>
+struct LogSumExpOf {
+  using In = In_;
+  static constexpr bool located = false;
+  static constexpr int run = 16;
+  using C = opmath_t<In>;
+  struct Acc {
+    C largest;
+    double sum;  // of exp(x - largest)
+  };
+  ReductionMode mode;
+
+  template <int W>
+  struct Lanes {
+    C largest[W], sum[W];
+
+    STATOR_FN void clear(const LogSumExpOf&, int used) {
+      for (int j = 0; j < used; ++j) largest[j] = -limits<C>::infinity(), sum[j] = C(0);
+    }
+    STATOR_FN void enter(const LogSumExpOf&, int j, In v, int) {
+      const C x = convert<C>(v), m = largest[j];
+      // Equal infinities have no difference.
+      const C e = x == m ? C(1) : exp(-abs(x - m));
+      sum[j] = x > m ? sum[j] * e + C(1) : sum[j] + e;
+      largest[j] = x > m ? x : m;
+    }
+    STATOR_FN Acc fold(const LogSumExpOf&, int j, int64_t, int64_t) const { return {largest[j], double(sum[j])}; }
+    STATOR_FN Acc total(const LogSumExpOf& r, int64_t, int64_t, int64_t) const {
+      Acc acc = fold(r, 0, 0, 0);
+      for (int j = 1; j < W; ++j) acc = r.combine(acc, fold(r, j, 0, 0));
+      return acc;
+    }
+  };
+
+  STATOR_FN Acc identity() const { return {-limits<C>::infinity(), 0.0}; }
+  STATOR_FN Acc single(In v, int64_t) const {
+    const C x = convert<C>(v);
+    return {x == x ? x : limits<C>::infinity(), x == x ? 1.0 : limits<double>::nan()};
+  }
+  STATOR_FN Acc combine(Acc a, Acc b) const {
+    const bool first = a.largest >= b.largest;
+    const C large = first ? a.largest : b.largest, small = first ? b.largest : a.largest;
+    const double e = large == small ? 1.0 : double(exp(small - large));
+    const double of_large = first ? a.sum : b.sum, of_small = first ? b.sum : a.sum;
+    return {large, of_large + (of_small == 0 ? 0.0 : of_small * e)};
+  }
+  STATOR_FN double finish(Acc acc, int64_t) const {
+    if (acc.sum != acc.sum) return acc.sum;
+    return isinf(double(acc.largest)) ? double(acc.largest) : double(acc.largest) + log(acc.sum);
+  }
+};
+
+namespace reducers {
+
+struct count {
+  static constexpr DTypeSet typed = dtypes::boolean | dtype_bit(DType::float32), computes = dtypes::all;
+  template <class In>
+  using Compute = In;
+  template <class In, class>
+  using Of = CountOf<In>;
+};
+
+struct moments {
+  static constexpr DTypeSet typed = dtypes::full_floats, computes = dtypes::inexact;
+  template <class In>
+  using Compute = In;
+  template <class In, class>
+  using Of = MomentsOf<In>;
+};
+
+struct norm {
+  static constexpr DTypeSet typed = 0, computes = dtypes::inexact;
+  template <class In>
+  using Compute = In;
+  template <class In, class>
+  using Of = NormOf<In>;
+};
+
+struct logsumexp {
+  static constexpr DTypeSet typed = 0, computes = dtypes::floats;
+  template <class In>
+  using Compute = In;
+  template <class In, class>
+  using Of = LogSumExpOf<In>;
+};
+
+}  // namespace reducers
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,32 @@
+#include "ops/reduction_rules.hpp"
+
+namespace stator {
+
+ReductionRule reduction_rule(Op op, double parameter, bool masked) {
+  using enum kernels::Reducer;
+  using abi::Finish;
+  switch (op) {
+    case Op::sum: return {sum, {}};
+    case Op::nansum: return {sum, {.skip_nan = true}};
+    // How many elements a mean divides by is known beforehand only where all of them count.
+    case Op::mean: return {masked ? moments : sum, {.finish = Finish::mean}};
+    case Op::nanmean: return {moments, {.finish = Finish::mean, .skip_nan = true}};
+    case Op::prod: return {product, {}};
+    case Op::var: return {moments, {.finish = Finish::variance, .parameter = parameter}};
+    case Op::std: return {moments, {.finish = Finish::deviation, .parameter = parameter}};
+    case Op::max: return {extreme, {}, masked};
+    case Op::min: return {extreme, {.smallest = true}, masked};
+    case Op::nanmax: return {extreme, {.skip_nan = true}, false};
+    case Op::nanmin: return {extreme, {.smallest = true, .skip_nan = true}, false};
+    case Op::argmax: return {position, {}, false};
+    case Op::argmin: return {position, {.smallest = true}, false};
+    case Op::count_nonzero: return {count, {}};
+    case Op::any: return {count, {.finish = Finish::any}};
+    case Op::all: return {count, {.finish = Finish::none, .zeros = true}};
+    case Op::has_inf_nan: return {count, {.finish = Finish::any, .nonfinite = true}};
+    case Op::vector_norm: return {norm, {.parameter = parameter}, parameter >= 0 && parameter < 1e308};
+    default: return {logsumexp, {}};
+  }
+}
+
+}  // namespace stator
