@@ -18,6 +18,13 @@
 #define STATOR_UNROLL(...) STATOR_PRAGMA(unroll __VA_ARGS__)
 #endif
 
+// After STATOR_KERNEL: registers for `blocks` blocks of `threads` threads on a multiprocessor at once, on cuda.
+#if defined(STATOR_HOST)
+#define STATOR_RESIDENT(threads, blocks)
+#else
+#define STATOR_RESIDENT(threads, blocks) __launch_bounds__(threads, blocks)
+#endif
+
 // STATOR_FN is inlined; STATOR_CALL stays a call: a dtype switch in every kernel would be most of its code.
 #if !defined(STATOR_HOST)
 #define STATOR_KERNEL __global__

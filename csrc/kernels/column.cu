@@ -12,6 +12,7 @@ namespace stator::STATOR_COLUMN {
 
 void fill(kernels::ElementwiseTable&);
 void fill(kernels::ReductionTable&);
+void fill(kernels::ScanTable&);
 void fill(kernels::NNTable&);
 void fill(kernels::IndexingTable&);
 void fill(kernels::RandomTable&);
@@ -22,6 +23,7 @@ kernels::Table make_table() {
   t.name = STATOR_TEXT(STATOR_COLUMN);
   fill(t.elementwise);
   fill(t.reduction);
+  fill(t.scan);
   fill(t.nn);
   fill(t.indexing);
   fill(t.random);

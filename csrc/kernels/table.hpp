@@ -7,6 +7,7 @@
 #include "kernels/nn.hpp"
 #include "kernels/random.hpp"
 #include "kernels/reduction.hpp"
+#include "kernels/scan.hpp"
 
 namespace stator::kernels {
 
@@ -14,6 +15,7 @@ struct Table {
   const char* name;  // "cuda", "host_v2", "host_v3", "host_faithful"
   ElementwiseTable elementwise;
   ReductionTable reduction;
+  ScanTable scan;
   NNTable nn;
   IndexingTable indexing;
   RandomTable random;

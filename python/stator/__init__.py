@@ -20,6 +20,7 @@ from stator._interop import from_dlpack
 from stator._linalg import matmul
 from stator._manipulation import as_strided, astype, broadcast_to, copy, permute_dims, reshape
 from stator._namespace import made
+from stator._scans import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
 from stator._table import rows as op_table
 from stator._version import __version__
 from stator.backend import (
@@ -103,7 +104,12 @@ __all__ = [
     "complex64",
     "complex128",
     "copy",
+    "cumulative_max",
+    "cumulative_min",
+    "cumulative_prod",
+    "cumulative_sum",
     "default_backend",
+    "diff",
     "dtype",
     "e",
     "empty",
@@ -121,6 +127,7 @@ __all__ = [
     "int64",
     "is_available",
     "linalg",
+    "logcumsumexp",
     "matmul",
     "memory",
     "nan",

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from stator._elementwise import gelu, gelu_backward
+from stator._gradients import mean_backward, prod_backward, sum_backward
 from stator._namespace import made
 from stator._nn import (
     adam_step,
@@ -27,7 +28,10 @@ __all__ = [
     "gelu_backward",
     "log_softmax",
     "log_softmax_backward",
+    "mean_backward",
+    "prod_backward",
     "softmax",
     "softmax_backward",
+    "sum_backward",
     *made("nn."),
 ]

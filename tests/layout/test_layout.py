@@ -183,12 +183,16 @@ def test_op_rows_are_unique():
     calls = re.findall(r'^OP\(\w+,\s*"([\w.]+)"', (CSRC / "include/stator/ops.def").read_text(), re.MULTILINE)
     assert table
     assert len(set(table)) == len(table)
-    assert len(set(calls)) == len(calls) == len(table)
+    # A variant of another row (gelu_tanh of nn.gelu) is called as that one; nothing else is called twice.
+    own = [call for name, call in zip(table, calls, strict=True) if call.rpartition(".")[2] == name]
+    others = [call for call in calls if call not in own]
+    assert len(set(own)) == len(own)
+    assert len(set(others)) == len(others)
 
 
 def test_every_elementwise_row_has_a_functor():
     text = (CSRC / "include/stator/ops.def").read_text()
-    wanted = re.findall(r'^OP\((\w+),\s*"[\w.]+",\s*(?:unary|binary),', text, re.MULTILINE)
+    wanted = re.findall(r'^OP\((\w+),\s*"[\w.]+",\s*(?:unary|binary|ternary|quaternary|select),', text, re.MULTILINE)
     functors = "\n".join(code(p) for p in under("csrc/kernels/functors", suffixes=(".cuh",)))
     assert wanted
     assert not [op for op in wanted if not re.search(rf"\b{op}\b", functors)]

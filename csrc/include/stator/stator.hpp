@@ -12,4 +12,6 @@
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
 #include <stator/random.hpp>
+#include <stator/reduction_gradients.hpp>
 #include <stator/reductions.hpp>
+#include <stator/scans.hpp>

@@ -1,0 +1,127 @@
+// Differences of any order up to abi::Difference::most_order along one axis of up to three arrays one after the other.
+#include "device/launch.cuh"
+#include "kernels/scan_fill.cuh"
+#include "kernels/scan_work.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct DifferenceTuning {
+  static constexpr int block = 256;
+  static constexpr int width = by_column<1, 64>::value;   // neighbouring results of a thread, all of one row
+  static constexpr int tiles = by_column<1, 256>::value;  // of a fast-host block
+};
+
+template <class C>
+STATOR_FN C subtract(C a, C b, bool differs) {
+  if constexpr (std::is_integral_v<C>)
+    return differs ? a ^ b : C(uint64_t(a) - uint64_t(b));
+  else
+    return a - b;
+}
+
+template <class C>
+struct DifferenceRow {
+  static constexpr int most_parts = 3;
+  static constexpr DTypeSet loads = is_complex<C>           ? dtypes::all
+                                    : std::is_integral_v<C> ? dtypes::all & ~dtypes::inexact
+                                                            : dtypes::all & ~dtypes::complexes;
+  const abi::Difference& p;
+  int64_t offset[most_parts];  // of the row in each part, at position 0 along the axis
+  int64_t at;                  // of the first result along the axis
+  int inner;
+  bool along;  // the row lies along the axis
+
+  STATOR_FN DifferenceRow(const abi::Difference& d, int64_t row, int64_t first) : p(d), inner(d.ndim - 1) {
+    along = p.axis == inner;
+    at = along ? first : 0;
+    STATOR_UNROLL()
+    for (int k = 0; k < most_parts; ++k) offset[k] = along ? 0 : first * p.parts[k].strides[inner];
+    for (int d = inner - 1; d >= 0; --d) {
+      const int64_t rest = row / p.shape[d], i = row - rest * p.shape[d];
+      row = rest;
+      const bool other = d != p.axis;
+      at = other ? at : i;
+      STATOR_UNROLL()
+      for (int k = 0; k < most_parts; ++k) offset[k] += other ? i * p.parts[k].strides[d] : 0;
+    }
+  }
+
+  // What `count` neighbouring results see `ahead` of them.
+  STATOR_FN void load(C* value, int ahead, int count) const {
+    const int64_t begin = at + ahead;
+    if constexpr (fast_host) {
+      const int64_t end = along ? begin + count : begin + 1;
+      for (int k = 0; k < p.part_count; ++k) {
+        const abi::DifferencePart& part = p.parts[k];
+        const int64_t low = begin > part.begin ? begin : part.begin, high = end < part.end ? end : part.end;
+        if (low >= high) continue;
+        const int64_t from = offset[k] + (low - part.begin) * part.strides[p.axis];
+        scan_load_line<C, loads>(value + (low - begin), part.data, part.dtype, from, part.strides[inner],
+                                 along ? int(high - low) : count);
+      }
+    } else {
+      const void* data = p.parts[0].data;
+      DType dtype = p.parts[0].dtype;
+      int64_t from = offset[0] + (begin - p.parts[0].begin) * p.parts[0].strides[p.axis];
+      STATOR_UNROLL()
+      for (int k = 1; k < most_parts; ++k) {
+        if (k >= p.part_count || begin < p.parts[k].begin) break;
+        data = p.parts[k].data;
+        dtype = p.parts[k].dtype;
+        from = offset[k] + (begin - p.parts[k].begin) * p.parts[k].strides[p.axis];
+      }
+      *value = load_as<C>(data, dtype, from);
+    }
+  }
+};
+
+template <class C, int Size>
+STATOR_KERNEL void difference_kernel(abi::Difference p) {
+  using Tune = DifferenceTuning;
+  constexpr int W = Tune::width, N = abi::Difference::most_order + 1;
+  const Group<Size> group;
+  const int64_t extent = p.shape[p.ndim - 1], tiles = (extent + W - 1) / W, all = p.size / extent * tiles;
+  const int64_t first = group.block() * Tune::tiles * group.size, last = first + int64_t(Tune::tiles) * group.size;
+  for (int64_t tile = first + group.rank(); tile < last && tile < all; tile += group.size) {
+    const int64_t row = tile / tiles, column = (tile - row * tiles) * W;
+    const int count = extent - column < W ? int(extent - column) : W;
+    const DifferenceRow<C> source(p, row, column);
+    C value[N][W];
+    STATOR_UNROLL()
+    for (int k = 0; k < N; ++k)
+      if (k <= p.order) source.load(value[k], k, count);
+    STATOR_UNROLL()
+    for (int round = 1; round < N; ++round) {
+      if (round > p.order) break;
+      STATOR_UNROLL()
+      for (int k = 0; k < N - round; ++k)
+        if (k <= p.order - round)
+          for (int j = 0; j < W; ++j) value[k][j] = subtract(value[k + 1][j], value[k][j], p.differs);
+    }
+    if constexpr (fast_host)
+      scan_store_line<C, scan_dtypes<C>>(value[0], p.out, p.out_dtype, row * extent + column, 1, count);
+    else
+      store_as(p.out, p.out_dtype, row * extent + column, value[0][0]);
+  }
+}
+
+void difference(const abi::Queue& q, const abi::Difference& p) {
+  using Tune = DifferenceTuning;
+  const int64_t extent = p.shape[p.ndim - 1], tiles = p.size / extent * ceil_div(extent, Tune::width);
+  const Config config{ceil_div(tiles, Tune::tiles * (fast_host ? 1 : Tune::block)), Tune::block};
+  const auto as = [&]<class C>(type_tag<C>) { launch(q, "diff", difference_kernel<C, Tune::block>, config, p); };
+  switch (p.compute) {
+    case DType::float32: return as(type_tag<float>{});
+    case DType::float64: return as(type_tag<double>{});
+    case DType::complex64: return as(type_tag<complex64>{});
+    case DType::complex128: return as(type_tag<complex128>{});
+    default: return as(type_tag<int64_t>{});
+  }
+}
+
+}  // namespace
+
+void fill_difference(kernels::ScanTable& table) { table.difference = difference; }
+
+}  // namespace stator::STATOR_COLUMN

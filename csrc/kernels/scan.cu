@@ -1,0 +1,66 @@
+// Cumulative sums, maxima and minima.
+#include "kernels/scan_fill.cuh"
+#include "kernels/scan_plan.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+// Whichever scanner runs: the shorter a thread's run, the more parts.
+int64_t scratch(const abi::DeviceLimits& limits, const abi::Scan& s) {
+  int64_t most = 0;
+  for (int run = ScanTuning::least_run; run <= ScanTuning::most_run; ++run)
+    most = std::max(most, plan_scan(limits, s, run).scratch());
+  return most;
+}
+
+void sum(const abi::Queue& q, const abi::Scan& s, void* partials) {
+  const auto as = [&]<class C>(type_tag<C>) { run_scan(q, "cumulative_sum", s, partials, SumScan<C>{}); };
+  switch (s.compute) {
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::float32: return as(type_tag<float>{});
+    case DType::float64: return as(type_tag<double>{});
+    case DType::complex64: return as(type_tag<complex64>{});
+    case DType::complex128: return as(type_tag<complex128>{});
+    default: return as(type_tag<int64_t>{});
+  }
+}
+
+// The integer dtype whose sign extension keeps the bits.
+DType bits_of(DType d) {
+  if (d == DType::bool_) return DType::uint8;
+  if (in(d, dtypes::integers)) return d;
+  return itemsize(d) == 2 ? DType::int16 : itemsize(d) == 4 ? DType::int32 : DType::int64;
+}
+
+void extreme(const abi::Queue& q, const abi::Scan& given, bool smallest, void* partials) {
+  abi::Scan s = given;
+  s.in_dtype = s.out_dtype = bits_of(given.in_dtype);
+  constexpr int64_t highest = std::numeric_limits<int64_t>::max();
+  ExtremeScan r{0, highest, 0, smallest ? -1 : 0, 0, s.first_index, s.index_step};
+  if (in(given.in_dtype, dtypes::floats)) {
+    const int width = 8 * itemsize(given.in_dtype);
+    const int mantissa = given.in_dtype == DType::bfloat16 ? 7 : width == 16 ? 10 : width == 32 ? 23 : 52;
+    r.magnitude = highest >> (64 - width);
+    r.infinity = r.magnitude >> mantissa << mantissa;
+    r.nan = r.infinity | int64_t(1) << (mantissa - 1);
+    r.zeros_tie = 1;
+  } else {
+    if (given.in_dtype == DType::uint64) r.flip ^= std::numeric_limits<int64_t>::min();
+    r.nan = highest ^ r.flip;
+  }
+  run_scan(q, smallest ? "cumulative_min" : "cumulative_max", s, partials, r);
+}
+
+}  // namespace
+
+void fill(kernels::ScanTable& table) {
+  table.scratch = scratch;
+  table.sum = sum;
+  table.extreme = extreme;
+  fill_scan_products(table);
+  fill_difference(table);
+  fill_product_backward(table);
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,162 @@
+// What the scan kernels are given, and how they reach memory of any dtype.
+#pragma once
+
+#include "device/group.cuh"
+#include "device/index.cuh"
+#include "kernels/scan.hpp"
+#include "kernels/scanners.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+// Where line l starts. 32-bit division where every index fits.
+struct ScanLines {
+  int32_t ndim = 0;
+  bool small = true;
+  int64_t size = 1;
+  FastDivmod fast[abi::max_dims];
+  int64_t shape[abi::max_dims], in[abi::max_dims], out[abi::max_dims];
+
+  explicit ScanLines(const abi::Scan& s) : ndim(s.ndim), size(s.lines) {
+    small = size <= std::numeric_limits<int32_t>::max();
+    for (int d = 0; d < ndim; ++d) {
+      shape[d] = s.shape[d];
+      in[d] = s.in_strides[d];
+      out[d] = s.out_strides[d];
+      if (small && shape[d] > 0) fast[d] = FastDivmod(int32_t(shape[d]));
+    }
+  }
+
+  STATOR_FN void offsets(int64_t line, int64_t& from, int64_t& to) const {
+    from = to = 0;
+    for (int d = ndim - 1; d >= 0; --d) {
+      int64_t at = line;
+      if (d > 0 && small) {
+        int32_t coordinate;
+        line = fast[d].divmod(int32_t(line), coordinate);
+        at = coordinate;
+      } else if (d > 0) {
+        line = at / shape[d];
+        at -= line * shape[d];
+      }
+      from += at * in[d];
+      to += at * out[d];
+    }
+  }
+};
+
+struct ScanWork {
+  const void* in;
+  void* out;
+  int64_t* indices;
+  DType in_dtype, out_dtype;
+  bool initial;
+  bool totals;                 // only the totals of the parts
+  bool in_across, out_across;  // neighbouring lines are nearer in memory than neighbours along a line
+  int64_t columns;             // fast host: lines of the innermost axis, which go side by side; 0 where they do not
+  ScanLines lines;
+  int64_t n, in_step, out_step;
+  int32_t along;   // log2 of the threads along a line
+  int64_t tile;    // lines of a block
+  int64_t share;   // elements of a part of a line
+  int32_t parts;   // of a line, one block each
+  void* partials;  // [lines, parts]
+};
+
+// A block's lines [first, last) and the elements [begin, end) of each.
+struct ScanTile {
+  int64_t first, last, begin, end;
+  int32_t part;
+};
+
+STATOR_FN ScanTile scan_tile(const ScanWork& w, int64_t block) {
+  const int blocks = w.totals ? w.parts - 1 : w.parts;  // nobody asks for the total of a last part
+  ScanTile t;
+  const int64_t group = block / blocks;
+  t.part = int32_t(block - group * blocks);
+  int64_t bound = w.lines.size;
+  t.first = group * w.tile;
+  if (w.columns > 0) {  // a tile ends where its row of lines ends
+    const int64_t tiles = (w.columns + w.tile - 1) / w.tile, row = group / tiles;
+    t.first = row * w.columns + (group - row * tiles) * w.tile;
+    bound = (row + 1) * w.columns;
+  }
+  t.last = t.first + w.tile < bound ? t.first + w.tile : bound;
+  t.begin = t.part * w.share;
+  t.end = t.begin + w.share < w.n ? t.begin + w.share : w.n;
+  return t;
+}
+
+// The first `count` of N elements, `apart` from each other; one switch for all of them.
+template <class T, int N, class C>
+STATOR_FN void scan_load_typed(C (&value)[N], const T* p, int64_t apart, int count) {
+  STATOR_UNROLL()
+  for (int k = 0; k < N; ++k, p += apart)
+    if (k < count) value[k] = convert<C>(*p);
+}
+template <class T, int N, class C>
+STATOR_FN void scan_store_typed(const C (&value)[N], T* p, int64_t apart, int count) {
+  STATOR_UNROLL()
+  for (int k = 0; k < N; ++k, p += apart)
+    if (k < count) *p = convert<T>(value[k]);
+}
+template <class R, int N>
+STATOR_FN void scan_load(typename R::In (&value)[N], const void* base, DType d, int64_t offset, int64_t apart,
+                         int count) {
+#define STATOR_CASE(name, type)                                                      \
+  case DType::name:                                                                  \
+    if constexpr (in(DType::name, R::loads))                                         \
+      scan_load_typed(value, static_cast<const type*>(base) + offset, apart, count); \
+    return;
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
+template <class R, int N>
+STATOR_FN void scan_store(const typename R::In (&value)[N], void* base, DType d, int64_t offset, int64_t apart,
+                          int count) {
+#define STATOR_CASE(name, type)                                                 \
+  case DType::name:                                                             \
+    if constexpr (in(DType::name, R::stores))                                   \
+      scan_store_typed(value, static_cast<type*>(base) + offset, apart, count); \
+    return;
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+// Fast host: `count` elements `step` apart. Calls of their own: inlined, their switches would make most of the code.
+template <class C, class T>
+STATOR_FN void scan_load_line_typed(C* out, const T* p, int64_t step, int count) {
+  if (step == 1)
+    for (int k = 0; k < count; ++k) out[k] = convert<C>(p[k]);
+  else
+    for (int k = 0; k < count; ++k) out[k] = convert<C>(p[k * step]);
+}
+template <class T, class C>
+STATOR_FN void scan_store_line_typed(T* p, const C* value, int64_t step, int count) {
+  if (step == 1)
+    for (int k = 0; k < count; ++k) p[k] = convert<T>(value[k]);
+  else
+    for (int k = 0; k < count; ++k) p[k * step] = convert<T>(value[k]);
+}
+template <class C, DTypeSet Set>
+__attribute__((noinline)) void scan_load_line(C* __restrict__ out, const void* base, DType d, int64_t offset,
+                                              int64_t step, int count) {
+#define STATOR_CASE(name, type)                                                        \
+  case DType::name:                                                                    \
+    if constexpr (in(DType::name, Set))                                                \
+      scan_load_line_typed(out, static_cast<const type*>(base) + offset, step, count); \
+    return;
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
+template <class C, DTypeSet Set>
+__attribute__((noinline)) void scan_store_line(const C* __restrict__ value, void* base, DType d, int64_t offset,
+                                               int64_t step, int count) {
+#define STATOR_CASE(name, type)                                                                                       \
+  case DType::name:                                                                                                   \
+    if constexpr (in(DType::name, Set)) scan_store_line_typed(static_cast<type*>(base) + offset, value, step, count); \
+    return;
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+}  // namespace stator::STATOR_COLUMN

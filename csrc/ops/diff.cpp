@@ -1,0 +1,102 @@
+#include "core/op_call.hpp"
+#include "ops/collapse.hpp"
+#include "ops/scalar.hpp"
+
+#include <stator/creation.hpp>
+#include <stator/scans.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <array>
+
+namespace stator {
+namespace {
+
+void require_end(const OpCall& call, const Array& x, const Array* end, int axis) {
+  if (!end) return;
+  bool fits = end->ndim() == x.ndim();
+  for (int d = 0; fits && d < x.ndim(); ++d) fits = d == axis || end->shape()[d] == x.shape()[d];
+  if (!fits)
+    throw ShapeError(std::string(call.name()), "an end of shape " + str(end->shape()) + " for shape " + str(x.shape()),
+                     "pass x's shape, but for axis " + std::to_string(axis));
+}
+
+// Elements [first, first + count) along the axis.
+Array part_of(const Array& x, int axis, int64_t first, int64_t count) {
+  Dims shape = x.shape();
+  shape[axis] = count;
+  return Array(x.buffer(), x.dtype(), shape, x.strides(), x.offset() + first * x.strides()[axis]);
+}
+
+// Neighbours of one array subtract as any two arrays do.
+void subtract_neighbours(OpCall& call, const Array& x, int axis, const Array& result) {
+  const Array later = part_of(x, axis, 1, result.shape()[axis]), earlier = part_of(x, axis, 0, result.shape()[axis]);
+  abi::Elementwise e = collapse(result, std::array{&later, &earlier});
+  e.compute = compute_dtype(x.dtype());
+  call.kernels().elementwise.op[int(Op::subtract)](call.queue(), e);
+}
+
+void add_part(abi::Difference& p, const Array* x, int axis) {
+  if (!x) return;
+  abi::DifferencePart& part = p.parts[p.part_count];
+  part.begin = p.part_count > 0 ? p.parts[p.part_count - 1].end : 0;
+  part.end = part.begin + x->shape()[axis];
+  part.data = x->data_ptr();
+  part.dtype = x->dtype();
+  std::copy(x->strides().begin(), x->strides().end(), part.strides);
+  ++p.part_count;
+}
+
+}  // namespace
+
+Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
+  const std::string op(op_info(Op::diff).call);
+  const Array *const before = options.prepend, *const after = options.append;
+  if (options.n < 0) throw ValueError(op, "n=" + std::to_string(options.n), "difference zero or more times");
+  if (options.n > abi::Difference::most_order) {
+    DiffOptions some = options;
+    some.n = abi::Difference::most_order;
+    return diff(diff(x, some, stream), {options.axis, options.n - some.n, nullptr, nullptr}, stream);
+  }
+  OpCall call(Op::diff, {&x, before, after}, stream);
+  if (x.ndim() == 0) throw AxisError(op, "a 0-d array", "reshape it to one axis");
+  const int axis = normalize_axis(op, options.axis, x.ndim());
+  require_end(call, x, before, axis);
+  require_end(call, x, after, axis);
+  if (options.n == 0) return copy(x, stream);
+  DType dtype = x.dtype();
+  Dims shape = x.shape();
+  for (const Array* end : {before, after}) {
+    if (!end) continue;
+    dtype = promote(dtype, end->dtype());
+    shape[axis] += end->shape()[axis];
+  }
+  shape[axis] = std::max<int64_t>(shape[axis] - options.n, 0);
+  checked_size(op, shape, itemsize(dtype));
+  const bool plain = options.n == 1 && !before && !after && dtype != DType::bool_;
+  Array result = plain ? empty_like(call, shape, dtype, std::array{&x}) : call.empty(shape, dtype);
+  if (result.size() == 0) return result;
+  for (const Array* operand : {before, &x, after})
+    if (operand && operand->size() > 0) call.reads(*operand);
+  call.writes(result);
+  if (plain) {
+    subtract_neighbours(call, x, axis, result);
+    return result;
+  }
+  abi::Difference p{};
+  for (const Array* operand : {before, &x, after}) add_part(p, operand, axis);
+  p.order = int32_t(options.n);
+  p.ndim = shape.size();
+  p.axis = axis;
+  p.compute = compute_dtype(dtype);
+  p.out_dtype = dtype;
+  p.differs = dtype == DType::bool_;
+  p.out = result.data_ptr();
+  p.size = result.size();
+  std::copy(shape.begin(), shape.end(), p.shape);
+  call.kernels().scan.difference(call.queue(), p);
+  return result;
+}
+
+}  // namespace stator

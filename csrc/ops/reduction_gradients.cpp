@@ -1,0 +1,157 @@
+#include <stator/reduction_gradients.hpp>
+
+#include "core/op_call.hpp"
+#include "ops/collapse.hpp"
+#include "ops/scalar.hpp"
+
+#include <stator/creation.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+
+#include <array>
+
+namespace stator::nn {
+namespace {
+
+std::vector<bool> reduced_axes(const OpCall& call, int ndim, const ReductionGradientOptions& o) {
+  std::vector<bool> reduced(size_t(ndim), !o.axes);
+  if (!o.axes) return reduced;
+  for (const int64_t axis : *o.axes) {
+    const auto d = size_t(normalize_axis(call.name(), axis, ndim));
+    if (reduced[d])
+      throw AxisError(std::string(call.name()), "axis " + std::to_string(axis) + " is repeated", "name each axis once");
+    reduced[d] = true;
+  }
+  return reduced;
+}
+
+// grad as a view of the shape that was reduced: stride 0 where an axis is gone.
+Array spread(const OpCall& call, const Array& grad, const Dims& shape, const std::vector<bool>& reduced,
+             bool keepdims) {
+  Dims expected, strides(shape.size());
+  int at = 0;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (reduced[size_t(d)] && keepdims) expected.push_back(1);
+    if (!reduced[size_t(d)]) expected.push_back(shape[d]);
+  }
+  if (!(grad.shape() == expected))
+    throw ShapeError(std::string(call.name()),
+                     "grad of shape " + str(grad.shape()) + " where reducing " + str(shape) + " gives " + str(expected),
+                     "pass the gradient of the reduction's result, with the same axis and keepdims");
+  for (int d = 0; d < shape.size(); ++d) {
+    strides[d] = reduced[size_t(d)] ? 0 : grad.strides()[at];
+    at += !reduced[size_t(d)] || keepdims;
+  }
+  return Array(grad.buffer(), grad.dtype(), shape, strides, grad.offset());
+}
+
+void require_dtype(const OpCall& call, DType dtype) {
+  if (!in(dtype, op_info(call.op()).dtypes))
+    throw DTypeError(std::string(call.name()), "an array of dtype " + std::string(name(dtype)),
+                     "convert it to a floating dtype with astype");
+}
+
+// Appends an axis, or widens the last one where all strides step together; returns the new number of axes.
+template <size_t N>
+int append(int count, int64_t extent, int64_t* shape, int64_t (*const (&strides)[N])[abi::max_dims],
+           const int64_t (&step)[N]) {
+  if (extent == 1) return count;
+  bool together = count > 0;
+  for (size_t k = 0; k < N; ++k) together = together && (*strides[k])[count - 1] == extent * step[k];
+  const int at = together ? count - 1 : count;
+  shape[at] = together ? shape[at] * extent : extent;
+  for (size_t k = 0; k < N; ++k) (*strides[k])[at] = step[k];
+  return at + 1;
+}
+
+}  // namespace
+
+Array sum_backward(const Array& grad, const Dims& shape, const ReductionGradientOptions& options,
+                   const Stream& stream) {
+  OpCall call(Op::sum_backward, {&grad}, stream);
+  checked_size(call.name(), shape, itemsize(grad.dtype()));
+  const std::vector<bool> reduced = reduced_axes(call, shape.size(), options);
+  const Array view = spread(call, grad, shape, reduced, options.keepdims);
+  Array result = call.empty(shape, grad.dtype());
+  if (result.size() == 0) return result;
+  call.reads(view);
+  call.writes(result);
+  abi::Elementwise e = collapse(result, std::array{&view});
+  e.compute = grad.dtype();
+  call.kernels().elementwise.copy(call.queue(), e);
+  return result;
+}
+
+Array mean_backward(const Array& grad, const Dims& shape, const ReductionGradientOptions& options,
+                    const Stream& stream) {
+  OpCall call(Op::mean_backward, {&grad}, stream);
+  require_dtype(call, grad.dtype());
+  checked_size(call.name(), shape, itemsize(grad.dtype()));
+  const std::vector<bool> reduced = reduced_axes(call, shape.size(), options);
+  spread(call, grad, shape, reduced, options.keepdims);  // the shape
+  Array result = call.empty(shape, grad.dtype());
+  if (result.size() == 0) return result;
+  int64_t count = 1;
+  for (int d = 0; d < shape.size(); ++d) count *= reduced[size_t(d)] ? shape[d] : 1;
+  // The kernels hold a number in the operand's dtype: halves of fewer digits than the count are widened first.
+  const bool exact = count <= (grad.dtype() == DType::float16    ? 2048
+                               : grad.dtype() == DType::bfloat16 ? 256
+                                                                 : INT64_MAX);
+  const DType computed = compute_dtype(grad.dtype());
+  const Array wide = exact ? grad : astype(grad, computed, true, stream);
+  const Array view = spread(call, wide, shape, reduced, options.keepdims);
+  call.reads(view);
+  call.writes(result);
+  abi::Elementwise e = collapse(result, std::array<const Array*, 2>{&view, nullptr});
+  e.compute = e.in[1].dtype = computed;
+  encode(call.name(), Scalar(double(count)), computed, e.in[1].value);
+  call.kernels().elementwise.op[int(Op::divide)](call.queue(), e);
+  return result;
+}
+
+Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOptions& options, const Stream& stream) {
+  OpCall call(Op::prod_backward, {&grad, &x}, stream);
+  require_dtype(call, grad.dtype());
+  if (grad.dtype() != x.dtype())
+    throw DTypeError(std::string(call.name()),
+                     "grad is " + std::string(name(grad.dtype())) + ", x is " + std::string(name(x.dtype())),
+                     "convert one with astype");
+  const std::vector<bool> reduced = reduced_axes(call, x.ndim(), options);
+  const Array view = spread(call, grad, x.shape(), reduced, options.keepdims);
+  Array result = call.empty(x.shape(), x.dtype());
+  if (result.size() == 0) return result;
+  call.reads(view);
+  call.reads(x);
+  call.writes(result);
+  abi::ProductBackward p{};
+  p.grad = view.data_ptr();
+  p.x = x.data_ptr();
+  p.out = result.data_ptr();
+  p.dtype = x.dtype();
+  p.kept_size = p.reduced_size = 1;
+  // In the order of x's memory: to the factors of a product it is all one, and neighbours merge.
+  std::vector<int> axes(size_t(x.ndim()));
+  std::iota(axes.begin(), axes.end(), 0);
+  std::stable_sort(axes.begin(), axes.end(),
+                   [&](int a, int b) { return std::abs(x.strides()[a]) > std::abs(x.strides()[b]); });
+  for (const int d : axes) {
+    const int64_t extent = x.shape()[d], g = view.strides()[d], from = x.strides()[d], to = result.strides()[d];
+    if (reduced[size_t(d)]) {
+      p.reduced_size *= extent;
+      p.reduced_ndim = append<2>(p.reduced_ndim, extent, p.reduced_shape, {&p.reduced_x, &p.reduced_out}, {from, to});
+    } else {
+      p.kept_size *= extent;
+      p.kept_ndim = append<3>(p.kept_ndim, extent, p.kept_shape, {&p.kept_grad, &p.kept_x, &p.kept_out}, {g, from, to});
+    }
+  }
+  const kernels::ScanTable& table = call.kernels().scan;
+  const int64_t bytes = table.product_scratch(*call.queue().limits, p);
+  void* const partials = bytes > 0 ? call.scratch(size_t(bytes)) : nullptr;
+  table.product_backward(call.queue(), p, partials);
+  return result;
+}
+
+}  // namespace stator::nn

@@ -1,0 +1,139 @@
+#include <stator/scans.hpp>
+
+#include "core/op_call.hpp"
+
+#include <stator/creation.hpp>
+
+#include <string>
+
+namespace stator {
+namespace {
+
+struct Types {
+  DType compute, result;
+};
+
+bool same_family(DType a, DType b) {
+  return (in(a, dtypes::floats) && in(b, dtypes::floats)) || (in(a, dtypes::complexes) && in(b, dtypes::complexes));
+}
+
+Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
+  if (!stator::in(in, row.dtypes))
+    throw DTypeError(std::string(row.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
+  DType own = in;
+  if (row.result == ResultRule::accumulate && stator::in(in, dtypes::unsigned_integers)) own = DType::uint64;
+  if (row.result == ResultRule::accumulate && stator::in(in, dtypes::signed_integers | dtypes::boolean))
+    own = DType::int64;
+  if (!dtype) return {own, own};
+  if (!stator::in(*dtype, row.dtypes))
+    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)), "ask for a floating dtype");
+  // A floating result is computed in the wider of the two, and rounded once.
+  return {same_family(own, *dtype) ? promote(own, *dtype) : *dtype, *dtype};
+}
+
+int scan_axis(const OpCall& call, const Array& x, const std::optional<int64_t>& axis) {
+  const std::string op(call.name());
+  if (x.ndim() == 0) throw AxisError(op, "a 0-d array", "reshape it to one axis");
+  if (!axis && x.ndim() > 1)
+    throw AxisError(op, "no axis for shape " + str(x.shape()), "name the axis, or reshape to one axis");
+  return normalize_axis(op, axis.value_or(0), x.ndim());
+}
+
+// Axes other than the scan's: those of extent 1 go, neighbours that step together on both sides merge.
+void set_lines(abi::Scan& s, const Array& x, const Array& out, int axis) {
+  s.lines = 1;
+  for (int d = 0; d < x.ndim(); ++d) {
+    const int64_t extent = x.shape()[d], from = x.strides()[d], to = out.strides()[d];
+    if (d == axis) continue;
+    s.lines *= extent;
+    if (extent == 1) continue;
+    const int last = s.ndim - 1;
+    const bool together = s.ndim > 0 && s.in_strides[last] == extent * from && s.out_strides[last] == extent * to;
+    const int at = together ? last : s.ndim++;
+    s.shape[at] = together ? s.shape[at] * extent : extent;
+    s.in_strides[at] = from;
+    s.out_strides[at] = to;
+  }
+}
+
+abi::Scan describe(const Array& x, const Array& out, int axis, DType compute, bool initial, bool reverse) {
+  abi::Scan s{};
+  s.n = x.shape()[axis];
+  s.in_dtype = x.dtype();
+  s.compute = compute;
+  s.out_dtype = out.dtype();
+  s.initial = initial;
+  s.in_step = reverse ? -x.strides()[axis] : x.strides()[axis];
+  s.out_step = reverse ? -out.strides()[axis] : out.strides()[axis];
+  s.first_index = reverse ? s.n - 1 : 0;
+  s.index_step = reverse ? -1 : 1;
+  const int64_t from = s.first_index * x.strides()[axis];
+  const int64_t to = (reverse ? s.n - 1 : initial ? 1 : 0) * out.strides()[axis];
+  s.in = static_cast<const char*>(x.data_ptr()) + from * itemsize(x.dtype());
+  s.out = static_cast<char*>(out.data_ptr()) + to * itemsize(out.dtype());
+  set_lines(s, x, out, axis);
+  return s;
+}
+
+void* partials(OpCall& call, const abi::Scan& s) {
+  const int64_t bytes = call.kernels().scan.scratch(*call.queue().limits, s);
+  return bytes > 0 ? call.scratch(size_t(bytes)) : nullptr;
+}
+
+Extremes extremes(Op op, const Array& x, const std::optional<int64_t>& axis, bool reverse, const Stream& stream) {
+  OpCall call(op, {&x}, stream);
+  resolve(op_info(op), x.dtype(), {});
+  const int at = scan_axis(call, x, axis);
+  Extremes result{call.empty(x.shape(), x.dtype()), call.empty(x.shape(), DType::int64)};
+  if (x.size() == 0) return result;
+  call.reads(x);
+  call.writes(result.values);
+  call.writes(result.indices);
+  abi::Scan s = describe(x, result.values, at, x.dtype(), false, reverse);
+  s.indices = static_cast<int64_t*>(result.indices.data_ptr()) + s.first_index * result.indices.strides()[at];
+  void* const scratch = partials(call, s);
+  call.kernels().scan.extreme(call.queue(), s, op == Op::cumulative_min, scratch);
+  return result;
+}
+
+}  // namespace
+
+Array scan(Op op, const Array& x, const ScanOptions& options, const Stream& stream) {
+  const OpInfo& row = op_info(op);
+  if (op != Op::cumulative_sum && op != Op::cumulative_prod && op != Op::logcumsumexp)
+    throw ValueError(std::string(row.call), "it is no scan", "see the op table");
+  OpCall call(op, {&x, options.out}, stream);
+  const Types types = resolve(row, x.dtype(), options.dtype);
+  const int axis = scan_axis(call, x, options.axis);
+  Dims shape = x.shape();
+  if (options.include_initial) ++shape[axis];
+  checked_size(call.name(), shape, itemsize(types.result));
+  Array result = call.output(shape, types.result, options.out);
+  if (result.size() == 0) return result;
+  // The kernels convert within a family of dtypes; bool is one of its own as a result.
+  const bool within = same_family(x.dtype(), types.compute) ||
+                      (in(x.dtype(), dtypes::integers | dtypes::boolean) && in(types.compute, dtypes::integers)) ||
+                      x.dtype() == types.compute;
+  const Array source = within ? x : astype(x, types.compute, true, stream);
+  const bool direct = result.dtype() == types.result;
+  const Array target = direct ? result : call.empty(shape, types.result);
+  if (x.size() > 0) call.reads(source);
+  call.writes(target);
+  const abi::Scan s = describe(source, target, axis, types.compute, options.include_initial, options.reverse);
+  void* const scratch = partials(call, s);
+  const kernels::ScanTable& table = call.kernels().scan;
+  (op == Op::cumulative_sum    ? table.sum
+   : op == Op::cumulative_prod ? table.product
+                               : table.logsumexp)(call.queue(), s, scratch);
+  if (!direct) assign(result, target, stream);
+  return result;
+}
+
+Extremes cumulative_max(const Array& x, std::optional<int64_t> axis, bool reverse, const Stream& stream) {
+  return extremes(Op::cumulative_max, x, axis, reverse, stream);
+}
+Extremes cumulative_min(const Array& x, std::optional<int64_t> axis, bool reverse, const Stream& stream) {
+  return extremes(Op::cumulative_min, x, axis, reverse, stream);
+}
+
+}  // namespace stator

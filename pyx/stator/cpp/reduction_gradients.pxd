@@ -1,0 +1,23 @@
+# stator/reduction_gradients.hpp
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.optional cimport optional
+from libcpp.vector cimport vector
+
+from stator.cpp.array cimport Array
+from stator.cpp.backend cimport Stream
+from stator.cpp.error cimport translate_exception
+from stator.cpp.ref cimport Dims
+
+
+cdef extern from "stator/reduction_gradients.hpp" namespace "stator::nn" nogil:
+    cdef cppclass ReductionGradientOptions:
+        optional[vector[int64_t]] axes
+        cbool keepdims
+
+    Array sum_backward(const Array&, const Dims&, const ReductionGradientOptions&,
+                       const Stream&) except +translate_exception
+    Array mean_backward(const Array&, const Dims&, const ReductionGradientOptions&,
+                        const Stream&) except +translate_exception
+    Array prod_backward(const Array&, const Array&, const ReductionGradientOptions&,
+                        const Stream&) except +translate_exception
