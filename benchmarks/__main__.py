@@ -1,31 +1,38 @@
-"""Ratios against peers, measured in one run: python -m benchmarks [--device cpu|cuda] [--quick] [--json]."""
+"""Ratios against peers, all measured in one run: python -m benchmarks [--device cpu|cuda] [--quick] [--json]."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib
 import json
 import os
 import platform
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 import stator
 
-from .cases import cases
-from .timing import paired
+from .cases import Plan, build, plans
+from .gate import verdict
+from .inputs import SIZES, Pool
+from .report import Row, show, summary, write
+from .timing import FULL, QUICK, Effort, Floor, paired
+
+QUICK_SECONDS = 140.0  # of three minutes, which the imports and a slower machine need too
+FULL_CASE_SECONDS = 2.0
 
 
-def peers_for(device: str, wanted: list[str]) -> dict[str, object]:
-    """NumPy on the CPU; torch where it is installed; CuPy on a GPU."""
-    found: dict[str, object] = {}
-    for name in ["numpy", "torch"] if device == "cpu" else ["torch", "cupy"]:
+def peers_for(be: stator.Backend, wanted: list[str]) -> dict[str, Any]:
+    """NumPy on the CPU; torch where it is installed, with as many threads as we have; CuPy on a GPU."""
+    found: dict[str, Any] = {}
+    for name in ["numpy", "torch"] if be.device.type == "cpu" else ["torch", "cupy"]:
         if wanted and name not in wanted:
             continue
         try:
@@ -33,13 +40,15 @@ def peers_for(device: str, wanted: list[str]) -> dict[str, object]:
         except ImportError:
             continue
     if "torch" in found:
-        found["torch"].set_num_threads(os.cpu_count() or 1)
+        found["torch"].set_grad_enabled(False)
+        if be.device.type == "cpu":
+            found["torch"].set_num_threads(be.info()["multiprocessors"])
     return found
 
 
-def wait_for(be: stator.Backend, peers: dict[str, object]) -> dict:
+def wait_for(be: stator.Backend, peers: dict[str, Any]) -> dict[str, Callable[[], None]]:
     """What waits for each library's device."""
-    finish = {"ours": be.synchronize, "numpy": lambda: None}
+    finish: dict[str, Callable[[], None]] = {"ours": be.synchronize, "numpy": lambda: None}
     if "torch" in peers:
         finish["torch"] = peers["torch"].cuda.synchronize if be.device.type == "cuda" else (lambda: None)
     if "cupy" in peers:
@@ -47,126 +56,109 @@ def wait_for(be: stator.Backend, peers: dict[str, object]) -> dict:
     return finish
 
 
-def copy_bandwidth(be: stator.Backend) -> float:
-    """Bytes a second of our own large copy, read and written, the floor of memory-bound ops in this run."""
-    x = be.zeros(((1 << 24) if be.device.type == "cpu" else (1 << 28),), dtype="float32")
-    best = float("inf")
-    for _ in range(5):
-        be.synchronize()
-        start = time.perf_counter()
-        stator.copy(x)
-        be.synchronize()
-        best = min(best, time.perf_counter() - start)
-    return 2 * x.nbytes / best
+def _finite(x: float) -> float | None:
+    """JSON has no infinity."""
+    return x if np.isfinite(x) else None
 
 
-def valid(case) -> bool:
-    """The result against NumPy's, before anything is timed."""
-    got = np.asarray(case.ours().to_numpy(), dtype=np.float64)
-    return np.allclose(got, np.asarray(case.reference(), dtype=np.float64), rtol=case.tolerance, atol=case.tolerance)
+class Run:
+    """What the cases of one run share."""
 
+    def __init__(self, be: stator.Backend, peers: dict[str, Any], effort: Effort) -> None:
+        self.be, self.peers, self.effort = be, peers, effort
+        self.finish = wait_for(be, peers)
+        cold = (32 if be.device.type == "cpu" else 200) << 20
+        self.pool, self.floor = Pool(cold, 4 if be.device.type == "cpu" else 16), Floor(be, cold)
 
-def measure(be, args, console) -> list[dict]:
-    peers = peers_for(be.device.type, args.peers)
-    finish = wait_for(be, peers)
-    bandwidth = copy_bandwidth(be)
-    rounds, seconds = (5, 0.01) if args.quick else (9, 0.04)
-    rows = []
-    table = list(cases(be, args.quick, {}))
-    chosen = [c.name for c in table if args.only in c.name]
-    del table
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("benchmarks", total=len(chosen))
-        for case in cases(be, args.quick, peers):
-            if args.only not in case.name:
-                continue
-            progress.update(task, advance=1, description=case.name)
-            row = {
-                "case": case.name,
-                "op": case.op,
-                "dtype": case.dtype,
-                "size": case.size,
-                "layout": case.layout,
-                "valid": valid(case),
+    def row(self, plan: Plan, seconds: float) -> Row:
+        """Gate, then time. What raises is a wrong case: none is dropped."""
+        row: Row = {"case": plan.name, "op": plan.op, "variant": plan.variant, "dtype": plan.dtype, "size": plan.size}
+        row |= {"layout": plan.layout, "valid": False, "error": None, "note": ""}
+        try:
+            case = build(self.be, plan, self.peers, self.pool)
+            checked = verdict(case)
+            row |= {
+                "valid": checked.right,
+                "error": _finite(checked.error),
+                "note": "; ".join(case.notes),
+                "bytes": case.bytes,
             }
-            if row["valid"]:
-                t = paired(case.ours, case.peers, finish, rounds=rounds, burst_seconds=seconds)
-                row |= {"ours_us": t.ours, "floor_us": case.bytes / bandwidth * 1e6}
+            if checked.right:
+                case.result = None
+                with np.errstate(all="ignore"):
+                    t = paired({"ours": case.ours, **case.peers}, self.finish, self.effort, seconds)
+                floor = self.floor(case.bytes)
+                row |= {"ours_us": t.ours, "floor_us": floor, "e_floor": floor / t.ours, "rounds": t.rounds}
                 for name, ratio in t.ratio.items():
                     row |= {f"{name}_us": t.peers[name], f"r_{name}": ratio, f"r_{name}_pm": t.spread[name]}
-            rows.append(row)
+        except Exception as error:  # the report names the case and what it raised
+            row["note"] = f"{type(error).__name__}: {error}"
+            row["valid"] = False
+        return row
+
+
+def measure(run: Run, todo: list[Plan], quick: bool, console: Console) -> list[Row]:
+    """All rows; --quick shares its time out over the cases that are left."""
+    rows: list[Row] = []
+    end = time.monotonic() + QUICK_SECONDS
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("benchmarks", total=len(todo))
+        for k, plan in enumerate(todo):
+            progress.update(task, advance=1, description=plan.name)
+            share = max(end - time.monotonic(), 0) / (len(todo) - k)
+            rows.append(run.row(plan, 0.6 * share if quick else FULL_CASE_SECONDS))
     return rows
 
 
-def summary(rows: list[dict], peer: str) -> dict:
-    ratios = {r["case"]: r[f"r_{peer}"] for r in rows if f"r_{peer}" in r}
-    if not ratios:
-        return {}
-    worst = sorted(ratios, key=ratios.__getitem__)[:10]
-    by_size = {}
-    for size in sorted({r["size"] for r in rows}):
-        some = [r[f"r_{peer}"] for r in rows if r["size"] == size and f"r_{peer}" in r]
-        by_size[str(size)] = float(np.exp(np.mean(np.log(some)))) if some else None
-    return {
-        "peer": peer,
-        "cases": len(ratios),
-        "geomean": float(np.exp(np.mean(np.log(list(ratios.values()))))),
-        "by_size": by_size,
-        "worst": {w: ratios[w] for w in worst},
-    }
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--quick", action="store_true", help="every op, but few dtypes and sizes: at most 3 minutes")
+    parser.add_argument("--json", action="store_true", help="print one object: cases, geomean, worst, worst_op")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write CSV, JSON, a Markdown summary and a plot")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains this")
+    parser.add_argument("--op", nargs="*", default=[], help="these ops")
+    parser.add_argument("--dtypes", nargs="*", default=[], help="these dtypes")
+    parser.add_argument("--sizes", nargs="*", type=int, default=[], choices=SIZES, metavar="SIZE", help="these sizes")
+    parser.add_argument("--peers", nargs="*", default=[], help="numpy, torch, cupy; default: those installed")
+    return parser.parse_args()
 
 
-def show(console: Console, rows: list[dict], peers: list[str]) -> None:
-    table = Table(title="time of the peer / time of stator (median of paired rounds)")
-    for column in ("case", "ours", "floor", *peers):
-        table.add_column(column, justify="left" if column == "case" else "right")
-    for r in rows:
-        if not r["valid"]:
-            table.add_row(r["case"], "WRONG", "", *[""] * len(peers))
-            continue
-        cells = [f"{r[f'r_{p}']:.2f} ± {r[f'r_{p}_pm']:.2f}" if f"r_{p}" in r else "" for p in peers]
-        table.add_row(r["case"], f"{r['ours_us']:.1f} us", f"{r['floor_us']:.1f}", *cells)
-    console.print(table)
-
-
-def write(folder: Path, rows: list[dict], report: dict) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    columns = list(dict.fromkeys(k for r in rows for k in r))
-    with (folder / f"{report['device'].replace(':', '')}.csv").open("w", newline="") as f:
-        writer = csv.DictWriter(f, columns)
-        writer.writeheader()
-        writer.writerows({k: round(v, 4) if isinstance(v, float) else v for k, v in r.items()} for r in rows)
-    (folder / f"{report['device'].replace(':', '')}.json").write_text(json.dumps(report, indent=1) + "\n")
+def chosen(args: argparse.Namespace) -> list[Plan]:
+    return [
+        p
+        for p in plans(args.quick)
+        if args.only in p.name
+        and p.op in (args.op or [p.op])
+        and p.dtype in (args.dtypes or [p.dtype])
+        and p.size in (args.sizes or SIZES)
+    ]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--quick", action="store_true", help="one dtype an op, short bursts: at most 3 minutes")
-    parser.add_argument("--json", action="store_true", help="print one object: cases, geomean, worst")
-    parser.add_argument("--out", type=Path, help="write CSV and JSON there")
-    parser.add_argument("--only", default="", help="cases whose name contains this")
-    parser.add_argument("--peers", nargs="*", default=[], help="numpy, torch, cupy; default: those installed")
-    args = parser.parse_args()
-    console = Console(stderr=args.json)
-    with stator.Backend(args.device) as be:
-        rows = measure(be, args, console)
-        device, column = str(be.device), be.kernels
-    peers = sorted({k[2:] for r in rows for k in r if k.startswith("r_") and not k.endswith("_pm")})
-    report = {
+    args = arguments()
+    console = Console(stderr=args.json) if sys.stdout.isatty() else Console(stderr=args.json, width=120)
+    with stator.Backend(args.device) as be, be.use():
+        run = Run(be, peers_for(be, args.peers), QUICK if args.quick else FULL)
+        rows = measure(run, chosen(args), args.quick, console)
+        device, column, libraries = str(be.device), be.kernels, run.peers
+        del run
+    peers = [p for p in ("numpy", "torch", "cupy") if any(f"r_{p}" in r for r in rows)]
+    versions = {"stator": stator.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    report: dict[str, Any] = {
         "device": device,
         "column": column,
         "machine": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
-        "versions": {"stator": stator.__version__, "numpy": np.__version__, "python": platform.python_version()},
+        "versions": versions | {name: library.__version__ for name, library in libraries.items()},
         "wrong": [r["case"] for r in rows if not r["valid"]],
         "summary": [summary(rows, p) for p in peers],
     }
     if args.out:
-        write(args.out, rows, report)
+        write(args.out, rows, report, " ".join(["python -m benchmarks", *sys.argv[1:]]), console)
     if args.json:
         first = report["summary"][0] if report["summary"] else {}
-        print(json.dumps(report | {"cases": rows, "geomean": first.get("geomean"), "worst": first.get("worst")}))
+        print(json.dumps(report | {"cases": rows} | {k: first.get(k) for k in ("geomean", "worst", "worst_op")}))
     else:
         show(console, rows, peers)
         console.print_json(json.dumps(report))

@@ -1,200 +1,204 @@
-"""The case table: op x size x layout x dtype. A case is data and one closure a library; inputs are random."""
+"""The case table: op x size x layout x dtype. A plan is data; building it draws inputs and finds the calls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 import stator
 
-SIZES = (1_000, 1_000_000, 1 << 24)
-LAYOUTS = ("contiguous", "transposed")
-DTYPES = ("float32", "float64", "float16", "int32")
+from .domains import core
+from .inputs import LAYOUTS, SHAPES, SIZES, Pool, upload
+from .numpy_peer import numpy_call, widened
+from .table import PRODUCTS, TABLE, first, in_family, kind, ours, scalar_special
+from .torch_peer import cupy_call, to_torch, torch_call
+
+# Rows also timed at 2^24 by --quick: one of each kind of kernel.
+LARGE = {"add", "less", "where", "exp", "log", "tanh", "sqrt", "relu", "copy", "astype"}
+LARGE |= {"sum", "max", "argmax", "var", "cumulative_sum", "softmax"}
+Arrays = tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """variant: which operands or which axis, where a row has several cases."""
+
+    op: str
+    variant: str
+    dtype: str
+    size: int
+    layout: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.op}{'_' * bool(self.variant)}{self.variant}-{self.dtype}-{self.size}-{self.layout}"
+
+    @property
+    def axis(self) -> int | None:
+        return int(self.variant[-1]) if self.variant.startswith("axis") else None
+
+
+@dataclass
+class Leg:
+    """One library's function and its rotating sets of arguments."""
+
+    call: Callable[..., Any]
+    sets: list[tuple[Any, ...]]
 
 
 @dataclass
 class Case:
-    """bytes: of the operands touched once, the floor of a memory-bound op. calls: library name to its closure."""
+    """arrays: the first set on the host, that the gate checks; bytes: of operands and result touched once."""
 
-    op: str
-    dtype: str
-    size: int
-    layout: str
+    plan: Plan
+    arrays: Arrays
+    ours: Leg
+    peers: dict[str, Leg]
     bytes: int
-    ours: Callable[[], object]
-    peers: dict[str, Callable[[], object]]
-    tolerance: float
-    reference: Callable[[], np.ndarray]
-    flops: int = 0
-    tags: dict = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return f"{self.op}-{self.dtype}-{self.size}-{self.layout}"
+    result: Any
+    notes: list[str] = field(default_factory=list)
+    reference: Callable[..., Any] | None = None
 
 
-def _shape(size: int) -> tuple[int, int]:
-    """Two dimensions near a square, so that a transposed view is not a special case."""
-    rows = 1 << (int(np.log2(size)) // 2)
-    return rows, size // rows
+def kernels() -> list[str]:
+    """Rows that launch something: each is timed."""
+    return [n for n, r in TABLE.items() if r["launches"] > 0 and r["shape_class"] not in ("view", "method")]
 
 
-def _inputs(rng: np.random.Generator, shape: tuple[int, int], dtype: str, count: int, layout: str) -> list[np.ndarray]:
-    made = []
-    for _ in range(count):
-        x = (
-            rng.integers(1, 100, shape).astype(dtype)
-            if dtype.startswith("int")
-            else rng.uniform(0.5, 4, shape).astype(dtype)
-        )
-        made.append(x.T if layout == "transposed" else x)
+def variants(name: str) -> tuple[str, ...]:
+    if kind(name) == "scan":
+        return ("axis0", "axis1")
+    if kind(name) == "reduce":
+        return ("", "axis0", "axis1")
+    return ("", "scalar", "row") if name == "add" else ("",)
+
+
+def _preferred(name: str) -> tuple[str, str | None]:
+    """The two dtypes that --quick takes: float32 and float64, or the widest there are."""
+    order = ["float32", "float64", "int32", "int64", "bool", *TABLE[name]["dtypes"]]
+    found = list(dict.fromkeys(d for d in order if d in TABLE[name]["dtypes"]))
+    return found[0], (found[1] if len(found) > 1 else None)
+
+
+def _quick(name: str, variant: str) -> Iterator[Plan]:
+    one, two = _preferred(name)
+    yield Plan(name, variant, one, 1_000, "contiguous")
+    yield Plan(name, variant, one, 1_000_000, "contiguous")
+    if variant == variants(name)[0]:
+        if not scalar_special(name) and layouts(name) == LAYOUTS:
+            yield Plan(name, variant, one, 1_000_000, "transposed")
+        if two:
+            yield Plan(name, variant, two, 1_000 if scalar_special(name) else 1_000_000, "contiguous")
+        if name in LARGE:
+            yield Plan(name, variant, one, 1 << 24, "contiguous")
+
+
+def layouts(name: str) -> tuple[str, ...]:
+    """What has no matrix operand has no layout, and Adam takes dense arrays only."""
+    alone = TABLE[name]["shape_class"] == "creation" or name in (
+        "uniform",
+        "normal",
+        "adam_step",
+        "sum_backward",
+        "mean_backward",
+    )
+    return LAYOUTS[:1] if alone else LAYOUTS
+
+
+def plans(quick: bool) -> list[Plan]:
+    """All cases, in the order of the table: every row that launches something, in either mode."""
+    made: list[Plan] = []
+    for name in kernels():
+        for variant in variants(name):
+            if quick:
+                made += _quick(name, variant)
+            else:
+                every = ((d, s, y) for d in TABLE[name]["dtypes"] for s in SIZES for y in layouts(name))
+                made += [Plan(name, variant, d, s, y) for d, s, y in every]
     return made
 
 
-@dataclass(frozen=True)
-class Spec:
-    """How an op is called in each library: f(xp, *arrays); reads, writes: passes over the data for the floor."""
-
-    operands: int
-    ours: Callable
-    numpy: Callable
-    torch: Callable | None = None
-    reads: float = 1
-    writes: float = 1
-    dtypes: tuple[str, ...] = DTYPES
-    tolerance: float = 1e-5
-
-
-def _softmax_numpy(x):
-    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
-    return e / np.sum(e, axis=-1, keepdims=True)
+def _inputs(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    shape = SHAPES[plan.size][:: -1 if plan.layout == "transposed" else 1]
+    ranges = core(plan.op)
+    made = []
+    for k, within in enumerate(ranges):
+        dtype = "bool" if k == 0 and TABLE[plan.op]["shape_class"] == "select" else plan.dtype
+        made.append(pool.array(shape, dtype, within, turn * len(ranges) + k, plan.layout))
+    if plan.op in PRODUCTS and plan.dtype.startswith("complex"):
+        made[0] = (made[0] / np.abs(made[0])).astype(plan.dtype)  # neither grows nor vanishes
+    if plan.variant == "row":
+        made[1] = made[1][0].copy()
+    return tuple(made[:1] if plan.variant == "scalar" else made)
 
 
-def _specs() -> dict[str, Spec]:
-    floats = ("float32", "float64", "float16")
-    both = {
-        n: (getattr(stator, n), getattr(np, n))
-        for n in ("add", "subtract", "multiply", "divide", "maximum", "equal", "less")
-    }
-    specs = {
-        n: Spec(2, ours, theirs, reads=2, writes=1 if n not in ("equal", "less") else 0.25)
-        for n, (ours, theirs) in both.items()
-    }
-    for n in ("negative", "exp", "log", "tanh"):
-        specs[n] = Spec(1, getattr(stator, n), getattr(np, n), dtypes=DTYPES if n == "negative" else floats)
-    specs["relu"] = Spec(1, stator.nn.relu, lambda x: np.maximum(x, 0))
-    specs["add_scalar"] = Spec(1, lambda x: stator.add(x, 3), lambda x: np.add(x, 3))
-    specs["add_row"] = Spec(1, lambda x: stator.add(x, x[0]), lambda x: np.add(x, x[0]))
-    specs["copy"] = Spec(1, stator.copy, lambda x: np.array(x, order="C"))
-    specs["astype"] = Spec(1, lambda x: stator.astype(x, "float64"), lambda x: x.astype("float64", order="C"), writes=2)
-    for n in ("sum", "max", "argmax", "mean"):
-        ours, theirs = getattr(stator, n), getattr(np, n)
-        dtypes = floats if n == "mean" else DTYPES
-        specs[n] = Spec(1, ours, theirs, writes=0, dtypes=dtypes, tolerance=1e-3)
-        for axis in (0, 1):
-            specs[f"{n}_axis{axis}"] = Spec(
-                1,
-                lambda x, f=ours, a=axis: f(x, axis=a),
-                lambda x, f=theirs, a=axis: f(x, axis=a),
-                writes=0,
-                dtypes=dtypes,
-                tolerance=1e-3,
-            )
-    specs["softmax"] = Spec(1, stator.nn.softmax, _softmax_numpy, dtypes=floats, tolerance=1e-4)
-    return specs
+def _with_plan(plan: Plan, call: Callable[..., Any]) -> Callable[..., Any]:
+    if plan.variant == "scalar":
+        return lambda x: call(x, 3)
+    if plan.axis is not None:
+        return lambda x: call(x, axis=plan.axis)
+    return call
 
 
-def _torch_call(name: str, spec: Spec, torch):
-    table = {
-        "subtract": torch.sub,
-        "equal": torch.eq,
-        "less": torch.lt,
-        "negative": torch.neg,
-        "copy": lambda x: x.contiguous().clone(),
-        "relu": torch.relu,
-        "softmax": lambda x: torch.softmax(x, -1),
-        "add_scalar": lambda x: x + 3,
-        "add_row": lambda x: x + x[0],
-        "astype": lambda x: x.to(torch.float64),
-    }
-    if name in table:
-        return table[name]
-    base, _, axis = name.partition("_axis")
-    function = {"max": torch.amax}.get(base, getattr(torch, base))
-    return (lambda x: function(x, dim=int(axis))) if axis else ({"max": torch.max}.get(base, function))
+def size_of(result: Any) -> int:
+    return sum(size_of(r) for r in result) if isinstance(result, (tuple, list)) else int(result.nbytes)
 
 
-def cases(be: stator.Backend, quick: bool, peers: dict[str, object]) -> Iterator[Case]:
-    """All cases, in the order of the table; quick keeps one dtype an op."""
-    rng = np.random.default_rng(2026)
-    for name, spec in _specs().items():
-        for dtype in spec.dtypes[:1] if quick else spec.dtypes:
-            for size in SIZES:
-                for layout in LAYOUTS:
-                    yield _elementwise_case(be, rng, name, spec, dtype, size, layout, peers)
-    for dtype in ("float32",) if quick else ("float32", "float64"):
-        for n in (32, 256, 1024):
-            yield _matmul_case(be, rng, dtype, n, peers)
+def numpy_leg(call: Callable[..., Any], sets: list[Arrays], dtype: str) -> Leg:
+    """Through float32 where NumPy has no loop for the dtype."""
+    if dtype == "bfloat16":
+        try:
+            with np.errstate(all="ignore"):
+                call(*sets[0])
+        except (TypeError, ValueError):
+            call = widened(call, sets[0][0].dtype)
+    return Leg(call, sets)
 
 
-def _upload(be, x: np.ndarray):
-    return be.asarray(x.T).T if x.flags.f_contiguous and x.ndim == 2 else be.asarray(x)
+def peer_legs(
+    be: stator.Backend, plan: Plan, sets: list[Arrays], libraries: dict[str, Any]
+) -> tuple[dict[str, Leg], list[str]]:
+    """The libraries' legs of a row of the family, and why one is missing."""
+    legs: dict[str, Leg] = {}
+    notes: list[str] = []
+    for name, library in libraries.items():
+        try:
+            if name == "numpy":
+                legs[name] = numpy_leg(_with_plan(plan, numpy_call(plan.op)), sets, plan.dtype)
+                continue
+            device = "cuda" if be.device.type == "cuda" else "cpu"
+            if name == "torch":
+                call = torch_call(library, plan.op, plan.axis)
+                call = _with_plan(plan, call) if call and plan.axis is None else call
+                there = [tuple(to_torch(library, x, device) for x in s) for s in sets]
+            else:
+                call = cupy_call(plan.op)
+                call = _with_plan(plan, call) if call else None
+                there = [tuple(map(library.asarray, s)) for s in sets]
+            if call is None:
+                notes.append(f"{name} has no {plan.op}")
+                continue
+            call(*there[0])
+            legs[name] = Leg(call, there)
+        except Exception as error:  # a peer that cannot is a peer less
+            notes.append(f"{name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+    return legs, notes
 
 
-def _elementwise_case(be, rng, name, spec, dtype, size, layout, peers) -> Case:
-    shape = _shape(size)
-    host = _inputs(rng, shape, dtype, spec.operands, layout)
-    device = [_upload(be, x) for x in host]
-    item = np.dtype(dtype).itemsize
-    calls = {}
-    if "numpy" in peers:
-        calls["numpy"] = lambda: spec.numpy(*host)
-    if "torch" in peers:
-        torch = peers["torch"]
-        theirs = [torch.asarray(x, device=str(be.device)) for x in host]
-        theirs_call = _torch_call(name, spec, torch)
-        calls["torch"] = lambda: theirs_call(*theirs)
-    if "cupy" in peers:
-        cupy = peers["cupy"]
-        ours = [cupy.asarray(x) for x in host]
-        function = getattr(cupy, name, None)
-        if function is not None:
-            calls["cupy"] = lambda: function(*ours)
-    return Case(
-        name,
-        dtype,
-        host[0].size,
-        layout,
-        int(item * host[0].size * (spec.reads + spec.writes)),
-        lambda: spec.ours(*device),
-        calls,
-        max(spec.tolerance, 2e-3 if dtype == "float16" else 0),
-        lambda: spec.numpy(*host),
-    )
+def build(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:
+    """The case with its inputs on both sides; our function has run once, for the size of its result."""
+    if not in_family(plan.op):
+        from .others import build_other
 
-
-def _matmul_case(be, rng, dtype, n, peers) -> Case:
-    a, b = (rng.uniform(-1, 1, (n, n)).astype(dtype) for _ in range(2))
-    on = [be.asarray(a), be.asarray(b)]
-    calls = {}
-    if "numpy" in peers:
-        calls["numpy"] = lambda: a @ b
-    for name in ("torch", "cupy"):
-        if name in peers:
-            xp = peers[name]
-            theirs = [xp.asarray(x, device=str(be.device)) if name == "torch" else xp.asarray(x) for x in (a, b)]
-            calls[name] = lambda t=theirs: t[0] @ t[1]
-    return Case(
-        "matmul",
-        dtype,
-        n * n,
-        "contiguous",
-        3 * a.nbytes,
-        lambda: stator.matmul(*on),
-        calls,
-        1e-3,
-        lambda: a @ b,
-        flops=2 * n**3,
-    )
+        return build_other(be, plan, libraries, pool)
+    arrays = _inputs(plan, pool, 0)
+    footprint = sum(x.nbytes for x in arrays)
+    sets = [arrays, *(_inputs(plan, pool, turn) for turn in range(1, pool.sets(footprint)))]
+    call = _with_plan(plan, ours(plan.op))
+    there = [tuple(upload(be, x) for x in s) for s in sets]
+    result = call(*there[0])
+    peers, notes = peer_legs(be, plan, sets, libraries)
+    return Case(plan, arrays, Leg(call, there), peers, footprint + size_of(result), first(result), notes)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+import stator
+
+from .cases import Leg
 
 
 @dataclass
@@ -18,49 +23,83 @@ class Timing:
     peers: dict[str, float]
     ratio: dict[str, float]
     spread: dict[str, float]
+    rounds: int
 
 
-def _burst(call: Callable[[], object], finish: Callable[[], None], count: int) -> float:
+@dataclass(frozen=True)
+class Effort:
+    """burst: seconds of calls between two looks at the clock; rounds: fewest (of slow calls two) and most of them."""
+
+    burst: float
+    rounds: tuple[int, int]
+
+
+FULL, QUICK = Effort(0.015, (4, 8)), Effort(0.004, (3, 7))
+
+
+def _burst(leg: Leg, finish: Callable[[], None], count: int) -> float:
+    call = leg.call
     start = time.perf_counter()
-    for _ in range(count):
-        call()
+    for arguments in itertools.islice(itertools.cycle(leg.sets), count):
+        call(*arguments)
     finish()
     return (time.perf_counter() - start) / count
 
 
-def _count(call: Callable[[], object], finish: Callable[[], None], seconds: float) -> int:
-    once = max(_burst(call, finish, 1), 1e-7)
-    return int(min(max(seconds / once, 1), 2000))
+def paired(legs: dict[str, Leg], finish: dict[str, Callable[[], None]], effort: Effort, seconds: float) -> Timing:
+    """Times all legs in turn, the order reversed every other round, until `seconds` or the most rounds are spent.
 
-
-def paired(
-    ours: Callable[[], object],
-    peers: dict[str, Callable[[], object]],
-    finish: dict[str, Callable[[], None]],
-    *,
-    rounds: int,
-    burst_seconds: float,
-) -> Timing:
-    """Times all legs in turn, the order reversed every other round; `finish` waits for a library's device."""
-    legs = {"ours": ours, **peers}
-    for name, call in legs.items():
-        _burst(call, finish[name], 1)
-    counts = {name: _count(call, finish[name], burst_seconds) for name, call in legs.items()}
+    `finish` waits for a library's device. Before a leg's burst, a quarter of one is run and not timed."""
+    once = {}
+    for name, leg in legs.items():
+        first = _burst(leg, finish[name], 1)
+        once[name] = first if first > effort.burst else min(first, _burst(leg, finish[name], len(leg.sets)))
+    counts = {name: int(min(max(effort.burst / max(t, 1e-7), 1), 4000)) for name, t in once.items()}
+    cost = sum(once[name] * (n + n // 4) for name, n in counts.items())
+    fewest = effort.rounds[0] if cost < 0.5 else 2
+    rounds = int(min(max(seconds / cost, fewest), effort.rounds[1]))
     seen: dict[str, list[float]] = {name: [] for name in legs}
     collecting = gc.isenabled()
     gc.disable()
     try:
         for r in range(rounds):
-            for name in list(legs) if r % 2 == 0 else list(legs)[::-1]:
+            for name in list(legs)[:: -1 if r % 2 else 1]:
+                if counts[name] >= 4:
+                    _burst(legs[name], finish[name], counts[name] // 4)
                 seen[name].append(_burst(legs[name], finish[name], counts[name]))
     finally:
         if collecting:
             gc.enable()
-    mine = np.array(seen["ours"])
+    mine = np.array(seen.pop("ours"))
     ratio, spread = {}, {}
-    for name in peers:
-        r = np.array(seen[name]) / mine
-        low, middle, high = np.percentile(r, [25, 50, 75])
+    for name, times in seen.items():
+        low, middle, high = np.percentile(np.array(times) / mine, [25, 50, 75])
         ratio[name], spread[name] = float(middle), float((high - low) / 2)
-    medians = {name: float(np.median(t) * 1e6) for name, t in seen.items()}
-    return Timing(medians.pop("ours"), medians, ratio, spread)
+    medians = {name: float(np.median(times) * 1e6) for name, times in seen.items()}
+    return Timing(float(np.median(mine) * 1e6), medians, ratio, spread, rounds)
+
+
+class Floor:
+    """Microseconds that a copy of the same bytes takes in this run: np.copyto on the CPU, a device copy on a GPU."""
+
+    def __init__(self, be: stator.Backend, cold: int) -> None:
+        self.be, self.cold = be, cold
+        self.known: dict[int, float] = {}
+
+    def __call__(self, moved: int) -> float:
+        """`moved`: bytes read and written together."""
+        half = max(moved // 2, 1)
+        if half not in self.known:
+            self.known[half] = self._measure(half)
+        return self.known[half]
+
+    def _measure(self, size: int) -> float:
+        turns = int(min(max(self.cold // (2 * size), 1), 8))
+        if self.be.device.type == "cpu":
+            pairs = [(np.empty(size, np.uint8), np.ones(size, np.uint8)) for _ in range(turns)]
+            leg = Leg(np.copyto, pairs)
+        else:
+            leg = Leg(stator.copy, [(self.be.full((size,), 1, dtype="uint8"),) for _ in range(turns)])
+        once = _burst(leg, self.be.synchronize, turns)
+        count = int(min(max(0.003 / max(once, 1e-7), 1), 4000))
+        return float(np.median([_burst(leg, self.be.synchronize, count) for _ in range(3)]) * 1e6)

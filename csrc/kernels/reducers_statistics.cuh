@@ -106,6 +106,8 @@ struct MomentsOf {
     move(hi.re, lo.re, other.re, d.re, share);
     move(hi.im, lo.im, other.im, d.im, share);
   }
+  STATOR_FN static double undefined(double) { return limits<double>::nan(); }
+  STATOR_FN static complex<double> undefined(complex<double>) { return {limits<double>::nan(), limits<double>::nan()}; }
   STATOR_FN static double squared(double d) { return d * d; }
   STATOR_FN static double squared(complex<double> d) { return d.re * d.re + d.im * d.im; }
   STATOR_FN bool counts(Value x) const { return !(mode.skip_nan && x != x); }
@@ -124,8 +126,7 @@ struct MomentsOf {
     return {n, mean, a.m2 + b.m2 + squared(d) * a.n * share};
   }
   STATOR_FN Value finish(Acc acc, int64_t) const {
-    if (mode.finish == Finish::mean)
-      return acc.n > 0 ? compensated(acc.mean.hi, acc.mean.lo) : Value(limits<double>::nan());
+    if (mode.finish == Finish::mean) return acc.n > 0 ? compensated(acc.mean.hi, acc.mean.lo) : undefined(Value(0));
     // As NumPy: nothing left to divide by is NaN, or infinity where there is something to divide.
     const double left = acc.n - mode.parameter > 0 ? acc.n - mode.parameter : 0.0;
     const double variance = acc.m2 / left;
@@ -184,7 +185,7 @@ struct LogSumExpOf {
   using C = opmath_t<In>;
   struct Acc {
     C largest;
-    double sum;  // of exp(x - largest)
+    Compensated<double> sum;  // of exp(x - largest)
   };
   ReductionMode mode;
 
@@ -202,7 +203,9 @@ struct LogSumExpOf {
       sum[j] = x > m ? sum[j] * e + C(1) : sum[j] + e;
       largest[j] = x > m ? x : m;
     }
-    STATOR_FN Acc fold(const LogSumExpOf&, int j, int64_t, int64_t) const { return {largest[j], double(sum[j])}; }
+    STATOR_FN Acc fold(const LogSumExpOf&, int j, int64_t, int64_t) const {
+      return {largest[j], {double(sum[j]), 0.0}};
+    }
     STATOR_FN Acc total(const LogSumExpOf& r, int64_t, int64_t, int64_t) const {
       Acc acc = fold(r, 0, 0, 0);
       for (int j = 1; j < W; ++j) acc = r.combine(acc, fold(r, j, 0, 0));
@@ -210,21 +213,23 @@ struct LogSumExpOf {
     }
   };
 
-  STATOR_FN Acc identity() const { return {-limits<C>::infinity(), 0.0}; }
+  STATOR_FN Acc identity() const { return {-limits<C>::infinity(), {0.0, 0.0}}; }
   STATOR_FN Acc single(In v, int64_t) const {
     const C x = convert<C>(v);
-    return {x == x ? x : limits<C>::infinity(), x == x ? 1.0 : limits<double>::nan()};
+    return {x == x ? x : limits<C>::infinity(), {x == x ? 1.0 : limits<double>::nan(), 0.0}};
   }
   STATOR_FN Acc combine(Acc a, Acc b) const {
     const bool first = a.largest >= b.largest;
     const C large = first ? a.largest : b.largest, small = first ? b.largest : a.largest;
     const double e = large == small ? 1.0 : double(exp(small - large));
-    const double of_large = first ? a.sum : b.sum, of_small = first ? b.sum : a.sum;
-    return {large, of_large + (of_small == 0 ? 0.0 : of_small * e)};
+    const Compensated<double> of_large = first ? a.sum : b.sum, of_small = first ? b.sum : a.sum;
+    if (of_small.hi == 0) return {large, of_large};
+    return {large, two_sum(of_large, {of_small.hi * e, of_small.lo * e})};
   }
   STATOR_FN double finish(Acc acc, int64_t) const {
-    if (acc.sum != acc.sum) return acc.sum;
-    return isinf(double(acc.largest)) ? double(acc.largest) : double(acc.largest) + log(acc.sum);
+    const double sum = compensated(acc.sum.hi, acc.sum.lo);
+    if (sum != sum) return sum;
+    return isinf(double(acc.largest)) ? double(acc.largest) : double(acc.largest) + log(sum);
   }
 };
 

@@ -4,6 +4,8 @@
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
 
+#include <stator/creation.hpp>
+
 #include <cstring>
 #include <span>
 #include <string>
@@ -118,6 +120,12 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   const bool select = row.shape_class == ShapeClass::select;
   if (select) require_condition(row, operands[0]);
   const Types types = resolve(row, common_dtype(operands, select ? 1 : 0), options.dtype);
+  if (options.out && options.out->dtype() != types.result && in(types.result, dtypes::integers)) {
+    // Integers wrap in the result's width before they are widened.
+    call.output(common_shape(row, operands), types.result, options.out);
+    assign(*options.out, elementwise(op, operands, {types.result, nullptr}, stream), stream);
+    return *options.out;
+  }
   const Dims shape = common_shape(row, operands);
   checked_size(row.call, shape, itemsize(types.result));
   // An error in a number comes before the result exists.
@@ -141,7 +149,9 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   if (op == Op::greater || op == Op::greater_equal) std::swap(e.in[0], e.in[1]);
   call.writes(result);
   e.compute = compute_dtype(types.computed);
-  call.kernels().elementwise.op[int(op)](call.queue(), e);
+  // Wide arithmetic has no complement of one bit.
+  const bool negation = op == Op::bitwise_invert && types.computed == DType::bool_;
+  call.kernels().elementwise.op[int(negation ? Op::logical_not : op)](call.queue(), e);
   return result;
 }
 

@@ -1,16 +1,19 @@
-"""One row an op beyond what the op table says: where its inputs live, and how its oracle is called."""
+"""One row an op beyond what the op table says: where its inputs live, how it is called, and how its oracle is."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import inputs
 import numpy as np
-from oracles import resolve
-from reference import numpy_dtype
+from oracles import precise
+from reference import assert_matches, numpy_dtype, widen
 
 import stator
 
 TABLE = {row["name"]: row for row in stator.op_table()}
+ARITY = {"unary": 1, "binary": 2, "ternary": 3, "quaternary": 4, "select": 3}
 
 
 def tolerance(name: str) -> tuple[int, int]:
@@ -27,22 +30,139 @@ def function(name: str):
     return target
 
 
+# Where an operand's values come from: [low, high); a range of whole numbers; a number, which is passed as such; or a
+# function of (rng, shape, dtype).
+Domain = tuple[float, float] | range | float | Callable[..., np.ndarray]
+
+
 @dataclass(frozen=True)
 class Case:
     """Inputs in [low, high) keep the reference well conditioned; `special` says whether NaN, inf, ... are tried too."""
 
     low: float = -4
     high: float = 4
-    special: bool = True
+    special: bool | str = True  # "moderate": but none huge or subnormal, where SciPy's limits are wrong
     kwargs: dict = field(default_factory=dict)
+    first: Domain | None = None  # in the place of [low, high)
+    then: tuple[Domain, ...] = ()  # of further operands, where not as the first
+    keywords: tuple[str, ...] = ()  # by which the last operands are passed
+    ours: dict = field(default_factory=dict)  # what makes the function this row
+    scale: Callable[..., np.ndarray] | None = None  # errors count in the last place of this, where it is larger
 
+
+def nonzero(rng, shape, dtype):
+    x = inputs.random(rng, shape, dtype)
+    return np.where(x == 0, np.ones_like(x), x)
+
+
+def larger(*terms):
+    """The scale of a sum."""
+    return np.maximum.reduce(np.broadcast_arrays(*[np.abs(t) for t in terms]))
+
+
+def decay(x, start=2.0):
+    """The scale of an oscillation that falls as 1 / sqrt(x)."""
+    return np.where(np.abs(x) > start, np.sqrt(2 / (np.pi * np.maximum(np.abs(x), start))), 0)
+
+
+def gate_root(grad, x):
+    """Gradients of x * logistic(z) have a root between -2 and -0.5."""
+    return np.where((x > -2) & (x < -0.5), np.abs(grad) / 4, 0)
+
+
+def near_roots(x, n):
+    """Where the reference cancels."""
+    return np.full(np.broadcast_shapes(np.shape(x), np.shape(n)), 0.01)
+
+
+def reflected(f):
+    """The scale of what a reflection formula subtracts."""
+
+    def scale(x):
+        import scipy.special
+
+        return np.where(x < 0, 1 + np.abs(getattr(scipy.special, f)(np.abs(x).astype(float))), 0)
+
+    return scale
+
+
+WIDE = Case(-20, 20)  # tails
+GRADIENT = Case(then=((-20, 20),))
+ROOTED = Case(then=((-20, 20),), scale=gate_root)
+SHIFT = Case(then=(range(-3, 70),))
+DIVISION = Case(then=(nonzero,))
+UNIT = Case(-1, 1)
+DEGREE = (range(0, 7),)
+BESSEL_I, BESSEL_K = Case(-30, 30, "moderate"), Case(0.01, 80, "moderate")
+CHEBYSHEV, SHIFTED = Case(-1.5, 1.5, False, then=DEGREE), Case(-0.25, 1.25, False, then=DEGREE)
 
 CASES = {
-    "log": Case(low=0.01, high=50),
-    "exp": Case(low=-20, high=20),
-    "divide": Case(low=0.5, high=8),
-    "sum": Case(low=0.5, high=2),
-    "mean": Case(low=0.5, high=2),
+    "log": Case(0.01, 50),
+    "divide": Case(0.5, 8),
+    "sum": Case(0.5, 2),
+    "mean": Case(0.5, 2),
+    # arithmetic
+    "add_scaled": Case(
+        special=False, then=((-4, 4), 3), keywords=("alpha",), scale=lambda x, y, alpha: larger(x, y * alpha)
+    ),
+    **dict.fromkeys(["floor_divide", "remainder", "fmod"], DIVISION),
+    "pow": Case(0.1, 6, then=((-4, 4),)),
+    "rsqrt": Case(0.01, 50),
+    "lerp": Case(special=False, then=((-4, 4), (0, 1)), scale=lambda a, b, t: larger(a, b, t * (b - a))),
+    "clip": Case(then=((-3, 0), (0, 3))),
+    "nan_to_num": Case(then=(1.5, 2, -3), keywords=("nan", "posinf", "neginf")),
+    **dict.fromkeys(["bitwise_left_shift", "bitwise_right_shift"], SHIFT),
+    # exponentials, trigonometry
+    **dict.fromkeys(["exp", "exp2", "cosh", "sinh"], WIDE),
+    **dict.fromkeys(["log2", "log10"], Case(0.01, 50)),
+    "log1p": Case(-0.9, 20),
+    **dict.fromkeys(["acos", "asin", "atanh"], UNIT),
+    "acosh": Case(1, 50),
+    "logaddexp": Case(scale=larger),
+    # activations
+    **dict.fromkeys(["gelu", "silu", "mish", "sigmoid", "hardswish", "softsign"], WIDE),
+    **{f"gelu_{form}": Case(-20, 20, ours={"approximate": form}) for form in ("tanh", "sigmoid")},
+    **dict.fromkeys(["gelu_backward", "silu_backward", "mish_backward"], ROOTED),
+    **{
+        f"gelu_{form}_backward": Case(then=((-20, 20),), ours={"approximate": form}, scale=gate_root)
+        for form in ("tanh", "sigmoid")
+    },
+    **dict.fromkeys(["selu_backward", "hardswish_backward", "softsign_backward"], GRADIENT),
+    "sigmoid_backward": Case(then=((0, 1),)),
+    "tanh_backward": Case(then=((-1, 1),)),
+    "leaky_relu": Case(then=(0.25,)),
+    "leaky_relu_backward": Case(then=((-4, 4), 0.25)),
+    **dict.fromkeys(["elu", "celu"], Case(-20, 20, then=(1.5,))),
+    **dict.fromkeys(["elu_backward", "celu_backward"], Case(then=((-20, 20), 1.5))),
+    "softplus": Case(-20, 20, then=(1.5, 16)),
+    "softplus_backward": Case(then=((-20, 20), 1.5, 16)),
+    "clip_backward": Case(then=((-4, 4), -1.5, 2)),
+    # special functions
+    "erfc": Case(-5, 10),
+    "erfinv": UNIT,
+    "gammaln": Case(-6, 60, "moderate", scale=reflected("gammaln")),
+    "digamma": Case(-6, 60, scale=reflected("digamma")),
+    "entr": Case(0, 20),
+    **dict.fromkeys(["ndtr", "log_ndtr"], Case(-30, 8)),
+    **dict.fromkeys(["ndtri", "logit"], Case(0.001, 0.999)),
+    "expit": WIDE,
+    **dict.fromkeys(["i0", "i1"], BESSEL_I),
+    **dict.fromkeys(["i0e", "i1e"], Case(-100, 100, "moderate")),
+    **dict.fromkeys(["k0", "k1"], BESSEL_K),
+    **dict.fromkeys(["k0e", "k1e"], Case(0.01, 200, "moderate")),
+    **dict.fromkeys(["j0", "j1"], Case(-60, 60, "moderate", scale=decay)),
+    **dict.fromkeys(["y0", "y1"], Case(0.1, 60, "moderate", scale=lambda x: decay(x, 0.5))),
+    "spherical_bessel_j0": Case(-60, 60),
+    "airy_ai": Case(-20, 10, "moderate", scale=lambda x: np.where(x < -1.5, np.abs(x) ** -0.25 / np.sqrt(np.pi), 0)),
+    "polygamma": Case(0, 5, special=False, first=range(0, 5), then=((0.2, 20),)),
+    "zeta": Case(1.1, 8, special=False, then=((0.1, 8),)),
+    "xlogy": Case(then=((0.01, 50),)),
+    "xlog1py": Case(then=((-0.9, 20),)),
+    **{f"chebyshev_polynomial_{k}": CHEBYSHEV for k in "tuvw"},
+    **{f"shifted_chebyshev_polynomial_{k}": SHIFTED for k in "tuvw"},
+    **{f"hermite_polynomial_{k}": Case(-3, 3, False, then=DEGREE) for k in ("h", "he")},
+    "laguerre_polynomial_l": Case(-2, 10, False, then=DEGREE, scale=near_roots),
+    "legendre_polynomial_p": Case(-1.25, 1.25, False, then=DEGREE, scale=near_roots),
 }
 
 
@@ -51,8 +171,11 @@ def case(name: str) -> Case:
 
 
 # Complex results, in units of the larger component's last place, where the row's bound is for real ones: a part of a
-# product is a difference of two rounded products, a quotient by Smith's method rounds six times, tanh is a quotient.
-COMPLEX_TOLERANCE = {"multiply": (3, 3), "divide": (8, 8), "tanh": (8, 16), "mean": (8, 8)}
+# product is a difference of two rounded products, a quotient by Smith's method rounds six times, tanh is a quotient,
+# and a power multiplies the error of the logarithm by the exponent, in NumPy too.
+COMPLEX_TOLERANCE = {"multiply": (3, 3), "divide": (8, 8), "tanh": (8, 16), "mean": (8, 8), "square": (3, 3)}
+COMPLEX_TOLERANCE |= dict.fromkeys(["sqrt", "reciprocal", "abs"], (2, 2))
+COMPLEX_TOLERANCE |= {"pow": (64, 64), "lerp": (4, 4)}
 
 
 def bound(name: str, dtype: str) -> tuple[int, int]:
@@ -60,20 +183,78 @@ def bound(name: str, dtype: str) -> tuple[int, int]:
     return COMPLEX_TOLERANCE.get(name, tolerance(name)) if dtype.startswith("complex") else tolerance(name)
 
 
-def names(shape_class: str) -> list[str]:
-    return [n for n, row in TABLE.items() if row["shape_class"] == shape_class]
+# What SciPy errs by in float64, in units of the last place, with room: what the bulk of points is compared with there.
+# test_special.py holds the rows to their bounds, against mpmath.
+SCIPY_ERROR = {"gammaln": 1e4, "digamma": 1e5, "i1": 20, "airy_ai": 200}
+SCIPY_ERROR |= dict.fromkeys(["j0", "j1", "y0", "y1"], 100)
+
+
+def names(*shape_classes: str) -> list[str]:
+    return [n for n, row in TABLE.items() if row["shape_class"] in shape_classes]
+
+
+ELEMENTWISE = names(*ARITY)
+
+
+def _whole(dtype: str) -> bool:
+    return dtype.startswith(("int", "uint"))
+
+
+def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, domain: Domain):
+    """An operand of a domain; integers go beyond the default one, to their extremes."""
+    if callable(domain):
+        return domain(rng, shape, dtype)
+    if isinstance(domain, (int, float)):
+        return bool(domain) if dtype == "bool" else domain
+    if dtype == "bool" or (domain == (-4, 4) and not isinstance(domain, range)):
+        return inputs.random(rng, shape, dtype)
+    if isinstance(domain, range):
+        first = max(domain.start, np.iinfo(dtype).min) if _whole(dtype) else domain.start
+        return rng.integers(first, domain.stop, shape).astype(numpy_dtype(dtype))
+    if _whole(dtype):
+        return draw(rng, shape, dtype, range(int(np.floor(domain[0])), int(np.ceil(domain[1])) + 1))
+    return inputs.random(rng, shape, dtype, *((-4, 4) if dtype.startswith("complex") else domain))
+
+
+def domains(name: str) -> tuple[Domain, ...]:
+    c = case(name)
+    first = (c.low, c.high) if c.first is None else c.first
+    rest = c.then or (first,) * (ARITY[TABLE[name]["shape_class"]] - 1)
+    return (first, *rest)
+
+
+def operands(rng: np.random.Generator, name: str, shape, dtype: str, arrays: bool = False) -> list:
+    """Operands of an elementwise row, of one shape or a shape each; `arrays`: numbers too as arrays."""
+    found = domains(name)
+    shapes = shape if isinstance(shape, list) else [shape] * len(found)
+    made = [draw(rng, s, dtype, d) for s, d in zip(shapes, found, strict=True)]
+    if TABLE[name]["shape_class"] == "select":
+        made[0] = inputs.random(rng, shapes[0], "bool")
+    made = [np.asarray(x) if isinstance(x, np.generic) else x for x in made]
+    if arrays:
+        kind = numpy_dtype(dtype)
+        made = [x if isinstance(x, np.ndarray) else np.full(s, x, kind) for s, x in zip(shapes, made, strict=True)]
+    return made
+
+
+def promoted(name: str, *dtypes: str) -> str:
+    """The dtype that array operands are converted to; a condition is none of them."""
+    dtypes = dtypes[TABLE[name]["shape_class"] == "select" :]
+    return stator.result_type(*dtypes).name if len(dtypes) > 1 else dtypes[0]
 
 
 def result_dtype(name: str, *dtypes: str) -> str:
     """The dtype that the row's result rule gives for array operands."""
-    common = stator.result_type(*dtypes).name if len(dtypes) > 1 else dtypes[0]
-    rule = TABLE[name]["result"]
+    common, rule = promoted(name, *dtypes), TABLE[name]["result"]
+    whole = common == "bool" or _whole(common)
     if rule == "boolean":
         return "bool"
     if rule == "index":
         return "int64"
-    if rule == "inexact":
-        return "float64" if common.startswith(("bool", "int", "uint")) else common
+    if rule == "inexact" or (rule == "real" and whole and TABLE[name]["shape_class"] == "reduce"):
+        return "float64" if whole else common
+    if rule == "real":
+        return {"complex64": "float32", "complex128": "float64"}.get(common, common)
     if rule == "accumulate":
         if common == "bool" or common.startswith("int"):
             return "int64"
@@ -81,17 +262,69 @@ def result_dtype(name: str, *dtypes: str) -> str:
     return common
 
 
-def expected(name: str, *arrays: np.ndarray, **kwargs) -> np.ndarray:
-    """The oracle on widened floats; on integers in the op's own integer arithmetic (which wraps)."""
-    from reference import widen
-
-    dtypes = [a.dtype.name for a in arrays]
-    common = stator.result_type(*dtypes).name if len(dtypes) > 1 else dtypes[0]
+def wide_operands(name: str, *arrays) -> list:
+    """Operands in the precision in which the oracle is computed; numbers stay."""
+    common = promoted(name, *[a.dtype.name for a in arrays if isinstance(a, np.ndarray)])
     target = numpy_dtype(common)
-    if TABLE[name]["result"] == "inexact" and common.startswith(("bool", "int", "uint")):
+    if TABLE[name]["result"] == "inexact" and (common == "bool" or _whole(common)):
         target = np.dtype("float64")
     # An exact row rounds once: its reference is computed in the dtype itself, halves in float32.
     own = np.float32 if target.name in ("float16", "bfloat16") else target
-    wide = [a.astype(target).astype(own) if tolerance(name) == (0, 0) else widen(a.astype(target)) for a in arrays]
+    exact, select = tolerance(name) == (0, 0), TABLE[name]["shape_class"] == "select"
+    return [
+        a
+        if not isinstance(a, np.ndarray) or (select and k == 0)
+        else a.astype(target).astype(own)
+        if exact
+        else widen(a.astype(target))
+        for k, a in enumerate(arrays)
+    ]
+
+
+def _narrow(x):
+    """From extended precision back to double."""
+    kinds = {"longdouble": np.float64, "clongdouble": np.complex128}
+    return x.astype(kinds.get(type(x.dtype.type(0)).__name__, x.dtype)) if isinstance(x, np.ndarray) else x
+
+
+def expected(name: str, *arrays, **kwargs) -> np.ndarray:
+    """The oracle on widened floats; on integers in the op's own integer arithmetic (which wraps)."""
+    wide, oracle = wide_operands(name, *arrays), precise(TABLE[name]["oracle"])
     with np.errstate(all="ignore"):
-        return resolve(TABLE[name]["oracle"])(*wide, **kwargs)
+        try:
+            return oracle(*wide, **kwargs)
+        except TypeError:  # most of SciPy's functions stop at float64
+            return oracle(*[_narrow(x) for x in wide], **kwargs)
+
+
+def invoke(name: str, *operands, **options):
+    """The row's function on arrays and numbers."""
+    c = case(name)
+    plain = len(operands) - len(c.keywords)
+    return function(name)(
+        *operands[:plain], **dict(zip(c.keywords, operands[plain:], strict=True)), **c.ours, **options
+    )
+
+
+def assert_close(got: np.ndarray, name: str, made: list, what: str = "") -> None:
+    """got against the oracle of operands, within the row's bound."""
+    want, scale = expected(name, *made), case(name).scale
+    if np.shape(want) != got.shape:  # a reference that does not look at every operand
+        want = np.broadcast_to(want, got.shape)
+    size = None
+    if scale is not None and got.dtype.kind not in "biu":
+        with np.errstate(all="ignore"):
+            size = scale(*wide_operands(name, *made))
+    limit = bound(name, promoted(name, *[x.dtype.name for x in made if isinstance(x, np.ndarray)]))
+    if TABLE[name]["call"].startswith("special."):
+        limit = (limit[0], limit[1] + SCIPY_ERROR.get(name, 8))
+    assert_matches(got, want, limit, f"{name} {what}", size, made)
+
+
+def check(be, name: str, made: list, what: str = "", **options):
+    """Runs an elementwise row on operands, which may be numbers, in the layout that they have; the result."""
+    got = invoke(name, *[inputs.on_device(be, x) if isinstance(x, np.ndarray) else x for x in made], **options)
+    dtypes = [x.dtype.name for x in made if isinstance(x, np.ndarray)]
+    assert got.dtype.name == options.get("dtype", result_dtype(name, *dtypes)), f"{name} {what}"
+    assert_close(got.to_numpy(), name, made, f"{what} {' '.join(dtypes)}")
+    return got

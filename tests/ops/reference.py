@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import ml_dtypes
 import numpy as np
 
@@ -45,8 +47,9 @@ def _overflow(expected: np.ndarray, dtype: str) -> np.ndarray:
     return np.where(np.abs(expected) >= edge, np.copysign(np.inf, expected), expected)
 
 
-def ulp_error(actual: np.ndarray, expected: np.ndarray) -> float:
-    """Largest error of `actual` in its own units in the last place; infinite where NaN or infinities disagree."""
+def ulp_errors(actual: np.ndarray, expected: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
+    """Errors of `actual` in its own units in the last place, of `scale` where that is larger; infinite where NaN or
+    infinities disagree."""
     name = actual.dtype.name
     if name in _REAL:
         # Componentwise relative to the larger component: what complex arithmetic promises.
@@ -56,19 +59,24 @@ def ulp_error(actual: np.ndarray, expected: np.ndarray) -> float:
     else:
         real, size = name, np.abs(np.real(expected))
         parts = [(actual, np.real(expected))]
-    worst = 0.0
+    if scale is not None:
+        size = np.where(np.isfinite(scale), np.fmax(size, np.abs(scale)), size)
+    unit = spacing(np.asarray(size, dtype=np.longdouble), real)
+    worst = np.zeros(actual.shape)
     for got, want in parts:
         got = got.astype(np.longdouble)
         want = _overflow(np.asarray(want, dtype=np.longdouble), real)
         special = ~np.isfinite(want) | ~np.isfinite(got)
         same = (got == want) | (np.isnan(got) & np.isnan(want))
-        if np.any(special & ~same):
-            return float("inf")
         with np.errstate(all="ignore"):
-            error = np.where(special, 0, np.abs(got - want) / spacing(np.asarray(size, dtype=np.longdouble), real))
-        if error.size:
-            worst = max(worst, float(np.max(error)))
+            error = np.where(special, np.where(same, 0, np.inf), np.abs(got - want) / unit)
+        worst = np.maximum(worst, error.astype(np.float64))
     return worst
+
+
+def ulp_error(actual: np.ndarray, expected: np.ndarray, scale: np.ndarray | None = None) -> float:
+    """The largest of ulp_errors."""
+    return float(np.max(ulp_errors(actual, expected, scale), initial=0))
 
 
 def allowed(tolerance: tuple[int, int], dtype: str) -> float:
@@ -81,18 +89,32 @@ def allowed(tolerance: tuple[int, int], dtype: str) -> float:
 
 
 def assert_matches(
-    actual: np.ndarray, expected: np.ndarray, tolerance: tuple[int, int] = (0, 0), what: str = ""
+    actual: np.ndarray,
+    expected: np.ndarray,
+    tolerance: tuple[int, int] = (0, 0),
+    what: str = "",
+    scale: np.ndarray | None = None,
+    operands: Sequence[object] = (),
 ) -> None:
     """Shapes equal; integers and bools equal; floats within the bound, NaN and infinities in the same places."""
     assert actual.shape == np.shape(expected), f"{what}: shape {actual.shape}, expected {np.shape(expected)}"
-    if actual.dtype.name in _FORMATS or actual.dtype.name in _REAL:
-        if tolerance == (0, 0):
-            with np.errstate(all="ignore"):
-                want = np.asarray(expected).astype(actual.dtype)
-            np.testing.assert_array_equal(widen(actual), widen(want), err_msg=what)
-            return
-        error = ulp_error(actual, np.asarray(expected))
-        bound = allowed(tolerance, actual.dtype.name)
-        assert error <= bound, f"{what}: {error:.2f} ulp, allowed {bound}\n{actual!r}\n{expected!r}"
+    kind, want = actual.dtype.name, np.asarray(expected)
+    bound, floating = 0.0, kind in _FORMATS or kind in _REAL
+    if floating and tolerance != (0, 0):
+        errors, bound = ulp_errors(actual, want, scale), allowed(tolerance, kind)
     else:
-        np.testing.assert_array_equal(actual, expected, err_msg=what)
+        with np.errstate(all="ignore"):
+            want = want.astype(actual.dtype) if floating else want
+        same = actual == want
+        errors = np.where(same | ((actual != actual) & (want != want)) if floating else same, 0, np.inf)
+    if not np.any(errors > bound):
+        return
+    lines = [f"{what}: {np.count_nonzero(errors > bound)} of {errors.size} beyond {bound:g} ulp"]
+    given = [np.broadcast_to(np.asarray(x), actual.shape) for x in operands]
+    for at in np.argsort(-errors, axis=None, kind="stable")[:4]:
+        k = np.unravel_index(at, actual.shape)
+        inputs = ", ".join(str(x[k]) for x in given)
+        lines.append(
+            f"  [{','.join(map(str, k))}] ({inputs}): {errors[k]:.4g} ulp: {actual[k]!s}, expected {want[k]!s}"
+        )
+    raise AssertionError("\n".join(lines))

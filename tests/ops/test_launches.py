@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cases import TABLE, function, names
+from cases import ELEMENTWISE, TABLE, function, invoke, names, operands
 
 import stator
 
@@ -17,11 +17,22 @@ def calls(be):
     target, index = be.asarray(np.arange(64) % 96), be.asarray(np.arange(64) % 60)
     one = be.asarray(np.array(1, np.float32))
     moments = [be.zeros((8,), dtype="float32") for _ in range(4)]
-    made = {n: (partial(function(n), x), partial(function(n), x.T)) for n in names("unary")}
-    made |= {n: (partial(function(n), x, y), partial(function(n), x.T, y.T)) for n in names("binary")}
+    rng = np.random.default_rng(0)
+    made = {}
+    for n in ELEMENTWISE:
+        dtype = "float32" if "float32" in TABLE[n]["dtypes"] else "int32"
+        drawn = [be.asarray(o) if isinstance(o, np.ndarray) else o for o in operands(rng, n, (64, 96), dtype)]
+        turned = [o.T if isinstance(o, stator.Array) else o for o in drawn]
+        made[n] = (partial(invoke, n, *drawn), partial(invoke, n, *turned))
     made |= {n: (partial(function(n), x, axis=0), partial(function(n), x.T, axis=0)) for n in names("reduce")}
+    scans = ("cumulative_sum", "cumulative_prod", "cumulative_max", "cumulative_min", "logcumsumexp", "diff")
+    made |= {n: (partial(function(n), x, axis=0), partial(function(n), x.T, axis=0)) for n in scans}
     nn = stator.nn
+    grad = be.asarray(np.ones((64,), np.float32))
     made |= {
+        "sum_backward": (lambda: nn.sum_backward(grad, (64, 96), 1), lambda: nn.sum_backward(grad, (96, 64), 0)),
+        "mean_backward": (lambda: nn.mean_backward(grad, (64, 96), 1), lambda: nn.mean_backward(grad, (96, 64), 0)),
+        "prod_backward": (lambda: nn.prod_backward(grad, x, 1), lambda: nn.prod_backward(grad, x.T, 0)),
         "zeros": (lambda: be.zeros((50,)), None),
         "full": (lambda: be.full((50,), 2.0), None),
         "arange": (lambda: be.arange(50), None),

@@ -39,7 +39,8 @@ def test_grad_is_repeated(be, name, dtype):
                     want = getattr(oracles, name)(widen(grad), shape, axis=axis, keepdims=keepdims)
                     assert got.dtype.name == dtype
                     assert got.is_contiguous
-                    assert_matches(got.to_numpy(), want, tolerance(name), f"{name} {shape} {axis}")
+                    limit = (2, 2) if dtype.startswith("complex") else tolerance(name)  # a quotient in each part
+                    assert_matches(got.to_numpy(), want, limit, f"{name} {shape} {axis}")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -128,7 +129,8 @@ def test_what_is_left_without_a_zero_an_infinity_or_nan(be):
         [-inf, -inf, -3],
     ):
         x = np.array(x, np.float64)
-        others = np.array([np.prod(np.delete(x, i)) for i in range(len(x))])
+        with np.errstate(invalid="ignore"):
+            others = np.array([np.prod(np.delete(x, i)) for i in range(len(x))])
         got = stator.nn.prod_backward(be.asarray(np.array(2.0)), be.asarray(x)).to_numpy()
         np.testing.assert_array_equal(got, 2 * others)
 

@@ -1,10 +1,16 @@
 """One test a row of the seed operations: a row counts only when it ran. Ids are <row>-<seed dtype>."""
 
+import zlib
+
+import inputs
 import numpy as np
 import pytest
-from cases import TABLE
+from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
+from reference import assert_matches, numpy_dtype, ulp_error, widen
 
 import stator
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint32", "uint64")
 
 
 def cpu_to_gpu(be, dtype):
@@ -93,30 +99,298 @@ def as_any(be, dtype):
     assert "stator.Context" in repr(be.native)
 
 
-SEED_DTYPES = {
-    "transpose_2d": ["float32", "float64"],
-    "permute_0213": ["float32", "float64"],
-    "fill": ["float32", "float64"],
-    "strided_copy": ["float32", "float64"],
+def rng_of(*key):
+    return np.random.default_rng(zlib.crc32(repr(key).encode()))
+
+
+def elementwise(name):
+    def trial(be, source, target):
+        for size in (1, 33, 1025):
+            options = {} if target == source else {"dtype": target}
+            check(be, name, operands(rng_of(name, source), name, (size,), source), **options)
+
+    return trial
+
+
+def broadcast(name):
+    def trial(be, source, target):
+        for shapes in ([(6, 1, 5), (7, 1)], [(64, 130), (130,)], [(), (33,)]):
+            check(be, name, operands(rng_of(name, source), name, shapes, source))
+
+    return trial
+
+
+def each(trial, *dtypes):
+    """A row without dtypes of its own: of every one given."""
+
+    def all_of_them(be, source, target):
+        for dtype in dtypes:
+            trial(be, dtype, dtype)
+
+    return all_of_them
+
+
+def reduction(name, *axes, low=0.5, high=2.0, same=False):
+    """Over all axes, or each of the given; `same`: the sum of narrow integers in their own dtype, which wraps."""
+
+    def trial(be, source, target):
+        x = inputs.random(rng_of(name, source), (9, 65, 5), source, low, high)
+        for axis in axes or (None,):
+            options = {"dtype": target} if same or target != source else {}
+            got = function(name)(be.asarray(x), axis=axis, **options).to_numpy()
+            assert got.dtype == (numpy_dtype(target) if TABLE[name]["result"] in ("same", "accumulate") else got.dtype)
+            want = getattr(np, name)(x, axis=axis, dtype=source) if same else expected(name, x, axis=axis)
+            assert_matches(got, np.asarray(want), tolerance(name), name)
+
+    return trial
+
+
+def masked(name, nothing):
+    def trial(be, source, target):
+        rng = rng_of(name, source)
+        x, mask = rng.normal(size=(33, 65)).astype(source), rng.random((33, 65)) < 0.1
+        x[~mask] *= 100
+        for axis in (None, 0, 1):
+            got = function(name)(be.asarray(x), where=be.asarray(mask), axis=axis).to_numpy()
+            want = getattr(np, name)(x, where=mask, axis=axis, initial=nothing)
+            np.testing.assert_array_equal(got, want.astype(source))
+        assert function(name)(be.asarray(x), where=be.zeros((33, 65), dtype="bool")).to_numpy() == nothing
+
+    return trial
+
+
+def scan(name, reference, low, high):
+    def trial(be, source, target):
+        x = inputs.random(rng_of(name, source), (5, 70, 3), source, low, high)
+        for axis in (0, 1, 2):
+            got = function(name)(be.asarray(x), axis=axis).to_numpy()
+            assert got.dtype == target
+            assert_matches(got, reference(widen(x), axis=axis), tolerance(name), name)
+
+    return trial
+
+
+def running(name, better):
+    """Values and the last index of ties; NaN stays."""
+
+    def trial(be, source, target):
+        x = np.round(rng_of(name, source).normal(size=(4, 70, 3)) * 3).astype(source)
+        x[0, 50, 0] = np.nan
+        for axis in (0, 1, 2):
+            values, indices = function(name)(be.asarray(x), axis=axis)
+            lines = np.moveaxis(x, axis, 0)
+            best, at = lines[0], np.zeros(lines[0].shape, int)
+            for k, line in enumerate(lines):
+                beats = better(line, best) | np.isnan(line)
+                best, at = np.where(beats, line, best), np.where(beats, k, at)
+                np.testing.assert_array_equal(np.moveaxis(values.to_numpy(), axis, 0)[k], best)
+                np.testing.assert_array_equal(np.moveaxis(indices.to_numpy(), axis, 0)[k], at)
+
+    return trial
+
+
+def gelu(be, source, target):
+    elementwise("gelu_sigmoid" if source in ("float32", "float64") else "gelu")(be, source, target)
+
+
+def scale(be, source, target):
+    x = inputs.random(rng_of(source), (257,), source)
+    got = stator.multiply(be.asarray(x), 2.5).to_numpy()
+    assert got.dtype == numpy_dtype(target)
+    assert_close(got, "multiply", [x, np.full(257, 2.5, x.dtype)])
+
+
+def compare(be, source, target):
+    for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
+        elementwise(name)(be, source, source)
+
+
+def ne_scalar_mask(be, source, target):
+    x = np.arange(-5, 60).astype(source)
+    np.testing.assert_array_equal(stator.not_equal(be.asarray(x), 3).to_numpy(), x != 3)
+
+
+def isfinite_mask(be, source, target):
+    elementwise("isfinite")(be, source, source)
+    x = inputs.special(source)
+    np.testing.assert_array_equal(stator.isfinite(be.asarray(x)).to_numpy(), np.isfinite(x.astype(np.float64)))
+
+
+def has_inf_nan(be, source, target):
+    for at, value in ((0, np.inf), (2047, -np.inf), (999, np.nan), (5, 1.0)):
+        x = np.ones(2048, source)
+        x[at] = value
+        got = stator.has_inf_nan(be.asarray(x))
+        assert got.shape == () and got.dtype == stator.bool
+        assert bool(got) == (value != 1)
+
+
+def cast_f_to_i(be, source, target):
+    """Truncates and saturates; NaN gives 0."""
+    for kind in inputs.FLOATS:
+        x = np.concatenate([inputs.special(kind), inputs.random(rng_of(kind), (99,), kind, -300, 300)])
+        whole = np.trunc(np.nan_to_num(x.astype(np.longdouble), posinf=1e300, neginf=-1e300))
+        for to in INTEGERS:
+            low, high = np.longdouble(np.iinfo(to).min), np.longdouble(np.iinfo(to).max)
+            got = stator.astype(be.asarray(x), to).to_numpy()
+            np.testing.assert_array_equal(got, np.clip(whole, low, high).astype(to), f"{kind} {to}")
+
+
+def cast_i_to_f(be, source, target):
+    for kind in INTEGERS:
+        x = inputs.random(rng_of(kind), (257,), kind)
+        for to in inputs.FLOATS:
+            got = stator.astype(be.asarray(x), to).to_numpy()
+            assert got.dtype == numpy_dtype(to)
+            assert ulp_error(got, x.astype(np.longdouble)) <= 0.5, (kind, to)
+
+
+def cast_i_to_i(be, source, target):
+    for kind in INTEGERS:
+        x = inputs.random(rng_of(kind), (257,), kind)
+        for to in INTEGERS:
+            np.testing.assert_array_equal(stator.astype(be.asarray(x), to).to_numpy(), x.astype(to), f"{kind} {to}")
+
+
+def cast_bool_to_f(be, source, target):
+    x = inputs.random(rng_of(0), (257,), "bool")
+    for to in inputs.FLOATS:
+        got = stator.astype(be.asarray(x), to).to_numpy()
+        assert got.dtype == numpy_dtype(to)
+        np.testing.assert_array_equal(got.astype(np.float64), x.astype(np.float64))
+
+
+def prod_backward(be, source, target):
+    x = inputs.random(rng_of(source), (9,), source, 0.5, 2)
+    for zeros in ([], [4], [2, 7]):
+        x[zeros] = 0
+        got = stator.nn.prod_backward(be.asarray(np.array(1.5, source)), be.asarray(x)).to_numpy()
+        others = [np.prod(np.delete(widen(x), k)) for k in range(9)]
+        assert_matches(got, 1.5 * np.array(others), (8, 8))
+
+
+def repeat_along_dim(be, source, target):
+    x = inputs.random(rng_of(source), (4, 33), source)
+    want = np.repeat(x[:, None], 5, axis=1)
+    got = [
+        stator.nn.sum_backward(be.asarray(x), (4, 5, 33), axis=1),
+        stator.copy(stator.broadcast_to(be.asarray(x[:, None]), (4, 5, 33))),
+    ]
+    for repeated in got:
+        np.testing.assert_array_equal(repeated.to_numpy(), want)
+    mean = stator.nn.mean_backward(be.asarray(x), (4, 5, 33), axis=1)
+    assert_matches(mean.to_numpy(), widen(want) / 5, (1, 1))
+
+
+BROADCASTS = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide"}
+TRIALS = {
+    "argmax": each(reduction("argmax", None, 0, 1, 2), "float32", "int16"),
+    "argmin": each(reduction("argmin", None, 0, 1, 2), "float32", "int16"),
+    "bool_all": each(reduction("all", None, 0, 1, 2), "bool"),
+    "bool_any": each(reduction("any", None, 0, 1, 2), "bool"),
+    **{f"bool_{k}": each(elementwise(f"logical_{k}"), "bool") for k in ("and", "or", "xor", "not")},
+    **{f"broadcast_{k}": broadcast(name) for k, name in BROADCASTS.items()},
+    "cast_bool_to_f": cast_bool_to_f,
+    "cast_f_to_i": cast_f_to_i,
+    "cast_i_to_f": cast_i_to_f,
+    "cast_i_to_i": cast_i_to_i,
+    "compare": each(compare, "float32", "bfloat16", "int16", "uint64"),
+    "cummax": running("cumulative_max", np.greater_equal),
+    "cummin": running("cumulative_min", np.less_equal),
+    "cumprod": scan("cumulative_prod", np.cumprod, 0.9, 1.1),
+    "cumsum": scan("cumulative_sum", np.cumsum, 0.5, 2),
+    "gelu": gelu,
+    "has_inf_nan": has_inf_nan,
+    "int_max": each(reduction("max", None, 0, 1, 2), *INTEGERS),
+    "int_min": each(reduction("min", None, 0, 1, 2), *INTEGERS),
+    "int_prod": each(reduction("prod", None, 0, 1, 2, same=True), *INTEGERS),
+    "int_sum": each(reduction("sum", None, 0, 1, 2, same=True), *INTEGERS),
+    "isfinite_mask": each(isfinite_mask, *inputs.FLOATS),
+    "logcumsumexp": scan("logcumsumexp", np.logaddexp.accumulate, 0.5, 2),
+    "masked_max": masked("max", -np.inf),
+    "masked_min": masked("min", np.inf),
+    "max": reduction("max", low=-4, high=4),
+    "mean": reduction("mean"),
+    "mean_axis": reduction("mean", 0, 1, 2),
+    "min": reduction("min", low=-4, high=4),
+    "ne_scalar_mask": each(ne_scalar_mask, "float32", "float16", "int8", "int64"),
+    "prod": reduction("prod", 0, 1, 2, low=0.9, high=1.1),
+    "prod_backward": prod_backward,
+    "repeat_along_dim": repeat_along_dim,
+    "scale": scale,
+    "sum": reduction("sum"),
+    "sum_axis": reduction("sum", 0, 1, 2),
+    "where_cond": each(elementwise("where"), *TABLE["where"]["dtypes"]),
 }
-NAMES = {"float32": "f32", "float64": "f64"}
-ROWS = [
-    pytest.param(row, dtype, id=f"{row}-{NAMES[dtype]}" if row in SEED_DTYPES else f"{row}-any")
-    for op in TABLE.values()
-    for row in op["seed_ops"]
-    for dtype in SEED_DTYPES.get(row, ["float32"])
-]
 
 
-@pytest.mark.parametrize(("row", "dtype"), ROWS)
-def test_seed_row(be, row, dtype):
-    globals()[row](be, dtype)
+def rows_of(text):
+    """Row to seed dtypes, of lines "dtypes: rows"; any: the seed operation states none."""
+    lines = [line.split(":") for line in text.strip().splitlines()]
+    return {row: kinds.split() for kinds, rows in lines for row in rows.split()}
 
 
-def test_the_table_covers_the_family_core():
-    core = ["as_any", "cpu_to_gpu", "gpu_to_cpu", "raw_device_ptr", "raw_device_ptr_mut", "buffer_elem_size"]
-    core += ["cpu_to_gpu_pinned", "clone_buffer", "alloc_zeros", "transpose_2d", "permute_0213", "fill"]
-    core += ["strided_copy", "synchronize", "stream_count"]
+CORE = rows_of("""
+any: as_any cpu_to_gpu gpu_to_cpu raw_device_ptr raw_device_ptr_mut buffer_elem_size cpu_to_gpu_pinned clone_buffer
+any: alloc_zeros synchronize stream_count
+f32 f64: transpose_2d permute_0213 fill strided_copy
+""")
+DENSE = rows_of("""
+any: argmax argmin bool_all bool_and bool_any bool_not bool_or bool_xor compare isfinite_mask ne_scalar_mask where_cond
+any: cast_bool_to_f cast_f_to_i cast_i_to_f cast_i_to_i int_add int_bitand int_bitnot int_bitor int_bitxor int_floor_div
+any: int_max int_min int_mul int_neg int_prod int_remainder int_shl int_shr int_sub int_sum
+f32: has_inf_nan
+bf16_bf16 f16: mean
+bf16_f32 bf16_bf16 f16: mean_axis
+f32 f64 f16: sqrt
+f32 f64 bf16 f16: broadcast_add broadcast_div broadcast_mul broadcast_sub
+f32 f64 bf16_bf16 f16: exp gelu log neg scale silu sum tanh
+f32 f64 bf16_f32 bf16_bf16 f16: add sub mul div relu sigmoid sum_axis
+f32 f64: abs abs_backward add_scaled airy_ai chebyshev_poly clamp clamp_backward cummax cummin cumprod cumsum elu
+f32 f64: elu_backward entr gelu_backward gelu_backward_erf gelu_backward_tanh gelu_erf gelu_tanh hermite_h_poly
+f32 f64: hermite_he_poly i0 i0e i1 i1e laguerre_poly legendre_poly logcumsumexp masked_max masked_min max min mish
+f32 f64: mish_backward modified_bessel_k0 modified_bessel_k1 ndtr ndtri pow prod prod_backward relu_backward
+f32 f64: repeat_along_dim scaled_modified_bessel_k0 scaled_modified_bessel_k1 sigmoid_backward silu_backward
+f32 f64: spherical_bessel_j0 tanh_backward zeta
+""")
+# Seed dtype to the operands' and the result's.
+DTYPES = {
+    "any": ("float32", "float32"),
+    "f32": ("float32", "float32"),
+    "f64": ("float64", "float64"),
+    "f16": ("float16", "float16"),
+    "bf16": ("bfloat16", "bfloat16"),
+    "bf16_bf16": ("bfloat16", "bfloat16"),
+    "bf16_f32": ("bfloat16", "float32"),
+}
+OPS = {row: name for name, op in TABLE.items() for row in op["seed_ops"]}
+
+
+def trial_of(row):
+    """The row's own trial, or that of its elementwise op."""
+    if row in TRIALS:
+        return TRIALS[row]
+    name = OPS[row]
+    assert TABLE[name]["shape_class"] in ARITY, row
+    return each(elementwise(name), *INTEGERS) if row.startswith("int_") else elementwise(name)
+
+
+def ids(rows):
+    return [pytest.param(row, kind, id=f"{row}-{kind}") for row, kinds in rows.items() for kind in kinds]
+
+
+@pytest.mark.parametrize(("row", "kind"), ids(CORE))
+def test_core(be, row, kind):
+    globals()[row](be, DTYPES[kind][0])
+
+
+@pytest.mark.parametrize(("row", "kind"), ids(DENSE))
+def test_dense(be, row, kind):
+    trial_of(row)(be, *DTYPES[kind])
+
+
+def test_the_table_covers_the_families_once():
     covered = [row for op in TABLE.values() for row in op["seed_ops"]]
     assert sorted(covered) == sorted(set(covered))
-    assert set(core) <= set(covered)
+    assert len(CORE) == 15 and len(DENSE) == 105
+    assert not {*CORE, *DENSE} - set(covered)

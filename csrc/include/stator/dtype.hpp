@@ -101,7 +101,7 @@ struct type_tag {
 
 // Calls f(type_tag<T>{}) for the C++ type of d.
 template <class F>
-STATOR_HD constexpr decltype(auto) visit(DType d, F&& f) {
+constexpr decltype(auto) visit(DType d, F&& f) {
   switch (d) {
 #define STATOR_X(name, ctype) \
   case DType::name: return f(type_tag<ctype>{});

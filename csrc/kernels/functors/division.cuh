@@ -1,36 +1,41 @@
 // Division to whole numbers and what it leaves. Integers: a zero divisor gives 0 and faults; the lowest by -1 wraps.
 #pragma once
 
+#include "device/elementary.cuh"
 #include "kernels/functors/arithmetic.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 
 namespace division {
 
+// All ones where x < 0, else 0: signs are as good as random, and a branch on them costs more than the division.
+template <class C, class U = wrapping_t<C>>
+STATOR_FN U sign_mask(C x) {
+  if constexpr (std::is_signed_v<C>)
+    return U(0) - U(x < C(0));
+  else
+    return U(0);
+}
+
+// -x where the mask is set.
+template <class U>
+STATOR_FN U negate_where(U mask, U x) {
+  return (x ^ mask) - mask;
+}
+
 // Magnitudes, as those of two's complement do not overflow. A zero divisor divides as 1 does: it leaves nothing.
 template <class U>
 struct Divided {
   U quotient, remainder;
-  bool apart;  // the signs differ
 };
-
-template <class C>
-STATOR_FN bool below_zero(C x) {
-  if constexpr (std::is_signed_v<C>)
-    return x < C(0);
-  else
-    return false;
-}
 
 template <class C, class U = wrapping_t<C>>
 STATOR_FN Divided<U> divide_magnitudes(C a, C b) {
-  const U x = below_zero(a) ? U(0) - U(a) : U(a);
-  const U y = b == C(0) ? U(1) : below_zero(b) ? U(0) - U(b) : U(b);
-  const bool apart = below_zero(a) != below_zero(b);
+  const U x = negate_where(sign_mask(a), U(a)), y = negate_where(sign_mask(b), U(b)) + U(b == C(0));
   // 64-bit division takes a CPU twice the time, a GPU far more.
   if (sizeof(U) == 8 && ((x | y) >> (4 * sizeof(U))) == 0)
-    return {uint32_t(x) / uint32_t(y), uint32_t(x) % uint32_t(y), apart};
-  return {x / y, x % y, apart};
+    return {uint32_t(x) / uint32_t(y), uint32_t(x) % uint32_t(y)};
+  return {x / y, x % y};
 }
 
 // a - b * trunc(a / b), exact. On the fast host in one step while the quotient is far from rounding: it is at most one
@@ -40,9 +45,9 @@ STATOR_FN T truncated_remainder(T a, T b) {
   if constexpr (fast_host) {
     const T quotient = sizeof(T) == 4 ? T(__builtin_truncf(a / b)) : T(__builtin_trunc(a / b));
     if (words::abs(quotient) < T(1 << 20)) {
-      T rest = quotient == T(0) ? a : words::fma(-quotient, b, a);
-      if ((rest < T(0)) != (a < T(0))) rest += rest == T(0) ? T(0) : words::copysign(b, a);
-      return words::copysign(rest, a);
+      const T rest = libm::select(quotient == T(0), a, words::fma(-quotient, b, a));
+      const bool beyond = ((rest < T(0)) != (a < T(0))) & (rest != T(0));
+      return words::copysign(rest + libm::select(beyond, words::copysign(b, a), T(0)), a);
     }
   }
   if constexpr (sizeof(T) == 4)
@@ -69,16 +74,17 @@ struct floor_divide {
     if constexpr (std::is_integral_v<C>) {
       using U = wrapping_t<C>;
       const auto d = division::divide_magnitudes(a, b);
-      const U quotient = d.apart ? U(0) - (d.quotient + U(d.remainder != 0)) : d.quotient;
+      const U apart = division::sign_mask(a) ^ division::sign_mask(b);
+      const U quotient = division::negate_where(apart, d.quotient + (apart & U(d.remainder != 0)));
       return b == C(0) ? C(0) : C(quotient);
     } else {
       const C ratio = a / b;
       if (b == C(0)) return ratio;
       const C rest = division::truncated_remainder(a, b);
-      const bool apart = rest != C(0) && (rest < C(0)) != (b < C(0));
-      const C quotient = (a - rest) / b - (apart ? C(1) : C(0));
-      const C whole = words::floor(quotient);
-      return quotient == C(0) ? words::copysign(C(0), ratio) : quotient - whole > C(0.5) ? whole + C(1) : whole;
+      const bool apart = (rest != C(0)) & ((rest < C(0)) != (b < C(0)));
+      const C quotient = (a - rest) / b - libm::select(apart, C(1), C(0));
+      const C whole = words::floor(quotient), near = whole + libm::select(quotient - whole > C(0.5), C(1), C(0));
+      return libm::select(quotient == C(0), words::copysign(C(0), ratio), near);
     }
   }
 };
@@ -93,13 +99,15 @@ struct remainder {
   STATOR_FN C operator()(C a, C b) const {
     if constexpr (std::is_integral_v<C>) {
       using U = wrapping_t<C>;
-      const auto d = division::divide_magnitudes(a, b);
-      const U rest = division::below_zero(a) ? U(0) - d.remainder : d.remainder;
-      return C(rest + (d.apart && d.remainder != 0 ? U(b) : U(0)));
+      const U rest = division::divide_magnitudes(a, b).remainder;
+      const U apart = division::sign_mask(a) ^ division::sign_mask(b);
+      const U lift = apart & (U(0) - U(rest != 0)) & U(b);
+      return C(division::negate_where(division::sign_mask(a), rest) + lift);
     } else {
       const C rest = division::truncated_remainder(a, b);
-      if (rest == C(0)) return words::copysign(rest, b);
-      return (rest < C(0)) != (b < C(0)) ? rest + b : rest;
+      const bool apart = (rest != C(0)) & ((rest < C(0)) != (b < C(0)));
+      const C moved = rest + libm::select(apart, b, C(0));
+      return libm::select(rest == C(0), words::copysign(rest, b), moved);
     }
   }
 };
@@ -113,9 +121,7 @@ struct fmod {
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
     if constexpr (std::is_integral_v<C>) {
-      using U = wrapping_t<C>;
-      const U rest = division::divide_magnitudes(a, b).remainder;
-      return C(division::below_zero(a) ? U(0) - rest : rest);
+      return C(division::negate_where(division::sign_mask(a), division::divide_magnitudes(a, b).remainder));
     } else {
       return division::truncated_remainder(a, b);
     }

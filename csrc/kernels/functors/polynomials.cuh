@@ -4,6 +4,9 @@
 
 #include "device/cascade.cuh"
 #include "device/math.cuh"
+#include "device/polynomial.cuh"
+
+#include <type_traits>
 
 namespace stator::STATOR_COLUMN::functors {
 
@@ -11,85 +14,97 @@ namespace words = stator::STATOR_COLUMN;
 
 namespace polynomials {
 
-// A number in two parts: value + error.
+// What recurrences run in. A scalar of double costs a CPU as much as one of float: there double makes up for what float
+// rounds away, elsewhere compensation does.
 template <class C>
+using work_t = std::conditional_t<fast_host, double, C>;
+
+// A number in two parts: value + error.
+template <class W>
 struct Pair {
-  C value, error;
+  W value, error;
 };
 
-template <class C>
-STATOR_FN Pair<C> add(C a, C b) {
-  Pair<C> sum{a, C(0)};
+template <class W>
+STATOR_FN Pair<W> add(W a, W b) {
+  Pair<W> sum{a, W(0)};
   words::add_exactly(sum.value, sum.error, b);
   return sum;
 }
-template <class C>
-STATOR_FN Pair<C> multiply(C a, C b) {
-  const C value = a * b;
+template <class W>
+STATOR_FN Pair<W> multiply(W a, W b) {
+  const W value = a * b;
   return {value, words::fma(a, b, -value)};
-}
-template <class C>
-STATOR_FN C rounded(Pair<C> x) {
-  return words::isfinite(x.value) ? x.value + x.error : x.value;
 }
 
 // Above it recurrences give up: they would take seconds an element.
 inline constexpr int degree_limit = 1 << 20;
 
-template <class C>
-STATOR_FN bool is_even(C n) {
-  return n == C(2) * words::floor(n * C(0.5));
+template <class W>
+STATOR_FN bool is_even(W n) {
+  return n == W(2) * words::floor(n * W(0.5));
 }
 
 // What a polynomial is that overflowed on the way: an infinity beyond its roots, and between them not known.
-template <class C>
-STATOR_FN C overflow(bool right_of_roots, bool left_of_roots, C n) {
-  const bool positive = right_of_roots || is_even(n);
-  return right_of_roots || left_of_roots ? (positive ? limits<C>::infinity() : -limits<C>::infinity())
-                                         : limits<C>::nan();
+template <class W>
+STATOR_FN W overflow(bool beyond_on_positive_side, bool beyond_on_other_side, W n) {
+  if (!beyond_on_positive_side && !beyond_on_other_side) return limits<W>::nan();
+  return beyond_on_positive_side || is_even(n) ? limits<W>::infinity() : -limits<W>::infinity();
 }
 
-// p(k + 1) = (a p(k) - b p(k - 1)) / d from p(0) = 1 and p(1), where step(k) gives a, b and d. What each operation
-// rounds away is carried along, to first order (Ogita, Rump and Oishi, Accurate sum and dot product, 2005): the result
-// is as good as one in twice the precision while the recurrence does not multiply errors by more than 1 / epsilon.
-template <class C, class Step>
-STATOR_FN C recurrence(Pair<C> first, C n, C at_overflow, const Step& step) {
-  if (!(n > C(-1))) return n == n ? C(0) : n;
-  if (n < C(1)) return C(1);
-  const bool endless = n > C(degree_limit);
-  if (endless && words::isnan(at_overflow)) return at_overflow;
-  const int degree = endless ? degree_limit : int(n);
-  Pair<C> last{C(1), C(0)}, p = first;
-  for (int k = 1; k < degree; ++k) {
-    if (!words::isfinite(p.value)) return words::isnan(p.value) ? p.value : at_overflow;
-    const auto s = step(C(k));
-    const Pair<C> x = multiply(s.a.value, p.value), y = multiply(s.b, last.value);
-    const Pair<C> difference = add(x.value, -y.value);
-    Pair<C> next = difference;
-    C error = (s.a.value * p.error - s.b * last.error) + s.a.error * p.value + (x.error - y.error) + difference.error;
-    if constexpr (Step::divides) {
-      next.value = difference.value / s.d;
-      error = (error + words::fma(-next.value, s.d, difference.value)) / s.d;
-    }
-    next.error = error;
-    last = p;
-    p = next;
-  }
-  return endless ? limits<C>::nan() : rounded(p);
-}
-
-template <class C>
+// p(k + 1) = (a p(k) - b p(k - 1)) / d, where a step(k) gives a, b and d.
+template <class W>
 struct Coefficients {
-  Pair<C> a;
-  C b, d;
+  Pair<W> a;
+  W b, d;
 };
 
+// What each operation rounds away is carried along, to first order (Ogita, Rump and Oishi, Accurate sum and dot
+// product, 2005): the result is as good as one in twice the precision.
+template <class Step, class W>
+STATOR_FN Pair<W> next(const Coefficients<W>& s, Pair<W> p, Pair<W> last) {
+  const Pair<W> x = multiply(s.a.value, p.value);
+  const Pair<W> y = Step::weighs ? multiply(s.b, last.value) : Pair<W>{last.value, W(0)};
+  const Pair<W> difference = add(x.value, -y.value);
+  W error = libm::multiply_add(s.a.value, p.error, libm::multiply_add(s.a.error, p.value, x.error));
+  error = error + (difference.error - libm::multiply_add(s.b, last.error, y.error));
+  if constexpr (!Step::divides) return {difference.value, error};
+  const W inverse = W(1) / s.d, value = difference.value * inverse;  // no step waits for the quotient
+  return {value, (error + words::fma(-value, s.d, difference.value)) * inverse};
+}
+
+// p(n) from p(0) = 1 and p(1), for C.
+template <class C, class Step, class W>
+STATOR_FN C recurrence(Pair<W> first, W n, W at_overflow, const Step& step) {
+  if (!(n > W(-1))) return n == n ? C(0) : limits<C>::nan();
+  if (n < W(1)) return C(1);
+  const bool endless = n > W(degree_limit);
+  if (endless && words::isnan(at_overflow)) return limits<C>::nan();
+  const int degree = endless ? degree_limit : int(n);
+  Pair<W> last{W(1), W(0)}, p = first;
+  for (int k = 1; k < degree; ++k) {
+    if (!words::isfinite(p.value)) return C(words::isnan(p.value) ? p.value : at_overflow);
+    const Coefficients<W> s = step(W(k));
+    Pair<W> following;
+    if constexpr (std::is_same_v<C, W>) {
+      following = next<Step>(s, p, last);
+    } else {
+      following.value = s.a.value * p.value - s.b * last.value;
+      if constexpr (Step::divides) following.value = following.value * (W(1) / s.d);
+      following.error = W(0);
+    }
+    last = p;
+    p = following;
+  }
+  return endless ? limits<C>::nan() : C(words::isfinite(p.value) ? p.value + p.error : p.value);
+}
+
 // The Chebyshev polynomials share p(k + 1) = 2 y p(k) - p(k - 1) and differ in p(1).
-template <class C>
+template <class W>
 struct ChebyshevStep {
-  static constexpr bool divides = false;
-  Pair<C> twice;
-  STATOR_FN Coefficients<C> operator()(C) const { return {twice, C(1), C(1)}; }
+  static constexpr bool weighs = false, divides = false;
+  Pair<W> twice;
+  STATOR_FN Coefficients<W> operator()(W) const { return {twice, W(1), W(1)}; }
 };
 
 enum class Kind { t, u, v, w };
@@ -109,18 +124,18 @@ STATOR_FN double chebyshev_by_angle(double above, double below, double n) {
   return sign * words::cos(m * h) / words::cos(h);
 }
 
-template <Kind K, class C>
-STATOR_FN C chebyshev(Pair<C> y, double above, double below, C n) {
-  constexpr C most_steps = sizeof(C) == 4 ? 64 : 256;
-  const C degree = words::floor(n);
+template <Kind K, class C, class W>
+STATOR_FN C chebyshev(Pair<W> y, double above, double below, W n) {
+  constexpr W most_steps = sizeof(C) == 4 ? 64 : 256;
+  const W degree = words::floor(n);
   if (degree > most_steps && above >= 0.0 && below >= 0.0) return C(chebyshev_by_angle<K>(above, below, degree));
-  const Pair<C> twice{y.value + y.value, y.error + y.error};
-  Pair<C> first = K == Kind::t ? y : twice;
+  const Pair<W> twice{y.value + y.value, y.error + y.error};
+  Pair<W> first = K == Kind::t ? y : twice;
   if (K == Kind::v || K == Kind::w) {
-    first = add(twice.value, C(K == Kind::v ? -1 : 1));
+    first = add(twice.value, W(K == Kind::v ? -1 : 1));
     first.error += twice.error;
   }
-  return recurrence(first, n, overflow(below < 0.0, above < 0.0, degree), ChebyshevStep<C>{twice});
+  return recurrence<C>(first, n, overflow(below < 0.0, above < 0.0, degree), ChebyshevStep<W>{twice});
 }
 
 template <Kind K>
@@ -128,47 +143,56 @@ struct Chebyshev {
   static constexpr bool heavy = true;
   template <class C>
   STATOR_FN C operator()(C x, C n) const {
-    return chebyshev<K>(Pair<C>{x, C(0)}, 0.5 + 0.5 * double(x), 0.5 - 0.5 * double(x), n);
+    using W = work_t<C>;
+    return chebyshev<K, C>(Pair<W>{W(x), W(0)}, 0.5 + 0.5 * double(x), 0.5 - 0.5 * double(x), W(n));
   }
 };
 
+// Of 2x - 1.
 template <Kind K>
 struct ShiftedChebyshev {
   static constexpr bool heavy = true;
   template <class C>
   STATOR_FN C operator()(C x, C n) const {
-    return chebyshev<K>(add(x + x, C(-1)), double(x), 1.0 - double(x), n);
+    using W = work_t<C>;
+    return chebyshev<K, C>(add(W(2) * W(x), W(-1)), double(x), 1.0 - double(x), W(n));
   }
 };
 
 // Factor 2: the physicists' polynomials, 1: the probabilists'.
-template <int Factor, class C>
+template <int Factor, class W>
 struct HermiteStep {
-  static constexpr bool divides = false;
-  C x;
-  STATOR_FN Coefficients<C> operator()(C k) const { return {{C(Factor) * x, C(0)}, C(Factor) * k, C(1)}; }
+  static constexpr bool weighs = true, divides = false;
+  W x;
+  STATOR_FN Coefficients<W> operator()(W k) const { return {{W(Factor) * x, W(0)}, W(Factor) * k, W(1)}; }
 };
 
-template <int Factor, class C>
-STATOR_FN C hermite(C x, C n) {
-  const C beyond = C(4 / Factor) * n + C(2);  // the square of what no root exceeds
-  const bool outside = x * x > beyond;
-  return recurrence(Pair<C>{C(Factor) * x, C(0)}, n,
-                    overflow(outside && x > C(0), outside && x < C(0), words::floor(n)), HermiteStep<Factor, C>{x});
-}
+template <int Factor>
+struct Hermite {
+  static constexpr bool heavy = true;
+  template <class C>
+  STATOR_FN C operator()(C arg, C n) const {
+    using W = work_t<C>;
+    const W x = W(arg), beyond = W(4 / Factor) * W(n) + W(2);  // no root's square exceeds it
+    const bool outside = x * x > beyond;
+    return recurrence<C>(Pair<W>{W(Factor) * x, W(0)}, W(n),
+                         overflow(outside && x > W(0), outside && x < W(0), words::floor(W(n))),
+                         HermiteStep<Factor, W>{x});
+  }
+};
 
-template <class C>
+template <class W>
 struct LaguerreStep {
-  static constexpr bool divides = true;
-  C x;
-  STATOR_FN Coefficients<C> operator()(C k) const { return {add(k + k + C(1), -x), k, k + C(1)}; }
+  static constexpr bool weighs = true, divides = true;
+  W x;
+  STATOR_FN Coefficients<W> operator()(W k) const { return {add(k + k + W(1), -x), k, k + W(1)}; }
 };
 
-template <class C>
+template <class W>
 struct LegendreStep {
-  static constexpr bool divides = true;
-  C x;
-  STATOR_FN Coefficients<C> operator()(C k) const { return {multiply(k + k + C(1), x), k, k + C(1)}; }
+  static constexpr bool weighs = true, divides = true;
+  W x;
+  STATOR_FN Coefficients<W> operator()(W k) const { return {multiply(k + k + W(1), x), k, k + W(1)}; }
 };
 
 }  // namespace polynomials
@@ -177,43 +201,31 @@ struct chebyshev_polynomial_t : polynomials::Chebyshev<polynomials::Kind::t> {};
 struct chebyshev_polynomial_u : polynomials::Chebyshev<polynomials::Kind::u> {};
 struct chebyshev_polynomial_v : polynomials::Chebyshev<polynomials::Kind::v> {};
 struct chebyshev_polynomial_w : polynomials::Chebyshev<polynomials::Kind::w> {};
-// Of 2x - 1.
 struct shifted_chebyshev_polynomial_t : polynomials::ShiftedChebyshev<polynomials::Kind::t> {};
 struct shifted_chebyshev_polynomial_u : polynomials::ShiftedChebyshev<polynomials::Kind::u> {};
 struct shifted_chebyshev_polynomial_v : polynomials::ShiftedChebyshev<polynomials::Kind::v> {};
 struct shifted_chebyshev_polynomial_w : polynomials::ShiftedChebyshev<polynomials::Kind::w> {};
-
-struct hermite_polynomial_h {
-  static constexpr bool heavy = true;
-  template <class C>
-  STATOR_FN C operator()(C x, C n) const {
-    return polynomials::hermite<2>(x, n);
-  }
-};
-
-struct hermite_polynomial_he {
-  static constexpr bool heavy = true;
-  template <class C>
-  STATOR_FN C operator()(C x, C n) const {
-    return polynomials::hermite<1>(x, n);
-  }
-};
+struct hermite_polynomial_h : polynomials::Hermite<2> {};
+struct hermite_polynomial_he : polynomials::Hermite<1> {};
 
 struct laguerre_polynomial_l {
   static constexpr bool heavy = true;
   template <class C>
-  STATOR_FN C operator()(C x, C n) const {
-    const C at_overflow = polynomials::overflow(x<C(0), x> C(4) * n + C(2), words::floor(n));
-    return polynomials::recurrence(polynomials::add(C(1), -x), n, at_overflow, polynomials::LaguerreStep<C>{x});
+  STATOR_FN C operator()(C arg, C n) const {
+    using W = polynomials::work_t<C>;
+    const W x = W(arg), at_overflow = polynomials::overflow(x<W(0), x> W(4) * W(n) + W(2), words::floor(W(n)));
+    return polynomials::recurrence<C>(polynomials::add(W(1), -x), W(n), at_overflow, polynomials::LaguerreStep<W>{x});
   }
 };
 
 struct legendre_polynomial_p {
   static constexpr bool heavy = true;
   template <class C>
-  STATOR_FN C operator()(C x, C n) const {
-    const C at_overflow = polynomials::overflow(x > C(1), x < C(-1), words::floor(n));
-    return polynomials::recurrence(polynomials::Pair<C>{x, C(0)}, n, at_overflow, polynomials::LegendreStep<C>{x});
+  STATOR_FN C operator()(C arg, C n) const {
+    using W = polynomials::work_t<C>;
+    const W x = W(arg), at_overflow = polynomials::overflow(x > W(1), x < W(-1), words::floor(W(n)));
+    return polynomials::recurrence<C>(polynomials::Pair<W>{x, W(0)}, W(n), at_overflow,
+                                      polynomials::LegendreStep<W>{x});
   }
 };
 

@@ -1,0 +1,93 @@
+"""Whether a result is right, before anything is timed: within a few times the row's contract at sampled elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cases import Case
+from .exact import amplitude
+from .measure import ulps
+from .table import ELEMENTWISE, TABLE, along, bound, numpy_dtype, reference, tolerance, wide
+
+SAMPLES = 1 << 14
+SLACK = 4  # the accuracy page measures finely; here a wrong kernel is to be caught
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """error: in units in the last place for elementwise rows, else relative to the largest value."""
+
+    right: bool
+    error: float
+
+
+def _sample(size: int) -> np.ndarray:
+    return np.arange(size) if size <= SAMPLES else np.random.default_rng(size).integers(0, size, SAMPLES)
+
+
+def _elementwise(case: Case, got: np.ndarray) -> Verdict:
+    name = case.plan.op
+    arrays = [*case.arrays, np.array(3, case.arrays[0].dtype)] if case.plan.variant == "scalar" else case.arrays
+    at = np.unravel_index(_sample(got.size), got.shape)
+    some, result = [np.broadcast_to(a, got.shape)[at] for a in arrays], got[at]
+    want = wide(name, *some)
+    if result.dtype.kind in "biu":
+        return Verdict(bool(np.array_equal(result, want)), float(np.sum(result != want)))
+    contract = bound(name, result.dtype.name)
+    with np.errstate(all="ignore"):
+        want = want if contract else want.astype(result.dtype)
+    error = ulps(result, want, amplitude(name, *some))
+    worst = float(error.max(initial=0))
+    return Verdict(worst <= SLACK * contract, worst)
+
+
+def _relative(case: Case, got: np.ndarray, want: np.ndarray, length: int) -> Verdict:
+    """Sampled elements; sums of `length` terms err by more than one rounding, in proportion to its root."""
+    want = np.asarray(want)
+    if got.shape != want.shape:
+        return Verdict(False, float("inf"))
+    if got.dtype.kind in "biu" and want.dtype.kind in "biu":
+        return Verdict(bool(np.array_equal(got, want)), float(np.sum(got != want)))
+    kind = {"complex64": "float32", "complex128": "float64"}.get(got.dtype.name, got.dtype.name)
+    eps = float(reference.spacing(np.array(1.0), kind)) if got.dtype.kind not in "biu" else 1e-12
+    wide_kind = np.clongdouble if got.dtype.kind == "c" or want.dtype.kind == "c" else np.longdouble
+    got, want = np.atleast_1d(got), np.atleast_1d(want)
+    size = float(np.max(np.abs(want), initial=0, where=np.isfinite(want))) or 1.0
+    at = np.unravel_index(_sample(got.size), got.shape)
+    with np.errstate(all="ignore"):
+        got, rounded = got[at], want[at].astype(got.dtype).astype(wide_kind)
+        got, same = got.astype(wide_kind), rounded == got.astype(wide_kind)
+        same |= np.isnan(rounded) & np.isnan(got)
+        finite = np.isfinite(rounded) & np.isfinite(got)
+        error = np.where(same, 0, np.where(finite, np.abs(got - rounded) / size, np.inf))
+    worst = float(error.max(initial=0))
+    return Verdict(worst <= eps * max(*tolerance(case.plan.op), 4) * max(1.0, length**0.5), worst)
+
+
+def _own(array: np.ndarray) -> Any:
+    """Halves in float32: what is composed of many roundings is no reference in them."""
+    return array.astype(np.float32) if array.dtype in (np.float16, numpy_dtype("bfloat16")) else array
+
+
+def verdict(case: Case) -> Verdict:
+    """Of the result that building the case gave."""
+    got = case.result.to_numpy()
+    plan = case.plan
+    kind = TABLE[plan.op]["shape_class"]
+    if kind in ELEMENTWISE:
+        return _elementwise(case, got)
+    if case.reference is None:
+        x = case.arrays[0]
+        axis = {} if plan.axis is None else {"axis": plan.axis}
+        return _relative(case, got, along(plan.op, x, **axis), x.size if plan.axis is None else x.shape[plan.axis])
+    if plan.op in ("uniform", "normal"):
+        middle, spread = (0.5, 0.3) if plan.op == "uniform" else (0.0, 1.0)
+        off = abs(float(np.mean(got.astype(np.float64))) - middle)
+        return Verdict(off < 6 * spread / got.size**0.5 + 1e-3, off)
+    with np.errstate(all="ignore"):
+        exact = plan.op in ("zeros", "full", "arange", "copy", "astype", "take")
+        want = case.reference(*(case.arrays if exact else [_own(a.copy(order="K")) for a in case.arrays]))
+    return _relative(case, got, want, got.shape[-1] if got.ndim else plan.size)

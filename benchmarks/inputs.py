@@ -1,0 +1,55 @@
+"""Random inputs: drawn once, and every array a window of them mapped into its operand's range."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import stator
+
+from .domains import Interval
+from .table import numpy_dtype
+
+SIZES = (1_000, 1_000_000, 1 << 24)
+SHAPES = {1_000: (25, 40), 1_000_000: (1_000, 1_000), 1 << 24: (4096, 4096)}
+LAYOUTS = ("contiguous", "transposed")
+
+
+class Pool:
+    """Uniform random numbers, and how many sets of a size rotate so that caches hold no input for the next call."""
+
+    def __init__(self, cold: int, most: int) -> None:
+        self.cold, self.most = cold, most
+        self.drawn = np.empty(0, np.float32)
+
+    def sets(self, footprint: int) -> int:
+        """As many as outgrow the caches; one where a set does."""
+        return int(min(max(-(-self.cold // max(footprint, 1)), 1), self.most))
+
+    def _uniform(self, size: int, window: int) -> np.ndarray:
+        """[0, 1) as float32: another window gives other neighbours."""
+        start = window * 7919
+        if self.drawn.size < start + size:
+            self.drawn = np.random.default_rng(2026).random(max(start + size, 1 << 20) * 5 // 4, dtype=np.float32)
+        return self.drawn[start : start + size]
+
+    def array(self, shape: tuple[int, ...], dtype: str, within: Interval, window: int, layout: str = "") -> np.ndarray:
+        """A new array of the dtype in [low, high]; whole numbers of 1 to 100 for integers, as far as the range goes."""
+        base = shape[::-1] if layout == "transposed" else shape
+        u = self._uniform(int(np.prod(base)), window).reshape(base)
+        if dtype == "bool":
+            x = u < 0.5
+        elif dtype.startswith(("int", "uint")) or within.whole:
+            low, high = (within.low, within.high) if within.whole else (max(within.low, 1), min(within.high, 100))
+            x = np.floor(low + u * (max(high - low, 0) + 1)).astype(numpy_dtype(dtype))
+        else:
+            kind = np.float64 if dtype in ("float64", "complex128") else np.float32
+            x = u.astype(kind) * kind(within.high - within.low) + kind(within.low)
+            if dtype.startswith("complex"):
+                x = x + 1j * x.ravel()[::-1].reshape(x.shape)
+            x = x.astype(numpy_dtype(dtype))
+        return x.T if layout == "transposed" else x
+
+
+def upload(be: stator.Backend, x: np.ndarray) -> stator.Array:
+    """On the device, in the same memory order."""
+    return be.asarray(x.T).T if x.ndim == 2 and x.flags.f_contiguous and not x.flags.c_contiguous else be.asarray(x)

@@ -1,0 +1,248 @@
+"""Errors in units in the last place of one row and dtype, over its domain and at special values."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+import stator
+
+from .domains import Interval, core, intervals, points
+from .exact import amplitude, exact
+from .table import (
+    AXIS,
+    HALVES,
+    PRODUCTS,
+    SPECIALS,
+    TABLE,
+    along,
+    bound,
+    first,
+    kind,
+    numbers,
+    numpy_dtype,
+    oracle,
+    ours,
+    reference,
+    shared,
+    tolerance,
+    wide,
+)
+
+# Components of complex operands; powers within what their logarithms leave of the digits.
+WIDE, COMPLEX = Interval(-100, 100), {"pow": Interval(-4, 4)}
+REAL = {"complex64": "float32", "complex128": "float64"}
+
+
+# At minus and plus infinity, where SciPy gives NaN; NaN here: as SciPy.
+INF = float("inf")
+LIMITS = {"i0": (INF, INF), "i1": (-INF, INF), "j0": (0.0, 0.0), "j1": (0.0, 0.0), "airy_ai": (0.0, 0.0)}
+LIMITS |= {n: (float("nan"), 0.0) for n in ("y0", "y1")}
+
+
+@dataclass
+class Measured:
+    """worst: operands at the largest error; special: how many special inputs disagree on NaN or infinity; failure: why
+    the row could not be measured."""
+
+    op: str
+    dtype: str
+    domain: str = ""
+    points: int = 0
+    most: float = float("nan")
+    mean: float = float("nan")
+    contract: float = float("nan")
+    against: str = ""
+    special: int = 0
+    worst: str = ""
+    special_at: str = ""
+    failure: str = ""
+
+    @property
+    def outside(self) -> bool:
+        return bool(self.failure) or self.special > 0 or not self.most <= self.contract
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Points an op: of float32, of what 50 digits check, and elements of the longest reduction."""
+
+    floats: int
+    digits: int
+    length: int
+
+
+FULL, QUICK = Effort(50_000, 400, 1 << 18), Effort(4_000, 60, 1 << 14)
+
+
+def ulps(got: np.ndarray, want: np.ndarray, size: np.ndarray | float = 0.0) -> np.ndarray:
+    """Error of each element in units in the last place of the larger of |want| and `size`; infinite where NaN or
+    infinities disagree. Complex ones by component, in units of the larger component."""
+    real = REAL.get(got.dtype.name, got.dtype.name)
+    with np.errstate(all="ignore"):
+        if got.dtype.kind == "c":
+            size = np.maximum(size, np.maximum(np.abs(want.real), np.abs(want.imag)))
+            return np.maximum(_real(got.real, want.real, size, real), _real(got.imag, want.imag, size, real))
+        return _real(got, np.real(want), size, real)
+
+
+def _real(got: np.ndarray, want: np.ndarray, size: np.ndarray | float, dtype: str) -> np.ndarray:
+    got, want = got.astype(np.longdouble), reference._overflow(want.astype(np.longdouble), dtype)
+    unit = reference.spacing(np.maximum(np.abs(want), size), dtype)
+    same = (got == want) | (np.isnan(got) & np.isnan(want))
+    finite = np.isfinite(got) & np.isfinite(want)
+    return np.where(same, 0, np.where(finite, np.abs(got - want) / unit, np.inf)).astype(np.float64)
+
+
+def _arguments(rng: np.random.Generator, name: str, dtype: str, count: int) -> list[np.ndarray]:
+    made: list[np.ndarray] = []
+    for k, (within, middle) in enumerate(zip(intervals(name), core(name), strict=True)):
+        if k == 0 and TABLE[name]["shape_class"] == "select":
+            made.append(rng.random(count) < 0.5)
+        elif dtype in REAL:
+            ends = COMPLEX.get(name, WIDE)
+            parts = [points(rng, ends, Interval(-4, 4), REAL[dtype], count, least=1e-30) for _ in range(2)]
+            made.append((parts[0] + 1j * parts[1]).astype(dtype))
+        elif dtype in HALVES and len(intervals(name)) == 1:
+            every = np.arange(1 << 16, dtype=np.uint16).view(numpy_dtype(dtype))
+            value = rounded(every, np.dtype(np.float64))
+            made.append(every[np.isfinite(value) & (value >= within.low) & (value <= within.high)])
+        else:
+            made.append(points(rng, within, middle, dtype, count))
+    return made
+
+
+def _specials(name: str, dtype: str) -> list[np.ndarray]:
+    """Every combination of special values; a few whole numbers where the operand is one."""
+    values = SPECIALS(dtype)
+    count = len(intervals(name))
+    if count > 2:
+        values = values[:: count - 1]
+    each = [np.arange(i.low, min(i.high, i.low + 3) + 1) if i.whole else values.astype(float) for i in intervals(name)]
+    if name.endswith("_backward"):  # what no forward gives, and slopes that vanish in this dtype, say nothing
+        each = [v[~np.isfinite(v) | ((v >= i.low) & (v <= i.high))] for v, i in zip(each, intervals(name), strict=True)]
+    if TABLE[name]["shape_class"] == "select":
+        each[0] = np.array([0.0, 1.0])
+    with np.errstate(all="ignore"):
+        made = [np.array(column).astype(numpy_dtype(dtype)) for column in zip(*itertools.product(*each), strict=True)]
+    return [made[0].astype(bool), *made[1:]] if TABLE[name]["shape_class"] == "select" else made
+
+
+def _special_reference(name: str, at: list[np.ndarray]) -> np.ndarray:
+    """The tests', and where SciPy gives up on unary functions the limits and 50 digits."""
+    want = wide(name, *at)
+    if len(at) > 1:
+        return want
+    x = at[0].astype(np.float64)
+    found = exact(name, x, *numbers(name))
+    if found is not None:
+        want = np.where(np.isfinite(x) & ~np.isnan(found), found, want)
+    low, high = LIMITS.get(name, (np.nan, np.nan))
+    for end, limit in ((-np.inf, low), (np.inf, high)):
+        want = np.where((x == end) & ~np.isnan(limit), limit, want)
+    return want
+
+
+def _run(be: stator.Backend, name: str, arrays: list[np.ndarray], **kwargs: object) -> np.ndarray:
+    on = [be.asarray(x) for x in arrays]
+    with np.errstate(all="ignore"):
+        return first(ours(name)(*on, **kwargs)).to_numpy()
+
+
+def _reference(name: str, arrays: list[np.ndarray], got: np.ndarray, dtype: str) -> tuple[np.ndarray, str]:
+    """An exact row's in its own arithmetic, else 50 digits for 64-bit dtypes, else what the tests compare with."""
+    if bound(name, got.dtype.name) == 0:
+        return rounded(wide(name, *arrays), got.dtype), "rounded once"
+    if dtype == "float64" or dtype in REAL:
+        found = exact(name, *arrays, *numbers(name))
+        if found is not None:
+            return found, "mpmath"
+    if tolerance(name) == (0, 0):  # exact for real operands, and here complex
+        with np.errstate(all="ignore"):
+            return oracle(name)(*map(reference.widen, arrays), *numbers(name)), "float64"
+    want = wide(name, *arrays)
+    return want, precision(want, dtype)
+
+
+def precision(want: np.ndarray, dtype: str) -> str:
+    return "long double" if want.dtype.char in "gG" and dtype in ("float64", "complex128") else "float64"
+
+
+def rounded(want: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return want.astype(dtype)
+
+
+def _elementwise(be: stator.Backend, name: str, dtype: str, effort: Effort, rng: np.random.Generator) -> Measured:
+    inexact = bound(name, dtype) > 0
+    count = effort.digits if inexact and (dtype == "float64" or dtype in REAL) else effort.floats
+    arrays = _arguments(rng, name, dtype, count)
+    got = _run(be, name, arrays)
+    want, against = _reference(name, arrays, got, dtype)
+    unknown = np.isnan(want) & (against == "mpmath")
+    error = np.where(unknown, 0, ulps(got, want, amplitude(name, *arrays)))
+    worst = int(np.argmax(error))
+    special, where = 0, ""
+    if dtype not in REAL and shared.case(name).special:
+        at = _specials(name, dtype)
+        result = _run(be, name, at)
+        differs = np.flatnonzero(np.isinf(ulps(result, rounded(_special_reference(name, at), result.dtype))))
+        special = differs.size
+        where = "; ".join(", ".join(str(a[k]) for a in at) for k in differs[:3])
+    domain = " x ".join(map(str, intervals(name))) if dtype not in REAL else f"components in {COMPLEX.get(name, WIDE)}"
+    worst_at = ", ".join(str(a[worst]) for a in arrays)
+    return Measured(
+        name,
+        dtype,
+        domain,
+        int(error.size - unknown.sum()),
+        float(error.max()),
+        float(error.sum() / max(1, error.size - unknown.sum())),
+        bound(name, got.dtype.name),
+        against,
+        special,
+        worst_at,
+        where,
+    )
+
+
+def _along(be: stator.Backend, name: str, dtype: str, effort: Effort, rng: np.random.Generator) -> Measured:
+    """Rows of 1000 along an axis, and one long row."""
+    middle = core(name)[0]
+    long = min(effort.length, 1 << 14) if dtype in HALVES else effort.length
+    errors, contract, against = [], 0.0, ""
+    for shape in ((32, 1000), (1, long)):
+        x = rng.uniform(middle.low, middle.high, shape)
+        if dtype in REAL:
+            turn = np.exp(1j * rng.uniform(0, 6, shape))
+            x = x * turn if name in PRODUCTS else x + 1j * rng.uniform(middle.low, middle.high, shape)
+        x = x.astype(numpy_dtype(dtype))
+        got = _run(be, name, [x], axis=1)
+        contract = bound(name, got.dtype.name, shape[1])
+        want = along(name, x, axis=1)
+        against = precision(want, dtype) if contract else "rounded once"
+        errors.append(ulps(got, want if contract else rounded(want, got.dtype)).ravel())
+    error = np.concatenate(errors)
+    return Measured(
+        name,
+        dtype,
+        f"{middle}, 1000 and {long} long",
+        error.size,
+        float(error.max()),
+        float(error.mean()),
+        contract,
+        against,
+    )
+
+
+def measure(be: stator.Backend, name: str, dtype: str, effort: Effort) -> Measured:
+    """One row and dtype; what raises is reported, not raised."""
+    rng = np.random.default_rng(zlib.crc32(f"{name} {dtype}".encode()))
+    try:
+        find = _along if kind(name) in AXIS else _elementwise
+        return find(be, name, dtype, effort, rng)
+    except Exception as error:  # the page says what went wrong with which row
+        return Measured(name, dtype, failure=f"{type(error).__name__}: {error}".splitlines()[0])

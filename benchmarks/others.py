@@ -1,0 +1,229 @@
+"""Cases of the rows bound by hand: each says its inputs, our call and the peers'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import stator
+
+from .cases import Case, Leg, Plan, numpy_leg, size_of
+from .domains import Interval
+from .inputs import SHAPES, Pool, upload
+from .table import first, numpy_dtype
+from .torch_peer import to_torch
+
+CORE = Interval(-4, 4)
+MATRIX = {1_000: 32, 1_000_000: 1_000, 1 << 24: 4096}
+
+
+@dataclass(frozen=True)
+class Other:
+    """inputs(plan, pool, turn) gives the host arrays; numpy is also the reference unless the result is random."""
+
+    inputs: Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]
+    ours: Callable[..., Any]
+    numpy: Callable[..., Any]
+    torch: Callable[..., Any] | None = None
+    random: bool = False
+
+
+def _arrays(*ranges: Interval) -> Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]:
+    def draw(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+        shape = SHAPES[plan.size][:: -1 if plan.layout == "transposed" else 1]
+        windows = range(turn * len(ranges), (turn + 1) * len(ranges))
+        return tuple(pool.array(shape, plan.dtype, r, w, plan.layout) for r, w in zip(ranges, windows, strict=True))
+
+    return draw
+
+
+def _matrices(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    n = MATRIX[plan.size]
+    return tuple(pool.array((n, n), plan.dtype, Interval(-1, 1), 2 * turn + k, plan.layout) for k in (0, 1))
+
+
+def _with_rows(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """An array and as many random row indices as it has rows."""
+    (x,) = _arrays(CORE)(plan, pool, turn)
+    return x, pool.array((len(x),), "int64", Interval(0, len(x) - 1, whole=True), turn + 50).clip(0, len(x) - 1)
+
+
+def _logits(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    (x,) = _arrays(CORE)(plan, pool, turn)
+    last = x.shape[1] - 1
+    return x, pool.array((len(x),), "int64", Interval(0, last, whole=True), turn + 50).clip(0, last)
+
+
+def _column(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """A gradient of what was reduced along the last axis."""
+    return (pool.array(SHAPES[plan.size][:1], plan.dtype, CORE, turn),)
+
+
+def _column_and_factors(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    (x,) = _arrays(Interval(0.999, 1.001))(plan, pool, turn)
+    return pool.array(x.shape[:1], plan.dtype, CORE, turn), x
+
+
+def _nothing(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    return ()
+
+
+def _softmax(x: Any) -> Any:
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+def _log_softmax(x: Any) -> Any:
+    shifted = x - np.max(x, axis=-1, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))
+
+
+def _cross_entropy(x: Any, target: Any) -> Any:
+    return -np.mean(_log_softmax(x)[np.arange(len(x)), target])
+
+
+def _cross_entropy_backward(x: Any, target: Any) -> Any:
+    d = _softmax(x)
+    d[np.arange(len(x)), target] -= 1
+    d /= len(x)
+    return d
+
+
+def _adam(p: Any, g: Any, m: Any, v: Any) -> Any:
+    """In place, as ours: step 3 with the default rates."""
+    m *= 0.9
+    m += 0.1 * g
+    v *= 0.999
+    v += 0.001 * g * g
+    p -= 1e-3 / (1 - 0.9**3) * m / (np.sqrt(v) / (1 - 0.999**3) ** 0.5 + 1e-8)
+    return p
+
+
+def _ours_adam(p: Any, g: Any, m: Any, v: Any) -> Any:
+    stator.nn.adam_step([p], [g], [m], [v], step=3)
+    return p
+
+
+def _arange(p: Plan) -> Any:
+    """NumPy counts in a wider dtype where this one does not hold the size."""
+    kind = numpy_dtype(p.dtype)
+    return np.arange(p.size).astype(kind) if kind.itemsize < 4 else np.arange(p.size, dtype=kind)
+
+
+def _drawn(dtype: str) -> Any:
+    """What NumPy's generator draws for a dtype."""
+    return np.float64 if dtype == "float64" else np.float32
+
+
+def _target(dtype: str) -> str:
+    return "float64" if dtype != "float64" else "float32"
+
+
+OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
+    "zeros": lambda be, p: Other(
+        _nothing,
+        lambda: be.zeros(SHAPES[p.size], dtype=p.dtype),
+        lambda: np.full(SHAPES[p.size], 0, numpy_dtype(p.dtype)),  # np.zeros leaves the writing to whoever reads
+    ),
+    "full": lambda be, p: Other(
+        _nothing,
+        lambda: be.full(SHAPES[p.size], 3, dtype=p.dtype),
+        lambda: np.full(SHAPES[p.size], 3, numpy_dtype(p.dtype)),
+    ),
+    "arange": lambda be, p: Other(_nothing, lambda: be.arange(p.size, dtype=p.dtype), partial(_arange, p)),
+    "copy": lambda be, p: Other(
+        _arrays(CORE), stator.copy, lambda x: np.array(x, order="C"), lambda x: x.contiguous().clone()
+    ),
+    "astype": lambda be, p: Other(
+        _arrays(CORE),
+        lambda x: stator.astype(x, _target(p.dtype)),
+        lambda x: x.astype(_target(p.dtype)),
+    ),
+    "take": lambda be, p: Other(
+        _with_rows,
+        lambda x, i: stator.take(x, i, axis=0),
+        lambda x, i: np.take(x, i, axis=0),
+        lambda x, i: x.index_select(0, i),
+    ),
+    "softmax": lambda be, p: Other(_arrays(CORE), stator.nn.softmax, _softmax, lambda x: x.softmax(-1)),
+    "log_softmax": lambda be, p: Other(_arrays(CORE), stator.nn.log_softmax, _log_softmax, lambda x: x.log_softmax(-1)),
+    "softmax_backward": lambda be, p: Other(
+        _arrays(CORE, Interval(0, 1)),
+        stator.nn.softmax_backward,
+        lambda g, y: y * (g - np.sum(g * y, axis=-1, keepdims=True)),
+    ),
+    "log_softmax_backward": lambda be, p: Other(
+        _arrays(CORE, Interval(-4, 0)),
+        stator.nn.log_softmax_backward,
+        lambda g, y: g - np.exp(y) * np.sum(g, axis=-1, keepdims=True),
+    ),
+    "cross_entropy": lambda be, p: Other(_logits, stator.nn.cross_entropy, _cross_entropy),
+    "cross_entropy_backward": lambda be, p: Other(
+        _logits, partial(stator.nn.cross_entropy_backward, be.full((), 1, dtype=p.dtype)), _cross_entropy_backward
+    ),
+    "sum_backward": lambda be, p: Other(
+        _column,
+        lambda g: stator.nn.sum_backward(g, SHAPES[p.size], 1),
+        lambda g: np.array(np.broadcast_to(g[:, None], SHAPES[p.size])),
+        lambda g: g[:, None].expand(SHAPES[p.size]).contiguous(),
+    ),
+    "mean_backward": lambda be, p: Other(
+        _column,
+        lambda g: stator.nn.mean_backward(g, SHAPES[p.size], 1),
+        lambda g: np.array(np.broadcast_to((g / SHAPES[p.size][1])[:, None], SHAPES[p.size])),
+        lambda g: (g / SHAPES[p.size][1])[:, None].expand(SHAPES[p.size]).contiguous(),
+    ),
+    "prod_backward": lambda be, p: Other(
+        _column_and_factors,
+        lambda g, x: stator.nn.prod_backward(g, x, 1),
+        lambda g, x: g[:, None] * np.prod(x, axis=1, keepdims=True) / x,  # right where no factor is 0
+    ),
+    "adam_step": lambda be, p: Other(_arrays(CORE, CORE, CORE, Interval(0.1, 1)), _ours_adam, _adam),
+    "matmul": lambda be, p: Other(_matrices, stator.matmul, lambda a, b: a @ b, lambda a, b: a @ b),
+    "uniform": lambda be, p: Other(
+        _nothing,
+        lambda: stator.random.uniform(size=SHAPES[p.size], dtype=p.dtype, device=be),
+        partial(np.random.default_rng(0).random, SHAPES[p.size], _drawn(p.dtype)),
+        random=True,
+    ),
+    "normal": lambda be, p: Other(
+        _nothing,
+        lambda: stator.random.normal(size=SHAPES[p.size], dtype=p.dtype, device=be),
+        partial(np.random.default_rng(0).standard_normal, SHAPES[p.size], _drawn(p.dtype)),
+        random=True,
+    ),
+}
+
+
+def build_other(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:
+    """As cases.build, for rows that the shape class does not describe."""
+    if plan.op not in OTHERS:
+        raise NotImplementedError(f"no case for {plan.op}: add one to benchmarks/others.py")
+    other = OTHERS[plan.op](be, plan)
+    arrays = other.inputs(plan, pool, 0)
+    footprint = sum(x.nbytes for x in arrays)
+    turns = range(1, pool.sets(footprint) if arrays else 1)
+    sets = [arrays, *(other.inputs(plan, pool, turn) for turn in turns)]
+    kept = tuple(x.copy(order="K") for x in arrays) if plan.op == "adam_step" else arrays
+    there = [tuple(upload(be, x) for x in s) for s in sets]
+    result = first(other.ours(*there[0]))
+    if plan.op == "adam_step":
+        result = stator.copy(result)
+    legs: dict[str, Leg] = {}
+    if "numpy" in libraries:
+        legs["numpy"] = numpy_leg(other.numpy, sets, plan.dtype)
+    if "torch" in libraries and other.torch is not None:
+        device = "cuda" if be.device.type == "cuda" else "cpu"
+        legs["torch"] = Leg(other.torch, [tuple(to_torch(libraries["torch"], x, device) for x in s) for s in sets])
+    reference = None if other.random else other.numpy
+    return Case(
+        plan, kept, Leg(other.ours, there), legs, footprint + size_of(result), result, reference=reference or _random
+    )
+
+
+def _random(*_: Any) -> None:
+    """Random results have no reference: the gate looks at their mean."""

@@ -1,0 +1,160 @@
+"""What a run shows and leaves: a table, CSV, JSON, a Markdown summary and a plot."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from .inputs import SIZES
+
+Row = dict[str, Any]
+GOAL = 0.8  # no op slower than this
+
+
+def geomean(values: list[float]) -> float | None:
+    return float(np.exp(np.mean(np.log(values)))) if values else None
+
+
+def by_op(rows: list[Row], peer: str, size: int | None = None) -> dict[str, float]:
+    """Geometric mean of each op's ratios, over all of its cases or those of one size."""
+    found: dict[str, list[float]] = {}
+    for r in rows:
+        if f"r_{peer}" in r and size in (None, r["size"]):
+            found.setdefault(r["op"], []).append(r[f"r_{peer}"])
+    return {op: geomean(ratios) or 0.0 for op, ratios in found.items()}
+
+
+def _lowest(ratios: dict[str, float], count: int = 10) -> dict[str, float]:
+    return {k: ratios[k] for k in sorted(ratios, key=ratios.__getitem__)[:count]}
+
+
+def summary(rows: list[Row], peer: str) -> dict[str, Any]:
+    ratios = {r["case"]: r[f"r_{peer}"] for r in rows if f"r_{peer}" in r}
+    sizes = {s: [r[f"r_{peer}"] for r in rows if r["size"] == s and f"r_{peer}" in r] for s in SIZES}
+    ops = by_op(rows, peer)
+    return {
+        "peer": peer,
+        "cases": len(ratios),
+        "ops": len(ops),
+        "geomean": geomean(list(ratios.values())),
+        "by_size": {str(s): geomean(some) for s, some in sizes.items() if some},
+        "worst": _lowest(ratios),
+        "worst_op": _lowest(ops),
+        "ops_below_goal": sum(v < GOAL for v in ops.values()),
+    }
+
+
+def duration(us: float) -> str:
+    """Microseconds up to a millisecond, then milliseconds."""
+    return f"{us:.2f} us" if us < 10 else f"{us:.0f} us" if us < 1000 else f"{us / 1000:.1f} ms"
+
+
+def _ratio(row: Row, peer: str) -> str:
+    return f"{row[f'r_{peer}']:.2f} ± {row[f'r_{peer}_pm']:.2f}" if f"r_{peer}" in row else ""
+
+
+def show(console: Console, rows: list[Row], peers: list[str]) -> None:
+    table = Table(title="time of the peer / time of stator: median of paired rounds ± half the interquartile range")
+    for column in ("case", "stator", "floor", *peers):
+        table.add_column(column, justify="left" if column == "case" else "right", no_wrap=True)
+    for r in rows:
+        if not r["valid"]:
+            table.add_row(r["case"], "WRONG", "", *[""] * len(peers), style="red")
+            continue
+        table.add_row(r["case"], duration(r["ours_us"]), duration(r["floor_us"]), *(_ratio(r, p) for p in peers))
+    console.print(table)
+    for r in rows:
+        if not r["valid"]:
+            console.print(f"wrong: {r['case']}: {r['note'] or 'error'} {r['error']}", style="red", markup=False)
+
+
+def _table(head: list[str], lines: list[list[str]]) -> list[str]:
+    return ["", *("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *lines)), ""]
+
+
+def _of_op(rows: list[Row], op: str, peer: str) -> list[str]:
+    """An op's line: the ratio over all of its cases and at each size, and the contiguous first dtype's time."""
+    cells = [op, f"{by_op(rows, peer)[op]:.2f}"]
+    for size in SIZES:
+        ratio = by_op(rows, peer, size).get(op)
+        cells.append("" if ratio is None else f"{ratio:.2f}")
+        shown = next((r for r in rows if r["op"] == op and r["size"] == size and r["valid"]), None)
+        cells.append("" if shown is None else f"{duration(shown['ours_us'])} / {duration(shown['floor_us'])}")
+    return cells
+
+
+def markdown(rows: list[Row], report: dict[str, Any], command: str) -> str:
+    """The summary page."""
+    versions = ", ".join(f"{k} {v}" for k, v in report["versions"].items())
+    text = [
+        f"# Benchmarks on {report['device']}",
+        "",
+        f"Made by `{command}` on {report['machine']}, {report['cores']} cores, column {report['column']}; {versions}.",
+        "",
+        "A ratio is the peer's time over stator's, the median of paired rounds: above 1, stator is faster. Means are",
+        "geometric. The floor is a copy of the same bytes, measured in the same run.",
+    ]
+    if report["wrong"]:
+        text += ["", "Wrong, and so not timed:", "", *(f"- {case}" for case in report["wrong"])]
+    for s in report["summary"]:
+        peer = s["peer"]
+        sizes = ", ".join(f"{int(k):,}: {v:.2f}" for k, v in s["by_size"].items())
+        text += ["", f"## Against {peer}", ""]
+        text.append(f"{s['ops']} ops in {s['cases']} cases: geometric mean **{s['geomean']:.2f}**, by size {sizes};")
+        text.append(f"{s['ops_below_goal']} ops below {GOAL}.")
+        text += _table(["slowest op", "ratio"], [[k, f"{v:.2f}"] for k, v in s["worst_op"].items()])
+        text += _table(["slowest case", "ratio"], [[k, f"{v:.2f}"] for k, v in s["worst"].items()])
+        head = ["op", "all"] + [t for n in ("1e3", "1e6", "2^24") for t in (n, f"{n}: stator / floor")]
+        text += _table(head, [_of_op(rows, op, peer) for op in by_op(rows, peer)])
+    return "\n".join(text).rstrip() + "\n"
+
+
+def plot(path: Path, rows: list[Row], peer: str) -> str | None:
+    """One line an op, slowest first, one dot a size; None where matplotlib is missing."""
+    try:
+        import matplotlib
+    except ImportError:
+        return None
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    ops = by_op(rows, peer)
+    order = sorted(ops, key=ops.__getitem__, reverse=True)
+    figure, axes = plt.subplots(figsize=(8, 1.5 + 0.16 * len(order)), layout="constrained")
+    for size, label, colour in zip(SIZES, ("1e3", "1e6", "2^24"), ("tab:blue", "tab:orange", "tab:green"), strict=True):
+        some = by_op(rows, peer, size)
+        places = [i for i, op in enumerate(order) if op in some]
+        axes.plot([some[order[i]] for i in places], places, "o", ms=4, color=colour, label=label)
+    axes.plot([ops[op] for op in order], range(len(order)), "|", ms=9, color="black", label="all cases")
+    axes.axvline(1, color="black", lw=0.8)
+    axes.axvline(GOAL, color="tab:red", lw=0.8, ls=":")
+    axes.set(xscale="log", xlabel=f"time of {peer} / time of stator", ylim=(-1, len(order)))
+    axes.set_xscale("log", base=2)
+    axes.set_yticks(range(len(order)), order, fontsize=7)
+    axes.grid(axis="x", lw=0.3)
+    axes.legend(loc="upper right", fontsize=8)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    return str(path)
+
+
+def write(folder: Path, rows: list[Row], report: dict[str, Any], command: str, console: Console) -> None:
+    """<device>.csv, .json, .md and .png in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = folder / report["device"].replace(":", "")
+    columns = list(dict.fromkeys(k for r in rows for k in r))
+    with stem.with_suffix(".csv").open("w", newline="") as f:
+        writer = csv.DictWriter(f, columns)
+        writer.writeheader()
+        writer.writerows({k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in r.items()} for r in rows)
+    stem.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
+    stem.with_suffix(".md").write_text(markdown(rows, report, command))
+    if report["summary"] and plot(stem.with_suffix(".png"), rows, report["summary"][0]["peer"]) is None:
+        console.print("no plot: matplotlib is not installed")
+    console.print(f"wrote {stem}.csv, .json, .md")

@@ -1,0 +1,130 @@
+"""The op table with the facts that the tests keep about its rows (tests/ops): domains, calls, references, bounds."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "ops"))
+
+import cases as shared
+import inputs as shared_inputs
+import oracles
+import reference
+
+TABLE: dict[str, dict[str, Any]] = shared.TABLE
+SPECIALS = shared_inputs.special
+ELEMENTWISE = tuple(shared.ARITY)
+AXIS = ("reduce", "scan")
+SCANS = ("cumulative_sum", "cumulative_prod", "cumulative_max", "cumulative_min", "logcumsumexp", "diff")
+HALVES = ("float16", "bfloat16")
+PRODUCTS = ("prod", "cumulative_prod")
+
+numpy_dtype = reference.numpy_dtype
+tolerance: Callable[[str], tuple[int, int]] = shared.tolerance
+
+
+def kind(name: str) -> str:
+    """The row's shape class; scans, bound by hand, are one here."""
+    return "scan" if name in SCANS else str(TABLE[name]["shape_class"])
+
+
+def in_family(name: str) -> bool:
+    """Whether a row is elementwise, a reduction or a scan: what can be called from its kind alone."""
+    return kind(name) in (*ELEMENTWISE, *AXIS)
+
+
+def scalar_special(name: str) -> bool:
+    """Whether SciPy, point by point, is the row's peer."""
+    return bool(TABLE[name]["call"].startswith("special."))
+
+
+def bound(name: str, dtype: str, length: int = 1) -> float:
+    """The contract in units in the last place for a result dtype; 0 where the row is exact.
+
+    What multiplies or adds positive terms in float64 drifts with the root of their number."""
+    contract = float(reference.allowed(shared.bound(name, dtype), dtype))
+    drifts = name in (*PRODUCTS, "var", "std") and dtype in ("float64", "complex128")
+    return max(contract, 2 * length**0.5) if drifts and contract else contract
+
+
+def operands(name: str) -> tuple[Any, ...]:
+    """The domains of a row's operands; a number where one is passed as such."""
+    if TABLE[name]["shape_class"] in ELEMENTWISE:
+        return tuple(shared.domains(name))
+    case = shared.case(name)
+    return ((case.low, case.high),)
+
+
+def ours(name: str) -> Callable[..., Any]:
+    """The row's function of its arrays, with the numbers among its operands bound; bare where there are none."""
+    case, function = shared.case(name), shared.function(name)
+    given = numbers(name)
+    plain = given[: len(given) - len(case.keywords)]
+    named = dict(zip(case.keywords, given[len(plain) :], strict=True))
+    if plain:
+        return lambda *x, **more: function(*x, *plain, **named, **case.ours, **more)
+    return partial(function, **named, **case.ours) if named or case.ours else function
+
+
+def numbers(name: str) -> tuple[float, ...]:
+    """The numbers among a row's operands, which follow its arrays."""
+    return tuple(d for d in operands(name) if isinstance(d, (int, float)))
+
+
+def oracle(name: str) -> Callable[..., Any]:
+    """The row's oracle: of NumPy, of SciPy, or of tests/ops/oracles.py."""
+    return oracles.resolve(TABLE[name]["oracle"])
+
+
+def first(result: Any) -> Any:
+    """The values, where a function also gives indices."""
+    return result[0] if isinstance(result, (tuple, list)) else result
+
+
+def wide(name: str, *arrays: np.ndarray) -> np.ndarray:
+    """The tests' reference of an elementwise row."""
+    return np.asarray(shared.expected(name, *arrays, *numbers(name)))
+
+
+def scale(name: str, *arrays: np.ndarray) -> np.ndarray | float:
+    """The tests' scale, in whose last place errors count where it is larger than the value."""
+    find = shared.case(name).scale
+    if find is None:
+        return 0.0
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(np.abs(find(*shared.wide_operands(name, *arrays, *numbers(name)))), posinf=0.0)
+
+
+def _norm(x: np.ndarray, axis: int | None = None) -> np.ndarray:
+    return np.sqrt(np.sum(np.abs(x) ** 2, axis=axis))
+
+
+def _logsumexp(x: np.ndarray, axis: int | None = None) -> np.ndarray:
+    top = np.max(x, axis=axis, keepdims=True)
+    total = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return np.squeeze(total, axis)
+
+
+ALONG: dict[str, Callable[..., Any]] = {
+    "cumulative_sum": np.cumsum,
+    "cumulative_prod": np.cumprod,
+    "vector_norm": _norm,
+    "logsumexp": _logsumexp,
+    "logcumsumexp": lambda x, axis: np.logaddexp.accumulate(x, axis=axis),
+    "cumulative_max": lambda x, axis: np.maximum.accumulate(x, axis=axis),
+    "cumulative_min": lambda x, axis: np.minimum.accumulate(x, axis=axis),
+}
+
+
+def along(name: str, x: np.ndarray, **axis: int) -> np.ndarray:
+    """The reference of a reduction or scan, in a wider dtype where there is one."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.asarray(first((ALONG.get(name) or oracle(name))(reference.widen(x), **axis)))

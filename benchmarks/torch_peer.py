@@ -1,0 +1,119 @@
+"""The same rows in PyTorch, where it is installed, and in CuPy."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .table import TABLE, kind, numbers
+
+# Rows that PyTorch names otherwise; what takes more than a name is a function of torch.
+RENAMED = {
+    "equal": "eq",
+    "not_equal": "ne",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "negative": "neg",
+    "bitwise_invert": "bitwise_not",
+    "conj": "conj_physical",
+    "gammaln": "lgamma",
+    "cumulative_sum": "cumsum",
+    "cumulative_prod": "cumprod",
+    "cumulative_max": "cummax",
+    "cumulative_min": "cummin",
+    **dict.fromkeys(("nanmin", "nanmax", "has_inf_nan"), ""),
+    "k0": "modified_bessel_k0",
+    "k1": "modified_bessel_k1",
+    "k0e": "scaled_modified_bessel_k0",
+    "k1e": "scaled_modified_bessel_k1",
+    "j0": "bessel_j0",
+    "j1": "bessel_j1",
+    "y0": "bessel_y0",
+    "y1": "bessel_y1",
+}
+
+
+def _special_cases(torch: Any) -> dict[str, Callable[..., Any]]:
+    aten, functional = torch.ops.aten, torch.nn.functional
+    return {
+        "copy": lambda x: x.contiguous().clone(),
+        "relu": torch.relu,
+        "rsqrt": torch.rsqrt,
+        "where": torch.where,
+        "lerp": torch.lerp,
+        "clip_backward": lambda g, x, low, high: aten.hardtanh_backward(g, x, low, high),
+        "real": lambda x: torch.real(x).clone(),
+        "imag": lambda x: torch.imag(x).clone(),
+        "clip": torch.clamp,
+        "nan_to_num": torch.nan_to_num,
+        "add_scaled": lambda x, y, alpha: torch.add(x, y, alpha=alpha),
+        "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+        "gelu_sigmoid": lambda x: x * torch.sigmoid(1.702 * x),
+        "relu_backward": lambda g, x: aten.threshold_backward(g, x, 0),
+        "leaky_relu_backward": lambda g, x, slope: aten.leaky_relu_backward(g, x, slope, False),
+        "elu_backward": lambda g, x, alpha: aten.elu_backward(g, alpha, 1, 1, False, x),
+        "gelu_backward": aten.gelu_backward,
+        "gelu_tanh_backward": lambda g, x: aten.gelu_backward(g, x, approximate="tanh"),
+        "softplus_backward": aten.softplus_backward,
+        "abs_backward": lambda g, x: g * torch.sgn(x),
+        **{f"{n}_backward": getattr(aten, f"{n}_backward") for n in ("silu", "mish", "sigmoid", "tanh", "hardswish")},
+        "hardsigmoid_backward": aten.hardsigmoid_backward,
+    }
+
+
+def _along(torch: Any, name: str, axis: int | None) -> Callable[..., Any]:
+    """A reduction or scan along an axis, or over all; the axis is PyTorch's dim."""
+    if name in ("max", "min"):
+        return (lambda x: getattr(torch, f"a{name}")(x, dim=axis)) if axis is not None else getattr(torch, name)
+    if name in ("var", "std"):
+        return lambda x: getattr(torch, name)(x, dim=axis, correction=0)
+    if name == "vector_norm":
+        return lambda x: torch.linalg.vector_norm(x, dim=axis)
+    if name == "logsumexp":
+        return lambda x: torch.logsumexp(x, (0, 1) if axis is None else axis)
+    function = getattr(torch, RENAMED.get(name, name))
+    return function if axis is None else (lambda x: function(x, dim=axis))
+
+
+def torch_call(torch: Any, name: str, axis: int | None) -> Callable[..., Any] | None:
+    """None where PyTorch has no function of the row; the row's numbers follow its arrays."""
+    function, given = _function(torch, name, axis), numbers(name)
+    return (lambda *x: function(*x, *given)) if function is not None and given else function
+
+
+def _function(torch: Any, name: str, axis: int | None) -> Callable[..., Any] | None:
+    if RENAMED.get(name, name) == "":
+        return None
+    if kind(name) in ("reduce", "scan"):
+        return _along(torch, name, axis) if hasattr(torch, RENAMED.get(name, name)) or name == "vector_norm" else None
+    special = _special_cases(torch)
+    if name in special:
+        return special[name]
+    if name.endswith("_backward"):
+        return None
+    asked = RENAMED.get(name, name)
+    for place in (torch, torch.special, torch.nn.functional):
+        if hasattr(place, asked):
+            return getattr(place, asked)
+    return None
+
+
+def to_torch(torch: Any, x: np.ndarray, device: str) -> Any:
+    """The same values and memory order on PyTorch's device."""
+    dense = x if x.flags.c_contiguous else x.T
+    made = dense.astype(np.float32) if x.dtype.name == "bfloat16" else dense
+    there = torch.from_numpy(made.copy()).to(device)
+    there = there.to(torch.bfloat16) if x.dtype.name == "bfloat16" else there
+    return there if x.flags.c_contiguous else there.T
+
+
+def cupy_call(name: str) -> Callable[..., Any] | None:
+    """CuPy names its functions as NumPy and SciPy do."""
+    place, _, attribute = TABLE[name]["oracle"].rpartition(".")
+    module = {"numpy": "cupy", "numpy.linalg": "cupy.linalg", "scipy.special": "cupyx.scipy.special"}.get(place)
+    return getattr(importlib.import_module(module), attribute, None) if module else None

@@ -1,0 +1,129 @@
+// What the tests of the faithful column's kernels share: exact heap buffers, so that one byte beyond is the
+// sanitizer's; two orders of blocks and threads with equal bits; the grid that launchers pick for an H200.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "kernels/table.hpp"
+
+extern "C" const stator::kernels::Table* stator_column_host_faithful();
+
+namespace stator {
+
+inline const kernels::Table& table = *stator_column_host_faithful();
+inline const abi::DeviceLimits h200{132, 2048, 227 * 1024, 50 << 20};
+
+struct Recorder {
+  uint32_t claim = 0;
+  abi::FaultRecord record{};
+  int launches = 0;
+
+  static void submit(const abi::Queue& q, const abi::Launch& launch) {
+    ++static_cast<Recorder*>(q.stream)->launches;
+    const char* fault = launch.entry(launch, 0, launch.blocks);
+    check(fault == nullptr, fault ? fault : launch.name);
+  }
+  abi::Queue queue(Op op) { return {submit, this, &h200, {&claim, &record}, nullptr, 0, uint16_t(op)}; }
+};
+
+// An array on the heap, exactly as large as it is.
+struct Bytes {
+  std::vector<unsigned char> data;
+  DType dtype;
+  Bytes(DType d, int64_t n) : data(size_t(n) * itemsize(d)), dtype(d) {}
+  void* get() { return data.data(); }
+  int64_t size() const { return int64_t(data.size()) / itemsize(dtype); }
+};
+
+using Value = std::complex<double>;
+
+inline Value read(const Bytes& x, int64_t i) {
+  return visit(x.dtype, [&]<class T>(type_tag<T>) -> Value {
+    T v;
+    std::memcpy(&v, x.data.data() + i * sizeof(T), sizeof(T));
+    if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
+      return {v.re, v.im};
+    else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      return float(v);
+    else
+      return double(v);
+  });
+}
+inline double real(const Bytes& x, int64_t i) { return read(x, i).real(); }
+
+inline void write(Bytes& x, int64_t i, Value value) {
+  visit(x.dtype, [&]<class T>(type_tag<T>) {
+    T v;
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      v = T(float(value.real()));
+    else if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
+      v = {decltype(v.re)(value.real()), decltype(v.re)(value.imag())};
+    else
+      v = T(value.real());
+    std::memcpy(x.data.data() + i * sizeof(T), &v, sizeof(T));
+  });
+}
+
+// Small whole numbers, 1 to 7: exact in every dtype, and in bool not 0.
+inline Bytes numbers(DType dtype, int64_t n, int seed) {
+  Bytes x(dtype, n);
+  for (int64_t i = 0; i < n; ++i) write(x, i, double((i * 5 + seed * 3) % 7 + 1));
+  return x;
+}
+
+// Numbers of both signs whose sums and products are exact in every dtype: quarters, or whole where dtype has no others.
+inline Value varied(DType dtype, int64_t i, int seed) {
+  const double v = double((i * 5 + seed * 3) % 29 - 14);
+  if (dtype == DType::bool_) return (i * 5 + seed) % 3 != 0;
+  if (in(dtype, dtypes::unsigned_integers)) return double((i * 5 + seed * 3) % 13);
+  if (in(dtype, dtypes::integers)) return double((i * 5 + seed * 3) % 15 - 7);
+  return {v / 4, in(dtype, dtypes::complexes) ? double((i * 3 + seed) % 17 - 8) / 4 : 0};
+}
+
+// Runs `work` on a fresh copy of the output under two orders: equal bits, one launch; the output.
+inline Bytes run(const std::string& name, Op op, const Bytes& blank,
+                 const std::function<void(const abi::Queue&, Bytes&)>& work) {
+  Bytes first = blank;
+  for (uint64_t seed : {0, 1}) {
+    table.set_block_seed(seed);
+    Bytes out = blank;
+    Recorder device;
+    work(device.queue(op), out);
+    check(device.launches == 1, (name + ": launches").c_str(), device.launches);
+    check(device.record.fault == 0, (name + ": error slot").c_str());
+    if (seed == 0)
+      first = out;
+    else
+      check(out.data == first.data, (name + ": bits under another order").c_str(), seed);
+  }
+  table.set_block_seed(0);
+  return first;
+}
+
+inline void expect(const std::string& name, const Bytes& got, const std::function<Value(int64_t)>& want,
+                   double tolerance) {
+  for (int64_t i = 0; i < got.size(); ++i) {
+    const Value a = read(got, i), b = want(i);
+    const bool nan = std::isnan(b.real()) || std::isnan(b.imag());
+    if (nan ? std::isnan(a.real()) || std::isnan(a.imag())
+            : a == b || std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b)))
+      continue;
+    check(false, (name + ": " + std::to_string(a.real()) + " instead of " + std::to_string(b.real()) + " at").c_str(),
+          i);
+    return;
+  }
+  check(true, name.c_str());
+}
+
+inline double tolerance(DType d) {
+  return d == DType::bfloat16 ? 1e-2 : d == DType::float16 ? 2e-3 : real_part(d) == DType::float32 ? 1e-5 : 1e-12;
+}
+
+}  // namespace stator
