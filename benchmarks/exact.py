@@ -59,6 +59,8 @@ def _log_abs_gamma(x: Any) -> Any:
 
 
 def _ndtri(p: Any) -> Any:
+    if p < 0:
+        raise ValueError
     with mp.workdps(80 + max(0, -int(mp.log10(p)) if p > 0 else 0)):
         return mp.sqrt(2) * mp.erfinv(2 * p - 1)
 
@@ -200,7 +202,7 @@ def exact(name: str, *operands: np.ndarray | float) -> np.ndarray | None:
             if intricate:
                 made[i] = longdouble(mp.re(value)) + np.clongdouble(1j) * longdouble(mp.im(value))
             else:
-                made[i] = longdouble(value) if not isinstance(value, mpmath.mpc) or not value.imag else np.nan
+                made[i] = longdouble(mp.re(value)) if mp.im(value) == 0 else np.nan
         except (ValueError, ZeroDivisionError, OverflowError, TypeError, mp.NoConvergence):
             made[i] = np.nan
     return made

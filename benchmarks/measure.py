@@ -32,7 +32,7 @@ from .table import (
     wide,
 )
 
-# Components of complex operands; powers within what their logarithms leave of the digits.
+# Components of complex operands; of powers where y log(x) is not large, which is what their digits go to.
 WIDE, COMPLEX = Interval(-100, 100), {"pow": Interval(-4, 4)}
 REAL = {"complex64": "float32", "complex128": "float64"}
 
@@ -104,7 +104,8 @@ def _arguments(rng: np.random.Generator, name: str, dtype: str, count: int) -> l
             made.append(rng.random(count) < 0.5)
         elif dtype in REAL:
             ends = COMPLEX.get(name, WIDE)
-            parts = [points(rng, ends, Interval(-4, 4), REAL[dtype], count, least=1e-30) for _ in range(2)]
+            least = 1e-2 if name in COMPLEX else 1e-30
+            parts = [points(rng, ends, Interval(-4, 4), REAL[dtype], count, least) for _ in range(2)]
             made.append((parts[0] + 1j * parts[1]).astype(dtype))
         elif dtype in HALVES and len(intervals(name)) == 1:
             every = np.arange(1 << 16, dtype=np.uint16).view(numpy_dtype(dtype))

@@ -45,12 +45,9 @@ SPECIAL = {
         ),
         *(f"def __{name}__(self, other: Array) -> Array" for name in ("matmul", "rmatmul", "imatmul")),
         *(f"def __{name}__(self, other: {NUMBER}, modulo: None = ...) -> Array" for name in ("pow", "rpow")),
-        f"def __ipow__(self, other: {NUMBER}) -> Array",
+        f"def __ipow__(self, other: {NUMBER}) -> Array:  # type: ignore[misc]",
         *(f"def __{name}__(self, other: {NUMBER}) -> Array" for name in ("lt", "le", "gt", "ge")),
-        *(
-            f"def __{name}__(self, other: {NUMBER}) -> Array:  # type: ignore[override]"
-            for name in ("eq", "ne")
-        ),
+        *(f"def __{name}__(self, other: {NUMBER}) -> Array:  # type: ignore[override]" for name in ("eq", "ne")),
         *(f"def __{name}__(self) -> Array" for name in ("neg", "pos", "abs", "invert")),
         "def __getitem__(self, key: Any) -> Array",
         f"def __setitem__(self, key: Any, value: {NUMBER}) -> None",

@@ -70,7 +70,13 @@ def get_include() -> str:
 
 def _ops() -> SimpleNamespace:
     """Every function of the op table by its row's name."""
-    places: dict[str, dict[str, Any]] = {"": globals(), "nn": vars(nn), "random": vars(random), "special": vars(special), "linalg": vars(linalg)}
+    places: dict[str, dict[str, Any]] = {
+        "": globals(),
+        "nn": vars(nn),
+        "random": vars(random),
+        "special": vars(special),
+        "linalg": vars(linalg),
+    }
     found = {}
     for row in op_table():
         place, _, name = row["call"].rpartition(".")

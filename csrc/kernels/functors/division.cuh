@@ -1,7 +1,6 @@
 // Division to whole numbers and what it leaves. Integers: a zero divisor gives 0 and faults; the lowest by -1 wraps.
 #pragma once
 
-#include "device/elementary.cuh"
 #include "kernels/functors/arithmetic.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
@@ -45,15 +44,23 @@ STATOR_FN T truncated_remainder(T a, T b) {
   if constexpr (fast_host) {
     const T quotient = sizeof(T) == 4 ? T(__builtin_truncf(a / b)) : T(__builtin_trunc(a / b));
     if (words::abs(quotient) < T(1 << 20)) {
-      const T rest = libm::select(quotient == T(0), a, words::fma(-quotient, b, a));
-      const bool beyond = ((rest < T(0)) != (a < T(0))) & (rest != T(0));
-      return words::copysign(rest + libm::select(beyond, words::copysign(b, a), T(0)), a);
+      T rest = quotient == T(0) ? a : words::fma(-quotient, b, a);
+      if ((rest < T(0)) != (a < T(0))) rest += rest == T(0) ? T(0) : words::copysign(b, a);
+      return words::copysign(rest, a);
     }
   }
   if constexpr (sizeof(T) == 4)
     return __builtin_fmodf(a, b);
   else
     return __builtin_fmod(a, b);
+}
+
+// x where the signs of a and b differ, else 0; by bits, for the reason above.
+template <class T>
+STATOR_FN T where_apart(T a, T b, T x) {
+  using B = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  const B mask = B(0) - ((std::bit_cast<B>(a) ^ std::bit_cast<B>(b)) >> (8 * sizeof(T) - 1));
+  return std::bit_cast<T>(B(std::bit_cast<B>(x) & mask));
 }
 
 template <class C>
@@ -81,10 +88,9 @@ struct floor_divide {
       const C ratio = a / b;
       if (b == C(0)) return ratio;
       const C rest = division::truncated_remainder(a, b);
-      const bool apart = (rest != C(0)) & ((rest < C(0)) != (b < C(0)));
-      const C quotient = (a - rest) / b - libm::select(apart, C(1), C(0));
-      const C whole = words::floor(quotient), near = whole + libm::select(quotient - whole > C(0.5), C(1), C(0));
-      return libm::select(quotient == C(0), words::copysign(C(0), ratio), near);
+      const C quotient = (a - rest) / b - (rest == C(0) ? C(0) : division::where_apart(a, b, C(1)));
+      const C whole = words::floor(quotient);
+      return words::copysign(quotient - whole > C(0.5) ? whole + C(1) : whole, ratio);
     }
   }
 };
@@ -104,10 +110,9 @@ struct remainder {
       const U lift = apart & (U(0) - U(rest != 0)) & U(b);
       return C(division::negate_where(division::sign_mask(a), rest) + lift);
     } else {
-      const C rest = division::truncated_remainder(a, b);
-      const bool apart = (rest != C(0)) & ((rest < C(0)) != (b < C(0)));
-      const C moved = rest + libm::select(apart, b, C(0));
-      return libm::select(rest == C(0), words::copysign(rest, b), moved);
+      const C rest = division::truncated_remainder(a, b) * words::copysign(C(1), b);  // negative where they are apart
+      const C moved = division::where_apart(a, b, words::abs(b)) + rest;
+      return words::copysign(rest == C(0) ? rest : moved, b);
     }
   }
 };
