@@ -99,7 +99,7 @@ STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
     STATOR_UNROLL()
     for (int k = 0; k < N; ++k) element[k] = x[k][u];
     y[u] = call<F>(element);
-    if constexpr (Faulting<F>) {
+    if constexpr (Faulting<F> && std::is_integral_v<C>) {
       if (u < count && faults<F>(element)) report_fault(p, first + u * apart, element[N - 1]);
     }
   }
@@ -173,7 +173,7 @@ STATOR_FN void strided_chunks(const Group<Size>& group, const Strided<C, N>& p, 
     const C* const x[N] = {in.x[K]...};
     Y* const y = dense_out ? static_cast<Y*>(p.out) + at : result;
     group.for_each(n, [=](int64_t i) { y[i] = F{}(x[K][i]...); });
-    if constexpr (Faulting<F>) {
+    if constexpr (Faulting<F> && std::is_integral_v<C>) {
       int64_t bad = 0;
       for (int64_t i = 0; i < n; ++i) bad += F::faults(x[K][i]...);
       for (int64_t i = 0; bad > 0 && i < n; ++i)

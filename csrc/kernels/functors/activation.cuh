@@ -19,15 +19,20 @@ struct Decay {
   C value, scale;
 };
 
-// Of a + low for a small low.
 template <class C>
-STATOR_FN Decay<C> decay(C a, C low = C(0)) {
+STATOR_FN Decay<C> decay(C a) {
   // The steps are those whose exponentials are nearly floats.
   constexpr C far = sizeof(C) == 4 ? 80 : 700, step = sizeof(C) == 4 ? 33.828125 : 59.46875;
   constexpr double exp_of_step = sizeof(C) == 4 ? 2.0353166218215605269e-15 : 1.4895326571599024049e-26;
   const bool beyond = a > far;
-  const C value = words::exp((beyond ? step : C(0)) - a);
-  return {value - value * low, beyond ? C(exp_of_step) : C(1)};
+  return {words::exp((beyond ? step : C(0)) - a), beyond ? C(exp_of_step) : C(1)};
+}
+
+// Of a + low for a small low.
+template <class C>
+STATOR_FN Decay<C> decay(C a, C low) {
+  const Decay<C> d = decay(a);
+  return {d.value - d.value * low, d.scale};
 }
 
 // A number in two parts: `low` is what rounding took from `high`.
@@ -94,11 +99,11 @@ STATOR_FN Sum<C> tanh_argument(C x) {
   return product(x, slope);
 }
 
-// exp(-a^2 / 2) / Phi(-a) for the normal distribution function Phi: 2 + a (sqrt(2 pi) + h(a)), where h rises from -0.91
-// to 0, so that its error counts little anywhere. From 0 to where Phi(-a) rounds to zero.
+// sqrt(2 pi) + h(a), where exp(-a^2 / 2) / Phi(-a) = 2 + a (sqrt(2 pi) + h(a)) for the normal distribution function
+// Phi: h rises from -0.91 to 0, so that its error counts little anywhere. From 0 to where Phi(-a) rounds to zero.
 // Coefficients: tools/fit_activation.py.
 template <class C>
-STATOR_FN C over_tail(C a) {
+STATOR_FN C mills_slope(C a) {
   C h;
   if constexpr (sizeof(C) == 4) {
     a = libm::clamp(a, 0.0f, 15.0f);
@@ -113,15 +118,15 @@ STATOR_FN C over_tail(C a) {
                          0.074101215637271581, 0.014907170316553843, 0.0021924525029834701, 0.00022648526534300274,
                          1.4944748104774688e-05, 4.8425269965249066e-07);
   }
-  return libm::multiply_add(a, C(2.5066282746310005024) + h, C(2));
+  return C(2.5066282746310005024) + h;
 }
 
-// exp(-x^2 / 2), for |x| up to 64 at least: 0 from there on.
+// x^2 / 2, for |x| up to 64: at 64 exp(-x^2 / 2) is 0.
 template <class C>
-STATOR_FN Decay<C> bell(C x) {
+STATOR_FN Sum<C> half_square(C x) {
   x = clamped(x, C(64));
   const Sum<C> square = product(x, x);
-  return decay(C(0.5) * square.high, C(0.5) * square.low);
+  return {C(0.5) * square.high, C(0.5) * square.low};
 }
 
 }  // namespace activation
@@ -170,8 +175,12 @@ struct celu {
 struct gelu {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    const auto e = activation::bell(x);
-    const C tail = (x < C(64) ? x : C(64)) * e.value / activation::over_tail(words::abs(x)) * e.scale;
+    const auto half = activation::half_square(x);
+    const auto e = activation::decay(half.high);
+    const C a = words::abs(x), slope = activation::mills_slope(a);
+    // exp(half.low) goes in where it costs no rounding of its own.
+    const C over = libm::multiply_add(a, slope, C(2) + (a * slope + C(2)) * half.low);
+    const C tail = (x < C(64) ? x : C(64)) * e.value / over * e.scale;
     return x <= C(0) ? tail : x - tail;
   }
 };

@@ -74,9 +74,11 @@ struct gelu_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x) const {
     constexpr C density = C(0.39894228040143267794);  // 1 / sqrt(2 pi)
-    const auto e = activation::bell(x);
+    const auto half = activation::half_square(x);
+    const auto e = activation::decay(half.high, half.low);
     const C a = words::abs(activation::within(x, C(64)));
-    const C tail = (C(1) / activation::over_tail(a) - a * density) * e.value;
+    const C ratio = C(1) / libm::multiply_add(a, activation::mills_slope(a), C(2));
+    const C tail = (ratio - a * density) * e.value;
     return x < C(0) ? grad * tail * e.scale : grad * (C(1) - tail * e.scale);
   }
 };
