@@ -206,10 +206,14 @@ struct LogSumExpOf {
     STATOR_FN Acc fold(const LogSumExpOf&, int j, int64_t, int64_t) const {
       return {largest[j], {double(sum[j]), 0.0}};
     }
-    STATOR_FN Acc total(const LogSumExpOf& r, int64_t, int64_t, int64_t) const {
-      Acc acc = fold(r, 0, 0, 0);
-      for (int j = 1; j < W; ++j) acc = r.combine(acc, fold(r, j, 0, 0));
-      return acc;
+    STATOR_FN Acc total(const LogSumExpOf&, int64_t, int64_t, int64_t) const {
+      C top = largest[0];
+      for (int j = 1; j < W; ++j) top = largest[j] > top ? largest[j] : top;
+      C scaled[W];
+      for (int j = 0; j < W; ++j) scaled[j] = sum[j] * (largest[j] == top ? C(1) : exp(largest[j] - top));
+      double all = 0;
+      for (int j = 0; j < W; ++j) all += double(scaled[j]);
+      return {top, {all, 0.0}};
     }
   };
 

@@ -74,10 +74,13 @@ template <class R, int W>
 STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, const typename R::In (&value)[W], int count, int64_t at,
                                         int64_t apart) {
   if (count == W) {
-    typename R::template Lanes<W> lanes;
-    lanes.clear(r, W);
-    for (int j = 0; j < W; ++j) lanes.enter(r, j, value[j], 0);
-    return r.combine(acc, lanes.total(r, at, 0, apart));
+    // On the fast host several steps of few lanes: what joins lanes costs more than what enters them.
+    constexpr int L = fast_host ? 16 : W;
+    typename R::template Lanes<L> lanes;
+    lanes.clear(r, L);
+    for (int k = 0; k < W / L; ++k)
+      for (int j = 0; j < L; ++j) lanes.enter(r, j, value[k * L + j], k);
+    return r.combine(acc, lanes.total(r, at, L * apart, apart));
   }
   for (int j = 0; j < count; ++j) acc = r.combine(acc, r.single(value[j], at + j * apart));
   return acc;

@@ -12,8 +12,8 @@ namespace words = stator::STATOR_COLUMN;
 
 namespace activation {
 
-// exp(-a) for a above -700 (float: -80) as value * scale: an exponential near the end of the range would be subnormal,
-// so `scale` is to be multiplied last.
+// exp(-a) as value * scale, where exp(-a) itself does not overflow: near the other end it would be subnormal and lose
+// digits, so there `scale` is less than 1, and to be multiplied last.
 template <class C>
 struct Decay {
   C value, scale;
@@ -70,12 +70,11 @@ struct Logistic {
   bool falling;
   C tail, sum, scale;  // exp(-|z|), 1 + exp(-|z|); what a result still lacks where z < 0
 
-  STATOR_FN explicit Logistic(Sum<C> z) : falling(z.high < C(0)) {
-    const Decay<C> d = decay(words::abs(z.high), falling ? -z.low : z.low);
-    tail = d.value;
-    sum = C(1) + d.value;
-    scale = falling ? d.scale : C(1);
-  }
+  STATOR_FN Logistic(bool below_zero, Decay<C> d)
+      : falling(below_zero), tail(d.value), sum(C(1) + d.value), scale(below_zero ? d.scale : C(1)) {}
+  STATOR_FN explicit Logistic(C z) : Logistic(z < C(0), decay(words::abs(z))) {}
+  STATOR_FN explicit Logistic(Sum<C> z)
+      : Logistic(z.high < C(0), decay(words::abs(z.high), z.high < C(0) ? -z.low : z.low)) {}
   // x * logistic(z)
   STATOR_FN C gate(C x) const { return (falling ? x * tail : x) / sum * scale; }
 };
@@ -177,7 +176,7 @@ struct gelu {
   STATOR_FN C operator()(C x) const {
     const auto half = activation::half_square(x);
     const auto e = activation::decay(half.high);
-    const C a = words::abs(x), slope = activation::mills_slope(a);
+    const C a = words::abs(activation::clamped(x, C(64))), slope = activation::mills_slope(a);
     // exp(half.low) goes in where it costs no rounding of its own.
     const C over = libm::multiply_add(a, slope, C(2) + (a * slope + C(2)) * half.low);
     const C tail = (x < C(64) ? x : C(64)) * e.value / over * e.scale;
@@ -202,7 +201,7 @@ struct gelu_sigmoid {
 struct silu {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return activation::Logistic<C>({x, C(0)}).gate(x);
+    return activation::Logistic<C>(x).gate(x);
   }
 };
 
@@ -219,7 +218,7 @@ struct mish {
 struct sigmoid {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return activation::Logistic<C>({x, C(0)}).gate(C(1));
+    return activation::Logistic<C>(x).gate(C(1));
   }
 };
 

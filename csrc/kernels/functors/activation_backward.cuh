@@ -1,6 +1,6 @@
 // Gradients of activations: grad first, then what the forward saved, then its options.
-// NaN in x gives NaN where the gradient is computed from x, and takes PyTorch's branch where x only selects: none of
-// relu's, leaky_relu's, hardsigmoid's and clip's is more than a comparison.
+// NaN in x gives NaN where the gradient is computed from x; where x only selects (relu, leaky_relu, hardsigmoid, clip)
+// it takes PyTorch's branch.
 #pragma once
 
 #include "kernels/functors/activation.cuh"
@@ -104,7 +104,7 @@ struct gelu_sigmoid_backward {
 struct silu_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x) const {
-    return activation::gate_backward(grad, activation::Logistic<C>({x, C(0)}), activation::within(x, C(1024)));
+    return activation::gate_backward(grad, activation::Logistic<C>(x), activation::within(x, C(1024)));
   }
 };
 
