@@ -45,13 +45,9 @@ def scalar_special(name: str) -> bool:
     return bool(TABLE[name]["call"].startswith("special."))
 
 
-def bound(name: str, dtype: str, length: int = 1) -> float:
-    """The contract in units in the last place for a result dtype; 0 where the row is exact.
-
-    What multiplies or adds positive terms in float64 drifts with the root of their number."""
-    contract = float(reference.allowed(shared.bound(name, dtype), dtype))
-    drifts = name in (*PRODUCTS, "var", "std") and dtype in ("float64", "complex128")
-    return max(contract, 2 * length**0.5) if drifts and contract else contract
+def bound(name: str, dtype: str) -> float:
+    """The contract in units in the last place for a result dtype; 0 where the row is exact."""
+    return float(reference.allowed(shared.bound(name, dtype), dtype))
 
 
 def operands(name: str) -> tuple[Any, ...]:

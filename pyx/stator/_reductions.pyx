@@ -10,6 +10,15 @@ from stator._function cimport Row, make_function, sort_arguments, text
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport op_table, reductions
 
+from stator.errors import DTypeError
+
+
+cdef double to_number(object value, str op, str what) except? -1:
+    try:
+        return value
+    except TypeError:
+        raise DTypeError(f"{what}={value!r} is not a number", op=op, remedy="Pass a float.") from None
+
 
 cdef tuple keywords = ("axis", "keepdims", "dtype", "out", "where", None)
 
@@ -31,7 +40,7 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     to_dtype(<object>options[2], reduce_options.dtype)
     reduce_options.out = as_out(<object>options[3], row.name)
     reduce_options.where = as_out(<object>options[4], row.name)
-    reduce_options.parameter = <object>options[5]
+    reduce_options.parameter = to_number(<object>options[5], row.name, row.keywords[5])
     enter(x.backend, stream)
     result = new_array(x.backend)
     with nogil:
