@@ -85,7 +85,7 @@ _POLYNOMIALS = {
     "legendre_polynomial_p": _scipy_polynomial("eval_legendre"),
 }
 
-_SELU = (1.0507009873554805, 1.6732632423543772)
+SELU = (1.0507009873554805, 1.6732632423543772)
 
 COMPOSED: dict[str, Callable[..., Any]] = {
     **_POLYNOMIALS,
@@ -113,7 +113,7 @@ COMPOSED: dict[str, Callable[..., Any]] = {
     "leaky_relu": lambda x, slope: np.where(x > 0, x, slope * x),
     "elu": lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(x)),
     "celu": lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(x / alpha)),
-    "selu": lambda x: _SELU[0] * np.where(x > 0, x, _SELU[1] * np.expm1(x)),
+    "selu": lambda x: SELU[0] * np.where(x > 0, x, SELU[1] * np.expm1(x)),
     "gelu": lambda x: x * _cdf(x),
     "gelu_tanh": lambda x: 0.5 * x * (1 + _tanh_form(x)),
     "gelu_sigmoid": lambda x: x * _sigmoid(1.702 * x),
@@ -128,7 +128,7 @@ COMPOSED: dict[str, Callable[..., Any]] = {
     "leaky_relu_backward": lambda g, x, slope: np.where(x > 0, g, slope * g),
     "elu_backward": lambda g, x, alpha: np.where(x > 0, g, g * alpha * np.exp(x)),
     "celu_backward": lambda g, x, alpha: np.where(x > 0, g, g * np.exp(x / alpha)),
-    "selu_backward": lambda g, x: _SELU[0] * np.where(x > 0, g, _SELU[1] * g * np.exp(x)),
+    "selu_backward": lambda g, x: SELU[0] * np.where(x > 0, g, SELU[1] * g * np.exp(x)),
     "gelu_backward": lambda g, x: g * (_cdf(x) + x * 0.3989422804014327 * np.exp(-0.5 * x * x)),
     "gelu_tanh_backward": lambda g, x: g * _gelu_tanh_slope(x),
     "gelu_sigmoid_backward": lambda g, x: g * _silu_slope(x, 1.702),

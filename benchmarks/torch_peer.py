@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .numpy_peer import SELU
 from .table import TABLE, kind, numbers
 
 # Rows that PyTorch names otherwise; what takes more than a name is a function of torch.
@@ -20,7 +21,6 @@ RENAMED = {
     "greater_equal": "ge",
     "negative": "neg",
     "bitwise_invert": "bitwise_not",
-    "conj": "conj_physical",
     "gammaln": "lgamma",
     "cumulative_sum": "cumsum",
     "cumulative_prod": "cumprod",
@@ -41,14 +41,15 @@ RENAMED = {
 def _special_cases(torch: Any) -> dict[str, Callable[..., Any]]:
     aten, functional = torch.ops.aten, torch.nn.functional
     return {
-        "copy": lambda x: x.contiguous().clone(),
+        "positive": torch.clone,  # torch.positive gives the tensor itself
+        "conj": lambda x: torch.conj_physical(x) if x.is_complex() else x.clone(),
         "relu": torch.relu,
         "rsqrt": torch.rsqrt,
         "where": torch.where,
         "lerp": torch.lerp,
         "clip_backward": lambda g, x, low, high: aten.hardtanh_backward(g, x, low, high),
         "real": lambda x: torch.real(x).clone(),
-        "imag": lambda x: torch.imag(x).clone(),
+        "imag": lambda x: torch.imag(x).clone() if x.is_complex() else torch.zeros_like(x),
         "clip": torch.clamp,
         "nan_to_num": torch.nan_to_num,
         "add_scaled": lambda x, y, alpha: torch.add(x, y, alpha=alpha),
@@ -57,6 +58,8 @@ def _special_cases(torch: Any) -> dict[str, Callable[..., Any]]:
         "relu_backward": lambda g, x: aten.threshold_backward(g, x, 0),
         "leaky_relu_backward": lambda g, x, slope: aten.leaky_relu_backward(g, x, slope, False),
         "elu_backward": lambda g, x, alpha: aten.elu_backward(g, alpha, 1, 1, False, x),
+        "celu_backward": lambda g, x, alpha: aten.elu_backward(g, alpha, 1, 1 / alpha, False, x),
+        "selu_backward": lambda g, x: aten.elu_backward(g, SELU[1], SELU[0], 1, False, x),
         "gelu_backward": aten.gelu_backward,
         "gelu_tanh_backward": lambda g, x: aten.gelu_backward(g, x, approximate="tanh"),
         "softplus_backward": aten.softplus_backward,

@@ -86,7 +86,8 @@ struct MomentsOf {
       const Value shift = s1[j] * Value(inverse);
       Compensated<Value> mean{pivot[j], Value(0)};
       add_exactly(mean.hi, mean.lo, shift);
-      return {n[j], mean, s2[j] - squared(shift) * n[j]};
+      const double apart = squared(shift) * n[j];
+      return {n[j], mean, isfinite(apart) || !isfinite(shift) ? s2[j] - apart : s2[j]};  // what overflows is infinite
     }
     STATOR_FN Acc total(const MomentsOf& r, int64_t, int64_t, int64_t) const {
       Acc acc = fold(r, 0, 0, 0);
