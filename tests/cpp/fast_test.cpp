@@ -252,11 +252,11 @@ void conversions() {
             convert<float16>(65520.0).bits == 0x7c00,
         "float16 overflow");
   check(float(convert<float16>(double(NAN))) != float(convert<float16>(double(NAN))), "NaN stays NaN");
-  int64_t offsets[3] = {2, 0, 1};
-  double loaded[3], base[3] = {1.5, -2.5, 1e9};
-  column::load_many<3>(loaded, base, DType::float64, offsets, 3);
+  const column::Items<int64_t, 3> offsets{{2, 0, 1}};
+  const double base[3] = {1.5, -2.5, 1e9};
+  const auto loaded = column::load_many<double>(base, DType::float64, offsets, 3);
   int16_t stored[3] = {9, 9, 9};
-  column::store_many<3>(loaded, stored, DType::int16, offsets, 2);
+  column::store_many(stored, DType::int16, offsets, loaded, 2);
   check(loaded[0] == 1e9 && stored[2] == INT16_MAX && stored[0] == 1 && stored[1] == 9, "load_many, store_many");
   check(column::load_as<float>(base, DType::float64, 1) == -2.5f, "load_as");
 }
