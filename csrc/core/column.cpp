@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -14,12 +16,13 @@ __attribute__((weak)) ColumnFunction stator_column_cuda;  // absent from a build
 namespace stator {
 namespace {
 
-std::string setting(const char* variable, std::string_view default_value, std::string_view other) {
+// The variable's value, one of `choices` (a list with spaces between); empty where it is not set.
+std::string setting(const char* variable, std::string_view choices) {
   const char* value = std::getenv(variable);
   if (!value || !*value) return {};
-  if (value != default_value && value != other) {
+  if ((" " + std::string(choices) + " ").find(" " + std::string(value) + " ") == std::string::npos) {
     throw ValueError("Backend", std::string(variable) + "=" + value,
-                     "Set it to " + std::string(default_value) + " or " + std::string(other) + ", or not at all");
+                     "Set it to one of: " + std::string(choices) + "; or not at all");
   }
   return value;
 }
@@ -48,8 +51,35 @@ const kernels::Table* load(const std::string& isa) {
   return column();
 }
 
-bool supports_v3() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+constexpr std::string_view built = STATOR_HOST_ISAS;  // such as "v2 v3 v4", ascending
+
+bool supported(std::string_view isa) {
+  if (isa == "v4") {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+  }
+  if (isa == "v3")
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+}
+
+// STATOR_HOST_ISA, else the highest level that was built and that this CPU has.
+std::string host_isa() {
+  const std::string chosen = setting("STATOR_HOST_ISA", built);
+  if (!chosen.empty() && !supported(chosen))
+    throw ValueError("Backend", "STATOR_HOST_ISA=" + chosen + " on a CPU without it", "Unset it");
+  if (!chosen.empty()) return chosen;
+  for (std::string_view left = built; !left.empty();) {
+    const size_t space = left.rfind(' ');
+    const std::string_view isa = space == left.npos ? left : left.substr(space + 1);
+    if (supported(isa)) return std::string(isa);
+    left = space == left.npos ? std::string_view() : left.substr(0, space);
+  }
+  throw DeviceUnavailableError("Backend",
+                               "this build of stator has host kernels for x86-64 " + std::string(built) +
+                                   ", newer than this CPU",
+                               "Build it on this machine, or with -C cmake.define.STATOR_HOST_ISA=\"v2;v3;v4\"");
 }
 
 }  // namespace
@@ -62,18 +92,15 @@ const kernels::Table& column_for(DeviceType type) {
     }
     return *stator_column_cuda();
   }
-  if (setting("STATOR_HOST_MODE", "fast", "faithful") == "faithful") return *stator_column_host_faithful();
-  std::string isa = setting("STATOR_HOST_ISA", "v2", "v3");
-  if (isa == "v3" && !supports_v3()) {
-    throw ValueError("Backend", "STATOR_HOST_ISA=v3 on a CPU without AVX2, FMA and BMI2", "Unset it, or set it to v2");
-  }
-  if (isa.empty()) isa = supports_v3() ? "v3" : "v2";
-  if (isa == "v3") {
-    static const kernels::Table* const v3 = load("v3");
-    return *v3;
-  }
-  static const kernels::Table* const v2 = load("v2");
-  return *v2;
+  if (setting("STATOR_HOST_MODE", "fast faithful") == "faithful") return *stator_column_host_faithful();
+  // One entry a level: tests change STATOR_HOST_ISA between backends.
+  static std::mutex mutex;
+  static auto& loaded = *new std::map<std::string, const kernels::Table*>;  // outlives every thread
+  const std::string isa = host_isa();
+  const std::lock_guard<std::mutex> lock(mutex);
+  const kernels::Table*& column = loaded[isa];
+  if (!column) column = load(isa);
+  return *column;
 }
 
 }  // namespace stator

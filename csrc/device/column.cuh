@@ -1,11 +1,11 @@
-// What a kernel source is written with in place of CUDA keywords. One source, four compilations: cuda (nvcc), host_v2
-// and host_v3 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
+// What a kernel source is written with in place of CUDA keywords. One source, a compilation for each column: cuda (nvcc),
+// host_v2 to host_v4 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
 #pragma once
 
 #include "device/abi.hpp"
 
 #if !defined(STATOR_COLUMN)
-#error "device/ headers belong to one column: compile with -DSTATOR_COLUMN=<cuda|host_v2|host_v3|host_faithful>"
+#error "device/ headers belong to one column: compile with -DSTATOR_COLUMN=<cuda|host_v2|host_v3|host_v4|host_faithful>"
 #endif
 
 #define STATOR_RESTRICT __restrict__

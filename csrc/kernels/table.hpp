@@ -12,7 +12,7 @@
 namespace stator::kernels {
 
 struct Table {
-  const char* name;  // "cuda", "host_v2", "host_v3", "host_faithful"
+  const char* name;  // "cuda", "host_v2" to "host_v4", "host_faithful"
   ElementwiseTable elementwise;
   ReductionTable reduction;
   ScanTable scan;

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from test_consumers import installed
 
-LIBRARIES = ["libstator.so", "libstator_host_v2.so", "libstator_host_v3.so"]
+FAST = sorted(path.stem.removeprefix("libstator_") for path in (installed() / "lib").glob("libstator_host_v*.so"))
+LIBRARIES = ["libstator.so", *(f"libstator_{column}.so" for column in FAST)]
 # Public functions live in these namespaces; everything else of stator's is the library's own.
-COLUMNS = ("cuda", "host_v2", "host_v3", "host_faithful")
+COLUMNS = ("cuda", "host_v2", "host_v3", "host_v4", "host_faithful")
 
 
 def tool(*command: object) -> str:
@@ -50,7 +51,11 @@ def test_private_rooms_are_not_exported():
     assert not private
 
 
-@pytest.mark.parametrize("column", ["host_v2", "host_v3"])
+def test_a_fast_host_column_is_installed():
+    assert FAST
+
+
+@pytest.mark.parametrize("column", FAST)
 def test_a_host_column_exports_its_table_alone(column):
     assert exported(f"libstator_{column}.so") == [f"stator_column_{column}"]
 

@@ -1,0 +1,28 @@
+# Sets STATOR_HOST_ISAS: the x86-64 levels that fast host columns are built for. As with CUDA architectures, a build
+# serves its own machine unless told otherwise; a wheel to give away names them all: -DSTATOR_HOST_ISA="v2;v3;v4".
+
+if(STATOR_HOST_ISA STREQUAL "native")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null
+    OUTPUT_VARIABLE macros COMMAND_ERROR_IS_FATAL ANY)
+  set(STATOR_HOST_ISAS v4)
+  foreach(feature IN ITEMS AVX512F AVX512BW AVX512CD AVX512DQ AVX512VL)
+    if(NOT macros MATCHES "__${feature}__ ")
+      set(STATOR_HOST_ISAS v3)
+    endif()
+  endforeach()
+  foreach(feature IN ITEMS AVX2 FMA BMI2)
+    if(NOT macros MATCHES "__${feature}__ ")
+      set(STATOR_HOST_ISAS v2)
+    endif()
+  endforeach()
+else()
+  set(STATOR_HOST_ISAS ${STATOR_HOST_ISA})
+  foreach(isa IN LISTS STATOR_HOST_ISAS)
+    if(NOT isa MATCHES "^v[234]$")
+      message(FATAL_ERROR "STATOR_HOST_ISA=${STATOR_HOST_ISA}: native, or a list of v2, v3, v4")
+    endif()
+  endforeach()
+  list(SORT STATOR_HOST_ISAS)
+  list(REMOVE_DUPLICATES STATOR_HOST_ISAS)
+endif()
+message(STATUS "Fast host columns: ${STATOR_HOST_ISAS}")
