@@ -1,6 +1,8 @@
 #include "device/convert.cuh"
 #include "kernels/elementwise_runs.cuh"
 
+#include <algorithm>
+
 namespace stator::STATOR_COLUMN {
 namespace {
 
@@ -10,6 +12,8 @@ void load_typed(C* to, const T* from, int64_t stride, int64_t length) {
     for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[i]);
   else if (stride == 2)  // constant: shuffles instead of single loads
     for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[2 * i]);
+  else if (stride == 0)
+    std::fill_n(to, length, convert<C>(*from));
   else
     for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[i * stride]);
 }

@@ -13,8 +13,8 @@ namespace {
 struct ProductTuning {
   static constexpr int block = 256;
   static constexpr int across = 32;                              // products side by side
-  static constexpr int width = 128;                              // elements of a fast-host step
-  static constexpr int lanes = 8;                                // of them multiplied with each other at once
+  static constexpr int width = 512;                              // elements of a fast-host step
+  static constexpr int lanes = 32;                               // of a fast-host row; 16 would be unrolled, not vectorised
   static constexpr int64_t share = by_column<16, 32768>::value;  // least factors of a part, of a thread or a block
   static constexpr int64_t least = 32768;                        // factors of a fast-host block
 };
@@ -59,6 +59,12 @@ STATOR_FN Factors all_parts(const ProductWork& w, int64_t k) {
   return all;
 }
 
+// Of one factor; `quick` is all.quick().
+template <class T>
+STATOR_FN T gradient_of(const Factors& all, double quick, double v, T grad) {
+  return is_moderate(v) && quick != 0 ? T(double(grad) * (quick / v)) : all.gradient(v, grad);
+}
+
 template <class T, class G>
 STATOR_FN void product_threads(const G& group, const ProductWork& w) {
   struct Shared {
@@ -99,9 +105,10 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
   }
   if (!mine) return;
   const T grad = load_as<T>(p.grad, p.dtype, kept_at(p, p.kept_grad, k));
+  const double quick = all.quick();
   for (int64_t r = t.begin + y; r < t.end; r += along) {
     const double v = load_as<double>(p.x, p.dtype, from + reduced_at(p, p.reduced_x, r));
-    store_as(p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), all.gradient(v, grad));
+    store_as(p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), gradient_of(all, quick, v, grad));
   }
 }
 
@@ -117,19 +124,15 @@ STATOR_FN void for_each_run(const abi::ProductBackward& p, const ProductTile& t,
   }
 }
 
-STATOR_FN void take_run(Factors& all, const double* v, int count) {
-  constexpr int K = ProductTuning::lanes;
-  int i = 0;
-  for (; i + K <= count; i += K) {
-    ProductScan<double>::Run<K> run;
-    double x[K];
-    for (int k = 0; k < K; ++k) x[k] = v[i + k];
-    if (run.take(x))
-      all.plain = multiply(all.plain, run.total());
-    else
-      for (int k = 0; k < K; ++k) all.take(x[k]);
-  }
-  for (; i < count; ++i) all.take(v[i]);
+// result[i]: the gradient of v[i], a factor of the i-th of `all`, or of its only product where Same.
+template <bool Same, class T>
+STATOR_FN void gradients(const Factors* all, const double* quick, const T* grad, const double* v, int count, T* result) {
+  int far = 0;
+  for (int i = 0; i < count; ++i) far += !is_moderate(v[i]) | (quick[Same ? 0 : i] == 0);
+  if (far == 0)
+    for (int i = 0; i < count; ++i) result[i] = T(double(grad[Same ? 0 : i]) * (quick[Same ? 0 : i] / v[i]));
+  else
+    for (int i = 0; i < count; ++i) result[i] = gradient_of(all[Same ? 0 : i], quick[Same ? 0 : i], v[i], grad[Same ? 0 : i]);
 }
 
 template <class T>
@@ -143,22 +146,30 @@ STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
   for (int64_t k = t.first; k < t.last; ++k) {
     const int64_t from = kept_at(p, p.kept_x, k), to = kept_at(p, p.kept_out, k);
     Factors all = Factors::none();
-    if (w.totals || w.parts == 1)
+    if (w.totals || w.parts == 1) {
+      constexpr int K = ProductTuning::lanes;
+      FactorLanes<K> lanes;
+      lanes.begin(K);
       for_each_run(p, t, [&](int64_t r, int count) {
         scan_load_line<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
-        take_run(all, v, count);
+        int i = 0;
+        for (; i + K <= count; i += K) lanes.take(v + i, K);
+        for (; i < count; ++i) all.take(v[i]);
       });
-    else
+      all.join(lanes.total());
+    } else {
       all = all_parts(w, k);
+    }
     if (w.totals) {
       w.partials[k * w.parts + t.part] = all;
       continue;
     }
+    const double quick = all.quick();
     T grad;
     scan_load_line<T, writes>(&grad, p.grad, p.dtype, kept_at(p, p.kept_grad, k), 1, 1);
     for_each_run(p, t, [&](int64_t r, int count) {
       scan_load_line<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
-      for (int i = 0; i < count; ++i) result[i] = all.gradient(v[i], grad);
+      gradients<true>(&all, &quick, &grad, v, count, result);
       scan_store_line<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), out_step, count);
     });
   }
@@ -171,15 +182,17 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
   constexpr DTypeSet reads = dtypes::floats, writes = scan_dtypes<T>;
   const int inner = p.kept_ndim - 1, count = int(t.last - t.first);
   const int64_t from = kept_at(p, p.kept_x, t.first), to = kept_at(p, p.kept_out, t.first);
-  double v[W];
+  double v[W], quick[W];
   T grad[W], result[W];
   Factors all[W];
   if (w.totals || w.parts == 1) {
-    for (int j = 0; j < count; ++j) all[j] = Factors::none();
+    FactorLanes<W> lanes;
+    lanes.begin(count);
     for (int64_t r = t.begin; r < t.end; ++r) {
       scan_load_line<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
-      for (int j = 0; j < count; ++j) all[j].take(v[j]);
+      lanes.take(v, count);
     }
+    for (int j = 0; j < count; ++j) all[j] = lanes.total(j);
   } else {
     for (int j = 0; j < count; ++j) all[j] = all_parts(w, t.first + j);
   }
@@ -187,10 +200,11 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
     for (int j = 0; j < count; ++j) w.partials[(t.first + j) * w.parts + t.part] = all[j];
     return;
   }
+  for (int j = 0; j < count; ++j) quick[j] = all[j].quick();
   scan_load_line<T, writes>(grad, p.grad, p.dtype, kept_at(p, p.kept_grad, t.first), p.kept_grad[inner], count);
   for (int64_t r = t.begin; r < t.end; ++r) {
     scan_load_line<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
-    for (int j = 0; j < count; ++j) result[j] = all[j].gradient(v[j], grad[j]);
+    gradients<false>(all, quick, grad, v, count, result);
     scan_store_line<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), p.kept_out[inner], count);
   }
 }

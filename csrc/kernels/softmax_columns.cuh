@@ -14,12 +14,14 @@ namespace stator::STATOR_COLUMN {
 template <class T>
 struct Typed {
   using A = opmath_t<T>;
+  static constexpr bool side_by_side = fast_host;  // takes neighbouring lines only, so that their steps vectorise
   static STATOR_FN A load(const void* base, DType, int64_t i) { return A(static_cast<const T*>(base)[i]); }
   static STATOR_FN void store(void* base, DType, int64_t i, A value) { static_cast<T*>(base)[i] = T(value); }
 };
 template <class C>
 struct Any {
   using A = C;
+  static constexpr bool side_by_side = false;
   static STATOR_FN A load(const void* base, DType dtype, int64_t i) { return load_as<A>(base, dtype, i); }
   static STATOR_FN void store(void* base, DType dtype, int64_t i, A value) { store_as<A>(base, dtype, i, value); }
 };
@@ -29,11 +31,14 @@ STATOR_KERNEL void softmax_column_kernel(abi::Softmax p) {
   using A = typename Io::A;
   constexpr int items = Tile / Group<Size>::size;
   const Group<Size> group;
-  int64_t x_at[items] = {}, saved_at[items] = {}, y_at[items] = {};
+  constexpr int places = Io::side_by_side ? 1 : items;
+  int64_t x_at[places] = {}, saved_at[places] = {}, y_at[places] = {};
   int count = 0;
   for (int k = 0; k < items; ++k) {
     const int64_t c = group.block() * Tile + int64_t(k) * Group<Size>::size + group.rank();
     if (c >= p.lines) break;
+    count = k + 1;
+    if (k >= places) continue;
     int64_t rest = c;
     for (int d = p.ndim - 1; d >= 0; --d) {
       const int64_t at = d == 0 ? rest : rest % p.shape[d];
@@ -42,11 +47,11 @@ STATOR_KERNEL void softmax_column_kernel(abi::Softmax p) {
       saved_at[k] += at * p.saved_strides[d];
       y_at[k] += at * p.y_strides[d];
     }
-    count = k + 1;
   }
-  const auto x = [&](int k, int64_t i) { return Io::load(p.x, p.dtype, x_at[k] + i * p.x_step); };
-  const auto saved = [&](int k, int64_t i) { return Io::load(p.saved, p.dtype, saved_at[k] + i * p.saved_step); };
-  const auto store = [&](int k, int64_t i, A v) { Io::store(p.y, p.out_dtype, y_at[k] + i * p.y_step, v); };
+  const auto place = [](const int64_t (&at)[places], int k) { return Io::side_by_side ? at[0] + k : at[k]; };
+  const auto x = [&](int k, int64_t i) { return Io::load(p.x, p.dtype, place(x_at, k) + i * p.x_step); };
+  const auto saved = [&](int k, int64_t i) { return Io::load(p.saved, p.dtype, place(saved_at, k) + i * p.saved_step); };
+  const auto store = [&](int k, int64_t i, A v) { Io::store(p.y, p.out_dtype, place(y_at, k) + i * p.y_step, v); };
   A largest[items], sum[items];
   for (int k = 0; k < items; ++k) {
     largest[k] = -limits<A>::infinity();

@@ -1,6 +1,7 @@
 #include <stator/nn.hpp>
 
 #include "core/op_call.hpp"
+#include "ops/collapse.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +69,8 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
                      "pass a floating dtype");
   // A 0-d array is one line of one element; its only axes are 0 and -1.
   const int at = normalize_axis(call.name(), axis, std::max(x.ndim(), 1));
-  Array y = call.empty(x.shape(), dtype.value_or(x.dtype()));
+  const Array* const operands[] = {&x, saved ? saved : &x};
+  Array y = empty_like(call, x.shape(), dtype.value_or(x.dtype()), operands);
   if (x.size() == 0) return y;
   call.reads(x);
   if (saved) call.reads(*saved);

@@ -121,7 +121,7 @@ Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOp
                      "convert one with astype");
   const std::vector<bool> reduced = reduced_axes(call, x.ndim(), options);
   const Array view = spread(call, grad, x.shape(), reduced, options.keepdims);
-  Array result = call.empty(x.shape(), x.dtype());
+  Array result = empty_like(call, x.shape(), x.dtype(), std::array{&x});
   if (result.size() == 0) return result;
   call.reads(view);
   call.reads(x);

@@ -1,6 +1,7 @@
 #include <stator/scans.hpp>
 
 #include "core/op_call.hpp"
+#include "ops/collapse.hpp"
 
 #include <stator/creation.hpp>
 
@@ -84,7 +85,8 @@ Extremes extremes(Op op, const Array& x, const std::optional<int64_t>& axis, boo
   OpCall call(op, {&x}, stream);
   resolve(op_info(op), x.dtype(), {});
   const int at = scan_axis(call, x, axis);
-  Extremes result{call.empty(x.shape(), x.dtype()), call.empty(x.shape(), DType::int64)};
+  const std::array inputs{&x};
+  Extremes result{empty_like(call, x.shape(), x.dtype(), inputs), empty_like(call, x.shape(), DType::int64, inputs)};
   if (x.size() == 0) return result;
   call.reads(x);
   call.writes(result.values);
@@ -108,7 +110,8 @@ Array scan(Op op, const Array& x, const ScanOptions& options, const Stream& stre
   Dims shape = x.shape();
   if (options.include_initial) ++shape[axis];
   checked_size(call.name(), shape, itemsize(types.result));
-  Array result = call.output(shape, types.result, options.out);
+  Array result = options.out ? call.output(shape, types.result, options.out)
+                             : empty_like(call, shape, types.result, std::array{&x});
   if (result.size() == 0) return result;
   // The kernels convert within a family of dtypes; bool is one of its own as a result.
   const bool within = same_family(x.dtype(), types.compute) ||
