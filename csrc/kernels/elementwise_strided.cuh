@@ -10,6 +10,7 @@
 #include "kernels/elementwise_runs.cuh"
 #include "kernels/elementwise_types.cuh"
 
+#include <cstring>
 #include <utility>
 
 namespace stator::STATOR_COLUMN {
@@ -138,7 +139,8 @@ struct Chunks {
       if (p.in[k] != nullptr)
         load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, 0, period[k]});
       const int64_t used = size + period[k] < l.size ? size + period[k] : l.size;
-      for (int64_t i = period[k]; i < used; ++i) buffer[k][i] = buffer[k][i - period[k]];
+      for (int64_t filled = period[k]; filled < used; filled *= 2)
+        std::memcpy(buffer[k] + filled, buffer[k], size_t(filled < used - filled ? filled : used - filled) * sizeof(C));
     }
   }
   STATOR_CALL void load(const Strided<C, N>& p, int64_t at, int64_t n) {

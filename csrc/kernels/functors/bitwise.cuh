@@ -1,10 +1,9 @@
 // Bitwise functors. Shifts past the width are defined: zero, or the sign where a right shift fills with it; a negative
 // amount counts as one past the width. Narrow integers give the same in their own type and widened to int64_t.
-// bool has to come as C = bool: widened, the complement of true is not zero.
+// The complement of bool is logical_not's, which is what its op launches.
 #pragma once
 
 #include "kernels/functors/arithmetic.cuh"
-#include "kernels/functors/logic.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 
@@ -33,17 +32,16 @@ struct bitwise_xor {
 };
 
 struct bitwise_invert {
-  static constexpr bool modular = true, light = true;
+  static constexpr bool modular = true;
+  static constexpr DTypeSet dense_dtypes = dtypes::integers;
   template <class C>
   STATOR_FN C operator()(C a) const {
-    if constexpr (std::is_same_v<C, bool>)
-      return logic::complement(a);
-    else
-      return C(~a);
+    return C(~a);
   }
 };
 
 struct bitwise_left_shift {
+  static constexpr DTypeSet dense_dtypes = dtype_bit(DType::int32) | dtype_bit(DType::uint32);
   template <class C>
   STATOR_FN C operator()(C a, C n) const {
     using U = wrapping_t<C>;
@@ -53,6 +51,7 @@ struct bitwise_left_shift {
 };
 
 struct bitwise_right_shift {
+  static constexpr DTypeSet dense_dtypes = bitwise_left_shift::dense_dtypes;
   template <class C>
   STATOR_FN C operator()(C a, C n) const {
     using U = wrapping_t<C>;
