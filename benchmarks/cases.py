@@ -43,10 +43,11 @@ class Plan:
 
 @dataclass
 class Leg:
-    """One library's function and its rotating sets of arguments."""
+    """One library's function and its rotating sets of arguments. lingers: its threads spin for a while after a call."""
 
     call: Callable[..., Any]
     sets: list[tuple[Any, ...]]
+    lingers: bool = False
 
 
 @dataclass
