@@ -1,5 +1,6 @@
-# stator_column(<column> <host|cuda> [FLAGS ...] [ELEMENTWISE_FLAGS ...]) compiles every kernels/*.cu as the column's own
-# translation units into the object library column_<column>; elementwise.cu with more flags, after the others.
+# stator_column(<column> <host|cuda> [FLAGS ...] [FOLD_FLAGS ...]) compiles every kernels/*.cu as the column's own
+# translation units into the object library column_<column>; with FOLD_FLAGS too where many values become few or state
+# is carried along: adam, random, reduction.
 #
 # A source file has one language and one set of definitions per folder, so each column gets a generated wrapper of each
 # kernel file; a file whose text names STATOR_SHARD gets one per shard.
@@ -7,7 +8,7 @@
 set(STATOR_SHARDS 4 CACHE STRING "Translation units that a sharded kernel file is split into")
 
 function(stator_column column language)
-  cmake_parse_arguments(arg "" "" "FLAGS;ELEMENTWISE_FLAGS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "FLAGS;FOLD_FLAGS" ${ARGN})
   if(language STREQUAL "cuda")
     set(extension cu)
   else()
@@ -25,9 +26,6 @@ function(stator_column column language)
         set(unit ${CMAKE_CURRENT_BINARY_DIR}/${column}/${stem}_${shard}.${extension})
         file(CONFIGURE OUTPUT ${unit} CONTENT "#define STATOR_SHARD ${shard}\n#include \"kernels/${stem}.cu\"\n")
         list(APPEND units ${unit})
-        if(stem STREQUAL "elementwise")
-          set_source_files_properties(${unit} PROPERTIES COMPILE_OPTIONS "${arg_ELEMENTWISE_FLAGS}")
-        endif()
       endforeach()
     else()
       set(unit ${CMAKE_CURRENT_BINARY_DIR}/${column}/${stem}.${extension})
@@ -35,6 +33,9 @@ function(stator_column column language)
       list(APPEND units ${unit})
     endif()
   endforeach()
+  set(folds ${units})
+  list(FILTER folds INCLUDE REGEX "/(adam|random|reduction)[^/]*$")
+  set_source_files_properties(${folds} PROPERTIES COMPILE_OPTIONS "${arg_FOLD_FLAGS}")
   add_library(column_${column} OBJECT ${units})
   target_compile_definitions(column_${column} PRIVATE STATOR_COLUMN=${column} STATOR_SHARDS=${STATOR_SHARDS})
   target_include_directories(column_${column} PRIVATE ${PROJECT_SOURCE_DIR}/csrc ${PROJECT_SOURCE_DIR}/csrc/include)

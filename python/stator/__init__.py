@@ -64,8 +64,10 @@ pi = math.pi
 
 
 def get_include() -> str:
-    """The folder of the C++ headers; the library is in `lib` beside it."""
-    return str(Path(__file__).parent / "include")
+    """The folder of the C++ headers; the library is in `lib` beside it. In an editable install, of what was built."""
+    from stator import _backend
+
+    return str(Path(_backend.__file__).parent / "include")
 
 
 def _ops() -> SimpleNamespace:

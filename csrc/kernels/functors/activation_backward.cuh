@@ -47,7 +47,7 @@ struct elu_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x, C alpha) const {
     const auto e = activation::decay(-x);
-    return x > C(0) ? grad : grad * alpha * e.value * e.scale;
+    return x > C(0) ? grad : grad * (alpha * e.value) * e.scale;
   }
 };
 
