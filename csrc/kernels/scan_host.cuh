@@ -4,6 +4,8 @@
 
 #include "kernels/scan_work.cuh"
 
+#include <algorithm>
+
 namespace stator::STATOR_COLUMN {
 
 struct HostScanTuning {
@@ -11,6 +13,7 @@ struct HostScanTuning {
   static constexpr int together = 16;    // lines that share cache lines on one side
   static constexpr int columns = 256;    // lines side by side
   static constexpr int short_line = 24;  // shorter ones go side by side however they lie
+  static constexpr int standing = 32;    // elements that are passed over at once where the extreme stands
   static constexpr int narrow = 8;       // fewer lines than this do not fill a step
 };
 
@@ -27,6 +30,22 @@ STATOR_FN void scan_piece(const R& r, typename R::Acc& carry, typename R::In* v,
       if constexpr (R::indexed) at[i] = r.index(carry);
     }
   };
+  if constexpr (R::indexed) {
+    constexpr int K = HostScanTuning::standing;
+    while (i + K <= count) {
+      int taken = 0;
+      for (int k = 0; k < K; ++k) taken += !r.stands(carry, v[i + k]);
+      if (taken > 0) {
+        steps(i + K);
+        continue;
+      }
+      if (!totals) {
+        std::fill_n(v + i, K, r.value(carry));
+        std::fill_n(at + i, K, r.index(carry));
+      }
+      i += K;
+    }
+  }
   if constexpr (R::host_run > 0) {
     constexpr int K = R::host_run;
     while (i + K <= count) {

@@ -259,6 +259,8 @@ struct ExtremeScan {
     return {second ? b.key : a.key, second ? b.at : a.at};
   }
   STATOR_FN void step(Acc& acc, int64_t bits, int64_t at) const { acc = combine(acc, {key(bits), at}); }
+  // Whether acc stands after an element: as it nearly always does.
+  STATOR_FN bool stands(Acc acc, int64_t bits) const { return rank(key(bits)) < rank(acc.key); }
   STATOR_FN int64_t value(Acc acc) const {
     const int64_t ordered = acc.key ^ flip;
     return acc.key == std::numeric_limits<int64_t>::max() ? nan : ordered ^ (ordered >> 63 & magnitude);

@@ -54,6 +54,26 @@ STATOR_KERNEL void take_rows_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t o
   }
 }
 
+// `n` single elements from `first` on, on the fast host: loops that vectorise. Indices out of range are looked for again.
+template <class Word, class I>
+STATOR_FN void take_singles(const abi::Take& p, const abi::ErrorSlot& slot, uint16_t op, int64_t first, int64_t n) {
+  const I* indices = static_cast<const I*>(p.indices) + first * p.index_stride;
+  const Word* x = static_cast<const Word*>(p.x);
+  Word* out = static_cast<Word*>(p.out) + first;
+  const int64_t bound = p.n, step = p.x_strides[1], index_step = p.index_stride;
+  int64_t bad = 0;
+  for (int64_t k = 0; k < n; ++k) {
+    const int64_t value = int64_t(indices[k * index_step]);
+    const int64_t index = value < 0 ? value + bound : value;
+    const bool good = (index >= 0) & (index < bound);
+    const Word word = x[good ? index * step : 0];
+    out[k] = good ? word : Word{};
+    bad += !good;
+  }
+  for (int64_t k = 0; bad > 0 && k < n; ++k)
+    if (checked_index(p, slot, op, first + k) < 0) bad = 0;
+}
+
 // Short rows: threads run over the output's elements.
 template <class Word, class Index, int Size>
 STATOR_KERNEL void take_elements_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t op) {
@@ -61,6 +81,12 @@ STATOR_KERNEL void take_elements_kernel(abi::Take p, abi::ErrorSlot slot, uint16
   const int64_t total = p.outer * p.count * p.inner;
   const int64_t first = group.block() * TakeTuning::element_tile;
   const int64_t n = total - first < TakeTuning::element_tile ? total - first : TakeTuning::element_tile;
+  if constexpr (fast_host) {
+    if (p.outer == 1 && p.inner == 1 && p.n > 0) {
+      if (p.index_dtype == DType::int64) return take_singles<Word, int64_t>(p, slot, op, first, n);
+      if (p.index_dtype == DType::int32) return take_singles<Word, int32_t>(p, slot, op, first, n);
+    }
+  }
   group.for_each(n, [=](int64_t at) {
     const Index linear = Index(first + at);
     const Index row = p.inner == 1 ? linear : linear / Index(p.inner);

@@ -1,6 +1,7 @@
 // Views: no kernel, no copy (but reshape, when the strides cannot express the shape).
 #include "core/context.hpp"
 #include "core/overlap.hpp"
+#include "ops/views.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/op_table.hpp>
@@ -8,7 +9,6 @@
 #include <algorithm>
 
 namespace stator {
-namespace {
 
 std::string require_open(const Array& x, Op op) {
   const std::string call(op_info(op).call);
@@ -16,6 +16,8 @@ std::string require_open(const Array& x, Op op) {
   x.buffer()->context().require_open(uint16_t(op));
   return call;
 }
+
+namespace {
 
 // The shape with its -1 inferred.
 Dims resolve_shape(const std::string& op, const Array& x, std::span<const int64_t> wanted) {

@@ -18,7 +18,20 @@ from stator._elementwise import clip, nan_to_num
 from stator._indexing import take
 from stator._interop import from_dlpack
 from stator._linalg import matmul
-from stator._manipulation import as_strided, astype, broadcast_to, copy, permute_dims, reshape
+from stator._manipulation import (
+    as_strided,
+    astype,
+    broadcast_to,
+    copy,
+    expand_dims,
+    flip,
+    matrix_transpose,
+    moveaxis,
+    permute_dims,
+    reshape,
+    squeeze,
+    unstack,
+)
 from stator._namespace import made
 from stator._scans import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
 from stator._table import rows as op_table
@@ -122,6 +135,8 @@ __all__ = [
     "e",
     "empty",
     "errors",
+    "expand_dims",
+    "flip",
     "float16",
     "float32",
     "float64",
@@ -137,7 +152,9 @@ __all__ = [
     "linalg",
     "logcumsumexp",
     "matmul",
+    "matrix_transpose",
     "memory",
+    "moveaxis",
     "nan",
     "nan_to_num",
     "newaxis",
@@ -151,12 +168,14 @@ __all__ = [
     "set_default_backend",
     "shutdown",
     "special",
+    "squeeze",
     "take",
     "testing",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "unstack",
     "zeros",
     *made(""),
 ]

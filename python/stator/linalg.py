@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from stator._linalg import matmul
+from stator._manipulation import diagonal, matrix_transpose
 from stator._namespace import made
 
 if TYPE_CHECKING:
@@ -10,4 +11,4 @@ if TYPE_CHECKING:
 else:
     globals().update(made("linalg."))
 
-__all__ = ["matmul", *made("linalg.")]
+__all__ = ["diagonal", "matmul", "matrix_transpose", *made("linalg.")]

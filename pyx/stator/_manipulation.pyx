@@ -2,10 +2,13 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Copies, conversions and views."""
 from libc.stdint cimport int64_t
+from libcpp.optional cimport optional
+from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, astype_op, new_array, reshape_op
 from stator._backend cimport enter
-from stator._convert cimport to_dims, to_int
+from stator._convert cimport to_axes, to_dims, to_int
+from stator.cpp cimport array as cpp_array
 from stator.cpp cimport creation
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims, Int64Span
@@ -66,3 +69,84 @@ def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[
     with nogil:
         out.c = creation.as_strided(source.c, dims, steps, first)
     return out
+
+
+def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
+    """A view without axes of length 1: those of `axis`, which must be, or all. ShapeError, AxisError."""
+    cdef Array source = as_array(x, "squeeze")
+    cdef Array out = new_array(source.backend)
+    cdef optional[vector[int64_t]] axes
+    to_axes(axis, axes, "squeeze")
+    with nogil:
+        out.c = creation.squeeze(source.c, axes)
+    return out
+
+
+def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
+    """A view with new axes of length 1 where the result has `axis`. AxisError."""
+    cdef Array source = as_array(x, "expand_dims")
+    cdef Array out = new_array(source.backend)
+    cdef Dims axes
+    to_dims(axis, axes, "expand_dims")
+    with nogil:
+        out.c = creation.expand_dims(source.c, Int64Span(axes.data(), axes.size()))
+    return out
+
+
+def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
+    """A view with the axes `source` at the places `destination`, the others in their order. ShapeError, AxisError."""
+    cdef Array array = as_array(x, "moveaxis")
+    cdef Array out = new_array(array.backend)
+    cdef Dims sources, places
+    to_dims(source, sources, "moveaxis")
+    to_dims(destination, places, "moveaxis")
+    with nogil:
+        out.c = creation.moveaxis(array.c, Int64Span(sources.data(), sources.size()),
+                                  Int64Span(places.data(), places.size()))
+    return out
+
+
+def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
+    """A view in reverse along the axes, None: along all. AxisError."""
+    cdef Array source = as_array(x, "flip")
+    cdef Array out = new_array(source.backend)
+    cdef optional[vector[int64_t]] axes
+    to_axes(axis, axes, "flip")
+    with nogil:
+        out.c = creation.flip(source.c, axes)
+    return out
+
+
+def matrix_transpose(x: Array, /) -> Array:
+    """A view with the last two axes swapped: (..., m, n) to (..., n, m). ShapeError."""
+    cdef Array source = as_array(x, "matrix_transpose")
+    cdef Array out = new_array(source.backend)
+    with nogil:
+        out.c = creation.matrix_transpose(source.c)
+    return out
+
+
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """The diagonals of matrices (..., m, n) as a view, offset > 0 above the main one, < 0 below it. ShapeError."""
+    cdef Array source = as_array(x, "linalg.diagonal")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t k = to_int(offset, "linalg.diagonal")
+    with nogil:
+        out.c = creation.diagonal(source.c, k)
+    return out
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The pieces of x along an axis, each a view without it. AxisError."""
+    cdef Array source = as_array(x, "unstack"), piece
+    cdef int64_t at = to_int(axis, "unstack")
+    cdef vector[cpp_array.Array] pieces
+    cdef size_t i
+    with nogil:
+        pieces = creation.unstack(source.c, at)
+    out = []
+    for i in range(pieces.size()):
+        piece = new_array(source.backend)
+        piece.c = pieces[i]
+        out.append(piece)
+    return tuple(out)

@@ -38,7 +38,7 @@ def test_grad_is_repeated(be, name, dtype):
                     got = getattr(stator.nn, name)(on, shape, axis, keepdims)
                     want = getattr(oracles, name)(widen(grad), shape, axis=axis, keepdims=keepdims)
                     assert got.dtype.name == dtype
-                    assert got.is_contiguous
+                    assert got.is_contiguous or not on[1].is_contiguous  # it lies in memory as x does
                     limit = (2, 2) if dtype.startswith("complex") else tolerance(name)  # a quotient in each part
                     assert_matches(got.to_numpy(), want, limit, f"{name} {shape} {axis}")
 
@@ -73,7 +73,7 @@ def check_product(be, x, axis=None, keepdims=False, layout=np.ascontiguousarray)
     on = be.asarray(grad), inputs.on_device(be, layout(x))
     got = stator.nn.prod_backward(*on, axis=axis, keepdims=keepdims)
     assert got.dtype.name == x.dtype.name
-    assert got.is_contiguous
+    assert got.is_contiguous or not on[1].is_contiguous  # it lies in memory as x does
     want = oracles.prod_backward(widen(grad), widen(x), axis=axis, keepdims=keepdims)
     assert_matches(got.to_numpy(), want, tolerance("prod_backward"), f"prod_backward {x.shape} {axis}")
 

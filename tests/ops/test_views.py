@@ -56,6 +56,67 @@ def test_permute_dims(be, axes):
     same(be, on, stator.permute_dims(on, axes), np.transpose(x, axes), before)
 
 
+AXES = {
+    "squeeze": [{}, {"axis": 0}, {"axis": (0, 2)}, {"axis": ()}],
+    "expand_dims": [{"axis": 0}, {"axis": -1}, {"axis": (0, 2)}, {"axis": (-1, 1, 0)}, {"axis": ()}],
+    "flip": [{}, {"axis": 1}, {"axis": (0, -1)}, {"axis": ()}],
+}
+
+
+@pytest.mark.parametrize("name,options", [(n, o) for n, every in AXES.items() for o in every], ids=str)
+@pytest.mark.parametrize("turned", [False, True], ids=["dense", "reversed"])
+@pytest.mark.parametrize("shape", [(1, 5, 1, 3), (1, 0, 1, 3)], ids=str)
+def test_views_of_axes(be, name, options, shape, turned):
+    x = np.arange(np.prod(shape)).reshape(shape)
+    on, before = view_of(be, x)
+    ours, theirs = (on[:, ::-1, :, ::2], x[:, ::-1, :, ::2]) if turned else (on, x)
+    want = getattr(np, name)(theirs, **{"axis": None} | options)
+    same(be, on, getattr(stator, name)(ours, **options), want, before)
+
+
+@pytest.mark.parametrize(
+    "source,destination", [(0, 2), (-1, 0), ((0, 1), (1, 2)), ((2, 0), (0, -1)), ((), ())], ids=str
+)
+def test_moveaxis(be, source, destination):
+    x = np.arange(24).reshape(2, 3, 4)
+    on, before = view_of(be, x)
+    same(be, on, stator.moveaxis(on, source, destination), np.moveaxis(x, source, destination), before)
+
+
+@pytest.mark.parametrize("offset", [0, 1, -1, 3, -2, 9, -9, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("shape", [(2, 3, 4), (4, 3), (0, 3), (2, 0, 3)], ids=str)
+def test_diagonal(be, shape, transposed, offset):
+    x = np.arange(np.prod(shape)).reshape(shape)
+    on, before = view_of(be, x)
+    ours, theirs = (on.mT, x.mT) if transposed else (on, x)
+    want = np.linalg.diagonal(theirs, offset=max(min(offset, 100), -100))
+    same(be, on, stator.linalg.diagonal(ours, offset=offset), want, before)
+
+
+def test_matrix_transpose(be):
+    x = np.arange(24).reshape(2, 3, 4)
+    on, before = view_of(be, x)
+    same(be, on, stator.matrix_transpose(on), x.mT, before)
+    assert stator.linalg.matrix_transpose is stator.matrix_transpose
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_unstack(be, axis):
+    x = np.arange(24).reshape(2, 3, 4)
+    on, before = view_of(be, x)
+    pieces = stator.unstack(on, axis=axis)
+    assert be.statistics()["kernel_launches"] == before
+    assert type(pieces) is tuple
+    assert len(pieces) == x.shape[axis]
+    for got, want in zip(pieces, np.moveaxis(x, axis, 0), strict=True):
+        np.testing.assert_array_equal(got.to_numpy(), want)
+
+
+def test_unstack_of_nothing(be):
+    assert stator.unstack(be.zeros((0, 3))) == ()
+
+
 @pytest.mark.parametrize("shape", [(24,), (4, 6), (2, -1), (-1, 3, 2), (1, 24, 1), (2, 3, 4)])
 def test_reshape_of_dense_arrays_is_a_view(be, shape):
     x = np.arange(24).reshape(2, 3, 4)

@@ -46,6 +46,16 @@ STATOR_API Array as_strided(const Array&, const Dims& shape, const Dims& strides
                             int64_t offset = 0);   // elements of the buffer
 STATOR_API Array view(const Array&, DType dtype);  // same bytes; the last axis scales when the sizes differ
 
+// AxisError for an axis out of range or named twice; ShapeError where an axis to drop is not 1 long.
+STATOR_API Array squeeze(const Array&, const std::optional<std::vector<int64_t>>& axes = {});  // none: all that are 1 long
+STATOR_API Array expand_dims(const Array&, std::span<const int64_t> axes);  // axes of the result
+STATOR_API Array moveaxis(const Array&, std::span<const int64_t> source, std::span<const int64_t> destination);
+STATOR_API Array flip(const Array&, const std::optional<std::vector<int64_t>>& axes = {});  // none: every axis
+// Of the last two axes, which ShapeError demands. k: above (positive) or below the main diagonal.
+STATOR_API Array matrix_transpose(const Array&);
+STATOR_API Array diagonal(const Array&, int64_t k = 0);
+STATOR_API std::vector<Array> unstack(const Array&, int64_t axis = 0);  // along the axis, each without it
+
 // NumPy basic indexing. Exactly one of the four per entry.
 struct STATOR_API Index {
   enum class Type : uint8_t { integer, slice, newaxis, ellipsis } type = Type::ellipsis;

@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 from libcpp.optional cimport optional
+from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array, Operand, Scalar
 from stator.cpp.backend cimport Backend, Stream
@@ -26,6 +27,13 @@ cdef extern from "stator/creation.hpp" namespace "stator" nogil:
     Array reshape(const Array&, Int64Span, optional[cbool], const Stream&) except +translate_exception
     Array as_strided(const Array&, const Dims&, const Dims&, int64_t) except +translate_exception
     Array view(const Array&, DType) except +translate_exception
+    Array squeeze(const Array&, const optional[vector[int64_t]]&) except +translate_exception
+    Array expand_dims(const Array&, Int64Span) except +translate_exception
+    Array moveaxis(const Array&, Int64Span, Int64Span) except +translate_exception
+    Array flip(const Array&, const optional[vector[int64_t]]&) except +translate_exception
+    Array matrix_transpose(const Array&) except +translate_exception
+    Array diagonal(const Array&, int64_t) except +translate_exception
+    vector[Array] unstack(const Array&, int64_t) except +translate_exception
 
     ctypedef enum IndexType "stator::Index::Type":
         integer "stator::Index::Type::integer"
