@@ -20,7 +20,9 @@ struct Log2<float> {
   double whole;
   STATOR_FN explicit Log2(float x) {
     const LogParts<float> p = log_parts_of_any(x);
-    const double f = double(p.f), s = f / (2.0 + f), z = s * s;
+    // f / (2 + f): a division in float, and a step of Newton's in double, to 46 bits.
+    const double f = double(p.f), inverse = double(1.0f / (2.0f + p.f)), first = f * inverse;
+    const double s = multiply_add(multiply_add(-first, 2.0 + f, f), inverse, first), z = s * s;
     const double tail =
         polynomial(z, 0x1.ec709d5cbb763p-1, 0x1.277756d21b82dp-1, 0x1.a59d3ff349e24p-2, 0x1.5bef78bb5127cp-2);
     const double k = double(select(x == 0.0f, -infinite<float>, select(x < infinite<float>, p.k, x)));

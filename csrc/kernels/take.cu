@@ -12,7 +12,7 @@ struct TakeTuning {
   static constexpr int block = 256;
   static constexpr int row_tile = by_column<4, 64>::value;            // rows a block gathers when rows are long
   static constexpr int element_tile = by_column<1024, 16384>::value;  // elements a block gathers when rows are short
-  static constexpr int64_t long_row = 64;                             // words from which a row is long
+  static constexpr int64_t long_row = by_column<64, 4>::value;        // words from which a row is long
 };
 
 struct alignas(16) Word16 {
