@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stator import errors, linalg, memory, nn, random, special, testing
 from stator._array import Array
 from stator._asarray import asarray
-from stator._creation import arange, empty, full, zeros
+from stator._creation import arange, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from stator._device import shutdown
 from stator._dtype import DType, all_dtypes, dtype, result_type
 from stator._elementwise import clip, nan_to_num
@@ -45,6 +45,7 @@ from stator.backend import (
     is_available,
     set_default_backend,
 )
+from stator.inspection import __array_namespace_info__, broadcast_shapes, can_cast, finfo, iinfo, isdtype
 
 if TYPE_CHECKING:
     from stator._made import *  # noqa: F403
@@ -113,6 +114,7 @@ __all__ = [
     "Device",
     "Event",
     "Stream",
+    "__array_namespace_info__",
     "__version__",
     "arange",
     "as_strided",
@@ -120,7 +122,9 @@ __all__ = [
     "astype",
     "bfloat16",
     "bool",
+    "broadcast_shapes",
     "broadcast_to",
+    "can_cast",
     "clip",
     "complex64",
     "complex128",
@@ -134,21 +138,26 @@ __all__ = [
     "dtype",
     "e",
     "empty",
+    "empty_like",
     "errors",
     "expand_dims",
+    "finfo",
     "flip",
     "float16",
     "float32",
     "float64",
     "from_dlpack",
     "full",
+    "full_like",
     "get_include",
+    "iinfo",
     "inf",
     "int8",
     "int16",
     "int32",
     "int64",
     "is_available",
+    "isdtype",
     "linalg",
     "logcumsumexp",
     "matmul",
@@ -159,6 +168,8 @@ __all__ = [
     "nan_to_num",
     "newaxis",
     "nn",
+    "ones",
+    "ones_like",
     "op_table",
     "permute_dims",
     "pi",
@@ -177,5 +188,6 @@ __all__ = [
     "uint64",
     "unstack",
     "zeros",
+    "zeros_like",
     *made(""),
 ]

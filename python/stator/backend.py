@@ -148,6 +148,10 @@ class Backend(_backend.Backend):
         """As stator.zeros."""
         return _creation.zeros(shape, dtype=dtype, device=self)
 
+    def ones(self, shape: int | Sequence[int], *, dtype: DTypeLike | None = None) -> Array:
+        """As stator.ones."""
+        return _creation.ones(shape, dtype=dtype, device=self)
+
     def full(self, shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = None) -> Array:
         """As stator.full."""
         return _creation.full(shape, fill_value, dtype=dtype, device=self)

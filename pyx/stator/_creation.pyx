@@ -3,7 +3,7 @@
 """Creation."""
 from libcpp.optional cimport optional
 
-from stator._array cimport Array, new_array
+from stator._array cimport Array, as_array, new_array
 from stator._backend cimport Backend, enter, resolve
 from stator._convert cimport to_dims, to_dtype, to_scalar
 from stator._dtype cimport as_dtype
@@ -26,6 +26,14 @@ cdef int number(object value, Scalar& out, str op) except -1:
         raise DTypeError(f"expected a number, got {type(value).__name__} {value!r}", op=op,
                          remedy="Pass a Python number.")
     return 0
+
+
+cdef object dtype_of(Array model, object dtype):
+    return model.dtype if dtype is None else dtype
+
+
+cdef object device_of(Array model, object device):
+    return model.backend if device is None else device
 
 
 def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
@@ -72,6 +80,35 @@ def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | 
     with nogil:
         out.c = creation.full(backend.c, dims, value, code, stream)
     return out
+
+
+def ones(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """An array of ones. The dtype is float64 unless given."""
+    return full(shape, 1, dtype=float if dtype is None else dtype, device=device)
+
+
+def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """empty of x's shape; of its dtype and on its backend unless given."""
+    cdef Array model = as_array(x, "empty_like")
+    return empty(model.shape, dtype=dtype_of(model, dtype), device=device_of(model, device))
+
+
+def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """zeros of x's shape; of its dtype and on its backend unless given."""
+    cdef Array model = as_array(x, "zeros_like")
+    return zeros(model.shape, dtype=dtype_of(model, dtype), device=device_of(model, device))
+
+
+def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """ones of x's shape; of its dtype and on its backend unless given."""
+    cdef Array model = as_array(x, "ones_like")
+    return full(model.shape, 1, dtype=dtype_of(model, dtype), device=device_of(model, device))
+
+
+def full_like(x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """full of x's shape; of its dtype and on its backend unless given."""
+    cdef Array model = as_array(x, "full_like")
+    return full(model.shape, fill_value, dtype=dtype_of(model, dtype), device=device_of(model, device))
 
 
 def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | None = None,

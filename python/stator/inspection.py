@@ -1,0 +1,154 @@
+"""What the array API standard 2025.12 asks a namespace about itself and its dtypes. Nothing here opens a backend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stator import _device
+from stator._array import Array
+from stator._dtype import DType, all_dtypes, dtype, result_type
+from stator.backend import Device
+from stator.errors import DTypeError, InvalidValueError, ShapeError
+
+if TYPE_CHECKING:
+    from stator._typing import DTypeLike
+
+_KINDS = {
+    "bool": ("bool",),
+    "signed integer": ("signed integer",),
+    "unsigned integer": ("unsigned integer",),
+    "integral": ("signed integer", "unsigned integer"),
+    "real floating": ("real floating",),
+    "complex floating": ("complex floating",),
+    "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
+}
+_BEYOND_THE_STANDARD = ("float16", "bfloat16")
+
+
+@dataclass(frozen=True)
+class FloatInfo:
+    """bits; eps: from 1 to the next number; the largest, least and least normal number; the real dtype."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class IntegerInfo:
+    """bits, the largest and the least number, the dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def _dtype_of(value: DTypeLike | Array) -> DType:
+    return value.dtype if isinstance(value, Array) else dtype(value)
+
+
+def finfo(type: DTypeLike | Array, /) -> FloatInfo:
+    """The limits of a floating dtype, of its parts for a complex one. DTypeError for others."""
+    kind = _dtype_of(type)
+    if kind.kind not in ("real floating", "complex floating"):
+        raise DTypeError(f"{kind} is not floating", op="finfo", remedy="Use iinfo for integers.")
+    real = dtype({"complex64": "float32", "complex128": "float64"}.get(kind.name, kind.name))
+    if real.name == "bfloat16":
+        import ml_dtypes
+
+        library: Any = ml_dtypes
+    else:
+        library = np
+    found = library.finfo(real.numpy())
+    return FloatInfo(
+        int(found.bits), float(found.eps), float(found.max), float(found.min), float(found.smallest_normal), real
+    )
+
+
+def iinfo(type: DTypeLike | Array, /) -> IntegerInfo:
+    """The limits of an integer dtype. DTypeError for others."""
+    kind = _dtype_of(type)
+    if kind.kind not in _KINDS["integral"]:
+        raise DTypeError(f"{kind} is not an integer dtype", op="iinfo", remedy="Use finfo for floating dtypes.")
+    found = np.iinfo(kind.numpy())
+    return IntegerInfo(int(found.bits), int(found.max), int(found.min), kind)
+
+
+def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[Any, ...]) -> bool:
+    """Whether a dtype is of a kind ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex
+    floating", "numeric"), is that dtype, or is one of a tuple of either. InvalidValueError for an unknown kind."""
+    own = _dtype_of(dtype)
+    if isinstance(kind, tuple):
+        return any(isdtype(own, k) for k in kind)
+    if isinstance(kind, str):
+        if kind not in _KINDS:
+            raise InvalidValueError(f"kind {kind!r}", op="isdtype", remedy=f"One of {', '.join(_KINDS)}, or a dtype.")
+        return own.kind in _KINDS[kind]
+    return own == _dtype_of(kind)
+
+
+def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
+    """Whether promotion of the two dtypes gives `to`, so that every value of from_ has its place."""
+    target = _dtype_of(to)
+    return result_type(_dtype_of(from_), target) == target
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to. ShapeError where they do not."""
+    for shape in shapes:
+        if any(n < 0 for n in shape):
+            raise ShapeError(f"shape {shape}", op="broadcast_shapes", remedy="Extents are not negative.")
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ShapeError(
+            f"shapes {', '.join(map(str, shapes))} do not broadcast",
+            op="broadcast_shapes",
+            remedy="Trailing extents must be equal, or 1.",
+        ) from None
+
+
+class NamespaceInfo:
+    """The answers of __array_namespace_info__()."""
+
+    def capabilities(self) -> dict[str, bool | int]:
+        """Neither boolean indexing nor data-dependent shapes yet; at most 32 dimensions."""
+        return {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 32}
+
+    def default_device(self) -> Device:
+        """Where arrays are made if no backend is current and STATOR_DEVICE is not set: the first GPU, else the CPU."""
+        return Device("cuda", 0) if _device.available("cuda")[0] else Device("cpu")
+
+    def devices(self) -> list[Device]:
+        """Every device that a Backend can be opened for."""
+        counts = {kind: _device.device_count(kind) if _device.available(kind)[0] else 0 for kind in ("cpu", "cuda")}
+        return [Device(kind, i) for kind, count in counts.items() for i in range(count)]
+
+    def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
+        """By kind; the same on every device."""
+        names = {
+            "real floating": "float64",
+            "complex floating": "complex128",
+            "integral": "int64",
+            "indexing": "int64",
+        }
+        return {kind: dtype(name) for kind, name in names.items()}
+
+    def dtypes(
+        self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
+        """The standard's dtypes of a kind by name, the same on every device. stator has two halves besides."""
+        standard = [d for d in all_dtypes if d.name not in _BEYOND_THE_STANDARD]
+        return {d.name: d for d in standard if kind is None or isdtype(d, kind)}
+
+
+def __array_namespace_info__() -> NamespaceInfo:
+    """The standard's inspection object."""
+    return NamespaceInfo()
