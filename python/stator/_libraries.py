@@ -1,7 +1,13 @@
-"""Where pip puts the vendor libraries, told to the C++ side before the first backend opens. Nothing is imported."""
+"""Where wheels, conda and a toolkit keep the vendor libraries, told to the C++ side before the first backend opens.
+
+Nothing is imported or opened: a library is opened at its first use. cuda-pathfinder looks in the same places in the
+same order, but its public functions load what they find.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,16 +26,26 @@ _PLACES = (
 _registered = False
 
 
+def candidates(package: str, below: str) -> Iterator[Path]:
+    """The paths that may hold a library, best first: its wheel; for NVIDIA's also conda's environment, the toolkit."""
+    spec = find_spec(package)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        yield Path(folder) / below
+    if package != "nvidia":
+        return
+    name = Path(below).name
+    for variable, folder in (("CONDA_PREFIX", "lib"), ("CUDA_HOME", "lib64"), ("CUDA_PATH", "lib64")):
+        if root := os.environ.get(variable):
+            yield Path(root) / folder / name
+
+
 def register() -> None:
-    """Registers the libraries that are installed as wheels; once a process."""
+    """Registers the libraries that are installed; once a process."""
     global _registered
     if _registered:
         return
     _registered = True
     for library, package, below in _PLACES:
-        spec = find_spec(package)
-        for folder in (spec.submodule_search_locations or ()) if spec else ():
-            path = Path(folder) / below
-            if path.is_file():
-                _table.set_library_path(library, str(path))
-                break
+        path = next((p for p in candidates(package, below) if p.is_file()), None)
+        if path is not None:
+            _table.set_library_path(library, str(path))
