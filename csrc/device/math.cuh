@@ -43,8 +43,12 @@ STATOR_FN float abs(float x) { return __builtin_fabsf(x); }
 STATOR_FN double abs(double x) { return __builtin_fabs(x); }
 template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
 STATOR_FN constexpr T abs(T x) {
-  using U = std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;
-  return x < T(0) ? T(U(U(0) - U(x))) : x;
+  if constexpr (std::is_signed_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return x < T(0) ? T(U(U(0) - U(x))) : x;
+  } else {
+    return x;
+  }
 }
 STATOR_FN bool isinf(float x) { return abs(x) == limits<float>::infinity(); }
 STATOR_FN bool isinf(double x) { return abs(x) == limits<double>::infinity(); }

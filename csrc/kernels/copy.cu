@@ -11,7 +11,9 @@ struct CopyTuning {
   static constexpr int block = 256;
   static constexpr int items = 4;
   template <class T>
-  static constexpr int64_t host_tile = 65536 / int64_t(sizeof(T));
+  static constexpr int64_t host_tile() {
+    return 65536 / int64_t(sizeof(T));
+  }
 };
 
 template <class T>
@@ -42,10 +44,10 @@ STATOR_FN void copy_items(const Group<Size>& group, const StridedCopy<T>& p) {
 template <class T, int Size>
 STATOR_FN void copy_runs(const Group<Size>& group, const StridedCopy<T>& p) {
   const Layout<2>& l = p.layout;
-  const int64_t begin = group.block() * CopyTuning::host_tile<T>;
-  const int64_t n = l.size - begin < CopyTuning::host_tile<T> ? l.size - begin : CopyTuning::host_tile<T>;
+  const int64_t begin = group.block() * CopyTuning::host_tile<T>();
+  const int64_t n = l.size - begin < CopyTuning::host_tile<T>() ? l.size - begin : CopyTuning::host_tile<T>();
   const bool dense_out = is_row_major(l, 0);
-  T buffer[CopyTuning::host_tile<T>];
+  T buffer[CopyTuning::host_tile<T>()];
   T* const values = dense_out ? p.out + begin : buffer;
   if (p.in == nullptr) {
     group.for_each(n, [=](int64_t i) { values[i] = p.value; });
@@ -86,7 +88,7 @@ void copy_same(const abi::Queue& q, const abi::Elementwise& e) {
   if (launch_transpose(q, e)) return;
   const StridedCopy<T> p{make_layout<2>(e), static_cast<T*>(e.out.data),
                          e.in[0].immediate ? nullptr : static_cast<const T*>(e.in[0].data), value[0]};
-  const int64_t tile = fast_host ? CopyTuning::host_tile<T> : CopyTuning::block * CopyTuning::items;
+  const int64_t tile = fast_host ? CopyTuning::host_tile<T>() : CopyTuning::block * CopyTuning::items;
   launch(q, "copy_strided", copy_strided_kernel<T, CopyTuning::block>, {ceil_div(e.size, tile), CopyTuning::block}, p);
 }
 

@@ -1,5 +1,6 @@
 // Views that add, drop, move or turn round axes: no kernel, no copy.
 #include "core/context.hpp"
+#include "core/overlap.hpp"
 #include "ops/views.hpp"
 
 #include <stator/creation.hpp>
@@ -141,6 +142,38 @@ std::vector<Array> unstack(const Array& x, int64_t axis) {
     pieces.push_back(with(x, std::move(shape), std::move(strides), x.offset() + offset));
   }
   return pieces;
+}
+
+std::vector<Array> broadcast_arrays(std::span<const Array> arrays) {
+  Dims shape;
+  for (const Array& x : arrays) shape = broadcast_shapes(require_open(x, Op::broadcast_arrays), shape, x.shape());
+  std::vector<Array> views;
+  for (const Array& x : arrays) views.push_back(broadcast_to(x, shape));
+  return views;
+}
+
+std::vector<Array> meshgrid(std::span<const Array> arrays, bool swapped) {
+  Dims shape;
+  for (const Array& x : arrays) {
+    const std::string op = require_open(x, Op::meshgrid);
+    if (x.ndim() > 1) throw ShapeError(op, "an array of shape " + str(x.shape()), "pass arrays of at most one axis");
+    if (shape.size() == Dims::max_size)
+      throw ShapeError(op, std::to_string(arrays.size()) + " arrays",
+                       "at most " + std::to_string(Dims::max_size) + " axes are possible");
+    shape.push_back(x.size());
+  }
+  const int axes = shape.size();
+  const auto place = [&](int k) { return swapped && axes > 1 && k < 2 ? 1 - k : k; };
+  if (swapped && axes > 1) std::swap(shape[0], shape[1]);
+  checked_size(op_info(Op::meshgrid).call, shape, 1);
+  std::vector<Array> grids;
+  for (int k = 0; k < axes; ++k) {
+    const Array& x = arrays[size_t(k)];
+    Dims strides(axes);
+    strides[place(k)] = x.ndim() > 0 ? x.strides()[0] : 0;
+    grids.push_back(with(x, shape, std::move(strides), x.offset()));
+  }
+  return grids;
 }
 
 }  // namespace stator

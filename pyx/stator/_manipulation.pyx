@@ -13,6 +13,8 @@ from stator.cpp cimport creation
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims, Int64Span
 
+from stator.errors import InvalidValueError
+
 
 def copy(x: Array, /) -> Array:
     """A row-major copy, whatever the layout: one launch."""
@@ -136,17 +138,55 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     return out
 
 
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """The pieces of x along an axis, each a view without it. AxisError."""
-    cdef Array source = as_array(x, "unstack"), piece
-    cdef int64_t at = to_int(axis, "unstack")
-    cdef vector[cpp_array.Array] pieces
+# The views as Arrays; backends: whose each is, or the one of all.
+cdef tuple wrapped(vector[cpp_array.Array]& pieces, list backends):
+    cdef list out = []
+    cdef Array piece
     cdef size_t i
-    with nogil:
-        pieces = creation.unstack(source.c, at)
-    out = []
     for i in range(pieces.size()):
-        piece = new_array(source.backend)
+        piece = new_array(backends[i if i < <size_t>len(backends) else 0])
         piece.c = pieces[i]
         out.append(piece)
     return tuple(out)
+
+
+cdef list unwrapped(tuple arrays, vector[cpp_array.Array]& out, str op):
+    cdef list backends = []
+    cdef Array x
+    for entry in arrays:
+        x = as_array(entry, op)
+        out.push_back(x.c)
+        backends.append(x.backend)
+    return backends
+
+
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """Views of the arrays in the shape that they broadcast to together. Do not write to them. ShapeError."""
+    cdef vector[cpp_array.Array] given, views
+    backends = unwrapped(arrays, given, "broadcast_arrays")
+    with nogil:
+        views = creation.broadcast_arrays(given)
+    return wrapped(views, backends)
+
+
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+    """Views that hold a grid's coordinates: array k, of n_k elements, along axis k of (n_0, n_1, ...); "xy" swaps the
+    first two axes. Do not write to them. ShapeError for an array of more than one axis."""
+    cdef vector[cpp_array.Array] given, views
+    cdef bint swapped = indexing == "xy"
+    if indexing not in ("xy", "ij"):
+        raise InvalidValueError(f"indexing={indexing!r}", op="meshgrid", remedy="Pass 'xy' or 'ij'.")
+    backends = unwrapped(arrays, given, "meshgrid")
+    with nogil:
+        views = creation.meshgrid(given, swapped)
+    return wrapped(views, backends)
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The pieces of x along an axis, each a view without it. AxisError."""
+    cdef Array source = as_array(x, "unstack")
+    cdef int64_t at = to_int(axis, "unstack")
+    cdef vector[cpp_array.Array] pieces
+    with nogil:
+        pieces = creation.unstack(source.c, at)
+    return wrapped(pieces, [source.backend])

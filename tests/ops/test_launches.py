@@ -54,6 +54,8 @@ def calls(be):
         "permute_dims": (lambda: stator.permute_dims(x, (1, 0)), None),
         "reshape": (lambda: stator.reshape(x, (96, 64)), None),
         "broadcast_to": (lambda: stator.broadcast_to(one, (3, 4)), None),
+        "broadcast_arrays": (lambda: stator.broadcast_arrays(x, one), None),
+        "meshgrid": (lambda: stator.meshgrid(index, index), None),
         "squeeze": (lambda: stator.squeeze(x[:1]), None),
         "expand_dims": (lambda: stator.expand_dims(x, axis=1), None),
         "moveaxis": (lambda: stator.moveaxis(x, 0, 1), None),

@@ -99,6 +99,14 @@ def as_any(be, dtype):
     assert "stator.Context" in repr(be.native)
 
 
+def meshgrid_grid(be, dtype):
+    x, y = np.arange(3, dtype=dtype), np.arange(4, dtype=dtype)
+    for got, want in zip(
+        stator.meshgrid(be.asarray(x), be.asarray(y), indexing="ij"), np.meshgrid(x, y, indexing="ij"), strict=True
+    ):
+        np.testing.assert_array_equal(got.to_numpy(), want)
+
+
 def rng_of(*key):
     return np.random.default_rng(zlib.crc32(repr(key).encode()))
 
@@ -353,6 +361,9 @@ f32 f64: mish_backward modified_bessel_k0 modified_bessel_k1 ndtr ndtri pow prod
 f32 f64: repeat_along_dim scaled_modified_bessel_k0 scaled_modified_bessel_k1 sigmoid_backward silu_backward
 f32 f64: spherical_bessel_j0 tanh_backward zeta
 """)
+MOVEMENT = rows_of("""
+any: meshgrid_grid
+""")
 # Seed dtype to the operands' and the result's.
 DTYPES = {
     "any": ("float32", "float32"),
@@ -389,8 +400,13 @@ def test_dense(be, row, kind):
     trial_of(row)(be, *DTYPES[kind])
 
 
+@pytest.mark.parametrize(("row", "kind"), ids(MOVEMENT))
+def test_movement(be, row, kind):
+    globals()[row](be, DTYPES[kind][0])
+
+
 def test_the_table_covers_the_families_once():
     covered = [row for op in TABLE.values() for row in op["seed_ops"]]
     assert sorted(covered) == sorted(set(covered))
     assert len(CORE) == 15 and len(DENSE) == 105
-    assert not {*CORE, *DENSE} - set(covered)
+    assert {*CORE, *DENSE, *MOVEMENT} == set(covered)

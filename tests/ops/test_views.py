@@ -113,6 +113,35 @@ def test_unstack(be, axis):
         np.testing.assert_array_equal(got.to_numpy(), want)
 
 
+@pytest.mark.parametrize("shapes", [((2, 1), (3,), ()), ((0, 1), (1, 4)), ((),), ()], ids=str)
+def test_broadcast_arrays(be, shapes):
+    drawn = [np.arange(np.prod(s)).reshape(s) for s in shapes]
+    on = [be.asarray(x) for x in drawn]
+    before = be.statistics()["kernel_launches"]
+    views = stator.broadcast_arrays(*on)
+    assert be.statistics()["kernel_launches"] == before
+    for got, want in zip(views, np.broadcast_arrays(*drawn), strict=True):
+        np.testing.assert_array_equal(got.to_numpy(), want)
+
+
+@pytest.mark.parametrize("indexing", ["xy", "ij"])
+@pytest.mark.parametrize("sizes", [(), (3,), (3, 4), (2, 3, 4), (3, 0), (2, 1, 3, 2)], ids=str)
+def test_meshgrid(be, sizes, indexing):
+    drawn = [np.arange(n) * 2 for n in sizes]
+    on = [be.asarray(np.repeat(x, 2))[::2] for x in drawn]
+    before = be.statistics()["kernel_launches"]
+    views = stator.meshgrid(*on, indexing=indexing)
+    assert be.statistics()["kernel_launches"] == before
+    for got, want in zip(views, np.meshgrid(*drawn, indexing=indexing), strict=True):
+        np.testing.assert_array_equal(got.to_numpy(), want)
+
+
+def test_meshgrid_of_a_number(be):
+    got = stator.meshgrid(be.full((), 3), be.arange(2))
+    for a, b in zip(got, np.meshgrid(np.array(3), np.arange(2)), strict=True):
+        np.testing.assert_array_equal(a.to_numpy(), b)
+
+
 def test_unstack_of_nothing(be):
     assert stator.unstack(be.zeros((0, 3))) == ()
 

@@ -55,6 +55,11 @@ STATOR_API Array flip(const Array&, const std::optional<std::vector<int64_t>>& a
 STATOR_API Array matrix_transpose(const Array&);
 STATOR_API Array diagonal(const Array&, int64_t k = 0);
 STATOR_API std::vector<Array> unstack(const Array&, int64_t axis = 0);  // along the axis, each without it
+// Every array in the shape that they broadcast to together. Do not write to the views.
+STATOR_API std::vector<Array> broadcast_arrays(std::span<const Array> arrays);
+// Coordinates of a grid: the k-th array of n_k elements along axis k of (n_0, n_1, ...), the first two axes swapped if
+// asked for. ShapeError for an array of more than one axis. Do not write to the views.
+STATOR_API std::vector<Array> meshgrid(std::span<const Array> arrays, bool swapped = true);
 
 // NumPy basic indexing. Exactly one of the four per entry.
 struct STATOR_API Index {

@@ -33,6 +33,8 @@ cdef extern from "stator/creation.hpp" namespace "stator" nogil:
     Array flip(const Array&, const optional[vector[int64_t]]&) except +translate_exception
     Array matrix_transpose(const Array&) except +translate_exception
     Array diagonal(const Array&, int64_t) except +translate_exception
+    vector[Array] broadcast_arrays(const vector[Array]&) except +translate_exception
+    vector[Array] meshgrid(const vector[Array]&, cbool) except +translate_exception
     vector[Array] unstack(const Array&, int64_t) except +translate_exception
 
     ctypedef enum IndexType "stator::Index::Type":
