@@ -146,16 +146,20 @@ cdef int form_of(str op, object approximate) except -1:
 def gelu(x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x * Phi(x). approximate: "none" (erf), "tanh", or "sigmoid" (x * sigmoid(1.702 x)). Asynchronous."""
     cdef int form = form_of("nn.gelu", approximate)
-    return unary_op((op_table.gelu, op_table.gelu_tanh, op_table.gelu_sigmoid)[form], as_array(x, "nn.gelu"), dtype,
-                    out)
+    cdef op_table.Op op = op_table.gelu
+    if form > 0:
+        op = op_table.gelu_tanh if form == 1 else op_table.gelu_sigmoid
+    return unary_op(op, as_array(x, "nn.gelu"), dtype, out)
 
 
 def gelu_backward(grad: Array, x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None,
                   out: Array | None = None) -> Array:
     """The gradient of gelu's input, for the form that `approximate` names. Asynchronous."""
     cdef int form = form_of("nn.gelu_backward", approximate)
-    return binary_op((op_table.gelu_backward, op_table.gelu_tanh_backward, op_table.gelu_sigmoid_backward)[form], grad,
-                     x, dtype, out)
+    cdef op_table.Op op = op_table.gelu_backward
+    if form > 0:
+        op = op_table.gelu_tanh_backward if form == 1 else op_table.gelu_sigmoid_backward
+    return binary_op(op, grad, x, dtype, out)
 
 
 def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex | None = None, *,
