@@ -1,6 +1,7 @@
 // Views that add, drop, move or turn round axes: no kernel, no copy.
 #include "core/context.hpp"
 #include "core/overlap.hpp"
+#include "ops/axes.hpp"
 #include "ops/views.hpp"
 
 #include <stator/creation.hpp>
@@ -11,17 +12,6 @@
 
 namespace stator {
 namespace {
-
-// One entry an axis of `ndim`: whether it is named. AxisError for an axis out of range or named twice.
-std::vector<bool> named_axes(const std::string& op, std::span<const int64_t> axes, int ndim) {
-  std::vector<bool> named(size_t(ndim), false);
-  for (const int64_t axis : axes) {
-    const auto d = size_t(normalize_axis(op, axis, ndim));
-    if (named[d]) throw AxisError(op, "axis " + std::to_string(axis) + " is named twice", "name each axis once");
-    named[d] = true;
-  }
-  return named;
-}
 
 Array with(const Array& x, Dims shape, Dims strides, int64_t offset) {
   return Array(x.buffer(), x.dtype(), std::move(shape), std::move(strides), offset);

@@ -1,6 +1,7 @@
 #include <stator/reduction_gradients.hpp>
 
 #include "core/op_call.hpp"
+#include "ops/axes.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
 
@@ -17,15 +18,7 @@ namespace stator::nn {
 namespace {
 
 std::vector<bool> reduced_axes(const OpCall& call, int ndim, const ReductionGradientOptions& o) {
-  std::vector<bool> reduced(size_t(ndim), !o.axes);
-  if (!o.axes) return reduced;
-  for (const int64_t axis : *o.axes) {
-    const auto d = size_t(normalize_axis(call.name(), axis, ndim));
-    if (reduced[d])
-      throw AxisError(std::string(call.name()), "axis " + std::to_string(axis) + " is repeated", "name each axis once");
-    reduced[d] = true;
-  }
-  return reduced;
+  return o.axes ? named_axes(call.name(), *o.axes, ndim) : std::vector<bool>(size_t(ndim), true);
 }
 
 // grad as a view of the shape that was reduced: stride 0 where an axis is gone.

@@ -1,6 +1,7 @@
 #include <stator/reductions.hpp>
 
 #include "core/op_call.hpp"
+#include "ops/axes.hpp"
 #include "ops/reduction_rules.hpp"
 
 #include <stator/creation.hpp>
@@ -51,18 +52,11 @@ Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
 
 // Whether each axis is reduced.
 std::vector<bool> chosen_axes(const OpInfo& row, const Array& x, const std::optional<std::vector<int64_t>>& axes) {
-  std::vector<bool> reduced(size_t(x.ndim()), !axes);
-  if (!axes) return reduced;
+  if (!axes) return std::vector<bool>(size_t(x.ndim()), true);
   if (positional(row) && axes->size() != 1)
     throw AxisError(std::string(row.call), std::to_string(axes->size()) + " axes",
                     "pass one axis, or none for the flat index");
-  for (const int64_t axis : *axes) {
-    const auto d = size_t(normalize_axis(row.call, axis, x.ndim()));
-    if (reduced[d])
-      throw AxisError(std::string(row.call), "axis " + std::to_string(axis) + " is repeated", "name each axis once");
-    reduced[d] = true;
-  }
-  return reduced;
+  return named_axes(row.call, *axes, x.ndim());
 }
 
 Dims result_shape(const Dims& shape, const std::vector<bool>& reduced, bool keepdims) {

@@ -1,6 +1,7 @@
 // Views: no kernel, no copy (but reshape, when the strides cannot express the shape).
 #include "core/context.hpp"
 #include "core/overlap.hpp"
+#include "ops/axes.hpp"
 #include "ops/views.hpp"
 
 #include <stator/creation.hpp>
@@ -90,12 +91,10 @@ Array permute_dims(const Array& x, std::span<const int64_t> axes) {
   if (int(axes.size()) != x.ndim()) {
     throw ShapeError(op, std::to_string(axes.size()) + " axes for shape " + str(x.shape()), "Name every axis once");
   }
+  named_axes(op, axes, x.ndim());  // the checks
   Dims shape, strides;
-  uint32_t seen = 0;
   for (int64_t axis : axes) {
     const int d = normalize_axis(op, axis, x.ndim());
-    if (seen >> d & 1) throw AxisError(op, "axis " + std::to_string(axis) + " is named twice", "Name every axis once");
-    seen |= uint32_t(1) << d;
     shape.push_back(x.shape()[d]);
     strides.push_back(x.strides()[d]);
   }

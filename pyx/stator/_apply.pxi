@@ -180,13 +180,7 @@ cdef Array astype_op(Array x, object dtype, bint copy):
 
 cdef Array swap_last(Array x):
     cdef Array out = new_array(x.backend)
-    cdef Dims axes = Dims(x.c.ndim(), <int64_t>0)
-    cdef int i, last = x.c.ndim() - 1
-    for i in range(last - 1):
-        axes[i] = i
-    axes[last - 1] = last
-    axes[last] = last - 1
-    out.c = creation.permute_dims(x.c, Int64Span(axes.data(), axes.size()))
+    out.c = creation.matrix_transpose(x.c)
     return out
 
 
