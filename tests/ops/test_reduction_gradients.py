@@ -1,6 +1,8 @@
 """Gradients of sum, mean and prod against their formulas in wide NumPy, and against differences."""
 
 import zlib
+from fractions import Fraction
+from math import prod
 
 import inputs
 import ml_dtypes  # noqa: F401  (registers bfloat16 with NumPy)
@@ -192,3 +194,21 @@ def test_bad_input_has_its_type(be):
             call()
         assert caught.value.op.startswith("nn.")
         assert caught.value.remedy
+
+
+@pytest.mark.parametrize("exponent", [99, -97])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_product_out_of_range_whose_gradient_is_not(be, axis, exponent):
+    """Each factor is of moderate size, their product is infinite or has lost digits."""
+    x = np.linspace(1.01, 1.99, 40 * 11).reshape(40, 11) * 2.0**exponent
+    grad = np.full(40, 1.3 * 2.0 ** (-2 * exponent))
+    got = stator.nn.prod_backward(be.asarray(grad), be.asarray(x if axis else np.ascontiguousarray(x.T)), axis=axis)
+    got = got.to_numpy() if axis else got.to_numpy().T
+    with np.errstate(over="ignore", under="ignore"):
+        products = np.prod(x, axis=1)
+    assert (np.isinf(products) | (products < 1e-300)).all()
+    for row, ours in zip(x, got, strict=True):
+        factors_of_row = [Fraction(v) for v in row]
+        whole = Fraction(grad[0]) * prod(factors_of_row)
+        want = np.array([float(whole / v) for v in factors_of_row])
+        np.testing.assert_allclose(ours, want, rtol=4 * 2.0**-52)
