@@ -1,5 +1,5 @@
-// What a kernel source is written with in place of CUDA keywords. One source, a compilation for each column: cuda (nvcc),
-// host_v2 to host_v4 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
+// What a kernel source is written with in place of CUDA keywords. One source, a compilation for each column: cuda
+// (nvcc), host_v2 to host_v4 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
 #pragma once
 
 #include "device/abi.hpp"
@@ -40,6 +40,9 @@
 #define STATOR_FN inline __attribute__((always_inline))
 #define STATOR_CALL inline __attribute__((noinline))
 #endif
+
+// What launchers of one family share, once in a unit: inlined into each of them it would be half of the host code.
+#define STATOR_COMMON __attribute__((noinline))
 
 namespace stator::STATOR_COLUMN {
 

@@ -125,14 +125,74 @@ STATOR_FN void store_as(void* base, DType d, int64_t i, C value) {
 #undef STATOR_CASE
 }
 
-// The same as calls.
+// The same as calls, in little code: every kernel carries its own copy of what it calls. Integers move as 64 bits and
+// are extended or cut by their size; wrapping and saturation come out as in convert.
+namespace detail {
+
+STATOR_FN int64_t load_integer(const void* base, DType d, int64_t i) {
+  uint64_t bits;
+  const int size = itemsize(d);
+  switch (size) {
+    case 1: bits = static_cast<const uint8_t*>(base)[i]; break;
+    case 2: bits = static_cast<const uint16_t*>(base)[i]; break;
+    case 4: bits = static_cast<const uint32_t*>(base)[i]; break;
+    default: return static_cast<const int64_t*>(base)[i];
+  }
+  const int unused = 64 - 8 * size;
+  return in(d, dtypes::signed_integers) ? int64_t(bits << unused) >> unused : int64_t(bits);
+}
+
+STATOR_FN void store_integer(void* base, int size, int64_t i, int64_t bits) {
+  switch (size) {
+    case 1: static_cast<uint8_t*>(base)[i] = uint8_t(bits); break;
+    case 2: static_cast<uint16_t*>(base)[i] = uint16_t(bits); break;
+    case 4: static_cast<uint32_t*>(base)[i] = uint32_t(bits); break;
+    default: static_cast<int64_t*>(base)[i] = bits;
+  }
+}
+
+// The bits of an integer dtype narrower than uint64 for a value that may not fit.
+template <class C>
+STATOR_FN int64_t narrowed(DType d, C value) {
+  int64_t v = convert<int64_t>(value);
+  if constexpr (!std::is_integral_v<C>) {
+    const bool is_signed = in(d, dtypes::signed_integers);
+    const int64_t high = int64_t(~uint64_t(0) >> (64 - 8 * itemsize(d) + int(is_signed)));
+    const int64_t low = is_signed ? -high - 1 : 0;
+    v = v < low ? low : v > high ? high : v;
+  }
+  return v;
+}
+
+}  // namespace detail
+
 template <class C>
 STATOR_CALL C load_one(const void* base, DType d, int64_t i) {
-  return load_as<C>(base, d, i);
+  switch (d) {
+    case DType::uint64: return convert<C>(static_cast<const uint64_t*>(base)[i]);
+    case DType::float16: return convert<C>(static_cast<const float16*>(base)[i]);
+    case DType::bfloat16: return convert<C>(static_cast<const bfloat16*>(base)[i]);
+    case DType::float32: return convert<C>(static_cast<const float*>(base)[i]);
+    case DType::float64: return convert<C>(static_cast<const double*>(base)[i]);
+    case DType::complex64: return convert<C>(static_cast<const complex64*>(base)[i]);
+    case DType::complex128: return convert<C>(static_cast<const complex128*>(base)[i]);
+    default: return convert<C>(detail::load_integer(base, d, i));
+  }
 }
+
 template <class C>
 STATOR_CALL void store_one(void* base, DType d, int64_t i, C value) {
-  store_as(base, d, i, value);
+  switch (d) {
+    case DType::bool_: static_cast<bool*>(base)[i] = convert<bool>(value); return;
+    case DType::uint64: static_cast<uint64_t*>(base)[i] = convert<uint64_t>(value); return;
+    case DType::float16: static_cast<float16*>(base)[i] = convert<float16>(value); return;
+    case DType::bfloat16: static_cast<bfloat16*>(base)[i] = convert<bfloat16>(value); return;
+    case DType::float32: static_cast<float*>(base)[i] = convert<float>(value); return;
+    case DType::float64: static_cast<double*>(base)[i] = convert<double>(value); return;
+    case DType::complex64: static_cast<complex64*>(base)[i] = convert<complex64>(value); return;
+    case DType::complex128: static_cast<complex128*>(base)[i] = convert<complex128>(value); return;
+    default: detail::store_integer(base, itemsize(d), i, detail::narrowed(d, value));
+  }
 }
 
 // N elements, or where they are: passed in registers, also through a call.
@@ -159,22 +219,32 @@ STATOR_FN void store_each(const Items<C, N>& value, T* base, const Items<int64_t
 }
 }  // namespace detail
 
-// The first `count` of N elements, one switch for all of them.
-template <class C, int N>
+// The first `count` of N elements of dtype d: at once where d is one of Together, else one by one.
+template <class C, DTypeSet Together, int N>
 STATOR_CALL Items<C, N> load_many(const void* base, DType d, Items<int64_t, N> at, int count) {
-#define STATOR_CASE(name, type) \
-  case DType::name: return detail::load_each<C>(static_cast<const type*>(base), at, count);
+#define STATOR_CASE(name, type)                                                                                      \
+  case DType::name:                                                                                                  \
+    if constexpr (in(DType::name, Together)) return detail::load_each<C>(static_cast<const type*>(base), at, count); \
+    break;
   STATOR_DTYPE_SWITCH(d, STATOR_CASE)
 #undef STATOR_CASE
-  __builtin_unreachable();
+  Items<C, N> out;
+  STATOR_UNROLL()
+  for (int k = 0; k < N; ++k) out[k] = k < count ? load_one<C>(base, d, at[k]) : C(0);
+  return out;
 }
 
-template <class C, int N>
+template <class C, DTypeSet Together, int N>
 STATOR_CALL void store_many(void* base, DType d, Items<int64_t, N> at, Items<C, N> value, int count) {
-#define STATOR_CASE(name, type) \
-  case DType::name: return detail::store_each(value, static_cast<type*>(base), at, count);
+#define STATOR_CASE(name, type)                                                                                     \
+  case DType::name:                                                                                                 \
+    if constexpr (in(DType::name, Together)) return detail::store_each(value, static_cast<type*>(base), at, count); \
+    break;
   STATOR_DTYPE_SWITCH(d, STATOR_CASE)
 #undef STATOR_CASE
+  STATOR_UNROLL()
+  for (int k = 0; k < N; ++k)
+    if (k < count) store_one(base, d, at[k], value[k]);
 }
 
 }  // namespace stator::STATOR_COLUMN

@@ -30,6 +30,30 @@ struct FastDivmod {
   }
 };
 
+// The same for 0 <= n < 2^63 and 1 <= divisor < 2^63, at a few times the cost on cuda.
+struct FastDivmod64 {
+  uint64_t divisor = 1, multiplier = 0;
+  uint32_t shift = 0;
+
+  FastDivmod64() = default;
+  explicit FastDivmod64(int64_t d) : divisor(uint64_t(d)) {
+    using Wide = unsigned __int128;
+    while ((uint64_t(1) << shift) < divisor) ++shift;
+    multiplier = uint64_t(((Wide(1) << 64) * ((Wide(1) << shift) - divisor)) / divisor + 1);
+  }
+
+  STATOR_FN int64_t divmod(int64_t n, int64_t& remainder) const {
+#if defined(STATOR_HOST)
+    const uint64_t high = uint64_t((unsigned __int128)(n)*multiplier >> 64);
+#else
+    const uint64_t high = __umul64hi(uint64_t(n), multiplier);
+#endif
+    const int64_t quotient = int64_t((high + uint64_t(n)) >> shift);
+    remainder = n - quotient * int64_t(divisor);
+    return quotient;
+  }
+};
+
 struct PlainDivmod {
   int64_t divisor = 1;
 

@@ -89,19 +89,25 @@ STATOR_FN void store_side_by_side(T* p, const Items<C, N>& value) {
 // The alignment, in bytes, that load_items and store_items ask of N elements.
 constexpr int items_alignment(int itemsize, int n) { return n * itemsize < 16 ? n * itemsize : 16; }
 
-// N elements of any dtype, side by side: accesses of N elements, or of 16 bytes where they are wider than that.
-template <class C, int N>
+// N elements of a dtype of Together, side by side: accesses of N elements, or of 16 bytes where they are wider than
+// that.
+template <class C, DTypeSet Together, int N>
 STATOR_CALL Items<C, N> load_items(const void* base, DType d, int64_t at) {
-#define STATOR_CASE(name, type) \
-  case DType::name: return detail::load_side_by_side<C, N>(static_cast<const type*>(base) + at);
+#define STATOR_CASE(name, type)                                                    \
+  case DType::name:                                                                \
+    if constexpr (in(DType::name, Together))                                       \
+      return detail::load_side_by_side<C, N>(static_cast<const type*>(base) + at); \
+    break;
   STATOR_DTYPE_SWITCH(d, STATOR_CASE)
 #undef STATOR_CASE
   __builtin_unreachable();
 }
-template <class C, int N>
+template <class C, DTypeSet Together, int N>
 STATOR_CALL void store_items(void* base, DType d, int64_t at, Items<C, N> value) {
-#define STATOR_CASE(name, type) \
-  case DType::name: return detail::store_side_by_side(static_cast<type*>(base) + at, value);
+#define STATOR_CASE(name, type)                                                                                \
+  case DType::name:                                                                                            \
+    if constexpr (in(DType::name, Together)) detail::store_side_by_side(static_cast<type*>(base) + at, value); \
+    return;
   STATOR_DTYPE_SWITCH(d, STATOR_CASE)
 #undef STATOR_CASE
 }

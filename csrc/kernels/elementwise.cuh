@@ -1,5 +1,5 @@
-// From an op's row to its launcher: the dense kernel where all operands have one dtype, dense rows and little arithmetic,
-// else the general one.
+// From an op's row to its launcher: the dense kernel where all operands have one dtype, dense rows and little
+// arithmetic, else the general one.
 #pragma once
 
 #include "kernels/elementwise_dense.cuh"
@@ -20,13 +20,21 @@ struct real_of<complex<T>> {
 template <class T>
 using real_t = typename real_of<T>::type;
 
-// The storage type of immediates that are representable in it.
-template <class T, class C>
-bool narrow(const abi::ElementwiseOperand& in, T& out) {
-  C value;
-  std::memcpy(&value, in.value, sizeof(C));
-  out = T(value);
-  if constexpr (std::is_integral_v<C>) return C(out) == value;
+// Whether every array operand is of dtype T and the immediates are representable in it, which are then in `value`.
+template <class T, int N>
+STATOR_COMMON bool stored_as(const abi::Elementwise& e, T (&value)[N]) {
+  for (int k = 0; k < N; ++k) {
+    value[k] = T{};
+    if (!e.in[k].immediate) {
+      if (e.in[k].dtype != dtype_of_v<T>) return false;
+      continue;
+    }
+    wide_t<T> wide;
+    std::memcpy(&wide, e.in[k].value, sizeof(wide));
+    value[k] = T(wide);
+    if constexpr (std::is_integral_v<T>)
+      if (wide_t<T>(value[k]) != wide) return false;
+  }
   return true;
 }
 
@@ -35,12 +43,8 @@ bool try_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e)
   constexpr DType dtype = dtype_of_v<T>;
   constexpr bool to_bool = Rule == ResultRule::boolean;
   constexpr DType result = to_bool ? DType::bool_ : Rule == ResultRule::real ? real_part(dtype) : dtype;
-  if (e.out.dtype != result) return false;
-  T value[N] = {};
-  for (int k = 0; k < N; ++k) {
-    if (!e.in[k].immediate && e.in[k].dtype != dtype) return false;
-    if (e.in[k].immediate && !narrow<T, wide_t<T>>(e.in[k], value[k])) return false;
-  }
+  T value[N];
+  if (e.out.dtype != result || !stored_as(e, value)) return false;
   using S = representative_t<F, T>;
   using R = std::conditional_t<to_bool, bool, std::conditional_t<Rule == ResultRule::real, real_t<S>, S>>;
   S stored[N];
@@ -73,8 +77,8 @@ void elementwise(const abi::Queue& q, const abi::Elementwise& e) {
   STATOR_DTYPES(STATOR_X)
 #undef STATOR_X
   switch (e.compute) {
-#define STATOR_WIDE(dtype, type, set)                                                  \
-  case DType::dtype:                                                                   \
+#define STATOR_WIDE(dtype, type, set)                                                     \
+  case DType::dtype:                                                                      \
     if constexpr ((computed & (set)) != 0) return launch_strided<F, type, N>(q, name, e); \
     break;
     STATOR_WIDE(int64, int64_t, (dtypes::integers | dtypes::boolean) & ~dtype_bit(DType::uint64))

@@ -163,9 +163,11 @@ STATOR_KERNEL void elementwise_dense_kernel(Dense<T, R, N> p) {
   }
 }
 
-// False when the layout is not rows x cols or not aligned to whole accesses. `value[k]`: an immediate operand in the storage type.
-template <class F, class T, class R, int N>
-bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e, const T (&value)[N]) {
+// False when the layout is not rows x cols or not aligned to whole accesses. `value[k]`: an immediate operand in the
+// storage type. Functors share it.
+template <class T, class R, int N>
+STATOR_COMMON bool launch_dense_kernel(const abi::Queue& q, const char* name, const abi::Elementwise& e,
+                                       const T (&value)[N], void (*kernel)(Dense<T, R, N>)) {
   if (e.ndim > 2) return false;
   const int inner = e.ndim - 1, outer = e.ndim - 2;
   if (e.ndim > 0 && e.out.strides[inner] != 1) return false;
@@ -204,8 +206,13 @@ bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise&
   const int64_t blocks = fast_host ? ceil_div(e.size, DenseTuning::host_tile / int64_t(sizeof(T)))
                                    : std::max<int64_t>(1, ceil_div(p.units, block * DenseTuning::unroll<T, N>));
   if (blocks >= int64_t(1) << 31) return false;
-  launch(q, name, elementwise_dense_kernel<F, T, R, N, block>, {blocks, block}, p);
+  launch(q, name, kernel, {blocks, block}, p);
   return true;
+}
+
+template <class F, class T, class R, int N>
+bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e, const T (&value)[N]) {
+  return launch_dense_kernel<T, R, N>(q, name, e, value, elementwise_dense_kernel<F, T, R, N, DenseTuning::block>);
 }
 
 }  // namespace stator::STATOR_COLUMN

@@ -18,44 +18,56 @@ struct Layout {
   int32_t ndim;
   bool small;  // linear indices fit FastDivmod
 
-  // Offsets of every operand at M elements, by their numbers in row-major order. The loop over dimensions stays a loop:
-  // unrolled, it would be most of a kernel's code.
+  // Offsets of every operand at M elements, by their numbers in row-major order, where `small`. The loop over
+  // dimensions stays a loop: unrolled, it would be most of a kernel's code.
+  template <int M>
+  STATOR_FN void offsets(const int32_t (&linear)[M], Items<int64_t, M> (&at)[Operands]) const {
+    clear(at);
+    int32_t rest[M];
+    STATOR_UNROLL()
+    for (int u = 0; u < M; ++u) rest[u] = linear[u];
+    STATOR_UNROLL(1)
+    for (int d = ndim - 1; d >= 0; --d) {
+      STATOR_UNROLL()
+      for (int u = 0; u < M; ++u) {
+        int32_t coordinate = rest[u];
+        if (d > 0) rest[u] = divisor[d].divmod(rest[u], coordinate);
+        step(at, u, d, coordinate);
+      }
+    }
+  }
+
+  // The same for layouts of any size.
   template <int M>
   STATOR_FN void offsets(const int64_t (&linear)[M], Items<int64_t, M> (&at)[Operands]) const {
-    STATOR_UNROLL()
-    for (int k = 0; k < Operands; ++k)
-      STATOR_UNROLL()
-      for (int u = 0; u < M; ++u) at[k][u] = 0;
     if (small) {
-      int32_t rest[M];
+      int32_t near[M];
       STATOR_UNROLL()
-      for (int u = 0; u < M; ++u) rest[u] = int32_t(linear[u]);
-      STATOR_UNROLL(1)
-      for (int d = ndim - 1; d >= 0; --d) {
-        STATOR_UNROLL()
-        for (int u = 0; u < M; ++u) {
-          int32_t coordinate = rest[u];
-          if (d > 0) rest[u] = divisor[d].divmod(rest[u], coordinate);
-          step(at, u, d, coordinate);
-        }
-      }
-    } else {
-      int64_t rest[M];
+      for (int u = 0; u < M; ++u) near[u] = int32_t(linear[u]);
+      return offsets(near, at);
+    }
+    clear(at);
+    int64_t rest[M];
+    STATOR_UNROLL()
+    for (int u = 0; u < M; ++u) rest[u] = linear[u];
+    STATOR_UNROLL(1)
+    for (int d = ndim - 1; d >= 0; --d) {
       STATOR_UNROLL()
-      for (int u = 0; u < M; ++u) rest[u] = linear[u];
-      STATOR_UNROLL(1)
-      for (int d = ndim - 1; d >= 0; --d) {
-        STATOR_UNROLL()
-        for (int u = 0; u < M; ++u) {
-          const int64_t quotient = d > 0 ? rest[u] / shape[d] : 0;
-          step(at, u, d, rest[u] - quotient * shape[d]);
-          rest[u] = quotient;
-        }
+      for (int u = 0; u < M; ++u) {
+        const int64_t quotient = d > 0 ? rest[u] / shape[d] : 0;
+        step(at, u, d, rest[u] - quotient * shape[d]);
+        rest[u] = quotient;
       }
     }
   }
 
  private:
+  template <int M>
+  STATOR_FN static void clear(Items<int64_t, M> (&at)[Operands]) {
+    STATOR_UNROLL()
+    for (int k = 0; k < Operands; ++k) STATOR_UNROLL()
+    for (int u = 0; u < M; ++u) at[k][u] = 0;
+  }
   template <int M>
   STATOR_FN void step(Items<int64_t, M> (&at)[Operands], int u, int d, int64_t coordinate) const {
     STATOR_UNROLL()
@@ -63,12 +75,15 @@ struct Layout {
   }
 };
 
+// Sizes whose linear indices fit FastDivmod, with room for those of threads past the end.
+inline constexpr int64_t largest_small_size = (int64_t(1) << 31) - (int64_t(1) << 16) - 1;
+
 template <int Operands>
 Layout<Operands> make_layout(const abi::Elementwise& e) {
   Layout<Operands> l;
   l.size = e.size;
   l.ndim = e.ndim;
-  l.small = e.size + (int64_t(1) << 16) < int64_t(1) << 31;
+  l.small = e.size <= largest_small_size;
   for (int d = 0; d < e.ndim; ++d) {
     l.shape[d] = e.shape[d];
     l.strides[0][d] = e.out.strides[d];
@@ -76,6 +91,27 @@ Layout<Operands> make_layout(const abi::Elementwise& e) {
     if (l.small) l.divisor[d] = FastDivmod(int32_t(e.shape[d]));
   }
   return l;
+}
+
+// f(piece, number of its first element) for pieces of at most largest_small_size elements, halves of the outermost
+// axis.
+template <class F>
+void in_small_pieces(const abi::Elementwise& e, int64_t first, const F& f) {
+  if (e.size <= largest_small_size) return f(e, first);
+  const int64_t extent = e.shape[0], line = e.size / extent;
+  for (const bool upper : {false, true}) {
+    abi::Elementwise piece = e;
+    const int64_t skipped = upper ? extent / 2 : 0;
+    piece.shape[0] = upper ? extent - skipped : extent / 2;
+    piece.size = piece.shape[0] * line;
+    const auto skip = [=](abi::ElementwiseOperand& operand) {
+      if (operand.data != nullptr)
+        operand.data = static_cast<char*>(operand.data) + skipped * operand.strides[0] * itemsize(operand.dtype);
+    };
+    skip(piece.out);
+    for (int k = 0; k < e.input_count; ++k) skip(piece.in[k]);
+    in_small_pieces(piece, first + skipped * line, f);
+  }
 }
 
 // Whether an operand is dense in row-major order.

@@ -61,9 +61,9 @@ void store_runs(const C* values, void* base, DType dtype, Walk walk) {
   }
 }
 
-#define STATOR_RUNS(C)                                                                     \
-  template void load_line<C>(C*, const void*, DType, int64_t, int64_t, int64_t);           \
-  template void load_runs<C>(C*, const void*, DType, Walk); \
+#define STATOR_RUNS(C)                                                           \
+  template void load_line<C>(C*, const void*, DType, int64_t, int64_t, int64_t); \
+  template void load_runs<C>(C*, const void*, DType, Walk);                      \
   template void store_runs<C>(const C*, void*, DType, Walk);
 STATOR_RUNS(int64_t)
 STATOR_RUNS(uint64_t)

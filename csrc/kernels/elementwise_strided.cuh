@@ -31,6 +31,7 @@ struct Strided {
   const void* in[N];  // null: `value`
   C value[N];
   DType out_dtype, dtype[N];
+  int64_t position;  // of the first element in the whole operation
   bool dense;        // neighbouring elements lie side by side in every operand that moves
   bool wide[N + 1];  // ... and are aligned for accesses of a thread's elements
   abi::ErrorSlot slot;
@@ -48,6 +49,9 @@ STATOR_FN auto call(const C (&x)[N]) {
   return call_at<F>(x, std::make_integer_sequence<int, N>{});
 }
 
+template <class F, class C, int... K>
+auto result_of(std::integer_sequence<int, K...>) -> decltype(F{}((static_cast<void>(K), C{})...));
+
 template <class F, class C>
 STATOR_FN bool faults(const C (&x)[2]) {
   return F::faults(x[0], x[1]);
@@ -64,20 +68,22 @@ STATOR_FN Items<C, M> load_operand(const Strided<C, N>& p, int k, const Items<in
   const bool side_by_side = p.wide[k + 1] && count == M;
   if (p.dtype[k] == dtype_of_v<C>)
     return side_by_side ? load_side_by_side<C, M>(own + at[0]) : load_each<C>(own, at, count);
-  return side_by_side ? load_items<C, M>(p.in[k], p.dtype[k], at[0]) : load_many<C>(p.in[k], p.dtype[k], at, count);
+  if constexpr (companions<C> != 0 && M > 1)
+    if (side_by_side) return load_items<C, companions<C>, M>(p.in[k], p.dtype[k], at[0]);
+  return load_many<C, M == 1 ? 0 : companions<C>>(p.in[k], p.dtype[k], at, count);
 }
 
 // Blocks have threads.
 template <class F, class C, int N, int Size>
 STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
   constexpr int Count = StridedTuning::items<F, C>;
-  const int64_t thread = group.block() * Size + group.rank();
-  const int64_t first = p.dense ? thread * Count : group.block() * (Size * Count) + group.rank();
+  const int32_t begin = int32_t(group.block()) * (Size * Count), size = int32_t(p.layout.size);
+  const int32_t first = p.dense ? begin + group.rank() * Count : begin + group.rank();
   const int apart = p.dense ? 1 : Size;
-  if (first >= p.layout.size) return;
-  const int64_t left = (p.layout.size - first + apart - 1) / apart;
-  const int count = left < Count ? int(left) : Count;
-  int64_t linear[Count];
+  if (first >= size) return;
+  const int32_t left = p.dense ? size - first : (size - first + Size - 1) / Size;
+  const int count = left < Count ? left : Count;
+  int32_t linear[Count];
   STATOR_UNROLL()
   for (int u = 0; u < Count; ++u) linear[u] = u < count ? first + u * apart : first;
   Items<int64_t, Count> at[N + 1];
@@ -101,7 +107,7 @@ STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
     for (int k = 0; k < N; ++k) element[k] = x[k][u];
     y[u] = call<F>(element);
     if constexpr (Faulting<F> && std::is_integral_v<C>) {
-      if (u < count && faults<F>(element)) report_fault(p, first + u * apart, element[N - 1]);
+      if (u < count && faults<F>(element)) report_fault(p, p.position + first + u * apart, element[N - 1]);
     }
   }
   const bool side_by_side = p.wide[0] && count == Count;
@@ -111,11 +117,11 @@ STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
       store_side_by_side(out + at[0][0], y);
     else
       store_each(y, out, at[0], count);
-  } else if (side_by_side) {
-    store_items(p.out, p.out_dtype, at[0][0], y);
-  } else {
-    store_many(p.out, p.out_dtype, at[0], y, count);
+    return;
   }
+  if constexpr (companions<Y> != 0 && Count > 1)
+    if (side_by_side) return store_items<Y, companions<Y>>(p.out, p.out_dtype, at[0][0], y);
+  store_many<Y, Count == 1 ? 0 : companions<Y>>(p.out, p.out_dtype, at[0], y, count);
 }
 
 // One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place, and what
@@ -179,7 +185,7 @@ STATOR_FN void strided_chunks(const Group<Size>& group, const Strided<C, N>& p, 
       int64_t bad = 0;
       for (int64_t i = 0; i < n; ++i) bad += F::faults(x[K][i]...);
       for (int64_t i = 0; bad > 0 && i < n; ++i)
-        if (F::faults(x[K][i]...)) report_fault(p, at + i, x[N - 1][i]), bad = 0;
+        if (F::faults(x[K][i]...)) report_fault(p, p.position + at + i, x[N - 1][i]), bad = 0;
     }
     if (!dense_out) store_runs(y, p.out, p.out_dtype, Walk{l.shape, l.strides[0], l.ndim, at, n});
   }
@@ -197,35 +203,56 @@ STATOR_KERNEL void elementwise_strided_kernel(Strided<C, N> p) {
 }
 
 namespace detail {
-template <int Count>
-bool is_wide(const abi::Elementwise& e, const abi::ElementwiseOperand& operand) {
+inline bool is_wide(const abi::Elementwise& e, const abi::ElementwiseOperand& operand, DType computed, int count) {
+  if (operand.dtype != computed && !in(operand.dtype, companions_of(computed))) return false;
   return e.ndim == 1 && operand.strides[0] == 1 &&
-         reinterpret_cast<uintptr_t>(operand.data) % items_alignment(itemsize(operand.dtype), Count) == 0;
+         reinterpret_cast<uintptr_t>(operand.data) % items_alignment(itemsize(operand.dtype), count) == 0;
 }
-}  // namespace detail
 
-template <class F, class C, int N>
-void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
-  Strided<C, N> p;
+// Threads take `count` elements each, results are of dtype `result`. Not inlined: functors share it.
+template <class C, int N>
+STATOR_COMMON void prepare(Strided<C, N>& p, const abi::Queue& q, const abi::Elementwise& e, DType result, int count) {
   p.layout = make_layout<N + 1>(e);
   p.out = e.out.data;
   p.out_dtype = e.out.dtype;
-  constexpr int count = StridedTuning::items<F, C>;
   p.dense = e.ndim == 0 || (e.ndim == 1 && e.out.strides[0] == 1);
-  p.wide[0] = detail::is_wide<count>(e, e.out);
+  p.wide[0] = is_wide(e, e.out, result, count);
   for (int k = 0; k < N; ++k) {
     p.in[k] = e.in[k].immediate ? nullptr : e.in[k].data;
     p.dtype[k] = e.in[k].dtype;
     std::memcpy(&p.value[k], e.in[k].value, sizeof(C));
-    p.wide[k + 1] = p.in[k] != nullptr && detail::is_wide<count>(e, e.in[k]);
+    p.wide[k + 1] = p.in[k] != nullptr && is_wide(e, e.in[k], dtype_of_v<C>, count);
     p.dense = p.dense && (p.in[k] == nullptr || e.ndim == 0 || e.in[k].strides[0] == 0 || e.in[k].strides[0] == 1);
   }
   for (int k = 0; k <= N; ++k) p.wide[k] = p.wide[k] && p.dense;
   p.slot = q.slot;
   p.op = q.op;
+}
+
+template <class C, int N>
+STATOR_COMMON void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e,
+                                  void (*kernel)(Strided<C, N>), DType result, int count) {
   constexpr int block = StridedTuning::block;
   const int64_t tile = fast_host ? StridedTuning::host_tile : block * count;
-  launch(q, name, elementwise_strided_kernel<F, C, N, block>, {ceil_div(e.size, tile), block}, p);
+  Strided<C, N> p;
+  const auto launch_piece = [&](const abi::Elementwise& piece, int64_t position) {
+    prepare(p, q, piece, result, count);
+    p.position = position;
+    launch(q, name, kernel, {ceil_div(piece.size, tile), block}, p);
+  };
+  // The fast host counts in 64 bits all the way.
+  if constexpr (fast_host)
+    launch_piece(e, 0);
+  else
+    in_small_pieces(e, 0, launch_piece);
+}
+}  // namespace detail
+
+template <class F, class C, int N>
+void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
+  using Y = decltype(detail::result_of<F, C>(std::make_integer_sequence<int, N>{}));
+  detail::launch_strided<C, N>(q, name, e, elementwise_strided_kernel<F, C, N, StridedTuning::block>, dtype_of_v<Y>,
+                               StridedTuning::items<F, C>);
 }
 
 }  // namespace stator::STATOR_COLUMN

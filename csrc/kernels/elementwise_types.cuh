@@ -37,6 +37,18 @@ struct representative<F, T> {
 template <class F, class T>
 using representative_t = typename representative<F, T>::type;
 
+// The dtypes that a thread of the general kernel converts several elements of at a time, to and from C. Those of the
+// others pass one by one: code for all of them at once would be four fifths of a kernel.
+constexpr DTypeSet companions_of(DType compute) {
+  switch (compute) {
+    case DType::float32: return dtypes::floats & ~dtypes::full_floats;
+    case DType::int64: return dtype_bit(DType::int32);
+    default: return 0;
+  }
+}
+template <class C>
+inline constexpr DTypeSet companions = companions_of(dtype_of_v<C>);
+
 // What functors say of themselves:
 // light: the arithmetic is an instruction or two, so each storage type is worth a dense kernel that converts nothing.
 // dense_dtypes: the same, for these storage types only.

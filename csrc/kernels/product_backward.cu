@@ -12,9 +12,9 @@ namespace {
 
 struct ProductTuning {
   static constexpr int block = 256;
-  static constexpr int across = 32;                              // products side by side
-  static constexpr int width = 512;                              // elements of a fast-host step
-  static constexpr int lanes = 32;                               // of a fast-host row; 16 would be unrolled, not vectorised
+  static constexpr int across = 32;  // products side by side
+  static constexpr int width = 512;  // elements of a fast-host step
+  static constexpr int lanes = 32;   // of a fast-host row; 16 would be unrolled, not vectorised
   static constexpr int64_t share = by_column<16, 32768>::value;  // least factors of a part, of a thread or a block
   static constexpr int64_t least = 32768;                        // factors of a fast-host block
 };
@@ -126,13 +126,15 @@ STATOR_FN void for_each_run(const abi::ProductBackward& p, const ProductTile& t,
 
 // result[i]: the gradient of v[i], a factor of the i-th of `all`, or of its only product where Same.
 template <bool Same, class T>
-STATOR_FN void gradients(const Factors* all, const double* quick, const T* grad, const double* v, int count, T* result) {
+STATOR_FN void gradients(const Factors* all, const double* quick, const T* grad, const double* v, int count,
+                         T* result) {
   int far = 0;
   for (int i = 0; i < count; ++i) far += !is_moderate(v[i]) | (quick[Same ? 0 : i] == 0);
   if (far == 0)
     for (int i = 0; i < count; ++i) result[i] = T(double(grad[Same ? 0 : i]) * (quick[Same ? 0 : i] / v[i]));
   else
-    for (int i = 0; i < count; ++i) result[i] = gradient_of(all[Same ? 0 : i], quick[Same ? 0 : i], v[i], grad[Same ? 0 : i]);
+    for (int i = 0; i < count; ++i)
+      result[i] = gradient_of(all[Same ? 0 : i], quick[Same ? 0 : i], v[i], grad[Same ? 0 : i]);
 }
 
 template <class T>

@@ -66,7 +66,8 @@ struct SumOf {
     if constexpr (std::is_integral_v<C>)
       return total;
     else if constexpr (is_complex<C>)
-      return mode.finish == Finish::mean ? complex<double>{total.re / double(n), total.im / double(n)} : complex<double>{total.re, total.im};
+      return mode.finish == Finish::mean ? complex<double>{total.re / double(n), total.im / double(n)}
+                                         : complex<double>{total.re, total.im};
     else
       return mode.finish == Finish::mean ? total / double(n) : total;
   }
@@ -78,7 +79,8 @@ struct ProductOf {
   using In = In_;
   static constexpr bool located = false;
   static constexpr int run = 127;
-  using Acc = std::conditional_t<std::is_same_v<C, float>, double, std::conditional_t<std::is_same_v<C, complex<float>>, complex<double>, C>>;
+  using Acc = std::conditional_t<std::is_same_v<C, float>, double,
+                                 std::conditional_t<std::is_same_v<C, complex<float>>, complex<double>, C>>;
   using Lane = Acc;
   template <int W>
   using Lanes = PlainLanes<ProductOf, W>;

@@ -49,6 +49,7 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
     int64_t row = t.begin + y;
     if (w.mask != nullptr) {
       const bool* const mask = w.mask + t.mask_base + x * w.mask_column_step;
+      STATOR_UNROLL(1)
       for (; row < t.end; row += high)
         if (mask[w.reduced.mask_offset(row)])
           acc = r.combine(acc, r.single(source.at(at + w.reduced.offset(row)), row));
@@ -57,6 +58,7 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
       typename R::template Lanes<U> lanes;
       lanes.clear(r, U);
       const int64_t first = row;
+      STATOR_UNROLL(1)
       for (int k = 0; k < R::run && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
         typename R::In value[U];
         STATOR_UNROLL()
@@ -66,6 +68,7 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
       }
       acc = r.combine(acc, lanes.total(r, first, int64_t(U) * high, high));
     }
+    STATOR_UNROLL(1)
     for (; row < t.end; row += high) acc = r.combine(acc, r.single(source.at(at + w.reduced.offset(row)), row));
   }
   acc = fold_threads(r, group, acc, w.threads, group.size);
@@ -75,16 +78,18 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
     if (mine) partials[t.split * w.tile + x] = acc;
     if (!group.last_block(w.counters + t.group, uint32_t(w.splits))) return;
     acc = r.identity();
-    if (x < t.width)
+    if (x < t.width) {
+      STATOR_UNROLL(1)
       for (int s = y; s < w.splits; s += high) acc = r.combine(acc, partials[s * w.tile + x]);
+    }
     acc = fold_threads(r, group, acc, w.threads, group.size);
   }
   if (mine) store_result(r, w, t.column + x, acc);
 }
 
 template <class R, class T>
-STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Typed<T>& source, int64_t offset,
-                         int64_t step, int width, int k) {
+STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Typed<T>& source,
+                         int64_t offset, int64_t step, int width, int k) {
   const T* const p = source.p + offset;
   if (step == 1)
 #pragma GCC ivdep
@@ -93,8 +98,8 @@ STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::wi
     for (int j = 0; j < width; ++j) lanes.enter(r, j, p[j * step], k);
 }
 template <class R, class C>
-STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Any<C>& source, int64_t offset,
-                         int64_t step, int width, int k) {
+STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Any<C>& source,
+                         int64_t offset, int64_t step, int width, int k) {
   constexpr int piece = 64;
   C value[piece];
   for (int j = 0; j < width; j += piece) {
@@ -125,8 +130,7 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
     const bool* const mask = w.mask + t.mask_base + w.reduced.mask_offset(row);
     const int64_t at = t.base + w.reduced.offset(row);
     for (int j = 0; j < width; ++j)
-      if (mask[j * w.mask_column_step])
-        acc[j] = r.combine(acc[j], r.single(source.at(at + j * w.column_step), row));
+      if (mask[j * w.mask_column_step]) acc[j] = r.combine(acc[j], r.single(source.at(at + j * w.column_step), row));
   }
   while (row < t.end) {
     lanes.clear(r, together * width);

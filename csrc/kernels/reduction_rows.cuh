@@ -8,8 +8,9 @@ namespace stator::STATOR_COLUMN {
 // Elements side by side in one step of a thread: 16 bytes on cuda. On the fast host enough to hide the latency of the
 // accumulation, and at least 32, as g++ unrolls shorter loops before it could vectorise them.
 template <class R>
-inline constexpr int row_lanes =
-    fast_host && is_complex<typename R::In> ? 8 : fast_host ? std::max(32, 64 / int(sizeof(typename R::template Lanes<1>)) * 2) : vector_width<typename R::In>;
+inline constexpr int row_lanes = fast_host && is_complex<typename R::In> ? 8
+                                 : fast_host ? std::max(32, 64 / int(sizeof(typename R::template Lanes<1>)) * 2)
+                                             : vector_width<typename R::In>;
 
 // `steps` times W elements, `stride` apart, each into a lane of its own; the first is at position `at`.
 template <class R, int W>
@@ -32,7 +33,8 @@ STATOR_FN typename R::Acc reduce_lanes(const R& r, const typename R::In* from, i
 
 // n adjacent elements, of which this is thread `member` of `members`; p[0] is at position `first`.
 template <class R>
-STATOR_FN typename R::Acc reduce_run(const R& r, const typename R::In* p, int64_t n, int64_t first, int member, int members) {
+STATOR_FN typename R::Acc reduce_run(const R& r, const typename R::In* p, int64_t n, int64_t first, int member,
+                                     int members) {
   using In = typename R::In;
   constexpr int W = row_lanes<R>;
   typename R::Acc acc = r.identity();
@@ -41,10 +43,12 @@ STATOR_FN typename R::Acc reduce_run(const R& r, const typename R::In* p, int64_
     const int past = int(reinterpret_cast<uintptr_t>(p) % (W * sizeof(In)) / sizeof(In));
     head = past == 0 ? 0 : W - past;
     if (head > n) head = n;
+    STATOR_UNROLL(1)
     for (int64_t i = member; i < head; i += members) acc = r.combine(acc, r.single(p[i], first + i));
   }
   const In* const body = p + head;
   const int64_t vectors = (n - head) / W, stride = int64_t(members) * W;
+  STATOR_UNROLL(1)
   for (int64_t v = member; v < vectors; v += int64_t(members) * R::run) {
     const int64_t left = (vectors - v + members - 1) / members;
     const int steps = left < R::run ? int(left) : R::run;
@@ -64,6 +68,7 @@ STATOR_FN typename R::Acc reduce_run(const R& r, const typename R::In* p, int64_
     if (done < n) r.update(acc, p + done, int(n - done), first + done, extreme);
     return acc;
   }
+  STATOR_UNROLL(1)
   for (int64_t i = vectors * W + member; i < n - head; i += members)
     acc = r.combine(acc, r.single(body[i], first + head + i));
   return acc;
@@ -71,8 +76,8 @@ STATOR_FN typename R::Acc reduce_run(const R& r, const typename R::In* p, int64_
 
 // Loaded elements into the accumulator; the first is at position `at`, the others `apart`.
 template <class R, int W>
-STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, const typename R::In (&value)[W], int count, int64_t at,
-                                        int64_t apart) {
+STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, const typename R::In (&value)[W], int count,
+                                        int64_t at, int64_t apart) {
   if (count == W) {
     // On the fast host several steps of few lanes: what joins lanes costs more than what enters them.
     constexpr int L = fast_host ? 16 : W;
@@ -82,6 +87,7 @@ STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, const t
       for (int j = 0; j < L; ++j) lanes.enter(r, j, value[k * L + j], k);
     return r.combine(acc, lanes.total(r, at, L * apart, apart));
   }
+  STATOR_UNROLL(1)
   for (int j = 0; j < count; ++j) acc = r.combine(acc, r.single(value[j], at + j * apart));
   return acc;
 }
@@ -98,6 +104,7 @@ STATOR_FN typename R::Acc reduce_strided(const R& r, const Any<typename R::In>& 
   typename R::Acc acc = r.identity();
   if (w.mask != nullptr) {
     const bool* const mask = w.mask + w.kept.mask_offset(row);
+    STATOR_UNROLL(1)
     for (int64_t i = begin + member; i < end; i += members)
       if (mask[axes.mask_offset(i)]) acc = r.combine(acc, r.single(source.at(base + axes.offset(i)), i));
     return acc;
@@ -116,20 +123,24 @@ STATOR_FN typename R::Acc reduce_strided(const R& r, const Any<typename R::In>& 
   } else {
     const bool dense = axes.ndim == 1 && axes.strides[0] == 1;
     const int size = itemsize(source.dtype);
-    const bool wide = dense && (reinterpret_cast<uintptr_t>(source.p) + uintptr_t(base + begin) * size) %
-                                       items_alignment(size, W) == 0;
+    const bool wide =
+        dense && in(source.dtype, read_together<In>) &&
+        (reinterpret_cast<uintptr_t>(source.p) + uintptr_t(base + begin) * size) % items_alignment(size, W) == 0;
     const int64_t apart = dense ? 1 : members;
+    STATOR_UNROLL(1)
     for (int64_t i = begin + int64_t(member) * (dense ? W : 1); i < end; i += int64_t(members) * W) {
       const int64_t left = (end - i + apart - 1) / apart;
       const int count = left < W ? int(left) : W;
       if (wide && count == W) {
-        acc = reduce_loaded<R>(r, acc, load_items<In, W>(source.p, source.dtype, base + i).value, W, i, 1);
+        acc = reduce_loaded<R>(r, acc, load_items<In, read_together<In>, W>(source.p, source.dtype, base + i).value, W,
+                               i, 1);
         continue;
       }
       Items<int64_t, W> offset;
       STATOR_UNROLL()
       for (int j = 0; j < W; ++j) offset[j] = base + (j < count ? axes.offset(i + j * apart) : 0);
-      acc = reduce_loaded<R>(r, acc, load_many<In>(source.p, source.dtype, offset, count).value, count, i, apart);
+      acc = reduce_loaded<R>(r, acc, load_many<In, read_together<In>>(source.p, source.dtype, offset, count).value,
+                             count, i, apart);
     }
   }
   return acc;
@@ -144,6 +155,7 @@ STATOR_FN typename R::Acc reduce_share(const R& r, const Typed<T>& source, const
   const int64_t base = w.kept.offset(row), begin = split * w.share, extent = one ? w.run : w.reduced.size;
   const int64_t end = begin + w.share < extent ? begin + w.share : extent;
   typename R::Acc acc = r.identity();
+  STATOR_UNROLL(1)
   for (int64_t k = one ? 0 : begin; k < (one ? 1 : end); ++k) {
     const int64_t at = one ? begin : w.reduced.offset(k);
     acc = r.combine(acc, reduce_run<R>(r, source.p + base + at, one ? end - begin : w.run, one ? begin : k * w.run,
@@ -169,6 +181,7 @@ STATOR_KERNEL void reduce_rows(ReductionWork w) {
   const int member = group.rank() & (threads - 1);
   const int64_t split = group.block() % w.splits, first = group.block() / w.splits * w.tile;
   const int64_t last = first + w.tile < w.kept.size ? first + w.tile : w.kept.size;
+  STATOR_UNROLL(1)
   for (int64_t row = first; row < last; row += group.size / threads) {  // uniform: the block folds together
     const int64_t mine = row + group.rank() / threads;
     Acc acc = mine < last ? reduce_share<R>(r, source, w, mine, split, member) : r.identity();
@@ -182,6 +195,7 @@ STATOR_KERNEL void reduce_rows(ReductionWork w) {
     if (member == 0) partials[split] = acc;
     if (!group.last_block(w.counters + row, uint32_t(w.splits))) continue;
     acc = r.identity();
+    STATOR_UNROLL(1)
     for (int s = group.rank(); s < w.splits; s += group.size) acc = r.combine(acc, partials[s]);
     acc = fold_threads(r, group, acc, 1, group.size);
     if (group.rank() == 0) store_result(r, w, row, acc);

@@ -49,7 +49,8 @@ struct OrderKey {
   }
   STATOR_FN static T value(Key key, Key turn, Key of_nan) {
     if constexpr (floating) {
-      if (key == highest || (key == lowest && of_nan == lowest)) return std::bit_cast<T>(Key(infinity | (Key(1) << (mantissa - 1))));
+      if (key == highest || (key == lowest && of_nan == lowest))
+        return std::bit_cast<T>(Key(infinity | (Key(1) << (mantissa - 1))));
       if (key == lowest) return std::bit_cast<T>(Key(turn ? infinity : infinity | lowest));  // of no element
       key = Key(key ^ turn);
       return std::bit_cast<T>(Key(key ^ Key(Key(key >> (8 * sizeof(T) - 1)) & highest)));

@@ -12,22 +12,20 @@
 
 namespace stator::STATOR_COLUMN {
 
-// Some axes, row-major: the offset of the i-th element. 32-bit division where every extent and index fits.
+// Some axes, row-major: the offset of the i-th element.
 struct Axes {
   int32_t ndim = 0;
-  bool small = true;
   int64_t size = 1;
-  FastDivmod fast[abi::max_dims];
+  FastDivmod64 divisor[abi::max_dims];
   int64_t shape[abi::max_dims], strides[abi::max_dims], mask_strides[abi::max_dims];
 
   Axes(int count, const int64_t* extents, const int64_t* steps, const int64_t* mask_steps) : ndim(count) {
-    for (int d = 0; d < count; ++d) size *= extents[d];
-    small = size <= std::numeric_limits<int32_t>::max();
     for (int d = 0; d < count; ++d) {
+      size *= extents[d];
       shape[d] = extents[d];
       strides[d] = steps[d];
       mask_strides[d] = mask_steps[d];
-      if (small && extents[d] > 0) fast[d] = FastDivmod(int32_t(extents[d]));
+      if (extents[d] > 0) divisor[d] = FastDivmod64(extents[d]);
     }
   }
 
@@ -36,17 +34,15 @@ struct Axes {
 
  private:
   STATOR_FN int64_t along(int64_t i, const int64_t* steps) const {
-    if (ndim <= 1) return ndim == 0 ? 0 : i * steps[0];
-    if (!small) return offset_of(i, ndim, shape, steps);
-    int32_t rest = int32_t(i);
+    if (ndim == 0) return 0;
     int64_t sum = 0;
     STATOR_UNROLL(1)
     for (int d = ndim - 1; d > 0; --d) {
-      int32_t coordinate;
-      rest = fast[d].divmod(rest, coordinate);
+      int64_t coordinate;
+      i = divisor[d].divmod(i, coordinate);
       sum += coordinate * steps[d];
     }
-    return sum + rest * steps[0];
+    return sum + i * steps[0];
   }
 };
 
@@ -60,14 +56,14 @@ struct ReductionWork {
   ReductionMode mode;
   Axes kept, reduced;
   int64_t columns, column_step, mask_column_step;  // the innermost kept axis (columns only)
-  int64_t run;                   // elements of the innermost reduced axis (dense rows only)
-  int64_t count;                 // elements behind one output
-  int32_t threads;               // a power of two: threads along a row, or columns side by side
-  int32_t splits;                // blocks that share an output
-  int64_t share;                 // what one of them takes: elements, runs or rows
-  int64_t tile;                  // outputs of one block
-  void* partials;                // [outputs of the grid, splits]
-  uint32_t* counters;            // one for each set of `splits` blocks, left zero
+  int64_t run;                                     // elements of the innermost reduced axis (dense rows only)
+  int64_t count;                                   // elements behind one output
+  int32_t threads;                                 // a power of two: threads along a row, or columns side by side
+  int32_t splits;                                  // blocks that share an output
+  int64_t share;                                   // what one of them takes: elements, runs or rows
+  int64_t tile;                                    // outputs of one block
+  void* partials;                                  // [outputs of the grid, splits]
+  uint32_t* counters;                              // one for each set of `splits` blocks, left zero
 };
 
 // Where elements come from: memory of their own type, or of any dtype, converted to C.
@@ -78,6 +74,16 @@ struct Typed {
   STATOR_FN Typed(const void* base, DType) : p(static_cast<const T*>(base)) {}
   STATOR_FN T at(int64_t offset) const { return p[offset]; }
 };
+
+// What a thread converts several elements of at a time: what sums, means and counts are usually of. The others pass one
+// by one.
+template <class C>
+inline constexpr DTypeSet read_together =
+    dtype_bit(dtype_of_v<C>) |
+    (std::is_same_v<C, float>     ? dtypes::floats & ~dtypes::full_floats
+     : std::is_same_v<C, double>  ? dtypes::integers | dtype_bit(DType::float32)
+     : std::is_same_v<C, int64_t> ? (dtypes::integers | dtypes::boolean) & ~dtype_bit(DType::uint64)
+                                  : 0);
 
 template <class C>
 struct Any {
@@ -101,6 +107,7 @@ STATOR_FN typename R::Acc fold_threads(const R& r, const G& group, typename R::A
     const int member = group.rank() & (size - 1);
     shared.acc[group.rank()] = acc;
     group.sync();
+    STATOR_UNROLL(1)
     for (int half = size / 2; half >= apart; half /= 2) {
       if (member < half)
         shared.acc[group.rank()] = r.combine(shared.acc[group.rank()], shared.acc[group.rank() + half]);

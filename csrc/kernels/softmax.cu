@@ -8,9 +8,9 @@ namespace stator::STATOR_COLUMN {
 namespace {
 
 struct SoftmaxTuning {
-  static constexpr int block = 256, wide = 1024;             // threads for medium and long rows,
-  static constexpr int warp = fast_host ? block : 32;        // and for short ones; without threads one instance serves
-  static constexpr int items = 2;                            // 16-byte vectors a thread keeps of a cached row
+  static constexpr int block = 256, wide = 1024;              // threads for medium and long rows,
+  static constexpr int warp = fast_host ? block : 32;         // and for short ones; without threads one instance serves
+  static constexpr int items = 2;                             // 16-byte vectors a thread keeps of a cached row
   static constexpr int columns = by_column<256, 128>::value;  // tile of the column kernel
 };
 
@@ -68,11 +68,10 @@ void dispatch(const abi::Queue& q, const abi::Softmax& p) {
     return wide ? launch_columns<Any<double>, Log, Backward>(q, p) : launch_columns<Any<float>, Log, Backward>(q, p);
   }
   const bool rows = p.ndim <= 1 && p.x_step == 1 && p.y_step == 1 && (!Backward || p.saved_step == 1);
-  const bool side_by_side = p.ndim == 1 && p.x_strides[0] == 1 && p.y_strides[0] == 1 &&
-                            (!Backward || p.saved_strides[0] == 1);
+  const bool side_by_side =
+      p.ndim == 1 && p.x_strides[0] == 1 && p.y_strides[0] == 1 && (!Backward || p.saved_strides[0] == 1);
   const auto typed = [&]<class T>(type_tag<T>) {
-    if (!rows && Typed<T>::side_by_side && !side_by_side)
-      return launch_columns<Any<opmath_t<T>>, Log, Backward>(q, p);
+    if (!rows && Typed<T>::side_by_side && !side_by_side) return launch_columns<Any<opmath_t<T>>, Log, Backward>(q, p);
     if (!rows) return launch_columns<Typed<T>, Log, Backward>(q, p);
     if constexpr (Backward)
       return launch_rows_backward<T, Log>(q, p);

@@ -50,7 +50,9 @@ STATOR_KERNEL void softmax_column_kernel(abi::Softmax p) {
   }
   const auto place = [](const int64_t (&at)[places], int k) { return Io::side_by_side ? at[0] + k : at[k]; };
   const auto x = [&](int k, int64_t i) { return Io::load(p.x, p.dtype, place(x_at, k) + i * p.x_step); };
-  const auto saved = [&](int k, int64_t i) { return Io::load(p.saved, p.dtype, place(saved_at, k) + i * p.saved_step); };
+  const auto saved = [&](int k, int64_t i) {
+    return Io::load(p.saved, p.dtype, place(saved_at, k) + i * p.saved_step);
+  };
   const auto store = [&](int k, int64_t i, A v) { Io::store(p.y, p.out_dtype, place(y_at, k) + i * p.y_step, v); };
   A largest[items], sum[items];
   for (int k = 0; k < items; ++k) {

@@ -54,7 +54,8 @@ STATOR_KERNEL void take_rows_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t o
   }
 }
 
-// `n` single elements from `first` on, on the fast host: loops that vectorise. Indices out of range are looked for again.
+// `n` single elements from `first` on, on the fast host: loops that vectorise. Indices out of range are looked for
+// again.
 template <class Word, class I>
 STATOR_FN void take_singles(const abi::Take& p, const abi::ErrorSlot& slot, uint16_t op, int64_t first, int64_t n) {
   const I* indices = static_cast<const I*>(p.indices) + first * p.index_stride;

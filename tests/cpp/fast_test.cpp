@@ -254,11 +254,47 @@ void conversions() {
   check(float(convert<float16>(double(NAN))) != float(convert<float16>(double(NAN))), "NaN stays NaN");
   const column::Items<int64_t, 3> offsets{{2, 0, 1}};
   const double base[3] = {1.5, -2.5, 1e9};
-  const auto loaded = column::load_many<double>(base, DType::float64, offsets, 3);
-  int16_t stored[3] = {9, 9, 9};
-  column::store_many(stored, DType::int16, offsets, loaded, 2);
+  const auto loaded = column::load_many<double, dtypes::full_floats>(base, DType::float64, offsets, 3);
+  check(column::load_many<double, 0>(base, DType::float64, offsets, 3)[0] == loaded[0], "load_many, one by one");
+  int16_t stored[3] = {9, 9, 9}, singly[3] = {9, 9, 9};
+  column::store_many<double, dtypes::integers>(stored, DType::int16, offsets, loaded, 2);
+  column::store_many<double, 0>(singly, DType::int16, offsets, loaded, 2);
   check(loaded[0] == 1e9 && stored[2] == INT16_MAX && stored[0] == 1 && stored[1] == 9, "load_many, store_many");
+  check(std::memcmp(stored, singly, sizeof(stored)) == 0, "store_many, one by one");
   check(column::load_as<float>(base, DType::float64, 1) == -2.5f, "load_as");
+}
+
+// load_one and store_one share code between dtypes; load_as and store_as have a conversion each.
+template <class C>
+void compact_conversions(std::initializer_list<C> values) {
+  const auto same = [](const void* a, const void* b, size_t n) { return std::memcmp(a, b, n) == 0; };
+  for (int k = 0; k < dtype_count; ++k) {
+    const DType d = DType(k);
+    for (const C& value : values) {
+      unsigned char one[32] = {}, as[32] = {};
+      column::store_one<C>(one, d, 1, value);
+      column::store_as<C>(as, d, 1, value);
+      check(same(one, as, sizeof(one)), "store_one");
+      const C from_one = column::load_one<C>(as, d, 1), from_as = column::load_as<C>(as, d, 1);
+      check(same(&from_one, &from_as, sizeof(C)), "load_one");
+    }
+  }
+}
+
+void compact_conversions() {
+  const double huge = 1e300;
+  compact_conversions<double>({0.0,           -0.0,         1.9,      -1.9,      127.5,   128,    255.9,
+                               256,           -129,         32767,    32768,     65536,   -32769, 2147483648.0,
+                               -2147483649.0, 4294967296.0, 9.3e18,   1.8e19,    2e19,    -1e19,  huge,
+                               -huge,         NAN,          INFINITY, -INFINITY, 0x1p-24, 65519.0});
+  compact_conversions<float>({0.f, -0.f, 1.9f, -1.9f, 127.5f, 255.9f, 256.f, -129.f, 3e4f, 7e4f, 3e9f, 1.8e19f, 2e19f,
+                              -1e19f, 1e38f, NAN, INFINITY, -INFINITY});
+  compact_conversions<int64_t>(
+      {0, 1, -1, 127, 128, 255, 256, -129, 65535, 1ll << 31, 1ll << 32, 1ll << 53, INT64_MAX, INT64_MIN});
+  compact_conversions<uint64_t>({0, 1, 255, 256, 1ull << 32, 1ull << 63, UINT64_MAX});
+  compact_conversions<bool>({false, true});
+  compact_conversions<complex<float>>({complex<float>(0, 1), complex<float>(-3.5f, 2), complex<float>(NAN, 1)});
+  compact_conversions<complex<double>>({complex<double>(0, 1), complex<double>(-1e30, 2), complex<double>(7, NAN)});
 }
 
 void numbers() {
@@ -276,6 +312,18 @@ void numbers() {
     }
   }
   check(good, "FastDivmod");
+  std::mt19937_64 random(7);
+  good = true;
+  for (int k = 0; k < 20000; ++k) {
+    const int64_t d = int64_t(random() >> (1 + random() % 63)) | (k % 2), n = int64_t(random() >> (1 + random() % 63));
+    if (d == 0) continue;
+    const column::FastDivmod64 f(d);
+    for (const int64_t m : {n, n / d * d, INT64_MAX}) {
+      int64_t rest;
+      good &= f.divmod(m, rest) == m / d && rest == m % d;
+    }
+  }
+  check(good, "FastDivmod64");
   const int64_t shape[3] = {4, 5, 6}, strides[3] = {1, 100, -7};
   check(column::offset_of(int64_t(3 * 30 + 2 * 6 + 5), 3, shape, strides) == 3 + 200 - 35, "offset_of");
 }
@@ -290,6 +338,7 @@ int main() {
   complex_functions<float>();
   complex_functions<double>();
   conversions();
+  compact_conversions();
   numbers();
   return finish();
 }

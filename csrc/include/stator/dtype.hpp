@@ -4,6 +4,7 @@
 #include <stator/complex.hpp>
 #include <stator/half.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -44,8 +45,8 @@ using DTypeSet = uint32_t;
 constexpr DTypeSet dtype_bit(DType d) { return DTypeSet(1) << static_cast<int>(d); }
 namespace dtypes {
 inline constexpr DTypeSet boolean = 0x1, signed_integers = 0x1e, unsigned_integers = 0x1e0, integers = 0x1fe,
-                          floats = 0x1e00, full_floats = 0x1800, complexes = 0x6000, reals = integers | floats, inexact = floats | complexes,
-                          numeric = reals | complexes, all = numeric | boolean;
+                          floats = 0x1e00, full_floats = 0x1800, complexes = 0x6000, reals = integers | floats,
+                          inexact = floats | complexes, numeric = reals | complexes, all = numeric | boolean;
 }
 
 template <class T>
@@ -59,12 +60,12 @@ template <class T>
 inline constexpr DType dtype_of_v = dtype_of<T>::value;
 
 constexpr int itemsize(DType d) {
-  constexpr int sizes[dtype_count] = {
-#define STATOR_X(name, type) sizeof(type),
-      STATOR_DTYPES(STATOR_X)
+  // Logarithms packed in a word: a shift, also where a kernel asks.
+  constexpr uint64_t logarithms = 0
+#define STATOR_X(name, type) | uint64_t(std::countr_zero(sizeof(type))) << (3 * static_cast<int>(DType::name))
+      STATOR_DTYPES(STATOR_X);
 #undef STATOR_X
-  };
-  return sizes[static_cast<int>(d)];
+  return 1 << (logarithms >> (3 * static_cast<int>(d)) & 7);
 }
 
 constexpr Kind kind_of(DType d) {
