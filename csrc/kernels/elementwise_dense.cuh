@@ -53,53 +53,62 @@ STATOR_FN R apply_at(const T (&x)[N], std::integer_sequence<int, K...>) {
   return apply<F, T, R>(x[K]...);
 }
 
-// Blocks have threads: a thread loads all of its units before it stores the first, in W elements each.
-template <class F, class T, class R, int N, int W, int Size>
-STATOR_FN void dense_units(const Group<Size>& group, const Dense<T, R, N>& p) {
-  constexpr int Unroll = DenseTuning::unroll<T, N>;
-  const int64_t first = group.block() * (Size * Unroll) + group.rank();
-  Vec<T, W> x[N][Unroll];
-  int64_t row[Unroll], col[Unroll];
-  STATOR_UNROLL()
-  for (int u = 0; u < Unroll; ++u) {
-    const int64_t unit = first + u * Size;
-    row[u] = 0;
-    col[u] = unit * W;
-    if (p.rows > 1) {
-      int32_t in_row;
-      row[u] = p.units_per_row.divmod(int32_t(unit), in_row);
-      col[u] = int64_t(in_row) * W;
+// Where blocks have threads: a thread loads all of its units before it stores the first, in W elements each.
+template <class T, class R, int N, int W>
+struct DenseThread {
+  static constexpr int units = DenseTuning::unroll<T, N>;
+  int64_t row[units], col[units];
+  Vec<T, W> x[N][units];
+
+  STATOR_PART void load(const Dense<T, R, N>& p, int64_t first, int threads) {
+    STATOR_UNROLL()
+    for (int u = 0; u < units; ++u) {
+      const int64_t unit = first + u * threads;
+      row[u] = 0;
+      col[u] = unit * W;
+      if (p.rows > 1) {
+        int32_t in_row;
+        row[u] = p.units_per_row.divmod(int32_t(unit), in_row);
+        col[u] = int64_t(in_row) * W;
+      }
     }
-  }
-  STATOR_UNROLL()
-  for (int k = 0; k < N; ++k) {
-    const T* data = p.in.data[k];
-    if (data != nullptr && p.in.along[k]) {
-      STATOR_UNROLL()
-      for (int u = 0; u < Unroll; ++u)
-        if (first + u * Size < p.units) x[k][u] = load_vector<W>(data + row[u] * p.in.row_stride[k] + col[u]);
-    } else {
-      STATOR_UNROLL()
-      for (int u = 0; u < Unroll; ++u) {
-        T value = p.in.value[k];
-        if (data != nullptr && first + u * Size < p.units) value = data[row[u] * p.in.row_stride[k]];
+    STATOR_UNROLL()
+    for (int k = 0; k < N; ++k) {
+      const T* data = p.in.data[k];
+      if (data != nullptr && p.in.along[k]) {
         STATOR_UNROLL()
-        for (int j = 0; j < W; ++j) x[k][u][j] = value;
+        for (int u = 0; u < units; ++u)
+          if (first + u * threads < p.units) x[k][u] = load_vector<W>(data + row[u] * p.in.row_stride[k] + col[u]);
+      } else {
+        STATOR_UNROLL()
+        for (int u = 0; u < units; ++u) {
+          T value = p.in.value[k];
+          if (data != nullptr && first + u * threads < p.units) value = data[row[u] * p.in.row_stride[k]];
+          STATOR_UNROLL()
+          for (int j = 0; j < W; ++j) x[k][u][j] = value;
+        }
       }
     }
   }
+};
+
+template <class F, class T, class R, int N, int W, int Size>
+STATOR_FN void dense_units(const Group<Size>& group, const Dense<T, R, N>& p) {
+  DenseThread<T, R, N, W> thread;
+  const int64_t first = group.block() * (Size * thread.units) + group.rank();
+  thread.load(p, first, Size);
   STATOR_UNROLL()
-  for (int u = 0; u < Unroll; ++u) {
+  for (int u = 0; u < thread.units; ++u) {
     if (first + u * Size >= p.units) break;
     Vec<R, W> y;
     STATOR_UNROLL()
     for (int j = 0; j < W; ++j) {
       T element[N];
       STATOR_UNROLL()
-      for (int k = 0; k < N; ++k) element[k] = x[k][u][j];
+      for (int k = 0; k < N; ++k) element[k] = thread.x[k][u][j];
       y[j] = apply_at<F, T, R>(element, std::make_integer_sequence<int, N>{});
     }
-    store_vector(p.out + row[u] * p.out_row_stride + col[u], y);
+    store_vector(p.out + thread.row[u] * p.out_row_stride + thread.col[u], y);
   }
 }
 

@@ -6,28 +6,62 @@
 namespace stator::STATOR_COLUMN {
 namespace {
 
-template <class T, class C>
-void load_typed(C* to, const T* from, int64_t stride, int64_t length) {
-  if (stride == 1)
-    for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[i]);
-  else if (stride == 2)  // constant: shuffles instead of single loads
-    for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[2 * i]);
-  else if (stride == 0)
-    std::fill_n(to, length, convert<C>(*from));
+// Elements that pass through a buffer of their own type on their way from or to every stride-th place: so that strides
+// have a loop a type, and only dense loops convert.
+constexpr int64_t turned = 512;
+
+template <class T>
+STATOR_COMMON void gather(T* to, const T* from, int64_t stride, int64_t length) {
+  if (stride == 2)  // constant: shuffles instead of single loads
+    for (int64_t i = 0; i < length; ++i) to[i] = from[2 * i];
   else
-    for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[i * stride]);
+    for (int64_t i = 0; i < length; ++i) to[i] = from[i * stride];
+}
+template <class T>
+STATOR_COMMON void scatter(T* to, const T* from, int64_t stride, int64_t length) {
+  for (int64_t i = 0; i < length; ++i) to[i * stride] = from[i];
 }
 
 template <class T, class C>
-void store_typed(const C* values, T* base, const Walk& walk) {
-  walk.for_each_run([=](int64_t offset, int64_t stride, int64_t position, int64_t length) {
-    T* to = base + offset;
-    const C* from = values + position;
-    if (stride == 1)
-      for (int64_t i = 0; i < length; ++i) to[i] = convert<T>(from[i]);
-    else
-      for (int64_t i = 0; i < length; ++i) to[i * stride] = convert<T>(from[i]);
-  });
+void load_dense(C* to, const T* from, int64_t length) {
+  for (int64_t i = 0; i < length; ++i) to[i] = convert<C>(from[i]);
+}
+
+template <class T, class C>
+void load_typed(C* to, const T* from, int64_t stride, int64_t length) {
+  if (stride == 1) return load_dense(to, from, length);
+  if (stride == 0) {
+    std::fill_n(to, length, convert<C>(*from));
+  } else if constexpr (std::is_same_v<T, C>) {
+    gather(to, from, stride, length);
+  } else {
+    T piece[turned];
+    for (int64_t done = 0; done < length; done += turned) {
+      const int64_t n = std::min(turned, length - done);
+      gather(piece, from + done * stride, stride, n);
+      load_dense(to + done, piece, n);
+    }
+  }
+}
+
+template <class T, class C>
+void store_dense(const C* from, T* to, int64_t length) {
+  for (int64_t i = 0; i < length; ++i) to[i] = convert<T>(from[i]);
+}
+
+template <class T, class C>
+void store_line(const C* from, T* to, int64_t stride, int64_t length) {
+  if (stride == 1) return store_dense(from, to, length);
+  if constexpr (std::is_same_v<T, C>) {
+    scatter(to, from, stride, length);
+  } else {
+    T piece[turned];
+    for (int64_t done = 0; done < length; done += turned) {
+      const int64_t n = std::min(turned, length - done);
+      store_dense(from + done, piece, n);
+      scatter(to + done * stride, piece, stride, n);
+    }
+  }
 }
 
 }  // namespace
@@ -53,12 +87,13 @@ void load_runs(C* out, const void* base, DType dtype, Walk walk) {
 
 template <class C>
 void store_runs(const C* values, void* base, DType dtype, Walk walk) {
-  if constexpr (fast_host) {
+  if constexpr (fast_host)
+    walk.for_each_run([=](int64_t offset, int64_t stride, int64_t position, int64_t length) {
 #define STATOR_CASE(name, type) \
-  case DType::name: return store_typed(values, static_cast<type*>(base), walk);
-    STATOR_DTYPE_SWITCH(dtype, STATOR_CASE)
+  case DType::name: return store_line(values + position, static_cast<type*>(base) + offset, stride, length);
+      STATOR_DTYPE_SWITCH(dtype, STATOR_CASE)
 #undef STATOR_CASE
-  }
+    });
 }
 
 #define STATOR_RUNS(C)                                                           \

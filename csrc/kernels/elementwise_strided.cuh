@@ -73,55 +73,74 @@ STATOR_FN Items<C, M> load_operand(const Strided<C, N>& p, int k, const Items<in
   return load_many<C, M == 1 ? 0 : companions<C>>(p.in[k], p.dtype[k], at, count);
 }
 
-// Blocks have threads.
+// Where blocks have threads: what one of them loads, and where its results go.
+template <class C, int N, int Count>
+struct StridedThread {
+  int32_t first;  // of its elements, in row-major order
+  int32_t count, apart;
+  Items<int64_t, Count> at[N + 1];
+  Items<C, Count> x[N];
+
+  // False for a thread past the end.
+  STATOR_PART bool load(const Strided<C, N>& p, int32_t block, int rank, int threads) {
+    const int32_t begin = block * (threads * Count), size = int32_t(p.layout.size);
+    first = p.dense ? begin + rank * Count : begin + rank;
+    apart = p.dense ? 1 : threads;
+    if (first >= size) return false;
+    const int32_t left = p.dense ? size - first : (size - first + threads - 1) / threads;
+    count = left < Count ? left : Count;
+    int32_t linear[Count];
+    STATOR_UNROLL()
+    for (int u = 0; u < Count; ++u) linear[u] = u < count ? first + u * apart : first;
+    p.layout.offsets(linear, at);
+    STATOR_UNROLL()
+    for (int k = 0; k < N; ++k) {
+      if (p.in[k] == nullptr) {
+        STATOR_UNROLL()
+        for (int u = 0; u < Count; ++u) x[k][u] = p.value[k];
+      } else {
+        x[k] = load_operand<Count>(p, k, at[k + 1], count);
+      }
+    }
+    return true;
+  }
+
+  template <class Y>
+  STATOR_PART void store(const Strided<C, N>& p, const Items<Y, Count>& y) const {
+    const bool side_by_side = p.wide[0] && count == Count;
+    if (p.out_dtype == dtype_of_v<Y>) {
+      Y* const out = static_cast<Y*>(p.out);
+      if (side_by_side)
+        store_side_by_side(out + at[0][0], y);
+      else
+        store_each(y, out, at[0], count);
+      return;
+    }
+    if constexpr (companions<Y> != 0 && Count > 1)
+      if (side_by_side) return store_items<Y, companions<Y>>(p.out, p.out_dtype, at[0][0], y);
+    store_many<Y, Count == 1 ? 0 : companions<Y>>(p.out, p.out_dtype, at[0], y, count);
+  }
+};
+
 template <class F, class C, int N, int Size>
 STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
   constexpr int Count = StridedTuning::items<F, C>;
-  const int32_t begin = int32_t(group.block()) * (Size * Count), size = int32_t(p.layout.size);
-  const int32_t first = p.dense ? begin + group.rank() * Count : begin + group.rank();
-  const int apart = p.dense ? 1 : Size;
-  if (first >= size) return;
-  const int32_t left = p.dense ? size - first : (size - first + Size - 1) / Size;
-  const int count = left < Count ? left : Count;
-  int32_t linear[Count];
-  STATOR_UNROLL()
-  for (int u = 0; u < Count; ++u) linear[u] = u < count ? first + u * apart : first;
-  Items<int64_t, Count> at[N + 1];
-  p.layout.offsets(linear, at);
-  Items<C, Count> x[N];
-  STATOR_UNROLL()
-  for (int k = 0; k < N; ++k) {
-    if (p.in[k] == nullptr) {
-      STATOR_UNROLL()
-      for (int u = 0; u < Count; ++u) x[k][u] = p.value[k];
-    } else {
-      x[k] = load_operand<Count>(p, k, at[k + 1], count);
-    }
-  }
+  StridedThread<C, N, Count> thread;
+  if (!thread.load(p, int32_t(group.block()), group.rank(), Size)) return;
   using Y = decltype(call<F>(p.value));
   Items<Y, Count> y;
   STATOR_UNROLL()
   for (int u = 0; u < Count; ++u) {
     C element[N];
     STATOR_UNROLL()
-    for (int k = 0; k < N; ++k) element[k] = x[k][u];
+    for (int k = 0; k < N; ++k) element[k] = thread.x[k][u];
     y[u] = call<F>(element);
     if constexpr (Faulting<F> && std::is_integral_v<C>) {
-      if (u < count && faults<F>(element)) report_fault(p, p.position + first + u * apart, element[N - 1]);
+      if (u < thread.count && faults<F>(element))
+        report_fault(p, p.position + thread.first + u * thread.apart, element[N - 1]);
     }
   }
-  const bool side_by_side = p.wide[0] && count == Count;
-  if (p.out_dtype == dtype_of_v<Y>) {
-    Y* const out = static_cast<Y*>(p.out);
-    if (side_by_side)
-      store_side_by_side(out + at[0][0], y);
-    else
-      store_each(y, out, at[0], count);
-    return;
-  }
-  if constexpr (companions<Y> != 0 && Count > 1)
-    if (side_by_side) return store_items<Y, companions<Y>>(p.out, p.out_dtype, at[0][0], y);
-  store_many<Y, Count == 1 ? 0 : companions<Y>>(p.out, p.out_dtype, at[0], y, count);
+  thread.store(p, y);
 }
 
 // One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place, and what
