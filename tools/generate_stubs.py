@@ -29,7 +29,7 @@ IMPORTS = {
     "Event": "from stator._backend import Event",
     "Stream": "from stator._backend import Stream",
     "DType": "from stator._dtype import DType",
-    "RandomState": "from stator._generator import RandomState",
+    "RngState": "from stator._generator import RngState",
     "DTypeLike": "from stator._typing import DTypeLike",
     "Backend": "from stator.backend import Backend",
     "Device": "from stator.backend import Device",
@@ -75,9 +75,9 @@ SPECIAL = {
 CONSTANTS = {
     "all_dtypes": "tuple[DType, ...]",
     "functions": "dict[str, Callable[..., Array]]",
-    "RandomState": None,
+    "RngState": None,
 }
-RANDOM_STATE = "class RandomState(NamedTuple):\n    seed: int\n    offset: int\n    device: str\n"
+RNG_STATE = "class RngState(NamedTuple):\n    seed: int\n    counter: int\n    offset: int\n    device: str\n"
 ATTRIBUTES = {"backend": "Backend", "itemsize": "int", "name": "str", "namespace": "str"}
 REPLACED = (
     (r"\bnumpy\.ndarray\b", "np.ndarray[Any, Any]"),
@@ -134,8 +134,8 @@ def module_stub(module: ModuleType) -> str:
     for name, value in sorted(vars(module).items()):
         if name.startswith("_"):
             continue
-        if name == "RandomState":
-            parts.append(RANDOM_STATE)
+        if name == "RngState":
+            parts.append(RNG_STATE)
         elif isinstance(value, type) and value.__module__ == module.__name__:
             parts.append(class_stub(value))
         elif name in CONSTANTS:

@@ -16,6 +16,7 @@ void fill(kernels::ScanTable&);
 void fill(kernels::NNTable&);
 void fill(kernels::IndexingTable&);
 void fill(kernels::RandomTable&);
+void fill(kernels::MovementTable&);
 
 namespace {
 kernels::Table make_table() {
@@ -27,6 +28,7 @@ kernels::Table make_table() {
   fill(t.nn);
   fill(t.indexing);
   fill(t.random);
+  fill(t.movement);
   t.set_block_seed = block_seed_setter();
   return t;
 }

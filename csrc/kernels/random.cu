@@ -4,9 +4,8 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math.cuh"
-#include "device/philox.cuh"
 #include "device/vector.cuh"
-#include "kernels/random.hpp"
+#include "kernels/random_fill.cuh"
 
 #include <cmath>
 
@@ -22,11 +21,6 @@ template <class T>
 inline constexpr int draws = std::is_same_v<T, double> ? 2 : 4;  // elements of a Philox block
 
 STATOR_FN double from_word(uint32_t x) { return double(int32_t(x ^ 0x80000000u)) + 2147483648.0; }
-// The high 53 bits of two words, as an integer.
-STATOR_FN double from_words(uint32_t high, uint32_t low) {
-  return double(int32_t(high >> 5)) * 67108864.0 + double(int32_t(low >> 6));
-}
-
 // [low, high): what rounding lifts to `high` becomes `most`, the largest value of the dtype below it.
 template <class T>
 struct Uniform {
@@ -86,6 +80,23 @@ struct Normal {
     } else {
       pair((from_word(x.x[0]) + 1.0) * 0x1p-32, from_word(x.x[1]) * 0x1p-32, out);
       pair((from_word(x.x[2]) + 1.0) * 0x1p-32, from_word(x.x[3]) * 0x1p-32, out + 2);
+    }
+  }
+};
+
+// The inverse of the distribution function, on (0, 1].
+template <class T>
+struct Exponential {
+  double scale;
+
+  STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
+    for (int k = 0; k < draws<T>; ++k) {
+      double unit;
+      if constexpr (draws<T> == 2)
+        unit = (from_words(x.x[2 * k], x.x[2 * k + 1]) + 1.0) * 0x1p-53;
+      else
+        unit = (from_word(x.x[k]) + 1.0) * 0x1p-32;
+      out[k] = log(unit) * -scale + 0.0;  // no negative zero
     }
   }
 };
@@ -180,11 +191,26 @@ void normal(const abi::Queue& q, const abi::Random& p) {
   with_floating(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "normal", p, Normal<T>{p.a, p.b}); });
 }
 
+void exponential(const abi::Queue& q, const abi::Random& p) {
+  with_floating(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "exponential", p, Exponential<T>{p.a}); });
+}
+
+void philox(uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* words) {
+  const Philox4 block = philox4x32_10(seed, counter_lo, counter_hi);
+  for (int k = 0; k < 4; ++k) words[k] = block.x[k];
+}
+
 }  // namespace
 
 void fill(kernels::RandomTable& table) {
   table.uniform = uniform;
   table.normal = normal;
+  table.exponential = exponential;
+  table.philox = philox;
+  fill_words(table);
+  fill_rejection(table);
+  fill_permutation(table);
+  fill_dropout(table);
 }
 
 }  // namespace stator::STATOR_COLUMN

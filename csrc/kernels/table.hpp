@@ -4,6 +4,7 @@
 
 #include "kernels/elementwise.hpp"
 #include "kernels/indexing.hpp"
+#include "kernels/movement.hpp"
 #include "kernels/nn.hpp"
 #include "kernels/random.hpp"
 #include "kernels/reduction.hpp"
@@ -19,6 +20,7 @@ struct Table {
   NNTable nn;
   IndexingTable indexing;
   RandomTable random;
+  MovementTable movement;
   void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
 };
 

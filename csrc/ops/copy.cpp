@@ -2,6 +2,7 @@
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
+#include "ops/copy.hpp"
 #include "ops/scalar.hpp"
 
 #include <cstring>
@@ -57,8 +58,8 @@ void require_writable(std::string_view op, const Array& target) {
   if (target.buffer()->read_only()) throw ValueError(std::string(op), "the array is read-only", "copy it first");
 }
 
-void assign_number(const Array& target, const Scalar& value, const Stream& stream) {
-  OpCall call(Op::copy, {&target}, stream);
+void assign_number(Op op, const Array& target, const Scalar& value, const Stream& stream) {
+  OpCall call(op, {&target}, stream);
   require_writable(call.name(), target);
   // A weak integer is of the kind of any integer dtype, as in promotion.
   const DType own = default_dtype(value);
@@ -83,10 +84,16 @@ Array astype(const Array& x, DType dtype, bool copy, const Stream& stream) {
   return converted(Op::astype, x, dtype, stream);
 }
 
+Array copy_as(Op op, const Array& x, const Stream& stream) { return converted(op, x, x.dtype(), stream); }
+
 void assign(const Array& target, const Operand& value, const Stream& stream) {
-  if (!value.array) return assign_number(target, value.scalar, stream);
+  assign_as(Op::copy, target, value, stream);
+}
+
+void assign_as(Op which, const Array& target, const Operand& value, const Stream& stream) {
+  if (!value.array) return assign_number(which, target, value.scalar, stream);
   const Array& from = *value.array;
-  OpCall call(Op::copy, {&target, &from}, stream);
+  OpCall call(which, {&target, &from}, stream);
   const std::string op(call.name());
   require_writable(op, target);
   if (!can_cast_same_kind(from.dtype(), target.dtype())) refuse_kind(op, from.dtype(), target.dtype());
@@ -95,6 +102,21 @@ void assign(const Array& target, const Operand& value, const Stream& stream) {
                      "the target keeps its shape");
   if (target.size() == 0 || (from.buffer().get() == target.buffer().get() && same_view(from, target))) return;
   launch_copy(call, target, overlap(target, from) ? copy(from, stream) : from);
+}
+
+void setitem(const Array& x, std::span<const Index> index, const Operand& value, const Stream& stream) {
+  const Array target = getitem(x, index);
+  if (!value.array || value.array->ndim() <= target.ndim()) return assign_as(Op::setitem, target, value, stream);
+  // Leading axes of length 1 that the target lacks do not count, as in NumPy.
+  const Array& from = *value.array;
+  const int extra = from.ndim() - target.ndim();
+  Dims shape, strides;
+  for (int d = 0; d < from.ndim(); ++d) {
+    if (d < extra && from.shape()[d] == 1) continue;
+    shape.push_back(from.shape()[d]);
+    strides.push_back(from.strides()[d]);
+  }
+  assign_as(Op::setitem, target, Array(from.buffer(), from.dtype(), shape, strides, from.offset()), stream);
 }
 
 Array copy_to(const Array& x, const Backend& to, const Stream& stream) {

@@ -34,6 +34,23 @@ from stator._manipulation import (
     squeeze,
     unstack,
 )
+from stator._movement import (
+    concat,
+    diag,
+    eye,
+    linspace,
+    pad,
+    ravel,
+    repeat,
+    roll,
+    rot90,
+    split,
+    stack,
+    tile,
+    tri,
+    tril,
+    triu,
+)
 from stator._namespace import made
 from stator._scans import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
 from stator._table import rows as op_table
@@ -98,7 +115,7 @@ def _ops() -> SimpleNamespace:
     found = {}
     for row in op_table():
         place, _, name = row["call"].rpartition(".")
-        if place in places:
+        if name in places.get(place, {}):
             found[row["name"]] = places[place][name]
     return SimpleNamespace(**found)
 
@@ -131,12 +148,14 @@ __all__ = [
     "clip",
     "complex64",
     "complex128",
+    "concat",
     "copy",
     "cumulative_max",
     "cumulative_min",
     "cumulative_prod",
     "cumulative_sum",
     "default_backend",
+    "diag",
     "diff",
     "dtype",
     "e",
@@ -144,6 +163,7 @@ __all__ = [
     "empty_like",
     "errors",
     "expand_dims",
+    "eye",
     "finfo",
     "flip",
     "float16",
@@ -162,6 +182,7 @@ __all__ = [
     "is_available",
     "isdtype",
     "linalg",
+    "linspace",
     "logcumsumexp",
     "matmul",
     "matrix_transpose",
@@ -175,17 +196,28 @@ __all__ = [
     "ones",
     "ones_like",
     "op_table",
+    "pad",
     "permute_dims",
     "pi",
     "random",
+    "ravel",
+    "repeat",
     "reshape",
     "result_type",
+    "roll",
+    "rot90",
     "set_default_backend",
     "shutdown",
     "special",
+    "split",
     "squeeze",
+    "stack",
     "take",
     "testing",
+    "tile",
+    "tri",
+    "tril",
+    "triu",
     "uint8",
     "uint16",
     "uint32",

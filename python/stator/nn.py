@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from stator._elementwise import gelu, gelu_backward
+from stator._generator import dropout, dropout_backward
 from stator._gradients import mean_backward, prod_backward, sum_backward
 from stator._namespace import made
 from stator._nn import (
@@ -24,6 +25,8 @@ __all__ = [
     "adam_step",
     "cross_entropy",
     "cross_entropy_backward",
+    "dropout",
+    "dropout_backward",
     "gelu",
     "gelu_backward",
     "log_softmax",

@@ -1,6 +1,39 @@
 """Random numbers of the current backend: Philox4x32-10, equal bits on every device."""
 
-from stator._generator import Generator, RandomState, normal, uniform
+from stator._generator import (
+    Generator,
+    RngState,
+    bernoulli,
+    choice,
+    exponential,
+    gamma,
+    get_state,
+    integers,
+    multinomial,
+    normal,
+    permutation,
+    poisson,
+    set_state,
+    spawn,
+    uniform,
+)
 from stator.backend import seed_all as seed
 
-__all__ = ["Generator", "RandomState", "normal", "seed", "uniform"]
+__all__ = [
+    "Generator",
+    "RngState",
+    "bernoulli",
+    "choice",
+    "exponential",
+    "gamma",
+    "get_state",
+    "integers",
+    "multinomial",
+    "normal",
+    "permutation",
+    "poisson",
+    "seed",
+    "set_state",
+    "spawn",
+    "uniform",
+]

@@ -193,8 +193,3 @@ cdef Array copy_into(Array target, Array source):
     with nogil:
         creation.assign(target.c, cpp.Operand(source.c), stream)
     return target
-
-
-cdef bint same_view(Array a, Array b) except *:
-    return (a.backend is b.backend and a.c.dtype() == b.c.dtype() and a.c.data_ptr() == b.c.data_ptr()
-            and a.shape == b.shape and a.strides == b.strides)

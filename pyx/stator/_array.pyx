@@ -198,21 +198,20 @@ cdef class Array:
     def __setitem__(self, key: object, value: Array | complex) -> None:
         cdef cpp.Scalar scalar
         cdef CppStream stream
-        cdef Array target, source
+        cdef vector[creation.Index] index
+        cdef Array source
         if isinstance(key, Array) or isinstance(key, tuple) and any(isinstance(entry, Array) for entry in key):
             raise UnsupportedError("assigning through an array of indices is not supported yet", op="Array.__setitem__",
                                    remedy="It comes with put and scatter.")
-        target = self[key]
+        to_index(key, index)
         enter(self.backend, stream)
-        if isinstance(value, Array):
+        if isinstance(value, Array):  # its own view, after x[i] += y, is no launch
             source = <Array>value
-            if same_view(target, source):  # x[i] += y has written it already
-                return
             with nogil:
-                creation.assign(target.c, cpp.Operand(source.c), stream)
+                creation.setitem(self.c, creation.IndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
         elif to_scalar(value, scalar):
             with nogil:
-                creation.assign(target.c, cpp.Operand(scalar), stream)
+                creation.setitem(self.c, creation.IndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
         else:
             raise not_an_array(value, "Array.__setitem__")
 

@@ -82,7 +82,7 @@ cdef class Backend:
         with nogil:
             self.c = cpp.open_backend(text, options)
         self.type = self.c.device().type
-        self.random.seed = self.random.offset = 0
+        self.random.seed = self.random.counter = 0
         self.random_lock = Lock()
 
     def __dealloc__(self):

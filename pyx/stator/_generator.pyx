@@ -2,37 +2,174 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Random numbers: Philox4x32-10, equal bits on every device."""
 from collections import namedtuple
+from threading import Lock
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
 
-from stator._array cimport Array, new_array
+from stator._array cimport Array, as_array, new_array, take_op
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport to_dims
+from stator._convert cimport not_an_array, to_dims, to_int, to_scalar
 from stator._dtype cimport as_dtype
 from stator.cpp cimport random as cpp
+from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
-from stator.cpp.dtype cimport float64
+from stator.cpp.dtype cimport bool_, float64, int64
+from stator.cpp.random cimport State
 from stator.cpp.ref cimport Dims
 
-from stator.errors import InvalidValueError
+import numpy as np
 
-RandomState = namedtuple("RandomState", ("seed", "offset", "device"), module="stator.random")
+from stator.errors import AxisError, DTypeError, InvalidValueError
+
+# offset: words already taken of the counter's block; every draw begins a block, so it is 0.
+RngState = namedtuple("RngState", ("seed", "counter", "offset", "device"), module="stator.random")
+
+cdef enum Law:
+    uniform_, normal_, exponential_, gamma_, poisson_, bernoulli_
+
+cdef tuple NAMES = ("uniform", "normal", "exponential", "gamma", "poisson", "bernoulli")
 
 
-cdef Array draw(Backend backend, bint normally, double a, double b, object size, object dtype):
-    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype)
+cdef Array draw(Generator generator, Law law, double a, double b, object size, object dtype):
+    cdef CppDType code = float64
     cdef Dims dims
     cdef CppStream stream
+    cdef Backend backend = generator.backend
+    cdef State* state = generator.state()
     cdef Array out = new_array(backend)
-    to_dims(() if size is None else size, dims, "random.normal" if normally else "random.uniform")
+    if dtype is not None:
+        code = <CppDType>as_dtype(dtype)
+    elif law == poisson_:
+        code = int64
+    elif law == bernoulli_:
+        code = bool_
+    to_dims(() if size is None else size, dims, "random." + <str>NAMES[<int>law])
     enter(backend, stream)
-    with backend.random_lock:
+    with generator.lock:
         with nogil:
-            if normally:
-                out.c = cpp.normal(backend.c, backend.random, dims, a, b, code, stream)
+            if law == uniform_:
+                out.c = cpp.uniform(backend.c, state[0], dims, a, b, code, stream)
+            elif law == normal_:
+                out.c = cpp.normal(backend.c, state[0], dims, a, b, code, stream)
+            elif law == exponential_:
+                out.c = cpp.exponential(backend.c, state[0], dims, a, code, stream)
+            elif law == gamma_:
+                out.c = cpp.gamma(backend.c, state[0], dims, a, b, code, stream)
+            elif law == poisson_:
+                out.c = cpp.poisson(backend.c, state[0], dims, a, code, stream)
             else:
-                out.c = cpp.uniform(backend.c, backend.random, dims, a, b, code, stream)
+                out.c = cpp.bernoulli(backend.c, state[0], dims, a, code, stream)
+    return out
+
+
+cdef Array draw_integers(Generator generator, object low, object high, object size, object dtype, bint endpoint):
+    cdef CppDType code = int64 if dtype is None else <CppDType>as_dtype(dtype)
+    cdef Scalar first, last
+    cdef Dims dims
+    cdef CppStream stream
+    cdef Array out = new_array(generator.backend)
+    cdef State* state = generator.state()
+    if high is None:
+        low, high = 0, low
+    for bound in (low, high):
+        if isinstance(bound, Array) or not isinstance(bound, (int, np.integer)):
+            raise DTypeError(f"bounds {low!r} and {high!r}", op="random.integers", remedy="Give integers.")
+    to_scalar(int(low), first)
+    to_scalar(int(high) - (not endpoint), last)
+    to_dims(() if size is None else size, dims, "random.integers")
+    enter(generator.backend, stream)
+    with generator.lock:
+        with nogil:
+            out.c = cpp.integers(out.backend.c, state[0], dims, first, last, code, stream)
+    return out
+
+
+cdef Array draw_permutation(Generator generator, object x, object axis):
+    cdef Array source = None, out = new_array(generator.backend)
+    cdef int64_t n = 0, at = to_int(axis, "random.permutation")
+    cdef CppStream stream
+    cdef State* state = generator.state()
+    if isinstance(x, Array):
+        source = <Array>x
+    elif isinstance(x, (list, np.ndarray)):
+        raise not_an_array(x, "random.permutation")
+    else:
+        n = to_int(x, "random.permutation")
+    enter(generator.backend, stream)
+    with generator.lock:
+        with nogil:
+            if source is None:
+                out.c = cpp.permutation(out.backend.c, state[0], n, n, stream)
+            else:
+                out.c = cpp.permutation(source.c, state[0], at, stream)
+    return out
+
+
+# Probabilities from an Array (synchronises) or a sequence of numbers.
+cdef int to_probabilities(object p, vector[double]& out, str op) except -1:
+    if isinstance(p, Array):
+        host = (<Array>p).to_numpy()
+        if host.ndim != 1 or host.dtype.kind not in "fiubV":
+            raise DTypeError(f"p of shape {host.shape} and dtype {host.dtype}", op=op, remedy="Give a vector of reals.")
+        values = host.astype(float)
+        if host.dtype.itemsize < 8 and host.dtype.kind in "fV":
+            # Rounded to fewer digits, they sum to 1 as well as those can.
+            total = values.sum()
+            if abs(total - 1) <= {4: 3.5e-4, 2: 3.2e-2}[host.dtype.itemsize]:
+                values = values / total
+        p = values.tolist()
+    elif not isinstance(p, (list, tuple)):
+        raise not_an_array(p, op)
+    for entry in p:
+        out.push_back(entry)
+    return 0
+
+
+cdef Array draw_choice(Generator generator, object a, object size, bint replace, object p, object axis):
+    cdef Array source = None, out = new_array(generator.backend)
+    cdef vector[double] weights
+    cdef vector[double]* given = NULL
+    cdef Dims dims
+    cdef int64_t n, at = to_int(axis, "random.choice")
+    cdef cbool again = replace
+    cdef CppStream stream
+    cdef State* state = generator.state()
+    if isinstance(a, Array):
+        source = <Array>a
+        if source.c.ndim() == 0 or not -source.c.ndim() <= at < source.c.ndim():
+            raise AxisError(f"axis {at} of shape {source.shape}", op="random.choice", remedy="Name an axis of a.")
+        n = source.shape[at]
+    elif isinstance(a, (list, np.ndarray)):
+        raise not_an_array(a, "random.choice")
+    else:
+        n = to_int(a, "random.choice")
+    if p is not None:
+        to_probabilities(p, weights, "random.choice")
+        given = &weights
+    to_dims(() if size is None else size, dims, "random.choice")
+    enter(generator.backend, stream)
+    with generator.lock:
+        with nogil:
+            out.c = cpp.choice(out.backend.c, state[0], dims, n, again, given, stream)
+    return out if source is None else take_op(source, out, axis, None)
+
+
+cdef Array draw_multinomial(Generator generator, object n, object pvals, object size):
+    cdef Array out = new_array(generator.backend)
+    cdef vector[double] weights
+    cdef Dims dims
+    cdef int64_t trials = to_int(n, "random.multinomial")
+    cdef CppStream stream
+    cdef State* state = generator.state()
+    to_probabilities(pvals, weights, "random.multinomial")
+    to_dims(() if size is None else size, dims, "random.multinomial")
+    enter(generator.backend, stream)
+    with generator.lock:
+        with nogil:
+            out.c = cpp.multinomial(out.backend.c, state[0], dims, trials, weights, stream)
     return out
 
 
@@ -44,51 +181,240 @@ cdef uint64_t to_word(object value, str name) except? 0:
                                 remedy="Give an integer in [0, 2**64).") from None
 
 
-cdef class Generator:
-    """The random numbers of one backend."""
-    cdef readonly Backend backend
+cdef State to_state(object value) except *:
+    cdef State state
+    try:
+        seed, counter, offset, _ = value
+    except (TypeError, ValueError):
+        raise InvalidValueError(f"state={value!r}", op="random.set_state",
+                                remedy="Give what get_state returned.") from None
+    state.seed = to_word(seed, "seed")
+    state.counter = to_word(counter, "counter")
+    if offset != 0:
+        raise InvalidValueError(f"offset={offset!r}", op="random.set_state", remedy="Every draw begins a block: give 0.")
+    return state
 
-    def __init__(self, backend: Backend) -> None:
+
+cdef object from_state(State state, Backend backend):
+    return RngState(state.seed, state.counter, 0, backend.device_name)
+
+
+cdef class Generator:
+    """Random numbers of a backend: its own stream of them, or with `seed` another one."""
+
+    def __init__(self, backend: Backend, *, seed: int | None = None) -> None:
         self.backend = <Backend?>backend
+        self.lock = self.backend.random_lock
+        if seed is not None:
+            self.own.seed = to_word(seed, "seed")
+            self.own.counter = 0
+            self.lock = Lock()
+
+    cdef State* state(self) noexcept:
+        return &self.backend.random if self.lock is self.backend.random_lock else &self.own
 
     def seed(self, seed: int, /) -> None:
         """Starts over from the seed."""
+        cdef State* state = self.state()
         cdef uint64_t word = to_word(seed, "seed")
-        with self.backend.random_lock:
-            self.backend.random.seed = word
-            self.backend.random.offset = 0
+        with self.lock:
+            state.seed = word
+            state.counter = 0
 
-    def get_state(self) -> RandomState:
-        """Seed, offset of the next draw, and device: a small value that pickles."""
-        with self.backend.random_lock:
-            return RandomState(self.backend.random.seed, self.backend.random.offset, self.backend.device_name)
+    def get_state(self) -> RngState:
+        """Seed, counter and offset of the next draw, and device: a small value that pickles."""
+        with self.lock:
+            return from_state(self.state()[0], self.backend)
 
-    def set_state(self, state: tuple[int, int, str], /) -> None:
+    def set_state(self, state: RngState, /) -> None:
         """Goes on from a state of any device: the draws are the same."""
-        seed, offset, _ = state
-        cdef uint64_t first = to_word(seed, "seed"), second = to_word(offset, "offset")
-        with self.backend.random_lock:
-            self.backend.random.seed = first
-            self.backend.random.offset = second
+        cdef State given = to_state(state)
+        with self.lock:
+            self.state()[0] = given
+
+    def spawn(self, n_children: int, /) -> list[Generator]:
+        """Generators of the same backend for parallel use, independent of each other and of this one."""
+        cdef vector[State] states
+        cdef Generator child
+        cdef State* state = self.state()
+        cdef int64_t count = to_int(n_children, "random.spawn")
+        cdef list out = []
+        with self.lock:
+            with nogil:
+                states = cpp.spawn(self.backend.c, state[0], count)
+        for i in range(states.size()):
+            child = Generator(self.backend, seed=0)
+            child.own = states[i]
+            out.append(child)
+        return out
 
     def uniform(self, low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *,
                 dtype: DTypeLike | None = None) -> Array:
         """Uniform in [low, high)."""
-        return draw(self.backend, False, low, high, size, dtype)
+        return draw(self, uniform_, low, high, size, dtype)
 
     def normal(self, loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
                dtype: DTypeLike | None = None) -> Array:
         """Normal of mean loc and standard deviation scale."""
-        return draw(self.backend, True, loc, scale, size, dtype)
+        return draw(self, normal_, loc, scale, size, dtype)
+
+    def exponential(self, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
+                    dtype: DTypeLike | None = None) -> Array:
+        """Exponential of mean scale."""
+        return draw(self, exponential_, scale, 0, size, dtype)
+
+    def gamma(self, shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
+              dtype: DTypeLike | None = None) -> Array:
+        """Gamma of mean shape * scale."""
+        return draw(self, gamma_, shape, scale, size, dtype)
+
+    def poisson(self, lam: float = 1.0, size: int | Sequence[int] | None = None, *,
+                dtype: DTypeLike | None = None) -> Array:
+        """Poisson of mean lam, int64 unless given."""
+        return draw(self, poisson_, lam, 0, size, dtype)
+
+    def bernoulli(self, p: float = 0.5, size: int | Sequence[int] | None = None, *,
+                  dtype: DTypeLike | None = None) -> Array:
+        """1 with probability p, else 0; bool unless given."""
+        return draw(self, bernoulli_, p, 0, size, dtype)
+
+    def integers(self, low: int, high: int | None = None, size: int | Sequence[int] | None = None, *,
+                 dtype: DTypeLike | None = None, endpoint: bool = False) -> Array:
+        """Integers from low up to high, which is excluded unless endpoint; one bound means [0, low). Unbiased."""
+        return draw_integers(self, low, high, size, dtype, endpoint)
+
+    def permutation(self, x: int | Array, /, *, axis: int = 0) -> Array:
+        """0..x-1 in random order (int64), or the array's entries along the axis."""
+        return draw_permutation(self, x, axis)
+
+    def choice(self, a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True,
+               p: Sequence[float] | Array | None = None, *, axis: int = 0) -> Array:
+        """Random numbers below a, or entries of the array a. With p, their probabilities, it synchronises."""
+        return draw_choice(self, a, size, replace, p, axis)
+
+    def multinomial(self, n: int, pvals: Sequence[float] | Array,
+                    size: int | Sequence[int] | None = None) -> Array:
+        """How often each outcome came in n trials: the last axis holds the outcomes, int64. Synchronises."""
+        return draw_multinomial(self, n, pvals, size)
+
+
+cdef Generator of(object device):
+    return Generator(resolve(device))
+
+
+def get_state(*, device: DeviceLike = None) -> RngState:
+    """The state of the backend's generator: seed, counter, offset, device."""
+    return of(device).get_state()
+
+
+def set_state(state: RngState, /, *, device: DeviceLike = None) -> None:
+    """The backend's generator goes on from a state of any device."""
+    of(device).set_state(state)
+
+
+def spawn(n_children: int, /, *, device: DeviceLike = None) -> list[Generator]:
+    """Generators for parallel use, independent of each other and of the backend's."""
+    return of(device).spawn(n_children)
 
 
 def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *,
             dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Uniform in [low, high), from the backend's generator."""
-    return draw(resolve(device), False, low, high, size, dtype)
+    return draw(of(device), uniform_, low, high, size, dtype)
 
 
 def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
            dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Normal of mean loc and standard deviation scale, from the backend's generator."""
-    return draw(resolve(device), True, loc, scale, size, dtype)
+    return draw(of(device), normal_, loc, scale, size, dtype)
+
+
+def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
+                device: DeviceLike = None) -> Array:
+    """Exponential of mean scale, from the backend's generator."""
+    return draw(of(device), exponential_, scale, 0, size, dtype)
+
+
+def gamma(shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
+          dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """Gamma of mean shape * scale, from the backend's generator."""
+    return draw(of(device), gamma_, shape, scale, size, dtype)
+
+
+def poisson(lam: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
+            device: DeviceLike = None) -> Array:
+    """Poisson of mean lam, int64 unless given, from the backend's generator."""
+    return draw(of(device), poisson_, lam, 0, size, dtype)
+
+
+def bernoulli(p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
+              device: DeviceLike = None) -> Array:
+    """1 with probability p, else 0; bool unless given. From the backend's generator."""
+    return draw(of(device), bernoulli_, p, 0, size, dtype)
+
+
+def integers(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *,
+             dtype: DTypeLike | None = None, endpoint: bool = False, device: DeviceLike = None) -> Array:
+    """Integers from low up to high, which is excluded unless endpoint; one bound means [0, low). Unbiased."""
+    return draw_integers(of(device), low, high, size, dtype, endpoint)
+
+
+def permutation(x: int | Array, /, *, axis: int = 0, device: DeviceLike = None) -> Array:
+    """0..x-1 in random order (int64), or the array's entries along the axis, by its backend's generator."""
+    return draw_permutation(of((<Array>x).backend if isinstance(x, Array) else device), x, axis)
+
+
+def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True,
+           p: Sequence[float] | Array | None = None, *, axis: int = 0, device: DeviceLike = None) -> Array:
+    """Random numbers below a, or entries of the array a. With p, their probabilities, it synchronises."""
+    return draw_choice(of((<Array>a).backend if isinstance(a, Array) else device), a, size, replace, p, axis)
+
+
+def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = None, *,
+                device: DeviceLike = None) -> Array:
+    """How often each outcome came in n trials: the last axis holds the outcomes, int64. Synchronises."""
+    return draw_multinomial(of((<Array>pvals).backend if isinstance(pvals, Array) else device), n, pvals, size)
+
+
+def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
+    """x / (1 - p) with probability 1 - p, else 0, and the state that made the mask: give it to dropout_backward.
+
+    rng: a seed, a state, or a generator (None: the backend's), which goes on by ceil(x.size / 4) counters.
+    """
+    cdef Array source = as_array(x, "nn.dropout"), out = new_array(source.backend)
+    cdef double rate = p
+    cdef State state, after
+    cdef Generator generator = None
+    cdef CppStream stream
+    if rng is None:
+        generator = Generator(source.backend)
+    elif isinstance(rng, Generator):
+        generator = <Generator>rng
+    elif isinstance(rng, int):
+        state.seed = to_word(rng, "rng")
+        state.counter = 0
+    else:
+        state = to_state(rng)
+    enter(source.backend, stream)
+    if generator is None:
+        with nogil:
+            out.c = cpp.dropout(source.c, rate, state, NULL, stream)
+    else:
+        with generator.lock:
+            state = generator.state()[0]
+            with nogil:
+                out.c = cpp.dropout(source.c, rate, state, &after, stream)
+            generator.state()[0] = after
+    return out, from_state(state, source.backend)
+
+
+def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
+    """The gradient of dropout's x: grad through the mask of the state that dropout gave."""
+    cdef Array g = as_array(grad, "nn.dropout_backward"), out = new_array(g.backend)
+    cdef double rate = p
+    cdef State given = to_state(state)
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = cpp.dropout_backward(g.c, rate, given, stream)
+    return out

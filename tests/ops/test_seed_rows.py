@@ -5,6 +5,7 @@ import zlib
 import inputs
 import numpy as np
 import pytest
+import seed_rows_movement
 from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
 from reference import assert_matches, numpy_dtype, ulp_error, widen
 
@@ -361,9 +362,7 @@ f32 f64: mish_backward modified_bessel_k0 modified_bessel_k1 ndtr ndtri pow prod
 f32 f64: repeat_along_dim scaled_modified_bessel_k0 scaled_modified_bessel_k1 sigmoid_backward silu_backward
 f32 f64: spherical_bessel_j0 tanh_backward zeta
 """)
-MOVEMENT = rows_of("""
-any: meshgrid_grid
-""")
+MOVEMENT = rows_of("any: meshgrid_grid\n" + seed_rows_movement.MOVEMENT.strip())
 # Seed dtype to the operands' and the result's.
 DTYPES = {
     "any": ("float32", "float32"),
@@ -402,7 +401,7 @@ def test_dense(be, row, kind):
 
 @pytest.mark.parametrize(("row", "kind"), ids(MOVEMENT))
 def test_movement(be, row, kind):
-    globals()[row](be, DTYPES[kind][0])
+    (globals().get(row) or getattr(seed_rows_movement, row))(be, DTYPES[kind][0])
 
 
 def test_the_table_covers_the_families_once():

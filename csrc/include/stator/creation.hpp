@@ -68,5 +68,8 @@ struct STATOR_API Index {
   bool has_start = false, has_stop = false;
 };
 STATOR_API Array getitem(const Array&, std::span<const Index> index);
+// x[index] = value: value is broadcast and converted (same kind); overlap as if it were copied first. One launch, but
+// for overlap. DTypeError for another kind, ShapeError where it does not broadcast, ValueError for read-only memory.
+STATOR_API void setitem(const Array& x, std::span<const Index> index, const Operand& value, const Stream& = {});
 
 }  // namespace stator

@@ -52,3 +52,4 @@ cdef extern from "stator/creation.hpp" namespace "stator" nogil:
         IndexSpan(const Index*, size_t)
 
     Array getitem(const Array&, IndexSpan) except +translate_exception
+    void setitem(const Array&, IndexSpan, const Operand&, const Stream&) except +translate_exception

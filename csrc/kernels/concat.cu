@@ -1,0 +1,104 @@
+// Arrays one after the other. The list of pieces travels in the launch's own parameters.
+#include "kernels/movement_fill.cuh"
+#include "kernels/movement_rows.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct ConcatTuning {
+  static constexpr int few = 64, many = 640;  // pieces in 4 KiB and 32 KiB of parameters
+  static constexpr int block = 256;
+  static constexpr int64_t narrow = 16;  // columns of a piece, on average, below which the fast host goes by columns
+  static constexpr int64_t rows_tile = 4096;  // elements of a block that does
+};
+
+template <class Word, int Capacity>
+struct ConcatSource {
+  abi::ConcatPiece pieces[Capacity];
+  int64_t inner, first, cols;  // `first` column of the pieces of this launch, and how many
+  int32_t count;
+
+  struct Row {
+    int64_t outer;
+    int32_t piece;  // of the last column asked for
+  };
+  STATOR_FN Row row(int64_t r) const { return {r, 0}; }
+  STATOR_FN Segment<Word> segment(Row& row, int64_t c) const {
+    c += first;
+    int at = row.piece;
+    if (at + 1 < count && c >= pieces[at + 1].begin) {
+      int last = count - 1;  // the last piece that begins at or before c
+      ++at;
+      if (at < last && c >= pieces[at + 1].begin)
+        while (at < last) {
+          const int middle = (at + last + 1) / 2;
+          if (pieces[middle].begin <= c)
+            at = middle;
+          else
+            last = middle - 1;
+        }
+      row.piece = at;
+    }
+    const abi::ConcatPiece& p = pieces[at];
+    const int64_t end = at + 1 < count ? pieces[at + 1].begin : first + cols;
+    const Word* from = static_cast<const Word*>(p.data) + row.outer * p.outer_stride;
+    const int64_t i = c - p.begin;
+    if (inner == 1) return {from + i * p.axis_stride, p.axis_stride, end - first, Word{}};
+    if (p.axis_stride == inner * p.inner_stride)
+      return {from + i * p.inner_stride, p.inner_stride, end - first, Word{}};
+    const int64_t k = i / inner;
+    return {from + k * p.axis_stride + (i - k * inner) * p.inner_stride, p.inner_stride,
+            p.begin + (k + 1) * inner - first, Word{}};
+  }
+};
+
+// Fast host, pieces of few columns: a tile of whole rows is written column after column while it is in the cache.
+template <class Word, int Capacity, int Size>
+STATOR_KERNEL void concat_columns_kernel(ConcatSource<Word, Capacity> source, Word* out, int64_t rows, int64_t pitch) {
+  const Group<Size> group;
+  const int64_t tile = ConcatTuning::rows_tile / source.cols + 1, first = group.block() * tile;
+  const int64_t n = rows - first < tile ? rows - first : tile;
+  auto row = source.row(first);
+  for (int64_t c = 0; c < source.cols; ++c) {
+    const Segment<Word> s = source.segment(row, c);
+    const Word* from = s.from;
+    Word* to = out + first * pitch + c;
+    const int64_t step = source.pieces[row.piece].outer_stride;
+    if (step == 1)
+      group.for_each(n, [=](int64_t i) { to[i * pitch] = from[i]; });
+    else
+      group.for_each(n, [=](int64_t i) { to[i * pitch] = from[i * step]; });
+  }
+}
+
+template <class Word, int Capacity>
+void launch_pieces(const abi::Queue& q, const abi::Concat& p, int first) {
+  ConcatSource<Word, Capacity> source{};
+  source.inner = p.inner;
+  source.first = p.pieces[first].begin;
+  for (int i = first; i < p.count && source.count < Capacity; ++i) source.pieces[source.count++] = p.pieces[i];
+  const int next = first + source.count;
+  source.cols = (next < p.count ? p.pieces[next].begin : p.cols) - source.first;
+  Word* const out = static_cast<Word*>(p.out) + source.first;
+  if constexpr (fast_host) {
+    if (p.outer > 16 && source.cols < ConcatTuning::narrow * source.count && source.cols < ConcatTuning::rows_tile)
+      return launch(q, "concat_columns", concat_columns_kernel<Word, Capacity, ConcatTuning::block>,
+                    {ceil_div(p.outer, ConcatTuning::rows_tile / source.cols + 1), ConcatTuning::block}, source, out,
+                    p.outer, p.cols);
+  }
+  launch_rows(q, "concat", source, out, p.outer, source.cols, p.cols);
+}
+
+void concat(const abi::Queue& q, const abi::Concat& p) {
+  using Tune = ConcatTuning;
+  with_word(p.itemsize, [&]<class Word>(Word) {
+    if (p.count <= Tune::few) return launch_pieces<Word, Tune::few>(q, p, 0);
+    for (int first = 0; first < p.count; first += Tune::many) launch_pieces<Word, Tune::many>(q, p, first);
+  });
+}
+
+}  // namespace
+
+void fill_concat(kernels::MovementTable& table) { table.concat = concat; }
+
+}  // namespace stator::STATOR_COLUMN

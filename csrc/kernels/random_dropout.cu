@@ -1,0 +1,85 @@
+// Dropout and its gradient, which are the same function of their operand: the mask is drawn again, never stored.
+#include "device/group.cuh"
+#include "device/index.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "device/vector.cuh"
+#include "kernels/random_fill.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct DropoutTuning {
+  static constexpr int block = 256;
+  static constexpr int counters = by_column<1, 128>::value;  // Philox blocks of a thread at a time
+};
+
+template <class T, int Size>
+STATOR_KERNEL void dropout_kernel(abi::Dropout p) {
+  constexpr int C = DropoutTuning::counters;
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const A scale = A(p.scale);
+  const int64_t blocks = (p.size + 3) / 4, stride = group.blocks() * group.size * C;
+  for (int64_t first = (group.block() * group.size + group.rank()) * C; first < blocks; first += stride) {
+    uint32_t word[4 * C];
+    if constexpr (fast_host) {
+      uint32_t row[4][C];
+      for (int c = 0; c < C; ++c) {
+        const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(first + c), 0);
+        for (int j = 0; j < 4; ++j) row[j][c] = x.x[j];
+      }
+      for (int c = 0; c < C; ++c)
+        for (int j = 0; j < 4; ++j) word[4 * c + j] = row[j][c];
+    } else {
+      const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(first), 0);
+      for (int j = 0; j < 4; ++j) word[j] = x.x[j];
+    }
+    const int64_t begin = first * 4, left = p.size - begin, n = left < 4 * C ? left : 4 * C;
+    const T* x = static_cast<const T*>(p.x);
+    T* out = static_cast<T*>(p.out) + begin;
+    const auto apply = [&](T value, uint32_t w) { return w >= p.threshold ? T(A(value) * scale) : T(A(0)); };
+    if (p.ndim > 0) {
+      for (int k = 0; k < 4 * C; ++k)
+        if (k < n) out[k] = apply(x[offset_of(begin + k, p.ndim, p.shape, p.strides)], word[k]);
+      continue;
+    }
+    x += begin;
+    if (fast_host || n < 4 || reinterpret_cast<uintptr_t>(x) % (4 * sizeof(T)) % 16 != 0) {
+#pragma GCC ivdep
+      for (int k = 0; k < n; ++k) out[k] = apply(x[k], word[k]);
+    } else {
+      constexpr int W = vector_width<T> < 4 ? vector_width<T> : 4;
+      STATOR_UNROLL()
+      for (int k = 0; k < 4; k += W) {
+        Vec<T, W> v = load_vector<W>(x + k);
+        STATOR_UNROLL()
+        for (int j = 0; j < W; ++j) v[j] = apply(v[j], word[k + j]);
+        store_vector(out + k, v);
+      }
+    }
+  }
+}
+
+template <class T>
+void dropout_of(const abi::Queue& q, const abi::Dropout& p) {
+  using Tune = DropoutTuning;
+  const int64_t needed = ceil_div(ceil_div(p.size, 4), int64_t(Tune::counters) * (fast_host ? 16 : Tune::block));
+  launch(q, "dropout", dropout_kernel<T, Tune::block>, {std::min(needed, waves(*q.limits, Tune::block)), Tune::block},
+         p);
+}
+
+void dropout(const abi::Queue& q, const abi::Dropout& p) {
+  switch (p.dtype) {
+    case DType::float16: return dropout_of<float16>(q, p);
+    case DType::bfloat16: return dropout_of<bfloat16>(q, p);
+    case DType::float32: return dropout_of<float>(q, p);
+    default: return dropout_of<double>(q, p);
+  }
+}
+
+}  // namespace
+
+void fill_dropout(kernels::RandomTable& table) { table.dropout = dropout; }
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,137 @@
+// Permutations without a sort, and indices drawn by weight.
+#include "device/atomic.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/random_fill.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct PermutationTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_column<1024, 8192>::value;  // entries a block
+  static constexpr int few = 256;                            // up to here each entry is ranked by a key of its own
+  static constexpr int rounds = 12;
+};
+
+// A Feistel network on 2^(left + right) numbers: a permutation whatever its round function is. What falls beyond n is
+// permuted on until it does not (Black and Rogaway: Ciphers with arbitrary finite domains, CT-RSA 2002).
+struct Cipher {
+  uint32_t keys[PermutationTuning::rounds];
+  uint32_t left_mask, right_mask;
+  int32_t right_bits;
+
+  STATOR_FN static uint32_t mix(uint32_t x) {
+    x *= 0x85ebca6bu;
+    x ^= x >> 13;
+    x *= 0xc2b2ae35u;
+    return x ^ (x >> 16);
+  }
+  STATOR_FN uint64_t operator()(uint64_t at) const {
+    uint32_t left = uint32_t(at >> right_bits), right = uint32_t(at) & right_mask;
+    STATOR_UNROLL()
+    for (int r = 0; r < PermutationTuning::rounds; r += 2) {
+      right ^= mix(left ^ keys[r]) & right_mask;
+      left ^= mix(right ^ keys[r + 1]) & left_mask;
+    }
+    return uint64_t(left) << right_bits | right;
+  }
+};
+
+template <int Size>
+STATOR_KERNEL void permutation_kernel(abi::Permutation p, Cipher cipher) {
+  const Group<Size> group;
+  const int64_t first = group.block() * PermutationTuning::tile, left = p.size - first;
+  const int64_t n = left < PermutationTuning::tile ? left : PermutationTuning::tile;
+  int64_t* const out = p.out + first;
+  const uint64_t bound = uint64_t(p.n);
+  if constexpr (fast_host) {
+    // The first round in a loop that vectorises.
+    group.for_each(n, [=](int64_t i) { out[i] = int64_t(cipher(uint64_t(first + i))); });
+    for (int64_t i = 0; i < n; ++i)
+      while (uint64_t(out[i]) >= bound) out[i] = int64_t(cipher(uint64_t(out[i])));
+  } else {
+    group.for_each(n, [=](int64_t i) {
+      uint64_t at = cipher(uint64_t(first + i));
+      while (at >= bound) at = cipher(at);
+      out[i] = int64_t(at);
+    });
+  }
+}
+
+// One block: every entry goes where its random key ranks.
+template <int Size>
+STATOR_KERNEL void rank_kernel(abi::Permutation p) {
+  struct Keys {
+    uint64_t of[PermutationTuning::few];
+  };
+  const Group<Size> group;
+  Keys& keys = group.template shared<Keys>();
+  const int n = int(p.n);
+  group.for_each(n, [&](int64_t i) {
+    const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2), 0);
+    keys.of[i] = x.x[2 * (i & 1)] | uint64_t(x.x[2 * (i & 1) + 1]) << 32;
+  });
+  group.sync();
+  group.for_each(n, [&](int64_t i) {
+    const uint64_t own = keys.of[i];
+    int rank = 0;
+    for (int k = 0; k < n; ++k) rank += keys.of[k] < own || (keys.of[k] == own && k < i);
+    if (rank < p.size) p.out[rank] = i;
+  });
+}
+
+bool few(int64_t n) { return n <= PermutationTuning::few; }
+int64_t permutation_blocks(int64_t n) { return few(n) ? (n + 1) / 2 : PermutationTuning::rounds / 4; }
+
+void permutation(const abi::Queue& q, const abi::Permutation& p) {
+  using Tune = PermutationTuning;
+  if (few(p.n)) return launch(q, "permutation", rank_kernel<Tune::block>, {1, Tune::block}, p);
+  Cipher cipher;
+  for (int r = 0; r < Tune::rounds; ++r) cipher.keys[r] = philox4x32_10(p.seed, p.offset + uint64_t(r / 4), 0).x[r % 4];
+  int bits = 1;
+  while (bits < 62 && int64_t(1) << bits < p.n) ++bits;
+  cipher.right_bits = (bits + 1) / 2;
+  cipher.right_mask = uint32_t((uint64_t(1) << cipher.right_bits) - 1);
+  cipher.left_mask = uint32_t((uint64_t(1) << (bits - cipher.right_bits)) - 1);
+  launch(q, "permutation", permutation_kernel<Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p, cipher);
+}
+
+template <int Size>
+STATOR_KERNEL void categorical_kernel(abi::Categorical p, int64_t total) {
+  const Group<Size> group;
+  const int64_t first = group.block() * PermutationTuning::tile, left = total - first;
+  group.for_each(left < PermutationTuning::tile ? left : PermutationTuning::tile, [=](int64_t k) {
+    const int64_t i = first + k;
+    const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2), 0);
+    const double u = (i & 1 ? from_words(x.x[2], x.x[3]) : from_words(x.x[0], x.x[1])) * 0x1p-53;
+    int64_t low = 0, high = p.n - 1;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (p.cdf[middle] > u)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    if (p.counts != nullptr)
+      atomic_add(p.counts + i / p.size * p.n + low, int64_t(1));
+    else
+      p.out[i] = low;
+  });
+}
+
+void categorical(const abi::Queue& q, const abi::Categorical& p) {
+  using Tune = PermutationTuning;
+  const int64_t total = p.counts ? p.size * p.experiments : p.size;
+  launch(q, "categorical", categorical_kernel<Tune::block>, {ceil_div(total, Tune::tile), Tune::block}, p, total);
+}
+
+}  // namespace
+
+void fill_permutation(kernels::RandomTable& table) {
+  table.permutation_blocks = permutation_blocks;
+  table.permutation = permutation;
+  table.categorical = categorical;
+}
+
+}  // namespace stator::STATOR_COLUMN

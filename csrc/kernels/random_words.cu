@@ -1,0 +1,164 @@
+// Integers in a range, and coins: items made of one or two words each. A word that would favour some numbers is drawn
+// again, with the attempt in the counter's upper half (Lemire: Fast random integer generation in an interval, ACM
+// TOMACS 29, 2019).
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
+#include "kernels/random_fill.cuh"
+
+#include <cstring>
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct WordsTuning {
+  static constexpr int block = 256;
+  static constexpr int counters = by_column<1, 64>::value;  // Philox blocks of a thread at a time
+};
+
+struct alignas(16) Word16 {
+  uint64_t a, b;
+};
+
+// Each takes a draw to an item; false: draw again.
+template <class Word>
+struct Narrow {
+  using Draw = uint32_t;
+  uint64_t low, range;
+  uint32_t threshold;  // 2^32 modulo the range
+  STATOR_FN bool operator()(uint32_t draw, Word& item) const {
+    const uint64_t product = uint64_t(draw) * range;
+    item = Word(low + (product >> 32));
+    return uint32_t(product) >= threshold;
+  }
+};
+template <class Word>
+struct Wide {
+  using Draw = uint64_t;
+  uint64_t low, range, threshold;  // 2^64 modulo the range
+  STATOR_FN bool operator()(uint64_t draw, Word& item) const {
+    const unsigned __int128 product = (unsigned __int128)draw * range;
+    item = Word(low + (range == 0 ? draw : uint64_t(product >> 64)));
+    return uint64_t(product) >= threshold;
+  }
+};
+template <class Word>
+struct Coin {
+  using Draw = uint32_t;
+  uint64_t threshold;
+  Word one;
+  STATOR_FN bool operator()(uint32_t draw, Word& item) const {
+    item = draw < threshold ? one : Word{};
+    return true;
+  }
+};
+
+template <class Draw>
+STATOR_FN Draw draw_of(const uint32_t (&x)[4], int k) {
+  if constexpr (sizeof(Draw) == 4)
+    return x[k];
+  else
+    return x[2 * k] | uint64_t(x[2 * k + 1]) << 32;
+}
+
+// Item k of a block, from the second attempt on.
+template <class Word, class Map>
+STATOR_FN Word draw_again(const Map& map, uint64_t seed, uint64_t counter, int k) {
+  Word item;
+  for (uint64_t attempt = 1;; ++attempt)
+    if (map(draw_of<typename Map::Draw>(philox4x32_10(seed, counter, attempt).x, k), item)) return item;
+}
+
+template <class Word, class Map, int Size>
+STATOR_KERNEL void words_kernel(Word* out, int64_t n, uint64_t seed, uint64_t offset, Map map) {
+  constexpr int D = 16 / int(sizeof(typename Map::Draw)), C = WordsTuning::counters;
+  const Group<Size> group;
+  const int64_t blocks = (n + D - 1) / D, stride = group.blocks() * group.size * C;
+  for (int64_t first = (group.block() * group.size + group.rank()) * C; first < blocks; first += stride) {
+    uint32_t word[4][C];
+    for (int c = 0; c < C; ++c) {
+      const Philox4 x = philox4x32_10(seed, offset + uint64_t(first + c), 0);
+      for (int j = 0; j < 4; ++j) word[j][c] = x.x[j];
+    }
+    Word item[D][C];
+    uint32_t good = 1;
+    for (int c = 0; c < C; ++c) {
+      const uint32_t x[4] = {word[0][c], word[1][c], word[2][c], word[3][c]};
+      for (int k = 0; k < D; ++k) good &= uint32_t(map(draw_of<typename Map::Draw>(x, k), item[k][c]));
+    }
+    if (!good) {
+      for (int c = 0; c < C; ++c) {
+        const uint32_t x[4] = {word[0][c], word[1][c], word[2][c], word[3][c]};
+        for (int k = 0; k < D; ++k)
+          if (Word w; !map(draw_of<typename Map::Draw>(x, k), w))
+            item[k][c] = draw_again<Word>(map, seed, offset + uint64_t(first + c), k);
+      }
+    }
+    const int64_t left = n - first * D, count = left < int64_t(C) * D ? left : int64_t(C) * D;
+    Word* const to = out + first * D;
+    if (count == int64_t(C) * D) {
+      for (int c = 0; c < C; ++c)
+        for (int k = 0; k < D; ++k) to[c * D + k] = item[k][c];
+    } else {
+      for (int c = 0; c < C; ++c)
+        for (int k = 0; k < D; ++k)
+          if (c * D + k < count) to[c * D + k] = item[k][c];
+    }
+  }
+}
+
+template <class Word, template <class> class Map>
+void submit(const abi::Queue& q, const char* name, void* out, int64_t size, uint64_t seed, uint64_t offset,
+            Map<Word> map) {
+  using Tune = WordsTuning;
+  const int64_t blocks = ceil_div(size, 16 / int64_t(sizeof(typename Map<Word>::Draw)));
+  const int64_t needed = ceil_div(blocks, int64_t(Tune::counters) * (fast_host ? 32 : Tune::block));
+  launch(q, name, words_kernel<Word, Map<Word>, Tune::block>,
+         {std::min(needed, waves(*q.limits, Tune::block)), Tune::block}, static_cast<Word*>(out), size, seed, offset,
+         map);
+}
+
+template <class Word>
+void integers_of(const abi::Queue& q, const abi::RandomIntegers& p) {
+  constexpr uint64_t most = uint64_t(1) << 32;
+  if (p.range > 0 && p.range <= most)
+    return submit(q, "integers", p.out, p.size, p.seed, p.offset,
+                  Narrow<Word>{p.low, p.range, uint32_t(most % p.range)});
+  submit(q, "integers", p.out, p.size, p.seed, p.offset,
+         Wide<Word>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
+}
+
+void integers(const abi::Queue& q, const abi::RandomIntegers& p) {
+  switch (p.itemsize) {
+    case 1: return integers_of<uint8_t>(q, p);
+    case 2: return integers_of<uint16_t>(q, p);
+    case 4: return integers_of<uint32_t>(q, p);
+    default: return integers_of<uint64_t>(q, p);
+  }
+}
+
+template <class Word>
+void bernoulli_of(const abi::Queue& q, const abi::Bernoulli& p) {
+  Coin<Word> coin{p.threshold, {}};
+  std::memcpy(&coin.one, p.one, sizeof coin.one);
+  submit(q, "bernoulli", p.out, p.size, p.seed, p.offset, coin);
+}
+
+void bernoulli(const abi::Queue& q, const abi::Bernoulli& p) {
+  switch (p.itemsize) {
+    case 1: return bernoulli_of<uint8_t>(q, p);
+    case 2: return bernoulli_of<uint16_t>(q, p);
+    case 4: return bernoulli_of<uint32_t>(q, p);
+    case 8: return bernoulli_of<uint64_t>(q, p);
+    default: return bernoulli_of<Word16>(q, p);
+  }
+}
+
+}  // namespace
+
+void fill_words(kernels::RandomTable& table) {
+  table.integers = integers;
+  table.bernoulli = bernoulli;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,313 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Joining, cutting, shifting, padding and repeating."""
+import numpy as np
+
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.optional cimport optional
+from libcpp.pair cimport pair
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from stator._array cimport Array, as_array, as_out, new_array
+from stator._backend cimport Backend, enter, resolve
+from stator._convert cimport to_axes, to_dims, to_dtype, to_int, to_scalar
+from stator._dtype cimport as_dtype
+from stator.cpp cimport movement as cpp
+from stator.cpp.array cimport Array as CppArray
+from stator.cpp.array cimport Scalar
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.dtype cimport DType as CppDType
+from stator.cpp.dtype cimport float64
+from stator.cpp.ref cimport Dims, Int64Span
+
+from stator.errors import DTypeError, InvalidValueError, ShapeError
+
+
+cdef Backend gather(object arrays, vector[CppArray]& out, str op):
+    cdef Backend backend = None
+    if isinstance(arrays, Array):
+        raise DTypeError("expected a sequence of Arrays, got an Array", op=op, remedy="Pass a list or a tuple.")
+    for entry in arrays:
+        out.push_back(as_array(entry, op).c)
+        if backend is None:
+            backend = (<Array>entry).backend
+    return backend
+
+
+cdef int to_axis(object axis, optional[int64_t]& out, str op) except -1:
+    if axis is not None:
+        out = optional[int64_t](to_int(axis, op))
+    return 0
+
+
+cdef int to_numbers(object value, vector[int64_t]& out, str op) except -1:
+    if isinstance(value, (tuple, list)):
+        for entry in value:
+            out.push_back(to_int(entry, op))
+    else:
+        out.push_back(to_int(value, op))
+    return 0
+
+
+cdef Array joined(bint anew, vector[CppArray]& given, Backend backend, object axis, object out, str op):
+    cdef const CppArray* target = as_out(out, op)
+    cdef optional[int64_t] along
+    cdef int64_t at = 0
+    cdef CppStream stream
+    cdef Array result
+    if backend is None:
+        raise InvalidValueError("no arrays", op=op, remedy="Pass at least one.")
+    if anew:
+        at = to_int(axis, op)
+    else:
+        to_axis(axis, along, op)
+    enter(backend, stream)
+    result = new_array(backend)
+    with nogil:
+        if anew:
+            result.c = cpp.stack(given, at, target, stream)
+        else:
+            result.c = cpp.concat(given, along, target, stream)
+    return result if out is None else <Array>out
+
+
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | None = None) -> Array:
+    """Arrays one after the other along an axis (None: flattened), in one launch; the dtype is the promoted one."""
+    cdef vector[CppArray] given
+    backend = gather(arrays, given, "concat")
+    return joined(False, given, backend, axis, out, "concat")
+
+
+def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
+    """Arrays of one shape along a new axis, in one launch."""
+    cdef vector[CppArray] given
+    backend = gather(arrays, given, "stack")
+    return joined(True, given, backend, axis, out, "stack")
+
+
+def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) -> tuple[Array, ...]:
+    """Views of x's parts: as many as asked for, of lengths that differ by at most one; or cut before each index."""
+    cdef Array source = as_array(x, "split"), piece
+    cdef int64_t at = to_int(axis, "split"), sections
+    cdef vector[int64_t] indices
+    cdef vector[CppArray] pieces
+    cdef size_t i
+    cdef list out = []
+    to_numbers(indices_or_sections, indices, "split")
+    if isinstance(indices_or_sections, (tuple, list)):
+        with nogil:
+            pieces = cpp.split(source.c, Int64Span(indices.data(), indices.size()), at)
+    else:
+        sections = indices[0]
+        with nogil:
+            pieces = cpp.split(source.c, sections, at)
+    for i in range(pieces.size()):
+        piece = new_array(source.backend)
+        piece.c = pieces[i]
+        out.append(piece)
+    return tuple(out)
+
+
+def ravel(x: Array, /) -> Array:
+    """One-dimensional, row-major: a view where the strides allow it, else one copy."""
+    cdef Array source = as_array(x, "ravel")
+    cdef CppStream stream
+    cdef Array out = new_array(source.backend)
+    enter(source.backend, stream)
+    with nogil:
+        out.c = cpp.ravel(source.c, stream)
+    return out
+
+
+def rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """A view turned by k quarters, from the first of the axes towards the second. ShapeError, AxisError."""
+    cdef Array source = as_array(x, "rot90")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t turns = to_int(k, "rot90") % 4
+    cdef Dims pair_of
+    to_dims(axes, pair_of, "rot90")
+    if pair_of.size() != 2:
+        raise ShapeError(f"{pair_of.size()} axes", op="rot90", remedy="Name two.")
+    with nogil:
+        out.c = cpp.rot90(source.c, turns, pair_of[0], pair_of[1])
+    return out
+
+
+def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> Array:
+    """Elements shifted cyclically along the axes; axis=None rolls the flattened array. One launch."""
+    cdef Array source = as_array(x, "roll")
+    cdef Array out = new_array(source.backend)
+    cdef vector[int64_t] shifts
+    cdef optional[vector[int64_t]] axes
+    cdef CppStream stream
+    to_numbers(shift, shifts, "roll")
+    to_axes(axis, axes, "roll")
+    enter(source.backend, stream)
+    with nogil:
+        out.c = cpp.roll(source.c, Int64Span(shifts.data(), shifts.size()), axes, stream)
+    return out
+
+
+cdef int to_widths(object pad_width, Array source, vector[pair[int64_t, int64_t]]& out) except -1:
+    try:
+        pairs = np.broadcast_to(np.asarray(pad_width), (source.c.ndim(), 2))
+    except ValueError:
+        raise ShapeError(f"pad_width={pad_width!r} for shape {source.shape}", op="pad",
+                         remedy="Give one pair, or one an axis.") from None
+    if pairs.dtype.kind not in "iu":
+        raise DTypeError(f"pad_width={pad_width!r}", op="pad", remedy="Give integers.")
+    for before, after in pairs.tolist():
+        out.push_back(pair[int64_t, int64_t](to_int(before, "pad"), to_int(after, "pad")))
+    return 0
+
+
+def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, mode: str = "constant", *,
+        constant_values: complex = 0) -> Array:
+    """numpy.pad in one launch. pad_width: one number, (before, after), or such a pair for each axis.
+
+    mode: "constant" (constant_values), "edge", "reflect", "symmetric" or "wrap".
+    """
+    cdef Array source = as_array(x, "pad")
+    cdef Array out = new_array(source.backend)
+    cdef vector[pair[int64_t, int64_t]] widths
+    cdef int64_t before
+    cdef Scalar value
+    cdef CppStream stream
+    cdef bytes how = str(mode).encode()
+    cdef string_view name = string_view(<const char*>how)
+    if isinstance(pad_width, int):
+        before = to_int(pad_width, "pad")
+        widths = vector[pair[int64_t, int64_t]](source.c.ndim(), pair[int64_t, int64_t](before, before))
+    else:
+        to_widths(pad_width, source, widths)
+    if not to_scalar(constant_values, value):
+        raise DTypeError(f"constant_values={constant_values!r}", op="pad", remedy="Give a number.")
+    enter(source.backend, stream)
+    with nogil:
+        out.c = cpp.pad(source.c, widths, name, value, stream)
+    return out
+
+
+def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:
+    """x as often as asked for along each axis. One launch."""
+    cdef Array source = as_array(x, "tile")
+    cdef Array out = new_array(source.backend)
+    cdef vector[int64_t] times
+    cdef CppStream stream
+    to_numbers(repetitions, times, "tile")
+    enter(source.backend, stream)
+    with nogil:
+        out.c = cpp.tile(source.c, Int64Span(times.data(), times.size()), stream)
+    return out
+
+
+def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+    """Each element several times along the axis (None: of the flattened array).
+
+    An Array of repeats, one for each element or one for all, is read: that synchronises.
+    """
+    cdef Array source = as_array(x, "repeat"), counts = None
+    cdef Array out = new_array(source.backend)
+    cdef optional[int64_t] along
+    cdef int64_t count = 0
+    cdef CppStream stream
+    to_axis(axis, along, "repeat")
+    if isinstance(repeats, Array):
+        counts = <Array>repeats
+    else:
+        count = to_int(repeats, "repeat")
+    enter(source.backend, stream)
+    with nogil:
+        if counts is None:
+            out.c = cpp.repeat(source.c, count, along, stream)
+        else:
+            out.c = cpp.repeat(source.c, counts.c, along, stream)
+    return out
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """Matrices with what is below diagonal k set to 0."""
+    cdef Array source = as_array(x, "triu")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t diagonal = to_int(k, "triu")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = cpp.triu(source.c, diagonal, stream)
+    return out
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Matrices with what is above diagonal k set to 0."""
+    cdef Array source = as_array(x, "tril")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t diagonal = to_int(k, "tril")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = cpp.tril(source.c, diagonal, stream)
+    return out
+
+
+def diag(x: Array, /, k: int = 0) -> Array:
+    """A square matrix with the vector x on diagonal k, or a copy of diagonal k of the matrix x."""
+    cdef Array source = as_array(x, "diag")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t diagonal = to_int(k, "diag")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = cpp.diag(source.c, diagonal, stream)
+    return out
+
+
+cdef Array ones_in_band(bint below, object rows, object cols, object k, object dtype, object device, str op):
+    cdef int64_t height = to_int(rows, op), width = height if cols is None else to_int(cols, op)
+    cdef int64_t diagonal = to_int(k, op)
+    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype)
+    cdef Backend backend = resolve(device)
+    cdef CppStream stream
+    cdef Array out = new_array(backend)
+    enter(backend, stream)
+    with nogil:
+        if below:
+            out.c = cpp.tri(backend.c, height, width, diagonal, code, stream)
+        else:
+            out.c = cpp.eye(backend.c, height, width, diagonal, code, stream)
+    return out
+
+
+def tri(N: int, M: int | None = None, k: int = 0, *, dtype: DTypeLike | None = None,
+        device: DeviceLike = None) -> Array:
+    """N x M (N x N) with ones on and below diagonal k. The dtype is float64 unless given."""
+    return ones_in_band(True, N, M, k, dtype, device, "tri")
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = None,
+        device: DeviceLike = None) -> Array:
+    """Ones on diagonal k, else 0. The dtype is float64 unless given."""
+    return ones_in_band(False, n_rows, n_cols, k, dtype, device, "eye")
+
+
+def linspace(start: complex, stop: complex, /, num: int = 50, *, dtype: DTypeLike | None = None,
+             device: DeviceLike = None, endpoint: bool = True) -> Array:
+    """num evenly spaced numbers from start to stop, which is the last exactly (unless endpoint is False).
+
+    The dtype is float64, or complex128 for a complex end, unless given; integer dtypes round down.
+    """
+    cdef Backend backend = resolve(device)
+    cdef int64_t count = to_int(num, "linspace")
+    cdef optional[CppDType] code
+    cdef Scalar first, last
+    cdef cbool closed = bool(endpoint)
+    cdef CppStream stream
+    cdef Array out = new_array(backend)
+    if not to_scalar(start, first) or not to_scalar(stop, last):
+        raise DTypeError(f"ends {start!r} and {stop!r}", op="linspace", remedy="Give numbers.")
+    to_dtype(dtype, code)
+    enter(backend, stream)
+    with nogil:
+        out.c = cpp.linspace(backend.c, first, last, count, closed, code, stream)
+    return out
