@@ -105,6 +105,13 @@ def layouts(name: str) -> tuple[str, ...]:
         "adam_step",
         "sum_backward",
         "mean_backward",
+        "mode",
+        "unique_all",
+        "unique_counts",
+        "unique_inverse",
+        "unique_values",
+        "unique_consecutive",
+        "bincount",
     )
     return LAYOUTS[:1] if alone else LAYOUTS
 

@@ -123,6 +123,40 @@ def _target(dtype: str) -> str:
     return "float64" if dtype != "float64" else "float32"
 
 
+LEVELS = (0.1, 0.5, 0.9)
+
+
+def _flat(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """One line of few distinct values, row-major."""
+    within = Interval(0, 1 if plan.dtype == "bool" else 100, whole=True)
+    return (pool.array((plan.size,), plan.dtype, within, turn),)
+
+
+def _boundaries(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    (x,) = _arrays(CORE)(plan, pool, turn)
+    return np.sort(x[0]), x
+
+
+def _some(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    (x,) = _arrays(CORE)(plan, pool, turn)
+    return x, x[0].copy()
+
+
+def _top(x: Any, k: int) -> Any:
+    return np.sort(np.partition(x, x.shape[-1] - k)[..., x.shape[-1] - k :])[..., ::-1]
+
+
+def _histc(x: Any) -> Any:
+    wide = x[(x >= -3) & (x <= 3)].astype(np.float64)
+    counts = np.bincount(np.minimum((wide + 3) / 6 * 50, 49).astype(np.int64), minlength=50)
+    return counts.astype(x.dtype)
+
+
+def _mode(x: Any) -> Any:
+    values, counts = np.unique(x, return_counts=True)
+    return values[counts.argmax()]
+
+
 OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "zeros": lambda be, p: Other(
         _nothing,
@@ -184,6 +218,60 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     ),
     "adam_step": lambda be, p: Other(_arrays(CORE, CORE, CORE, Interval(0.1, 1)), _ours_adam, _adam),
     "matmul": lambda be, p: Other(_matrices, stator.matmul, lambda a, b: a @ b, lambda a, b: a @ b),
+    "sort": lambda be, p: Other(_arrays(CORE), stator.sort, np.sort, lambda x: x.sort(-1).values),
+    "argsort": lambda be, p: Other(
+        _arrays(CORE), stator.argsort, lambda x: np.argsort(x, kind="stable"), lambda x: x.argsort(-1, stable=True)
+    ),
+    "topk": lambda be, p: Other(
+        _arrays(CORE), lambda x: stator.topk(x, 10).values, lambda x: _top(x, 10), lambda x: x.topk(10, -1).values
+    ),
+    "partition": lambda be, p: Other(
+        _arrays(CORE), lambda x: stator.partition(x, 9)[..., 9], lambda x: np.partition(x, 9)[..., 9]
+    ),
+    "kthvalue": lambda be, p: Other(
+        _arrays(CORE),
+        lambda x: stator.kthvalue(x, 10).values,
+        lambda x: np.partition(x, 9)[..., 9],
+        lambda x: x.kthvalue(10, -1).values,
+    ),
+    "median": lambda be, p: Other(
+        _arrays(CORE), lambda x: stator.median(x, axis=-1), lambda x: np.median(x.astype(np.float64), axis=-1)
+    ),
+    "quantile": lambda be, p: Other(
+        _arrays(CORE),
+        lambda x: stator.quantile(x, LEVELS, axis=-1),
+        lambda x: np.quantile(x.astype(np.float64), LEVELS, axis=-1),
+    ),
+    "mode": lambda be, p: Other(_flat, lambda x: stator.mode(x).values, _mode, lambda x: x.mode(-1).values),
+    "searchsorted": lambda be, p: Other(_boundaries, stator.searchsorted, np.searchsorted),
+    "isin": lambda be, p: Other(_some, stator.isin, np.isin),
+    "unique_all": lambda be, p: Other(
+        _flat,
+        lambda x: stator.unique_all(x).values,
+        lambda x: np.unique(x, return_index=True, return_inverse=True, return_counts=True)[0],
+    ),
+    "unique_counts": lambda be, p: Other(
+        _flat, lambda x: stator.unique_counts(x).counts, lambda x: np.unique(x, return_counts=True)[1]
+    ),
+    "unique_inverse": lambda be, p: Other(
+        _flat, lambda x: stator.unique_inverse(x).inverse_indices, lambda x: np.unique(x, return_inverse=True)[1]
+    ),
+    "unique_values": lambda be, p: Other(_flat, stator.unique_values, np.unique, lambda x: x.unique()),
+    "unique_consecutive": lambda be, p: Other(
+        _flat,
+        lambda x: stator.unique_consecutive(x).values,
+        lambda x: x[np.r_[True, x[1:] != x[:-1]]],
+        lambda x: x.unique_consecutive(),
+    ),
+    "histc": lambda be, p: Other(
+        _arrays(CORE), lambda x: stator.histc(x, 50, min=-3, max=3), _histc, lambda x: x.histc(50, -3, 3)
+    ),
+    "histogram": lambda be, p: Other(
+        _arrays(CORE),
+        lambda x: stator.histogram(x, 50, range=(-3, 3)).hist,
+        lambda x: np.histogram(x, 50, range=(-3, 3))[0],
+    ),
+    "bincount": lambda be, p: Other(_flat, stator.bincount, np.bincount, lambda x: x.bincount()),
     "uniform": lambda be, p: Other(
         _nothing,
         lambda: stator.random.uniform(size=SHAPES[p.size], dtype=p.dtype, device=be),

@@ -17,6 +17,8 @@ void fill(kernels::NNTable&);
 void fill(kernels::IndexingTable&);
 void fill(kernels::RandomTable&);
 void fill(kernels::MovementTable&);
+void fill(kernels::OrderTable&);
+void fill(kernels::SetsTable&);
 
 namespace {
 kernels::Table make_table() {
@@ -29,6 +31,8 @@ kernels::Table make_table() {
   fill(t.indexing);
   fill(t.random);
   fill(t.movement);
+  fill(t.order);
+  fill(t.sets);
   t.set_block_seed = block_seed_setter();
   return t;
 }

@@ -6,9 +6,11 @@
 #include "kernels/indexing.hpp"
 #include "kernels/movement.hpp"
 #include "kernels/nn.hpp"
+#include "kernels/order.hpp"
 #include "kernels/random.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/scan.hpp"
+#include "kernels/sets.hpp"
 
 namespace stator::kernels {
 
@@ -21,6 +23,8 @@ struct Table {
   IndexingTable indexing;
   RandomTable random;
   MovementTable movement;
+  OrderTable order;
+  SetsTable sets;
   void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
 };
 

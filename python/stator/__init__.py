@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stator import errors, linalg, memory, nn, random, special, testing
 from stator._array import Array
 from stator._asarray import asarray
+from stator._counting import bincount, histc, histogram
 from stator._creation import arange, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from stator._device import shutdown
 from stator._dtype import DType, all_dtypes, dtype, result_type
@@ -52,7 +53,17 @@ from stator._movement import (
     triu,
 )
 from stator._namespace import made
+from stator._order import argsort, kthvalue, median, mode, partition, quantile, sort, topk
 from stator._scans import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
+from stator._sets import (
+    isin,
+    searchsorted,
+    unique_all,
+    unique_consecutive,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from stator._table import rows as op_table
 from stator._version import __version__
 from stator.backend import (
@@ -136,10 +147,12 @@ __all__ = [
     "__array_namespace_info__",
     "__version__",
     "arange",
+    "argsort",
     "as_strided",
     "asarray",
     "astype",
     "bfloat16",
+    "bincount",
     "bool",
     "broadcast_arrays",
     "broadcast_shapes",
@@ -173,6 +186,8 @@ __all__ = [
     "full",
     "full_like",
     "get_include",
+    "histc",
+    "histogram",
     "iinfo",
     "inf",
     "int8",
@@ -181,13 +196,17 @@ __all__ = [
     "int64",
     "is_available",
     "isdtype",
+    "isin",
+    "kthvalue",
     "linalg",
     "linspace",
     "logcumsumexp",
     "matmul",
     "matrix_transpose",
+    "median",
     "memory",
     "meshgrid",
+    "mode",
     "moveaxis",
     "nan",
     "nan_to_num",
@@ -197,8 +216,10 @@ __all__ = [
     "ones_like",
     "op_table",
     "pad",
+    "partition",
     "permute_dims",
     "pi",
+    "quantile",
     "random",
     "ravel",
     "repeat",
@@ -206,8 +227,10 @@ __all__ = [
     "result_type",
     "roll",
     "rot90",
+    "searchsorted",
     "set_default_backend",
     "shutdown",
+    "sort",
     "special",
     "split",
     "squeeze",
@@ -218,10 +241,16 @@ __all__ = [
     "tri",
     "tril",
     "triu",
+    "topk",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "unique_all",
+    "unique_consecutive",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
     "unstack",
     "zeros",
     "zeros_like",

@@ -67,6 +67,27 @@ def calls(be):
         "getitem": (lambda: x[1:, ::2], None),
         "view": (lambda: x.view("int32"), None),
         "matmul": (lambda: stator.matmul(square, square), lambda: stator.matmul(square.T, square.T)),
+        "sort": (lambda: stator.sort(x), lambda: stator.sort(x.T)),
+        "argsort": (lambda: stator.argsort(x), lambda: stator.argsort(x.T)),
+        "topk": (lambda: stator.topk(x, 5), lambda: stator.topk(x.T, 5)),
+        "partition": (lambda: stator.partition(x, 5), lambda: stator.partition(x.T, 5)),
+        "kthvalue": (lambda: stator.kthvalue(x, 5), lambda: stator.kthvalue(x.T, 5)),
+        "median": (lambda: stator.median(x, axis=1), lambda: stator.median(x.T, axis=1)),
+        "quantile": (lambda: stator.quantile(x, [0.1, 0.5], axis=1), lambda: stator.quantile(x.T, 0.5, axis=1)),
+        "mode": (lambda: stator.mode(x), lambda: stator.mode(x.T)),
+        "searchsorted": (lambda: stator.searchsorted(x[0], x), lambda: stator.searchsorted(x[:, 0], x.T)),
+        "isin": (lambda: stator.isin(x, x[0]), lambda: stator.isin(x.T, x[0])),
+        "unique_all": (lambda: stator.unique_all(x[0]), lambda: stator.unique_all(x[:, 0])),
+        "unique_counts": (lambda: stator.unique_counts(x[0]), lambda: stator.unique_counts(x[:, 0])),
+        "unique_inverse": (lambda: stator.unique_inverse(x[0]), lambda: stator.unique_inverse(x[:, 0])),
+        "unique_values": (lambda: stator.unique_values(x[0]), lambda: stator.unique_values(x[:, 0])),
+        "unique_consecutive": (lambda: stator.unique_consecutive(x), lambda: stator.unique_consecutive(x.T)),
+        "histc": (lambda: stator.histc(x, 9, max=3), lambda: stator.histc(x.T, 9, max=3)),
+        "histogram": (
+            lambda: stator.histogram(x, 9, range=(0, 3)),
+            lambda: stator.histogram(x.T, 9, range=(0, 3)),
+        ),
+        "bincount": (lambda: stator.bincount(target), lambda: stator.bincount(target[::-1])),
         "uniform": (lambda: be.random.uniform(size=(9,)), None),
         "normal": (lambda: be.random.normal(size=(9,)), None),
     }
@@ -87,4 +108,5 @@ def test_launches_are_as_stated_and_nothing_reaches_the_host(be, name):
         before, moved = work(be), be.statistics()["d2h_bytes"]
         call()
         assert work(be) - before == TABLE[name]["launches"]
-        assert be.statistics()["d2h_bytes"] == moved
+        # What synchronises reads one number, the size of its result.
+        assert be.statistics()["d2h_bytes"] - moved <= (8 if TABLE[name]["sync"] == "sync" else 0)

@@ -8,6 +8,7 @@ import pytest
 import seed_rows_movement
 from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
 from reference import assert_matches, numpy_dtype, ulp_error, widen
+from seed_order import histc_1d, searchsorted_1d, topk_1d, unique_1d, unique_consecutive_1d  # noqa: F401
 
 import stator
 
@@ -363,6 +364,10 @@ f32 f64: repeat_along_dim scaled_modified_bessel_k0 scaled_modified_bessel_k1 si
 f32 f64: spherical_bessel_j0 tanh_backward zeta
 """)
 MOVEMENT = rows_of("any: meshgrid_grid\n" + seed_rows_movement.MOVEMENT.strip())
+MOVEMENT = rows_of("""
+any: meshgrid_grid
+any: searchsorted_1d topk_1d histc_1d unique_consecutive_1d unique_1d
+""")
 # Seed dtype to the operands' and the result's.
 DTYPES = {
     "any": ("float32", "float32"),

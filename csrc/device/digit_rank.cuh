@@ -1,0 +1,76 @@
+// Stable ranks of 8-bit digits within a block of 256 threads: the step of a radix sort. For columns whose blocks have
+// threads. Lanes with equal digits find each other by a match (Adinets and Merrill, "Onesweep", 2022, section 4).
+#pragma once
+
+#include "device/group.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+// What rank_digits needs in shared memory. before[d]: items of the tile with digits below d.
+struct DigitCounts {
+  uint32_t of_warp[8][256];
+  uint32_t before[257];
+};
+
+#if !defined(STATOR_HOST) || defined(STATOR_FAITHFUL)
+namespace simt {
+
+#if !defined(STATOR_HOST)
+STATOR_FN uint32_t lanes_alike(int value, Site) { return __match_any_sync(0xffffffffu, value); }
+STATOR_FN void sync_warp(Site) { __syncwarp(); }
+STATOR_FN int count_bits(uint32_t v) { return __popc(v); }
+#else
+inline uint32_t lanes_alike(int value, Site site) {
+  uint32_t alike = 0;
+  for (int lane = 0; lane < 32; ++lane) alike |= uint32_t(shuffle(value, lane, ~0u, site) == value) << lane;
+  return alike;
+}
+inline void sync_warp(Site site) { shuffle(0, rank() % 32, ~0u, site); }
+inline int count_bits(uint32_t v) { return __builtin_popcount(v); }
+#endif
+
+}  // namespace simt
+
+// Where item k of this thread stands in the tile of Items * 256: ranks are stable in this order.
+template <int Items>
+STATOR_FN int tile_place(const Group<256>& group, int k) {
+  return (group.rank() / 32 * Items + k) * 32 + group.rank() % 32;
+}
+
+// rank[k]: how many items of the tile stand before item k when they are ordered by digit, stably. Every thread calls.
+template <int Items>
+STATOR_FN void rank_digits(const Group<256>& group, DigitCounts& counts, const int (&digit)[Items], int (&rank)[Items],
+                           Site site = Site::here()) {
+  const int warp = group.rank() / 32, lane = group.rank() % 32;
+  group.sync(site);  // the last use of the counts is over
+  for (int d = lane; d < 256; d += 32) counts.of_warp[warp][d] = 0;
+  simt::sync_warp(site);
+  STATOR_UNROLL()
+  for (int k = 0; k < Items; ++k) {
+    const uint32_t alike = simt::lanes_alike(digit[k], site);
+    const int before = simt::count_bits(alike & ((uint32_t(1) << lane) - 1));
+    const uint32_t seen = counts.of_warp[warp][digit[k]];
+    rank[k] = int(seen) + before;
+    simt::sync_warp(site);
+    if (before == 0) counts.of_warp[warp][digit[k]] = seen + uint32_t(simt::count_bits(alike));
+    simt::sync_warp(site);
+  }
+  group.sync(site);
+  const int own = group.rank();  // a digit a thread
+  uint32_t total = 0;
+  STATOR_UNROLL()
+  for (int w = 0; w < 8; ++w) {
+    const uint32_t count = counts.of_warp[w][own];
+    counts.of_warp[w][own] = total;
+    total += count;
+  }
+  const uint32_t through = group.inclusive_scan(total, Sum{}, site);
+  counts.before[own + 1] = through;
+  if (own == 0) counts.before[0] = 0;
+  group.sync(site);
+  STATOR_UNROLL()
+  for (int k = 0; k < Items; ++k) rank[k] += int(counts.of_warp[warp][digit[k]] + counts.before[digit[k]]);
+}
+#endif
+
+}  // namespace stator::STATOR_COLUMN

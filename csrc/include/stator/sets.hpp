@@ -1,0 +1,59 @@
+// Searching and sets. Real dtypes and bool, DTypeError for complex; elements compare as in stator/order.hpp: -0 and +0
+// are equal, NaN is above every number.
+#pragma once
+
+#include <stator/array.hpp>
+#include <stator/op_table.hpp>
+
+#include <optional>
+
+namespace stator {
+
+struct SearchOptions {
+  bool right = false;             // after equal boundaries, not before
+  const Array* sorter = nullptr;  // the order of the boundaries, of their shape; any integer dtype
+};
+// Where values (any shape) belong among sorted boundaries (one axis), int64; or row by row: boundaries [..., n] and
+// values [..., m] of equal leading axes (ShapeError). NaN is above every number and equal to NaN. Operands of two
+// dtypes are converted to their promotion first. A sorter outside -n..n-1 raises IndexError at the next synchronising
+// call. Boundaries that are not sorted give positions without meaning. Asynchronous.
+STATOR_API Array searchsorted(const Array& boundaries, const Array& values, const SearchOptions& = {},
+                              const Stream& = {});
+
+// bool, of x's shape: whether each element is in `test`, of any shape. NaN is in nothing. Asynchronous.
+STATOR_API Array isin(const Array& x, const Array& test, bool invert = false, const Stream& = {});
+
+// The distinct elements, ascending (unique_*), or the first of each run of equal neighbours (unique_consecutive), of
+// the flattened array. Each NaN is distinct. Without `size` the number of results is read back: synchronises, once.
+// With it there are `size` results, nothing synchronises: what is beyond is dropped, what is missing has the value
+// `fill`, index -1 and count 0; `inverse` counts on beyond `size`. ValueError for a negative size.
+struct UniqueOptions {
+  std::optional<int64_t> size = {};
+  Scalar fill = Scalar(0);
+};
+struct Unique {
+  Array values;   // x's dtype
+  Array indices;  // int64, of the first occurrence
+  Array inverse;  // int64, x's shape: values[inverse] is x
+  Array counts;   // int64
+};
+// By table row; what the row does not give is left empty.
+STATOR_API Unique unique(Op op, const Array& x, const UniqueOptions& = {}, const Stream& = {});
+
+inline Unique unique_all(const Array& x, const UniqueOptions& o = {}, const Stream& s = {}) {
+  return unique(Op::unique_all, x, o, s);
+}
+inline Unique unique_counts(const Array& x, const UniqueOptions& o = {}, const Stream& s = {}) {
+  return unique(Op::unique_counts, x, o, s);
+}
+inline Unique unique_inverse(const Array& x, const UniqueOptions& o = {}, const Stream& s = {}) {
+  return unique(Op::unique_inverse, x, o, s);
+}
+inline Array unique_values(const Array& x, const UniqueOptions& o = {}, const Stream& s = {}) {
+  return unique(Op::unique_values, x, o, s).values;
+}
+inline Unique unique_consecutive(const Array& x, const UniqueOptions& o = {}, const Stream& s = {}) {
+  return unique(Op::unique_consecutive, x, o, s);
+}
+
+}  // namespace stator

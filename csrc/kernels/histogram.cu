@@ -1,0 +1,221 @@
+// Counting elements by bin. A block counts for itself where the bins fit in shared memory, and adds to the counts of
+// all; the last block writes the results. Weighted: a bin's elements, sorted next to each other, are summed in order.
+#include "device/atomic.cuh"
+#include "device/fault.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "kernels/order_keys.cuh"
+#include "kernels/sets_fill.cuh"
+
+#include <algorithm>
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct HistogramTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t tile = by_column<4096, 16384>::value;  // least elements of a block
+  static constexpr int chunk = 512;                               // fast host: elements that are converted together
+};
+
+// The bins of a launch, with what the device knows about them.
+struct Bins {
+  const abi::Histogram& p;
+  double low, high, scale;
+  int64_t bins;
+
+  STATOR_FN explicit Bins(const abi::Histogram& h) : p(h), low(h.low), high(h.high), bins(h.bins) {
+    if (p.bounds[0]) {
+      low = load_one<double>(p.bounds[0], p.dtype, 0);
+      high = load_one<double>(p.bounds[1], p.dtype, 0);
+    }
+    if (low == high) {
+      low -= p.widen;
+      high += p.widen;
+    }
+    scale = double(bins) / (high - low);
+  }
+
+  // Edge i as it is returned: rounded to the edges' dtype.
+  STATOR_FN double edge(int64_t i) const {
+    const double exact = i == bins ? high : low + double(i) * ((high - low) / double(bins));
+    switch (p.edge_dtype) {
+      case DType::float16: return double(convert<float>(convert<float16>(exact)));
+      case DType::bfloat16: return double(convert<float>(convert<bfloat16>(exact)));
+      case DType::float32: return double(float(exact));
+      default: return exact;
+    }
+  }
+
+  // The bin of v, -1 for none. NaN compares false everywhere.
+  STATOR_FN int64_t of(double v) const {
+    if (p.binning == abi::Binning::edges) {
+      if (!(v >= p.edges[0] && v <= p.edges[bins])) return -1;
+      int64_t below = 0, above = bins;  // edges[below] <= v, and v < edges[above] or it is the last
+      while (above - below > 1) {
+        const int64_t middle = below + (above - below) / 2;
+        (p.edges[middle] <= v ? below : above) = middle;
+      }
+      return below;
+    }
+    if (!(v >= low && v <= high)) return -1;
+    int64_t bin = p.binning == abi::Binning::uniform ? int64_t((v - low) / (high - low) * double(bins))
+                                                     : int64_t((v - low) * scale);
+    bin = bin < bins ? bin : bins - 1;
+    if (p.binning == abi::Binning::uniform) return bin;
+    while (bin > 0 && v < edge(bin)) --bin;
+    while (bin + 1 < bins && v >= edge(bin + 1)) ++bin;
+    return bin;
+  }
+};
+
+// `count` elements from `first` on, converted: fast host.
+template <class C>
+STATOR_CALL void load_elements(C* out, const abi::Histogram& p, int64_t first, int64_t count) {
+#define STATOR_CASE(name, type)                                                                        \
+  case DType::name: {                                                                                  \
+    const type* const x = static_cast<const type*>(p.x);                                               \
+    if (p.elements.ndim <= 1) {                                                                        \
+      const int64_t step = p.elements.ndim == 1 ? p.elements.x_strides[0] : 0;                         \
+      for (int64_t i = 0; i < count; ++i) out[i] = convert<C>(x[(first + i) * step]);                  \
+    } else {                                                                                           \
+      for (int64_t i = 0; i < count; ++i) out[i] = convert<C>(x[line_start(p.elements, first + i).x]); \
+    }                                                                                                  \
+    return;                                                                                            \
+  }
+  STATOR_DTYPE_SWITCH(p.dtype, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+// f(i, bin) for elements [first, first + count) by the threads of the block; bin -1: none.
+template <class Group, class F>
+STATOR_FN void each_bin(const Group& group, const Bins& bins, const abi::ErrorSlot& slot, uint16_t op, int64_t first,
+                        int64_t count, F f) {
+  const abi::Histogram& p = bins.p;
+  const bool large = p.dtype == DType::uint64;
+  const auto integer = [&](int64_t i, int64_t v) {
+    const bool inside = v >= 0 && v < bins.bins;  // large uint64 are negative here
+    if (!inside)
+      report(slot, op, abi::Fault::index_out_of_range, i, large && v < 0 ? std::numeric_limits<int64_t>::max() : v);
+    f(i, inside ? v : -1);
+  };
+  if constexpr (fast_host) {
+    constexpr int chunk = HistogramTuning::chunk;
+    for (int64_t i = first; i < first + count; i += chunk) {
+      const int64_t length = first + count - i < chunk ? first + count - i : chunk;
+      if (p.binning == abi::Binning::integers) {
+        int64_t v[chunk];
+        load_elements(v, p, i, length);
+        for (int64_t k = 0; k < length; ++k) integer(i + k, v[k]);
+      } else {
+        double v[chunk];
+        load_elements(v, p, i, length);
+        for (int64_t k = 0; k < length; ++k) f(i + k, bins.of(v[k]));
+      }
+    }
+  } else {
+    group.for_each(count, [&](int64_t k) {
+      const int64_t i = first + k, at = line_start(p.elements, i).x;
+      if (p.binning == abi::Binning::integers)
+        integer(i, load_one<int64_t>(p.x, p.dtype, at));
+      else
+        f(i, bins.of(load_one<double>(p.x, p.dtype, at)));
+    });
+  }
+}
+
+template <int Size>
+STATOR_KERNEL void histogram_kernel(abi::Histogram p, int64_t share, int copies, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const Bins bins(p);
+  const int64_t first = group.block() * share;
+  const int64_t count = p.elements.count - first < share ? p.elements.count - first : share;
+  if (p.made_edges && group.block() == 0)
+    group.for_each(p.bins + 1, [&](int64_t i) { store_one(p.made_edges, p.edge_dtype, i, bins.edge(i)); });
+  if (p.bin_ids) {
+    each_bin(group, bins, slot, op, first, count,
+             [&](int64_t i, int64_t bin) { p.bin_ids[i] = uint32_t(bin < 0 ? p.bins : bin); });
+    return;
+  }
+  if (copies > 0) {
+    uint32_t* const own = group.template dynamic<uint32_t>(p.bins * copies);
+    group.for_each(p.bins * copies, [=](int64_t i) { own[i] = 0; });
+    group.sync();
+    uint32_t* const copy = own + group.rank() % copies * p.bins;
+    each_bin(group, bins, slot, op, first, count, [&](int64_t, int64_t bin) {
+      if (bin < 0) return;
+      if constexpr (fast_host)
+        ++copy[bin];
+      else
+        atomic_add(copy + bin, uint32_t(1));
+    });
+    group.sync();
+    for (int64_t bin = group.rank(); bin < p.bins; bin += Group<Size>::size) {
+      int64_t sum = 0;
+      for (int c = 0; c < copies; ++c) sum += own[c * p.bins + bin];
+      if (sum > 0) atomic_add(p.counts + bin, sum);
+    }
+  } else {
+    each_bin(group, bins, slot, op, first, count, [&](int64_t, int64_t bin) {
+      if (bin >= 0) atomic_add(p.counts + bin, int64_t(1));
+    });
+  }
+  if (!p.out || !group.last_block(p.counter, uint32_t(group.blocks()))) return;
+  for (int64_t bin = group.rank(); bin < p.bins; bin += Group<Size>::size) {
+    const volatile int64_t* const counted = p.counts + bin;
+    store_one(p.out, p.out_dtype, bin, int64_t(*counted));
+    p.counts[bin] = 0;
+  }
+}
+
+void histogram(const abi::Queue& q, const abi::Histogram& p) {
+  using Tune = HistogramTuning;
+  const int64_t n = p.elements.count;
+  const int64_t wanted = std::clamp<int64_t>(ceil_div(n, Tune::tile), 1, waves(*q.limits, Tune::block));
+  const int64_t share = std::max<int64_t>(ceil_div(n, wanted), 1);
+  const bool own = !p.bin_ids && p.bins <= abi::Histogram::most_private;
+  const int copies = !own ? 0 : fast_host ? 1 : int(std::clamp<int64_t>(2048 / std::max<int64_t>(p.bins, 1), 1, 8));
+  launch(q, "histogram", histogram_kernel<Tune::block>,
+         {std::max<int64_t>(ceil_div(n, share), 1), Tune::block, int(copies * p.bins * int64_t(sizeof(uint32_t)))}, p,
+         share, copies, q.slot, q.op);
+}
+
+// The first of n sorted ids that is not below `id`.
+STATOR_FN int64_t first_of(const uint32_t* ids, int64_t n, int64_t id) {
+  int64_t base = 0;
+  while (n > 0) {
+    const int64_t half = (n + 1) / 2;
+    base = int64_t(ids[base + half - 1]) < id ? base + half : base;
+    n -= half;
+  }
+  return base;
+}
+
+template <class A, int Size>
+STATOR_KERNEL void bin_sums_kernel(abi::BinSums p) {
+  const Group<Size> group;
+  const int64_t bin = group.block(), first = first_of(p.ids, p.n, bin);
+  const int64_t count = first_of(p.ids + first, p.n - first, bin + 1);
+  const A sum = group.template map_sum<A>(count, [&](int64_t i) {
+    return load_one<A>(p.weights, p.weight_dtype, line_start(p.elements, p.order[first + i]).x);
+  });
+  if (group.rank() == 0) static_cast<A*>(p.out)[bin] = sum;
+}
+
+void bin_sums(const abi::Queue& q, const abi::BinSums& p) {
+  constexpr int block = 64;
+  if (p.floating)
+    launch(q, "bin_sums", bin_sums_kernel<double, block>, {p.bins, block}, p);
+  else
+    launch(q, "bin_sums", bin_sums_kernel<int64_t, block>, {p.bins, block}, p);
+}
+
+}  // namespace
+
+void fill_histogram(kernels::SetsTable& table) {
+  table.histogram = histogram;
+  table.bin_sums = bin_sums;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,11 @@
+// The table of sorting and what follows from it.
+#include "kernels/order_fill.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+void fill(kernels::OrderTable& table) {
+  fill_sort(table);
+  fill_sorted_lines(table);
+}
+
+}  // namespace stator::STATOR_COLUMN

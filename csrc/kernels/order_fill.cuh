@@ -1,0 +1,12 @@
+// Each file fills in what it launches.
+#pragma once
+
+#include "device/column.cuh"
+#include "kernels/order.hpp"
+
+namespace stator::STATOR_COLUMN {
+
+void fill_sort(kernels::OrderTable&);
+void fill_sorted_lines(kernels::OrderTable&);
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,139 @@
+// Runs of equal neighbours: counted part by part, then written where the counts put them. Of sorted elements they are
+// the distinct ones.
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/order_keys.cuh"
+#include "kernels/sets_fill.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct RunTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t share = by_column<4096, 16384>::value;  // least elements of a part
+};
+
+struct RunReader {
+  const abi::Runs& p;
+  Codec<uint64_t> codec;
+
+  STATOR_FN explicit RunReader(const abi::Runs& runs) : p(runs), codec(runs.key) {}
+  STATOR_FN uint64_t key(int64_t i) const { return codec.load(p.x, line_start(p.elements, i).x); }
+  // Whether a run starts at i.
+  STATOR_FN bool head(int64_t i) const {
+    if (i == 0) return true;
+    const uint64_t own = key(i);
+    return codec.ordinal(own) != codec.ordinal(key(i - 1)) || codec.is_nan(own);
+  }
+  // Fast host: f(i, head) for [begin, end), dense elements by their own type.
+  template <class F>
+  STATOR_FN void each(int64_t begin, int64_t end, F f) const {
+    if (p.elements.ndim > 1 || (p.elements.ndim == 1 && p.elements.x_strides[0] != 1)) {
+      for (int64_t i = begin; i < end; ++i) f(i, head(i));
+      return;
+    }
+    with_items(p.x, codec.itemsize, [&](const auto* x) {
+      if (begin == 0) f(int64_t(0), true);
+      for (int64_t i = begin == 0 ? 1 : begin; i < end; ++i) {
+        const uint64_t own = codec.encode(x[i]), before = codec.encode(x[i - 1]);
+        f(i, (codec.ordinal(own) != codec.ordinal(before)) | codec.is_nan(own));
+      }
+    });
+  }
+};
+
+template <int Size>
+STATOR_KERNEL void count_runs_kernel(abi::Runs p) {
+  const Group<Size> group;
+  const RunReader reader(p);
+  const int64_t begin = group.block() * p.share, end = begin + p.share < p.n ? begin + p.share : p.n;
+  int64_t count = 0;
+  if constexpr (fast_host)
+    reader.each(begin, end, [&](int64_t, bool head) { count += head; });
+  else
+    count = group.template map_reduce<int64_t>(end - begin, Sum{}, [&](int64_t i) { return reader.head(begin + i); });
+  if (group.rank() == 0) p.part_counts[group.block()] = count;
+  if (!group.last_block(p.counter, uint32_t(p.parts))) return;
+  const volatile int64_t* const parts = p.part_counts;
+  const int64_t total = group.template map_reduce<int64_t>(p.parts, Sum{}, [=](int64_t i) { return parts[i]; });
+  if (group.rank() == 0) *p.total = total;
+}
+
+STATOR_FN void write_run(const RunReader& reader, int64_t i, bool head, int64_t run) {
+  const abi::Runs& p = reader.p;
+  if (p.inverse) p.inverse[p.order ? p.order[i] : i] = run;
+  if (!head || run > p.capacity) return;
+  if (p.starts) p.starts[run] = i;
+  if (run == p.capacity) return;
+  if (p.values) reader.codec.store(p.values, run, reader.key(i));
+  if (p.indices) p.indices[run] = p.order ? p.order[i] : i;
+}
+
+template <int Size>
+STATOR_KERNEL void write_runs_kernel(abi::Runs p) {
+  const Group<Size> group;
+  const RunReader reader(p);
+  const int64_t begin = group.block() * p.share, end = begin + p.share < p.n ? begin + p.share : p.n;
+  const int64_t* const parts = p.part_counts;
+  int64_t before = group.template map_reduce<int64_t>(group.block(), Sum{}, [=](int64_t i) { return parts[i]; });
+  if constexpr (fast_host) {
+    reader.each(begin, end, [&](int64_t i, bool head) {
+      before += head;
+      write_run(reader, i, head, before - 1);
+    });
+  } else {
+    for (int64_t first = begin; first < end; first += Size) {
+      const int64_t i = first + group.rank();
+      const bool head = i < end && reader.head(i);
+      const int64_t through = group.inclusive_scan(int64_t(head), Sum{});
+      if (i < end) write_run(reader, i, head, before + through - 1);
+      before += group.reduce(int64_t(head), Sum{});
+    }
+  }
+}
+
+template <int Size>
+STATOR_KERNEL void finish_runs_kernel(abi::Runs p, int64_t tile) {
+  const Group<Size> group;
+  const int64_t total = *p.total, first = group.block() * tile;
+  uint64_t fill = 0;
+  for (int b = 0; b < p.key.itemsize; ++b) fill |= uint64_t(p.fill[b]) << 8 * b;
+  group.for_each(p.capacity - first < tile ? p.capacity - first : tile, [&](int64_t k) {
+    const int64_t run = first + k;
+    if (p.counts) p.counts[run] = run >= total ? 0 : (run + 1 < total ? p.starts[run + 1] : p.n) - p.starts[run];
+    if (run < total) return;
+    const Codec<uint64_t> codec(p.key);
+    if (p.values) codec.store(p.values, run, codec.encode(fill));
+    if (p.indices) p.indices[run] = -1;
+  });
+}
+
+int32_t run_parts(const abi::DeviceLimits& limits, int64_t n, int64_t* share) {
+  const int64_t parts =
+      std::clamp<int64_t>(ceil_div(n, RunTuning::share), 1, std::max<int64_t>(waves(limits, RunTuning::block), 1));
+  *share = std::max<int64_t>(ceil_div(n, parts), 1);
+  return int32_t(ceil_div(n, *share));
+}
+
+void count_runs(const abi::Queue& q, const abi::Runs& p) {
+  launch(q, "count_runs", count_runs_kernel<RunTuning::block>, {p.parts, RunTuning::block}, p);
+}
+void write_runs(const abi::Queue& q, const abi::Runs& p) {
+  launch(q, "write_runs", write_runs_kernel<RunTuning::block>, {p.parts, RunTuning::block}, p);
+}
+void finish_runs(const abi::Queue& q, const abi::Runs& p) {
+  const int64_t tile = by_column<RunTuning::block, 16384>::value;
+  launch(q, "finish_runs", finish_runs_kernel<RunTuning::block>, {ceil_div(p.capacity, tile), RunTuning::block}, p,
+         tile);
+}
+
+}  // namespace
+
+void fill_runs(kernels::SetsTable& table) {
+  table.run_parts = run_parts;
+  table.count_runs = count_runs;
+  table.write_runs = write_runs;
+  table.finish_runs = finish_runs;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,86 @@
+// Binary search of each value among sorted boundaries.
+#include "device/fault.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/order_keys.cuh"
+#include "kernels/sets_fill.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SearchTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_column<1024, 4096>::value;
+};
+
+// The number of ordinals at(0), ..., at(n - 1), ascending, that stand before `value`: no branch but the loop's.
+template <class K, class At>
+STATOR_FN int64_t bound(int64_t n, K value, bool right, At at) {
+  int64_t base = 0;
+  while (n > 0) {
+    const int64_t half = (n + 1) / 2;
+    const K seen = at(base + half - 1);
+    base = (seen < value) | (right & (seen == value)) ? base + half : base;
+    n -= half;
+  }
+  return base;
+}
+
+template <class K>
+STATOR_FN void answer(const abi::Search& p, const Codec<K>& codec, int64_t i, K value, int64_t position, K there) {
+  if (p.out) p.out[i] = position;
+  if (p.found) p.found[i] = (position < p.n && there == value && !codec.is_nan(value)) != p.invert;
+}
+
+template <class K, int Size>
+STATOR_KERNEL void search_kernel(abi::Search p, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const Codec<K> codec(p.key);
+  const int64_t first = group.block() * SearchTuning::tile, rest = p.elements.count - first;
+  const int64_t count = rest < SearchTuning::tile ? rest : SearchTuning::tile;
+  const bool plain = p.rows.count == 1 && p.step == 1 && !p.sorter && p.elements.ndim <= 1;
+  if (fast_host && plain) {
+    const int64_t value_step = p.elements.ndim == 1 ? p.elements.x_strides[0] : 0;
+    with_items(p.boundaries, codec.itemsize, [&](const auto* boundaries) {
+      using Item = std::remove_const_t<std::remove_pointer_t<decltype(boundaries)>>;
+      const Item* const values = static_cast<const Item*>(p.values);
+      const auto at = [=](int64_t k) { return codec.ordinal(codec.encode(K(boundaries[k]))); };
+      for (int64_t i = first; i < first + count; ++i) {
+        const K value = codec.ordinal(codec.encode(K(values[i * value_step])));
+        const int64_t position = bound(p.n, value, p.right, at);
+        answer(p, codec, i, value, position, p.found && position < p.n ? at(position) : value);
+      }
+    });
+    return;
+  }
+  group.for_each(count, [&](int64_t j) {
+    const int64_t i = first + j;
+    const LineStart row = line_start(p.rows, p.rows.count == 1 ? 0 : i / p.per_row);
+    const auto at = [&](int64_t k) {
+      if (p.sorter) {
+        const int64_t wanted = load_one<int64_t>(p.sorter, p.sorter_dtype, row.out + k * p.sorter_step);
+        k = wanted < 0 ? wanted + p.n : wanted;
+        if (k < 0 || k >= p.n) {
+          report(slot, op, abi::Fault::index_out_of_range, i, wanted);
+          k = 0;
+        }
+      }
+      return codec.ordinal(codec.load(p.boundaries, row.x + k * p.step));
+    };
+    const K value = codec.ordinal(codec.load(p.values, line_start(p.elements, i).x));
+    const int64_t position = bound(p.n, value, p.right, at);
+    answer(p, codec, i, value, position, p.found && position < p.n ? at(position) : value);
+  });
+}
+
+void search(const abi::Queue& q, const abi::Search& p) {
+  using Tune = SearchTuning;
+  const auto kernel = p.key.itemsize == 8 ? search_kernel<uint64_t, Tune::block> : search_kernel<uint32_t, Tune::block>;
+  launch(q, "search", kernel, {ceil_div(p.elements.count, Tune::tile), Tune::block}, p, q.slot, q.op);
+}
+
+}  // namespace
+
+void fill_search(kernels::SetsTable& table) { table.search = search; }
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,31 @@
+// What the launchers of the two sorts share.
+#pragma once
+
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/order_keys.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+struct SortTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t host_line = 16384;   // fast host: longer lines are shared by blocks
+  static constexpr int64_t host_tile = 16384;   // elements of a block's lines
+  static constexpr int64_t host_share = 32768;  // least elements of a part of a long line
+};
+
+// Elements of a tile in shared memory: 48 KiB hold its words, places and counts.
+template <class W>
+inline constexpr int sort_items = sizeof(W) == 4 ? 16 : 8;
+
+inline bool is_wide(const abi::Sort& s) { return s.key.itemsize == 8; }
+
+// Lines that one block sorts in one go.
+inline bool is_short(const abi::Sort& s) {
+  if (fast_host) return s.n <= SortTuning::host_line;
+  return s.n <= SortTuning::block * (is_wide(s) ? sort_items<uint64_t> : sort_items<uint32_t>);
+}
+
+void sort_short_lines(const abi::Queue& q, const abi::Sort& s);  // sort_rows.cu
+
+}  // namespace stator::STATOR_COLUMN

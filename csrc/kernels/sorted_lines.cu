@@ -1,0 +1,88 @@
+// What is read off lines that are sorted: quantiles, and the most frequent value.
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "kernels/order_fill.cuh"
+#include "kernels/order_keys.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+constexpr int block = 256;
+
+// a + (b - a) t without the overflow of b - a, and without inf - inf where both ends are the same.
+STATOR_FN double between(double a, double b, double t) {
+  if (a == b || t == 0) return a;
+  const double span = b - a;
+  if (isinf(span) && isfinite(a) && isfinite(b)) return a * (1 - t) + b * t;
+  return t < 0.5 ? a + span * t : b - span * (1 - t);
+}
+
+template <int Size>
+STATOR_KERNEL void quantile_kernel(abi::Quantile p, int64_t tile) {
+  const Group<Size> group;
+  const int64_t total = p.lines * p.count, first = group.block() * tile;
+  group.for_each(total - first < tile ? total - first : tile, [&](int64_t i) {
+    const int64_t k = (first + i) / p.lines, line = first + i - k * p.lines, start = line * p.n, at = p.index[k];
+    const double last = load_one<double>(p.sorted, p.dtype, start + p.n - 1);
+    const double a = load_one<double>(p.sorted, p.dtype, start + at);
+    const double b = load_one<double>(p.sorted, p.dtype, start + (at + 1 < p.n ? at + 1 : at));
+    store_one(p.out, p.out_dtype, first + i, isnan(last) ? last : between(a, b, p.fraction[k]));
+  });
+}
+
+void quantile(const abi::Queue& q, const abi::Quantile& p) {
+  const int64_t tile = by_column<block, 4096>::value;
+  launch(q, "quantile", quantile_kernel<block>, {ceil_div(p.lines * p.count, tile), block}, p, tile);
+}
+
+struct Run {
+  int64_t length, end;
+};
+struct LongestRun {
+  template <class A>
+  STATOR_FN static constexpr A identity() {
+    return {0, std::numeric_limits<int64_t>::max()};
+  }
+  STATOR_FN Run operator()(Run a, Run b) const {
+    return a.length > b.length || (a.length == b.length && a.end < b.end) ? a : b;
+  }
+};
+
+template <int Size>
+STATOR_KERNEL void mode_kernel(abi::Mode p) {
+  const Group<Size> group;
+  const Codec<uint64_t> codec(p.key);
+  const int64_t start = group.block() * p.n;
+  const auto key = [=](int64_t i) { return codec.ordinal(codec.load(p.sorted, start + i)); };
+  const Run best = group.template map_reduce<Run>(p.n, LongestRun{}, [=](int64_t i) {
+    const uint64_t own = key(i);
+    if (i + 1 < p.n && key(i + 1) == own) return LongestRun::identity<Run>();  // no end of a run
+    int64_t low = i, step = 1;  // gallop to a place before the run, then halve
+    while (low - step >= 0 && key(low - step) == own) {
+      low -= step;
+      step *= 2;
+    }
+    int64_t outside = low - step < -1 ? -1 : low - step;
+    while (low - outside > 1) {
+      const int64_t middle = outside + (low - outside) / 2;
+      (key(middle) == own ? low : outside) = middle;
+    }
+    return Run{i - low + 1, i};
+  });
+  if (group.rank() != 0) return;
+  const int64_t first = start + best.end - best.length + 1;
+  codec.store(p.values, group.block(), codec.load(p.sorted, first));
+  p.counts[group.block()] = best.length;
+}
+
+void mode(const abi::Queue& q, const abi::Mode& p) { launch(q, "mode", mode_kernel<block>, {p.lines, block}, p); }
+
+}  // namespace
+
+void fill_sorted_lines(kernels::OrderTable& table) {
+  table.quantile = quantile;
+  table.mode = mode;
+}
+
+}  // namespace stator::STATOR_COLUMN

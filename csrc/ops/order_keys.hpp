@@ -1,0 +1,35 @@
+// From arrays to the parameters of sorts.
+#pragma once
+
+#include "core/op_call.hpp"
+
+#include "kernels/order.hpp"
+
+#include <stator/array.hpp>
+
+namespace stator {
+
+// bool, integers, floating dtypes.
+abi::KeyCodec key_codec(DType dtype, bool descending = false);
+
+// DTypeError unless the dtype is in the op's row.
+void check_order_dtype(const OpCall& call, const Array& x);
+
+// AxisError for 0-d arrays and axes out of range.
+int order_axis(const OpCall& call, const Array& x, int64_t axis);
+
+// x's shape with `extent` elements along the axis.
+Dims with_extent(const Array& x, int axis, int64_t extent);
+
+// Fills in the axes other than `axis`: those of extent 1 go, neighbours that step together merge.
+abi::Lines lines_of(const Array& x, const Array& out, int axis);
+
+struct SortWindow {
+  int64_t first = 0, count = 0;  // of each sorted line
+};
+// Launches the sort of x along the axis. `values` and `indices` are made by call.empty in the window's shape; either
+// may be null. Declares the accesses.
+void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const SortWindow& window, const Array* values,
+                 const Array* indices);
+
+}  // namespace stator

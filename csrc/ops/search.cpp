@@ -1,0 +1,95 @@
+#include "core/op_call.hpp"
+#include "ops/order_keys.hpp"
+
+#include <stator/creation.hpp>
+#include <stator/sets.hpp>
+
+#include <string>
+
+namespace stator {
+namespace {
+
+Array as(const Array& x, DType dtype, const Stream& stream) { return astype(x, dtype, false, stream); }
+
+void check_rows(const std::string& op, const Array& boundaries, const Array& values) {
+  if (boundaries.ndim() == 0) throw ShapeError(op, "boundaries of no axis", "give at least one axis");
+  if (boundaries.ndim() == 1) return;
+  bool fits = values.ndim() == boundaries.ndim();
+  for (int d = 0; fits && d + 1 < values.ndim(); ++d) fits = values.shape()[d] == boundaries.shape()[d];
+  if (!fits)
+    throw ShapeError(op, "boundaries of shape " + str(boundaries.shape()) + ", values of " + str(values.shape()),
+                     "boundaries have one axis, or the leading axes of the values");
+}
+
+// What the two searches share: `sorted` along its last axis.
+abi::Search describe(OpCall& call, const Array& sorted, const Array& values) {
+  const int last = sorted.ndim() - 1;
+  abi::Search p{};
+  p.boundaries = sorted.data_ptr();
+  p.values = values.data_ptr();
+  p.key = key_codec(sorted.dtype());
+  p.n = sorted.shape()[last];
+  p.step = sorted.strides()[last];
+  p.rows = lines_of(sorted, sorted, last);
+  p.elements = lines_of(values, values, -1);
+  p.per_row = values.ndim() > 0 ? values.shape()[values.ndim() - 1] : 1;
+  if (sorted.size() > 0) call.reads(sorted);
+  call.reads(values);
+  return p;
+}
+
+}  // namespace
+
+Array searchsorted(const Array& boundaries, const Array& values, const SearchOptions& options, const Stream& stream) {
+  OpCall call(Op::searchsorted, {&boundaries, &values, options.sorter}, stream);
+  const std::string op(call.name());
+  check_order_dtype(call, boundaries);
+  check_order_dtype(call, values);
+  check_rows(op, boundaries, values);
+  const Array* const sorter = options.sorter;
+  if (sorter && !in(sorter->dtype(), dtypes::integers))
+    throw DTypeError(op, "a sorter of dtype " + std::string(name(sorter->dtype())), "pass integers, as argsort gives");
+  if (sorter && !(sorter->shape() == boundaries.shape()))
+    throw ShapeError(op, "a sorter of shape " + str(sorter->shape()) + " for " + str(boundaries.shape()),
+                     "give one index a boundary");
+  const Array result = call.empty(values.shape(), DType::int64);
+  if (result.size() == 0) return result;
+  const DType common = promote(boundaries.dtype(), values.dtype());
+  const Array sorted = as(boundaries, common, stream), wanted = as(values, common, stream);
+  abi::Search p = describe(call, sorted, wanted);
+  p.out = static_cast<int64_t*>(result.data_ptr());
+  p.right = options.right;
+  if (sorter) {
+    const int last = sorted.ndim() - 1;
+    p.sorter = sorter->data_ptr();
+    p.sorter_dtype = sorter->dtype();
+    p.sorter_step = sorter->strides()[last];
+    p.rows = lines_of(sorted, *sorter, last);
+    if (sorter->size() > 0) call.reads(*sorter);
+  }
+  call.writes(result);
+  call.kernels().sets.search(call.queue(), p);
+  if (sorter) call.finish_indices();
+  return result;
+}
+
+Array isin(const Array& x, const Array& test, bool invert, const Stream& stream) {
+  OpCall call(Op::isin, {&x, &test}, stream);
+  check_order_dtype(call, x);
+  check_order_dtype(call, test);
+  const Array result = call.empty(x.shape(), DType::bool_);
+  if (result.size() == 0) return result;
+  const DType common = promote(x.dtype(), test.dtype());
+  const int64_t flat[] = {-1};
+  const Array elements = reshape(as(test, common, stream), flat, {}, stream), wanted = as(x, common, stream);
+  const Array sorted = call.empty(elements.shape(), common);
+  launch_sort(call, elements, 0, false, {0, elements.size()}, &sorted, nullptr);
+  abi::Search p = describe(call, sorted, wanted);
+  p.found = static_cast<bool*>(result.data_ptr());
+  p.invert = invert;
+  call.writes(result);
+  call.kernels().sets.search(call.queue(), p);
+  return result;
+}
+
+}  // namespace stator

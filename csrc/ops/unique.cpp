@@ -1,0 +1,102 @@
+#include "core/op_call.hpp"
+#include "ops/order_keys.hpp"
+#include "ops/scalar.hpp"
+
+#include <stator/creation.hpp>
+#include <stator/sets.hpp>
+
+#include <cstring>
+#include <string>
+
+namespace stator {
+namespace {
+
+struct Wanted {
+  bool values, indices, inverse, counts, sorted;
+};
+
+Wanted wanted_of(Op op) {
+  switch (op) {
+    case Op::unique_all: return {true, true, true, true, true};
+    case Op::unique_counts: return {true, false, false, true, true};
+    case Op::unique_inverse: return {true, false, true, false, true};
+    case Op::unique_values: return {true, false, false, false, true};
+    case Op::unique_consecutive: return {true, false, true, true, false};
+    default: throw ValueError(std::string(op_info(op).call), "it finds no distinct elements", "see the op table");
+  }
+}
+
+int64_t* integers(const Array& x) { return x ? static_cast<int64_t*>(x.data_ptr()) : nullptr; }
+
+Unique of_nothing(const Array& x, const Wanted& w, const UniqueOptions& o, const Stream& stream) {
+  const Backend backend = x.backend();
+  const Dims shape{o.size.value_or(0)};
+  Unique result;
+  result.values = full(backend, shape, o.fill, x.dtype(), stream);
+  if (w.indices) result.indices = full(backend, shape, Scalar(-1), DType::int64, stream);
+  if (w.inverse) result.inverse = empty(backend, x.shape(), DType::int64, stream);
+  if (w.counts) result.counts = zeros(backend, shape, DType::int64, stream);
+  return result;
+}
+
+}  // namespace
+
+Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream& stream) {
+  const Wanted w = wanted_of(op);
+  OpCall call(op, {&x}, stream);
+  check_order_dtype(call, x);
+  if (options.size && *options.size < 0)
+    throw ValueError(std::string(call.name()), "size=" + std::to_string(*options.size), "give the number of results");
+  unsigned char fill[16];
+  encode(call.name(), options.fill, x.dtype(), fill);
+  const int64_t n = x.size();
+  if (n == 0) return of_nothing(x, w, options, stream);
+
+  abi::Runs p{};
+  Array elements = x, order;
+  if (w.sorted) {
+    const int64_t flat[] = {-1};
+    const Array line = reshape(x, flat, {}, stream);
+    elements = call.empty(line.shape(), x.dtype());
+    if (w.indices || w.inverse) order = call.empty(line.shape(), DType::int64);
+    launch_sort(call, line, 0, false, {0, n}, &elements, order ? &order : nullptr);
+  } else {
+    call.reads(x);
+  }
+  const abi::Queue* queue = &call.queue();
+  const kernels::SetsTable& sets = call.kernels().sets;
+  const Array total = call.empty(Dims{}, DType::int64);
+  call.writes(total);
+  p.x = elements.data_ptr();
+  p.key = key_codec(x.dtype());
+  p.elements = lines_of(elements, elements, -1);
+  p.order = integers(order);
+  p.n = n;
+  p.parts = sets.run_parts(*queue->limits, n, &p.share);
+  p.part_counts = static_cast<int64_t*>(call.scratch(size_t(p.parts) * sizeof(int64_t)));
+  p.total = integers(total);
+  p.counter = static_cast<uint32_t*>(call.zeroed_scratch(sizeof(uint32_t)));
+  std::memcpy(p.fill, fill, sizeof p.fill);
+  sets.count_runs(call.queue(), p);
+  p.capacity = options.size ? *options.size : total.item(stream).i;
+
+  const Dims shape{p.capacity};
+  Unique result;
+  result.values = call.empty(shape, x.dtype());
+  if (w.indices) result.indices = call.empty(shape, DType::int64);
+  if (w.inverse) result.inverse = call.empty(x.shape(), DType::int64);
+  if (w.counts) result.counts = call.empty(shape, DType::int64);
+  for (const Array* out : {&result.values, &result.indices, &result.inverse, &result.counts})
+    if (*out && out->size() > 0) call.writes(*out);
+  p.values = result.values.data_ptr();
+  p.indices = integers(result.indices);
+  p.inverse = integers(result.inverse);
+  p.counts = integers(result.counts);
+  if (w.counts) p.starts = static_cast<int64_t*>(call.scratch(size_t(p.capacity + 1) * sizeof(int64_t)));
+  sets.write_runs(call.queue(), p);
+  // The last run that fits may be followed by one that does not: its start is written too.
+  if (p.capacity > 0 && (w.counts || options.size)) sets.finish_runs(call.queue(), p);
+  return result;
+}
+
+}  // namespace stator

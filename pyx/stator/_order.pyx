@@ -1,0 +1,170 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Sorting, and what is read off sorted lines."""
+from collections import namedtuple
+
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+from stator._array cimport Array, as_array, new_array
+from stator._backend cimport enter
+from stator._convert cimport to_axes, to_int
+from stator.cpp cimport order as cpp
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.ref cimport Int64Span
+
+from stator.errors import DTypeError, InvalidValueError
+
+TopK = namedtuple("TopK", ("values", "indices"), module="stator._order")
+KthValue = namedtuple("KthValue", ("values", "indices"), module="stator._order")
+Mode = namedtuple("Mode", ("values", "counts"), module="stator._order")
+
+METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased",
+           "normal_unbiased")
+
+
+cdef Array sorted_array(bint places, object x, object axis, object descending, str op):
+    cdef Array source = as_array(x, op), out
+    cdef cpp.SortOptions options
+    cdef CppStream stream
+    options.axis = to_int(axis, op)
+    options.descending = bool(descending)
+    enter(source.backend, stream)
+    out = new_array(source.backend)
+    with nogil:
+        if places:
+            out.c = cpp.argsort(source.c, options, stream)
+        else:
+            out.c = cpp.sort(source.c, options, stream)
+    return out
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """A sorted copy along an axis; always stable. Asynchronous.
+
+    NaN is above every number: last in ascending order, first in descending order. -0 and 0 tie, ties keep their order.
+    """
+    return sorted_array(False, x, axis, descending, "sort")
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The int64 indices that sort along an axis; always stable, order as sort. Asynchronous."""
+    return sorted_array(True, x, axis, descending, "argsort")
+
+
+def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: bool = True) -> TopK:
+    """(values, indices) of the k largest along an axis, or the k smallest; of ties the lowest indices. Asynchronous.
+
+    Best first, whatever `sorted` says. NaN is above every number.
+    """
+    cdef Array source = as_array(x, "topk"), values, indices
+    cdef int64_t count = to_int(k, "topk"), along = to_int(axis, "topk")
+    cdef cbool high = bool(largest)
+    cdef cpp.Ranked found
+    cdef CppStream stream
+    enter(source.backend, stream)
+    values, indices = new_array(source.backend), new_array(source.backend)
+    with nogil:
+        found = cpp.topk(source.c, count, along, high, stream)
+        values.c = found.values
+        indices.c = found.indices
+    return TopK(values, indices)
+
+
+def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> KthValue:
+    """(values, indices) of the k-th smallest element along an axis, counted from 1; order as sort. Asynchronous."""
+    cdef Array source = as_array(x, "kthvalue"), values, indices
+    cdef int64_t rank = to_int(k, "kthvalue"), along = to_int(axis, "kthvalue")
+    cdef cbool keep = bool(keepdims)
+    cdef cpp.Ranked found
+    cdef CppStream stream
+    enter(source.backend, stream)
+    values, indices = new_array(source.backend), new_array(source.backend)
+    with nogil:
+        found = cpp.kthvalue(source.c, rank, along, keep, stream)
+        values.c = found.values
+        indices.c = found.indices
+    return KthValue(values, indices)
+
+
+def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array:
+    """A copy whose elements `kth` along an axis stand where sorting puts them; here all are sorted. Asynchronous."""
+    cdef Array source = as_array(x, "partition"), out
+    cdef int64_t along = to_int(axis, "partition")
+    cdef vector[int64_t] ranks
+    cdef CppStream stream
+    for rank in kth if isinstance(kth, (tuple, list)) else (kth,):
+        ranks.push_back(to_int(rank, "partition"))
+    enter(source.backend, stream)
+    out = new_array(source.backend)
+    with nogil:
+        out.c = cpp.partition(source.c, Int64Span(ranks.data(), ranks.size()), along, stream)
+    return out
+
+
+cdef double to_level(object q) except? -1:
+    if isinstance(q, (int, float)) or hasattr(q, "__float__") and not isinstance(q, Array):
+        return float(q)
+    raise DTypeError(f"q is a {type(q).__name__}", op="quantile", remedy="Give numbers in 0..1.")
+
+
+def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[int] | None = None,
+             keepdims: bool = False, method: str = "linear") -> Array:
+    """numpy.quantile along axes (None: all); a sequence of q gives a first axis. Asynchronous.
+
+    Computed in float64 and rounded once to x's dtype, float64 for integers and bool. NaN gives NaN. method: linear,
+    lower, higher, midpoint, nearest (half to even), hazen, weibull, median_unbiased, normal_unbiased.
+    """
+    cdef Array source = as_array(x, "quantile"), out
+    cdef cpp.QuantileOptions options
+    cdef cbool scalar = not isinstance(q, (tuple, list)) and getattr(q, "ndim", 0) == 0
+    cdef vector[double] levels
+    cdef CppStream stream
+    if isinstance(q, Array):
+        to_level(q)
+    for level in (q,) if scalar else q:
+        levels.push_back(to_level(level))
+    if method not in METHODS:
+        raise InvalidValueError(f"method={method!r}", op="quantile", remedy=f"Use one of {', '.join(METHODS)}.")
+    to_axes(axis, options.axes, "quantile")
+    options.keepdims = bool(keepdims)
+    options.method = <cpp.QuantileMethod><int>METHODS.index(method)
+    enter(source.backend, stream)
+    out = new_array(source.backend)
+    with nogil:
+        out.c = cpp.quantile(source.c, cpp.DoubleSpan(levels.data(), levels.size()), scalar, options, stream)
+    return out
+
+
+def median(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
+    """The middle element, or the mean of the middle two, over axes (None: all). NaN gives NaN. Asynchronous."""
+    cdef Array source = as_array(x, "median"), out
+    cdef cpp.QuantileOptions options
+    cdef CppStream stream
+    to_axes(axis, options.axes, "median")
+    options.keepdims = bool(keepdims)
+    enter(source.backend, stream)
+    out = new_array(source.backend)
+    with nogil:
+        out.c = cpp.median(source.c, options, stream)
+    return out
+
+
+def mode(x: Array, /, *, axis: int = -1, keepdims: bool = False) -> Mode:
+    """(values, counts): the most frequent value along an axis, the least of ties, as scipy.stats.mode. Asynchronous.
+
+    All NaN count as one value, above every number; -0 and 0 are one value.
+    """
+    cdef Array source = as_array(x, "mode"), values, counts
+    cdef int64_t along = to_int(axis, "mode")
+    cdef cbool keep = bool(keepdims)
+    cdef cpp.Modes found
+    cdef CppStream stream
+    enter(source.backend, stream)
+    values, counts = new_array(source.backend), new_array(source.backend)
+    with nogil:
+        found = cpp.mode(source.c, along, keep, stream)
+        values.c = found.values
+        counts.c = found.counts
+    return Mode(values, counts)

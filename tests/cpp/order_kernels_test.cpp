@@ -1,0 +1,279 @@
+// Sorting, searching, runs and histograms of the faithful column: see kernel_support.hpp.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kernel_support.hpp"
+#include "ops/order_keys.hpp"
+
+namespace {
+
+using namespace stator;
+
+// Runs `work` under two orders of blocks and threads: equal bits, `launches` launches.
+Bytes twice(const std::string& name, Op op, const Bytes& blank, int launches,
+            const std::function<void(const abi::Queue&, Bytes&)>& work) {
+  Bytes first = blank;
+  for (uint64_t seed : {0, 1}) {
+    table.set_block_seed(seed);
+    Bytes out = blank;
+    Recorder device;
+    work(device.queue(op), out);
+    check(device.launches == launches, (name + ": launches").c_str(), device.launches);
+    check(device.record.fault == 0, (name + ": error slot").c_str());
+    if (seed == 0)
+      first = out;
+    else
+      check(out.data == first.data, (name + ": bits under another order").c_str());
+  }
+  table.set_block_seed(0);
+  return first;
+}
+
+abi::Lines dense(int64_t count, int64_t n) {
+  abi::Lines lines{};
+  lines.count = count;
+  lines.ndim = 1;
+  lines.shape[0] = count;
+  lines.x_strides[0] = lines.out_strides[0] = n;
+  return lines;
+}
+
+Bytes drawn(DType dtype, int64_t n) {
+  Bytes x(dtype, n);
+  uint64_t state = 7;
+  for (int64_t i = 0; i < n; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const int64_t v = int64_t(state >> 40) % 300 - (in(dtype, dtypes::unsigned_integers | dtypes::boolean) ? 0 : 150);
+    write(x, i, dtype == DType::bool_ ? double(v & 1) : double(v % 120));
+  }
+  if (in(dtype, dtypes::floats)) {
+    for (int64_t i = 1; i < n; i += 9) write(x, i, -0.0);
+    for (int64_t i = 4; i < n; i += 17) write(x, i, std::numeric_limits<double>::quiet_NaN());
+    for (int64_t i = 6; i < n; i += 31) write(x, i, -std::numeric_limits<double>::infinity());
+  }
+  return x;
+}
+
+void test_sort() {
+  for (DType dtype :
+       {DType::bool_, DType::int8, DType::uint16, DType::bfloat16, DType::float32, DType::int64, DType::float64})
+    for (bool descending : {false, true})
+      for (auto [lines, n] : {std::pair<int64_t, int64_t>{1, 1}, {300, 3}, {5, 33}, {2, 1100}, {1, 4700}}) {
+        const std::string name = "sort " + std::string(stator::name(dtype)) + " " + std::to_string(n);
+        const bool is_long = n > (itemsize(dtype) == 8 ? 2048 : 4096);
+        const Bytes x = drawn(dtype, lines * n);
+        abi::Sort s{};
+        s.x = const_cast<unsigned char*>(x.data.data());
+        s.key = key_codec(dtype, descending);
+        s.n = n;
+        s.x_step = s.out_step = 1;
+        s.count = n;
+        s.lines = dense(lines, n);
+        const auto work = [&](const abi::Queue& q) {
+          std::vector<unsigned char> scratch(size_t(table.order.sort_scratch(h200, s)));
+          table.order.sort(q, s, scratch.data());
+        };
+        const int launches = is_long ? 3 * itemsize(dtype) : 1;
+        const Bytes order =
+            twice(name, Op::argsort, Bytes(DType::int64, lines * n), launches, [&](const abi::Queue& q, Bytes& out) {
+              s.values = nullptr;
+              s.indices = static_cast<int64_t*>(out.get());
+              work(q);
+            });
+        const Bytes values =
+            twice(name, Op::sort, Bytes(dtype, lines * n), launches, [&](const abi::Queue& q, Bytes& out) {
+              s.values = out.get();
+              s.indices = nullptr;
+              work(q);
+            });
+        std::vector<int64_t> want(static_cast<size_t>(n));
+        for (int64_t line = 0; line < lines; ++line) {
+          std::iota(want.begin(), want.end(), 0);
+          const auto rank = [&](int64_t i) {
+            const double v = real(x, line * n + i);
+            const double up = std::isnan(v) ? std::numeric_limits<double>::infinity() : v;
+            return descending ? -up : up;
+          };
+          std::stable_sort(want.begin(), want.end(), [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
+          for (int64_t i = 0; i < n; ++i) {
+            const int64_t at = line * n + i;
+            const double value = real(values, at), wanted = real(x, line * n + want[size_t(i)]);
+            if (int64_t(real(order, at)) == want[size_t(i)] &&
+                (std::isnan(wanted) ? std::isnan(value)
+                                    : value == wanted && std::signbit(value) == std::signbit(wanted)))
+              continue;
+            check(false, (name + ": order at").c_str(), at);
+            return;
+          }
+        }
+      }
+}
+
+void test_quantile_and_mode() {
+  const int64_t lines = 3, n = 700;
+  Bytes sorted(DType::float32, lines * n);
+  for (int64_t i = 0; i < lines * n; ++i) write(sorted, i, double(i % n / 3));
+  abi::Quantile p{};
+  p.sorted = sorted.get();
+  p.dtype = p.out_dtype = DType::float32;
+  p.lines = lines;
+  p.n = n;
+  p.count = 64;
+  for (int k = 0; k < 64; ++k) p.index[k] = k * 10, p.fraction[k] = 0.5;
+  const Bytes got =
+      twice("quantile", Op::quantile, Bytes(DType::float32, 64 * lines), 1, [&](const abi::Queue& q, Bytes& out) {
+        p.out = out.get();
+        table.order.quantile(q, p);
+      });
+  expect(
+      "quantile", got, [&](int64_t i) { return (double(i / lines * 10 / 3) + double((i / lines * 10 + 1) / 3)) / 2; },
+      0);
+  for (int64_t i = 300; i < 310; ++i) write(sorted, n + i, 100.0);
+  Bytes values(DType::float32, lines);
+  const Bytes counts = twice("mode", Op::mode, Bytes(DType::int64, lines), 1, [&](const abi::Queue& q, Bytes& out) {
+    table.order.mode(
+        q, {sorted.get(), values.get(), static_cast<int64_t*>(out.get()), key_codec(DType::float32), lines, n});
+  });
+  expect("mode", counts, [](int64_t line) { return line == 1 ? 10.0 : 3.0; }, 0);
+  expect("mode", values, [](int64_t line) { return line == 1 ? 100.0 : 0.0; }, 0);
+}
+
+void test_search() {
+  for (DType dtype : {DType::int8, DType::float16, DType::float32, DType::uint64})
+    for (bool right : {false, true}) {
+      const int64_t n = 40, m = 2100;
+      Bytes boundaries(dtype, n), values(dtype, m);
+      for (int64_t i = 0; i < n; ++i) write(boundaries, i, double(i / 2 * 2));
+      for (int64_t i = 0; i < m; ++i) write(values, i, double(i % 45));
+      abi::Search p{};
+      p.boundaries = boundaries.get();
+      p.values = values.get();
+      p.right = right;
+      p.key = key_codec(dtype);
+      p.n = n;
+      p.step = p.per_row = 1;
+      p.rows = dense(1, 0);
+      p.elements = dense(m, 1);
+      const Bytes got =
+          twice("search", Op::searchsorted, Bytes(DType::int64, m), 1, [&](const abi::Queue& q, Bytes& out) {
+            p.out = static_cast<int64_t*>(out.get());
+            table.sets.search(q, p);
+          });
+      expect(
+          "search", got,
+          [&](int64_t i) {
+            const int64_t v = i % 45, before = std::min<int64_t>((v + 1) / 2 * 2, n);
+            return double(right && v % 2 == 0 && v < n ? before + 2 : before);
+          },
+          0);
+    }
+}
+
+void test_runs() {
+  for (DType dtype : {DType::uint8, DType::float32, DType::float64}) {
+    const int64_t n = 9001, length = 7, total = (n + length - 1) / length, capacity = total + 5;
+    Bytes x(dtype, n), inverse(DType::int64, n), counts(DType::int64, capacity);
+    for (int64_t i = 0; i < n; ++i) write(x, i, double(i / length % 100));
+    int64_t share = 0, found = 0;
+    uint32_t counter = 0;
+    abi::Runs p{};
+    p.x = x.get();
+    p.key = key_codec(dtype);
+    p.elements = dense(n, 1);
+    p.n = n;
+    p.parts = table.sets.run_parts(h200, n, &share);
+    check(p.parts > 1, "runs: several parts");
+    std::vector<int64_t> part_counts(size_t(p.parts)), starts(size_t(capacity + 1));
+    p.share = share;
+    p.part_counts = part_counts.data();
+    p.total = &found;
+    p.counter = &counter;
+    p.capacity = capacity;
+    p.starts = starts.data();
+    p.inverse = static_cast<int64_t*>(inverse.get());
+    p.counts = static_cast<int64_t*>(counts.get());
+    const Bytes values =
+        twice("runs", Op::unique_consecutive, Bytes(dtype, capacity), 3, [&](const abi::Queue& q, Bytes& out) {
+          p.values = out.get();
+          table.sets.count_runs(q, p);
+          check(found == total && counter == 0, "runs: the total");
+          table.sets.write_runs(q, p);
+          table.sets.finish_runs(q, p);
+        });
+    expect("runs: values", values, [&](int64_t i) { return double(i < total ? i % 100 : 0); }, 0);
+    expect("runs: inverse", inverse, [&](int64_t i) { return double(i / length); }, 0);
+    expect(
+        "runs: counts", counts,
+        [&](int64_t i) { return double(i >= total      ? 0
+                                       : i + 1 < total ? length
+                                                       : n - i * length); }, 0);
+  }
+}
+
+void test_histogram() {
+  for (int64_t bins : {1, 10, 3000, 9000})
+    for (abi::Binning binning : {abi::Binning::integers, abi::Binning::uniform, abi::Binning::even}) {
+      const int64_t n = 10007;
+      Bytes x(DType::int32, n);
+      for (int64_t i = 0; i < n; ++i) write(x, i, double(i % bins));
+      const bool own = bins <= abi::Histogram::most_private;
+      std::vector<int64_t> zero(static_cast<size_t>(bins));
+      uint32_t counter = 0;
+      abi::Histogram p{};
+      p.binning = binning;
+      p.x = x.get();
+      p.dtype = DType::int32;
+      p.elements = dense(n, 1);
+      p.bins = bins;
+      p.high = double(bins);
+      p.edge_dtype = DType::float64;
+      p.counter = &counter;
+      const Bytes got =
+          twice("histogram", Op::histogram, Bytes(DType::int64, bins), 1, [&](const abi::Queue& q, Bytes& out) {
+            p.counts = own ? zero.data() : static_cast<int64_t*>(out.get());
+            p.out = own ? out.get() : nullptr;
+            p.out_dtype = DType::int64;
+            table.sets.histogram(q, p);
+            for (int64_t count : zero) check(count == 0, "histogram: the counts are left zero");
+            check(counter == 0, "histogram: the counter is left zero");
+          });
+      expect("histogram", got, [&](int64_t b) { return double(n / bins + (b < n % bins)); }, 0);
+    }
+}
+
+void test_bin_sums() {
+  const int64_t n = 3000, bins = 11;
+  Bytes ids(DType::uint32, n), order(DType::int64, n), weights = numbers(DType::float32, n, 2);
+  for (int64_t i = 0; i < n; ++i) write(ids, i, double(i * 10 / n)), write(order, i, double(n - 1 - i));
+  abi::BinSums p{static_cast<uint32_t*>(ids.get()),
+                 static_cast<int64_t*>(order.get()),
+                 weights.get(),
+                 DType::float32,
+                 dense(n, 1),
+                 nullptr,
+                 true,
+                 n,
+                 bins};
+  const Bytes got =
+      twice("bin_sums", Op::bincount, Bytes(DType::float64, bins), 1, [&](const abi::Queue& q, Bytes& out) {
+        p.out = out.get();
+        table.sets.bin_sums(q, p);
+      });
+  expect(
+      "bin_sums", got,
+      [&](int64_t bin) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i)
+          if (i * 10 / n == bin) sum += real(weights, n - 1 - i);
+        return sum;
+      },
+      1e-12);
+}
+
+}  // namespace
+
+int main() {
+  for (auto* test : {test_sort, test_quantile_and_mode, test_search, test_runs, test_histogram, test_bin_sums}) test();
+  return finish();
+}

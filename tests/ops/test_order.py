@@ -1,0 +1,221 @@
+"""Sorting and what is read off sorted lines, against NumPy."""
+
+import inputs
+import numpy as np
+import pytest
+from reference import numpy_dtype
+
+import stator
+
+DTYPES = [d for d in inputs.DTYPES if not d.startswith("complex")]
+
+
+def drawn(shape, dtype, seed=0):
+    """Many ties; NaN, infinities and both zeros where the dtype has them."""
+    rng = np.random.default_rng(seed)
+    x = np.round(inputs.random(rng, shape, dtype).astype(np.float64)).astype(numpy_dtype(dtype))
+    if dtype in inputs.FLOATS and x.size:
+        x = x.astype(numpy_dtype(dtype))
+        flat = x.reshape(-1)
+        flat[rng.integers(0, x.size, max(x.size // 9, 1))] = rng.choice([np.nan, np.inf, -np.inf, -0.0, 0.0])
+        flat[rng.integers(0, x.size, max(x.size // 9, 1))] = -0.0
+        flat[rng.integers(0, x.size)] = np.nan
+    return x
+
+
+def places(x, axis=-1, descending=False):
+    """The stable order, NaN above every number. Ranks make it exact in every dtype."""
+    wide = x.astype(np.float64) if x.dtype.kind not in "iub" else x
+    ranks = np.unique(wide, return_inverse=True, equal_nan=True)[1].reshape(x.shape)
+    return np.argsort(-ranks if descending else ranks, axis=axis, kind="stable")
+
+
+def same(got, want):
+    """Equal numbers, equal signs of zeros, NaN where NaN is wanted."""
+    assert got.dtype == want.dtype and got.shape == want.shape
+    got, want = (a.astype(np.float64) if a.dtype.kind not in "iub" else a for a in (got, want))
+    np.testing.assert_array_equal(got, want)
+    number = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sort_and_argsort_are_stable(be, dtype, descending):
+    for shape in ((), (0,), (1,), (2, 33), (7, 300), (3, 0), (70, 3), (5000,)):
+        if not shape:
+            continue
+        x = drawn(shape, dtype)
+        want = places(x, -1, descending)
+        got = stator.argsort(be.asarray(x), descending=descending)
+        assert got.dtype == stator.int64
+        np.testing.assert_array_equal(got.to_numpy(), want)
+        same(stator.sort(be.asarray(x), descending=descending).to_numpy(), np.take_along_axis(x, want, -1))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", "float32", "int64", "float64"])
+@pytest.mark.parametrize("shape", [(40000,), (3, 70001)])
+def test_long_lines(be, dtype, shape):
+    x = drawn(shape, dtype, 3)
+    want = places(x)
+    np.testing.assert_array_equal(stator.argsort(be.asarray(x)).to_numpy(), want)
+    same(stator.sort(be.asarray(x)).to_numpy(), np.take_along_axis(x, want, -1))
+    top = stator.topk(be.asarray(x), 1000)
+    best = places(x, descending=True)[..., :1000]
+    np.testing.assert_array_equal(top.indices.to_numpy(), best)
+    same(top.values.to_numpy(), np.take_along_axis(x, best, -1))
+
+
+@pytest.mark.parametrize("layout", inputs.layouts())
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_axes_and_strides(be, layout, axis):
+    x = inputs.layouts()[layout](drawn((6, 35, 5), "float32", 1))
+    got = stator.sort(inputs.on_device(be, x), axis=axis)
+    same(got.to_numpy(), np.take_along_axis(x, places(x, axis), axis))
+    got = stator.argsort(inputs.on_device(be, x), axis=axis)
+    np.testing.assert_array_equal(got.to_numpy(), places(x, axis))
+
+
+def test_long_strided_lines(be):
+    x = drawn((20000, 2), "float64", 2)
+    on = be.asarray(x)
+    np.testing.assert_array_equal(stator.argsort(on, axis=0).to_numpy(), places(x, 0))
+    same(stator.sort(on, axis=0).to_numpy(), np.take_along_axis(x, places(x, 0), 0))
+    same(stator.sort(on[::-1], axis=0).to_numpy(), np.take_along_axis(x[::-1], places(x[::-1], 0), 0))
+
+
+def test_broadcast_lines(be):
+    x = np.array([3.0, 1.0, 2.0])
+    got = stator.sort(stator.broadcast_to(be.asarray(x), (4, 3)))
+    np.testing.assert_array_equal(got.to_numpy(), np.broadcast_to(np.sort(x), (4, 3)))
+
+
+def test_many_short_lines(be):
+    for n in (1, 2, 7, 8, 9, 31, 65):
+        x = drawn((3001, n), "float32", n)
+        np.testing.assert_array_equal(stator.argsort(be.asarray(x)).to_numpy(), places(x))
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_topk(be, dtype, largest):
+    x = drawn((5, 67, 3), dtype)
+    for axis, k in ((-1, 2), (1, 10), (0, 5), (1, 0), (1, 67)):
+        values, indices = stator.topk(be.asarray(x), k, axis=axis, largest=largest)
+        want = np.take(places(x, axis, largest), np.arange(k), axis)
+        assert indices.dtype == stator.int64
+        np.testing.assert_array_equal(indices.to_numpy(), want)
+        same(values.to_numpy(), np.take_along_axis(x, want, axis))
+
+
+def test_kthvalue(be):
+    x = drawn((4, 90), "float32")
+    order = places(x)
+    for k in (1, 45, 90):
+        values, indices = stator.kthvalue(be.asarray(x), k)
+        np.testing.assert_array_equal(indices.to_numpy(), order[:, k - 1])
+        np.testing.assert_array_equal(values.to_numpy(), x[np.arange(4), order[:, k - 1]])
+    assert stator.kthvalue(be.asarray(x), 3, axis=0, keepdims=True).values.shape == (1, 90)
+
+
+def test_partition(be):
+    x = drawn((4, 90), "int32")
+    got = stator.partition(be.asarray(x), [7, -3], axis=1).to_numpy()
+    np.testing.assert_array_equal(got[:, [7, -3]], np.partition(x, [7, 87], axis=1)[:, [7, -3]])
+    np.testing.assert_array_equal(np.sort(got), np.sort(x))
+    assert (got[:, :7] <= got[:, 7:8]).all()
+
+
+METHODS = ["linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased", "normal_unbiased"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_quantile_methods(be, method):
+    for n in (1, 2, 9, 10):
+        x = np.random.default_rng(n).normal(size=(3, n))
+        q = [0, 0.1, 0.25, 0.5, 0.77, 1.0]
+        got = stator.quantile(be.asarray(x), q, axis=1, method=method)
+        np.testing.assert_allclose(got.to_numpy(), np.quantile(x, q, axis=1, method=method), rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_median_and_quantile_of_every_dtype(be, dtype):
+    x = inputs.random(np.random.default_rng(5), (4, 7, 6), dtype)
+    wide = x.astype(np.float64)
+    for axis in (None, 0, -1, (0, 2), ()):
+        if axis == ():
+            continue
+        got = stator.median(be.asarray(x), axis=axis)
+        want = np.median(wide, axis=axis)
+        assert got.dtype == (dtype if dtype in inputs.FLOATS else "float64")
+        np.testing.assert_allclose(
+            got.to_numpy().astype(np.float64), want.astype(got.to_numpy().dtype).astype(np.float64), rtol=1e-15
+        )
+    got = stator.quantile(be.asarray(x), 0.3, axis=1, keepdims=True)
+    assert got.shape == (4, 1, 6)
+    want = np.quantile(wide, 0.3, axis=1, keepdims=True).astype(got.to_numpy().dtype)
+    np.testing.assert_allclose(got.to_numpy().astype(np.float64), want.astype(np.float64), rtol=4 * 2.0**-7)
+
+
+def test_quantiles_of_special_values(be):
+    x = np.array([[1, np.nan, 2], [-np.inf, np.inf, 0], [np.inf, np.inf, 1], [-1.7e308, 1.7e308, 1.7e308]])
+    np.testing.assert_array_equal(stator.median(be.asarray(x), axis=1).to_numpy(), [np.nan, 0, np.inf, 1.7e308])
+    np.testing.assert_array_equal(stator.median(be.asarray(x[3, :2])).to_numpy(), 0)
+    assert stator.quantile(be.asarray(x), list(np.linspace(0, 1, 130)), axis=1).shape == (130, 4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_mode(be, dtype):
+    x = drawn((6, 80), dtype, 4)
+    for axis in (0, 1):
+        values, counts = stator.mode(be.asarray(x), axis=axis)
+        lines = np.moveaxis(x, axis, -1).astype(np.float64 if dtype in inputs.FLOATS else x.dtype)
+        for line, value, count in zip(lines, values.to_numpy(), counts.to_numpy(), strict=True):
+            of, times = np.unique(line, return_counts=True, equal_nan=True)
+            assert count == times.max()
+            np.testing.assert_array_equal(value.astype(of.dtype), of[times.argmax()])
+    assert stator.mode(be.asarray(x), keepdims=True).counts.shape == (6, 1)
+
+
+def test_mode_of_one_long_run_and_of_none(be):
+    values, counts = stator.mode(be.asarray(np.r_[np.full(700, 5), np.arange(600)]))
+    assert int(values.to_numpy()) == 5 and int(counts.to_numpy()) == 701
+    values, counts = stator.mode(be.asarray(np.arange(1000)[::-1].copy()))
+    assert int(values.to_numpy()) == 0 and int(counts.to_numpy()) == 1
+
+
+def test_empty_axes(be):
+    x = be.zeros((3, 0))
+    assert stator.sort(x).shape == stator.argsort(x).shape == (3, 0)
+    assert stator.topk(x, 0).values.shape == (3, 0)
+    assert stator.median(x, axis=0).shape == (0,)
+    assert stator.mode(x, axis=0).values.shape == (0,)
+    assert stator.quantile(x, [], axis=0).shape == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda x: stator.sort(x, axis=2), stator.errors.AxisError, "2"),
+        (lambda x: stator.argsort(x[0, 0]), stator.errors.AxisError, "0-d"),
+        (lambda x: stator.topk(x, 5), stator.errors.InvalidValueError, "k=5"),
+        (lambda x: stator.topk(x, -1), stator.errors.InvalidValueError, "k=-1"),
+        (lambda x: stator.kthvalue(x, 0), stator.errors.InvalidValueError, r"1\.\.4"),
+        (lambda x: stator.partition(x, [1, 4]), stator.errors.InvalidValueError, "kth=4"),
+        (lambda x: stator.quantile(x, 1.5), stator.errors.InvalidValueError, "q=1.5"),
+        (lambda x: stator.quantile(x, float("nan")), stator.errors.InvalidValueError, "q=nan"),
+        (lambda x: stator.quantile(x, 0.5, method="best"), stator.errors.InvalidValueError, "best"),
+        (lambda x: stator.quantile(x, x), stator.errors.DTypeError, "q is"),
+        (lambda x: stator.quantile(x, 0.5, axis=(0, 0)), stator.errors.AxisError, "0"),
+        (lambda x: stator.median(x[:0], axis=0), stator.errors.InvalidValueError, "no element"),
+        (lambda x: stator.mode(x[:0], axis=0), stator.errors.InvalidValueError, "empty"),
+        (lambda x: stator.sort(stator.astype(x, "complex64")), stator.errors.DTypeError, "complex64"),
+        (lambda x: stator.median(stator.astype(x, "complex64")), stator.errors.DTypeError, "complex64"),
+    ],
+)
+def test_errors_name_the_op_and_the_next_call_works(be, call, kind, text):
+    x = be.asarray(np.arange(12.0).reshape(3, 4))
+    with pytest.raises(kind, match=text) as caught:
+        call(x)
+    assert caught.value.op and caught.value.remedy
+    np.testing.assert_array_equal(stator.sort(x, descending=True).to_numpy()[0], [3, 2, 1, 0])
