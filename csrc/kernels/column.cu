@@ -19,6 +19,7 @@ void fill(kernels::RandomTable&);
 void fill(kernels::MovementTable&);
 void fill(kernels::OrderTable&);
 void fill(kernels::SetsTable&);
+void fill(kernels::SparseTable&);
 
 namespace {
 kernels::Table make_table() {
@@ -33,6 +34,7 @@ kernels::Table make_table() {
   fill(t.movement);
   fill(t.order);
   fill(t.sets);
+  fill(t.sparse);
   t.set_block_seed = block_seed_setter();
   return t;
 }

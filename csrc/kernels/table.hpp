@@ -11,6 +11,7 @@
 #include "kernels/reduction.hpp"
 #include "kernels/scan.hpp"
 #include "kernels/sets.hpp"
+#include "kernels/sparse.hpp"
 
 namespace stator::kernels {
 
@@ -25,6 +26,7 @@ struct Table {
   MovementTable movement;
   OrderTable order;
   SetsTable sets;
+  SparseTable sparse;
   void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
 };
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from stator import errors, linalg, memory, nn, random, special, testing
+from stator import errors, linalg, memory, nn, random, sparse, special, testing
 from stator._array import Array
 from stator._asarray import asarray
 from stator._counting import bincount, histc, histogram
@@ -122,6 +122,7 @@ def _ops() -> SimpleNamespace:
         "random": vars(random),
         "special": vars(special),
         "linalg": vars(linalg),
+        "sparse": vars(sparse),
     }
     found = {}
     for row in op_table():
@@ -134,6 +135,7 @@ def _ops() -> SimpleNamespace:
 Backend.nn = nn
 Backend.linalg = linalg
 Backend.special = special
+Backend.sparse = sparse
 Backend.ops = _ops()
 atexit.register(shutdown)
 
@@ -231,6 +233,7 @@ __all__ = [
     "set_default_backend",
     "shutdown",
     "sort",
+    "sparse",
     "special",
     "split",
     "squeeze",

@@ -75,6 +75,7 @@ class Backend(_backend.Backend):
 
     nn: ClassVar[ModuleType]
     linalg: ClassVar[ModuleType]
+    sparse: ClassVar[ModuleType]
     special: ClassVar[ModuleType]
     ops: ClassVar[Any]
 

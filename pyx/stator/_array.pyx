@@ -360,6 +360,8 @@ cdef class Array:
         return binary_op(op_table.pow, self, other, None, self)
 
     def __matmul__(self, other):
+        if hasattr(other, "__stator_sparse__"):
+            return NotImplemented
         return matmul_op(self, as_array(other, "matmul"), None, None, None)
 
     def __rmatmul__(self, other):

@@ -6,6 +6,7 @@ import inputs
 import numpy as np
 import pytest
 import seed_rows_movement
+import seed_rows_sparse
 from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
 from reference import assert_matches, numpy_dtype, ulp_error, widen
 from seed_order import histc_1d, searchsorted_1d, topk_1d, unique_1d, unique_consecutive_1d  # noqa: F401
@@ -414,3 +415,14 @@ def test_the_table_covers_the_families_once():
     assert sorted(covered) == sorted(set(covered))
     assert len(CORE) == 15 and len(DENSE) == 105
     assert {*CORE, *DENSE, *MOVEMENT} == set(covered)
+
+
+SPARSE = rows_of("""
+f32 f64: spmm_csr sparse_to_dense_csr dense_to_sparse_csr csc_to_dense csr_to_csc coo_to_csr csr_to_coo
+f32 f16 bf16: sparse_matmul_24
+""")
+
+
+@pytest.mark.parametrize(("row", "kind"), ids(SPARSE))
+def test_sparse(be, row, kind):
+    getattr(seed_rows_sparse, row)(be, DTYPES[kind][0])

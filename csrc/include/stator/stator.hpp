@@ -3,18 +3,27 @@
 
 #include <stator/array.hpp>
 #include <stator/backend.hpp>
+#include <stator/complex.hpp>
 #include <stator/counting.hpp>
 #include <stator/creation.hpp>
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
+#include <stator/export.hpp>
+#include <stator/half.hpp>
 #include <stator/indexing.hpp>
+#include <stator/interop.hpp>
+#include <stator/libraries.hpp>
 #include <stator/linalg.hpp>
+#include <stator/movement.hpp>
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
 #include <stator/order.hpp>
 #include <stator/random.hpp>
 #include <stator/reduction_gradients.hpp>
 #include <stator/reductions.hpp>
+#include <stator/ref.hpp>
 #include <stator/scans.hpp>
 #include <stator/sets.hpp>
+#include <stator/sparse.hpp>
+#include <stator/version.hpp>

@@ -1,0 +1,161 @@
+// Dense matrices to compressed ones and back.
+#include "kernels/sparse_fill.cuh"
+#include "kernels/sparse_rows.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SparseDenseTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_column<2048, 16384>::value;  // rows and entries a block places
+  static constexpr int narrow = 32;                           // threads a row of few columns,
+  static constexpr int64_t wide_row = 1024;                   // and from how many columns on it takes a block
+  static constexpr int host_elements = 16384;                 // elements a fast-host block looks at
+  static constexpr int64_t piece = 1 << 30;                   // columns counted in 32 bits
+};
+using Tune = SparseDenseTuning;
+
+template <class T, int Size>
+STATOR_KERNEL void scatter_kernel(abi::SparseScatter p, abi::ErrorSlot slot, uint16_t op, int lanes) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const RowSpan rows = rows_of_tile(p.a, group.block(), Tune::tile);
+  const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
+  const T* values = static_cast<const T*>(p.values);
+  for (int64_t r = rows.begin + group.rank() / lanes; r < rows.end; r += at_once) {
+    const RowSpan s = row_span(p.a, r);
+    T* out = static_cast<T*>(p.out) + r * p.out_row;
+    for (int64_t k = s.begin + lane; k < s.end; k += lanes) {
+      const int64_t index = column_of(p.a, k, slot, op);
+      if (index < 0) continue;
+      if (k > s.begin && load_index(p.a.indices, p.a.wide, k - 1) == index) continue;
+      A sum = A(values[k]);
+      for (int64_t next = k + 1; next < s.end && load_index(p.a.indices, p.a.wide, next) == index; ++next)
+        sum = sum + A(values[next]);
+      out[index * p.out_col] = T(sum);
+    }
+  }
+}
+
+void scatter(const abi::Queue& q, const abi::SparseScatter& p) {
+  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "sparse_scatter", scatter_kernel<T, Tune::block>, {row_tiles(p.a, Tune::tile), Tune::block}, p, q.slot,
+           q.op, lanes_for(p.a.nnz, p.a.rows));
+  });
+}
+
+// Values by their bits: -0 is zero, NaN is not. Halves of either kind are alike.
+STATOR_FN bool is_entry(uint16_t v) { return (v & 0x7fffu) != 0; }
+STATOR_FN bool is_entry(float v) { return v != 0; }
+STATOR_FN bool is_entry(double v) { return v != 0; }
+template <class T>
+STATOR_FN bool is_entry(complex<T> v) {
+  return v.re != 0 || v.im != 0;
+}
+
+template <class F>
+void for_storage(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float16:
+    case DType::bfloat16: return f(type_tag<uint16_t>{});
+    case DType::float32: return f(type_tag<float>{});
+    case DType::float64: return f(type_tag<double>{});
+    case DType::complex64: return f(type_tag<complex64>{});
+    default: return f(type_tag<complex128>{});
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL void gather_count_kernel(abi::SparseGather p, int64_t rows_per_block) {
+  const Group<Size> group;
+  const int64_t first = group.block() * rows_per_block;
+  for (int64_t r = first; r < first + rows_per_block && r < p.rows; ++r) {
+    const T* row = static_cast<const T*>(p.x) + r * p.x_row;
+    const int64_t step = p.x_col;
+    int64_t count = 0, strided = 0;
+    for (int64_t c = 0; c < p.cols; c += Tune::piece) {
+      const int64_t n = p.cols - c < Tune::piece ? p.cols - c : Tune::piece;
+      const T* from = row + c * step;
+      if (step == 1)
+        count += group.template map_reduce<int32_t>(n, Sum{}, [=](int64_t i) { return int32_t(is_entry(from[i])); });
+      else
+        for (int64_t i = group.rank(); i < n; i += Group<Size>::size) strided += is_entry(from[i * step]);
+    }
+    if (step != 1) count = group.reduce(strided, Sum{});
+    if (group.rank() == 0) store_index(p.counts, p.wide, r, count);
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL void gather_fill_kernel(abi::SparseGather p, int64_t rows_per_block, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  T* values = static_cast<T*>(p.values);
+  if (group.block() == 0 && group.rank() == 0) {  // a caller may have said how many entries there are
+    const int64_t all = load_index(p.indptr, p.wide, p.rows);
+    if (all != p.capacity) report(slot, op, abi::Fault::index_out_of_range, all, p.capacity);
+  }
+  const int64_t first = group.block() * rows_per_block;
+  for (int64_t r = first; r < first + rows_per_block && r < p.rows; ++r) {
+    const T* row = static_cast<const T*>(p.x) + r * p.x_row;
+    int64_t at = load_index(p.indptr, p.wide, r);
+    const auto put = [&](int64_t to, int64_t c) {
+      if (to >= p.capacity) return;
+      store_index(p.indices, p.wide, to, c);
+      values[to] = row[c * p.x_col];
+    };
+    if constexpr (fast_host) {
+      for (int64_t c = 0; c < p.cols; ++c)
+        if (is_entry(row[c * p.x_col])) put(at++, c);
+    } else {
+      for (int64_t base = 0; base < p.cols; base += Size) {
+        const int64_t c = base + group.rank();
+        const int32_t entry = c < p.cols && is_entry(row[c * p.x_col]);
+        const int32_t upto = group.inclusive_scan(entry, Sum{});
+        if (entry) put(at + upto - 1, c);
+        at += group.reduce(entry, Sum{});
+      }
+    }
+  }
+}
+
+struct GatherGrid {
+  int64_t blocks, rows;
+  bool wide;
+};
+GatherGrid gather_grid(const abi::SparseGather& p) {
+  const bool wide = p.cols >= Tune::wide_row;
+  const int64_t rows = fast_host ? std::max<int64_t>(1, Tune::host_elements / std::max<int64_t>(p.cols, 1))
+                       : wide    ? 1
+                                 : 4;
+  return {ceil_div(p.rows, rows), rows, wide || fast_host};
+}
+
+void gather_count(const abi::Queue& q, const abi::SparseGather& p) {
+  const GatherGrid g = gather_grid(p);
+  for_storage(p.dtype, [&]<class T>(type_tag<T>) {
+    if (g.wide)
+      launch(q, "sparse_gather_count", gather_count_kernel<T, Tune::block>, {g.blocks, Tune::block}, p, g.rows);
+    else
+      launch(q, "sparse_gather_count", gather_count_kernel<T, Tune::narrow>, {g.blocks, Tune::narrow}, p, g.rows);
+  });
+}
+void gather_fill(const abi::Queue& q, const abi::SparseGather& p) {
+  const GatherGrid g = gather_grid(p);
+  for_storage(p.dtype, [&]<class T>(type_tag<T>) {
+    if (g.wide)
+      launch(q, "sparse_gather", gather_fill_kernel<T, Tune::block>, {g.blocks, Tune::block}, p, g.rows, q.slot, q.op);
+    else
+      launch(q, "sparse_gather", gather_fill_kernel<T, Tune::narrow>, {g.blocks, Tune::narrow}, p, g.rows, q.slot,
+             q.op);
+  });
+}
+
+}  // namespace
+
+void fill_sparse_dense(kernels::SparseTable& table) {
+  table.scatter = scatter;
+  table.gather_count = gather_count;
+  table.gather_fill = gather_fill;
+}
+
+}  // namespace stator::STATOR_COLUMN

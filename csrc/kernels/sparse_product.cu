@@ -1,0 +1,152 @@
+// A compressed matrix times a dense one.
+#include "kernels/sparse_product.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+// V neighbours of row `index` of x times the value of entry k, added to acc.
+template <class T, int V>
+STATOR_FN void add_term(const ProductView<T>& view, int64_t k, int64_t c, Items<opmath_t<T>, V>& acc) {
+  using A = opmath_t<T>;
+  const int64_t index = column_of(view.p.a, k, view.slot, view.op);
+  if (index < 0) return;
+  const A value = view.value(k);
+  const T* x = static_cast<const T*>(view.p.x) + index * view.p.x_row + c * view.p.x_col;
+  if constexpr (V == 1) {
+    acc[0] = acc[0] + value * A(*x);
+  } else {
+    const Vec<T, V> v = load_vector<V>(x);
+    STATOR_UNROLL()
+    for (int j = 0; j < V; ++j) acc[j] = acc[j] + value * A(v[j]);
+  }
+}
+
+template <class T, int V>
+STATOR_FN void store_row(const abi::SparseProduct& p, int64_t r, int64_t c, const Items<opmath_t<T>, V>& acc) {
+  T* out = static_cast<T*>(p.out) + r * p.out_row + c * p.out_col;
+  if constexpr (V == 1) {
+    *out = T(acc[0]);
+  } else {
+    Vec<T, V> v;
+    STATOR_UNROLL()
+    for (int j = 0; j < V; ++j) v[j] = T(acc[j]);
+    store_vector(out, v);
+  }
+}
+
+template <class T, class I>
+STATOR_FN void host_rows(const abi::SparseProduct& p, const I* indices, RowSpan rows, const abi::ErrorSlot& slot,
+                         uint16_t op) {
+  using A = opmath_t<T>;
+  constexpr int64_t chunk = SparseProductTuning::chunk;
+  const T* values = static_cast<const T*>(p.values);
+  for (int64_t r = rows.begin; r < rows.end; ++r) {
+    const RowSpan s = row_span(p.a, r);
+    for (int64_t c = 0; c < p.n; c += chunk) {
+      const int64_t n = p.n - c < chunk ? p.n - c : chunk;
+      A acc[chunk];
+      for (int64_t j = 0; j < n; ++j) acc[j] = A(0);
+      for (int64_t k = s.begin; k < s.end; ++k) {
+        const int64_t index = int64_t(indices[k]);
+        if (uint64_t(index) >= uint64_t(p.a.cols)) {
+          column_of(p.a, k, slot, op);
+          continue;
+        }
+        const A value = A(values[k]);
+        const T* STATOR_RESTRICT x = static_cast<const T*>(p.x) + index * p.x_row + c * p.x_col;
+        const int64_t step = p.x_col;
+        if (step == 1)
+          for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] + value * A(x[j]);
+        else
+          for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] + value * A(x[j * step]);
+      }
+      T* STATOR_RESTRICT out = static_cast<T*>(p.out) + r * p.out_row + c * p.out_col;
+      for (int64_t j = 0; j < n; ++j) out[j * p.out_col] = T(acc[j]);
+    }
+  }
+}
+
+// `lanes` threads side by side take the columns, V each; the block's other threads other rows.
+template <class T, int V, int Size>
+STATOR_KERNEL void spmm_kernel(abi::SparseProduct p, abi::ErrorSlot slot, uint16_t op, int lanes, int64_t tile,
+                               int64_t column_tiles) {
+  using A = opmath_t<T>;
+  using Tune = SparseProductTuning;
+  const Group<Size> group;
+  const int64_t t = group.block() / column_tiles;
+  const RowSpan rows = rows_of_tile(p.a, t, tile);
+  if constexpr (fast_host) {
+    with_indices(p.a.indices, p.a.wide, [&](auto* indices) { host_rows<T>(p, indices, rows, slot, op); });
+  } else {
+    struct Parts {
+      A of[Size * V];
+    };
+    LongRows& rest = group.template shared<LongRows>();
+    Parts& parts = group.template shared<Parts>();
+    const ProductView<T> view{p, slot, op};
+    const int lane = group.rank() & (lanes - 1), mine = group.rank() / lanes, at_once = Size / lanes;
+    const int64_t c = ((group.block() - t * column_tiles) * lanes + lane) * V;
+    const bool inside = c < p.n;
+    if (group.rank() == 0) rest.count = 0;
+    group.sync();
+    for (int64_t r = rows.begin + mine; r < rows.end; r += at_once) {
+      const RowSpan s = row_span(p.a, r);
+      if (s.end - s.begin > Tune::long_wide) {
+        if (lane == 0) rest.add(r);
+        continue;
+      }
+      Items<A, V> acc{};
+      if (!inside) continue;
+      STATOR_UNROLL(4)
+      for (int64_t k = s.begin; k < s.end; ++k) add_term<T, V>(view, k, c, acc);
+      store_row<T, V>(p, r, c, acc);
+    }
+    group.sync();
+    for (uint32_t i = 0; i < rest.count; ++i) {
+      const int64_t r = rest.row[i];
+      const RowSpan s = row_span(p.a, r);
+      Items<A, V> acc{};
+      if (inside)
+        for (int64_t k = s.begin + mine; k < s.end; k += at_once) add_term<T, V>(view, k, c, acc);
+      STATOR_UNROLL()
+      for (int j = 0; j < V; ++j) parts.of[group.rank() * V + j] = acc[j];
+      group.sync();
+      if (mine == 0 && inside) {
+        for (int other = 1; other < at_once; ++other) {
+          STATOR_UNROLL()
+          for (int j = 0; j < V; ++j) acc[j] = acc[j] + parts.of[(other * lanes + lane) * V + j];
+        }
+        store_row<T, V>(p, r, c, acc);
+      }
+      group.sync();
+    }
+  }
+}
+
+template <class T>
+void product_typed(const abi::Queue& q, const abi::SparseProduct& p) {
+  using Tune = SparseProductTuning;
+  constexpr int width = fast_host ? 1 : vector_width<T>;
+  const auto address = reinterpret_cast<uintptr_t>(p.x) | reinterpret_cast<uintptr_t>(p.out);
+  const bool wide =
+      width > 1 && p.x_col == 1 && p.out_col == 1 && address % 16 == 0 && (p.n | p.x_row | p.out_row) % width == 0;
+  const int64_t columns = ceil_div(p.n, wide ? width : 1);
+  const int lanes = fast_host ? 1 : int(std::min<int64_t>(32, std::bit_ceil(uint64_t(columns))));
+  const int64_t tile = fast_host ? std::max<int64_t>(64, Tune::tile * 8 / std::min<int64_t>(p.n, Tune::chunk))
+                                 : std::clamp(64 * Tune::block / lanes, 512, 4096);
+  const int64_t column_tiles = fast_host ? 1 : ceil_div(columns, lanes);
+  launch(q, "spmm", wide ? spmm_kernel<T, width, Tune::block> : spmm_kernel<T, 1, Tune::block>,
+         {row_tiles(p.a, tile) * column_tiles, Tune::block}, p, q.slot, q.op, lanes, tile, column_tiles);
+}
+
+void product(const abi::Queue& q, const abi::SparseProduct& p) {
+  // Columns that are dense by themselves but not side by side are as good as vectors.
+  if (p.n < SparseProductTuning::few || (p.x_col != 1 && p.x_row == 1)) return multiply_vectors(q, p);
+  for_inexact(p.dtype, [&]<class T>(type_tag<T>) { product_typed<T>(q, p); });
+}
+
+}  // namespace
+
+void fill_sparse_product(kernels::SparseTable& table) { table.product = product; }
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,82 @@
+// Entries of a dense product where a compressed matrix has some.
+#include "kernels/sparse_fill.cuh"
+#include "kernels/sparse_rows.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SparseSampledTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_column<512, 4096>::value;  // entries a block computes
+};
+using Tune = SparseSampledTuning;
+
+// alpha and beta by parts: complex matrices take real factors.
+template <class A>
+STATOR_FN A scaled(double factor, A v) {
+  if constexpr (is_complex<A>) {
+    using R = typename complex_part<A>::type;
+    return A(R(factor) * v.re, R(factor) * v.im);
+  } else {
+    return A(factor) * v;
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL void sampled_kernel(abi::SparseSampled p, abi::ErrorSlot slot, uint16_t op, int lanes) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
+  const int64_t first = group.block() * Tune::tile;
+  const int64_t last = first + Tune::tile < p.a.nnz ? first + Tune::tile : p.a.nnz;
+  const int64_t low = row_of_entry(p.a, first, 0, p.a.rows);
+  const int64_t high = row_of_entry(p.a, last - 1, low, p.a.rows) + 1, end = row_begin(p.a, p.a.rows);
+  const T* values = static_cast<const T*>(p.values);
+  T* out = static_cast<T*>(p.out);
+  int64_t row = low;
+  for (int64_t base = first; base < last; base += at_once) {
+    const int64_t k = base + group.rank() / lanes;
+    A sum = A(0);
+    if (k < last) {
+      const int64_t index = k < end ? column_of(p.a, k, slot, op) : -1;
+      if constexpr (fast_host)
+        while (row + 1 < high && row_begin(p.a, row + 1) <= k) ++row;
+      else
+        row = row_of_entry(p.a, k, low, high);
+      if (index >= 0) {
+        const T* x = static_cast<const T*>(p.x) + row * p.x_row;
+        const T* y = static_cast<const T*>(p.y) + index * p.y_col;
+        const int64_t x_step = p.x_col, y_step = p.y_row;
+        if constexpr (fast_host) {
+          if (x_step == 1 && y_step == 1)
+            sum = group.template map_reduce<A>(p.inner, Sum{}, [=](int64_t i) { return A(x[i]) * A(y[i]); });
+          else
+            sum = group.template map_reduce<A>(p.inner, Sum{},
+                                               [=](int64_t i) { return A(x[i * x_step]) * A(y[i * y_step]); });
+        } else {
+          STATOR_UNROLL(4)
+          for (int64_t i = lane; i < p.inner; i += lanes) sum = sum + A(x[i * x_step]) * A(y[i * y_step]);
+        }
+      }
+    }
+    sum = sum_sublanes(sum, lanes);
+    if (k < last && lane == 0) {
+      sum = scaled(p.alpha, sum);
+      if (p.beta != 0) sum = sum + scaled(p.beta, A(values[k]));
+      out[k] = T(sum);
+    }
+  }
+}
+
+void sampled(const abi::Queue& q, const abi::SparseSampled& p) {
+  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "sddmm", sampled_kernel<T, Tune::block>, {ceil_div(p.a.nnz, Tune::tile), Tune::block}, p, q.slot, q.op,
+           lanes_for(p.inner, 1));
+  });
+}
+
+}  // namespace
+
+void fill_sparse_sampled(kernels::SparseTable& table) { table.sampled = sampled; }
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,112 @@
+// Triangular systems, row after row. Right-hand sides are independent: a thread each where there are many, else a block
+// each, whose threads share a row.
+#include "kernels/sparse_fill.cuh"
+#include "kernels/sparse_rows.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SparseSolveTuning {
+  static constexpr int block = 32;
+  static constexpr int many = 16;   // right-hand sides from which each has a thread
+  static constexpr int chunk = 64;  // right-hand sides the fast host solves at once
+};
+using Tune = SparseSolveTuning;
+
+template <class T>
+STATOR_FN T* solution(const abi::SparseSolve& p, int64_t column) {
+  return static_cast<T*>(p.out) + column * p.out_col;
+}
+
+// f(entry, index) for entries of row r in the open triangle from `first` on, every `step`-th; returns the sum of the
+// diagonal's.
+template <class T, class F>
+STATOR_FN opmath_t<T> for_triangle(const abi::SparseSolve& p, int64_t r, int64_t first, int64_t step,
+                                   const abi::ErrorSlot& slot, uint16_t op, F f) {
+  using A = opmath_t<T>;
+  const RowSpan s = row_span(p.a, r);
+  A diagonal = A(0);
+  for (int64_t k = s.begin + first; k < s.end; k += step) {
+    const int64_t index = column_of(p.a, k, slot, op);
+    if (index < 0) continue;
+    const A value = A(static_cast<const T*>(p.values)[k]);
+    if (index == r)
+      diagonal = diagonal + value;
+    else if ((index < r) == p.lower)
+      f(value, index);
+  }
+  return diagonal;
+}
+
+template <class T>
+STATOR_FN void solve_chunk(const abi::SparseSolve& p, int64_t first, int64_t n, const abi::ErrorSlot& slot,
+                           uint16_t op) {
+  using A = opmath_t<T>;
+  constexpr int64_t most = fast_host ? Tune::chunk : 1;
+  T* const x = solution<T>(p, first);
+  const int64_t row_step = p.out_row, step = p.out_col;
+  for (int64_t i = 0; i < p.a.rows; ++i) {
+    const int64_t r = p.lower ? i : p.a.rows - 1 - i;
+    A acc[most];
+    for (int64_t j = 0; j < n; ++j) acc[j] = A(x[r * row_step + j * step]);
+    const A diagonal = for_triangle<T>(p, r, 0, 1, slot, op, [&](A value, int64_t index) {
+      const T* STATOR_RESTRICT known = x + index * row_step;
+      for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] - value * A(known[j * step]);
+    });
+    for (int64_t j = 0; j < n; ++j) x[r * row_step + j * step] = T(p.unit ? acc[j] : acc[j] / diagonal);
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL void solve_columns_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_t op, int64_t chunk) {
+  const Group<Size> group;
+  if constexpr (fast_host) {
+    const int64_t first = group.block() * chunk;
+    solve_chunk<T>(p, first, p.n - first < chunk ? p.n - first : chunk, slot, op);
+  } else {
+    const int64_t column = group.block() * Size + group.rank();
+    if (column < p.n) solve_chunk<T>(p, column, 1, slot, op);
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL void solve_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_t op) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  T* const x = solution<T>(p, group.block());
+  for (int64_t i = 0; i < p.a.rows; ++i) {
+    const int64_t r = p.lower ? i : p.a.rows - 1 - i;
+    A sum = A(0);
+    A diagonal = for_triangle<T>(p, r, group.rank(), Group<Size>::size, slot, op,
+                                 [&](A value, int64_t index) { sum = sum + value * A(x[index * p.out_row]); });
+    sum = group.reduce(sum, Sum{});
+    diagonal = group.reduce(diagonal, Sum{});
+    if (group.rank() == 0) {
+      const A rest = A(x[r * p.out_row]) - sum;
+      x[r * p.out_row] = T(p.unit ? rest : rest / diagonal);
+    }
+    group.sync();
+  }
+}
+
+void solve(const abi::Queue& q, const abi::SparseSolve& p) {
+  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+    if (fast_host) {
+      const int64_t chunk =
+          std::clamp<int64_t>(ceil_div(p.n, std::max(1, q.limits->multiprocessors)), 1, int64_t(Tune::chunk));
+      launch(q, "sparse_solve", solve_columns_kernel<T, Tune::block>, {ceil_div(p.n, chunk), Tune::block}, p, q.slot,
+             q.op, chunk);
+    } else if (p.n >= Tune::many) {
+      launch(q, "sparse_solve", solve_columns_kernel<T, Tune::block>, {ceil_div(p.n, Tune::block), Tune::block}, p,
+             q.slot, q.op, int64_t(1));
+    } else {
+      launch(q, "sparse_solve", solve_kernel<T, Tune::block>, {p.n, Tune::block}, p, q.slot, q.op);
+    }
+  });
+}
+
+}  // namespace
+
+void fill_sparse_solve(kernels::SparseTable& table) { table.solve = solve; }
+
+}  // namespace stator::STATOR_COLUMN

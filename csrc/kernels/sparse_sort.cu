@@ -1,0 +1,139 @@
+// Stable radix sort of entries by one index (Knuth, TAOCP 3, 5.2.5): counts of each digit by block, their running sum
+// (ops/ calls the scan), and the move to the places that it gives. Within a block the order of equal digits is their
+// order in memory, so equal input gives equal bits.
+#include "kernels/sparse_fill.cuh"
+#include "kernels/sparse_rows.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SparseSortTuning {
+  static constexpr int block = 256;
+  static constexpr int chunk = 4096;                     // entries of a block with threads
+  static constexpr int bits = by_column<11, 24>::value;  // at most, of a digit
+  static constexpr int64_t least_chunk = 1 << 16;        // entries of a fast-host block, which all count apart
+};
+using Tune = SparseSortTuning;
+
+STATOR_FN int64_t key_of_entry(const abi::SparseSort& p, int64_t k) {
+  const int64_t key = load_index(p.keys, p.wide, k);
+  return uint64_t(key) < uint64_t(p.bound) ? key : p.bound;
+}
+STATOR_FN int32_t digit_of(const abi::SparseSort& p, int64_t key) {
+  return int32_t((key >> p.shift) & int64_t(p.digits - 1));
+}
+
+template <int Size>
+STATOR_KERNEL void sort_count_kernel(abi::SparseSort p, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const int64_t first = group.block() * p.chunk;
+  const int64_t last = first + p.chunk < p.n ? first + p.chunk : p.n;
+  const auto look = [&](int64_t k) {
+    const int64_t key = key_of_entry(p, k);
+    if (key == p.bound && p.shift == 0) report_index(slot, op, k, load_index(p.keys, p.wide, k));
+    return digit_of(p, key);
+  };
+  if constexpr (fast_host) {
+    int32_t* const count = p.counts + group.block();
+    for (int64_t d = 0; d < p.digits; ++d) count[d * p.blocks] = 0;
+    for (int64_t k = first; k < last; ++k) ++count[look(k) * p.blocks];
+  } else {
+    struct Counts {
+      int32_t of[1 << Tune::bits];
+    };
+    Counts& counts = group.template shared<Counts>();
+    group.for_each(p.digits, [&](int64_t d) { counts.of[d] = 0; });
+    group.sync();
+    group.for_each(last - first, [&](int64_t i) { atomic_add(&counts.of[look(first + i)], 1); });
+    group.sync();
+    group.for_each(p.digits, [&](int64_t d) { p.counts[d * p.blocks + group.block()] = counts.of[d]; });
+  }
+}
+
+STATOR_FN void move_entry(const abi::SparseSort& p, int64_t k, int64_t key, int64_t to) {
+  const int64_t from = p.order ? load_index(p.order, p.wide, k) : k;
+  if (p.out_keys) store_index(p.out_keys, p.wide, to, key);
+  if (p.out_order) store_index(p.out_order, p.wide, to, from);
+  if (p.out_other) store_index(p.out_other, p.wide, to, load_index(p.other, p.wide, from));
+  if (!p.out_values) return;
+  switch (p.itemsize) {
+    case 2: static_cast<uint16_t*>(p.out_values)[to] = static_cast<const uint16_t*>(p.values)[from]; return;
+    case 4: static_cast<uint32_t*>(p.out_values)[to] = static_cast<const uint32_t*>(p.values)[from]; return;
+    case 8: static_cast<uint64_t*>(p.out_values)[to] = static_cast<const uint64_t*>(p.values)[from]; return;
+    default: static_cast<complex128*>(p.out_values)[to] = static_cast<const complex128*>(p.values)[from]; return;
+  }
+}
+
+template <int Size>
+STATOR_KERNEL void sort_scatter_kernel(abi::SparseSort p) {
+  const Group<Size> group;
+  const int64_t first = group.block() * p.chunk;
+  const int64_t last = first + p.chunk < p.n ? first + p.chunk : p.n;
+  if constexpr (fast_host) {
+    int64_t* const next = p.offsets + group.block();
+    for (int64_t k = first; k < last; ++k) {
+      const int64_t key = key_of_entry(p, k);
+      move_entry(p, k, key, next[digit_of(p, key) * p.blocks]++);
+    }
+  } else {
+    struct Places {
+      int64_t next[1 << Tune::bits];
+      int32_t digit[Size];
+    };
+    Places& places = group.template shared<Places>();
+    group.for_each(p.digits, [&](int64_t d) { places.next[d] = p.offsets[d * p.blocks + group.block()]; });
+    for (int64_t base = first; base < last; base += Size) {
+      const int64_t k = base + group.rank();
+      const int count = int(last - base < Size ? last - base : Size);
+      const int64_t key = k < last ? key_of_entry(p, k) : 0;
+      const int32_t digit = k < last ? digit_of(p, key) : -1;
+      places.digit[group.rank()] = digit;
+      group.sync();
+      int before = 0, after = 0;
+      for (int other = 0; other < count; ++other) {
+        const bool same = places.digit[other] == digit;
+        before += same && other < group.rank();
+        after += same && other > group.rank();
+      }
+      const int64_t to = k < last ? places.next[digit] + before : 0;
+      group.sync();
+      if (k < last) {
+        if (after == 0) places.next[digit] = to + 1;
+        move_entry(p, k, key, to);
+      }
+      group.sync();
+    }
+  }
+}
+
+void sort_plan(const abi::DeviceLimits& limits, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk) {
+  const int all = std::max(1, int(std::bit_width(uint64_t(bound))));
+  int most = Tune::bits;
+  if (fast_host)
+    most = std::clamp(int(std::bit_width(uint64_t(n))) + 1, 8, int(Tune::bits));  // counts no more than entries
+  const int passes = int(ceil_div(all, most));
+  *bits = int(ceil_div(all, passes));
+  *chunk = Tune::chunk;
+  if (!fast_host) return;
+  const int64_t counters = int64_t(1) << *bits;
+  const int64_t blocks = std::min<int64_t>({2 * std::max(1, limits.multiprocessors), ceil_div(n, Tune::least_chunk),
+                                            std::max<int64_t>(1, 2 * n / counters)});
+  *chunk = std::max<int64_t>(1, ceil_div(n, std::max<int64_t>(1, blocks)));
+}
+
+void sort_count(const abi::Queue& q, const abi::SparseSort& p) {
+  launch(q, "sparse_sort_count", sort_count_kernel<Tune::block>, {p.blocks, Tune::block}, p, q.slot, q.op);
+}
+void sort_scatter(const abi::Queue& q, const abi::SparseSort& p) {
+  launch(q, "sparse_sort_scatter", sort_scatter_kernel<Tune::block>, {p.blocks, Tune::block}, p);
+}
+
+}  // namespace
+
+void fill_sparse_sort(kernels::SparseTable& table) {
+  table.sort_plan = sort_plan;
+  table.sort_count = sort_count;
+  table.sort_scatter = sort_scatter;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,122 @@
+// Index work on compressed matrices: rows of entries, pointers from sorted keys, the check of a structure.
+#include "kernels/sparse_fill.cuh"
+#include "kernels/sparse_rows.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SparseStructureTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_column<4096, 65536>::value;
+};
+using Tune = SparseStructureTuning;
+
+template <int Size>
+STATOR_KERNEL void expand_kernel(abi::SparseExpand p) {
+  const Group<Size> group;
+  const int64_t first = group.block() * Tune::tile;
+  const int64_t last = first + Tune::tile < p.a.nnz ? first + Tune::tile : p.a.nnz;
+  const int64_t low = row_of_entry(p.a, first, 0, p.a.rows);
+  if constexpr (fast_host) {
+    int64_t k = first;
+    for (int64_t r = low; r < p.a.rows && k < last; ++r) {
+      const int64_t end = row_begin(p.a, r + 1) < last ? row_begin(p.a, r + 1) : last;
+      if (p.a.wide)
+        for (; k < end; ++k) static_cast<int64_t*>(p.out)[k] = r;
+      else
+        for (; k < end; ++k) static_cast<int32_t*>(p.out)[k] = int32_t(r);
+    }
+    for (; k < last; ++k) store_index(p.out, p.a.wide, k, p.a.rows);  // beyond the last pointer: of no row
+  } else {
+    const int64_t high = row_of_entry(p.a, last - 1, low, p.a.rows) + 1, end = row_begin(p.a, p.a.rows);
+    group.for_each(last - first, [=](int64_t i) {
+      const int64_t k = first + i;
+      store_index(p.out, p.a.wide, k, k < end ? row_of_entry(p.a, k, low, high) : p.a.rows);
+    });
+  }
+}
+
+void expand(const abi::Queue& q, const abi::SparseExpand& p) {
+  launch(q, "sparse_expand", expand_kernel<Tune::block>, {ceil_div(p.a.nnz, Tune::tile), Tune::block}, p);
+}
+
+STATOR_FN int64_t keys_below(const abi::SparsePointers& p, int64_t r, int64_t low) {
+  // Gallop from the last answer, then halve.
+  int64_t step = 1, high = low;
+  while (high < p.n && load_index(p.keys, p.wide, high) < r) {
+    low = high + 1;
+    high = low + step;
+    step *= 2;
+  }
+  high = high < p.n ? high : p.n;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (load_index(p.keys, p.wide, middle) < r)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+template <int Size>
+STATOR_KERNEL void pointers_kernel(abi::SparsePointers p) {
+  const Group<Size> group;
+  const int64_t first = group.block() * Tune::tile;
+  const int64_t n = p.rows + 1 - first < Tune::tile ? p.rows + 1 - first : Tune::tile;
+  if constexpr (fast_host) {
+    int64_t at = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      at = keys_below(p, first + i, at);
+      store_index(p.indptr, p.wide, first + i, at);
+    }
+  } else {
+    group.for_each(n, [=](int64_t i) { store_index(p.indptr, p.wide, first + i, keys_below(p, first + i, 0)); });
+  }
+}
+
+void pointers(const abi::Queue& q, const abi::SparsePointers& p) {
+  launch(q, "sparse_pointers", pointers_kernel<Tune::block>, {ceil_div(p.rows + 1, Tune::tile), Tune::block}, p);
+}
+
+template <int Size>
+STATOR_KERNEL void check_kernel(abi::SparseCheck p, int lanes) {
+  const Group<Size> group;
+  const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
+  const int64_t first = group.block() * Tune::tile;
+  const int64_t last = first + Tune::tile < p.a.rows ? first + Tune::tile : p.a.rows;
+  int64_t found[4] = {0, 0, 0, 0};
+  for (int64_t r = first + group.rank() / lanes; r < last; r += at_once) {
+    const int64_t begin = load_index(p.a.indptr, p.a.wide, r), end = load_index(p.a.indptr, p.a.wide, r + 1);
+    const bool good =
+        begin >= 0 && end >= begin && end <= p.a.nnz && (r > 0 || begin == 0) && (r + 1 < p.a.rows || end == p.a.nnz);
+    found[0] += !good && lane == 0;
+    for (int64_t k = begin + lane; good && k < end; k += lanes) {
+      const int64_t index = load_index(p.a.indices, p.a.wide, k);
+      found[1] += uint64_t(index) >= uint64_t(p.a.cols);
+      if (k == begin) continue;
+      const int64_t before = load_index(p.a.indices, p.a.wide, k - 1);
+      found[2] += before > index;
+      found[3] += before == index;
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    const int64_t total = group.reduce(found[i], Sum{});
+    if (group.rank() == 0 && total != 0) atomic_add(p.found + i, total);
+  }
+}
+
+void check(const abi::Queue& q, const abi::SparseCheck& p) {
+  launch(q, "sparse_check", check_kernel<Tune::block>, {ceil_div(p.a.rows, Tune::tile), Tune::block}, p,
+         lanes_for(p.a.nnz, p.a.rows));
+}
+
+}  // namespace
+
+void fill_sparse_structure(kernels::SparseTable& table) {
+  table.expand = expand;
+  table.pointers = pointers;
+  table.check = check;
+}
+
+}  // namespace stator::STATOR_COLUMN

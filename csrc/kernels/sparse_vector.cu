@@ -1,0 +1,100 @@
+// A compressed matrix times vectors, and sums of rows.
+#include "kernels/sparse_product.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+// Fast host: the sum of term(k) over a row, in four accumulators and short runs.
+template <class A, class F>
+STATOR_FN A sum_row(RowSpan s, F term) {
+  A total = A(0);
+  for (int64_t k = s.begin; k < s.end;) {
+    const int64_t end = s.end - k < SparseProductTuning::run ? s.end : k + SparseProductTuning::run;
+    A part[4] = {A(0), A(0), A(0), A(0)};
+    for (; k + 4 <= end; k += 4)
+      for (int j = 0; j < 4; ++j) part[j] = part[j] + term(k + j);
+    for (; k < end; ++k) part[0] = part[0] + term(k);
+    total = total + ((part[0] + part[1]) + (part[2] + part[3]));
+  }
+  return total;
+}
+
+// Fast host: the rows of a block; indices outside are looked for again when there are any.
+template <class T, class I>
+STATOR_FN void dot_rows(const abi::SparseProduct& p, const I* indices, RowSpan rows, int64_t column, T* out,
+                        const abi::ErrorSlot& slot, uint16_t op) {
+  using A = opmath_t<T>;
+  const T* values = static_cast<const T*>(p.values);
+  const T* x = static_cast<const T*>(p.x) + column;
+  const int64_t step = p.x_row;
+  const uint64_t cols = uint64_t(p.a.cols);
+  for (int64_t r = rows.begin; r < rows.end; ++r) {
+    const RowSpan s = row_span(p.a, r);
+    int64_t bad = 0;
+    if (p.x)
+      out[r * p.out_row] = T(sum_row<A>(s, [&](int64_t k) {
+        const bool good = uint64_t(indices[k]) < cols;
+        bad += !good;
+        return good ? A(values[k]) * A(x[int64_t(indices[k]) * step]) : A(0);
+      }));
+    else
+      out[r * p.out_row] = T(sum_row<A>(s, [&](int64_t k) { return A(values[k]); }));
+    for (int64_t k = s.begin; bad > 0 && k < s.end; ++k)
+      if (column_of(p.a, k, slot, op) < 0) bad = 0;
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL void spmv_kernel(abi::SparseProduct p, abi::ErrorSlot slot, uint16_t op, int lanes) {
+  using A = opmath_t<T>;
+  using Tune = SparseProductTuning;
+  const Group<Size> group;
+  const int64_t t = group.block() / p.n, c = group.block() - t * p.n;
+  const RowSpan rows = rows_of_tile(p.a, t, Tune::tile);
+  const ProductView<T> view{p, slot, op};
+  const int64_t column = c * p.x_col;
+  T* out = static_cast<T*>(p.out) + c * p.out_col;
+  if constexpr (fast_host) {
+    with_indices(p.a.indices, p.a.wide, [&](auto* indices) { dot_rows<T>(p, indices, rows, column, out, slot, op); });
+  } else {
+    LongRows& rest = group.template shared<LongRows>();
+    if (group.rank() == 0) rest.count = 0;
+    group.sync();
+    const int lane = group.rank() & (lanes - 1), mine = group.rank() / lanes, at_once = Size / lanes;
+    for (int64_t first = rows.begin; first < rows.end; first += at_once) {
+      const int64_t r = first + mine;
+      A sum = A(0);
+      bool whole = r < rows.end;
+      if (whole) {
+        const RowSpan s = row_span(p.a, r);
+        whole = s.end - s.begin <= int64_t(Tune::long_row) * lanes;
+        STATOR_UNROLL(4)
+        for (int64_t k = whole ? s.begin + lane : s.end; k < s.end; k += lanes) sum = sum + view.term(k, column);
+        if (!whole && lane == 0) rest.add(r);
+      }
+      sum = sum_sublanes(sum, lanes);
+      if (whole && lane == 0) out[r * p.out_row] = T(sum);
+    }
+    group.sync();
+    for (uint32_t i = 0; i < rest.count; ++i) {
+      const int64_t r = rest.row[i];
+      const RowSpan s = row_span(p.a, r);
+      A sum = A(0);
+      for (int64_t k = s.begin + group.rank(); k < s.end; k += Size) sum = sum + view.term(k, column);
+      sum = group.reduce(sum, Sum{});
+      if (group.rank() == 0) out[r * p.out_row] = T(sum);
+    }
+  }
+}
+
+}  // namespace
+
+void multiply_vectors(const abi::Queue& q, const abi::SparseProduct& p) {
+  using Tune = SparseProductTuning;
+  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "spmv", spmv_kernel<T, Tune::block>, {row_tiles(p.a, Tune::tile) * p.n, Tune::block}, p, q.slot, q.op,
+           lanes_for(p.a.nnz, p.a.rows));
+  });
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,92 @@
+// Sparse matrices: construction, checks, views.
+#include "ops/sparse_parts.hpp"
+
+namespace stator::sparse {
+namespace {
+
+void check_parts(OpCall& call, const std::string& op, const Array& values, const Array& indices, const Array& pointers,
+                 int64_t rows, int64_t cols, int64_t pointer_count, const char* pointer_name) {
+  if (rows < 0 || cols < 0) throw ShapeError(op, "shape " + shape_text(rows, cols), "extents are not negative");
+  if (!in(values.dtype(), dtypes::inexact))
+    throw DTypeError(op, "values of dtype " + std::string(name(values.dtype())), "convert them to a floating dtype");
+  for (const Array* index : {&indices, &pointers})
+    if (index->dtype() != DType::int32 && index->dtype() != DType::int64)
+      throw DTypeError(op, "indices of dtype " + std::string(name(index->dtype())), "indices are int32 or int64");
+  for (const Array* part : {&values, &indices, &pointers})
+    if (part->ndim() != 1)
+      throw ShapeError(op, "an array of shape " + str(part->shape()), "values and index arrays have one axis");
+  if (indices.size() != values.size())
+    throw ShapeError(op, std::to_string(values.size()) + " values and " + std::to_string(indices.size()) + " indices",
+                     "there is an index for each value");
+  if (pointers.size() != pointer_count)
+    throw ShapeError(op,
+                     std::string(pointer_name) + " has " + std::to_string(pointers.size()) + " elements for shape " +
+                         shape_text(rows, cols),
+                     "it has " + std::to_string(pointer_count));
+  const bool narrow = indices.dtype() == DType::int32 && pointers.dtype() == DType::int32;
+  if (narrow && std::max({rows, cols, values.size()}) > most_int32)
+    throw ValueError(
+        op, "int32 indices for shape " + shape_text(rows, cols) + " with " + std::to_string(values.size()) + " entries",
+        "pass int64 index arrays");
+  checked_size(call.name(), Dims{std::max<int64_t>(rows, 1)}, 16);
+}
+
+Array dense(const Array& x, DType dtype, const Stream& stream) {
+  const Array converted = astype(x, dtype, false, stream);
+  return converted.is_contiguous() ? converted : copy(converted, stream);
+}
+
+}  // namespace
+
+Csr csr(const Array& values, const Array& indices, const Array& indptr, int64_t rows, int64_t cols,
+        const Stream& stream) {
+  OpCall call(Op::csr_to_dense, {&values, &indices, &indptr}, stream);
+  check_parts(call, "sparse.CSR", values, indices, indptr, rows, cols, rows + 1, "indptr");
+  const DType index = promote(indices.dtype(), indptr.dtype());
+  return {dense(indptr, index, stream), dense(indices, index, stream), dense(values, values.dtype(), stream), rows,
+          cols};
+}
+
+Coo coo(const Array& values, const Array& row, const Array& col, int64_t rows, int64_t cols, const Stream& stream) {
+  OpCall call(Op::coo_to_csr, {&values, &row, &col}, stream);
+  check_parts(call, "sparse.COO", values, col, row, rows, cols, values.size(), "row");
+  const DType index = promote(row.dtype(), col.dtype());
+  return {dense(row, index, stream), dense(col, index, stream), dense(values, values.dtype(), stream), rows, cols};
+}
+
+Csr check(const Csr& a, const Stream& stream) {
+  OpCall call(Op::csr_to_dense, {&a.values, &a.indices, &a.indptr}, stream);
+  const Array found = zeros(a.values.backend(), Dims{5}, DType::int64, stream);
+  reads(call, a);
+  call.writes(found);
+  call.kernels().sparse.check(call.queue(), {rows_of(a), static_cast<int64_t*>(found.data_ptr())});
+  int64_t seen[5];
+  found.to_host(seen, stream);
+  const std::string op = "sparse.check";
+  const int64_t last = a.rows == 0 ? last_of(a.indptr, stream) : a.nnz();
+  if (seen[0] > 0 || (a.rows == 0 && (last != 0 || a.nnz() != 0)))
+    throw ValueError(op, std::to_string(std::max<int64_t>(seen[0], 1)) + " pointers out of order or range",
+                     "indptr begins with 0, never descends and ends with the number of entries");
+  if (seen[1] > 0)
+    throw IndexError(op, std::to_string(seen[1]) + " indices outside a matrix of shape " + shape_text(a.rows, a.cols),
+                     "indices are at least 0 and less than the extent");
+  Csr out = a;
+  out.sorted = seen[2] == 0;
+  out.unique = a.unique || (out.sorted && seen[3] == 0);
+  return out;
+}
+
+Coo check(const Coo& a, const Stream& stream) {
+  Csr rows = to_csr(Coo{a.row, a.col, a.values, a.rows, a.cols}, stream);
+  last_of(rows.indptr, stream);  // rows outside are in the error slot
+  rows = check(sort_indices(rows, stream), stream);
+  Coo out = a;
+  out.unique = rows.unique;
+  return out;
+}
+
+Csc transpose(const Csr& a) { return {a.indptr, a.indices, a.values, a.cols, a.rows, a.sorted, a.unique}; }
+Csr transpose(const Csc& a) { return {a.indptr, a.indices, a.values, a.cols, a.rows, a.sorted, a.unique}; }
+Coo transpose(const Coo& a) { return {a.col, a.row, a.values, a.cols, a.rows, false, a.unique}; }
+
+}  // namespace stator::sparse

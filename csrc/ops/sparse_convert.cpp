@@ -1,0 +1,110 @@
+// Sparse formats into each other, and dense matrices.
+#include "ops/sparse_parts.hpp"
+
+namespace stator::sparse {
+namespace {
+
+Array expand(OpCall& call, const Csr& a) {
+  const Array row = call.empty(Dims{a.nnz()}, a.indices.dtype());
+  call.reads(a.indptr);
+  call.writes(row);
+  if (a.nnz() > 0) call.kernels().sparse.expand(call.queue(), {rows_of(a), row.data_ptr()});
+  return row;
+}
+
+Csc to_csc(Op op, const Csr& a, const Stream& stream) {
+  OpCall call(op, {&a.values, &a.indices, &a.indptr}, stream);
+  const Entries sorted = sort_entries(call, {a.indices, expand(call, a), a.values}, a.cols);
+  Csc out{pointers(call, sorted.keys, a.cols), sorted.other, sorted.values, a.rows, a.cols, true, a.unique};
+  call.finish_indices();
+  return out;
+}
+
+// Entries of a into the dense x, whose row and column strides are given.
+Array scatter(Op op, const Csr& given, bool by_columns, const Stream& stream) {
+  const Csr a = given.sorted || given.unique ? given : sort_indices(given, stream);
+  OpCall call(op, {&a.values, &a.indices, &a.indptr}, stream);
+  const Dims shape = by_columns ? Dims{a.cols, a.rows} : Dims{a.rows, a.cols};
+  checked_size(call.name(), shape, itemsize(a.values.dtype()));
+  const Array out = zeros(a.values.backend(), shape, a.values.dtype(), stream);
+  if (out.size() == 0 && a.nnz() == 0) return out;
+  reads(call, a);
+  call.writes(out);
+  abi::SparseScatter p{rows_of(a), a.values.data_ptr(), out.data_ptr(), a.values.dtype(), shape[1], 1};
+  if (by_columns) std::swap(p.out_row, p.out_col);
+  call.kernels().sparse.scatter(call.queue(), p);
+  call.finish_indices();
+  return out;
+}
+
+}  // namespace
+
+Csc to_csc(const Csr& a, const Stream& stream) { return to_csc(Op::csr_to_csc, a, stream); }
+Csr to_csr(const Csc& a, const Stream& stream) { return transpose(to_csc(Op::csr_to_csc, transpose(a), stream)); }
+
+Csr to_csr(const Coo& a, const Stream& stream) {
+  OpCall call(Op::coo_to_csr, {&a.values, &a.row, &a.col}, stream);
+  if (a.sorted) return {pointers(call, a.row, a.rows), a.col, a.values, a.rows, a.cols, true, a.unique};
+  const Entries sorted = sort_entries(call, {a.row, a.col, a.values}, a.rows);
+  Csr out{pointers(call, sorted.keys, a.rows), sorted.other, sorted.values, a.rows, a.cols, false, a.unique};
+  call.finish_indices();
+  return out;
+}
+
+Coo to_coo(const Csr& a, const Stream& stream) {
+  OpCall call(Op::csr_to_coo, {&a.values, &a.indices, &a.indptr}, stream);
+  return {expand(call, a), a.indices, a.values, a.rows, a.cols, a.sorted, a.unique};
+}
+
+Array to_dense(const Csr& a, const Stream& stream) { return scatter(Op::csr_to_dense, a, false, stream); }
+Array to_dense(const Csc& a, const Stream& stream) { return scatter(Op::csc_to_dense, transpose(a), true, stream); }
+
+Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& stream) {
+  OpCall call(Op::csr_from_dense, {&x}, stream);
+  const std::string op(call.name());
+  if (x.ndim() != 2) throw ShapeError(op, "an array of shape " + str(x.shape()), "pass a matrix");
+  if (!in(x.dtype(), dtypes::inexact))
+    throw DTypeError(op, "dtype " + std::string(name(x.dtype())), "convert it to a floating dtype");
+  const int64_t rows = x.shape()[0], cols = x.shape()[1];
+  const bool fits = rows <= most_int32 && cols <= most_int32 && (options.nnz.value_or(x.size()) <= most_int32);
+  const DType index = options.index_dtype.value_or(fits ? DType::int32 : DType::int64);
+  if (index != DType::int32 && index != DType::int64)
+    throw DTypeError(op, "index_dtype=" + std::string(name(index)), "indices are int32 or int64");
+  if (index == DType::int32 && !fits)
+    throw ValueError(op, "int32 indices for shape " + str(x.shape()), "ask for index_dtype int64");
+  if (options.nnz && *options.nnz < 0) throw ValueError(op, "nnz=" + std::to_string(*options.nnz), "count them");
+  const Array counts = call.empty(Dims{rows}, index), indptr = call.empty(Dims{rows + 1}, index);
+  abi::SparseGather p{x.data_ptr(),
+                      x.dtype(),
+                      rows,
+                      cols,
+                      x.strides()[0],
+                      x.strides()[1],
+                      index == DType::int64,
+                      counts.data_ptr(),
+                      indptr.data_ptr(),
+                      nullptr,
+                      nullptr,
+                      0};
+  call.reads(x);
+  call.writes(counts);
+  if (rows > 0) call.kernels().sparse.gather_count(call.queue(), p);
+  exclusive_sum(call, counts, indptr);
+  p.capacity = options.nnz ? *options.nnz : last_of(indptr, stream);
+  Csr out{indptr, call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, x.dtype()), rows, cols, true, true};
+  p.indices = out.indices.data_ptr();
+  p.values = out.values.data_ptr();
+  call.writes(out.indices);
+  call.writes(out.values);
+  if (rows > 0) call.kernels().sparse.gather_fill(call.queue(), p);
+  if (options.nnz) call.finish_indices();
+  return out;
+}
+
+Csr sort_indices(const Csr& a, const Stream& stream) {
+  if (a.sorted) return a;
+  // By columns, then by rows: each a stable sort.
+  return transpose(to_csc(transpose(to_csc(a, stream)), stream));
+}
+
+}  // namespace stator::sparse

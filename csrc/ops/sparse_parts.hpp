@@ -1,0 +1,54 @@
+// What the sparse ops share.
+#pragma once
+
+#include "core/op_call.hpp"
+
+#include <stator/creation.hpp>
+#include <stator/sparse.hpp>
+
+#include <limits>
+#include <string>
+
+namespace stator::sparse {
+
+inline constexpr int64_t most_int32 = std::numeric_limits<int32_t>::max();
+
+inline bool is_wide(const Array& indices) { return indices.dtype() == DType::int64; }
+inline abi::SparseRows rows_of(const Csr& a) {
+  return {a.indptr.data_ptr(), a.indices.data_ptr(), a.rows, a.cols, a.nnz(), is_wide(a.indices)};
+}
+inline void reads(OpCall& call, const Csr& a) {
+  call.reads(a.indptr);
+  call.reads(a.indices);
+  call.reads(a.values);
+}
+inline std::string shape_text(int64_t rows, int64_t cols) { return str(Dims{rows, cols}); }
+
+// The values of a dtype, and the indices of one.
+inline Csr with_dtype(const Csr& a, DType dtype, const Stream& stream) {
+  Csr out = a;
+  out.values = astype(a.values, dtype, false, stream);
+  return out;
+}
+inline Csr with_indices(const Csr& a, DType dtype, const Stream& stream) {
+  Csr out = a;
+  out.indptr = astype(a.indptr, dtype, false, stream);
+  out.indices = astype(a.indices, dtype, false, stream);
+  return out;
+}
+
+// out[i] = the sum of the first i of `counts`: one more than there are.
+void exclusive_sum(OpCall& call, const Array& counts, const Array& out);
+// The last element of pointers. Synchronises.
+int64_t last_of(const Array& indptr, const Stream& stream);
+
+// Entries in ascending order of `keys` in [0, bound], equal ones in theirs. Keys outside come last, and go to the error
+// slot.
+struct Entries {
+  Array keys, other, values;
+};
+Entries sort_entries(OpCall& call, const Entries& entries, int64_t bound);
+// Pointers of rows from ascending keys.
+Array pointers(OpCall& call, const Array& keys, int64_t rows);
+
+}  // namespace stator::sparse

@@ -1,0 +1,92 @@
+#include "ops/sparse_parts.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace stator::sparse {
+
+void exclusive_sum(OpCall& call, const Array& counts, const Array& out) {
+  abi::Scan s{};
+  s.n = counts.size();
+  s.in_dtype = counts.dtype();
+  s.compute = DType::int64;
+  s.out_dtype = out.dtype();
+  s.initial = true;
+  s.in_step = s.out_step = s.index_step = 1;
+  s.lines = 1;
+  s.in = counts.data_ptr();
+  s.out = static_cast<char*>(out.data_ptr()) + itemsize(out.dtype());
+  call.reads(counts);
+  call.writes(out);
+  const kernels::ScanTable& scan = call.kernels().scan;
+  const int64_t bytes = scan.scratch(*call.queue().limits, s);
+  void* const partials = bytes > 0 ? call.scratch(size_t(bytes)) : nullptr;
+  scan.sum(call.queue(), s, partials);
+}
+
+int64_t last_of(const Array& indptr, const Stream& stream) {
+  return as_strided(indptr, Dims{}, Dims{}, indptr.offset() + indptr.size() - 1).item(stream).i;
+}
+
+Entries sort_entries(OpCall& call, const Entries& entries, int64_t bound) {
+  const DType index = entries.keys.dtype();
+  const int64_t n = entries.keys.size();
+  const kernels::SparseTable& table = call.kernels().sparse;
+  const auto like = [&](const Array& x) { return call.empty(Dims{n}, x.dtype()); };
+  Entries out{like(entries.keys), like(entries.other), like(entries.values)};
+  if (n == 0) return out;
+  int32_t bits = 0;
+  int64_t chunk = 0;
+  table.sort_plan(*call.queue().limits, n, bound, &bits, &chunk);
+  const int width = std::max(1, int(std::bit_width(uint64_t(bound))));
+  abi::SparseSort p{};
+  p.n = n;
+  p.bound = bound;
+  p.chunk = chunk;
+  p.blocks = (n + chunk - 1) / chunk;
+  p.digits = 1 << bits;
+  p.wide = index == DType::int64;
+  p.itemsize = itemsize(entries.values.dtype());
+  const Array counts = call.empty(Dims{p.digits * p.blocks}, DType::int32);
+  const Array offsets = call.empty(Dims{p.digits * p.blocks + 1}, DType::int64);
+  p.counts = static_cast<int32_t*>(counts.data_ptr());
+  p.offsets = static_cast<int64_t*>(offsets.data_ptr());
+  for (const Array* x : {&entries.keys, &entries.other, &entries.values}) call.reads(*x);
+  for (const Array* x : {&out.keys, &out.other, &out.values}) call.writes(*x);
+  Array keys = entries.keys, order;
+  for (p.shift = 0; p.shift < width; p.shift += bits) {
+    const bool last = p.shift + bits >= width;
+    const Array next_keys = last ? out.keys : like(keys), next_order = last ? Array() : like(keys);
+    p.keys = keys.data_ptr();
+    p.order = order ? order.data_ptr() : nullptr;
+    p.out_keys = next_keys.data_ptr();
+    p.out_order = next_order ? next_order.data_ptr() : nullptr;
+    if (!last) {
+      call.writes(next_keys);
+      call.writes(next_order);
+    }
+    if (last) {
+      p.other = entries.other.data_ptr();
+      p.out_other = out.other.data_ptr();
+      p.values = entries.values.data_ptr();
+      p.out_values = out.values.data_ptr();
+    }
+    table.sort_count(call.queue(), p);
+    exclusive_sum(call, counts, offsets);
+    table.sort_scatter(call.queue(), p);
+    keys = next_keys;
+    order = next_order;
+  }
+  return out;
+}
+
+Array pointers(OpCall& call, const Array& keys, int64_t rows) {
+  const Array indptr = call.empty(Dims{rows + 1}, keys.dtype());
+  call.reads(keys);
+  call.writes(indptr);
+  call.kernels().sparse.pointers(call.queue(),
+                                 {keys.data_ptr(), keys.size(), rows, keys.dtype() == DType::int64, indptr.data_ptr()});
+  return indptr;
+}
+
+}  // namespace stator::sparse

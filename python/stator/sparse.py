@@ -1,0 +1,45 @@
+"""Sparse matrices: CSR, CSC and COO on the device, and 2:4 sparsity of dense arrays.
+
+`a @ x`, `x @ a`, `a @ b`, `a + b`, `a - b`, `2 * a`, `a / 2`, `-a`, `a.T`, `a.sum(axis=)`. Nothing becomes dense but by
+to_dense().
+"""
+
+from stator._sparse import (
+    COO,
+    CSC,
+    CSR,
+    SparseMatrix,
+    TwoToFour,
+    add,
+    compress,
+    coo_from_dense,
+    csc_from_dense,
+    csr_from_dense,
+    from_scipy,
+    matmul,
+    matmul_2to4,
+    prune_2to4,
+    sddmm,
+    spgemm,
+    spsolve_triangular,
+)
+
+__all__ = [
+    "COO",
+    "CSC",
+    "CSR",
+    "SparseMatrix",
+    "TwoToFour",
+    "add",
+    "compress",
+    "coo_from_dense",
+    "csc_from_dense",
+    "csr_from_dense",
+    "from_scipy",
+    "matmul",
+    "matmul_2to4",
+    "prune_2to4",
+    "sddmm",
+    "spgemm",
+    "spsolve_triangular",
+]

@@ -1,0 +1,672 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Sparse matrices."""
+import numpy as np
+
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.optional cimport optional
+
+from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op
+from stator._backend cimport Backend, enter
+from stator._convert cimport to_dims, to_dtype, to_int, to_scalar
+from stator.cpp cimport op_table
+from stator.cpp cimport sparse as cpp
+from stator.cpp.array cimport Array as CppArray
+from stator.cpp.array cimport Scalar
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.ref cimport Dims
+
+from stator._asarray import asarray
+from stator._reductions import functions as reductions
+from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError, OutOfRangeError, ShapeError, UnsupportedError
+
+
+cdef Array wrap(Backend backend, const CppArray& array):
+    cdef Array out = new_array(backend)
+    out.c = array
+    return out
+
+
+cdef optional[int64_t] count_of(object nnz, str op) except *:
+    cdef optional[int64_t] out
+    if nnz is not None:
+        out = optional[int64_t](to_int(nnz, op))
+    return out
+
+
+cdef tuple to_shape(object shape, str op):
+    cdef Dims dims
+    to_dims(shape, dims, op)
+    if dims.size() != 2:
+        raise ShapeError(f"shape {shape!r}", op=op, remedy="A sparse matrix has two axes.")
+    return dims[0], dims[1]
+
+
+cdef class SparseMatrix:
+    """What CSR, CSC and COO share. Values are float16 to complex128; nothing but to_dense makes a dense array."""
+    cdef readonly Array data          # the values
+    cdef readonly tuple shape
+    cdef readonly bint is_sorted      # known to be in order of rows and columns (CSC: of columns and rows)
+    cdef readonly bint is_coalesced   # known to have no position twice
+
+    # NumPy leaves operators between the two to us; Array does by the second name.
+    __array_ufunc__ = None
+    __stator_sparse__ = True
+    __hash__ = None
+
+    def __init__(self) -> None:
+        raise TypeError("use CSR, CSC, COO, or sparse.csr_from_dense, sparse.from_scipy, ...")
+
+    @property
+    def ndim(self) -> int:
+        """Two."""
+        return 2
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries, also those that are 0 or share a position."""
+        return self.data.c.size()
+
+    @property
+    def dtype(self) -> DType:
+        """Type of the values."""
+        return self.data.dtype
+
+    @property
+    def backend(self) -> Backend:
+        """The backend of the arrays."""
+        return self.data.backend
+
+    @property
+    def device(self) -> Device:
+        """Where the arrays are."""
+        return self.data.device
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
+        """Refused: a dense array is made by to_dense() alone."""
+        raise UnsupportedError("a sparse matrix does not become dense by itself", op="sparse.__array__",
+                               remedy="Use to_dense().to_numpy(), or to_scipy().")
+
+    def astype(self, dtype: DTypeLike, /) -> SparseMatrix:
+        """The same matrix with values of another dtype."""
+        return self.with_data(astype_op(self.data, dtype, False))
+
+    def __neg__(self) -> SparseMatrix:
+        return self.with_data(unary_op(op_table.negative, self.data, None, None))
+
+    def __mul__(self, other: complex) -> SparseMatrix:
+        return scaled(self, other, op_table.multiply)
+
+    def __rmul__(self, other: complex) -> SparseMatrix:
+        return scaled(self, other, op_table.multiply)
+
+    def __truediv__(self, other: complex) -> SparseMatrix:
+        return scaled(self, other, op_table.divide)
+
+    def __add__(self, other: SparseMatrix) -> SparseMatrix:
+        return add(self, other) if isinstance(other, SparseMatrix) else NotImplemented
+
+    def __sub__(self, other: SparseMatrix) -> SparseMatrix:
+        return add(self, other, beta=-1) if isinstance(other, SparseMatrix) else NotImplemented
+
+    def __matmul__(self, other: Array | SparseMatrix) -> Array | CSR:
+        if isinstance(other, SparseMatrix):
+            return spgemm(self, other)
+        return matmul(self, other)
+
+    def __rmatmul__(self, other: Array) -> Array:
+        cdef Array x = as_array(other, "sparse.CSR.__matmul__")
+        if x.c.ndim() == 1:
+            return matmul(self.T, x)
+        return matmul(self.T, x.mT).mT
+
+    def sum(self, *, axis: int | None = None) -> Array:
+        """The sum of all entries, or of each column (axis 0) or row (axis 1)."""
+        if axis is None:
+            return reductions["sum"](self.data)
+        if axis not in (-2, -1, 0, 1):
+            raise InvalidValueError(f"axis={axis!r}", op="sparse.sum", remedy="Use None, 0 or 1.")
+        return row_sums((self if axis in (-1, 1) else self.T).to_csr())
+
+    def __repr__(self) -> str:
+        return (f"<stator.sparse.{type(self).__name__} of shape {self.shape}, {self.nnz} entries, dtype={self.dtype}, "
+                f"device='{self.data.backend.device_name}'>")
+
+
+cdef class Compressed(SparseMatrix):
+    cdef readonly Array indices
+    cdef readonly Array indptr
+
+    cdef cpp.Csr as_rows(self):
+        # The matrix compressed by rows, or the transpose of one compressed by columns.
+        cdef cpp.Csr out
+        out.indptr = self.indptr.c
+        out.indices = self.indices.c
+        out.values = self.data.c
+        out.rows, out.cols = self.shape if isinstance(self, CSR) else self.shape[::-1]
+        out.sorted = self.is_sorted
+        out.unique = self.is_coalesced
+        return out
+
+    cdef int fill(self, object data, object indices, object indptr, object shape, bint is_sorted,
+                  bint is_coalesced) except -1:
+        cdef Array values = as_array(data, "sparse.CSR"), index = as_array(indices, "sparse.CSR")
+        cdef Array pointers = as_array(indptr, "sparse.CSR")
+        cdef CppStream stream
+        cdef cpp.Csr made
+        cdef int64_t rows, cols
+        self.shape = to_shape(shape, "sparse.CSR")
+        rows, cols = self.shape if isinstance(self, CSR) else self.shape[::-1]
+        enter(values.backend, stream)
+        with nogil:
+            made = cpp.csr(values.c, index.c, pointers.c, rows, cols, stream)
+        made.sorted = is_sorted
+        made.unique = is_coalesced
+        set_compressed(self, values.backend, made)
+        return 0
+
+    def with_data(self, data: Array, /) -> Compressed:
+        """The same structure with other values."""
+        cdef Array values = as_array(data, "sparse.CSR.with_data")
+        cdef cpp.Csr c = self.as_rows()
+        if values.shape != self.data.shape:
+            raise ShapeError(f"{values.shape} values for {self.nnz} entries", op="sparse.CSR.with_data",
+                             remedy="Give one for each entry.")
+        c.values = values.c
+        return new_compressed(type(self), values.backend, c)
+
+    def sort_indices(self) -> Compressed:
+        """With the indices of each row (CSC: column) in ascending order, equal ones in theirs."""
+        cdef cpp.Csr c = self.as_rows()
+        cdef CppStream stream
+        enter(self.data.backend, stream)
+        with nogil:
+            c = cpp.sort_indices(c, stream)
+        return new_compressed(type(self), self.data.backend, c)
+
+    def coalesce(self, *, nnz: int | None = None) -> Compressed:
+        """Sorted, entries of one position added up. Synchronises, unless nnz says how many there will be."""
+        cdef cpp.Csr c = self.as_rows()
+        cdef optional[int64_t] count = count_of(nnz, "sparse.coalesce")
+        cdef CppStream stream
+        enter(self.data.backend, stream)
+        with nogil:
+            c = cpp.coalesce(c, count, stream)
+        return new_compressed(type(self), self.data.backend, c)
+
+    def check(self) -> Compressed:
+        """The matrix with is_sorted and is_coalesced found out. Synchronises.
+
+        InvalidValueError for pointers that descend or do not end at nnz, OutOfRangeError for indices outside.
+        """
+        cdef cpp.Csr c = self.as_rows()
+        cdef CppStream stream
+        enter(self.data.backend, stream)
+        with nogil:
+            c = cpp.check(c, stream)
+        return new_compressed(type(self), self.data.backend, c)
+
+
+cdef int set_compressed(Compressed out, Backend backend, const cpp.Csr& c) except -1:
+    out.data = wrap(backend, c.values)
+    out.indices = wrap(backend, c.indices)
+    out.indptr = wrap(backend, c.indptr)
+    out.shape = (c.rows, c.cols) if isinstance(out, CSR) else (c.cols, c.rows)
+    out.is_sorted = c.sorted
+    out.is_coalesced = c.unique
+    return 0
+
+
+cdef Compressed new_compressed(type kind, Backend backend, const cpp.Csr& c):
+    cdef Compressed out = kind.__new__(kind)
+    set_compressed(out, backend, c)
+    return out
+
+
+cdef class CSR(Compressed):
+    """A matrix compressed by rows: row r has entries indptr[r] to indptr[r + 1] of indices and data.
+
+    is_sorted and is_coalesced are promises of the caller; check() finds out. What the index arrays hold is looked at by
+    check() and by the ops: an index outside reads nothing and raises at the next synchronising call.
+    """
+
+    def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
+                 is_coalesced: bool = False) -> None:
+        self.fill(data, indices, indptr, shape, is_sorted, is_coalesced)
+
+    @property
+    def T(self) -> CSC:
+        """The transpose, a view."""
+        return new_compressed(CSC, self.data.backend, self.as_rows())
+
+    def to_csr(self) -> CSR:
+        """The matrix itself."""
+        return self
+
+    def to_csc(self) -> CSC:
+        """The same matrix compressed by columns, sorted."""
+        cdef cpp.Csr a = self.as_rows()
+        cdef cpp.Csc c
+        cdef CppStream stream
+        enter(self.data.backend, stream)
+        with nogil:
+            c = cpp.to_csc(a, stream)
+            a = cpp.transpose(c)
+        return new_compressed(CSC, self.data.backend, a)
+
+    def to_coo(self) -> COO:
+        """The same entries with a row index each; shares indices and data."""
+        cdef cpp.Csr a = self.as_rows()
+        cdef cpp.Coo c
+        cdef CppStream stream
+        enter(self.data.backend, stream)
+        with nogil:
+            c = cpp.to_coo(a, stream)
+        return new_coo(self.data.backend, c)
+
+    def to_dense(self) -> Array:
+        """The dense matrix; entries of one position add up."""
+        cdef cpp.Csr a = self.as_rows()
+        cdef Array out = new_array(self.data.backend)
+        cdef CppStream stream
+        enter(out.backend, stream)
+        with nogil:
+            out.c = cpp.to_dense(a, stream)
+        return out
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """A copy as a scipy.sparse.csr_array; half types as float32. Synchronises."""
+        return scipy_sparse().csr_array((host_values(self), self.indices.to_numpy(), self.indptr.to_numpy()),
+                                        shape=self.shape)
+
+
+cdef class CSC(Compressed):
+    """A matrix compressed by columns: column c has entries indptr[c] to indptr[c + 1] of indices and data. See CSR."""
+
+    def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
+                 is_coalesced: bool = False) -> None:
+        self.fill(data, indices, indptr, shape, is_sorted, is_coalesced)
+
+    @property
+    def T(self) -> CSR:
+        """The transpose, a view."""
+        return new_compressed(CSR, self.data.backend, self.as_rows())
+
+    def to_csr(self) -> CSR:
+        """The same matrix compressed by rows, sorted."""
+        return self.T.to_csc().T
+
+    def to_csc(self) -> CSC:
+        """The matrix itself."""
+        return self
+
+    def to_coo(self) -> COO:
+        """The same entries with a column index each; shares indices and data."""
+        return self.T.to_coo().T
+
+    def to_dense(self) -> Array:
+        """The dense matrix; entries of one position add up."""
+        cdef cpp.Csr a = self.as_rows()
+        cdef Array out = new_array(self.data.backend)
+        cdef CppStream stream
+        enter(out.backend, stream)
+        with nogil:
+            out.c = cpp.to_dense(cpp.transpose(a), stream)
+        return out
+
+    def to_scipy(self) -> scipy.sparse.csc_array:
+        """A copy as a scipy.sparse.csc_array; half types as float32. Synchronises."""
+        return scipy_sparse().csc_array((host_values(self), self.indices.to_numpy(), self.indptr.to_numpy()),
+                                        shape=self.shape)
+
+
+cdef class COO(SparseMatrix):
+    """Entries with a row and a column index each, in any order; entries of one position add up. See CSR."""
+    cdef readonly Array row
+    cdef readonly Array col
+
+    def __init__(self, data: Array, row: Array, col: Array, shape: tuple[int, int], *, is_sorted: bool = False,
+                 is_coalesced: bool = False) -> None:
+        cdef Array values = as_array(data, "sparse.COO"), rows = as_array(row, "sparse.COO")
+        cdef Array cols = as_array(col, "sparse.COO")
+        cdef CppStream stream
+        cdef cpp.Coo made
+        cdef int64_t m, n
+        m, n = to_shape(shape, "sparse.COO")
+        enter(values.backend, stream)
+        with nogil:
+            made = cpp.coo(values.c, rows.c, cols.c, m, n, stream)
+        made.sorted = is_sorted
+        made.unique = is_coalesced
+        set_coo(self, values.backend, made)
+
+    cdef cpp.Coo as_coo(self):
+        cdef cpp.Coo out
+        out.row = self.row.c
+        out.col = self.col.c
+        out.values = self.data.c
+        out.rows, out.cols = self.shape
+        out.sorted = self.is_sorted
+        out.unique = self.is_coalesced
+        return out
+
+    @property
+    def T(self) -> COO:
+        """The transpose, a view."""
+        cdef cpp.Coo c = self.as_coo()
+        c.row, c.col = self.col.c, self.row.c
+        c.rows, c.cols = c.cols, c.rows
+        c.sorted = False
+        return new_coo(self.data.backend, c)
+
+    def with_data(self, data: Array, /) -> COO:
+        """The same structure with other values."""
+        cdef Array values = as_array(data, "sparse.COO.with_data")
+        cdef cpp.Coo c = self.as_coo()
+        if values.shape != self.data.shape:
+            raise ShapeError(f"{values.shape} values for {self.nnz} entries", op="sparse.COO.with_data",
+                             remedy="Give one for each entry.")
+        c.values = values.c
+        return new_coo(values.backend, c)
+
+    def to_csr(self) -> CSR:
+        """The same entries compressed by rows; those of a row keep their order."""
+        cdef cpp.Coo a = self.as_coo()
+        cdef cpp.Csr c
+        cdef CppStream stream
+        enter(self.data.backend, stream)
+        with nogil:
+            c = cpp.to_csr(a, stream)
+        return new_compressed(CSR, self.data.backend, c)
+
+    def to_csc(self) -> CSC:
+        """The same entries compressed by columns; those of a column keep their order."""
+        return self.T.to_csr().T
+
+    def to_coo(self) -> COO:
+        """The matrix itself."""
+        return self
+
+    def to_dense(self) -> Array:
+        """The dense matrix; entries of one position add up."""
+        return self.to_csr().to_dense()
+
+    def sort_indices(self) -> COO:
+        """In order of rows, and of columns within a row; entries of one position in theirs."""
+        return self if self.is_sorted else self.to_csr().sort_indices().to_coo()
+
+    def coalesce(self, *, nnz: int | None = None) -> COO:
+        """Sorted, entries of one position added up. Synchronises, unless nnz says how many there will be."""
+        return self if self.is_sorted and self.is_coalesced else self.to_csr().coalesce(nnz=nnz).to_coo()
+
+    def check(self) -> COO:
+        """The matrix with is_coalesced found out; OutOfRangeError for indices outside. Synchronises."""
+        cdef cpp.Coo c = self.as_coo()
+        cdef CppStream stream
+        enter(self.data.backend, stream)
+        with nogil:
+            c = cpp.check(c, stream)
+        return new_coo(self.data.backend, c)
+
+    def to_scipy(self) -> scipy.sparse.coo_array:
+        """A copy as a scipy.sparse.coo_array; half types as float32. Synchronises."""
+        return scipy_sparse().coo_array((host_values(self), (self.row.to_numpy(), self.col.to_numpy())),
+                                        shape=self.shape)
+
+
+cdef int set_coo(COO out, Backend backend, const cpp.Coo& c) except -1:
+    out.data = wrap(backend, c.values)
+    out.row = wrap(backend, c.row)
+    out.col = wrap(backend, c.col)
+    out.shape = (c.rows, c.cols)
+    out.is_sorted = c.sorted
+    out.is_coalesced = c.unique
+    return 0
+
+
+cdef COO new_coo(Backend backend, const cpp.Coo& c):
+    cdef COO out = COO.__new__(COO)
+    set_coo(out, backend, c)
+    return out
+
+
+cdef object scipy_sparse():
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise LibraryNotFoundError("SciPy is not installed", op="sparse", remedy="pip install scipy") from None
+    return scipy.sparse
+
+
+cdef object host_values(SparseMatrix a):
+    # SciPy computes in no half type.
+    data = a.data if a.data.itemsize > 2 else astype_op(a.data, "float32", True)
+    return data.to_numpy()
+
+
+cdef SparseMatrix scaled(SparseMatrix a, object factor, op_table.Op op):
+    cdef Scalar scalar
+    if not to_scalar(factor, scalar):
+        return NotImplemented
+    return a.with_data(binary_op(op, a.data, factor, None, None))
+
+
+cdef cpp.Csr rows_of(object a, str op) except *:
+    if not isinstance(a, SparseMatrix):
+        raise DTypeError(f"expected a sparse matrix, got {type(a).__name__}", op=op,
+                         remedy="Make one with sparse.csr_from_dense or sparse.from_scipy.")
+    return (<CSR>a.to_csr()).as_rows()
+
+
+cdef Array row_sums(CSR a):
+    cdef cpp.Csr c = a.as_rows()
+    cdef Array out = new_array(a.data.backend)
+    cdef CppStream stream
+    enter(out.backend, stream)
+    with nogil:
+        out.c = cpp.row_sums(c, stream)
+    return out
+
+
+def matmul(a: SparseMatrix, x: Array, /, *, out: Array | None = None) -> Array:
+    """a @ x for a dense vector or matrix x in any layout. A CSC or COO matrix is converted to CSR first."""
+    cdef cpp.Csr c = rows_of(a, "sparse.CSR.__matmul__")
+    cdef Array dense = as_array(x, "sparse.CSR.__matmul__")
+    cdef const CppArray* target = as_out(out, "sparse.CSR.__matmul__")
+    cdef Array result = new_array(dense.backend)
+    cdef CppStream stream
+    enter(dense.backend, stream)
+    with nogil:
+        result.c = cpp.matmul(c, dense.c, target, stream)
+    return result if out is None else <Array>out
+
+
+def spgemm(a: SparseMatrix, b: SparseMatrix, /) -> CSR:
+    """a @ b, sorted and coalesced. Synchronises; twice where b is not known to be coalesced."""
+    cdef cpp.Csr left = rows_of(a, "sparse.spgemm"), right = rows_of(b, "sparse.spgemm"), out
+    cdef Backend backend = (<SparseMatrix>a).data.backend
+    cdef CppStream stream
+    enter(backend, stream)
+    with nogil:
+        out = cpp.matmul(left, right, stream)
+    return new_compressed(CSR, backend, out)
+
+
+def add(a: SparseMatrix, b: SparseMatrix, /, *, alpha: float = 1.0, beta: float = 1.0,
+        nnz: int | None = None) -> Compressed:
+    """alpha * a + beta * b, sorted and coalesced: CSC for two CSC matrices, else CSR.
+
+    Synchronises, unless nnz says how many entries there will be; another number raises at the next synchronising call.
+    """
+    cdef bint columns = isinstance(a, CSC) and isinstance(b, CSC)
+    cdef cpp.Csr left = rows_of(a.T if columns else a, "sparse.add"), out
+    cdef cpp.Csr right = rows_of(b.T if columns else b, "sparse.add")
+    cdef optional[int64_t] count = count_of(nnz, "sparse.add")
+    cdef double first = alpha, second = beta
+    cdef Backend backend = (<SparseMatrix>a).data.backend
+    cdef CppStream stream
+    enter(backend, stream)
+    with nogil:
+        out = cpp.add(left, right, first, second, count, stream)
+    return new_compressed(CSC if columns else CSR, backend, out)
+
+
+def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, beta: float = 0.0) -> CSR:
+    """alpha * (x @ y) where the pattern has entries, plus beta * pattern: x is (rows, k), y is (k, columns)."""
+    cdef cpp.Csr c = rows_of(pattern, "sparse.sddmm")
+    cdef Array left = as_array(x, "sparse.sddmm"), right = as_array(y, "sparse.sddmm")
+    cdef double first = alpha, second = beta
+    cdef CppStream stream
+    enter(left.backend, stream)
+    with nogil:
+        c = cpp.sddmm(c, left.c, right.c, first, second, stream)
+    return new_compressed(CSR, left.backend, c)
+
+
+def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit_diagonal: bool = False) -> Array:
+    """x with a @ x = b, of the lower (or upper) triangle of a; entries beyond it are not read.
+
+    b has one or two axes. A zero or missing diagonal gives infinities and NaN.
+    """
+    cdef cpp.Csr c = rows_of(a, "sparse.spsolve_triangular")
+    cdef Array dense = as_array(b, "sparse.spsolve_triangular")
+    cdef Array out = new_array(dense.backend)
+    cdef cbool below = bool(lower), unit = bool(unit_diagonal)
+    cdef CppStream stream
+    enter(out.backend, stream)
+    with nogil:
+        out.c = cpp.solve_triangular(c, dense.c, below, unit, stream)
+    return out
+
+
+def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSR:
+    """The entries of a matrix that are not 0 (NaN is one, -0 is not), sorted. index_dtype: int32 where it fits.
+
+    Synchronises, unless nnz says how many there are; another number raises at the next synchronising call.
+    """
+    cdef Array dense = as_array(x, "sparse.csr_from_dense")
+    cdef cpp.FromDense options
+    cdef cpp.Csr c
+    cdef CppStream stream
+    to_dtype(index_dtype, options.index_dtype)
+    options.nnz = count_of(nnz, "sparse.csr_from_dense")
+    enter(dense.backend, stream)
+    with nogil:
+        c = cpp.csr_from_dense(dense.c, options, stream)
+    return new_compressed(CSR, dense.backend, c)
+
+
+def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
+    """As csr_from_dense, compressed by columns."""
+    return csr_from_dense(as_array(x, "sparse.csc_from_dense").T, index_dtype=index_dtype, nnz=nnz).T
+
+
+def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> COO:
+    """As csr_from_dense, with a row and a column index for each entry."""
+    return csr_from_dense(x, index_dtype=index_dtype, nnz=nnz).to_coo()
+
+
+def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> SparseMatrix:
+    """A scipy.sparse matrix or array on the device: CSR, CSC and COO keep their format, the others become CSR.
+
+    Values are copied; OutOfRangeError for an index outside the shape.
+    """
+    if not scipy_sparse().issparse(matrix):
+        raise DTypeError(f"expected a scipy.sparse matrix, got {type(matrix).__name__}", op="sparse.from_scipy",
+                         remedy="Use sparse.csr_from_dense(stator.asarray(x)) for dense arrays.")
+    if matrix.ndim != 2:
+        raise ShapeError(f"shape {matrix.shape}", op="sparse.from_scipy", remedy="A sparse matrix has two axes.")
+    if matrix.format not in ("csr", "csc", "coo"):
+        matrix = matrix.tocsr()
+    data = asarray(matrix.data, dtype=dtype, device=device)
+    if matrix.format == "coo":
+        inside(matrix.row, matrix.shape[0])
+        inside(matrix.col, matrix.shape[1])
+        return COO(data, asarray(matrix.row, device=data.backend), asarray(matrix.col, device=data.backend),
+                   matrix.shape, is_coalesced=matrix.has_canonical_format)
+    inside(matrix.indices, matrix.shape[matrix.format == "csr"])
+    kind = CSR if matrix.format == "csr" else CSC
+    return kind(data, asarray(matrix.indices, device=data.backend), asarray(matrix.indptr, device=data.backend),
+                matrix.shape, is_sorted=matrix.has_sorted_indices, is_coalesced=matrix.has_canonical_format)
+
+
+cdef int inside(object indices, object bound) except -1:
+    if not indices.size:
+        return 0
+    for worst in (indices.min(), indices.max()):
+        if not 0 <= worst < bound:
+            raise OutOfRangeError(f"index {worst} for {bound}", op="sparse.from_scipy",
+                                  remedy="Indices are at least 0 and less than the extent.")
+    return 0
+
+
+def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:
+    """x with two of each four neighbours along the axis set to 0: the two largest magnitudes stay.
+
+    Of equal magnitudes the first stay; NaN is the largest. float16 to float64.
+    """
+    cdef Array dense = as_array(x, "sparse.prune_2to4")
+    cdef Array out = new_array(dense.backend)
+    cdef int64_t along = to_int(axis, "sparse.prune_2to4")
+    cdef CppStream stream
+    enter(out.backend, stream)
+    with nogil:
+        out.c = cpp.prune_2to4(dense.c, along, stream)
+    return out
+
+
+cdef class TwoToFour:
+    """What compress keeps: two values of each four along an axis, and their places.
+
+    positions is uint8: bits 0-1 the place of the first value of four, bits 2-3 of the second.
+    """
+    cdef readonly Array values
+    cdef readonly Array positions
+    cdef readonly int length
+    cdef readonly int axis
+
+    def __init__(self) -> None:
+        raise TypeError("use sparse.compress")
+
+    def to_dense(self) -> Array:
+        """The pruned array."""
+        cdef cpp.TwoToFour c
+        cdef Array out = new_array(self.values.backend)
+        cdef CppStream stream
+        c.values = self.values.c
+        c.positions = self.positions.c
+        c.length = self.length
+        c.axis = self.axis
+        enter(out.backend, stream)
+        with nogil:
+            out.c = cpp.to_dense(c, stream)
+        return out
+
+
+def compress(x: Array, /, *, axis: int = -1) -> TwoToFour:
+    """prune_2to4 in half the memory and a byte for each four: values and their places."""
+    cdef Array dense = as_array(x, "sparse.compress")
+    cdef int64_t along = to_int(axis, "sparse.compress")
+    cdef TwoToFour out = TwoToFour.__new__(TwoToFour)
+    cdef cpp.TwoToFour c
+    cdef CppStream stream
+    enter(dense.backend, stream)
+    with nogil:
+        c = cpp.compress_2to4(dense.c, along, stream)
+    out.values = wrap(dense.backend, c.values)
+    out.positions = wrap(dense.backend, c.positions)
+    out.length = c.length
+    out.axis = c.axis
+    return out
+
+
+def matmul_2to4(a: Array, b: Array, /) -> Array:
+    """matmul(a, prune_2to4(b, axis=-2)): the product itself where b is 2:4 along the inner axis already."""
+    cdef Array left = as_array(a, "sparse.matmul_2to4"), right = as_array(b, "sparse.matmul_2to4")
+    cdef Array out = new_array(left.backend)
+    cdef CppStream stream
+    enter(out.backend, stream)
+    with nogil:
+        out.c = cpp.matmul_2to4(left.c, right.c, stream)
+    return out

@@ -1,0 +1,267 @@
+"""Arithmetic of sparse matrices against NumPy in higher precision."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from reference import assert_matches, numpy_dtype, widen
+from sparse_inputs import DTYPES, SHAPES, dense, on, on_device
+
+import inputs
+import stator
+from stator import sparse
+
+LAYOUTS = ["contiguous", "transposed", "sliced", "reversed"]
+
+
+def close(got, a, b, what=""):
+    """got is a @ b: a few units in the last place of the sum of magnitudes; halves are rounded once."""
+    scale = np.abs(widen(a)) @ np.abs(widen(b))
+    assert_matches(got.to_numpy(), widen(a) @ widen(b), (8, 8), what, scale=scale)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize(
+    ("index", "n"), [("int64", None), ("int64", 33), *(("int32", n) for n in (None, 0, 1, 3, 4, 33))]
+)
+def test_matrix_times_dense(be, name, index, n):
+    x = dense(name, "float64")
+    shape = (x.shape[1],) if n is None else (x.shape[1], n)
+    b = np.random.default_rng(1).normal(size=shape)
+    a = on(be, x, index=index)
+    got = a @ be.asarray(b)
+    assert got.shape == (x @ b).shape
+    close(got, x, b, name)
+    if n in (None, 3) and index == "int32":
+        close(a.to_csc() @ be.asarray(b), x, b, "csc")
+        close(a.to_coo() @ be.asarray(b), x, b, "coo")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("n", [1, 8, 32])
+def test_every_dtype_and_layout(be, dtype, layout, n):
+    x = dense("random", dtype)
+    b = inputs.random(np.random.default_rng(2), (x.shape[1], n), dtype, -1, 1)
+    got = on(be, x) @ on_device(be, b, layout)
+    assert got.dtype == dtype
+    close(got, x, b)
+
+
+def test_more_columns_than_a_tile(be):
+    x, b = dense("random", "float32"), np.random.default_rng(1).normal(size=(45, 700)).astype(np.float32)
+    close(on(be, x) @ be.asarray(b), x, b)
+    close(on(be, x) @ be.asarray(b[:, :699]), x, b[:, :699])
+
+
+def test_strided_and_broadcast_vectors(be):
+    x, v = dense("random", "float32"), np.random.default_rng(0).normal(size=90).astype(np.float32)
+    a, on_v = on(be, x), be.asarray(v)
+    close(a @ on_v[::2], x, v[::2])
+    close(a @ on_v[::-2], x, v[::-2])
+    same = stator.broadcast_to(on_v[:1], (45,))
+    close(a @ same, x, np.broadcast_to(v[:1], (45,)))
+
+
+def test_dense_times_sparse(be):
+    x, b = dense("random", "float64"), np.random.default_rng(0).normal(size=(5, 67))
+    for a in (on(be, x), on(be, x).to_csc(), on(be, x).to_coo()):
+        got = be.asarray(b) @ a
+        assert got.shape == (5, 45)
+        close(got, b, x)
+        close(be.asarray(b[0]) @ a, b[0], x)
+
+
+def test_mixed_dtypes_promote(be):
+    x = dense("random", "float32")
+    b = np.random.default_rng(0).normal(size=(45, 6))
+    assert (on(be, x) @ be.asarray(b)).dtype == "float64"
+    close(on(be, x) @ be.asarray(b), x.astype(float), b)
+    assert (on(be, x) @ be.asarray(b.astype(np.complex64))).dtype == "complex64"
+    assert (on(be, x) @ be.asarray(np.ones((45, 2), int))).dtype == "float64"
+
+
+def test_nan_and_infinity_reach_their_rows_alone(be):
+    x = np.eye(4)
+    b = np.array([np.nan, np.inf, -np.inf, 2.0])
+    np.testing.assert_array_equal((on(be, x) @ be.asarray(b)).to_numpy(), b)
+
+
+def test_equal_input_gives_equal_bits(be):
+    x = np.where(np.random.default_rng(0).random((500, 700)) < 0.3, np.random.default_rng(1).normal(size=(500, 700)), 0)
+    a, b = on(be, x.astype(np.float32)), be.asarray(np.random.default_rng(2).normal(size=(700, 40)).astype(np.float32))
+    first = (a @ b).to_numpy()
+    for _ in range(3):
+        np.testing.assert_array_equal((a @ b).to_numpy(), first)
+
+
+def test_out(be):
+    x, b = dense("random", "float32"), np.random.default_rng(0).normal(size=(45, 6)).astype(np.float32)
+    out = be.zeros((67, 6), dtype="float64")
+    assert sparse.matmul(on(be, x), be.asarray(b), out=out) is out
+    close(out.astype("float32"), x, b)
+    turned = be.zeros((6, 67), dtype="float32")
+    sparse.matmul(on(be, x), be.asarray(b), out=turned.T)
+    close(turned.T, x, b)
+    with pytest.raises(stator.errors.ShapeError, match="out"):
+        sparse.matmul(on(be, x), be.asarray(b), out=be.zeros((6, 67)))
+    square = on(be, np.diag(np.arange(1.0, 4.0)) + np.eye(3, k=1))
+    y = be.asarray(np.ones((3, 5)))
+    sparse.matmul(square, y, out=y)
+    np.testing.assert_array_equal(y.to_numpy(), np.repeat([[2.0], [3.0], [3.0]], 5, axis=1))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_sums(be, name, dtype):
+    x = dense(name, dtype)
+    a = on(be, x)
+    for made in (a, a.to_csc(), a.to_coo()):
+        for axis in (0, 1):
+            want = widen(x).sum(axis=axis)
+            assert_matches(made.sum(axis=axis).to_numpy(), want, (8, 8), scale=np.abs(widen(x)).sum(axis=axis))
+        assert_matches(made.sum().to_numpy(), widen(x).sum(), (8, 8), scale=np.abs(widen(x)).sum())
+    with pytest.raises(ValueError, match="axis"):
+        a.sum(axis=2)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sum_of_two(be, dtype):
+    rng = np.random.default_rng(7)
+    x, y = (np.where(rng.random((50, 70)) < 0.2, rng.integers(-4, 5, (50, 70)), 0) for _ in range(2))
+    x, y = x.astype(numpy_dtype(dtype)), y.astype(numpy_dtype(dtype))
+    a, b = on(be, x), on(be, y, index="int64")
+    for left in (a, a.to_csc(), a.to_coo()):
+        for right in (b, b.to_csc(), b.to_coo()):
+            got = left + right
+            assert got.is_coalesced and got.dtype == dtype
+            assert isinstance(got, sparse.CSC if isinstance(left, sparse.CSC) == isinstance(right, sparse.CSC) == 1 else sparse.CSR)
+            np.testing.assert_array_equal(got.to_dense().to_numpy(), x + y)
+    np.testing.assert_array_equal((a - b).to_dense().to_numpy(), x - y)
+    np.testing.assert_array_equal(sparse.add(a, b, alpha=2, beta=-3).to_dense().to_numpy(), 2 * widen(x) - 3 * widen(y))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_sums_of_any_shape(be, name):
+    x = dense(name, "float64")
+    got = on(be, x) + on(be, x)
+    np.testing.assert_array_equal(got.to_dense().to_numpy(), 2 * x)
+    assert got.nnz == np.count_nonzero(x)
+    np.testing.assert_array_equal(sparse.add(on(be, x), on(be, x), nnz=got.nnz).to_dense().to_numpy(), 2 * x)
+
+
+def test_a_sum_with_a_wrong_number_of_entries(be):
+    a = on(be, np.eye(3))
+    sparse.add(a, a, nnz=2)
+    with pytest.raises(IndexError, match=r"sparse\.add"):
+        be.synchronize()
+    be.synchronize()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_scaling(be, dtype):
+    x = dense("random", dtype)
+    for a in (on(be, x), on(be, x).to_csc(), on(be, x).to_coo()):
+        np.testing.assert_array_equal((2 * a).to_dense().to_numpy(), 2 * x)
+        np.testing.assert_array_equal((a * np.float32(0.5)).to_dense().to_numpy(), (x * x.dtype.type(0.5)))
+        np.testing.assert_array_equal((a / 2).to_dense().to_numpy(), x / x.dtype.type(2))
+        np.testing.assert_array_equal((-a).to_dense().to_numpy(), -x)
+        assert type(2 * a) is type(a) and (2 * a).dtype == dtype
+    assert a.astype("complex128").dtype == "complex128"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_product_of_two(be, dtype):
+    rng = np.random.default_rng(8)
+    x = np.where(rng.random((40, 60)) < 0.2, rng.integers(-3, 4, (40, 60)), 0).astype(numpy_dtype(dtype))
+    y = np.where(rng.random((60, 51)) < 0.2, rng.integers(-3, 4, (60, 51)), 0).astype(numpy_dtype(dtype))
+    a, b = on(be, x), on(be, y)
+    for left, right in ((a, b), (a.to_csc(), b.to_csc()), (a.to_coo(), b.to_coo())):
+        got = left @ right
+        assert isinstance(got, sparse.CSR) and got.is_sorted and got.is_coalesced
+        np.testing.assert_array_equal(got.to_dense().to_numpy(), widen(x) @ widen(y))
+        want = abs(sp.csr_array(widen(x) != 0).astype(float) @ sp.csr_array(widen(y) != 0).astype(float))
+        assert got.nnz == want.nnz
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_products_of_any_shape(be, name):
+    x = dense(name, "float64")
+    a = on(be, x)
+    got = a @ a.T
+    assert got.shape == (x.shape[0], x.shape[0])
+    # Up to 3000 products added one after the other.
+    scale = np.abs(widen(x)) @ np.abs(widen(x)).T
+    assert_matches(got.to_dense().to_numpy(), widen(x) @ widen(x).T, (64, 64), scale=scale)
+
+
+def test_a_product_with_repeated_entries(be):
+    row, col = be.asarray(np.array([0, 0, 1])), be.asarray(np.array([1, 1, 0]))
+    a = sparse.COO(be.asarray(np.array([1.0, 2.0, 5.0])), row, col, (2, 2))
+    np.testing.assert_array_equal((a @ a).to_dense().to_numpy(), [[15, 0], [0, 15]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", [0, 1, 31, 70])
+def test_sampled_product(be, dtype, k):
+    rng = np.random.default_rng(9)
+    p = dense("random", dtype)
+    x, y = inputs.random(rng, (67, k), dtype, -1, 1), inputs.random(rng, (k, 45), dtype, -1, 1)
+    pattern = on(be, p)
+    got = sparse.sddmm(pattern, be.asarray(x), be.asarray(y)).to_dense().to_numpy()
+    assert_matches(got, (widen(x) @ widen(y)) * (p != 0), (8, 8), scale=(np.abs(widen(x)) @ np.abs(widen(y))))
+    turned = inputs.on_device(be, inputs.layouts()["transposed"](y))
+    got = sparse.sddmm(pattern, be.asarray(x), turned, alpha=2, beta=3).to_dense().to_numpy()
+    want = 2 * (widen(x) @ widen(y)) * (p != 0) + 3 * widen(p)
+    scale = 2 * np.abs(widen(x)) @ np.abs(widen(y)) + 3 * np.abs(widen(p))
+    assert_matches(got, want, (8, 8), scale=scale)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("n", [None, 1, 5, 40])
+def test_triangular_systems(be, dtype, lower, n):
+    rng = np.random.default_rng(10)
+    m = 50
+    x = np.where(rng.random((m, m)) < 0.1, rng.uniform(-0.5, 0.5, (m, m)), 0) + np.diag(rng.uniform(1, 2, m))
+    x = x.astype(numpy_dtype(dtype))
+    triangle = np.tril(widen(x)) if lower else np.triu(widen(x))
+    b = inputs.random(rng, (m,) if n is None else (m, n), dtype, -1, 1)
+    eps = {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-7, "complex64": 1e-7}.get(dtype, 1e-15)
+    got = sparse.spsolve_triangular(on(be, x), be.asarray(b), lower=lower).to_numpy()
+    assert got.dtype == b.dtype
+    np.testing.assert_allclose(triangle @ widen(got), widen(b), rtol=0, atol=40 * eps)
+    unit = triangle - np.diag(np.diag(triangle)) + np.eye(m)
+    got = sparse.spsolve_triangular(on(be, x), be.asarray(b), lower=lower, unit_diagonal=True).to_numpy()
+    np.testing.assert_allclose(unit @ widen(got), widen(b), rtol=0, atol=100 * eps)
+
+
+def test_triangular_system_without_a_diagonal(be):
+    got = sparse.spsolve_triangular(on(be, np.array([[1.0, 0], [2, 0]])), be.asarray(np.ones(2))).to_numpy()
+    assert got[0] == 1 and np.isinf(got[1])
+
+
+def test_shapes_that_do_not_fit(be):
+    a, errors = on(be, np.ones((3, 4))), stator.errors
+    with pytest.raises(errors.ShapeError, match=r"\(3, 4\) times shape \(3,\)"):
+        a @ be.asarray(np.ones(3))
+    with pytest.raises(errors.ShapeError):
+        a @ be.asarray(np.ones((4, 2, 2)))
+    with pytest.raises(errors.ShapeError, match="columns of the left"):
+        a @ a
+    with pytest.raises(errors.ShapeError, match="broadcast"):
+        a + a.T.to_csr()
+    with pytest.raises(errors.ShapeError, match="square"):
+        sparse.spsolve_triangular(a, be.asarray(np.ones(3)))
+    with pytest.raises(errors.ShapeError, match="right-hand"):
+        sparse.spsolve_triangular(on(be, np.eye(3)), be.asarray(np.ones(4)))
+    with pytest.raises(errors.ShapeError, match="rows, k"):
+        sparse.sddmm(a, be.asarray(np.ones((3, 2))), be.asarray(np.ones((3, 4))))
+    with pytest.raises(errors.DTypeError, match="sparse"):
+        sparse.add(a, be.asarray(np.ones((3, 4))))
+    with pytest.raises(TypeError):
+        a + 1
+    with pytest.raises(TypeError):
+        a @ np.ones(4)
+    with pytest.raises(TypeError):
+        a * be.asarray(np.ones(4))
+    assert (a @ be.asarray(np.ones(4))).to_numpy().tolist() == [4, 4, 4]
