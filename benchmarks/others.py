@@ -14,6 +14,7 @@ import stator
 from .cases import Case, Leg, Plan, numpy_leg, size_of
 from .domains import Interval
 from .inputs import SHAPES, Pool, upload
+from .linalg_cases import CASES
 from .table import first, numpy_dtype
 from .torch_peer import to_torch
 
@@ -284,6 +285,7 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         partial(np.random.default_rng(0).standard_normal, SHAPES[p.size], _drawn(p.dtype)),
         random=True,
     ),
+    **{name: partial(lambda case, be, p: Other(*case), case) for name, case in CASES.items()},
 }
 
 

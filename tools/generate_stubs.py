@@ -112,6 +112,9 @@ def attribute(name: str, doc: str | None) -> str:
 
 
 def class_stub(cls: type) -> str:
+    if issubclass(cls, tuple):  # a named tuple of results
+        fields = "".join(f"    {name}: Array\n" for name in cls._fields)  # type: ignore[attr-defined]
+        return f"class {cls.__name__}(NamedTuple):\n{fields}"
     lines = [f"class {cls.__name__}:\n"]
     special = SPECIAL.get(cls.__name__, [])
     named = {re.match(r"def (\w+)", text).group(1) for text in special}  # type: ignore[union-attr]

@@ -49,4 +49,7 @@ OutOfMemoryError::OutOfMemoryError(std::string op, Figures figures)
             figures.limit ? "Release arrays, or raise memory_limit" : "Release arrays, or work in smaller pieces"),
       figures_(std::move(figures)) {}
 
+LinAlgError::LinAlgError(std::string op, int64_t index, std::string cause, std::string remedy)
+    : Error(std::move(op), std::move(cause), std::move(remedy)), index_(index) {}
+
 }  // namespace stator

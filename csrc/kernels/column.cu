@@ -20,6 +20,7 @@ void fill(kernels::MovementTable&);
 void fill(kernels::OrderTable&);
 void fill(kernels::SetsTable&);
 void fill(kernels::SparseTable&);
+void fill(kernels::LinalgTable&);
 
 namespace {
 kernels::Table make_table() {
@@ -35,6 +36,7 @@ kernels::Table make_table() {
   fill(t.order);
   fill(t.sets);
   fill(t.sparse);
+  fill(t.linalg);
   t.set_block_seed = block_seed_setter();
   return t;
 }

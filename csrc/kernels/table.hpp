@@ -5,6 +5,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/indexing.hpp"
 #include "kernels/movement.hpp"
+#include "kernels/linalg.hpp"
 #include "kernels/nn.hpp"
 #include "kernels/order.hpp"
 #include "kernels/random.hpp"
@@ -27,6 +28,7 @@ struct Table {
   OrderTable order;
   SetsTable sets;
   SparseTable sparse;
+  LinalgTable linalg;
   void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
 };
 

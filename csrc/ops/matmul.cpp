@@ -1,9 +1,11 @@
+#include "ops/matmul.hpp"
 #include "core/op_call.hpp"
 #include "core/overlap.hpp"
 #include "libs/blas.hpp"
 #include "ops/matmul_plan.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/elementwise.hpp>
 #include <stator/linalg.hpp>
 
 #include <algorithm>
@@ -110,14 +112,27 @@ void multiply(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
 }  // namespace
 
 Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const Stream& stream) {
-  OpCall call(Op::matmul, {&a, &b}, stream);
+  if (a && b && a.dtype() == DType::int8 && b.dtype() == DType::int8) return matmul_int8(a, b, options, stream);
+  return product(a, b, options, {}, stream);
+}
+
+Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum,
+              const Stream& stream) {
+  const bool adds = sum.c != nullptr && sum.beta != 0;
+  OpCall call(Op::matmul, {&a, &b, adds ? sum.c : nullptr}, stream);
   const Types types = choose_types(a.dtype(), b.dtype(), options);
   const Shapes shapes = check_shapes(a, b);
   const Array out = call.output(shapes.result, types.result, options.out);
   if (out.size() == 0) return out;
   const Stream on(Ref<StreamBox>(&call.stream()));
   if (a.shape()[a.ndim() - 1] == 0) {
-    assign(out, Operand(0.0), on);
+    if (adds) {
+      ElementwiseOptions into;
+      into.out = &out;
+      multiply(Operand(broadcast_to(*sum.c, out.shape())), Operand(sum.beta), into, on);
+    } else {
+      assign(out, Operand(0.0), on);
+    }
     return out;
   }
 
@@ -134,6 +149,7 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const
       out.dtype() == types.product && layout_of(plan.c) && !may_overlap(out, left) && !may_overlap(out, right);
   const Array target = direct ? out : call.empty(shapes.result, types.product);
   if (!direct) plan = plan_into(target);
+  if (adds) assign(target, Operand(broadcast_to(*sum.c, target.shape())), on);
 
   call.reads(left);
   call.reads(right);
@@ -154,6 +170,8 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const
   gemm.ldc = lc.leading;
   gemm.operands = types.operands;
   gemm.result = types.product;
+  gemm.alpha = sum.alpha;
+  gemm.beta = adds ? sum.beta : 0;
   gemm.tf32 = call.context().options().allow_tf32;
   call.stream().raise_pending(static_cast<uint16_t>(call.op()));
   multiply(call, gemm, std::move(plan.batch));

@@ -54,6 +54,7 @@ from stator._movement import (
 )
 from stator._namespace import made
 from stator._order import argsort, kthvalue, median, mode, partition, quantile, sort, topk
+from stator._products import addmm, baddbmm, dot, einsum, kron, outer, tensordot, vecdot
 from stator._scans import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
 from stator._sets import (
     isin,
@@ -148,11 +149,13 @@ __all__ = [
     "Stream",
     "__array_namespace_info__",
     "__version__",
+    "addmm",
     "arange",
     "argsort",
     "as_strided",
     "asarray",
     "astype",
+    "baddbmm",
     "bfloat16",
     "bincount",
     "bool",
@@ -172,8 +175,10 @@ __all__ = [
     "default_backend",
     "diag",
     "diff",
+    "dot",
     "dtype",
     "e",
+    "einsum",
     "empty",
     "empty_like",
     "errors",
@@ -200,6 +205,7 @@ __all__ = [
     "isdtype",
     "isin",
     "kthvalue",
+    "kron",
     "linalg",
     "linspace",
     "logcumsumexp",
@@ -219,6 +225,7 @@ __all__ = [
     "op_table",
     "pad",
     "partition",
+    "outer",
     "permute_dims",
     "pi",
     "quantile",
@@ -239,6 +246,7 @@ __all__ = [
     "squeeze",
     "stack",
     "take",
+    "tensordot",
     "testing",
     "tile",
     "tri",
@@ -255,6 +263,7 @@ __all__ = [
     "unique_inverse",
     "unique_values",
     "unstack",
+    "vecdot",
     "zeros",
     "zeros_like",
     *made(""),

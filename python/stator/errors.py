@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+import numpy as np
+
 
 class StatorError(Exception):
     """Base of all errors of stator."""
@@ -94,6 +96,15 @@ class UnsupportedError(StatorError, NotImplementedError):
 
 class OutOfRangeError(StatorError, IndexError):
     """An index is out of range; those seen by kernels are raised at the next synchronising call."""
+
+
+class LinAlgError(StatorError, np.linalg.LinAlgError):
+    """A matrix is singular, not positive definite, or its decomposition did not converge.
+
+    .index is the first such matrix of the batch, in row-major order.
+    """
+
+    index: int = 0
 
 
 # C++ names that Python has taken.

@@ -1,14 +1,94 @@
-"""Linear algebra."""
+"""Linear algebra.
+
+Matrices are the last two axes; the others are a batch. float32, float64, complex64, complex128; integers and bool
+become float64. Where the device must be waited for to know that a decomposition worked, check=False does not wait and
+returns its info, int32 on the device, besides: 0 is success.
+"""
 
 from typing import TYPE_CHECKING
 
+from stator._decompositions import (
+    EighResult,
+    EigResult,
+    LstsqResult,
+    LUFactorResult,
+    LUResult,
+    QRResult,
+    SlogdetResult,
+    SVDResult,
+    cho_solve,
+    cholesky,
+    cond,
+    cross,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    inv,
+    lstsq,
+    lu,
+    lu_factor,
+    lu_solve,
+    matrix_norm,
+    matrix_power,
+    matrix_rank,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+    solve_triangular,
+    svd,
+    svdvals,
+    trace,
+)
 from stator._linalg import matmul
 from stator._manipulation import diagonal, matrix_transpose
 from stator._namespace import made
+from stator.errors import LinAlgError
 
 if TYPE_CHECKING:
     from stator._made_linalg import *  # noqa: F403
 else:
     globals().update(made("linalg."))
 
-__all__ = ["diagonal", "matmul", "matrix_transpose", *made("linalg.")]
+__all__ = [
+    "EigResult",
+    "EighResult",
+    "LUFactorResult",
+    "LUResult",
+    "LinAlgError",
+    "LstsqResult",
+    "QRResult",
+    "SVDResult",
+    "SlogdetResult",
+    "cho_solve",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "trace",
+    *made("linalg."),
+]

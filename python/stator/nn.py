@@ -15,6 +15,7 @@ from stator._nn import (
     softmax,
     softmax_backward,
 )
+from stator._products import linear
 
 if TYPE_CHECKING:
     from stator._made_nn import *  # noqa: F403
@@ -29,6 +30,7 @@ __all__ = [
     "dropout_backward",
     "gelu",
     "gelu_backward",
+    "linear",
     "log_softmax",
     "log_softmax_backward",
     "mean_backward",

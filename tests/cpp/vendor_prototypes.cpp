@@ -1,6 +1,8 @@
 // Compares what stator declares of the vendor libraries with their headers, where those exist. Nothing runs: it
 // compiles or it does not.
 #include "libs/cublas.hpp"
+#include "libs/cusolver.hpp"
+#include "libs/lapack.hpp"
 #include "libs/openblas.hpp"
 
 #include <complex>
@@ -59,6 +61,47 @@ static_assert(int(cublas::Math::disallow_reduced_precision_reduction) ==
               CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
 #endif
 
+#if __has_include(<cusolverDn.h>)
+#include <cusolverDn.h>
+
+namespace cusolver = stator::libs::cusolver;
+using Solver = cusolver::Api;
+
+static_assert(same<decltype(Solver::create), decltype(&::cusolverDnCreate)>);
+static_assert(same<decltype(Solver::destroy), decltype(&::cusolverDnDestroy)>);
+static_assert(same<decltype(Solver::set_stream), decltype(&::cusolverDnSetStream)>);
+static_assert(same<decltype(Solver::create_params), decltype(&::cusolverDnCreateParams)>);
+static_assert(same<decltype(Solver::destroy_params), decltype(&::cusolverDnDestroyParams)>);
+static_assert(same<decltype(Solver::potrf_size), decltype(&::cusolverDnXpotrf_bufferSize)>);
+static_assert(same<decltype(Solver::potrf), decltype(&::cusolverDnXpotrf)>);
+static_assert(same<decltype(Solver::getrf_size), decltype(&::cusolverDnXgetrf_bufferSize)>);
+static_assert(same<decltype(Solver::getrf), decltype(&::cusolverDnXgetrf)>);
+static_assert(same<decltype(Solver::getrs), decltype(&::cusolverDnXgetrs)>);
+static_assert(same<decltype(Solver::geqrf_size), decltype(&::cusolverDnXgeqrf_bufferSize)>);
+static_assert(same<decltype(Solver::geqrf), decltype(&::cusolverDnXgeqrf)>);
+static_assert(same<decltype(Solver::gesvd_size), decltype(&::cusolverDnXgesvd_bufferSize)>);
+static_assert(same<decltype(Solver::gesvd), decltype(&::cusolverDnXgesvd)>);
+static_assert(same<decltype(Solver::syevd_size), decltype(&::cusolverDnXsyevd_bufferSize)>);
+static_assert(same<decltype(Solver::syevd), decltype(&::cusolverDnXsyevd)>);
+static_assert(same<decltype(Solver::geev_size), decltype(&::cusolverDnXgeev_bufferSize)>);
+static_assert(same<decltype(Solver::geev), decltype(&::cusolverDnXgeev)>);
+static_assert(same<decltype(cusolver::Typed<double>::orgqr_size), decltype(&::cusolverDnDorgqr_bufferSize)>);
+static_assert(same<decltype(cusolver::Typed<double>::orgqr), decltype(&::cusolverDnDorgqr)>);
+static_assert(same<decltype(cusolver::Typed<float>::orgqr), decltype(&::cusolverDnSorgqr)>);
+static_assert(same<decltype(cusolver::Typed<cuComplex>::orgqr), decltype(&::cusolverDnCungqr)>);
+static_assert(same<decltype(cusolver::Typed<cuDoubleComplex>::orgqr), decltype(&::cusolverDnZungqr)>);
+static_assert(same<decltype(cusolver::Typed<double>::trsm), decltype(&::cublasDtrsm_v2_64)>);
+static_assert(same<decltype(cusolver::Typed<cuDoubleComplex>::trsm), decltype(&::cublasZtrsm_v2_64)>);
+
+static_assert(int(cusolver::Fill::lower) == CUBLAS_FILL_MODE_LOWER &&
+              int(cusolver::Fill::upper) == CUBLAS_FILL_MODE_UPPER);
+static_assert(int(cusolver::Side::left) == CUBLAS_SIDE_LEFT && int(cusolver::Operation::adjoint) == CUBLAS_OP_C);
+static_assert(int(cusolver::Diagonal::non_unit) == CUBLAS_DIAG_NON_UNIT &&
+              int(cusolver::Diagonal::unit) == CUBLAS_DIAG_UNIT);
+static_assert(int(cusolver::Mode::no_vectors) == CUSOLVER_EIG_MODE_NOVECTOR &&
+              int(cusolver::Mode::vectors) == CUSOLVER_EIG_MODE_VECTOR && cusolver::success == CUSOLVER_STATUS_SUCCESS);
+#endif
+
 #if __has_include(<cblas.h>)
 #include <cblas.h>
 
@@ -81,6 +124,27 @@ static_assert(same<openblas::Gemv<std::complex<float>>, decltype(&::CBLAS(cgemv)
 static_assert(same<openblas::Gemv<std::complex<double>>, decltype(&::CBLAS(zgemv))>);
 static_assert(int(openblas::Order::row_major) == CblasRowMajor);
 static_assert(int(openblas::Transpose::none) == CblasNoTrans && int(openblas::Transpose::transpose) == CblasTrans);
+#endif
+
+#if __has_include(<lapack.h>) && __has_include(<cblas.h>)
+// Lengths of characters are arguments at the end, as Fortran passes them.
+#define LAPACK_FORTRAN_STRLEN_END
+#define LAPACK_GLOBAL(name, upper) JOIN(BLAS_SYMBOL_PREFIX, name##_)
+#define lapack_complex_float std::complex<float>
+#define lapack_complex_double std::complex<double>
+#include <lapack.h>
+
+namespace lapack = stator::libs::lapack;
+// Ours have our complex type, which the headers do not know: the real ones stand for all.
+static_assert(same<decltype(lapack::Api<double>::potrf), decltype(&LAPACK_dpotrf_base)>);
+static_assert(same<decltype(lapack::Api<double>::getrf), decltype(&LAPACK_dgetrf)>);
+static_assert(same<decltype(lapack::Api<double>::getrs), decltype(&LAPACK_dgetrs_base)>);
+static_assert(same<decltype(lapack::Api<double>::geqrf), decltype(&LAPACK_dgeqrf)>);
+static_assert(same<decltype(lapack::Api<double>::orgqr), decltype(&LAPACK_dorgqr)>);
+static_assert(same<decltype(lapack::Api<double>::gesdd), decltype(&LAPACK_dgesdd_base)>);
+static_assert(same<decltype(lapack::Api<double>::syevd), decltype(&LAPACK_dsyevd_base)>);
+static_assert(same<decltype(lapack::Api<double>::geev), decltype(&LAPACK_dgeev_base)>);
+static_assert(same<decltype(lapack::Api<double>::trsm), decltype(&::CBLAS(dtrsm))>);
 #endif
 
 int main() { return 0; }

@@ -91,7 +91,45 @@ def calls(be):
         "uniform": (lambda: be.random.uniform(size=(9,)), None),
         "normal": (lambda: be.random.normal(size=(9,)), None),
     }
-    return made
+    return made | products(square) | linear_algebra(be)
+
+
+def products(a):
+    return {
+        "dot": (lambda: stator.dot(a[0], a[1]), None),
+        "vecdot": (lambda: stator.vecdot(a, a), None),
+        "outer": (lambda: stator.outer(a[0], a[1]), lambda: stator.outer(a.T[0], a.T[1])),
+        "tensordot": (lambda: stator.tensordot(a, a, axes=1), lambda: stator.tensordot(a.T, a.T, axes=1)),
+        "einsum": (lambda: stator.einsum("ij,jk->ik", a, a), lambda: stator.einsum("ji,kj->ik", a, a)),
+        "kron": (lambda: stator.kron(a, a), None),
+        "addmm": (lambda: stator.addmm(a, a, a), lambda: stator.addmm(a, a.T, a.T)),
+        "baddbmm": (lambda: stator.baddbmm(a[None], a[None], a[None]), None),
+        "linear": (lambda: stator.nn.linear(a, a, a[0]), lambda: stator.nn.linear(a.T, a.T, a[0])),
+    }
+
+
+def linear_algebra(be):
+    """Of small matrices, which their own kernels take in any layout; without the check, which waits."""
+    linalg = stator.linalg
+    a = be.asarray(np.random.default_rng(2).normal(size=(16, 16)) + 16 * np.eye(16))
+    a = stator.add(a, a.T)
+    b, factors, factor = be.zeros((16, 2)), linalg.lu_factor(a), (linalg.cholesky(a), True)
+    names = ("cholesky", "inv", "lu_factor", "svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals")
+    checked = {n: partial(getattr(linalg, n), check=False) for n in names}
+    plain = {
+        n: getattr(linalg, n) for n in ("det", "slogdet", "lu", "qr", "pinv", "matrix_rank", "matrix_norm", "cond")
+    }
+    found = {n: (partial(f, a), partial(f, a.T)) for n, f in (checked | plain).items()}
+    return found | {
+        "cho_solve": (lambda: linalg.cho_solve(factor, b), None),
+        "solve": (lambda: linalg.solve(a, b, check=False), lambda: linalg.solve(a.T, b, check=False)),
+        "solve_triangular": (lambda: linalg.solve_triangular(a, b, check=False), None),
+        "lu_solve": (lambda: linalg.lu_solve(factors, b), None),
+        "lstsq": (lambda: linalg.lstsq(a, b), None),
+        "matrix_power": (lambda: linalg.matrix_power(a, 2), lambda: linalg.matrix_power(a.T, 2)),
+        "linalg_trace": (lambda: linalg.trace(a), lambda: linalg.trace(a.T)),
+        "linalg_cross": (lambda: linalg.cross(a[:, :3], a[:, 3:6]), None),
+    }
 
 
 def work(be):

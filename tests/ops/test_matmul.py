@@ -155,3 +155,26 @@ def test_shapes_that_do_not_fit(be, left, right):
 def test_integers_are_not_multiplied_yet(be):
     with pytest.raises(stator.errors.DTypeError, match="matmul"):
         stator.matmul(be.zeros((2, 2), dtype="int32"), be.zeros((2, 2), dtype="int32"))
+
+
+@pytest.mark.parametrize(("left", "right"), [*SHAPES, ((0, 4), (4, 5)), ((3, 0), (0, 5)), ((9, 70), (70, 600))])
+def test_int8_sums_in_int32(be, left, right):
+    a, b = (np.random.default_rng(k).integers(-128, 128, s).astype(np.int8) for k, s in enumerate((left, right)))
+    want = np.matmul(a.astype(np.int32), b.astype(np.int32))
+    got = stator.matmul(be.asarray(a), be.asarray(b))
+    assert got.dtype == stator.int32
+    np.testing.assert_array_equal(got.to_numpy(), want)
+    if a.ndim == b.ndim == 2:
+        turned = stator.matmul(be.asarray(np.ascontiguousarray(a.T)).T, be.asarray(np.ascontiguousarray(b.T)).T)
+        np.testing.assert_array_equal(turned.to_numpy(), want)
+        out = be.zeros(want.shape[::-1], dtype="int64").T
+        assert stator.matmul(be.asarray(a), be.asarray(b), out=out) is out
+        np.testing.assert_array_equal(out.to_numpy(), want)
+
+
+def test_int8_errors(be):
+    x = be.zeros((2, 3), dtype="int8")
+    with pytest.raises(stator.errors.ShapeError):
+        stator.matmul(x, x)
+    with pytest.raises(stator.errors.DTypeError):
+        stator.matmul(x, x.T, dtype="float32")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import seed_rows_movement
 import seed_rows_sparse
+import seed_linalg
 from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
 from reference import assert_matches, numpy_dtype, ulp_error, widen
 from seed_order import histc_1d, searchsorted_1d, topk_1d, unique_1d, unique_consecutive_1d  # noqa: F401
@@ -410,6 +411,14 @@ def test_movement(be, row, kind):
     (globals().get(row) or getattr(seed_rows_movement, row))(be, DTYPES[kind][0])
 
 
+LINALG = {row: kinds.split() for row, kinds in seed_linalg.ROWS.items()}
+
+
+@pytest.mark.parametrize(("row", "kind"), ids(LINALG))
+def test_linalg(be, row, kind):
+    seed_linalg.trial(be, row, kind)
+
+
 def test_the_table_covers_the_families_once():
     covered = [row for op in TABLE.values() for row in op["seed_ops"]]
     assert sorted(covered) == sorted(set(covered))
@@ -426,3 +435,4 @@ f32 f16 bf16: sparse_matmul_24
 @pytest.mark.parametrize(("row", "kind"), ids(SPARSE))
 def test_sparse(be, row, kind):
     getattr(seed_rows_sparse, row)(be, DTYPES[kind][0])
+    assert {*CORE, *DENSE, *MOVEMENT, *LINALG} == set(covered)

@@ -5,6 +5,7 @@
 #include <stator/export.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -45,6 +46,16 @@ class STATOR_API OutOfMemoryError : public Error {
 
  private:
   Figures figures_;
+};
+
+// A matrix that is singular, not positive definite, or whose decomposition did not converge: the first of its batch.
+class STATOR_API LinAlgError : public Error {
+ public:
+  LinAlgError(std::string op, int64_t index, std::string cause, std::string remedy = {});
+  int64_t index() const noexcept { return index_; }  // of the matrix in the batch, in row-major order
+
+ private:
+  int64_t index_;
 };
 
 // X(class, base): the rest carry nothing more. Index errors come from the error slot of a stream.

@@ -6,6 +6,7 @@
 #include <stator/complex.hpp>
 #include <stator/counting.hpp>
 #include <stator/creation.hpp>
+#include <stator/decompositions.hpp>
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
@@ -19,6 +20,7 @@
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
 #include <stator/order.hpp>
+#include <stator/products.hpp>
 #include <stator/random.hpp>
 #include <stator/reduction_gradients.hpp>
 #include <stator/reductions.hpp>

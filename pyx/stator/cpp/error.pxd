@@ -31,6 +31,8 @@ cdef extern from *:
                      Py_BuildValue("{s:n,s:n,s:n,s:n,s:s}", "requested", (Py_ssize_t)f.requested, "free",
                                    (Py_ssize_t)f.free, "cached", (Py_ssize_t)f.cached, "limit", (Py_ssize_t)f.limit,
                                    "largest_owner", f.largest_owner.c_str()));
+      } catch (const stator::LinAlgError& error) {
+        stator_raise("LinAlgError", error, Py_BuildValue("{s:n}", "index", (Py_ssize_t)error.index()));
       } catch (const stator::Error& error) {
         const char* name = "StatorError";
     #define STATOR_NAME(type, base) \\

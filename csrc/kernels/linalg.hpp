@@ -1,0 +1,150 @@
+// Parameters of the linear-algebra launchers: decompositions of small matrices, a group a matrix, and the small steps
+// around a library's decompositions.
+#pragma once
+
+#include "device/abi.hpp"
+
+namespace stator::abi {
+
+// The largest matrix that the launchers named small_ take, in rows and columns.
+inline constexpr int small_matrix = 32;
+
+// A batch of matrices in any layout; strides in elements. Null data: there is none.
+struct Matrices {
+  void* data;
+  int64_t batch, row, col;
+};
+
+// P A = L U with partial pivoting, and solutions with it. dtype: float32, float64, complex64, complex128.
+struct SmallLu {
+  DType dtype;
+  bool factored;  // a holds the factors already, pivots are read
+  bool identity;  // the right-hand sides are the columns of the identity
+  int32_t n;
+  int64_t count, columns;  // matrices; right-hand sides of each
+  Matrices a, lu, b, x;    // lu and x are written where they have data
+  int32_t* pivots;         // [count, n], 0-based: row k was exchanged with row pivots[k]; may be null unless factored
+  int32_t* info;           // [count]: 0, or the first zero pivot counted from 1; may be null
+};
+
+// A = L L^H or U^H U of the triangle named; the other triangle of the result is zero.
+struct SmallCholesky {
+  DType dtype;
+  bool upper;
+  int32_t n;
+  int64_t count;
+  Matrices a, out;
+  int32_t* info;  // [count]: 0, or the order of the first leading minor that is not positive
+};
+
+// Triangular systems in one or two steps: step k solves with op(a).
+struct SmallTriangular {
+  DType dtype;
+  bool upper, unit;  // of a as it is stored
+  int32_t steps;
+  bool transpose[2], conjugate[2];
+  int32_t n;
+  int64_t count, columns;
+  Matrices a, b, x;
+  int32_t* info;  // as of SmallLu: the first zero on the diagonal; may be null
+};
+
+// A = Q R by Householder reflections; q is (m, q_columns), r is (r_rows, n).
+struct SmallQr {
+  DType dtype;
+  int32_t m, n, q_columns, r_rows;
+  int64_t count;
+  Matrices a, q, r;
+};
+
+// Eigenvalues, ascending, of the Hermitian matrix whose triangle is named, by Jacobi rotations.
+struct SmallEigh {
+  DType dtype;
+  bool upper;
+  int32_t n;
+  int64_t count;
+  Matrices a, vectors;  // no vectors where there is no data
+  void* values;         // [count, n] of the real dtype
+  int32_t* info;        // [count]: 0, 1 without convergence, -1 for NaN or infinity in the matrix
+};
+
+// out = the triangle of a, zero elsewhere; unit: ones on the diagonal.
+struct Triangle {
+  int32_t itemsize;
+  DType dtype;
+  bool upper, unit;
+  int64_t count, rows, cols;
+  Matrices a, out;
+};
+
+// The determinant from LU factors: det, or its sign and the logarithm of its absolute value.
+struct Determinant {
+  DType dtype;
+  int64_t count, n;
+  Matrices lu;
+  const int32_t* pivots;
+  void *det, *sign, *log;  // null where not asked for
+};
+
+// The permutation matrix p [count, n, n] of pivots: A = p L U. order: scratch of [count, n].
+struct Permutation {
+  DType dtype;
+  int64_t count, n, steps;  // steps pivots a matrix
+  const int32_t* pivots;
+  int32_t* order;
+  void* p;
+};
+
+// Pivots of a library, 64 bits counted from 1, to ours and back.
+struct Pivots {
+  int64_t count;
+  int64_t* theirs;
+  int32_t* ours;
+  bool to_ours;
+};
+
+// bad[i] = 1 and matrix i zero where dense matrix i, of `size` elements, holds NaN or infinity: what iterates must not
+// see those. Afterwards `poison` makes the results of those matrices NaN and their info -1.
+struct Guard {
+  DType dtype;
+  int64_t count, size;
+  void* a;
+  int32_t* bad;
+};
+struct Poison {
+  int64_t count;
+  const int32_t* bad;
+  int32_t* info;
+  int32_t results;
+  DType dtype[3];
+  int64_t size[3];  // elements a matrix
+  void* data[3];
+};
+
+// out [count, m, n] int32 = a b of int8, a (m, k) and b (k, n).
+struct Int8Product {
+  int64_t count, m, n, k;
+  Matrices a, b;
+  void* out;
+};
+
+}  // namespace stator::abi
+
+namespace stator::kernels {
+
+struct LinalgTable {
+  void (*small_lu)(const abi::Queue&, const abi::SmallLu&);
+  void (*small_cholesky)(const abi::Queue&, const abi::SmallCholesky&);
+  void (*small_triangular)(const abi::Queue&, const abi::SmallTriangular&);
+  void (*small_qr)(const abi::Queue&, const abi::SmallQr&);
+  void (*small_eigh)(const abi::Queue&, const abi::SmallEigh&);
+  void (*triangle)(const abi::Queue&, const abi::Triangle&);
+  void (*determinant)(const abi::Queue&, const abi::Determinant&);
+  void (*permutation)(const abi::Queue&, const abi::Permutation&);
+  void (*pivots)(const abi::Queue&, const abi::Pivots&);
+  void (*guard)(const abi::Queue&, const abi::Guard&);
+  void (*poison)(const abi::Queue&, const abi::Poison&);
+  void (*matmul_int8)(const abi::Queue&, const abi::Int8Product&);
+};
+
+}  // namespace stator::kernels

@@ -1,0 +1,157 @@
+// Eigenvalues and vectors of small Hermitian matrices by cyclic Jacobi rotations: a group a matrix. Golub and Van Loan,
+// Matrix Computations (2013), section 8.5; the phase of a complex entry is taken into the rotation.
+#include "kernels/linalg_small.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+template <class R>
+struct EighShared {
+  R values[abi::small_matrix];
+  int order[abi::small_matrix];
+};
+
+inline constexpr int most_sweeps = 40;
+
+// The rotation that makes entry (p, q) zero: rows p and q become c p - s w q and s p + c w q.
+template <class T>
+struct Rotation {
+  real_t<T> c, s, shift;  // shift: what the diagonal entries move by
+  T w;
+};
+
+template <class T>
+STATOR_FN Rotation<T> rotation(real_t<T> app, real_t<T> aqq, T apq, real_t<T> size) {
+  using R = real_t<T>;
+  const R theta = (aqq - app) / (size + size);
+  const R t = (theta < R(0) ? R(-1) : R(1)) / (abs(theta) + sqrt(theta * theta + R(1)));
+  const R c = R(1) / sqrt(t * t + R(1));
+  return {c, t * c, t * size, scaled_by(apq, R(1) / size)};
+}
+
+template <class T>
+STATOR_FN real_t<T> length_of(T x) {
+  if constexpr (is_complex<T>)
+    return hypot(x.re, x.im);
+  else
+    return abs(x);
+}
+
+// a: the whole matrix, diagonal on return; v: rows that become the eigenvectors, or null. False without convergence.
+template <class T, class G>
+STATOR_FN bool diagonalize(const G& group, T* a, T* v, int n, int step, real_t<T> least) {
+  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    bool rotated = false;
+    for (int p = 0; p < n - 1; ++p)
+      for (int q = p + 1; q < n; ++q) {
+        T *row_p = a + p * step, *row_q = a + q * step;
+        const T apq = row_p[q];
+        const real_t<T> size = length_of(apq);
+        if (!(size > least)) continue;
+        rotated = true;
+        const Rotation<T> r = rotation<T>(real_of(row_p[p]), real_of(row_q[q]), apq, size);
+        const real_t<T> c = r.c, s = r.s;
+        const T w = r.w, back = conjugate(w);
+        const real_t<T> new_p = real_of(row_p[p]) - r.shift, new_q = real_of(row_q[q]) + r.shift;
+        group.sync();
+        group.for_each(n, [=](int64_t j) {
+          const T x = row_p[j], y = w * row_q[j];
+          row_p[j] = scaled_by(x, c) - scaled_by(y, s);
+          row_q[j] = scaled_by(x, s) + scaled_by(y, c);
+          if (v != nullptr) {
+            const T e = v[p * step + j], f = back * v[q * step + j];
+            v[p * step + j] = scaled_by(e, c) - scaled_by(f, s);
+            v[q * step + j] = scaled_by(e, s) + scaled_by(f, c);
+          }
+        });
+        group.sync();
+        group.for_each(n, [=](int64_t j) {
+          if (j == p || j == q) return;
+          a[j * step + p] = conjugate(row_p[j]);
+          a[j * step + q] = conjugate(row_q[j]);
+        });
+        if (group.rank() == 0) {
+          row_p[p] = T(new_p);
+          row_q[q] = T(new_q);
+          row_p[q] = row_q[p] = T(0);
+        }
+        group.sync();
+      }
+    if (!rotated) return true;
+  }
+  return false;
+}
+
+template <class T, int Size>
+STATOR_KERNEL void small_eigh_kernel(abi::SmallEigh p) {
+  using R = real_t<T>;
+  const Group<Size> group;
+  const int n = p.n, step = row_step(n);
+  const bool vectors = p.vectors.data != nullptr;
+  T* a = group.template dynamic<T>(2 * n * step);
+  T* v = vectors ? a + n * step : nullptr;
+  EighShared<R>& s = group.template shared<EighShared<R>>();
+  for (int64_t turn = 0; turn < SmallTuning::matrices; ++turn) {
+    const int64_t matrix = group.block() * SmallTuning::matrices + turn;
+    if (matrix >= p.count) return;
+    group.sync();
+    const abi::Matrices from = p.a;
+    const bool upper = p.upper;
+    for_each_pair(group, n, n, [=](int i, int j) {
+      const bool own = upper ? i <= j : i >= j;
+      const T x = own ? element<T>(from, matrix, i, j) : conjugate(element<T>(from, matrix, j, i));
+      a[i * step + j] = i == j ? T(real_of(x)) : x;
+      if (v != nullptr) v[i * step + j] = T(i == j);
+    });
+    group.sync();
+    const R large = group.template map_reduce<R>(int64_t(n) * n, Max{}, [=](int64_t at) {
+      const int i = int(at) / n;
+      return size_of(a[i * step + int(at) - i * n]);
+    });
+    const bool bad = !(large <= limits<R>::max());
+    // Squares neither overflow nor vanish once the largest entry is about 1.
+    const R scale = large > R(0) && !bad ? R(1) / large : R(1), back = large > R(0) && !bad ? large : R(1);
+    const bool rescale = !bad && (!(large < R(1e15)) || (large < R(1e-12) && large > R(1) / limits<R>::max()));
+    group.sync();
+    if (rescale) for_each_pair(group, n, n, [=](int i, int j) { a[i * step + j] = scaled_by(a[i * step + j], scale); });
+    group.sync();
+    const R least = (rescale ? R(1) : large) * limits<R>::epsilon() / R(16);
+    const bool done = bad || diagonalize(group, a, v, n, step, least);
+    group.sync();
+    if (group.rank() == 0) {
+      for (int i = 0; i < n; ++i) {
+        const R value = real_of(a[i * step + i]) * (rescale ? back : R(1));
+        int at = i;
+        for (; at > 0 && s.values[at - 1] > value; --at) {
+          s.values[at] = s.values[at - 1];
+          s.order[at] = s.order[at - 1];
+        }
+        s.values[at] = value;
+        s.order[at] = i;
+      }
+      p.info[matrix] = bad ? -1 : done ? 0 : 1;
+    }
+    group.sync();
+    R* values = static_cast<R*>(p.values) + matrix * n;
+    group.for_each(n, [=, &s](int64_t i) { values[i] = bad ? limits<R>::nan() : s.values[i]; });
+    if (v == nullptr) continue;
+    const int* order = s.order;
+    const abi::Matrices to = p.vectors;
+    for_each_pair(group, n, n, [=](int i, int j) {
+      element<T>(to, matrix, i, j) = bad ? T(limits<R>::nan()) : v[order[j] * step + i];
+    });
+  }
+}
+
+void small_eigh(const abi::Queue& q, const abi::SmallEigh& p) {
+  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "small_eigh", small_eigh_kernel<T, SmallTuning::block>,
+           {small_blocks(p.count), SmallTuning::block, int(2 * small_bytes(p.n, p.n, sizeof(T)))}, p);
+  });
+}
+
+}  // namespace
+
+void fill_linalg_eigh(kernels::LinalgTable& table) { table.small_eigh = small_eigh; }
+
+}  // namespace stator::STATOR_COLUMN

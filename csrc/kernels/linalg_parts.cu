@@ -1,0 +1,199 @@
+// The steps around a library's decompositions: triangles, determinants, permutations, pivots, and what keeps NaN from
+// algorithms that iterate.
+#include "kernels/linalg_small.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct PartsTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t tile = by_column<1024, 16384>::value;    // elements a block
+  static constexpr int64_t matrices = by_column<256, 1024>::value;  // determinants a block
+};
+
+struct alignas(16) Item16 {
+  uint64_t low, high;
+};
+
+template <class Item, int Size>
+STATOR_KERNEL void triangle_kernel(abi::Triangle p, Item one) {
+  const Group<Size> group;
+  const int64_t rows = p.count * p.rows, tile = PartsTuning::tile / p.cols + 1;
+  const int64_t first = group.block() * tile;
+  for (int64_t r = first; r < first + tile && r < rows; ++r) {
+    const int64_t matrix = r / p.rows, i = r - matrix * p.rows;
+    const int64_t begin = p.upper ? i : 0, end = p.upper ? p.cols : i + 1 < p.cols ? i + 1 : p.cols;
+    const Item* from = static_cast<const Item*>(p.a.data) + matrix * p.a.batch + i * p.a.row;
+    Item* to = static_cast<Item*>(p.out.data) + matrix * p.out.batch + i * p.out.row;
+    const int64_t from_step = p.a.col, to_step = p.out.col;
+    const bool unit = p.unit;
+    group.for_each(p.cols, [=](int64_t j) {
+      const bool inside = j >= begin && j < end;
+      to[j * to_step] = unit && j == i ? one : inside ? from[j * from_step] : Item{};
+    });
+  }
+}
+
+template <class Item, class T>
+Item bits_of_one() {
+  static_assert(sizeof(Item) == sizeof(T));
+  return std::bit_cast<Item>(T(1));
+}
+
+void triangle(const abi::Queue& q, const abi::Triangle& p) {
+  constexpr int block = PartsTuning::block;
+  const Config grid{ceil_div(p.count * p.rows, PartsTuning::tile / p.cols + 1), block};
+  switch (p.dtype) {
+    case DType::float32:
+      return launch(q, "triangle", triangle_kernel<uint32_t, block>, grid, p, bits_of_one<uint32_t, float>());
+    case DType::float64:
+      return launch(q, "triangle", triangle_kernel<uint64_t, block>, grid, p, bits_of_one<uint64_t, double>());
+    case DType::complex64:
+      return launch(q, "triangle", triangle_kernel<uint64_t, block>, grid, p, bits_of_one<uint64_t, complex<float>>());
+    default:
+      return launch(q, "triangle", triangle_kernel<Item16, block>, grid, p, bits_of_one<Item16, complex<double>>());
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL void determinant_kernel(abi::Determinant p) {
+  using R = real_t<T>;
+  const Group<Size> group;
+  const int64_t first = group.block() * PartsTuning::matrices;
+  const int64_t left = p.count - first;
+  group.for_each(left < PartsTuning::matrices ? left : PartsTuning::matrices, [=](int64_t k) {
+    const int64_t matrix = first + k;
+    bool odd = false;
+    T product = T(1), sign = T(1);
+    R log_size = 0;
+    for (int64_t i = 0; i < p.n; ++i) {
+      const T x = element<T>(p.lu, matrix, i, i);
+      odd = odd != (p.pivots[matrix * p.n + i] != i);
+      if (p.det != nullptr) {
+        product = product * x;
+      } else {
+        const R size = abs(x);
+        log_size = log_size + log(size);
+        // A phase of 0 for a singular matrix, and no quotient of infinities.
+        sign = size == R(0) ? T(0) : sign * scaled_by(x, R(1) / size);
+      }
+    }
+    if (p.det != nullptr) static_cast<T*>(p.det)[matrix] = odd ? T(0) - product : product;
+    if (p.sign != nullptr) static_cast<T*>(p.sign)[matrix] = odd ? T(0) - sign : sign;
+    if (p.log != nullptr) static_cast<R*>(p.log)[matrix] = log_size;
+  });
+}
+
+void determinant(const abi::Queue& q, const abi::Determinant& p) {
+  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "determinant", determinant_kernel<T, PartsTuning::block>,
+           {ceil_div(p.count, PartsTuning::matrices), PartsTuning::block}, p);
+  });
+}
+
+// order[k]: the row of A that is row k of L U. One thread follows the exchanges, which depend on each other.
+template <class T, int Size>
+STATOR_KERNEL void permutation_kernel(abi::Permutation p) {
+  const Group<Size> group;
+  const int64_t matrix = group.block(), n = p.n;
+  int32_t* order = p.order + matrix * n;
+  group.for_each(n, [=](int64_t i) { order[i] = int32_t(i); });
+  group.sync();
+  if (group.rank() == 0)
+    for (int64_t i = 0; i < p.steps; ++i) {
+      const int32_t other = p.pivots[matrix * p.steps + i], x = order[other];
+      order[other] = order[i];
+      order[i] = x;
+    }
+  group.sync();
+  T* out = static_cast<T*>(p.p) + matrix * n * n;
+  group.for_each(n * n, [=](int64_t at) {
+    const int64_t i = at / n;
+    out[at] = T(order[at - i * n] == i);
+  });
+}
+
+void permutation(const abi::Queue& q, const abi::Permutation& p) {
+  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "permutation", permutation_kernel<T, PartsTuning::block>, {p.count, PartsTuning::block}, p);
+  });
+}
+
+template <int Size>
+STATOR_KERNEL void pivots_kernel(abi::Pivots p) {
+  const Group<Size> group;
+  const int64_t first = group.block() * PartsTuning::tile, left = p.count - first;
+  group.for_each(left < PartsTuning::tile ? left : PartsTuning::tile, [=](int64_t k) {
+    if (p.to_ours)
+      p.ours[first + k] = int32_t(p.theirs[first + k] - 1);
+    else
+      p.theirs[first + k] = int64_t(p.ours[first + k]) + 1;
+  });
+}
+
+void pivots(const abi::Queue& q, const abi::Pivots& p) {
+  launch(q, "pivots", pivots_kernel<PartsTuning::block>, {ceil_div(p.count, PartsTuning::tile), PartsTuning::block}, p);
+}
+
+template <class R, int Size>
+STATOR_KERNEL void guard_kernel(R* a, int64_t size, int32_t* bad) {
+  const Group<Size> group;
+  R* matrix = a + group.block() * size;
+  // 0 times a finite number is 0, times NaN or infinity NaN.
+  const R sum = group.template map_reduce<R>(size, Sum{}, [=](int64_t i) { return matrix[i] * R(0); });
+  if (group.rank() == 0) bad[group.block()] = sum != R(0);
+  if (sum != R(0)) group.for_each(size, [=](int64_t i) { matrix[i] = R(0); });
+}
+
+void guard(const abi::Queue& q, const abi::Guard& p) {
+  const int64_t size = p.size * itemsize(p.dtype) / itemsize(real_part(p.dtype));
+  if (real_part(p.dtype) == DType::float32)
+    launch(q, "guard", guard_kernel<float, PartsTuning::block>, {p.count, PartsTuning::block}, static_cast<float*>(p.a),
+           size, p.bad);
+  else
+    launch(q, "guard", guard_kernel<double, PartsTuning::block>, {p.count, PartsTuning::block},
+           static_cast<double*>(p.a), size, p.bad);
+}
+
+template <int Size>
+STATOR_KERNEL void poison_kernel(abi::Poison p) {
+  const Group<Size> group;
+  const int64_t matrix = group.block();
+  if (p.bad[matrix] == 0) return;
+  for (int k = 0; k < p.results; ++k)
+    group.for_each(p.size[k], [=](int64_t i) {
+      const int64_t at = matrix * p.size[k] + i;
+      if (p.dtype[k] == DType::float32)
+        static_cast<float*>(p.data[k])[at] = limits<float>::nan();
+      else
+        static_cast<double*>(p.data[k])[at] = limits<double>::nan();
+    });
+  if (group.rank() == 0) p.info[matrix] = -1;
+}
+
+void poison(const abi::Queue& q, const abi::Poison& params) {
+  abi::Poison p = params;
+  for (int k = 0; k < p.results; ++k) {
+    p.size[k] *= itemsize(p.dtype[k]) / itemsize(real_part(p.dtype[k]));
+    p.dtype[k] = real_part(p.dtype[k]);
+  }
+  launch(q, "poison", poison_kernel<PartsTuning::block>, {p.count, PartsTuning::block}, p);
+}
+
+}  // namespace
+
+void fill(kernels::LinalgTable& table) {
+  fill_linalg_lu(table);
+  fill_linalg_cholesky(table);
+  fill_linalg_qr(table);
+  fill_linalg_eigh(table);
+  fill_matmul_int8(table);
+  table.triangle = triangle;
+  table.determinant = determinant;
+  table.permutation = permutation;
+  table.pivots = pivots;
+  table.guard = guard;
+  table.poison = poison;
+}
+
+}  // namespace stator::STATOR_COLUMN

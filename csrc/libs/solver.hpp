@@ -1,0 +1,75 @@
+// Decompositions of one device: cuSOLVER or LAPACK behind one interface.
+#pragma once
+
+#include "core/op_call.hpp"
+
+#include <stator/dtype.hpp>
+
+#include <cstdint>
+
+namespace stator::libs {
+
+// `count` column-major matrices: columns `leading` elements apart, matrices `stride`. Row-major storage of A is
+// column-major storage of its transpose: the callers in ops/ say where they use that and where they copy.
+struct Batch {
+  void* data = nullptr;
+  int64_t leading = 0, stride = 0;
+};
+
+// Of float32, float64, complex64 or complex128; n, m, columns and count are at least 1.
+struct Decomposition {
+  DType dtype = DType::float64;
+  int64_t count = 1, m = 0, n = 0;
+  Batch a;
+  int32_t* info = nullptr;  // [count]: LAPACK's, 0 is success
+};
+
+enum class Transposition : uint8_t { none, transpose, adjoint };
+enum class SvdVectors : uint8_t { none, reduced, full };
+
+// Each enqueues on the call's stream, with the accesses that the call has declared, what overwrites its operands.
+// Workspaces come from the call's scratch. LibraryNotFoundError, CudaError; UnsupportedError beyond the library's
+// index range.
+class Solver {
+ public:
+  // a (n, n): the factor in the triangle named, the other one is not touched.
+  virtual void cholesky(OpCall& call, const Decomposition& d, bool upper) const = 0;
+  // a (m, n): L below, U in and above the diagonal. pivots [count, min(m, n)]: 0-based.
+  virtual void lu(OpCall& call, const Decomposition& d, int32_t* pivots) const = 0;
+  // Solves op(A) x = b by the factors of `lu`, a (n, n), x over b (n, columns).
+  virtual void lu_solve(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,
+                        int64_t columns) const = 0;
+  struct Triangle {
+    bool upper = false, unit = false;
+    Transposition how = Transposition::none;
+  };
+  // Solves op(A) x = b, x over b (n, columns). No info.
+  virtual void triangular(OpCall& call, const Decomposition& d, const Triangle& triangle, const Batch& b,
+                          int64_t columns) const = 0;
+  // a (m, n): R in and above the diagonal, reflectors below it; tau [count, min(m, n)].
+  virtual void qr(OpCall& call, const Decomposition& d, void* tau) const = 0;
+  // a (m, n): the first n columns of Q, from `reflectors` reflectors in its first columns.
+  virtual void form_q(OpCall& call, const Decomposition& d, const void* tau, int64_t reflectors) const = 0;
+  struct Svd {
+    SvdVectors vectors = SvdVectors::none;
+    void* s = nullptr;  // [count, min(m, n)] of the real dtype, descending
+    Batch u, vt;        // (m, k) and (k, n), or (m, m) and (n, n); without vectors null
+  };
+  // a (m, n) is destroyed. cuda: m >= n.
+  virtual void svd(OpCall& call, const Decomposition& d, const Svd& svd) const = 0;
+  // a (n, n): its eigenvectors when asked for, else destroyed; values [count, n] of the real dtype, ascending.
+  virtual void eigh(OpCall& call, const Decomposition& d, bool upper, bool vectors, void* values) const = 0;
+  // a (n, n) is destroyed; values [count, n] and vectors (n, n; null data: none) are complex. cuda: a is complex.
+  virtual void eig(OpCall& call, const Decomposition& d, void* values, const Batch& vectors) const = 0;
+
+ protected:
+  ~Solver() = default;
+};
+
+const Solver& cuda_solver();
+const Solver& host_solver();
+inline const Solver& solver(const Context& context) {
+  return context.runtime().is_host() ? host_solver() : cuda_solver();
+}
+
+}  // namespace stator::libs

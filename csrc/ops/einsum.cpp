@@ -1,0 +1,283 @@
+// Einstein summation: diagonals and sums of single operands as views and reductions, then one product after another.
+#include "core/op_call.hpp"
+
+#include <stator/creation.hpp>
+#include <stator/elementwise.hpp>
+#include <stator/linalg.hpp>
+#include <stator/products.hpp>
+#include <stator/reductions.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <string>
+
+namespace stator {
+namespace {
+
+using Labels = std::vector<int>;  // a letter, or ellipsis + the place of an axis counted from the end
+constexpr int ellipsis = 1 << 8;
+constexpr size_t most_planned = 8;  // 3^n pairs of sets are looked at
+
+bool has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+
+struct Term {
+  Array x;
+  Labels labels;
+};
+
+class Einsum {
+ public:
+  Einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& on)
+      : op_(op_info(Op::einsum).call), text_(subscripts), on_(on) {
+    parse(operands);
+    for (Term& term : terms_) simplify(term);
+  }
+
+  Array run() {
+    const Term found = terms_.size() <= most_planned ? planned() : in_order();
+    return ordered(found.x, found.labels, output_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& cause, const std::string& remedy) const {
+    throw ShapeError(op_, "subscripts '" + text_ + "': " + cause, remedy);
+  }
+
+  // The labels of one operand, or of the output; dims: how many axes an ellipsis stands for.
+  Labels read(std::string_view part, int dims) const {
+    Labels labels;
+    for (size_t i = 0; i < part.size(); ++i) {
+      const char c = part[i];
+      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+        labels.push_back(c);
+      } else if (part.substr(i, 3) == "...") {
+        for (int d = dims; d-- > 0;) labels.push_back(ellipsis + d);
+        i += 2;
+      } else {
+        refuse(std::string("the character '") + c + "'", "use letters, commas, '->' and '...'");
+      }
+    }
+    return labels;
+  }
+
+  void parse(std::span<const Array> operands) {
+    std::string text;
+    for (const char c : text_)
+      if (c != ' ') text += c;
+    const size_t arrow = text.find("->");
+    const bool explicit_output = arrow != std::string::npos;
+    const std::string inputs = text.substr(0, arrow);
+    size_t begin = 0;
+    std::map<int, int> uses;
+    int most_dims = 0;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const size_t end = std::min(inputs.find(',', begin), inputs.size());
+      if (begin > inputs.size()) refuse("fewer terms than operands", "write one term an operand");
+      const std::string_view part = std::string_view(inputs).substr(begin, end - begin);
+      begin = end + 1;
+      const bool dots = part.find("...") != std::string_view::npos;
+      const int letters = int(part.size()) - (dots ? 3 : 0), dims = operands[k].ndim() - letters;
+      if (dims < 0 || (dims > 0 && !dots))
+        refuse("the term '" + std::string(part) + "' for an operand of shape " + str(operands[k].shape()),
+               "name every axis, or use '...'");
+      Term term{operands[k], read(part, dims)};
+      if (int(term.labels.size()) != operands[k].ndim())
+        refuse("the term '" + std::string(part) + "'", "an ellipsis stands in a term once");
+      most_dims = std::max(most_dims, dots ? dims : 0);
+      for (int d = 0; d < term.x.ndim(); ++d) {
+        const int label = term.labels[size_t(d)];
+        const int64_t extent = term.x.shape()[d];
+        ++uses[label];
+        const auto [known, fresh] = extents_.emplace(label, extent);
+        if (fresh || known->second == extent || extent == 1) continue;
+        if (known->second != 1)
+          refuse(
+              "an axis of " + std::to_string(extent) + " elements where another has " + std::to_string(known->second),
+              "axes of one letter are as long as each other, or 1");
+        known->second = extent;
+      }
+      terms_.push_back(std::move(term));
+    }
+    if (begin <= inputs.size()) refuse("more terms than operands", "write one term an operand");
+    if (explicit_output) {
+      output_ = read(std::string_view(text).substr(arrow + 2), most_dims);
+      for (const int label : output_) {
+        if (extents_.count(label) == 0) refuse("the output names what no operand has", "use letters of the terms");
+        if (std::count(output_.begin(), output_.end(), label) > 1)
+          refuse("the output names an axis twice", "name each axis once");
+      }
+    } else {
+      for (int d = most_dims; d-- > 0;) output_.push_back(ellipsis + d);
+      for (const auto& [label, count] : uses)
+        if (label < ellipsis && count == 1) output_.push_back(label);
+    }
+  }
+
+  // Repeated labels become diagonals; axes of length 1 that others stretch are dropped; what nobody else has is summed.
+  void simplify(Term& term) {
+    Labels labels;
+    Dims shape, strides;
+    for (int d = 0; d < term.x.ndim(); ++d) {
+      const int label = term.labels[size_t(d)];
+      const int64_t extent = term.x.shape()[d];
+      if (extent == 1 && extents_[label] != 1) continue;
+      const auto known = std::find(labels.begin(), labels.end(), label);
+      if (known != labels.end()) {
+        strides[int(known - labels.begin())] += term.x.strides()[d];
+        continue;
+      }
+      labels.push_back(label);
+      shape.push_back(extent);
+      strides.push_back(term.x.strides()[d]);
+    }
+    term.x = Array(term.x.buffer(), term.x.dtype(), std::move(shape), std::move(strides), term.x.offset());
+    term.labels = labels;
+    ReduceOptions sums;
+    sums.axes.emplace();
+    Labels kept;
+    for (size_t d = 0; d < labels.size(); ++d) {
+      bool elsewhere = has(output_, labels[d]);
+      for (const Term& other : terms_) elsewhere = elsewhere || (&other != &term && has(other.labels, labels[d]));
+      if (elsewhere)
+        kept.push_back(labels[d]);
+      else
+        sums.axes->push_back(int64_t(d));
+    }
+    if (sums.axes->empty()) return;
+    sums.dtype = term.x.dtype();
+    term.x = sum(term.x, sums, on_);
+    term.labels = kept;
+  }
+
+  Array ordered(const Array& x, const Labels& labels, const Labels& wanted) const {
+    std::vector<int64_t> axes;
+    for (const int label : wanted) axes.push_back(std::find(labels.begin(), labels.end(), label) - labels.begin());
+    return permute_dims(x, axes);
+  }
+  Array shaped(const Array& x, const Dims& dims) const {
+    return reshape(x, std::span<const int64_t>(dims.data(), size_t(dims.size())), {}, on_);
+  }
+  int64_t extent(int label) const { return extents_.at(label); }
+
+  static Labels joined(std::initializer_list<const Labels*> parts) {
+    Labels all;
+    for (const Labels* part : parts) all.insert(all.end(), part->begin(), part->end());
+    return all;
+  }
+
+  // Sums over the labels of both that `keep` does not have.
+  Term pair(const Term& a, const Term& b, const Labels& keep) const {
+    Labels batch, left, right, summed;
+    for (const int label : a.labels)
+      (!has(b.labels, label) ? left : has(keep, label) ? batch : summed).push_back(label);
+    for (const int label : b.labels)
+      if (!has(a.labels, label)) right.push_back(label);
+    Term out{{}, joined({&batch, &left, &right})};
+    const auto product_of = [&](const Labels& labels) {
+      int64_t n = 1;
+      for (const int label : labels) n *= extent(label);
+      return n;
+    };
+    Dims shape;
+    for (const int label : out.labels) shape.push_back(extent(label));
+    if (summed.empty()) {  // nothing to sum: one multiplication of broadcast views
+      Dims of_a = shape, of_b = shape;
+      for (size_t k = 0; k < right.size(); ++k) of_a[int(batch.size() + left.size() + k)] = 1;
+      for (size_t k = 0; k < left.size(); ++k) of_b[int(batch.size() + k)] = 1;
+      out.x = multiply(shaped(ordered(a.x, a.labels, joined({&batch, &left})), of_a),
+                       shaped(ordered(b.x, b.labels, joined({&batch, &right})), of_b), {}, on_);
+      return out;
+    }
+    Dims of_a, of_b;
+    for (const int label : batch) {
+      of_a.push_back(extent(label));
+      of_b.push_back(extent(label));
+    }
+    of_a.push_back(product_of(left));
+    of_a.push_back(product_of(summed));
+    of_b.push_back(product_of(summed));
+    of_b.push_back(product_of(right));
+    const Array x = shaped(ordered(a.x, a.labels, joined({&batch, &left, &summed})), of_a);
+    const Array y = shaped(ordered(b.x, b.labels, joined({&batch, &summed, &right})), of_b);
+    out.x = shaped(matmul(x, y, {}, on_), shape);
+    return out;
+  }
+
+  // What the product of a set of terms must keep: what the output or a term outside has.
+  Labels kept_by(unsigned set) const {
+    Labels keep = output_;
+    for (size_t k = 0; k < terms_.size(); ++k)
+      if (!(set >> k & 1)) keep.insert(keep.end(), terms_[k].labels.begin(), terms_[k].labels.end());
+    return keep;
+  }
+
+  Labels labels_of(unsigned set) const {
+    if (std::has_single_bit(set)) return terms_[size_t(std::countr_zero(set))].labels;
+    const Labels keep = kept_by(set);
+    Labels labels;
+    for (size_t k = 0; k < terms_.size(); ++k) {
+      if (!(set >> k & 1)) continue;
+      for (const int label : terms_[k].labels)
+        if (has(keep, label) && !has(labels, label)) labels.push_back(label);
+    }
+    return labels;
+  }
+
+  // The best way to split each set of terms in two, by multiplications; then the products from the leaves up.
+  Term planned() {
+    const unsigned all = (1u << terms_.size()) - 1;
+    std::vector<double> cost(all + 1, 0);
+    std::vector<unsigned> split(all + 1, 0);
+    std::vector<Labels> labels(all + 1);
+    for (unsigned set = 1; set <= all; ++set) labels[set] = labels_of(set);
+    for (unsigned set = 1; set <= all; ++set) {
+      if (std::has_single_bit(set)) continue;
+      cost[set] = std::numeric_limits<double>::infinity();
+      for (unsigned part = (set - 1) & set; part > 0; part = (part - 1) & set) {
+        if (part < (set ^ part)) continue;  // each split once
+        double work = 1;
+        for (const int label : labels[part]) work *= double(extent(label));
+        for (const int label : labels[set ^ part])
+          if (!has(labels[part], label)) work *= double(extent(label));
+        const double total = work + cost[part] + cost[set ^ part];
+        if (total < cost[set]) cost[set] = total, split[set] = part;
+      }
+    }
+    return made(all, split);
+  }
+  Term made(unsigned set, const std::vector<unsigned>& split) const {
+    if (std::has_single_bit(set)) return terms_[size_t(std::countr_zero(set))];
+    const unsigned part = split[set];
+    // The larger set holds the later terms: keep the order of the operands.
+    return pair(made(set ^ part, split), made(part, split), kept_by(set));
+  }
+
+  Term in_order() const {
+    Term so_far = terms_[0];
+    for (size_t k = 1; k < terms_.size(); ++k) {
+      Labels keep = output_;
+      for (size_t j = k + 1; j < terms_.size(); ++j)
+        keep.insert(keep.end(), terms_[j].labels.begin(), terms_[j].labels.end());
+      so_far = pair(so_far, terms_[k], keep);
+    }
+    return so_far;
+  }
+
+  std::string op_, text_;
+  Stream on_;
+  std::vector<Term> terms_;
+  Labels output_;
+  std::map<int, int64_t> extents_;
+};
+
+}  // namespace
+
+Array einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& stream) {
+  if (operands.empty()) throw ValueError(std::string(op_info(Op::einsum).call), "no operands", "pass one array a term");
+  const OpCall call(Op::einsum, {&operands[0]}, stream);
+  return Einsum(subscripts, operands, Stream(Ref<StreamBox>(&call.stream()))).run();
+}
+
+}  // namespace stator

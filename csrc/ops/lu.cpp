@@ -1,0 +1,313 @@
+// LU factors, and what is made of them: solutions, inverses, determinants.
+#include "ops/decompositions.hpp"
+
+#include <stator/creation.hpp>
+
+#include <algorithm>
+
+namespace stator::linalg {
+namespace {
+
+using namespace decompositions;
+
+constexpr const char* singular = "is singular";
+constexpr const char* singular_remedy = "lstsq() and pinv() take such a matrix";
+
+int32_t* integers(const Array& x) { return static_cast<int32_t*>(x.data_ptr()); }
+
+libs::Decomposition decomposition(const Array& a, const libs::Batch& stored, const Array& info) {
+  libs::Decomposition d;
+  d.dtype = a.dtype();
+  d.count = product(batch_of(a));
+  d.m = rows(a);
+  d.n = cols(a);
+  d.a = stored;
+  d.info = integers(info);
+  return d;
+}
+
+abi::SmallLu small_lu(const Array& a) {
+  abi::SmallLu p{};
+  p.dtype = a.dtype();
+  p.n = int32_t(rows(a));
+  p.count = product(batch_of(a));
+  p.a = matrices(a);
+  return p;
+}
+
+bool is_small(const Array& a) { return rows(a) == cols(a) && small(rows(a)); }
+
+// LU of the matrices or, where the library does it and `either` allows, of their transposes: those need no transposed
+// copy, and have the same determinant and the same solutions the other way round.
+struct Factors {
+  Array lu, pivots, info;
+  bool of_transpose = false;
+};
+Factors factor(OpCall& call, const Array& a, bool either) {
+  const Stream on = stream_of(call);
+  const Dims batch = batch_of(a);
+  Factors f;
+  f.pivots = call.empty(vector_shape(batch, std::min(rows(a), cols(a))), DType::int32);
+  f.info = call.empty(batch, DType::int32);
+  f.of_transpose = either && !is_small(a);
+  f.lu = is_small(a) ? call.empty(a.shape(), a.dtype()) : f.of_transpose ? copy(a, on) : copy_by_columns(call, a);
+  call.reads(a);
+  call.writes(f.lu);
+  call.writes(f.pivots);
+  call.writes(f.info);
+  if (is_small(a)) {
+    abi::SmallLu p = small_lu(a);
+    p.lu = matrices(f.lu);
+    p.pivots = integers(f.pivots);
+    p.info = integers(f.info);
+    call.kernels().linalg.small_lu(call.queue(), p);
+  } else {
+    const libs::Decomposition d = decomposition(a, f.of_transpose ? transposed(f.lu) : column_major(f.lu), f.info);
+    libs::solver(call.context()).lu(call, d, integers(f.pivots));
+  }
+  return f;
+}
+
+// The square matrix of `given`, its batch stepping evenly.
+Array square(const OpCall& call, const Array& given) {
+  const Array a = operand(call, given);
+  require_square(call, a);
+  return stepping(a, stream_of(call));
+}
+
+// a x = b for b in columns, over b, by factors of the transpose.
+void solve_in_place(OpCall& call, const Factors& f, const Array& x) {
+  libs::solver(call.context())
+      .lu_solve(call, decomposition(f.lu, transposed(f.lu), f.info), integers(f.pivots), libs::Transposition::transpose,
+                column_major(x), cols(x));
+}
+
+Array determinants(OpCall& call, const Factors& f, SignLog* parts) {
+  const Dims batch = batch_of(f.lu);
+  abi::Determinant p{};
+  p.dtype = f.lu.dtype();
+  p.count = product(batch);
+  p.n = rows(f.lu);
+  p.lu = matrices(f.lu);
+  p.pivots = integers(f.pivots);
+  Array det;
+  if (parts == nullptr) {
+    det = call.empty(batch, f.lu.dtype());
+    call.writes(det);
+    p.det = det.data_ptr();
+  } else {
+    parts->sign = call.empty(batch, f.lu.dtype());
+    parts->logabsdet = call.empty(batch, real_part(f.lu.dtype()));
+    call.writes(parts->sign);
+    call.writes(parts->logabsdet);
+    p.sign = parts->sign.data_ptr();
+    p.log = parts->logabsdet.data_ptr();
+  }
+  call.kernels().linalg.determinant(call.queue(), p);
+  return det;
+}
+
+}  // namespace
+
+LuFactor lu_factor(const Array& given, const Options& options, const Stream& stream) {
+  OpCall call(Op::lu_factor, {&given}, stream);
+  const Array a = stepping(operand(call, given), stream_of(call));
+  const Dims batch = batch_of(a);
+  if (a.size() == 0) {
+    return {call.empty(a.shape(), a.dtype()), call.empty(vector_shape(batch, std::min(rows(a), cols(a))), DType::int32),
+            no_info(call, batch)};
+  }
+  const Factors f = factor(call, a, false);
+  if (options.check) verify(call, f.info, singular, "check=False gives the factors with the zero pivot");
+  return {f.lu, f.pivots, f.info};
+}
+
+PLU lu(const Array& given, const Stream& stream) {
+  OpCall call(Op::lu, {&given}, stream);
+  const Stream on = stream_of(call);
+  const Array a = stepping(operand(call, given), on);
+  const Dims batch = batch_of(a);
+  const int64_t m = rows(a), n = cols(a), least = std::min(m, n), count = product(batch);
+  const PLU out{call.empty(matrix_shape(batch, m, m), a.dtype()), call.empty(matrix_shape(batch, m, least), a.dtype()),
+                call.empty(matrix_shape(batch, least, n), a.dtype())};
+  if (a.size() == 0) {
+    fill_identity(out.p, on);
+    return out;
+  }
+  const Factors f = factor(call, a, false);
+  call.writes(out.p);
+  call.writes(out.l);
+  call.writes(out.u);
+  abi::Triangle t{};
+  t.itemsize = itemsize(a.dtype());
+  t.dtype = a.dtype();
+  t.unit = true;
+  t.count = count;
+  t.rows = m;
+  t.cols = least;
+  t.a = matrices(f.lu);
+  t.out = matrices(out.l);
+  call.kernels().linalg.triangle(call.queue(), t);
+  t.unit = false;
+  t.upper = true;
+  t.rows = least;
+  t.cols = n;
+  t.out = matrices(out.u);
+  call.kernels().linalg.triangle(call.queue(), t);
+  const abi::Permutation p{a.dtype(),
+                           count,
+                           m,
+                           least,
+                           integers(f.pivots),
+                           static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count * m))),
+                           out.p.data_ptr()};
+  call.kernels().linalg.permutation(call.queue(), p);
+  return out;
+}
+
+Array lu_solve(const Array& given_lu, const Array& given_pivots, const Array& given_b, Transpose how,
+               const Stream& stream) {
+  OpCall call(Op::lu_solve, {&given_lu, &given_pivots, &given_b}, stream);
+  const Stream on = stream_of(call);
+  const std::string op(call.name());
+  Array lu = operand(call, given_lu);
+  require_square(call, lu);
+  if (!in(given_pivots.dtype(), dtypes::integers))
+    throw DTypeError(op, "pivots of " + std::string(name(given_pivots.dtype())), "pass those of lu_factor");
+  if (!(given_pivots.shape() == vector_shape(batch_of(lu), rows(lu))))
+    throw ShapeError(op, "pivots of shape " + str(given_pivots.shape()) + " beside factors of " + str(lu.shape()),
+                     "pass those of lu_factor");
+  Rhs rhs = right_hand_side(call, lu, given_b);
+  const DType dtype = promote(lu.dtype(), rhs.b.dtype());
+  lu = astype(lu, dtype, false, on);
+  Array b = astype(rhs.b, dtype, false, on);
+  const Dims batch = broadcast_shapes(op, batch_of(lu), batch_of(b));
+  lu = stepping(with_batch(lu, batch), on);
+  b = stepping(with_batch(b, batch), on);
+  const Array wide = broadcast_to(given_pivots, vector_shape(batch, rows(lu)));
+  const Array pivots =
+      wide.is_contiguous() && wide.dtype() == DType::int32 ? wide : copy(astype(wide, DType::int32, false, on), on);
+  if (b.size() == 0) return as_given(call.empty(b.shape(), dtype), rhs.vector);
+  if (how == Transpose::none && small(rows(lu))) {
+    const Array x = call.empty(b.shape(), dtype);
+    call.reads(lu);
+    call.reads(pivots);
+    call.reads(b);
+    call.writes(x);
+    abi::SmallLu p = small_lu(lu);
+    p.factored = true;
+    p.pivots = integers(pivots);
+    p.b = matrices(b);
+    p.x = matrices(x);
+    p.columns = cols(b);
+    call.kernels().linalg.small_lu(call.queue(), p);
+    return as_given(x, rhs.vector);
+  }
+  const Array stored = by_columns(call, lu), x = copy_by_columns(call, b), info = call.empty(batch, DType::int32);
+  call.reads(stored);
+  call.reads(pivots);
+  call.writes(x);
+  libs::solver(call.context())
+      .lu_solve(call, decomposition(stored, column_major(stored), info), integers(pivots),
+                static_cast<libs::Transposition>(how), column_major(x), cols(x));
+  return as_given(x, rhs.vector);
+}
+
+Solution solve(const Array& given_a, const Array& given_b, const Options& options, const Stream& stream) {
+  OpCall call(Op::solve, {&given_a, &given_b}, stream);
+  const Stream on = stream_of(call);
+  Array a = operand(call, given_a);
+  require_square(call, a);
+  Rhs rhs = right_hand_side(call, a, given_b);
+  const DType dtype = promote(a.dtype(), rhs.b.dtype());
+  a = astype(a, dtype, false, on);
+  Array b = astype(rhs.b, dtype, false, on);
+  const Dims batch = broadcast_shapes(call.name(), batch_of(a), batch_of(b));
+  a = stepping(with_batch(a, batch), on);
+  b = stepping(with_batch(b, batch), on);
+  if (b.size() == 0) return {as_given(call.empty(b.shape(), dtype), rhs.vector), no_info(call, batch)};
+  Array x, info;
+  if (small(rows(a))) {
+    x = call.empty(b.shape(), dtype);
+    info = call.empty(batch, DType::int32);
+    call.reads(a);
+    call.reads(b);
+    call.writes(x);
+    call.writes(info);
+    abi::SmallLu p = small_lu(a);
+    p.b = matrices(b);
+    p.x = matrices(x);
+    p.columns = cols(b);
+    p.info = integers(info);
+    call.kernels().linalg.small_lu(call.queue(), p);
+  } else {
+    const Factors f = factor(call, a, true);
+    x = copy_by_columns(call, b);
+    call.writes(x);
+    solve_in_place(call, f, x);
+    info = f.info;
+  }
+  if (options.check) verify(call, info, singular, singular_remedy);
+  return {as_given(x, rhs.vector), info};
+}
+
+Solution inv(const Array& given, const Options& options, const Stream& stream) {
+  OpCall call(Op::inv, {&given}, stream);
+  const Stream on = stream_of(call);
+  const Array a = square(call, given);
+  const Dims batch = batch_of(a);
+  if (a.size() == 0) return {call.empty(a.shape(), a.dtype()), no_info(call, batch)};
+  Array x = call.empty(a.shape(), a.dtype()), info;
+  if (small(rows(a))) {
+    info = call.empty(batch, DType::int32);
+    call.reads(a);
+    call.writes(x);
+    call.writes(info);
+    abi::SmallLu p = small_lu(a);
+    p.identity = true;
+    p.x = matrices(x);
+    p.columns = rows(a);
+    p.info = integers(info);
+    call.kernels().linalg.small_lu(call.queue(), p);
+  } else {
+    // The factors are of the transpose; its inverse in columns is the inverse in rows.
+    const Factors f = factor(call, a, true);
+    fill_identity(x, on);
+    call.writes(x);
+    libs::solver(call.context())
+        .lu_solve(call, decomposition(f.lu, transposed(f.lu), f.info), integers(f.pivots), libs::Transposition::none,
+                  transposed(x), cols(x));
+    info = f.info;
+  }
+  if (options.check) verify(call, info, singular, singular_remedy);
+  return {x, info};
+}
+
+Array det(const Array& given, const Stream& stream) {
+  OpCall call(Op::det, {&given}, stream);
+  const Array a = square(call, given);
+  if (a.size() == 0) {
+    const Array out = call.empty(batch_of(a), a.dtype());
+    if (out.size() > 0) assign(out, Operand(1), stream_of(call));
+    return out;
+  }
+  return determinants(call, factor(call, a, true), nullptr);
+}
+
+SignLog slogdet(const Array& given, const Stream& stream) {
+  OpCall call(Op::slogdet, {&given}, stream);
+  const Array a = square(call, given);
+  SignLog out;
+  if (a.size() == 0) {
+    out = {call.empty(batch_of(a), a.dtype()), call.empty(batch_of(a), real_part(a.dtype()))};
+    if (out.sign.size() > 0) {
+      assign(out.sign, Operand(1), stream_of(call));
+      assign(out.logabsdet, Operand(0), stream_of(call));
+    }
+    return out;
+  }
+  determinants(call, factor(call, a, true), &out);
+  return out;
+}
+
+}  // namespace stator::linalg

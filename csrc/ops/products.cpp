@@ -1,0 +1,189 @@
+// Products made of one matmul or one multiplication, over views of their operands.
+#include "core/op_call.hpp"
+#include "ops/axes.hpp"
+#include "ops/matmul.hpp"
+
+#include <stator/creation.hpp>
+#include <stator/elementwise.hpp>
+#include <stator/products.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace stator {
+namespace {
+
+Stream stream_of(const OpCall& call) { return Stream(Ref<StreamBox>(&call.stream())); }
+
+Array with_axis(const Array& x, int64_t axis) {
+  const int64_t axes[] = {axis};
+  return expand_dims(x, axes);
+}
+
+Array last_axis(const Array& x, int64_t axis) {
+  const int64_t from[] = {axis}, to[] = {-1};
+  return moveaxis(x, from, to);
+}
+
+// The axes named last (or first), in the order named, made one; the others made one too.
+Array as_matrix(const Array& x, std::span<const int64_t> named, bool last, Dims* others, const Stream& on) {
+  std::vector<bool> is_named(size_t(x.ndim()), false);
+  std::vector<int64_t> order, rest;
+  int64_t inside = 1, outside = 1;
+  for (const int64_t axis : named) {
+    is_named[size_t(axis)] = true;
+    inside *= x.shape()[int(axis)];
+  }
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (is_named[size_t(d)]) continue;
+    rest.push_back(d);
+    others->push_back(x.shape()[d]);
+    outside *= x.shape()[d];
+  }
+  order.insert(order.end(), named.begin(), named.end());
+  order.insert(last ? order.begin() : order.end(), rest.begin(), rest.end());
+  const int64_t shape[] = {last ? outside : inside, last ? inside : outside};
+  return reshape(permute_dims(x, order), shape, {}, on);
+}
+
+Array accumulate(Op op, const Array& c, const Array& a, const Array& b, double alpha, double beta, int ndim,
+                 const Stream& stream) {
+  const OpCall call(op, {&c, &a, &b}, stream);
+  const std::string name(call.name());
+  if (a.ndim() != ndim || b.ndim() != ndim)
+    throw ShapeError(name, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "both have " + std::to_string(ndim) + " axes; matmul() takes others");
+  MatmulOptions options;
+  if (beta != 0) options.dtype = promote(c.dtype(), promote(a.dtype(), b.dtype()));
+  return product(a, b, options, {&c, alpha, beta}, stream_of(call));
+}
+
+}  // namespace
+
+Array dot(const Array& a, const Array& b, const Stream& stream) {
+  const OpCall call(Op::dot, {&a, &b}, stream);
+  const Stream on = stream_of(call);
+  if (a.ndim() == 0 || b.ndim() == 0) return multiply(a, b, {}, on);
+  if (b.ndim() <= 2) return matmul(a, b, {}, on);
+  const int64_t left[] = {a.ndim() - 1}, right[] = {b.ndim() - 2};
+  return tensordot(a, b, left, right, on);
+}
+
+Array vecdot(const Array& a, const Array& b, int64_t axis, const Stream& stream) {
+  const OpCall call(Op::vecdot, {&a, &b}, stream);
+  const std::string op(call.name());
+  const int least = std::min(a.ndim(), b.ndim());
+  if (axis >= 0 || axis < -least)
+    throw AxisError(op,
+                    "axis " + std::to_string(axis) + " of operands of " + std::to_string(a.ndim()) + " and " +
+                        std::to_string(b.ndim()) + " axes",
+                    "count the axis from the end: -1 is the last of both");
+  const Stream on = stream_of(call);
+  const Array x = last_axis(a, axis), y = last_axis(b, axis);
+  if (x.shape()[x.ndim() - 1] != y.shape()[y.ndim() - 1])
+    throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "the axis must be as long in both");
+  const Array conjugated = in(x.dtype(), dtypes::complexes) ? conj(x, {}, on) : x;
+  const Array found = matmul(with_axis(conjugated, -2), with_axis(y, -1), {}, on);
+  return squeeze(found, std::vector<int64_t>{-2, -1});
+}
+
+Array outer(const Array& a, const Array& b, const Stream& stream) {
+  const OpCall call(Op::outer, {&a, &b}, stream);
+  if (a.ndim() != 1 || b.ndim() != 1)
+    throw ShapeError(std::string(call.name()), "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "both are vectors; reshape them to (-1,) first");
+  return multiply(with_axis(a, 1), with_axis(b, 0), {}, stream_of(call));
+}
+
+Array kron(const Array& a, const Array& b, const Stream& stream) {
+  const OpCall call(Op::kron, {&a, &b}, stream);
+  const int ndim = std::max(a.ndim(), b.ndim());
+  // Axis d of the result is the pair (axis d of a, axis d of b).
+  Dims left, right, shape;
+  for (int d = 0; d < ndim; ++d) {
+    const int own_a = d - (ndim - a.ndim()), own_b = d - (ndim - b.ndim());
+    const int64_t m = own_a < 0 ? 1 : a.shape()[own_a], n = own_b < 0 ? 1 : b.shape()[own_b];
+    left.push_back(m);
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(n);
+    shape.push_back(m * n);
+  }
+  const Stream on = stream_of(call);
+  const auto shaped = [&](const Array& x, const Dims& dims) {
+    return reshape(x, std::span<const int64_t>(dims.data(), size_t(dims.size())), {}, on);
+  };
+  return shaped(multiply(shaped(a, left), shaped(b, right), {}, on), shape);
+}
+
+Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a, std::span<const int64_t> axes_b,
+                const Stream& stream) {
+  const OpCall call(Op::tensordot, {&a, &b}, stream);
+  const std::string op(call.name());
+  if (axes_a.size() != axes_b.size())
+    throw ShapeError(
+        op, std::to_string(axes_a.size()) + " axes of one and " + std::to_string(axes_b.size()) + " of the other",
+        "name as many of both");
+  named_axes(op, axes_a, a.ndim());
+  named_axes(op, axes_b, b.ndim());
+  std::vector<int64_t> left, right;
+  for (size_t k = 0; k < axes_a.size(); ++k) {
+    left.push_back(normalize_axis(op, axes_a[k], a.ndim()));
+    right.push_back(normalize_axis(op, axes_b[k], b.ndim()));
+    if (a.shape()[int(left[k])] != b.shape()[int(right[k])])
+      throw ShapeError(op,
+                       "axis " + std::to_string(left[k]) + " of " + str(a.shape()) + " meets axis " +
+                           std::to_string(right[k]) + " of " + str(b.shape()),
+                       "axes summed together are as long as each other");
+  }
+  const Stream on = stream_of(call);
+  Dims shape;
+  const Array x = as_matrix(a, left, true, &shape, on), y = as_matrix(b, right, false, &shape, on);
+  const Array found = matmul(x, y, {}, on);
+  return reshape(found, std::span<const int64_t>(shape.data(), size_t(shape.size())), {}, on);
+}
+
+Array addmm(const Array& c, const Array& a, const Array& b, double alpha, double beta, const Stream& stream) {
+  return accumulate(Op::addmm, c, a, b, alpha, beta, 2, stream);
+}
+Array baddbmm(const Array& c, const Array& a, const Array& b, double alpha, double beta, const Stream& stream) {
+  return accumulate(Op::baddbmm, c, a, b, alpha, beta, 3, stream);
+}
+
+namespace nn {
+
+Array linear(const Array& x, const Array& weight, const Array* bias, std::string_view activation,
+             const Stream& stream) {
+  const OpCall call(Op::linear, {&x, &weight, bias}, stream);
+  const std::string op(call.name());
+  if (weight.ndim() != 2 || x.ndim() == 0 || x.shape()[x.ndim() - 1] != weight.shape()[1])
+    throw ShapeError(op, "x of shape " + str(x.shape()) + " with a weight of shape " + str(weight.shape()),
+                     "the weight is (out, in), x is (..., in)");
+  if (bias != nullptr && !(bias->shape() == Dims{weight.shape()[0]}))
+    throw ShapeError(op, "a bias of shape " + str(bias->shape()) + " with a weight of shape " + str(weight.shape()),
+                     "the bias is (out,)");
+  struct Activation {
+    std::string_view name;
+    Op op;
+  };
+  static constexpr Activation known[] = {{"relu", Op::relu}, {"gelu", Op::gelu},       {"gelu_tanh", Op::gelu_tanh},
+                                         {"silu", Op::silu}, {"sigmoid", Op::sigmoid}, {"tanh", Op::tanh}};
+  const Activation* chosen = nullptr;
+  for (const Activation& one : known)
+    if (one.name == activation) chosen = &one;
+  if (chosen == nullptr && !activation.empty())
+    throw ValueError(op, "activation '" + std::string(activation) + "'",
+                     "pass None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'");
+  const Stream on = stream_of(call);
+  MatmulOptions options;
+  if (bias != nullptr) options.dtype = promote(bias->dtype(), promote(x.dtype(), weight.dtype()));
+  const Array y = product(x, matrix_transpose(weight), options, {bias, 1, bias != nullptr ? 1.0 : 0.0}, on);
+  if (chosen == nullptr) return y;
+  ElementwiseOptions into;
+  into.out = &y;
+  return unary(chosen->op, y, into, on);
+}
+
+}  // namespace nn
+}  // namespace stator

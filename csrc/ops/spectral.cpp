@@ -1,0 +1,236 @@
+// QR, singular values, eigenvalues.
+#include "ops/decompositions.hpp"
+
+#include <stator/creation.hpp>
+
+#include <algorithm>
+
+namespace stator::linalg {
+namespace {
+
+using namespace decompositions;
+
+constexpr const char* diverged = "has no decomposition: the iteration did not converge";
+constexpr const char* diverged_remedy = "scale the matrix, or look at it";
+
+DType complex_of(DType d) { return real_part(d) == DType::float32 ? DType::complex64 : DType::complex128; }
+// Jacobi costs a few times what LAPACK does from here on, where nothing runs side by side.
+constexpr int64_t host_jacobi = 8;
+bool by_rotations(const OpCall& call, int64_t n) {
+  return n <= (call.context().runtime().is_host() ? host_jacobi : abi::small_matrix);
+}
+
+int32_t* integers(const Array& x) { return static_cast<int32_t*>(x.data_ptr()); }
+
+libs::Decomposition decomposition(const Array& a, const libs::Batch& stored) {
+  libs::Decomposition d;
+  d.dtype = a.dtype();
+  d.count = product(batch_of(a));
+  d.m = rows(a);
+  d.n = cols(a);
+  d.a = stored;
+  return d;
+}
+
+Eigen hermitian(Op op, const Array& given, bool upper, bool vectors, const Options& options, const Stream& stream) {
+  OpCall call(op, {&given}, stream);
+  const Stream on = stream_of(call);
+  Array a = operand(call, given);
+  require_square(call, a);
+  const Dims batch = batch_of(a);
+  Eigen out;
+  out.values = call.empty(vector_shape(batch, rows(a)), real_part(a.dtype()));
+  if (a.size() == 0) {
+    out.vectors = vectors ? call.empty(a.shape(), a.dtype()) : Array();
+    out.info = no_info(call, batch);
+    return out;
+  }
+  a = stepping(a, on);
+  out.info = call.empty(batch, DType::int32);
+  call.reads(a);
+  call.writes(out.values);
+  call.writes(out.info);
+  if (by_rotations(call, rows(a))) {
+    out.vectors = vectors ? call.empty(a.shape(), a.dtype()) : Array();
+    if (vectors) call.writes(out.vectors);
+    abi::SmallEigh p{a.dtype(),
+                     upper,
+                     int32_t(rows(a)),
+                     product(batch),
+                     matrices(a),
+                     vectors ? matrices(out.vectors) : abi::Matrices{},
+                     out.values.data_ptr(),
+                     integers(out.info)};
+    call.kernels().linalg.small_eigh(call.queue(), p);
+  } else {
+    const Array work = copy_by_columns(call, a);
+    call.writes(work);
+    const Guarded guarded(call, work);
+    libs::Decomposition d = decomposition(work, column_major(work));
+    d.info = integers(out.info);
+    libs::solver(call.context()).eigh(call, d, upper, vectors, out.values.data_ptr());
+    if (vectors) out.vectors = work;
+    guarded.poison(call, out.info, {&out.values, &out.vectors});
+  }
+  if (options.check) verify(call, out.info, diverged, diverged_remedy);
+  return out;
+}
+
+Eigen general(Op op, const Array& given, bool vectors, const Options& options, const Stream& stream) {
+  OpCall call(op, {&given}, stream);
+  const Stream on = stream_of(call);
+  Array a = operand(call, given);
+  require_square(call, a);
+  const Dims batch = batch_of(a);
+  const DType complex = complex_of(a.dtype());
+  Eigen out;
+  out.values = call.empty(vector_shape(batch, rows(a)), complex);
+  out.vectors = vectors ? empty_by_columns(call, batch, rows(a), rows(a), complex) : Array();
+  if (a.size() == 0) {
+    out.info = no_info(call, batch);
+    return out;
+  }
+  // cuSOLVER is given complex matrices: the packed form of real vectors is LAPACK's alone.
+  if (!call.context().runtime().is_host()) a = astype(a, complex, false, on);
+  const Array work = copy_by_columns(call, a);
+  out.info = call.empty(batch, DType::int32);
+  call.writes(work);
+  call.writes(out.values);
+  if (vectors) call.writes(out.vectors);
+  call.writes(out.info);
+  const Guarded guarded(call, work);
+  libs::Decomposition d = decomposition(work, column_major(work));
+  d.info = integers(out.info);
+  libs::solver(call.context()).eig(call, d, out.values.data_ptr(), vectors ? column_major(out.vectors) : libs::Batch{});
+  guarded.poison(call, out.info, {&out.values, &out.vectors});
+  if (options.check) verify(call, out.info, diverged, diverged_remedy);
+  return out;
+}
+
+Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options& options, const Stream& stream) {
+  OpCall call(op, {&given}, stream);
+  const Stream on = stream_of(call);
+  const Array a = operand(call, given);
+  const Dims batch = batch_of(a);
+  const int64_t m = rows(a), n = cols(a), least = std::min(m, n);
+  const bool full = vectors == libs::SvdVectors::full, wanted = vectors != libs::SvdVectors::none;
+  // Row-major A is column-major A^T = conj(V) S U^T: what the library calls U of it is V^H here, in rows, and its V^H
+  // is U. cuSOLVER takes no matrix with more columns than rows, so there tall ones are copied in columns instead.
+  const bool turned = call.context().runtime().is_host() || m < n;
+  const auto room = [&](int64_t r, int64_t c) {
+    return turned ? call.empty(matrix_shape(batch, r, c), a.dtype()) : empty_by_columns(call, batch, r, c, a.dtype());
+  };
+  Svd out;
+  out.s = call.empty(vector_shape(batch, least), real_part(a.dtype()));
+  if (wanted) {
+    out.u = room(m, full ? m : least);
+    out.vh = room(full ? n : least, n);
+  }
+  if (a.size() == 0) {
+    if (wanted) {
+      fill_identity(out.u, on);
+      fill_identity(out.vh, on);
+    }
+    out.info = no_info(call, batch);
+    return out;
+  }
+  const Array work = turned ? copy(a, on) : copy_by_columns(call, a);
+  out.info = call.empty(batch, DType::int32);
+  call.writes(work);
+  call.writes(out.s);
+  if (wanted) {
+    call.writes(out.u);
+    call.writes(out.vh);
+  }
+  call.writes(out.info);
+  const Guarded guarded(call, work);
+  libs::Decomposition d = decomposition(work, turned ? transposed(work) : column_major(work));
+  if (turned) std::swap(d.m, d.n);
+  d.info = integers(out.info);
+  libs::Solver::Svd parts;
+  parts.vectors = vectors;
+  parts.s = out.s.data_ptr();
+  if (wanted) {
+    parts.u = turned ? transposed(out.vh) : column_major(out.u);
+    parts.vt = turned ? transposed(out.u) : column_major(out.vh);
+  }
+  libs::solver(call.context()).svd(call, d, parts);
+  guarded.poison(call, out.info, {&out.s, &out.u, &out.vh});
+  if (options.check) verify(call, out.info, diverged, diverged_remedy);
+  return out;
+}
+
+}  // namespace
+
+Qr qr(const Array& given, bool complete, const Stream& stream) {
+  OpCall call(Op::qr, {&given}, stream);
+  const Stream on = stream_of(call);
+  const Array a = stepping(operand(call, given), on);
+  const Dims batch = batch_of(a);
+  const int64_t m = rows(a), n = cols(a), least = std::min(m, n), q_columns = complete ? m : least,
+                count = product(batch);
+  Qr out;
+  out.r = call.empty(matrix_shape(batch, q_columns, n), a.dtype());
+  if (a.size() == 0) {
+    out.q = call.empty(matrix_shape(batch, m, q_columns), a.dtype());
+    fill_identity(out.q, on);
+    return out;
+  }
+  if (small(m) && small(n)) {
+    out.q = call.empty(matrix_shape(batch, m, q_columns), a.dtype());
+    call.reads(a);
+    call.writes(out.q);
+    call.writes(out.r);
+    const abi::SmallQr p{a.dtype(), int32_t(m),  int32_t(n),      int32_t(q_columns), int32_t(q_columns),
+                         count,     matrices(a), matrices(out.q), matrices(out.r)};
+    call.kernels().linalg.small_qr(call.queue(), p);
+    return out;
+  }
+  // Reflectors and Q share one array: A is in its first n columns, Q in its first q_columns.
+  const Array room = empty_by_columns(call, batch, m, std::max(n, q_columns), a.dtype());
+  const auto first = [&](int64_t columns) {
+    Dims shape = matrix_shape(batch, m, columns);
+    return Array(room.buffer(), room.dtype(), std::move(shape), room.strides(), room.offset());
+  };
+  const Array work = first(n);
+  assign(work, Operand(a), on);
+  void* tau = call.scratch(size_t(count * least) * size_t(itemsize(a.dtype())));
+  call.writes(room);
+  call.writes(out.r);
+  const libs::Solver& solver = libs::solver(call.context());
+  solver.qr(call, decomposition(work, column_major(room)), tau);
+  abi::Triangle t{};
+  t.itemsize = itemsize(a.dtype());
+  t.dtype = a.dtype();
+  t.upper = true;
+  t.count = count;
+  t.rows = q_columns;
+  t.cols = n;
+  t.a = matrices(work);
+  t.out = matrices(out.r);
+  call.kernels().linalg.triangle(call.queue(), t);
+  out.q = first(q_columns);
+  solver.form_q(call, decomposition(out.q, column_major(room)), tau, least);
+  return out;
+}
+
+Svd svd(const Array& a, bool full_matrices, const Options& options, const Stream& stream) {
+  return singular(Op::svd, a, full_matrices ? libs::SvdVectors::full : libs::SvdVectors::reduced, options, stream);
+}
+Svd svdvals(const Array& a, const Options& options, const Stream& stream) {
+  return singular(Op::svdvals, a, libs::SvdVectors::none, options, stream);
+}
+Eigen eigh(const Array& a, bool upper, const Options& options, const Stream& stream) {
+  return hermitian(Op::eigh, a, upper, true, options, stream);
+}
+Eigen eigvalsh(const Array& a, bool upper, const Options& options, const Stream& stream) {
+  return hermitian(Op::eigvalsh, a, upper, false, options, stream);
+}
+Eigen eig(const Array& a, const Options& options, const Stream& stream) {
+  return general(Op::eig, a, true, options, stream);
+}
+Eigen eigvals(const Array& a, const Options& options, const Stream& stream) {
+  return general(Op::eigvals, a, false, options, stream);
+}
+
+}  // namespace stator::linalg

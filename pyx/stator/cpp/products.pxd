@@ -1,0 +1,25 @@
+# stator/products.hpp
+from libc.stdint cimport int64_t
+from libcpp.string_view cimport string_view
+
+from stator.cpp.array cimport Array
+from stator.cpp.backend cimport Stream
+from stator.cpp.error cimport translate_exception
+from stator.cpp.ref cimport Int64Span
+
+
+cdef extern from "stator/products.hpp" namespace "stator" nogil:
+    cdef cppclass ArraySpan "std::span<const stator::Array>":
+        ArraySpan(const Array*, size_t)
+
+    Array dot(const Array&, const Array&, const Stream&) except +translate_exception
+    Array vecdot(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
+    Array outer(const Array&, const Array&, const Stream&) except +translate_exception
+    Array kron(const Array&, const Array&, const Stream&) except +translate_exception
+    Array tensordot(const Array&, const Array&, Int64Span, Int64Span, const Stream&) except +translate_exception
+    Array einsum(string_view, ArraySpan, const Stream&) except +translate_exception
+    Array addmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
+    Array baddbmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
+
+cdef extern from "stator/products.hpp" namespace "stator::nn" nogil:
+    Array linear(const Array&, const Array&, const Array*, string_view, const Stream&) except +translate_exception

@@ -1,0 +1,438 @@
+"""stator.linalg: residuals in units of eps over sizes, batches, dtypes and layouts; errors; edges as NumPy has them."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import stator
+from stator import linalg
+from stator.errors import DTypeError, LinAlgError, ShapeError
+
+DTYPES = ["float32", "float64", "complex64", "complex128"]
+SIZES = [1, 2, 31, 32, 33, 100]
+BATCHES = [(), (0,), (1,), (7,), (2, 3)]
+
+
+def draw(shape, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=shape)
+    return (x + 1j * rng.normal(size=shape) if dtype.startswith("complex") else x).astype(dtype)
+
+
+def hermitian(shape, dtype, seed=0):
+    x = draw((*shape, shape[-1]), dtype, seed)
+    return (x + adjoint(x)) / np.array(2, dtype)
+
+
+def positive(shape, dtype, seed=0):
+    x = draw((*shape, shape[-1]), dtype, seed)
+    return x @ adjoint(x) + shape[-1] * np.eye(shape[-1], dtype=dtype)
+
+
+def adjoint(x):
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def get(*arrays):
+    found = tuple(a.to_numpy() for a in arrays)
+    return found if len(found) > 1 else found[0]
+
+
+def assert_small(error, size, dtype, n, factor=8):
+    """error is within factor (n + 4) eps of size, matrix by matrix."""
+    eps = np.finfo(dtype).eps
+    if error.size:
+        worst = np.abs(error).max(axis=(-2, -1)) / (eps * (n + 4) * np.maximum(size, 1e-300))
+        assert np.max(worst) <= factor, f"{np.max(worst):.1f} (n + 4) eps"
+
+
+def norm(x):
+    return np.abs(x).max(axis=(-2, -1)) if x.size else np.zeros(x.shape[:-2])
+
+
+LAYOUTS = {
+    "contiguous": lambda x: x,
+    "transposed": lambda x: np.ascontiguousarray(np.swapaxes(x, -1, -2)).swapaxes(-1, -2),
+    "strided": lambda x: np.repeat(np.repeat(x, 2, axis=-1), 3, axis=-2)[..., ::3, ::2],
+    "reversed": lambda x: np.ascontiguousarray(x[..., ::-1, ::-1])[..., ::-1, ::-1],
+}
+
+
+def upload(be, x, layout):
+    """x on the device in a layout there: views are made of what was uploaded whole."""
+    if layout == "transposed":
+        return be.asarray(np.ascontiguousarray(np.swapaxes(x, -1, -2))).mT
+    if layout == "strided":
+        return be.asarray(np.repeat(np.repeat(x, 2, axis=-1), 3, axis=-2))[..., ::3, ::2]
+    if layout == "reversed":
+        return be.asarray(np.ascontiguousarray(x[..., ::-1, ::-1]))[..., ::-1, ::-1]
+    return be.asarray(x)
+
+
+def check_cholesky(be, a, dtype, layout):
+    n = a.shape[-1]
+    for upper in (False, True):
+        factor = get(linalg.cholesky(upload(be, a, layout), upper=upper))
+        kept = np.triu(factor) if upper else np.tril(factor)
+        np.testing.assert_array_equal(factor, kept)
+        product = adjoint(factor) @ factor if upper else factor @ adjoint(factor)
+        assert_small(product - a, norm(a), dtype, n)
+
+
+def check_solve(be, a, dtype, layout):
+    n = a.shape[-1]
+    b = draw((*a.shape[:-1], 3), dtype, 9)
+    x = get(linalg.solve(upload(be, a, layout), upload(be, b, layout)))
+    assert_small(a @ x - b, norm(a) * norm(x), dtype, n)
+
+
+def check_inv(be, a, dtype, layout):
+    n = a.shape[-1]
+    x = get(linalg.inv(upload(be, a, layout)))
+    assert_small(a @ x - np.eye(n), norm(a) * norm(x), dtype, n)
+
+
+def check_lu(be, a, dtype, layout):
+    n = a.shape[-1]
+    p, lower, upper = get(*linalg.lu(upload(be, a, layout)))
+    assert_small(p @ lower @ upper - a, norm(upper), dtype, n)
+    assert (np.abs(lower) <= 1.42).all()  # complex pivots are the largest in |re| + |im|
+    np.testing.assert_array_equal(np.swapaxes(p, -1, -2) @ p, np.broadcast_to(np.eye(n), a.shape))
+
+
+def check_lu_solve(be, a, dtype, layout):
+    n = a.shape[-1]
+    b = draw((*a.shape[:-1], 2), dtype, 9)
+    factors = linalg.lu_factor(upload(be, a, layout))
+    for trans, op in ((0, a), (1, np.swapaxes(a, -1, -2)), ("C", adjoint(a))):
+        x = get(linalg.lu_solve(factors, upload(be, b, layout), trans=trans))
+        assert_small(op @ x - b, norm(a) * norm(x), dtype, n)
+
+
+def check_det(be, a, dtype, layout):
+    on = upload(be, a, layout)
+    sign, logabsdet = get(*linalg.slogdet(on))
+    want_sign, want = np.linalg.slogdet(a.astype(np.complex128 if dtype.startswith("c") else np.float64))
+    eps, n = np.finfo(dtype).eps, a.shape[-1]
+    np.testing.assert_allclose(sign, want_sign, atol=200 * n * eps)
+    np.testing.assert_allclose(logabsdet, want, rtol=0, atol=200 * n * eps)
+    if n <= 33 and not (dtype in ("float32", "complex64") and n > 8):
+        np.testing.assert_allclose(get(linalg.det(on)), np.exp(want) * want_sign, rtol=400 * n * eps)
+
+
+def check_qr(be, a, dtype, layout):
+    m, n = a.shape[-2:]
+    for mode in ("reduced", "complete"):
+        q, r = get(*linalg.qr(upload(be, a, layout), mode=mode))
+        k = m if mode == "complete" else min(m, n)
+        assert q.shape == (*a.shape[:-1], k) and r.shape == (*a.shape[:-2], k, n)
+        np.testing.assert_array_equal(r, np.triu(r))
+        assert_small(q @ r - a, norm(a), dtype, max(m, n))
+        assert_small(adjoint(q) @ q - np.eye(k), np.ones(a.shape[:-2]), dtype, max(m, n))
+
+
+def check_svd(be, a, dtype, layout):
+    m, n = a.shape[-2:]
+    for full in (True, False):
+        u, s, vh = get(*linalg.svd(upload(be, a, layout), full_matrices=full))
+        k = min(m, n)
+        assert u.shape[-1] == (m if full else k) and vh.shape[-2] == (n if full else k)
+        top = s[..., 0] if s.size else np.zeros(a.shape[:-2])
+        assert_small((u[..., :k] * s[..., None, :]) @ vh[..., :k, :] - a, top, dtype, max(m, n))
+        assert_small(adjoint(u) @ u - np.eye(u.shape[-1]), np.ones(a.shape[:-2]), dtype, max(m, n))
+        assert_small(vh @ adjoint(vh) - np.eye(vh.shape[-2]), np.ones(a.shape[:-2]), dtype, max(m, n))
+    values = get(linalg.svdvals(upload(be, a, layout)))
+    assert_small((values - s)[..., None], top, dtype, max(m, n))
+
+
+def check_eigh(be, a, dtype, layout):
+    n = a.shape[-1]
+    garbage = a + np.triu(np.full((n, n), 7, dtype), 1)  # what the other triangle holds does not matter
+    w, v = get(*linalg.eigh(upload(be, garbage, layout)))
+    size = np.abs(w).max(axis=-1) if w.size else np.zeros(a.shape[:-2])
+    assert w.dtype == np.finfo(dtype).dtype
+    assert_small(a @ v - v * w[..., None, :], size, dtype, n)
+    assert_small(adjoint(v) @ v - np.eye(n), np.ones(a.shape[:-2]), dtype, n)
+    assert (np.diff(w) >= 0).all()
+    upper = get(linalg.eigvalsh(upload(be, np.swapaxes(garbage, -1, -2).conj(), layout), UPLO="U"))
+    assert_small((upper - w)[..., None], size, dtype, n)
+
+
+def check_eig(be, a, dtype, layout):
+    n = a.shape[-1]
+    w, v = get(*linalg.eig(upload(be, a, layout)))
+    assert w.dtype == v.dtype == np.result_type(np.dtype(dtype), np.complex64)
+    size = np.sqrt((np.abs(a) ** 2).sum(axis=(-2, -1)))
+    assert_small(a @ v - v * w[..., None, :], size, dtype, n)
+    values = get(linalg.eigvals(upload(be, a, layout)))
+    for x, y in zip(values.reshape(-1, n), w.reshape(-1, n), strict=True):
+        assert np.abs(np.sort_complex(x)[:, None] - y[None, :]).min(axis=0).max(initial=0) <= 1e-2
+
+
+CHECKS = {
+    "cholesky": (check_cholesky, positive),
+    "solve": (check_solve, positive),
+    "inv": (check_inv, positive),
+    "lu": (check_lu, None),
+    "lu_solve": (check_lu_solve, positive),
+    "det": (check_det, positive),
+    "qr": (check_qr, None),
+    "svd": (check_svd, None),
+    "eigh": (check_eigh, hermitian),
+    "eig": (check_eig, None),
+}
+
+
+def source(name, shape, dtype, seed=0):
+    make = CHECKS[name][1]
+    return draw((*shape, shape[-1]), dtype, seed) if make is None else make(shape, dtype, seed)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CHECKS)
+def test_sizes(be, name, dtype):
+    for n in SIZES:
+        CHECKS[name][0](be, source(name, (n,), dtype, n), dtype, "contiguous")
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_large_matrix(be, name):
+    CHECKS[name][0](be, source(name, (257,), "float64"), "float64", "contiguous")
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_batches(be, name):
+    for batch in BATCHES:
+        for n in (5, 40):
+            CHECKS[name][0](be, source(name, (*batch, n), "float64"), "float64", "contiguous")
+
+
+@pytest.mark.parametrize("name", ["cholesky", "solve", "lu_solve", "qr", "eigh"])
+def test_a_thousand_small_matrices(be, name):
+    CHECKS[name][0](be, source(name, (1000, 4), "float32"), "float32", "contiguous")
+
+
+@pytest.mark.parametrize("layout", ["transposed", "strided", "reversed"])
+@pytest.mark.parametrize("name", CHECKS)
+def test_layouts(be, name, layout):
+    for n in (6, 37):
+        for dtype in ("float32", "complex128"):
+            CHECKS[name][0](be, source(name, (3, n), dtype), dtype, layout)
+
+
+@pytest.mark.parametrize("shape", [(40, 9), (9, 40), (31, 4), (4, 31), (32, 33), (3, 20, 7), (1, 5), (5, 1)])
+@pytest.mark.parametrize("name", ["qr", "svd"])
+def test_tall_and_wide(be, name, shape):
+    for dtype in ("float64", "complex64"):
+        CHECKS[name][0](be, draw(shape, dtype), dtype, "contiguous")
+
+
+@pytest.mark.parametrize("shape", [(40, 9), (9, 40), (3, 7, 5)])
+def test_lu_of_rectangles_is_scipys(be, shape):
+    a = draw(shape, "float64")
+    p, lower, upper = get(*linalg.lu(be.asarray(a)))
+    np.testing.assert_allclose(p @ lower @ upper, a, atol=1e-13)
+    if a.ndim == 2:
+        for got, want in zip((p, lower, upper), scipy.linalg.lu(a), strict=True):
+            np.testing.assert_allclose(got, want, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [5, 32, 40])
+def test_lu_factor_is_scipys(be, n):
+    a = draw((n, n), "float64")
+    lu, pivots = get(*linalg.lu_factor(be.asarray(a)))
+    want, where = scipy.linalg.lu_factor(a)
+    np.testing.assert_array_equal(pivots, where)
+    np.testing.assert_allclose(lu, want, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [1, 7, 32, 50])
+def test_solve_triangular_is_scipys(be, n, dtype):
+    a = draw((n, n), dtype) + 3 * n**0.5 * np.eye(n, dtype=dtype)
+    for columns in ((), (1,), (40,)):
+        b = draw((n, *columns), dtype, 3)
+        for lower in (False, True):
+            for unit in (False, True):
+                for trans in (0, 1, 2):
+                    t = a / np.array(n if unit else 1, dtype)
+                    got = get(
+                        linalg.solve_triangular(
+                            be.asarray(t), be.asarray(b), lower=lower, unit_diagonal=unit, trans=trans
+                        )
+                    )
+                    want = scipy.linalg.solve_triangular(t, b, trans=trans, lower=lower, unit_diagonal=unit)
+                    np.testing.assert_allclose(
+                        got, want, rtol=0, atol=50 * n * np.finfo(dtype).eps * np.abs(want).max()
+                    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [4, 45])
+def test_cho_solve(be, n, dtype):
+    a, b = positive((n,), dtype), draw((n, 2), dtype, 3)
+    for lower in (True, False):
+        factor = linalg.cholesky(be.asarray(a), upper=not lower)
+        x = get(linalg.cho_solve((factor, lower), be.asarray(b)))
+        assert_small(a @ x - b, norm(a) * norm(x), dtype, n)
+
+
+def test_right_hand_sides_broadcast(be):
+    for n in (4, 40):
+        a, b = draw((3, 1, n, n), "float64") + 2 * n * np.eye(n), draw((5, n, 2), "float64", 1)
+        got = get(linalg.solve(be.asarray(a), be.asarray(b)))
+        np.testing.assert_allclose(got, np.linalg.solve(a, b), atol=1e-12)
+        vector = draw((n,), "float64", 2)
+        got = get(linalg.solve(be.asarray(a[0, 0]), be.asarray(vector)))
+        np.testing.assert_allclose(got, np.linalg.solve(a[0, 0], vector), atol=1e-12)
+        many = draw((n, 70), "float64", 3)
+        got = get(linalg.solve(be.asarray(a[0, 0]), be.asarray(many)))
+        np.testing.assert_allclose(got, np.linalg.solve(a[0, 0], many), atol=1e-12)
+
+
+def test_integers_become_float64_and_dtypes_promote(be):
+    a = np.array([[2, 1], [1, 3]])
+    assert linalg.inv(be.asarray(a)).dtype == stator.float64
+    got = linalg.solve(be.asarray(a.astype(np.float32)), be.asarray(np.array([1.0, 2])))
+    assert got.dtype == stator.float64
+    np.testing.assert_allclose(get(got), np.linalg.solve(a, [1.0, 2]))
+
+
+@pytest.mark.parametrize("n", [4, 40])
+def test_a_singular_matrix_is_named(be, n):
+    a = np.stack([np.eye(n), np.eye(n), np.zeros((n, n)), np.zeros((n, n))])
+    on = be.asarray(a)
+    for call in (linalg.inv, linalg.lu_factor, lambda x: linalg.solve(x, be.asarray(np.ones((4, n, 1))))):
+        with pytest.raises(LinAlgError, match="matrix 2 of the batch is singular") as caught:
+            call(on)
+        assert caught.value.index == 2
+        assert isinstance(caught.value, np.linalg.LinAlgError)
+    np.testing.assert_array_equal(get(linalg.inv(on[:2])), a[:2])  # the next call is right
+    _, info = linalg.inv(on, check=False)
+    np.testing.assert_array_equal(get(info), [0, 0, 1, 1])
+    (_, _), info = linalg.lu_factor(on, check=False)
+    assert info.dtype == stator.int32
+    np.testing.assert_array_equal(get(linalg.det(on)), [1, 1, 0, 0])
+    sign, log = get(*linalg.slogdet(on))
+    np.testing.assert_array_equal(sign, [1, 1, 0, 0])
+    np.testing.assert_array_equal(log, [0, 0, -np.inf, -np.inf])
+
+
+@pytest.mark.parametrize("n", [4, 40])
+def test_an_indefinite_matrix_is_named(be, n):
+    a = np.stack([np.eye(n), -np.eye(n)])
+    with pytest.raises(LinAlgError, match="matrix 1 of the batch is not positive definite") as caught:
+        linalg.cholesky(be.asarray(a))
+    assert caught.value.index == 1 and caught.value.op == "linalg.cholesky"
+    factor, info = linalg.cholesky(be.asarray(a), check=False)
+    np.testing.assert_array_equal(get(info), [0, 1])
+    np.testing.assert_array_equal(get(factor)[0], np.eye(n))
+
+
+@pytest.mark.parametrize("n", [4, 40])
+def test_a_zero_on_the_diagonal_of_a_triangle(be, n):
+    a = np.eye(n)
+    a[2, 2] = 0
+    with pytest.raises(LinAlgError, match="info 3"):
+        linalg.solve_triangular(be.asarray(a), be.asarray(np.ones(n)))
+    _, info = linalg.solve_triangular(be.asarray(a), be.asarray(np.ones(n)), check=False)
+    assert int(info) == 3
+    linalg.solve_triangular(be.asarray(a), be.asarray(np.ones(n)), unit_diagonal=True)
+
+
+@pytest.mark.parametrize("n", [4, 40])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_nan_and_infinity_end(be, n, value):
+    a = np.stack([np.eye(n), np.eye(n)])
+    a[1, 2, 1] = value
+    on = be.asarray(a)
+    for call in (linalg.eigh, linalg.eigvalsh, linalg.svd, linalg.svdvals, linalg.eig, linalg.eigvals, linalg.pinv):
+        with pytest.raises(LinAlgError, match="matrix 1 of the batch holds NaN or infinity"):
+            call(on)
+    values, info = linalg.eigvalsh(on, check=False)
+    np.testing.assert_array_equal(get(info), [0, -1])
+    np.testing.assert_array_equal(np.isnan(get(values)), [[False] * n, [True] * n])
+    (u, s, vh), info = linalg.svd(on, check=False)
+    assert np.isnan(get(u)[1]).all() and np.isnan(get(vh)[1]).all() and np.isfinite(get(s)[0]).all()
+    if np.isnan(value):
+        assert np.isnan(get(linalg.solve(on, be.asarray(np.ones((2, n, 1))), check=False)[0])[1]).any()
+        a[1, 1, 1] = value
+        with pytest.raises(LinAlgError):
+            linalg.cholesky(be.asarray(a))
+
+
+def test_unchecked_calls_do_not_synchronise(be):
+    a = be.asarray(positive((3, 40), "float64"))
+    before = be.statistics()["d2h_bytes"]
+    for call in (linalg.cholesky, linalg.inv, linalg.eigh, linalg.svd, linalg.eig, linalg.lu_factor):
+        call(a, check=False)
+    linalg.det(a), linalg.qr(a), linalg.lu(a), linalg.slogdet(a)
+    assert be.statistics()["d2h_bytes"] == before
+
+
+def test_empty_matrices_are_numpys(be):
+    none, no_batch = be.zeros((2, 0, 0)), be.zeros((0, 3, 3))
+    np.testing.assert_array_equal(get(linalg.det(none)), [1, 1])
+    np.testing.assert_array_equal(get(linalg.slogdet(none).sign), [1, 1])
+    assert linalg.inv(none).shape == (2, 0, 0)
+    assert linalg.cholesky(no_batch).shape == (0, 3, 3)
+    assert linalg.eigh(no_batch).eigenvalues.shape == (0, 3)
+    assert linalg.eig(none).eigenvectors.shape == (2, 0, 0)
+    assert linalg.solve(none, be.zeros((2, 0, 4))).shape == (2, 0, 4)
+    u, s, vh = linalg.svd(be.zeros((0, 3)))
+    want = np.linalg.svd(np.zeros((0, 3)))
+    for got, expected in zip((u, s, vh), want, strict=True):
+        np.testing.assert_array_equal(get(got), expected)
+    q, r = linalg.qr(be.zeros((3, 0)), mode="complete")
+    np.testing.assert_array_equal(get(q), np.eye(3))
+    assert r.shape == (3, 0)
+    assert linalg.pinv(be.zeros((3, 0))).shape == (0, 3)
+    assert int(linalg.matrix_rank(be.zeros((3, 0)))) == 0
+
+
+@pytest.mark.parametrize("name", ["cholesky", "inv", "det", "slogdet", "eigh", "eigvalsh", "eig", "eigvals"])
+def test_shapes_that_are_not_square(be, name):
+    for shape in ((3, 4), (2, 3, 4), (3,), ()):
+        with pytest.raises(ShapeError) as caught:
+            getattr(linalg, name)(be.zeros(shape))
+        assert caught.value.op == f"linalg.{name}"
+    getattr(linalg, name)(be.asarray(np.eye(2)))
+
+
+def test_mismatched_operands(be):
+    a = be.asarray(np.eye(3))
+    for b in ((4,), (4, 2), ()):
+        for call in (linalg.solve, linalg.solve_triangular, linalg.lstsq):
+            with pytest.raises(ShapeError):
+                call(a, be.zeros(b))
+    with pytest.raises(ShapeError):
+        linalg.solve(be.zeros((2, 3, 3)), be.zeros((4, 3, 1)))
+    with pytest.raises(DTypeError, match="float16"):
+        linalg.inv(be.zeros((2, 2), dtype="float16"))
+    with pytest.raises(DTypeError):
+        linalg.lu_solve((a, be.zeros((3,))), be.zeros((3,)))
+    with pytest.raises(ShapeError):
+        linalg.lu_solve((a, be.zeros((2,), dtype="int32")), be.zeros((3,)))
+    with pytest.raises(ValueError, match="mode"):
+        linalg.qr(a, mode="raw")
+    with pytest.raises(ValueError, match="UPLO"):
+        linalg.eigh(a, UPLO="X")
+    with pytest.raises(ValueError, match="trans"):
+        linalg.solve_triangular(a, be.zeros((3,)), trans=5)
+    with pytest.raises(DTypeError):
+        linalg.cho_solve(a, be.zeros((3,)))
+
+
+def test_pivots_out_of_range_read_nothing_outside(be):
+    for n in (3, 40):
+        pivots = be.asarray(np.full(n, 10**6, np.int32))
+        linalg.lu_solve((be.asarray(np.eye(n)), pivots), be.zeros((n,))).to_numpy()
+
+
+def test_a_hermitian_matrix_of_extremes(be):
+    for dtype, sizes in (("float32", (1e-30, 1e30)), ("float64", (1e-200, 1e200))):
+        for size in sizes:
+            a = hermitian((6,), dtype) * np.array(size, dtype)
+            w = get(linalg.eigvalsh(be.asarray(a)))
+            want = np.linalg.eigvalsh(a.astype(np.float64))
+            np.testing.assert_allclose(w, want, rtol=1e-4, atol=np.finfo(dtype).eps * np.abs(want).max() * 8)
