@@ -13,6 +13,8 @@ import stator
 
 from .cases import Case, Leg, Plan, numpy_leg, size_of
 from .domains import Interval
+from .fft_cases import NAMES as FOURIER
+from .fft_cases import case as fourier
 from .inputs import SHAPES, Pool, upload
 from .linalg_cases import CASES
 from .table import first, numpy_dtype
@@ -286,6 +288,7 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         random=True,
     ),
     **{name: partial(lambda case, be, p: Other(*case), case) for name, case in CASES.items()},
+    **{name: partial(lambda name, be, p: Other(*fourier(name, p)), name) for name in FOURIER},
 }
 
 

@@ -1,6 +1,6 @@
 # stator_column(<column> <host|cuda> [FLAGS ...] [FOLD_FLAGS ...]) compiles every kernels/*.cu as the column's own
 # translation units into the object library column_<column>; with FOLD_FLAGS too where many values become few or state
-# is carried along: adam, random, reduction.
+# is carried along: adam, fft, random, reduction.
 #
 # A source file has one language and one set of definitions per folder, so each column gets a generated wrapper of each
 # kernel file; a file whose text names STATOR_SHARD gets one per shard.
@@ -34,7 +34,7 @@ function(stator_column column language)
     endif()
   endforeach()
   set(folds ${units})
-  list(FILTER folds INCLUDE REGEX "/(adam|random|reduction)[^/]*$")
+  list(FILTER folds INCLUDE REGEX "/(adam|fft|random|reduction)[^/]*$")
   set_source_files_properties(${folds} PROPERTIES COMPILE_OPTIONS "${arg_FOLD_FLAGS}")
   add_library(column_${column} OBJECT ${units})
   target_compile_definitions(column_${column} PRIVATE STATOR_COLUMN=${column} STATOR_SHARDS=${STATOR_SHARDS})

@@ -21,6 +21,7 @@ void fill(kernels::OrderTable&);
 void fill(kernels::SetsTable&);
 void fill(kernels::SparseTable&);
 void fill(kernels::LinalgTable&);
+void fill(kernels::FftTable&);
 
 namespace {
 kernels::Table make_table() {
@@ -37,6 +38,7 @@ kernels::Table make_table() {
   fill(t.sets);
   fill(t.sparse);
   fill(t.linalg);
+  fill(t.fft);
   t.set_block_seed = block_seed_setter();
   return t;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/elementwise.hpp"
+#include "kernels/fft.hpp"
 #include "kernels/indexing.hpp"
 #include "kernels/movement.hpp"
 #include "kernels/linalg.hpp"
@@ -29,6 +30,7 @@ struct Table {
   SetsTable sets;
   SparseTable sparse;
   LinalgTable linalg;
+  FftTable fft;
   void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
 };
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from stator import errors, linalg, memory, nn, random, sparse, special, testing
+from stator import errors, fft, linalg, memory, nn, random, special, testing
 from stator._array import Array
 from stator._asarray import asarray
 from stator._counting import bincount, histc, histogram
@@ -124,6 +125,7 @@ def _ops() -> SimpleNamespace:
         "special": vars(special),
         "linalg": vars(linalg),
         "sparse": vars(sparse),
+        "fft": vars(fft),
     }
     found = {}
     for row in op_table():
@@ -135,6 +137,7 @@ def _ops() -> SimpleNamespace:
 
 Backend.nn = nn
 Backend.linalg = linalg
+Backend.fft = fft
 Backend.special = special
 Backend.sparse = sparse
 Backend.ops = _ops()
@@ -184,6 +187,7 @@ __all__ = [
     "errors",
     "expand_dims",
     "eye",
+    "fft",
     "finfo",
     "flip",
     "float16",

@@ -74,6 +74,7 @@ class Backend(_backend.Backend):
     """One opened device with its memory pool, streams and libraries. `with` makes it current and closes it."""
 
     nn: ClassVar[ModuleType]
+    fft: ClassVar[ModuleType]
     linalg: ClassVar[ModuleType]
     sparse: ClassVar[ModuleType]
     special: ClassVar[ModuleType]

@@ -1,6 +1,7 @@
 // Compares what stator declares of the vendor libraries with their headers, where those exist. Nothing runs: it
 // compiles or it does not.
 #include "libs/cublas.hpp"
+#include "libs/cufft.hpp"
 #include "libs/cusolver.hpp"
 #include "libs/lapack.hpp"
 #include "libs/openblas.hpp"
@@ -100,6 +101,23 @@ static_assert(int(cusolver::Diagonal::non_unit) == CUBLAS_DIAG_NON_UNIT &&
               int(cusolver::Diagonal::unit) == CUBLAS_DIAG_UNIT);
 static_assert(int(cusolver::Mode::no_vectors) == CUSOLVER_EIG_MODE_NOVECTOR &&
               int(cusolver::Mode::vectors) == CUSOLVER_EIG_MODE_VECTOR && cusolver::success == CUSOLVER_STATUS_SUCCESS);
+#endif
+
+#if __has_include(<cufftXt.h>)
+#include <cufftXt.h>
+
+namespace cufft = stator::libs::cufft;
+static_assert(same<decltype(cufft::Api::create), decltype(&::cufftCreate)>);
+static_assert(same<decltype(cufft::Api::destroy), decltype(&::cufftDestroy)>);
+static_assert(same<decltype(cufft::Api::set_auto_allocation), decltype(&::cufftSetAutoAllocation)>);
+static_assert(same<decltype(cufft::Api::make_plan_many), decltype(&::cufftXtMakePlanMany)>);
+static_assert(same<decltype(cufft::Api::set_stream), decltype(&::cufftSetStream)>);
+static_assert(same<decltype(cufft::Api::set_work_area), decltype(&::cufftSetWorkArea)>);
+static_assert(same<decltype(cufft::Api::execute), decltype(&::cufftXtExec)>);
+static_assert(int(cufft::DataType::r_32f) == CUDA_R_32F && int(cufft::DataType::r_64f) == CUDA_R_64F);
+static_assert(int(cufft::DataType::c_32f) == CUDA_C_32F && int(cufft::DataType::c_64f) == CUDA_C_64F);
+static_assert(int(cufft::Direction::forward) == CUFFT_FORWARD && int(cufft::Direction::inverse) == CUFFT_INVERSE);
+static_assert(cufft::success == CUFFT_SUCCESS);
 #endif
 
 #if __has_include(<cblas.h>)

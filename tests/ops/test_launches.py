@@ -91,7 +91,7 @@ def calls(be):
         "uniform": (lambda: be.random.uniform(size=(9,)), None),
         "normal": (lambda: be.random.normal(size=(9,)), None),
     }
-    return made | products(square) | linear_algebra(be)
+    return made | products(square) | linear_algebra(be) | fourier(be)
 
 
 def products(a):
@@ -130,6 +130,34 @@ def linear_algebra(be):
         "linalg_trace": (lambda: linalg.trace(a), lambda: linalg.trace(a.T)),
         "linalg_cross": (lambda: linalg.cross(a[:, :3], a[:, 3:6]), None),
     }
+
+
+def fourier(be):
+    """Transforms along one axis; cuFFT takes passes of its own for conjugates, kept inputs and scales."""
+    f = stator.fft
+    x = be.asarray(np.ones((64, 96), np.float32))
+    z = be.asarray(np.ones((64, 96), np.complex64))
+    forward = {"norm": "forward"}
+    made = {n: (partial(getattr(f, n), z), partial(getattr(f, n), z.T)) for n in ("fft", "fftshift", "ifftshift")}
+    made["ifft"] = (partial(f.ifft, z, **forward), partial(f.ifft, z.T, **forward))
+    made["rfft"] = (partial(f.rfft, x), partial(f.rfft, x.T))
+    made |= {
+        n: (partial(getattr(f, n), z, axes=(1,)), partial(getattr(f, n), z.T, axes=(1,))) for n in ("fft2", "fftn")
+    }
+    for n in ("ifft2", "ifftn"):
+        made[n] = (partial(getattr(f, n), z, axes=(1,), **forward), partial(getattr(f, n), z.T, axes=(1,), **forward))
+    for n in ("rfft2", "rfftn"):
+        made[n] = (partial(getattr(f, n), x, axes=(1,)), partial(getattr(f, n), x.T, axes=(1,)))
+    made |= {n: (partial(getattr(f, n), 8), None) for n in ("fftfreq", "rfftfreq")}
+    if be.device.type == "cpu":
+        made |= {n: (partial(getattr(f, n), z), partial(getattr(f, n), z.T)) for n in ("irfft", "hfft")}
+        made["ihfft"] = (partial(f.ihfft, x), partial(f.ihfft, x.T))
+        for n in ("irfft2", "irfftn"):
+            made[n] = (partial(getattr(f, n), z, axes=(1,)), partial(getattr(f, n), z.T, axes=(1,)))
+        made["fftconvolve"] = (partial(f.fftconvolve, x, x, axes=1), partial(f.fftconvolve, x.T, x.T, axes=1))
+    else:
+        made |= {n: (None, None) for n in ("irfft", "irfft2", "irfftn", "hfft", "ihfft", "fftconvolve")}
+    return made
 
 
 def work(be):

@@ -8,6 +8,7 @@ import pytest
 import seed_rows_movement
 import seed_rows_sparse
 import seed_linalg
+import seed_rows_fft
 from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
 from reference import assert_matches, numpy_dtype, ulp_error, widen
 from seed_order import histc_1d, searchsorted_1d, topk_1d, unique_1d, unique_consecutive_1d  # noqa: F401
@@ -419,6 +420,14 @@ def test_linalg(be, row, kind):
     seed_linalg.trial(be, row, kind)
 
 
+FFT = rows_of(seed_rows_fft.ROWS)
+
+
+@pytest.mark.parametrize(("row", "kind"), ids(FFT))
+def test_fft(be, row, kind):
+    getattr(seed_rows_fft, row)(be, DTYPES[kind][0])
+
+
 def test_the_table_covers_the_families_once():
     covered = [row for op in TABLE.values() for row in op["seed_ops"]]
     assert sorted(covered) == sorted(set(covered))
@@ -436,3 +445,4 @@ f32 f16 bf16: sparse_matmul_24
 def test_sparse(be, row, kind):
     getattr(seed_rows_sparse, row)(be, DTYPES[kind][0])
     assert {*CORE, *DENSE, *MOVEMENT, *LINALG} == set(covered)
+    assert {*CORE, *DENSE, *MOVEMENT, *FFT} == set(covered)

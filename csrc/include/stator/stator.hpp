@@ -11,6 +11,7 @@
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/export.hpp>
+#include <stator/fft.hpp>
 #include <stator/half.hpp>
 #include <stator/indexing.hpp>
 #include <stator/interop.hpp>

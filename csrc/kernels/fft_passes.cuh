@@ -1,0 +1,125 @@
+// A transform of one block of lanes, in its work memory: point i of lane l is at [i][re, im][l].
+#pragma once
+
+#include "kernels/fft.hpp"
+#include "kernels/fft_butterflies.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+template <class T>
+inline constexpr int point_size = 2 * LaneVector<T>::count;  // numbers
+
+template <class T>
+STATOR_FN Point<typename LaneVector<T>::type> load_point(const T* p) {
+  return {load_lanes(p), load_lanes(p + LaneVector<T>::count)};
+}
+template <class T>
+STATOR_FN void store_point(T* p, const Point<typename LaneVector<T>::type>& x) {
+  store_lanes(p, x.re);
+  store_lanes(p + LaneVector<T>::count, x.im);
+}
+
+// One pass of Stockham's algorithm (Cochran et al., IEEE Trans. Audio Electroacoust. 15, 1967), decimated in frequency:
+// m butterflies of points m apart, each s times; the results lie sorted.
+template <int R, class T, class G>
+STATOR_CALL const T* radix_pass(G group, const T* STATOR_RESTRICT from, T* STATOR_RESTRICT to, int m, int s,
+                                const T* STATOR_RESTRICT table) {
+  using V = typename LaneVector<T>::type;
+  constexpr int size = point_size<T>;
+  const T* roots = table;
+  const T* twiddles = table + (R % 2 == 1 ? 2 * R : 0);
+  for_each_lane<T>(group, m, s, [=](int p, int q, int lane) {
+    Point<V> x[R];
+    const T* in = from + (int64_t(p) * s + q) * size + lane;
+    const int64_t apart = int64_t(m) * s * size;
+    STATOR_UNROLL()
+    for (int r = 0; r < R; ++r) x[r] = load_point(in + r * apart);
+    butterfly<R>(x, roots);
+    T* out = to + (int64_t(p) * R * s + q) * size + lane;
+    store_point(out, x[0]);
+    const T* w = twiddles + int64_t(p) * (2 * R - 2);
+    if (p == 0) {
+      STATOR_UNROLL()
+      for (int k = 1; k < R; ++k) store_point(out + int64_t(k) * s * size, x[k]);
+    } else {
+      STATOR_UNROLL()
+      for (int k = 1; k < R; ++k) store_point(out + int64_t(k) * s * size, times(x[k], w[2 * k - 2], w[2 * k - 1]));
+    }
+  });
+  return twiddles + int64_t(m) * (2 * R - 2);
+}
+
+// The same for any odd radix: the sums and differences of mirrored points go to local memory.
+template <class T>
+struct AnyRadix {
+  static constexpr int largest = 61;
+};
+template <class T, class G>
+STATOR_CALL const T* any_radix_pass(G group, const T* STATOR_RESTRICT from, T* STATOR_RESTRICT to, int radix, int m,
+                                    int s, const T* STATOR_RESTRICT table) {
+  using V = typename LaneVector<T>::type;
+  constexpr int size = point_size<T>;
+  const T* roots = table;
+  const T* twiddles = table + 2 * radix;
+  const int h = radix / 2;
+  for_each_lane<T>(group, m, s, [=](int p, int q, int lane) {
+    Point<V> sum[AnyRadix<T>::largest / 2], difference[AnyRadix<T>::largest / 2];
+    const T* in = from + (int64_t(p) * s + q) * size + lane;
+    const int64_t apart = int64_t(m) * s * size;
+    const Point<V> first = load_point(in);
+    Point<V> total = first;
+    for (int j = 0; j < h; ++j) {
+      const Point<V> a = load_point(in + (j + 1) * apart), b = load_point(in + (radix - 1 - j) * apart);
+      sum[j] = a + b;
+      difference[j] = a - b;
+      total = total + sum[j];
+    }
+    T* out = to + (int64_t(p) * radix * s + q) * size + lane;
+    const int64_t step = int64_t(s) * size;
+    store_point(out, total);
+    const T* w = twiddles + int64_t(p) * (2 * radix - 2);
+    for (int k = 1; k <= h; ++k) {
+      Point<V> even = first;
+      Point<V> odd{};
+      for (int j = 0, t = k; j < h; ++j) {
+        even = {even.re + sum[j].re * roots[2 * t], even.im + sum[j].im * roots[2 * t]};
+        odd = {odd.re + difference[j].re * roots[2 * t + 1], odd.im + difference[j].im * roots[2 * t + 1]};
+        t += k;
+        t = t >= radix ? t - radix : t;
+      }
+      const int mirrored = radix - k;
+      store_point(out + k * step, times(even + turned(odd), w[2 * k - 2], w[2 * k - 1]));
+      store_point(out + mirrored * step, times(even - turned(odd), w[2 * mirrored - 2], w[2 * mirrored - 1]));
+    }
+  });
+  return twiddles + int64_t(m) * (2 * radix - 2);
+}
+
+// Transforms what `a` holds; returns where the result is, a or b. All threads of the block see it.
+template <class T, class G>
+STATOR_FN T* run_passes(const G& group, const abi::FftPasses& passes, T* a, T* b) {
+  const T* table = static_cast<const T*>(passes.tables);
+  int left = passes.n, s = 1;
+  for (int i = 0; i < passes.count; ++i) {
+    const int radix = passes.radix[i], m = left / radix;
+    switch (radix) {
+      case 2: table = radix_pass<2, T>(group, a, b, m, s, table); break;
+      case 3: table = radix_pass<3, T>(group, a, b, m, s, table); break;
+      case 4: table = radix_pass<4, T>(group, a, b, m, s, table); break;
+      case 5: table = radix_pass<5, T>(group, a, b, m, s, table); break;
+      case 7: table = radix_pass<7, T>(group, a, b, m, s, table); break;
+      case 8: table = radix_pass<8, T>(group, a, b, m, s, table); break;
+      case 11: table = radix_pass<11, T>(group, a, b, m, s, table); break;
+      default: table = any_radix_pass<T>(group, a, b, radix, m, s, table); break;
+    }
+    group.sync();
+    T* const swap = a;
+    a = b;
+    b = swap;
+    left = m;
+    s *= radix;
+  }
+  return a;
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,90 @@
+// What goes with Fourier transforms: rolled copies and the frequencies of the points.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/fft.hpp"
+
+namespace stator::STATOR_COLUMN {
+
+void fill_shift(kernels::FftTable& table);
+
+namespace {
+
+struct ShiftTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_column<1024, 16384>::value;  // elements of a block
+};
+
+struct alignas(16) Wide {
+  uint64_t a, b;
+};
+
+// Runs along the last axis end where it wraps, or at the tile's end.
+template <class Word, int Size>
+STATOR_KERNEL void roll_kernel(abi::Roll p) {
+  const Group<Size> group;
+  const int inner = p.ndim - 1;
+  const int64_t row = p.shape[inner], shift = p.shift[inner], step = p.strides[inner];
+  const int64_t first = group.block() * ShiftTuning::tile;
+  const int64_t last = p.size - first < ShiftTuning::tile ? p.size : first + ShiftTuning::tile;
+  for (int64_t at = first; at < last;) {
+    int64_t rest = at / row, offset = 0;
+    const int64_t column = at - rest * row;
+    for (int d = inner - 1; d >= 0; --d) {
+      const int64_t next = rest / p.shape[d], coordinate = rest - next * p.shape[d] - p.shift[d];
+      offset += (coordinate < 0 ? coordinate + p.shape[d] : coordinate) * p.strides[d];
+      rest = next;
+    }
+    const bool wrapped = column < shift;
+    const int64_t run_end = wrapped ? shift : row;
+    const int64_t left = run_end - column, n = left < last - at ? left : last - at;
+    const Word* x = static_cast<const Word*>(p.x) + offset + (column - shift + (wrapped ? row : 0)) * step;
+    Word* out = static_cast<Word*>(p.out) + at;
+    if (step == 1)
+      group.for_each(n, [=](int64_t i) { out[i] = x[i]; });
+    else
+      group.for_each(n, [=](int64_t i) { out[i] = x[i * step]; });
+    at += n;
+  }
+}
+
+template <class Word>
+void roll_words(const abi::Queue& q, const abi::Roll& p) {
+  launch(q, "roll", roll_kernel<Word, ShiftTuning::block>, {ceil_div(p.size, ShiftTuning::tile), ShiftTuning::block},
+         p);
+}
+
+void roll(const abi::Queue& q, const abi::Roll& p) {
+  switch (p.itemsize) {
+    case 1: return roll_words<uint8_t>(q, p);
+    case 2: return roll_words<uint16_t>(q, p);
+    case 4: return roll_words<uint32_t>(q, p);
+    case 8: return roll_words<uint64_t>(q, p);
+    default: return roll_words<Wide>(q, p);
+  }
+}
+
+template <int Size>
+STATOR_KERNEL void frequencies_kernel(abi::Frequencies p) {
+  const Group<Size> group;
+  const int64_t first = group.block() * ShiftTuning::tile;
+  const int64_t n = p.count - first < ShiftTuning::tile ? p.count - first : ShiftTuning::tile;
+  group.for_each(n, [=](int64_t at) {
+    const int64_t i = first + at;
+    store_one(p.out, p.dtype, i, double(i < p.positive ? i : i - p.count) * p.step);
+  });
+}
+
+void frequencies(const abi::Queue& q, const abi::Frequencies& p) {
+  launch(q, "frequencies", frequencies_kernel<ShiftTuning::block>,
+         {ceil_div(p.count, ShiftTuning::tile), ShiftTuning::block}, p);
+}
+
+}  // namespace
+
+void fill_shift(kernels::FftTable& table) {
+  table.roll = roll;
+  table.frequencies = frequencies;
+}
+
+}  // namespace stator::STATOR_COLUMN

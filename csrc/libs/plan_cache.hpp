@@ -1,0 +1,68 @@
+// The plans and tables of one stream, least recently used first to go. Thread-safe: other threads clear it.
+#pragma once
+
+#include "core/context.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace stator::libs {
+
+class PlanCache {
+ public:
+  struct Entry {
+    std::shared_ptr<const void> plan;
+    size_t bytes = 0;  // of device memory, about
+  };
+
+  PlanCache();
+  ~PlanCache();
+  PlanCache(const PlanCache&) = delete;
+
+  // What `key`, a plain value without padding, names; made at first use. Holders keep it alive past its eviction.
+  template <class Plan, class Key>
+  std::shared_ptr<const Plan> get(const Key& key, const std::function<Entry()>& make) {
+    return std::static_pointer_cast<const Plan>(find({reinterpret_cast<const char*>(&key), sizeof key}, make));
+  }
+  void trim(size_t limit) noexcept;
+
+ private:
+  friend struct PlanCaches;
+  struct Item {
+    std::string key;
+    Entry entry;
+  };
+  std::shared_ptr<const void> find(std::string_view key, const std::function<Entry()>& make);
+
+  std::mutex mutex_;
+  std::list<Item> items_;  // newest first
+  std::map<std::string_view, std::list<Item>::iterator> places_;
+  size_t bytes_ = 0;
+};
+
+// The stream's cache, leased for one enqueue.
+std::shared_ptr<PlanCache> lease_plans(Context& context, StreamBox& stream);
+
+// Device memory of a table, filled once, freed in the order of its stream.
+class DeviceTable {
+ public:
+  DeviceTable(Context& context, StreamBox& stream, const void* data, size_t bytes, uint16_t op);
+  ~DeviceTable();
+  DeviceTable(const DeviceTable&) = delete;
+  const char* data() const { return static_cast<const char*>(memory_); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Context& context_;
+  StreamBox& stream_;
+  void* memory_ = nullptr;
+  size_t bytes_;
+};
+
+}  // namespace stator::libs

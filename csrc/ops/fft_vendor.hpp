@@ -1,0 +1,19 @@
+// Transforms by cuFFT.
+#pragma once
+
+#include "libs/fft.hpp"
+
+#include <stator/array.hpp>
+
+#include <vector>
+
+namespace stator::fft {
+
+// Transforms along `axes`, of which the last is the halved one of a real kind: `lengths` are those of the transforms,
+// `result` is contiguous, of the final shape. False, and the source as it was, on the host, where cuFFT is not
+// installed and for rare layouts of reals that it refuses. A layout that cuFFT has no words for, or a length to pad to,
+// costs a copy; a conjugate or a scale one more pass.
+bool transform_by_vendor(OpCall& call, libs::FftKind kind, bool inverse, const Array& source, const Array& result,
+                         const std::vector<int>& axes, const std::vector<int64_t>& lengths, double scale);
+
+}  // namespace stator::fft

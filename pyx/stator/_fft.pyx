@@ -1,0 +1,218 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Discrete Fourier transforms."""
+from collections import namedtuple
+
+from libc.stdint cimport int64_t
+from libcpp.optional cimport optional
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from stator._array cimport Array, as_array, new_array
+from stator._backend cimport Backend, enter, resolve
+from stator._convert cimport to_axes, to_int
+from stator._dtype cimport as_dtype
+from stator.cpp cimport fft as cpp
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.dtype cimport DType as CppDType
+from stator.cpp.dtype cimport float64
+
+from stator.errors import DTypeError, InvalidValueError
+
+CacheInfo = namedtuple("CacheInfo", ("hits", "misses", "evictions", "plans", "bytes", "limit"), module="stator._fft")
+
+
+cdef Array transformed(cpp.Transform op_code, str op, object x, object lengths, object axes, object norm):
+    cdef Array source = as_array(x, op), out
+    cdef cpp.Options options
+    cdef CppStream stream
+    cdef bytes mode
+    if norm is None:
+        norm = "backward"
+    elif not isinstance(norm, str):
+        raise DTypeError(f"norm is a {type(norm).__name__}", op=op, remedy="Use 'backward', 'ortho' or 'forward'.")
+    mode = norm.encode()
+    options.norm = string_view(<const char*>mode)
+    to_axes(lengths, options.lengths, op)
+    to_axes(axes, options.axes, op)
+    enter(source.backend, stream)
+    out = new_array(source.backend)
+    with nogil:
+        out.c = cpp.transform(op_code, source.c, options, stream)
+    return out
+
+
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The discrete Fourier transform along one axis.
+
+    n: x is truncated or padded with zeros to n points. norm: "backward" (no factor), "ortho" (1 / sqrt(n)) or "forward"
+    (1 / n). float16 and bfloat16 are computed in float32, integers in float64.
+    """
+    return transformed(cpp.fft_, "fft.fft", x, n, axis, norm)
+
+
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of fft, with the same arguments; "backward" divides by n."""
+    return transformed(cpp.ifft_, "fft.ifft", x, n, axis, norm)
+
+
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The first n // 2 + 1 points of the transform of real x, which determine the others."""
+    return transformed(cpp.rfft_, "fft.rfft", x, n, axis, norm)
+
+
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of rfft: n reals, by default 2 * (m - 1) of m points."""
+    return transformed(cpp.irfft_, "fft.irfft", x, n, axis, norm)
+
+
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The real transform of the line of which x is the half, n points; by default 2 * (m - 1) of m."""
+    return transformed(cpp.hfft_, "fft.hfft", x, n, axis, norm)
+
+
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of hfft: the first n // 2 + 1 points."""
+    return transformed(cpp.ihfft_, "fft.ihfft", x, n, axis, norm)
+
+
+def fft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
+         norm: str = "backward") -> Array:
+    """The transform along two axes."""
+    return transformed(cpp.fft2_, "fft.fft2", x, s, axes, norm)
+
+
+def ifft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
+          norm: str = "backward") -> Array:
+    """The inverse of fft2."""
+    return transformed(cpp.ifft2_, "fft.ifft2", x, s, axes, norm)
+
+
+def rfft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
+          norm: str = "backward") -> Array:
+    """The transform of real x along two axes, of which the last is halved."""
+    return transformed(cpp.rfft2_, "fft.rfft2", x, s, axes, norm)
+
+
+def irfft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
+           norm: str = "backward") -> Array:
+    """The inverse of rfft2."""
+    return transformed(cpp.irfft2_, "fft.irfft2", x, s, axes, norm)
+
+
+def fftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+         norm: str = "backward") -> Array:
+    """The transform along several axes, by default the last len(s), or all. Each is named once.
+
+    s: x is truncated or padded with zeros to these lengths; -1 keeps the axis.
+    """
+    return transformed(cpp.fftn_, "fft.fftn", x, s, axes, norm)
+
+
+def ifftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+          norm: str = "backward") -> Array:
+    """The inverse of fftn."""
+    return transformed(cpp.ifftn_, "fft.ifftn", x, s, axes, norm)
+
+
+def rfftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+          norm: str = "backward") -> Array:
+    """The transform of real x along several axes, of which the last is halved."""
+    return transformed(cpp.rfftn_, "fft.rfftn", x, s, axes, norm)
+
+
+def irfftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+           norm: str = "backward") -> Array:
+    """The inverse of rfftn. s is of the result; its last is by default 2 * (m - 1) of m points."""
+    return transformed(cpp.irfftn_, "fft.irfftn", x, s, axes, norm)
+
+
+def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """Rolls the axes (None: all) so that frequency 0 comes to the middle: one launch, any dtype."""
+    return shifted(x, axes, False)
+
+
+def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """The reverse of fftshift."""
+    return shifted(x, axes, True)
+
+
+cdef Array shifted(object x, object axes, bint back):
+    cdef str op = "fft.ifftshift" if back else "fft.fftshift"
+    cdef Array source = as_array(x, op), out
+    cdef optional[vector[int64_t]] along
+    cdef CppStream stream
+    to_axes(axes, along, op)
+    enter(source.backend, stream)
+    out = new_array(source.backend)
+    with nogil:
+        if back:
+            out.c = cpp.ifftshift(source.c, along, stream)
+        else:
+            out.c = cpp.fftshift(source.c, along, stream)
+    return out
+
+
+cdef Array frequencies(str op, bint half, object n, object d, object dtype, object device):
+    cdef Backend backend = resolve(device)
+    cdef int64_t count = to_int(n, op)
+    cdef double distance = d
+    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype)
+    cdef CppStream stream
+    cdef Array out = new_array(backend)
+    enter(backend, stream)
+    with nogil:
+        if half:
+            out.c = cpp.rfftfreq(backend.c, count, distance, code, stream)
+        else:
+            out.c = cpp.fftfreq(backend.c, count, distance, code, stream)
+    return out
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """The frequencies of fft's points, for n samples that are d apart; float64 unless dtype says otherwise."""
+    return frequencies("fft.fftfreq", False, n, d, dtype, device)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """The frequencies of rfft's points, for n samples that are d apart; float64 unless dtype says otherwise."""
+    return frequencies("fft.rfftfreq", True, n, d, dtype, device)
+
+
+def fftconvolve(a: Array, b: Array, /, mode: str = "full", *, axes: int | Sequence[int] | None = None) -> Array:
+    """scipy.signal.fftconvolve: along axes (None: all), the other axes broadcast. The result may be a view.
+
+    mode: "full", "same" (a's lengths, centred) or "valid" (where one input covers the other).
+    """
+    cdef Array first = as_array(a, "fft.fftconvolve"), second = as_array(b, "fft.fftconvolve")
+    cdef Array out = new_array(first.backend)
+    cdef optional[vector[int64_t]] along
+    cdef CppStream stream
+    cdef bytes how = mode.encode()
+    cdef string_view text = string_view(<const char*>how)
+    to_axes(axes, along, "fft.fftconvolve")
+    enter(first.backend, stream)
+    with nogil:
+        out.c = cpp.fftconvolve(first.c, second.c, text, along, stream)
+    return out
+
+
+def cache_info() -> CacheInfo:
+    """What the plan caches of all backends hold (plans, bytes), the limit of each, and their hits since the start."""
+    cdef cpp.CacheInfo info = cpp.cache_info()
+    return CacheInfo(info.hits, info.misses, info.evictions, info.plans, info.bytes, info.limit)
+
+
+def clear_cache() -> None:
+    """Drops every plan. Work in flight is not disturbed."""
+    with nogil:
+        cpp.clear_cache()
+
+
+def set_cache_limit(limit: int, /) -> None:
+    """Bytes that the plans of one stream may take; the least recently used go first. 0 keeps none."""
+    cdef int64_t size = to_int(limit, "fft.set_cache_limit")
+    if size < 0:
+        raise InvalidValueError(f"a limit of {size} bytes", op="fft.set_cache_limit", remedy="Give at least 0.")
+    with nogil:
+        cpp.set_cache_limit(<size_t>size)

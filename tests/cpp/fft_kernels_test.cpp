@@ -1,0 +1,100 @@
+// The Fourier transforms of the faithful column, through the public API: every kind of line, block of lanes and stage,
+// in two orders of blocks and threads with equal bits.
+#include <stator/backend.hpp>
+#include <stator/creation.hpp>
+#include <stator/fft.hpp>
+
+#include <cmath>
+#include <complex>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+using namespace stator;
+using Complex = std::complex<double>;
+
+std::vector<Complex> values(int64_t n) {
+  std::vector<Complex> x(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) x[size_t(i)] = {double(i * 5 % 7) - 3, double(i * 3 % 11) - 5};
+  return x;
+}
+
+std::vector<Complex> transformed(const std::vector<Complex>& x) {
+  const auto n = int64_t(x.size());
+  std::vector<Complex> y(x.size());
+  for (int64_t k = 0; k < n; ++k)
+    for (int64_t j = 0; j < n; ++j)
+      y[size_t(k)] += x[size_t(j)] * std::polar(1.0, -2 * M_PI * double(j * k % n) / double(n));
+  return y;
+}
+
+Array on_device(const Backend& be, const std::vector<Complex>& x, int64_t lines, bool real) {
+  std::vector<Complex> all;
+  std::vector<double> reals;
+  for (int64_t l = 0; l < lines; ++l)
+    for (const Complex& z : x) {
+      all.push_back(z);
+      reals.push_back(z.real());
+    }
+  const Dims shape{lines, int64_t(x.size())};
+  return real ? from_host(be, reals.data(), DType::float64, shape, contiguous_strides(shape))
+              : from_host(be, all.data(), DType::complex128, shape, contiguous_strides(shape));
+}
+
+std::vector<Complex> lines_of(const Array& a) {
+  std::vector<Complex> x(static_cast<size_t>(a.size()));
+  if (a.dtype() == DType::complex128) {
+    a.to_host(x.data());
+  } else {
+    std::vector<double> reals(x.size());
+    a.to_host(reals.data());
+    for (size_t i = 0; i < x.size(); ++i) x[i] = reals[i];
+  }
+  return x;
+}
+
+template <class F>
+void expect(const Backend& be, const std::string& name, const std::vector<Complex>& wanted, F call) {
+  testing::set_block_seed(be, 1);
+  const std::vector<Complex> got = lines_of(call());
+  testing::set_block_seed(be, 2);
+  const std::vector<Complex> again = lines_of(call());
+  bool close = true, equal = got.size() == again.size();
+  for (size_t i = 0; i < got.size(); ++i) {
+    close = close && std::abs(got[i] - wanted[i % wanted.size()]) < 1e-10 * double(wanted.size() + 10);
+    equal = equal && got[i] == again[i];
+  }
+  check(close, name.c_str());
+  check(equal, (name + ": in another order").c_str());
+}
+
+void test_lines(const Backend& be, int64_t n, int64_t lines) {
+  const std::string name = "fft of " + std::to_string(n);
+  const std::vector<Complex> x = values(n);
+  std::vector<Complex> reals;
+  for (const Complex& z : x) reals.push_back(z.real());
+  const Array a = on_device(be, x, lines, false), r = on_device(be, x, lines, true);
+  expect(be, name, transformed(x), [&] { return fft::fft(a, {.axes = std::vector<int64_t>{1}}); });
+  std::vector<Complex> half = transformed(reals);
+  half.resize(size_t(n / 2 + 1));
+  expect(be, "r" + name, half, [&] { return fft::rfft(r, {.axes = std::vector<int64_t>{1}}); });
+  const Array h = fft::rfft(r, {.axes = std::vector<int64_t>{1}});
+  expect(be, "ir" + name, reals,
+         [&] { return fft::irfft(h, {.lengths = std::vector<int64_t>{n}, .axes = std::vector<int64_t>{1}}); });
+}
+
+}  // namespace
+
+int main() {
+  const Backend be = Backend::open("cpu");
+  check(be.kernels() == "host_faithful", "the faithful column");
+  for (int64_t n : {1, 2, 8, 15, 60, 77, 130}) test_lines(be, n, 9);
+  test_lines(be, 67, 2);   // Bluestein, in whole lines
+  test_lines(be, 512, 3);  // in two stages of one block
+  test_lines(be, 289, 2);  // of a radix that has no pass of its own
+  be.close();
+  return finish();
+}
