@@ -22,6 +22,9 @@ void fill(kernels::SetsTable&);
 void fill(kernels::SparseTable&);
 void fill(kernels::LinalgTable&);
 void fill(kernels::FftTable&);
+void fill(kernels::IndexedTable&);
+void fill(kernels::CompactTable&);
+void fill(kernels::DistanceTable&);
 
 namespace {
 kernels::Table make_table() {
@@ -39,6 +42,9 @@ kernels::Table make_table() {
   fill(t.sparse);
   fill(t.linalg);
   fill(t.fft);
+  fill(t.indexed);
+  fill(t.compact);
+  fill(t.distance);
   t.set_block_seed = block_seed_setter();
   return t;
 }

@@ -2,8 +2,11 @@
 // kernel, its block size, vector and index width, and submits exactly the launches that the op table states.
 #pragma once
 
+#include "kernels/compact.hpp"
+#include "kernels/distance.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/fft.hpp"
+#include "kernels/indexed.hpp"
 #include "kernels/indexing.hpp"
 #include "kernels/movement.hpp"
 #include "kernels/linalg.hpp"
@@ -31,6 +34,9 @@ struct Table {
   SparseTable sparse;
   LinalgTable linalg;
   FftTable fft;
+  IndexedTable indexed;
+  CompactTable compact;
+  DistanceTable distance;
   void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
 };
 

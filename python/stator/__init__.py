@@ -16,8 +16,9 @@ from stator._counting import bincount, histc, histogram
 from stator._creation import arange, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from stator._device import shutdown
 from stator._dtype import DType, all_dtypes, dtype, result_type
+from stator._distance import cdist
 from stator._elementwise import clip, nan_to_num
-from stator._indexing import take
+from stator._indexing import put_along_axis, take, take_along_axis
 from stator._interop import from_dlpack
 from stator._linalg import matmul
 from stator._manipulation import (
@@ -53,6 +54,7 @@ from stator._movement import (
     tril,
     triu,
 )
+from stator._masks import compress, masked_fill, masked_scatter, masked_select, nonzero
 from stator._namespace import made
 from stator._order import argsort, kthvalue, median, mode, partition, quantile, sort, topk
 from stator._products import addmm, baddbmm, dot, einsum, kron, outer, tensordot, vecdot
@@ -65,6 +67,14 @@ from stator._sets import (
     unique_counts,
     unique_inverse,
     unique_values,
+from stator._scatter import (
+    index_add,
+    scatter,
+    scatter_add,
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_sum,
 )
 from stator._table import rows as op_table
 from stator._version import __version__
@@ -131,6 +141,7 @@ def _ops() -> SimpleNamespace:
     for row in op_table():
         place, _, name = row["call"].rpartition(".")
         if name in places.get(place, {}):
+        if place in places and name in places[place]:
             found[row["name"]] = places[place][name]
     return SimpleNamespace(**found)
 
@@ -166,10 +177,12 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to",
     "can_cast",
+    "cdist",
     "clip",
     "complex64",
     "complex128",
     "concat",
+    "compress",
     "copy",
     "cumulative_max",
     "cumulative_min",
@@ -200,6 +213,7 @@ __all__ = [
     "histc",
     "histogram",
     "iinfo",
+    "index_add",
     "inf",
     "int8",
     "int16",
@@ -213,6 +227,9 @@ __all__ = [
     "linalg",
     "linspace",
     "logcumsumexp",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
     "matmul",
     "matrix_transpose",
     "median",
@@ -224,6 +241,7 @@ __all__ = [
     "nan_to_num",
     "newaxis",
     "nn",
+    "nonzero",
     "ones",
     "ones_like",
     "op_table",
@@ -233,6 +251,7 @@ __all__ = [
     "permute_dims",
     "pi",
     "quantile",
+    "put_along_axis",
     "random",
     "ravel",
     "repeat",
@@ -241,6 +260,12 @@ __all__ = [
     "roll",
     "rot90",
     "searchsorted",
+    "scatter",
+    "scatter_add",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_sum",
     "set_default_backend",
     "shutdown",
     "sort",
@@ -251,6 +276,7 @@ __all__ = [
     "stack",
     "take",
     "tensordot",
+    "take_along_axis",
     "testing",
     "tile",
     "tri",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from stator._elementwise import gelu, gelu_backward
 from stator._generator import dropout, dropout_backward
 from stator._gradients import mean_backward, prod_backward, sum_backward
+from stator._masks import masked_fill_backward, masked_scatter_backward, masked_select_backward
 from stator._namespace import made
 from stator._nn import (
     adam_step,
@@ -33,6 +34,9 @@ __all__ = [
     "linear",
     "log_softmax",
     "log_softmax_backward",
+    "masked_fill_backward",
+    "masked_scatter_backward",
+    "masked_select_backward",
     "mean_backward",
     "prod_backward",
     "softmax",

@@ -141,8 +141,7 @@ cdef Array take_op(Array x, Array indices, object axis, object out):
     if axis is not None:
         along = optional[int64_t](to_int(axis, "take"))
     if kind_of(indices.c.dtype()) == boolean:
-        raise UnsupportedError("indexing with booleans is not supported yet", op="take",
-                               remedy="It comes with nonzero and where.")
+        raise DTypeError("indices of dtype bool", op="take", remedy="Use x[mask], or compress(mask, x, axis=...).")
     enter(x.backend, stream)
     result = new_array(x.backend)
     with nogil:

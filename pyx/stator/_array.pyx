@@ -20,6 +20,7 @@ from stator.cpp.ref cimport Dims, Int64Span
 from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
 
 include "_apply.pxi"
+include "_index.pxi"
 
 
 cdef class Array:
@@ -184,11 +185,8 @@ cdef class Array:
     def __getitem__(self, key: object) -> Array:
         cdef vector[creation.Index] index
         cdef Array out
-        if isinstance(key, Array):
-            return take_op(self, <Array>key, 0, None)
-        if isinstance(key, tuple) and any(isinstance(entry, Array) for entry in key):
-            raise UnsupportedError("an Array among other indices", op="Array.__getitem__",
-                                   remedy="Use take(x, indices, axis=...).")
+        if is_advanced(key):
+            return index_get_op(self, key)
         to_index(key, index)
         out = new_array(self.backend)
         with nogil:
@@ -200,9 +198,9 @@ cdef class Array:
         cdef CppStream stream
         cdef vector[creation.Index] index
         cdef Array source
-        if isinstance(key, Array) or isinstance(key, tuple) and any(isinstance(entry, Array) for entry in key):
-            raise UnsupportedError("assigning through an array of indices is not supported yet", op="Array.__setitem__",
-                                   remedy="It comes with put and scatter.")
+        if is_advanced(key):
+            index_put_op(self, key, value)
+            return
         to_index(key, index)
         enter(self.backend, stream)
         if isinstance(value, Array):  # its own view, after x[i] += y, is no launch

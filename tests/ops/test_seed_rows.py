@@ -9,6 +9,7 @@ import seed_rows_movement
 import seed_rows_sparse
 import seed_linalg
 import seed_rows_fft
+import seed_rows_indexing
 from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
 from reference import assert_matches, numpy_dtype, ulp_error, widen
 from seed_order import histc_1d, searchsorted_1d, topk_1d, unique_1d, unique_consecutive_1d  # noqa: F401
@@ -446,3 +447,9 @@ def test_sparse(be, row, kind):
     getattr(seed_rows_sparse, row)(be, DTYPES[kind][0])
     assert {*CORE, *DENSE, *MOVEMENT, *LINALG} == set(covered)
     assert {*CORE, *DENSE, *MOVEMENT, *FFT} == set(covered)
+    assert {*CORE, *DENSE, *MOVEMENT, *seed_rows_indexing.ROWS} == set(covered)
+
+
+@pytest.mark.parametrize(("row", "kind"), ids(seed_rows_indexing.ROWS))
+def test_indexing(be, row, kind):
+    seed_rows_indexing.TRIALS[row](be, DTYPES[kind][0])

@@ -7,6 +7,7 @@
 #include <stator/counting.hpp>
 #include <stator/creation.hpp>
 #include <stator/decompositions.hpp>
+#include <stator/distance.hpp>
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
@@ -17,6 +18,7 @@
 #include <stator/interop.hpp>
 #include <stator/libraries.hpp>
 #include <stator/linalg.hpp>
+#include <stator/masks.hpp>
 #include <stator/movement.hpp>
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
@@ -27,6 +29,7 @@
 #include <stator/reductions.hpp>
 #include <stator/ref.hpp>
 #include <stator/scans.hpp>
+#include <stator/scatter.hpp>
 #include <stator/sets.hpp>
 #include <stator/sparse.hpp>
 #include <stator/version.hpp>

@@ -1,0 +1,346 @@
+// The true places of a mask: counted tile by tile in one launch, whose last block adds the counts up; then whatever is
+// done with their ranks is a second one.
+#include "device/fault.cuh"
+#include "device/group.cuh"
+#include "device/index.cuh"
+#include "device/launch.cuh"
+#include "kernels/compact.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct CompactTuning {
+  static constexpr int block = 256;
+  static constexpr int items = 4;  // neighbours of a thread
+  static constexpr int64_t least_tile = by_column<4096, 16384>::value;
+  static constexpr int chunk = 512;  // places of the fast host at once
+};
+
+struct alignas(16) Word16 {
+  uint64_t a, b;
+};
+
+// f(a word of the item's size).
+template <class F>
+STATOR_FN void with_word(int itemsize, const F& f) {
+  switch (itemsize) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Word16{});
+  }
+}
+
+struct Tile {
+  int64_t first, end;
+};
+STATOR_FN Tile tile_of(const abi::Compact& p, int64_t block) {
+  const int64_t first = block * p.tile;
+  return {first, first + p.tile < p.size ? first + p.tile : p.size};
+}
+
+STATOR_FN int64_t offset_in(const abi::Compact& p, const int64_t* strides, int64_t linear) {
+  return p.ndim == 1 ? linear * strides[0] : offset_of(linear, p.ndim, p.shape, strides);
+}
+
+// Fast host: f(linear, mask, mask stride, count, coordinates) for pieces of rows of at most a chunk.
+template <class F>
+STATOR_FN void for_each_piece(const abi::Compact& p, const Tile& t, const F& f) {
+  const int last = p.ndim - 1;
+  int64_t c[abi::max_dims], rest = t.first;
+  for (int d = last; d >= 0; --d) {
+    c[d] = rest % p.shape[d];
+    rest /= p.shape[d];
+  }
+  for (int64_t i = t.first; i < t.end;) {
+    int64_t at = 0;
+    for (int d = 0; d <= last; ++d) at += c[d] * p.mask_strides[d];
+    const int64_t run = std::min({p.shape[last] - c[last], t.end - i, int64_t(CompactTuning::chunk)});
+    f(i, p.mask + at, p.mask_strides[last], int(run), c);
+    i += run;
+    c[last] += run;
+    for (int d = last; d > 0 && c[d] == p.shape[d]; --d) {
+      c[d] = 0;
+      ++c[d - 1];
+    }
+  }
+}
+
+STATOR_FN int64_t at_coordinates(const abi::Compact& p, const int64_t* c, const int64_t* strides) {
+  int64_t at = 0;
+  for (int d = 0; d < p.ndim; ++d) at += c[d] * strides[d];
+  return at;
+}
+
+// Fast host: the positions in a piece where the mask is true, without a branch; returns how many.
+STATOR_FN int true_places(const uint8_t* mask, int64_t stride, int count, int32_t* places) {
+  int n = 0;
+  for (int i = 0; i < count; ++i) {
+    places[n] = i;
+    n += mask[i * stride] != 0;
+  }
+  return n;
+}
+
+template <int Size>
+STATOR_KERNEL void mask_count_kernel(abi::Compact p) {
+  const Group<Size> group;
+  const Tile t = tile_of(p, group.block());
+  int64_t count = 0;
+  if constexpr (fast_host) {
+    for_each_piece(p, t, [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t*) {
+      int32_t found = 0;
+      if (stride == 1)
+        for (int i = 0; i < n; ++i) found += mask[i] != 0;
+      else
+        for (int i = 0; i < n; ++i) found += mask[i * stride] != 0;
+      count += found;
+    });
+  } else {
+    count = group.template map_reduce<int64_t>(t.end - t.first, Sum{}, [&](int64_t i) {
+      return int64_t(p.mask[offset_in(p, p.mask_strides, t.first + i)] != 0);
+    });
+  }
+  if (group.rank() == 0) p.base[group.block()] = count;
+  if (!group.last_block(p.counter, uint32_t(p.tiles))) return;
+  int64_t before = 0;
+  for (int64_t i = 0; i < p.tiles; i += Group<Size>::size) {
+    const int64_t k = i + group.rank();
+    const int64_t own = k < p.tiles ? p.base[k] : 0;
+    const int64_t through = group.inclusive_scan(own, Sum{});
+    const int64_t all = group.reduce(own, Sum{});
+    if (k < p.tiles) p.base[k] = before + through - own;
+    before += all;
+  }
+  if (group.rank() == 0) p.base[p.tiles] = before;
+}
+
+// Blocks with threads: f(linear, true?, rank) for the places of the tile.
+template <int Size, class F>
+STATOR_FN void for_each_rank(const Group<Size>& group, const abi::Compact& p, const F& f) {
+  constexpr int items = CompactTuning::items;
+  const Tile t = tile_of(p, group.block());
+  int64_t before = p.base[group.block()];
+  for (int64_t start = t.first; start < t.end; start += Size * items) {
+    const int64_t mine = start + group.rank() * items;
+    bool set[items];
+    int32_t own = 0;
+    STATOR_UNROLL()
+    for (int k = 0; k < items; ++k) {
+      set[k] = mine + k < t.end && p.mask[offset_in(p, p.mask_strides, mine + k)] != 0;
+      own += set[k];
+    }
+    const int32_t through = group.inclusive_scan(own, Sum{});
+    const int32_t all = group.reduce(own, Sum{});
+    int64_t rank = before + through - own;
+    STATOR_UNROLL()
+    for (int k = 0; k < items; ++k) {
+      if (mine + k < t.end) f(mine + k, set[k], rank);
+      rank += set[k];
+    }
+    before += all;
+  }
+}
+
+// Fills out[all, capacity) of each of `columns`.
+template <class T, int Size>
+STATOR_FN void fill_rest(const Group<Size>& group, const abi::Compact& p, int columns) {
+  const int64_t all = p.base[p.tiles], left = p.capacity - all;
+  if (left <= 0) return;
+  T value;
+  memcpy(static_cast<void*>(&value), p.fill, sizeof(T));
+  T* const out = static_cast<T*>(p.out);
+  const int64_t share = (left + group.blocks() - 1) / group.blocks();
+  const int64_t first = all + group.block() * share;
+  const int64_t n = first + share < p.capacity ? share : p.capacity - first;
+  for (int d = 0; d < columns; ++d)
+    group.for_each(n, [&](int64_t i) { out[d * p.capacity + first + i] = value; });
+}
+
+// --- the fast host: a kernel for each item size ------------------------------------------------------------------
+
+template <class Word, int Size>
+STATOR_KERNEL void select_host_kernel(abi::Compact p) {
+  const Group<Size> group;
+  const Word* const x = static_cast<const Word*>(p.x);
+  Word* const out = static_cast<Word*>(p.out);
+  int64_t rank = p.base[group.block()];
+  const int64_t step = p.x_strides[p.ndim - 1];
+  for_each_piece(p, tile_of(p, group.block()), [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
+    int32_t places[CompactTuning::chunk];
+    const Word* const from = x + at_coordinates(p, c, p.x_strides);
+    const int found = true_places(mask, stride, n, places);
+    const int64_t room = p.capacity - rank, wanted = room < found ? room : found;
+    for (int64_t k = 0; k < wanted; ++k) out[rank + k] = from[places[k] * step];
+    rank += found;
+  });
+  fill_rest<Word>(group, p, 1);
+}
+
+template <class Word, int Size>
+STATOR_KERNEL void spread_host_kernel(abi::Compact p, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const Word* const x = static_cast<const Word*>(p.x);
+  const Word* const source = static_cast<const Word*>(p.source);
+  Word* const out = static_cast<Word*>(p.out);
+  int64_t rank = p.base[group.block()];
+  const int64_t x_step = p.x_strides[p.ndim - 1], out_step = p.out_strides[p.ndim - 1];
+  for_each_piece(p, tile_of(p, group.block()), [&](int64_t i, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
+    int32_t places[CompactTuning::chunk];
+    Word* const to = out + at_coordinates(p, c, p.out_strides);
+    if (x == nullptr) {
+      for (int k = 0; k < n; ++k) to[k * out_step] = Word{};
+    } else {
+      const Word* const from = x + at_coordinates(p, c, p.x_strides);
+      for (int k = 0; k < n; ++k) to[k * out_step] = from[k * x_step];
+    }
+    const int found = true_places(mask, stride, n, places);
+    const int64_t room = p.source_size > rank ? p.source_size - rank : 0, wanted = room < found ? room : found;
+    for (int64_t k = 0; k < wanted; ++k) to[places[k] * out_step] = source[(rank + k) * p.source_stride];
+    if (wanted < found) report(slot, op, abi::Fault::index_out_of_range, i + places[wanted], rank + wanted);
+    rank += found;
+  });
+}
+
+// --- blocks with threads: a switch in one kernel -----------------------------------------------------------------
+
+template <int Size>
+STATOR_KERNEL void select_threads_kernel(abi::Compact p) {
+  const Group<Size> group;
+  for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
+    if (!set || rank >= p.capacity) return;
+    const int64_t at = offset_in(p, p.x_strides, i);
+    with_word(p.itemsize, [&]<class Word>(Word) {
+      static_cast<Word*>(p.out)[rank] = static_cast<const Word*>(p.x)[at];
+    });
+  });
+  with_word(p.itemsize, [&]<class Word>(Word) { fill_rest<Word>(group, p, 1); });
+}
+
+template <int Size>
+STATOR_KERNEL void spread_threads_kernel(abi::Compact p, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
+    const int64_t to = offset_in(p, p.out_strides, i);
+    const bool given = set && rank < p.source_size;
+    const int64_t from = given ? rank * p.source_stride : offset_in(p, p.x_strides, i);
+    const void* const source = given ? p.source : p.x;
+    with_word(p.itemsize, [&]<class Word>(Word) {
+      static_cast<Word*>(p.out)[to] = source == nullptr ? Word{} : static_cast<const Word*>(source)[from];
+    });
+    if (set && !given) report(slot, op, abi::Fault::index_out_of_range, i, rank);
+  });
+}
+
+template <int Size>
+STATOR_KERNEL void nonzero_kernel(abi::Compact p, bool columns) {
+  const Group<Size> group;
+  int64_t* const out = static_cast<int64_t*>(p.out);
+  if constexpr (fast_host) {
+    int64_t rank = p.base[group.block()];
+    const int last = p.ndim - 1;
+    for_each_piece(p, tile_of(p, group.block()),
+                   [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
+                     int32_t places[CompactTuning::chunk];
+                     const int found = true_places(mask, stride, n, places);
+                     const int64_t room = p.capacity - rank, wanted = room < found ? room : found;
+                     if (!columns) {
+                       const int64_t at = at_coordinates(p, c, p.x_strides), step = p.x_strides[last];
+                       for (int64_t k = 0; k < wanted; ++k) out[rank + k] = at + places[k] * step;
+                     }
+                     for (int d = 0; columns && d <= last; ++d) {
+                       int64_t* const column = out + d * p.capacity + rank;
+                       const int64_t at = c[d];
+                       if (d == last)
+                         for (int64_t k = 0; k < wanted; ++k) column[k] = at + places[k];
+                       else
+                         for (int64_t k = 0; k < wanted; ++k) column[k] = at;
+                     }
+                     rank += found;
+                   });
+  } else {
+    for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
+      if (!set || rank >= p.capacity) return;
+      if (!columns) {
+        out[rank] = offset_in(p, p.x_strides, i);
+        return;
+      }
+      for (int d = p.ndim - 1; d >= 0; --d) {
+        const int64_t rest = i / p.shape[d];
+        out[d * p.capacity + rank] = i - rest * p.shape[d];
+        i = rest;
+      }
+    });
+  }
+  fill_rest<int64_t>(group, p, columns ? p.ndim : 1);
+}
+
+int64_t tile(int64_t size) {
+  const int64_t share = ceil_div(size, kernels::CompactTable::most_tiles);
+  return std::max(CompactTuning::least_tile, ceil_div(share, 1024) * 1024);
+}
+
+void count(const abi::Queue& q, const abi::Compact& p) {
+  launch(q, "mask_count", mask_count_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, p);
+}
+
+template <template <class> class Kernel>
+auto host_kernel(int itemsize) {
+  switch (itemsize) {
+    case 1: return Kernel<uint8_t>::value;
+    case 2: return Kernel<uint16_t>::value;
+    case 4: return Kernel<uint32_t>::value;
+    case 8: return Kernel<uint64_t>::value;
+    default: return Kernel<Word16>::value;
+  }
+}
+template <class Word>
+struct SelectHost {
+  static constexpr auto value = select_host_kernel<Word, CompactTuning::block>;
+};
+template <class Word>
+struct SpreadHost {
+  static constexpr auto value = spread_host_kernel<Word, CompactTuning::block>;
+};
+
+template <bool Fast>
+void select(const abi::Queue& q, const abi::Compact& p) {
+  auto kernel = [&] {
+    if constexpr (Fast)
+      return host_kernel<SelectHost>(p.itemsize);
+    else
+      return select_threads_kernel<CompactTuning::block>;
+  }();
+  launch(q, "mask_select", kernel, {p.tiles, CompactTuning::block}, p);
+}
+
+template <bool Fast>
+void spread(const abi::Queue& q, const abi::Compact& p) {
+  auto kernel = [&] {
+    if constexpr (Fast)
+      return host_kernel<SpreadHost>(p.itemsize);
+    else
+      return spread_threads_kernel<CompactTuning::block>;
+  }();
+  launch(q, "mask_spread", kernel, {p.tiles, CompactTuning::block}, p, q.slot, q.op);
+}
+
+void nonzero(const abi::Queue& q, const abi::Compact& p, bool columns) {
+  launch(q, "nonzero", nonzero_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, p, columns);
+}
+
+}  // namespace
+
+void fill(kernels::CompactTable& table) {
+  table.tile = tile;
+  table.count = count;
+  table.select = select<fast_host>;
+  table.spread = spread<fast_host>;
+  table.nonzero = nonzero;
+}
+
+}  // namespace stator::STATOR_COLUMN

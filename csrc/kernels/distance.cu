@@ -1,0 +1,144 @@
+// Pairwise distances: differences are taken before they are squared, so that near points keep their digits. A block
+// computes a tile of pairs from features that pass through shared memory.
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "kernels/distance.hpp"
+
+#include <cmath>
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct DistanceTuning {
+  static constexpr int block = 256;
+  static constexpr int rows = 32, cols = 64;  // of a tile
+  static constexpr int features = 32;         // at once
+};
+
+struct CountNorm {
+  template <class T>
+  STATOR_FN T add(T sum, T d, T) const { return sum + (d != T(0) ? T(1) : T(0)); }
+  template <class T>
+  STATOR_FN T merge(T a, T b) const { return a + b; }
+  template <class T>
+  STATOR_FN T finish(T sum, T) const { return sum; }
+};
+struct OneNorm : CountNorm {
+  template <class T>
+  STATOR_FN T add(T sum, T d, T) const { return sum + (d < T(0) ? -d : d); }
+};
+struct TwoNorm : CountNorm {
+  template <class T>
+  STATOR_FN T add(T sum, T d, T) const { return sum + d * d; }
+  template <class T>
+  STATOR_FN T finish(T sum, T) const { return sqrt(sum); }
+};
+struct LargestNorm : CountNorm {
+  template <class T>
+  STATOR_FN T add(T sum, T d, T) const { return merge(d < T(0) ? -d : d, sum); }
+  template <class T>
+  STATOR_FN T merge(T a, T b) const { return ((a > b) | (a != a)) ? a : b; }
+};
+struct GeneralNorm : CountNorm {
+  template <class T>
+  STATOR_FN T add(T sum, T d, T p) const { return sum + pow(d < T(0) ? -d : d, p); }
+  template <class T>
+  STATOR_FN T finish(T sum, T p) const { return pow(sum, T(1) / p); }
+};
+
+template <class T>
+struct DistanceTile {
+  T a[DistanceTuning::features][DistanceTuning::rows + 1], b[DistanceTuning::features][DistanceTuning::cols];
+};
+
+template <class T, class Norm, int Size>
+STATOR_KERNEL void distance_kernel(abi::Distance p) {
+  using Tune = DistanceTuning;
+  constexpr int I = Tune::rows, J = Tune::cols, K = Tune::features, mine = I * J / Group<Size>::size;
+  const Group<Size> group;
+  const Norm norm;
+  const T power = T(p.p);
+  const int64_t row_tiles = (p.rows + I - 1) / I, col_tiles = (p.cols + J - 1) / J;
+  const int64_t batch = group.block() / (row_tiles * col_tiles), tile = group.block() % (row_tiles * col_tiles);
+  const int64_t first_row = tile / col_tiles * I, first_col = tile % col_tiles * J;
+  const T* const a = static_cast<const T*>(p.a) + batch * p.a_strides[0];
+  const T* const b = static_cast<const T*>(p.b) + batch * p.b_strides[0];
+  DistanceTile<T>& shared = group.template shared<DistanceTile<T>>();
+  // Pair n of a thread is n * size + rank of the tile.
+  T total[mine];
+  for (int n = 0; n < mine; ++n) total[n] = T(0);
+  for (int64_t k0 = 0; k0 < p.features; k0 += K) {
+    const int depth = p.features - k0 < K ? int(p.features - k0) : K;
+    group.sync();
+    group.for_each(I * K, [&](int64_t at) {
+      const int64_t i = at / K, k = at % K, row = first_row + i;
+      shared.a[k][i] = k < depth && row < p.rows ? a[row * p.a_strides[1] + (k0 + k) * p.a_strides[2]] : T(0);
+    });
+    group.for_each(J * K, [&](int64_t at) {
+      const int64_t j = at / K, k = at % K, col = first_col + j;
+      shared.b[k][j] = k < depth && col < p.cols ? b[col * p.b_strides[1] + (k0 + k) * p.b_strides[2]] : T(0);
+    });
+    group.sync();
+    if constexpr (fast_host) {
+      const int rows = p.rows - first_row < I ? int(p.rows - first_row) : I;
+      for (int i = 0; i < rows; ++i) {
+        T part[J];
+        for (int j = 0; j < J; ++j) part[j] = T(0);
+        for (int k = 0; k < depth; ++k) {
+          const T x = shared.a[k][i];
+          for (int j = 0; j < J; ++j) part[j] = norm.add(part[j], x - shared.b[k][j], power);
+        }
+        for (int j = 0; j < J; ++j) total[i * J + j] = norm.merge(total[i * J + j], part[j]);
+      }
+    } else {
+      T part[mine];
+      STATOR_UNROLL()
+      for (int n = 0; n < mine; ++n) part[n] = T(0);
+      const int j = group.rank() % J, i = group.rank() / J;
+      for (int k = 0; k < depth; ++k) {
+        const T y = shared.b[k][j];
+        STATOR_UNROLL()
+        for (int n = 0; n < mine; ++n) part[n] = norm.add(part[n], shared.a[k][i + n * (Size / J)] - y, power);
+      }
+      STATOR_UNROLL()
+      for (int n = 0; n < mine; ++n) total[n] = norm.merge(total[n], part[n]);
+    }
+  }
+  T* const out = static_cast<T*>(p.out) + batch * p.rows * p.cols;
+  STATOR_UNROLL()
+  for (int n = 0; n < mine; ++n) {
+    const int at = n * Group<Size>::size + group.rank();
+    const int64_t row = first_row + at / J, col = first_col + at % J;
+    if (row < p.rows && col < p.cols) out[row * p.cols + col] = norm.finish(total[n], power);
+  }
+}
+
+template <class T, class Norm>
+void launch_distance(const abi::Queue& q, const abi::Distance& p) {
+  using Tune = DistanceTuning;
+  const int64_t blocks = p.batch * ceil_div(p.rows, Tune::rows) * ceil_div(p.cols, Tune::cols);
+  launch(q, "cdist", distance_kernel<T, Norm, Tune::block>, {blocks, Tune::block}, p);
+}
+
+template <class T>
+void cdist_as(const abi::Queue& q, const abi::Distance& p) {
+  if (p.p == 0) return launch_distance<T, CountNorm>(q, p);
+  if (p.p == 1) return launch_distance<T, OneNorm>(q, p);
+  if (p.p == 2) return launch_distance<T, TwoNorm>(q, p);
+  if (std::isinf(p.p)) return launch_distance<T, LargestNorm>(q, p);
+  return launch_distance<T, GeneralNorm>(q, p);
+}
+
+void cdist(const abi::Queue& q, const abi::Distance& p) {
+  if (p.dtype == DType::float32)
+    cdist_as<float>(q, p);
+  else
+    cdist_as<double>(q, p);
+}
+
+}  // namespace
+
+void fill(kernels::DistanceTable& table) { table.cdist = cdist; }
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,193 @@
+// From places of an abi::Indexed space to offsets: place by place where blocks have threads, chunk by chunk on the fast
+// host, where each loop is over one dtype and vectorises.
+#pragma once
+
+#include "device/convert.cuh"
+#include "device/fault.cuh"
+#include "device/group.cuh"
+#include "device/index.cuh"
+#include "kernels/indexed.hpp"
+
+#include <limits>
+
+namespace stator::STATOR_COLUMN {
+
+struct alignas(16) IndexedWord16 {
+  uint64_t a, b;
+};
+
+// f(pointers to words of the item's size): a switch in one kernel in the place of a kernel for each size.
+template <class F>
+STATOR_FN void with_word(int itemsize, const F& f) {
+  switch (itemsize) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(IndexedWord16{});
+  }
+}
+
+inline constexpr int64_t no_place = std::numeric_limits<int64_t>::min();
+
+// Index i of an integer dtype; uint64 beyond 2^63 comes out negative.
+STATOR_FN int64_t load_index(const void* base, DType d, int64_t i) {
+  const int size = itemsize(d);
+  const bool is_signed = in(d, dtypes::signed_integers);
+  if (size == 8) return static_cast<const int64_t*>(base)[i];
+  const uint32_t bits = size == 4   ? static_cast<const uint32_t*>(base)[i]
+                        : size == 2 ? static_cast<const uint16_t*>(base)[i]
+                                    : static_cast<const uint8_t*>(base)[i];
+  const int unused = 32 - 8 * size;
+  return is_signed ? int64_t(int32_t(bits << unused) >> unused) : int64_t(bits);
+}
+
+// What an entry adds for the index at `at`, or no_place and a report.
+STATOR_FN int64_t entry_offset(const abi::IndexEntry& e, int64_t at, const abi::ErrorSlot& slot, uint16_t op,
+                               int64_t position) {
+  const int64_t value = load_index(e.data, e.dtype, at);
+  if (e.raw) return value;
+  const bool huge = e.dtype == DType::uint64 && value < 0;
+  const int64_t index = value < 0 && !huge ? value + e.extent : value;
+  if (!huge && index >= 0 && index < e.extent) return index * e.step;
+  report(slot, op, abi::Fault::index_out_of_range, position, value);
+  return no_place;
+}
+
+struct IndexedPlace {
+  int64_t x, other;  // x is no_place where an index is outside
+};
+
+// What divides by the extents of a space. One kernel takes spaces of any size: a variant for each would be twice the code.
+struct IndexedExtents {
+  FastDivmod fast[abi::max_dims];
+  bool narrow;  // the size fits 31 bits
+
+  explicit IndexedExtents(const abi::Indexed& p) : narrow(p.size < (int64_t(1) << 31)) {
+    for (int d = 0; d < p.ndim && narrow; ++d) fast[d] = FastDivmod(int32_t(p.shape[d]));
+  }
+  // `rest` becomes the quotient by extent d; the coordinate.
+  STATOR_FN int64_t coordinate(const abi::Indexed& p, int d, int64_t& rest) const {
+    if (narrow) {
+      int32_t c;
+      rest = fast[d].divmod(int32_t(rest), c);
+      return c;
+    }
+    const int64_t quotient = rest / p.shape[d], c = rest - quotient * p.shape[d];
+    rest = quotient;
+    return c;
+  }
+};
+
+STATOR_FN IndexedPlace place_of(const abi::Indexed& p, const IndexedExtents& extents, int64_t linear,
+                                const abi::ErrorSlot& slot, uint16_t op) {
+  int64_t x = 0, other = 0, at = 0, rest = linear;
+  for (int d = p.ndim - 1; d >= 0; --d) {
+    const int64_t c = d > 0 ? extents.coordinate(p, d, rest) : rest;
+    x += c * p.x_strides[d];
+    other += c * p.other_strides[d];
+    at += c * p.entries[0].strides[d];
+  }
+  for (int k = 0; k < p.entry_count && x != no_place; ++k) {
+    if (k > 0) {
+      at = 0;
+      rest = linear;
+      for (int d = p.ndim - 1; d > 0; --d) at += extents.coordinate(p, d, rest) * p.entries[k].strides[d];
+      at += rest * p.entries[k].strides[0];
+    }
+    const int64_t more = entry_offset(p.entries[k], at, slot, op, linear);
+    x = more == no_place ? no_place : x + more;
+  }
+  return {x, other};
+}
+
+// Fast host. offsets[i] += what the entry adds for index `at + i * stride`; the first index outside is reported.
+template <class I>
+STATOR_FN void add_entry_typed(const abi::IndexEntry& e, const I* indices, int64_t stride, int count, int64_t* offsets,
+                               const abi::ErrorSlot& slot, uint16_t op, int64_t position) {
+  const int64_t extent = e.extent, step = e.step;
+  int64_t bad = 0;
+  for (int i = 0; i < count; ++i) {
+    const int64_t wide = int64_t(indices[i * stride]);
+    const int64_t index = std::is_signed_v<I> && wide < 0 ? wide + extent : wide;
+    const bool good = uint64_t(index) < uint64_t(extent);
+    offsets[i] = (offsets[i] != no_place) & good ? offsets[i] + index * step : no_place;
+    bad += !good;
+  }
+  for (int i = 0; bad > 0 && i < count; ++i) {
+    const int64_t wide = int64_t(indices[i * stride]);
+    if (uint64_t(std::is_signed_v<I> && wide < 0 ? wide + extent : wide) < uint64_t(extent)) continue;
+    report(slot, op, abi::Fault::index_out_of_range, position + i, wide);
+    bad = 0;
+  }
+}
+STATOR_CALL void add_entry(const abi::IndexEntry& e, int64_t at, int64_t stride, int count, int64_t* offsets,
+                           const abi::ErrorSlot& slot, uint16_t op, int64_t position) {
+  if (e.raw) {
+    const int64_t* raw = static_cast<const int64_t*>(e.data) + at;
+    for (int i = 0; i < count; ++i) offsets[i] = offsets[i] == no_place ? no_place : offsets[i] + raw[i * stride];
+    return;
+  }
+#define STATOR_CASE(name, type)                                                                                   \
+  case DType::name:                                                                                               \
+    if constexpr (std::is_integral_v<type>)                                                                       \
+      add_entry_typed(e, static_cast<const type*>(e.data) + at, stride, count, offsets, slot, op, position); \
+    return;
+  STATOR_DTYPE_SWITCH(e.dtype, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+inline constexpr int indexed_chunk = 512;
+
+// Fast host: calls along(x, other, other_stride, count) for runs of places whose x offsets step by `x_stride`, and
+// scattered(offsets, other, other_stride, count) for others; a run of which an index is outside has x = no_place.
+template <class Along, class Scattered>
+STATOR_FN void for_each_place(const abi::Indexed& p, int64_t first, int64_t n, const abi::ErrorSlot& slot, uint16_t op,
+                              const Along& along, const Scattered& scattered) {
+  const int last = p.ndim - 1;
+  int64_t c[abi::max_dims], at[abi::Indexed::most_entries];
+  int64_t rest = first;
+  for (int d = last; d >= 0; --d) {
+    c[d] = rest % p.shape[d];
+    rest /= p.shape[d];
+  }
+  bool constant = true;
+  for (int k = 0; k < p.entry_count; ++k) constant = constant && p.entries[k].strides[last] == 0;
+  int64_t offsets[indexed_chunk];
+  for (int64_t done = 0; done < n;) {
+    int64_t x = 0, other = 0;
+    for (int k = 0; k < p.entry_count; ++k) at[k] = 0;
+    for (int d = 0; d <= last; ++d) {
+      x += c[d] * p.x_strides[d];
+      other += c[d] * p.other_strides[d];
+      for (int k = 0; k < p.entry_count; ++k) at[k] += c[d] * p.entries[k].strides[d];
+    }
+    const int64_t run = p.shape[last] - c[last] < n - done ? p.shape[last] - c[last] : n - done;
+    const int64_t other_stride = p.other_strides[last];
+    if (constant) {
+      for (int k = 0; k < p.entry_count && x != no_place; ++k) {
+        const int64_t more = entry_offset(p.entries[k], at[k], slot, op, first + done);
+        x = more == no_place ? no_place : x + more;
+      }
+      along(x, other, other_stride, run);
+    } else {
+      for (int64_t i = 0; i < run; i += indexed_chunk) {
+        const int count = run - i < indexed_chunk ? int(run - i) : indexed_chunk;
+        for (int j = 0; j < count; ++j) offsets[j] = x + (i + j) * p.x_strides[last];
+        for (int k = 0; k < p.entry_count; ++k) {
+          const int64_t stride = p.entries[k].strides[last];
+          add_entry(p.entries[k], at[k] + i * stride, stride, count, offsets, slot, op, first + done + i);
+        }
+        scattered(offsets, other + i * other_stride, other_stride, count);
+      }
+    }
+    done += run;
+    c[last] += run;
+    for (int d = last; d > 0 && c[d] == p.shape[d]; --d) {
+      c[d] = 0;
+      ++c[d - 1];
+    }
+  }
+}
+
+}  // namespace stator::STATOR_COLUMN

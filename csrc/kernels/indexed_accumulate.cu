@@ -1,0 +1,177 @@
+// Sums, products and extremes gathered into an array through indices.
+#include "device/atomic_update.cuh"
+#include "device/functional.cuh"
+#include "device/launch.cuh"
+#include "kernels/indexed_host.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct AccumulateTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = 1024;          // places of a block with threads
+  static constexpr int64_t alone = 32768;    // fewer places than this stay with one host thread
+  static constexpr int64_t owners = 65536;   // threads that walk in order
+  static constexpr int64_t most_parts = 1024;
+};
+
+template <class T>
+STATOR_FN T combine(abi::Accumulation how, T a, T b) {
+  switch (how) {
+    case abi::Accumulation::add: return Sum{}(a, b);
+    case abi::Accumulation::multiply: return Product{}(a, b);
+    case abi::Accumulation::minimum: return Min{}(a, b);
+    default: return Max{}(a, b);
+  }
+}
+
+// --- blocks with threads -----------------------------------------------------------------------------------------
+
+template <class T, int Size>
+STATOR_KERNEL void accumulate_atomic_kernel(abi::Indexed p, IndexedExtents extents, abi::Accumulation how,
+                                            abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const int64_t first = group.block() * AccumulateTuning::tile;
+  const int64_t n = p.size - first < AccumulateTuning::tile ? p.size - first : AccumulateTuning::tile;
+  T* const x = static_cast<T*>(p.x);
+  group.for_each(n, [&](int64_t i) {
+    const IndexedPlace at = place_of(p, extents, first + i, slot, op);
+    if (at.x == no_place) return;
+    const T value = p.other == nullptr ? *reinterpret_cast<const T*>(p.value)
+                                       : load_one<T>(p.other, p.other_dtype, at.other);
+    if (how == abi::Accumulation::add)
+      atomic_add(x + at.x, value);
+    else
+      atomic_update(x + at.x, [=](T old) { return combine(how, old, value); });
+  });
+}
+
+// A thread owns the offsets of one part of x at one place of the axes that x steps along, and walks the other axes in
+// row-major order.
+template <class T, int Size>
+STATOR_KERNEL void accumulate_in_order_kernel(abi::Indexed p, IndexedExtents extents, abi::Accumulation how,
+                                              int64_t kept, int64_t parts, abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const int64_t owner = group.block() * Size + group.rank();
+  if (owner >= kept * parts) return;
+  const int64_t part = owner / kept, share = (p.x_end - p.x_begin + parts - 1) / parts;
+  const int64_t begin = p.x_begin + part * share, end = part + 1 == parts ? p.x_end : begin + share;
+  T* const x = static_cast<T*>(p.x);
+  for (int64_t w = 0; w < p.size / kept; ++w) {
+    int64_t walked = w, rest = owner % kept, linear = 0, scale = 1;
+    for (int d = p.ndim - 1; d >= 0; --d) {
+      int64_t& from = p.x_strides[d] == 0 ? walked : rest;
+      linear += from % p.shape[d] * scale;
+      from /= p.shape[d];
+      scale *= p.shape[d];
+    }
+    const IndexedPlace at = place_of(p, extents, linear, slot, op);
+    if (at.x == no_place || at.x < begin || at.x >= end) continue;
+    const T value = p.other == nullptr ? *reinterpret_cast<const T*>(p.value)
+                                       : load_one<T>(p.other, p.other_dtype, at.other);
+    x[at.x] = combine(how, x[at.x], value);
+  }
+}
+
+// --- the fast host -----------------------------------------------------------------------------------------------
+
+template <class T>
+STATOR_CALL void load_values(T* STATOR_RESTRICT out, const abi::Indexed& p, int64_t from, int64_t stride, int count) {
+  if (p.other == nullptr) {
+    for (int i = 0; i < count; ++i) out[i] = *reinterpret_cast<const T*>(p.value);
+    return;
+  }
+#define STATOR_CASE(name, type)                                                               \
+  case DType::name: {                                                                         \
+    const type* const at = static_cast<const type*>(p.other) + from;                          \
+    if (stride == 1)                                                                          \
+      for (int i = 0; i < count; ++i) out[i] = convert<T>(at[i]);                             \
+    else                                                                                      \
+      for (int i = 0; i < count; ++i) out[i] = convert<T>(at[i * stride]);                    \
+    return;                                                                                   \
+  }
+  STATOR_DTYPE_SWITCH(p.other_dtype, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+template <class T, class Op>
+STATOR_FN void accumulate_places(const abi::Indexed& p, int64_t begin, int64_t end, Op op, const abi::ErrorSlot& slot,
+                                 uint16_t id) {
+  T* const x = static_cast<T*>(p.x);
+  const int64_t step = p.x_strides[p.ndim - 1];
+  T values[indexed_chunk];
+  for_each_place(
+      p, 0, p.size, slot, id,
+      [&](int64_t to, int64_t from, int64_t stride, int64_t count) {
+        if (to < begin || to >= end) return;
+        for (int64_t i = 0; i < count; i += indexed_chunk) {
+          const int n = count - i < indexed_chunk ? int(count - i) : indexed_chunk;
+          load_values(values, p, from + i * stride, stride, n);
+          T* const out = x + to + i * step;
+          if (step == 1) {
+            for (int j = 0; j < n; ++j) out[j] = op(out[j], values[j]);
+          } else if (step == 0) {
+            T total = *out;
+            for (int j = 0; j < n; ++j) total = op(total, values[j]);
+            *out = total;
+          } else {
+            for (int j = 0; j < n; ++j) out[j * step] = op(out[j * step], values[j]);
+          }
+        }
+      },
+      [&](const int64_t* to, int64_t from, int64_t stride, int count) {
+        load_values(values, p, from, stride, count);
+        for (int i = 0; i < count; ++i)
+          if (to[i] >= begin && to[i] < end) x[to[i]] = op(x[to[i]], values[i]);
+      });
+}
+
+template <class T, int Size>
+STATOR_KERNEL void accumulate_host_kernel(abi::Indexed p, abi::Accumulation how, int axis, abi::ErrorSlot slot,
+                                          uint16_t op) {
+  const Group<Size> group;
+  const HostShare s = host_share(p, axis, group.block(), group.blocks());
+  switch (how) {
+    case abi::Accumulation::add: return accumulate_places<T>(s.part, s.begin, s.end, Sum{}, slot, op);
+    case abi::Accumulation::multiply: return accumulate_places<T>(s.part, s.begin, s.end, Product{}, slot, op);
+    case abi::Accumulation::minimum: return accumulate_places<T>(s.part, s.begin, s.end, Min{}, slot, op);
+    case abi::Accumulation::maximum: return accumulate_places<T>(s.part, s.begin, s.end, Max{}, slot, op);
+  }
+}
+
+template <class T>
+void accumulate_as(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation how, bool in_order) {
+  using Tune = AccumulateTuning;
+  const char* name = "accumulate";
+  if constexpr (fast_host) {
+    const HostSplit split = split_writes(*q.limits, p, Tune::alone);
+    launch(q, name, accumulate_host_kernel<T, Tune::block>, {split.blocks, Tune::block}, p, how, split.axis, q.slot,
+           q.op);
+  } else if (in_order) {
+    int64_t kept = 1;
+    for (int d = 0; d < p.ndim; ++d) kept *= p.x_strides[d] == 0 ? 1 : p.shape[d];
+    const int64_t parts = std::clamp<int64_t>(
+        Tune::owners / kept, 1, std::min(Tune::most_parts, std::max<int64_t>(1, p.x_end - p.x_begin)));
+    launch(q, "accumulate_in_order", accumulate_in_order_kernel<T, Tune::block>,
+           {ceil_div(kept * parts, Tune::block), Tune::block}, p, IndexedExtents(p), how, kept, parts, q.slot, q.op);
+  } else {
+    launch(q, name, accumulate_atomic_kernel<T, Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
+           IndexedExtents(p), how, q.slot, q.op);
+  }
+}
+
+void accumulate(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation how, bool in_order) {
+  switch (p.x_dtype) {
+    case DType::int32: return accumulate_as<int32_t>(q, p, how, in_order);
+    case DType::int64: return accumulate_as<int64_t>(q, p, how, in_order);
+    case DType::uint64: return accumulate_as<uint64_t>(q, p, how, in_order);
+    case DType::float32: return accumulate_as<float>(q, p, how, in_order);
+    default: return accumulate_as<double>(q, p, how, in_order);
+  }
+}
+
+}  // namespace
+
+void fill_accumulate(kernels::IndexedTable& table) { table.accumulate = accumulate; }
+
+}  // namespace stator::STATOR_COLUMN

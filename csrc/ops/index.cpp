@@ -1,0 +1,285 @@
+// x[index] with arrays and masks among the entries, read and written.
+#include "core/op_call.hpp"
+#include "core/overlap.hpp"
+#include "ops/collapse.hpp"
+#include "ops/indexed_plan.hpp"
+#include "ops/scalar.hpp"
+
+#include <stator/elementwise.hpp>
+#include <stator/indexing.hpp>
+#include <stator/masks.hpp>
+
+#include <array>
+#include <cstring>
+
+namespace stator {
+namespace {
+
+// One array, mask or number that indexes axes [axis, axis + axes) of the view.
+struct Advanced {
+  const ArrayIndex* entry;
+  int axis, axes;
+};
+
+// The index taken apart: `view` is x with the slices applied and the axes of arrays whole.
+struct Plan {
+  Array view;
+  std::vector<Advanced> advanced;
+  std::vector<bool> indexed;  // an entry an axis of the view
+  int before = 0;             // kept axes before the indexed ones in the result
+};
+
+bool is_mask(const ArrayIndex& i) { return i.array && i.array.dtype() == DType::bool_; }
+bool is_basic(const ArrayIndex& i) { return !i.array && !i.is_boolean; }
+bool is_integer_entry(const ArrayIndex& i) { return is_basic(i) && i.basic.type == Index::Type::integer; }
+int axes_of(const ArrayIndex& i) {
+  if (i.is_boolean) return 0;
+  if (i.array) return is_mask(i) ? i.array.ndim() : 1;
+  return i.basic.type == Index::Type::integer || i.basic.type == Index::Type::slice;
+}
+
+Plan make_plan(const OpCall& call, const Array& x, std::span<const ArrayIndex> index) {
+  const std::string op(call.name());
+  Plan plan;
+  std::vector<Index> basic;
+  int consumed = 0, ellipses = 0;
+  for (const ArrayIndex& i : index) {
+    if (i.array) require_backend(call, i.array);
+    if (i.array && !is_mask(i)) require_indices(op, i.array);
+    consumed += axes_of(i);
+    ellipses += is_basic(i) && i.basic.type == Index::Type::ellipsis;
+  }
+  if (ellipses > 1) throw IndexError(op, "more than one ellipsis", "Write ... once");
+  if (consumed > x.ndim())
+    throw IndexError(op, "indices of " + std::to_string(consumed) + " axes for shape " + str(x.shape()),
+                     "Index each axis once");
+  const int rest = x.ndim() - consumed;
+  Index whole;
+  whole.type = Index::Type::slice;
+  int axis = 0, own = 0;  // of the view, of x
+  bool contiguous = true, parted = false;
+  const auto keep = [&](int count) { plan.indexed.insert(plan.indexed.end(), size_t(count), false); };
+  for (const ArrayIndex& i : index) {
+    const int count = axes_of(i);
+    if (is_basic(i) && !is_integer_entry(i)) {
+      const int shown = i.basic.type == Index::Type::ellipsis ? rest : 1;
+      basic.push_back(i.basic);
+      keep(shown);
+      axis += shown;
+      own += i.basic.type == Index::Type::ellipsis ? rest : count;
+      parted = parted || !plan.advanced.empty();
+      continue;
+    }
+    // As NumPy has it, integers beside arrays are arrays too.
+    if (parted) contiguous = false;
+    if (plan.advanced.empty()) plan.before = axis;
+    plan.advanced.push_back({&i, axis, count});
+    for (int k = 0; k < count; ++k) {
+      if (is_mask(i) && i.array.shape()[k] != x.shape()[own + k])
+        throw ShapeError(op,
+                         "a mask of shape " + str(i.array.shape()) + " for axis " + std::to_string(own) +
+                             " of an array of shape " + str(x.shape()),
+                         "a mask has the extents of the axes that it indexes");
+      basic.push_back(whole);
+      plan.indexed.push_back(true);
+    }
+    axis += count;
+    own += count;
+  }
+  if (ellipses == 0) keep(rest);
+  if (!contiguous) plan.before = 0;
+  plan.view = getitem(x, basic);
+  return plan;
+}
+
+// The offsets, in elements from the view's first, of a mask's true places. Synchronises.
+Array mask_offsets(OpCall& call, const Array& view, const Advanced& a, const Stream& stream) {
+  const Array& mask = a.entry->array;
+  if (mask.size() == 0) return call.empty(Dims{0}, DType::int64);
+  Dims strides;
+  for (int k = 0; k < a.axes; ++k) strides.push_back(view.strides()[a.axis + k]);
+  Ranks ranks = count_true(call, mask, mask.strides(), mask.shape(), &strides, nullptr);
+  ranks.p.capacity = read_count(ranks, stream);
+  Array offsets = call.empty(Dims{ranks.p.capacity}, DType::int64);
+  if (offsets.size() == 0) return offsets;
+  ranks.p.out = offsets.data_ptr();
+  call.writes(offsets);
+  call.kernels().compact.nonzero(call.queue(), ranks.p, false);
+  return offsets;
+}
+
+// The space of a plan's result, how the view steps along it, and the index arrays over it.
+struct Space {
+  Dims shape, x_strides;
+  std::vector<IndexUse> uses;
+  Array x;  // the view, moved by the integers
+};
+
+// written: index arrays that share memory with it are copied first.
+Space make_space(OpCall& call, const Plan& plan, const Array* written, const Stream& stream) {
+  const std::string op(call.name());
+  Space s;
+  int64_t offset = plan.view.offset();
+  Dims common;
+  std::vector<Dims> shapes;
+  for (const Advanced& a : plan.advanced) {
+    if (is_integer_entry(*a.entry)) {
+      const int64_t n = plan.view.shape()[a.axis], at = a.entry->basic.start;
+      if (at < -n || at >= n)
+        throw IndexError(op, "index " + std::to_string(at) + " for an axis of extent " + std::to_string(n),
+                         "Indices of an axis of n elements are from -n to n - 1");
+      offset += (at < 0 ? at + n : at) * plan.view.strides()[a.axis];
+      continue;
+    }
+    if (a.entry->is_boolean) {
+      common = broadcast_shapes(op, common, Dims{a.entry->boolean ? 1 : 0});
+      continue;
+    }
+    IndexUse use;
+    use.raw = is_mask(*a.entry);
+    use.indices = use.raw ? mask_offsets(call, plan.view, a, stream) : a.entry->array;
+    if (!use.raw) {
+      if (written && may_overlap(use.indices, *written)) use.indices = copy(use.indices, stream);
+      use.extent = plan.view.shape()[a.axis];
+      use.step = plan.view.strides()[a.axis];
+    }
+    common = broadcast_shapes(op, common, use.indices.shape());
+    s.uses.push_back(std::move(use));
+  }
+  if (int(s.uses.size()) > abi::Indexed::most_entries)
+    throw UnsupportedError(op, std::to_string(s.uses.size()) + " arrays of indices", "index in two steps");
+  const auto place = [&](int64_t extent, int64_t stride) {
+    s.shape.push_back(extent);
+    s.x_strides.push_back(stride);
+  };
+  int kept = 0;
+  const auto place_common = [&] {
+    for (int64_t extent : common) place(extent, 0);
+  };
+  if (plan.before == 0) place_common();
+  for (size_t d = 0; d < plan.indexed.size(); ++d) {
+    if (plan.indexed[d]) continue;
+    place(plan.view.shape()[int(d)], plan.view.strides()[int(d)]);
+    if (++kept == plan.before) place_common();
+  }
+  for (IndexUse& use : s.uses) {
+    const Dims own = broadcast_strides(op, use.indices, common);
+    use.strides = Dims(s.shape.size());
+    for (int d = 0; d < own.size(); ++d) use.strides[plan.before + d] = own[d];
+  }
+  s.x = Array(plan.view.buffer(), plan.view.dtype(), plan.view.shape(), plan.view.strides(), offset);
+  return s;
+}
+
+// The one mask of an index that has no other array; null where there are more.
+const Advanced* only_mask(const Plan& plan) {
+  return plan.advanced.size() == 1 && is_mask(*plan.advanced[0].entry) && plan.advanced[0].axes > 0 ? &plan.advanced[0]
+                                                                                                  : nullptr;
+}
+
+// A mask over the axes of the view that it indexes, broadcast along the others.
+Array mask_of_view(const Plan& plan, const Advanced& a) {
+  const Array& mask = a.entry->array;
+  Dims strides(plan.view.ndim());
+  for (int k = 0; k < a.axes; ++k) strides[a.axis + k] = mask.strides()[k];
+  return Array(mask.buffer(), DType::bool_, plan.view.shape(), strides, mask.offset());
+}
+
+// view = number where the mask is true, in place and in one launch.
+void fill_where(OpCall& call, const Array& view, const Array& mask, const Array* value, const Scalar& number) {
+  unsigned char bytes[16] = {};
+  if (!value) {
+    encode(call.name(), number, view.dtype(), bytes);
+    widen(view.dtype(), bytes);
+  }
+  if (view.size() == 0) return;
+  const std::array<const Array*, 3> inputs{&mask, value, &view};
+  abi::Elementwise e = collapse(view, inputs);
+  e.compute = compute_dtype(view.dtype());
+  if (!value) {
+    e.in[1].dtype = e.compute;
+    std::memcpy(e.in[1].value, bytes, sizeof bytes);
+  }
+  call.reads(mask);
+  if (value) call.reads(*value);
+  call.writes(view);
+  call.kernels().elementwise.op[int(Op::where)](call.queue(), e);
+}
+
+void check_number(const std::string& op, const Scalar& value, DType dtype) {
+  const bool integer = is_integer(value) && in(dtype, dtypes::integers);
+  if (!integer && !can_cast_same_kind(default_dtype(value), dtype))
+    throw DTypeError(op, "a number of dtype " + std::string(name(default_dtype(value))) + " into an array of " +
+                             std::string(name(dtype)),
+                     "convert it first");
+}
+
+// Leading axes of extent 1 beyond those of the target say nothing.
+Array without_leading(const Array& x, int ndim) {
+  Dims shape, strides;
+  int skip = x.ndim() - ndim;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (skip > 0 && x.shape()[d] == 1) {
+      --skip;
+      continue;
+    }
+    skip = 0;
+    shape.push_back(x.shape()[d]);
+    strides.push_back(x.strides()[d]);
+  }
+  return Array(x.buffer(), x.dtype(), shape, strides, x.offset());
+}
+
+}  // namespace
+
+Array index_get(const Array& x, std::span<const ArrayIndex> index, const Stream& stream) {
+  OpCall call(Op::index_get, {&x}, stream);
+  const std::string op(call.name());
+  const Plan plan = make_plan(call, x, index);
+  const Advanced* mask = only_mask(plan);
+  if (mask && mask->axes == plan.view.ndim()) return masked_select(plan.view, mask->entry->array, {}, stream);
+  const Space s = make_space(call, plan, nullptr, stream);
+  checked_size(op, s.shape, itemsize(x.dtype()));
+  Array result = call.empty(s.shape, x.dtype());
+  if (result.size() == 0) return result;
+  const abi::Indexed p = make_indexed(s.shape, s.x, s.x_strides, &result, result.strides(), s.uses);
+  declare(call, p, plan.view, &result, s.uses, false);
+  call.kernels().indexed.get(call.queue(), p);
+  call.finish_indices();
+  return result;
+}
+
+void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand& value, const Stream& stream) {
+  OpCall call(Op::index_put, {&x, value.array}, stream);
+  const std::string op(call.name());
+  if (x.buffer()->read_only()) throw ValueError(op, "the array is read-only", "copy it first");
+  const Plan plan = make_plan(call, x, index);
+  Array values;
+  if (value.array)
+    values = cast_within_kind(op, *value.array, x.dtype(), stream);
+  else
+    check_number(op, value.scalar, x.dtype());
+  if (value.array && may_overlap(values, x)) values = copy(values, stream);
+  const Advanced* mask = only_mask(plan);
+  if (mask && (!value.array || values.size() == 1)) {
+    Array number;
+    if (value.array) number = Array(values.buffer(), values.dtype(), Dims(), Dims(), values.offset());
+    Array where = mask_of_view(plan, *mask);
+    if (may_overlap(where, x)) where = copy(where, stream);
+    return fill_where(call, plan.view, where, value.array ? &number : nullptr, value.scalar);
+  }
+  const Space s = make_space(call, plan, &x, stream);
+  if (value.array) {
+    values = without_leading(values, s.shape.size());
+    broadcast_strides(op, values, s.shape);
+  }
+  if (checked_size(op, s.shape, 1) == 0) return;
+  const Dims strides = value.array ? broadcast_strides(op, values, s.shape) : Dims(s.shape.size());
+  abi::Indexed p = make_indexed(s.shape, s.x, s.x_strides, value.array ? &values : nullptr, strides, s.uses);
+  if (!value.array) encode(op, value.scalar, x.dtype(), p.value);
+  declare(call, p, plan.view, value.array ? &values : nullptr, s.uses, true);
+  call.kernels().indexed.put(call.queue(), p);
+  call.finish_indices();
+}
+
+}  // namespace stator

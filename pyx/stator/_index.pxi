@@ -1,0 +1,56 @@
+# Indexing with arrays, masks and bools among the entries. Included by _array.pyx.
+
+cdef bint is_advanced(object key):
+    # bool is an int, but as an index it is a mask of no axes
+    if isinstance(key, (Array, bool, np.bool_)):
+        return True
+    return isinstance(key, tuple) and any([isinstance(entry, (Array, bool, np.bool_)) for entry in <tuple>key])
+
+
+cdef int to_array_index(object key, vector[indexing.ArrayIndex]& out) except -1:
+    cdef indexing.ArrayIndex entry
+    cdef vector[creation.Index] basic
+    for part in key if isinstance(key, tuple) else (key,):
+        entry.array = cpp.Array()
+        entry.is_boolean = isinstance(part, (bool, np.bool_))
+        if isinstance(part, Array):
+            entry.array = (<Array>part).c
+        elif entry.is_boolean:
+            entry.boolean = bool(part)
+        else:
+            basic.clear()
+            to_index(part, basic)
+            entry.basic = basic[0]
+        out.push_back(entry)
+    return 0
+
+
+cdef Array index_get_op(Array x, object key):
+    cdef vector[indexing.ArrayIndex] index
+    cdef CppStream stream
+    cdef Array out
+    to_array_index(key, index)
+    enter(x.backend, stream)
+    out = new_array(x.backend)
+    with nogil:
+        out.c = indexing.index_get(x.c, indexing.ArrayIndexSpan(index.data(), index.size()), stream)
+    return out
+
+
+cdef int index_put_op(Array x, object key, object value) except -1:
+    cdef vector[indexing.ArrayIndex] index
+    cdef cpp.Scalar scalar
+    cdef CppStream stream
+    cdef Array source
+    to_array_index(key, index)
+    enter(x.backend, stream)
+    if isinstance(value, Array):
+        source = <Array>value
+        with nogil:
+            indexing.index_put(x.c, indexing.ArrayIndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
+    elif to_scalar(value, scalar):
+        with nogil:
+            indexing.index_put(x.c, indexing.ArrayIndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
+    else:
+        raise not_an_array(value, "Array.__setitem__")
+    return 0
