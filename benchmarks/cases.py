@@ -102,6 +102,12 @@ def layouts(name: str) -> tuple[str, ...]:
     alone = TABLE[name]["shape_class"] == "creation" or name in (
         "uniform",
         "normal",
+        "integers",
+        "bernoulli",
+        "exponential",
+        "gamma",
+        "poisson",
+        "multinomial",
         "adam_step",
         "sum_backward",
         "mean_backward",
@@ -199,7 +205,7 @@ def peer_legs(
 def build(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:
     """The case with its inputs on both sides; our function has run once, for the size of its result."""
     if not in_family(plan.op):
-        from .others import build_other
+        from .build_other import build_other
 
         return build_other(be, plan, libraries, pool)
     arrays = _inputs(plan, pool, 0)

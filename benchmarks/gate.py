@@ -15,6 +15,19 @@ from .table import ELEMENTWISE, TABLE, along, bound, numbers, numpy_dtype, refer
 SAMPLES, DIGITS = 1 << 14, 64  # elements looked at; where SciPy has not the digits, and 50 are computed
 SLACK = 4  # the accuracy page measures finely; here a wrong kernel is to be caught
 
+# Mean and standard deviation of what is drawn; and what draws from its operand, whose mean it keeps.
+MOMENTS = {
+    "uniform": (0.5, 0.3),
+    "normal": (0.0, 1.0),
+    "integers": (49.5, 29.0),
+    "bernoulli": (0.3, 0.5),
+    "exponential": (2.0, 2.0),
+    "gamma": (2.5, 1.6),
+    "poisson": (20.0, 4.5),
+    "multinomial": (100 / 3, 13.0),
+}
+RESAMPLED = ("permutation", "choice", "dropout", "dropout_backward")
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -85,10 +98,11 @@ def verdict(case: Case) -> Verdict:
         x = case.arrays[0]
         axis = {} if plan.axis is None else {"axis": plan.axis}
         return _relative(case, got, along(plan.op, x, **axis), x.size if plan.axis is None else x.shape[plan.axis])
-    if plan.op in ("uniform", "normal"):
-        middle, spread = (0.5, 0.3) if plan.op == "uniform" else (0.0, 1.0)
-        off = abs(float(np.mean(got.astype(np.float64))) - middle)
-        return Verdict(off < 6 * spread / got.size**0.5 + 1e-3, off)
+    if plan.op in MOMENTS or plan.op in RESAMPLED:
+        x = case.arrays[0].astype(np.float64) if plan.op in RESAMPLED else np.zeros(1)
+        middle, spread = MOMENTS.get(plan.op) or (float(x.mean()), 2 * float(np.sqrt(np.mean(x * x))))
+        off = abs(float(np.mean(np.real(got).astype(np.float64))) - middle)
+        return Verdict(off < 6 * spread / got.size**0.5 + 1e-3 * max(1.0, abs(middle)), off)
     with np.errstate(all="ignore"):
         exact = plan.op in ("zeros", "full", "arange", "copy", "astype", "take")
         want = case.reference(*(case.arrays if exact else [_own(a.copy(order="K")) for a in case.arrays]))

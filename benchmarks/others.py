@@ -11,14 +11,13 @@ import numpy as np
 
 import stator
 
-from .cases import Case, Leg, Plan, numpy_leg, size_of
+from .cases import Plan
 from .domains import Interval
 from .fft_cases import NAMES as FOURIER
 from .fft_cases import case as fourier
-from .inputs import SHAPES, Pool, upload
+from .inputs import SHAPES, Pool
 from .linalg_cases import CASES
-from .table import first, numpy_dtype
-from .torch_peer import to_torch
+from .table import numpy_dtype
 
 CORE = Interval(-4, 4)
 MATRIX = {1_000: 32, 1_000_000: 1_000, 1 << 24: 4096}
@@ -35,7 +34,7 @@ class Other:
     random: bool = False
 
 
-def _arrays(*ranges: Interval) -> Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]:
+def arrays(*ranges: Interval) -> Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]:
     def draw(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
         shape = SHAPES[plan.size][:: -1 if plan.layout == "transposed" else 1]
         windows = range(turn * len(ranges), (turn + 1) * len(ranges))
@@ -51,12 +50,48 @@ def _matrices(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
 
 def _with_rows(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
     """An array and as many random row indices as it has rows."""
-    (x,) = _arrays(CORE)(plan, pool, turn)
+    (x,) = arrays(CORE)(plan, pool, turn)
     return x, pool.array((len(x),), "int64", Interval(0, len(x) - 1, whole=True), turn + 50).clip(0, len(x) - 1)
 
 
+def _with_mask(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    x, y = arrays(CORE, CORE)(plan, pool, turn)
+    return x, y > 0
+
+
+def _with_places(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """An array, values of its shape, and for each a random place along the last axis."""
+    x, y = arrays(Interval(0.5, 2), Interval(0.5, 2))(plan, pool, turn)
+    last = x.shape[1] - 1
+    places = pool.array(x.shape, "int64", Interval(0, last, whole=True), turn + 50, plan.layout).clip(0, last)
+    return x, y, places
+
+
+def _points(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """As many pairs as the size, of 32 features."""
+    n = MATRIX[plan.size]
+    return tuple(pool.array((n, 32), plan.dtype, CORE, 2 * turn + k) for k in (0, 1))
+
+
+def _at(f: Any, x: Any, places: Any, values: Any) -> Any:
+    out = x.copy()
+    f.at(out, (np.arange(len(x))[:, None], places), values)
+    return out
+
+
+def _segments(f: Any, start: float, x: Any, index: Any) -> Any:
+    out = np.full_like(x, start)
+    f.at(out, index, x)
+    return out
+
+
+def _ours_put(x: Any, index: Any) -> Any:
+    x[index] = 1
+    return x
+
+
 def _logits(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    (x,) = _arrays(CORE)(plan, pool, turn)
+    (x,) = arrays(CORE)(plan, pool, turn)
     last = x.shape[1] - 1
     return x, pool.array((len(x),), "int64", Interval(0, last, whole=True), turn + 50).clip(0, last)
 
@@ -67,11 +102,11 @@ def _column(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
 
 
 def _column_and_factors(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    (x,) = _arrays(Interval(0.999, 1.001))(plan, pool, turn)
+    (x,) = arrays(Interval(0.999, 1.001))(plan, pool, turn)
     return pool.array(x.shape[:1], plan.dtype, CORE, turn), x
 
 
-def _nothing(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def nothing(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
     return ()
 
 
@@ -136,12 +171,12 @@ def _flat(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
 
 
 def _boundaries(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    (x,) = _arrays(CORE)(plan, pool, turn)
+    (x,) = arrays(CORE)(plan, pool, turn)
     return np.sort(x[0]), x
 
 
 def _some(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    (x,) = _arrays(CORE)(plan, pool, turn)
+    (x,) = arrays(CORE)(plan, pool, turn)
     return x, x[0].copy()
 
 
@@ -162,21 +197,21 @@ def _mode(x: Any) -> Any:
 
 OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "zeros": lambda be, p: Other(
-        _nothing,
+        nothing,
         lambda: be.zeros(SHAPES[p.size], dtype=p.dtype),
         lambda: np.full(SHAPES[p.size], 0, numpy_dtype(p.dtype)),  # np.zeros leaves the writing to whoever reads
     ),
     "full": lambda be, p: Other(
-        _nothing,
+        nothing,
         lambda: be.full(SHAPES[p.size], 3, dtype=p.dtype),
         lambda: np.full(SHAPES[p.size], 3, numpy_dtype(p.dtype)),
     ),
-    "arange": lambda be, p: Other(_nothing, lambda: be.arange(p.size, dtype=p.dtype), partial(_arange, p)),
+    "arange": lambda be, p: Other(nothing, lambda: be.arange(p.size, dtype=p.dtype), partial(_arange, p)),
     "copy": lambda be, p: Other(
-        _arrays(CORE), stator.copy, lambda x: np.array(x, order="C"), lambda x: x.contiguous().clone()
+        arrays(CORE), stator.copy, lambda x: np.array(x, order="C"), lambda x: x.contiguous().clone()
     ),
     "astype": lambda be, p: Other(
-        _arrays(CORE),
+        arrays(CORE),
         lambda x: stator.astype(x, _target(p.dtype)),
         lambda x: x.astype(_target(p.dtype)),
     ),
@@ -186,15 +221,15 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         lambda x, i: np.take(x, i, axis=0),
         lambda x, i: x.index_select(0, i),
     ),
-    "softmax": lambda be, p: Other(_arrays(CORE), stator.nn.softmax, _softmax, lambda x: x.softmax(-1)),
-    "log_softmax": lambda be, p: Other(_arrays(CORE), stator.nn.log_softmax, _log_softmax, lambda x: x.log_softmax(-1)),
+    "softmax": lambda be, p: Other(arrays(CORE), stator.nn.softmax, _softmax, lambda x: x.softmax(-1)),
+    "log_softmax": lambda be, p: Other(arrays(CORE), stator.nn.log_softmax, _log_softmax, lambda x: x.log_softmax(-1)),
     "softmax_backward": lambda be, p: Other(
-        _arrays(CORE, Interval(0, 1)),
+        arrays(CORE, Interval(0, 1)),
         stator.nn.softmax_backward,
         lambda g, y: y * (g - np.sum(g * y, axis=-1, keepdims=True)),
     ),
     "log_softmax_backward": lambda be, p: Other(
-        _arrays(CORE, Interval(-4, 0)),
+        arrays(CORE, Interval(-4, 0)),
         stator.nn.log_softmax_backward,
         lambda g, y: g - np.exp(y) * np.sum(g, axis=-1, keepdims=True),
     ),
@@ -219,29 +254,64 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         lambda g, x: stator.nn.prod_backward(g, x, 1),
         lambda g, x: g[:, None] * np.prod(x, axis=1, keepdims=True) / x,  # right where no factor is 0
     ),
-    "adam_step": lambda be, p: Other(_arrays(CORE, CORE, CORE, Interval(0.1, 1)), _ours_adam, _adam),
+    "adam_step": lambda be, p: Other(arrays(CORE, CORE, CORE, Interval(0.1, 1)), _ours_adam, _adam),
+    "index_get": lambda be, p: Other(_with_rows, lambda x, i: x[i], lambda x, i: x[i], lambda x, i: x[i]),
+    "index_put": lambda be, p: Other(_with_rows, _ours_put, _ours_put),
+    "take_along_axis": lambda be, p: Other(
+        _with_places,
+        lambda x, y, i: stator.take_along_axis(x, i, axis=1),
+        lambda x, y, i: np.take_along_axis(x, i, 1),
+        lambda x, y, i: x.gather(1, i),
+    ),
+    "scatter_add": lambda be, p: Other(
+        _with_places,
+        lambda x, y, i: stator.scatter_add(x, 1, i, y),
+        lambda x, y, i: _at(np.add, x, i, y),
+        lambda x, y, i: x.scatter_add(1, i, y),
+    ),
+    "segment_sum": lambda be, p: Other(
+        _with_rows,
+        lambda x, i: stator.segment_sum(x, i, len(x)),
+        lambda x, i: _segments(np.add, 0, x, i),
+    ),
+    "masked_fill": lambda be, p: Other(
+        _with_mask,
+        lambda x, m: stator.masked_fill(x, m, 1),
+        lambda x, m: np.where(m, x.dtype.type(1), x),
+        lambda x, m: x.masked_fill(m, 1),
+    ),
+    "masked_select": lambda be, p: Other(_with_mask, stator.masked_select, lambda x, m: x[m], lambda x, m: x[m]),
+    "nonzero": lambda be, p: Other(
+        _with_mask, lambda x, m: stator.nonzero(m)[0], lambda x, m: np.nonzero(m)[0], lambda x, m: m.nonzero()
+    ),
+    "cdist": lambda be, p: Other(
+        _points,
+        stator.cdist,
+        lambda a, b: np.sqrt(np.sum(np.square(a[:, None] - b), axis=-1)),
+        lambda a, b: a.cdist(b, compute_mode="donot_use_mm_for_euclid_dist"),
+    ),
     "matmul": lambda be, p: Other(_matrices, stator.matmul, lambda a, b: a @ b, lambda a, b: a @ b),
-    "sort": lambda be, p: Other(_arrays(CORE), stator.sort, np.sort, lambda x: x.sort(-1).values),
+    "sort": lambda be, p: Other(arrays(CORE), stator.sort, np.sort, lambda x: x.sort(-1).values),
     "argsort": lambda be, p: Other(
-        _arrays(CORE), stator.argsort, lambda x: np.argsort(x, kind="stable"), lambda x: x.argsort(-1, stable=True)
+        arrays(CORE), stator.argsort, lambda x: np.argsort(x, kind="stable"), lambda x: x.argsort(-1, stable=True)
     ),
     "topk": lambda be, p: Other(
-        _arrays(CORE), lambda x: stator.topk(x, 10).values, lambda x: _top(x, 10), lambda x: x.topk(10, -1).values
+        arrays(CORE), lambda x: stator.topk(x, 10).values, lambda x: _top(x, 10), lambda x: x.topk(10, -1).values
     ),
     "partition": lambda be, p: Other(
-        _arrays(CORE), lambda x: stator.partition(x, 9)[..., 9], lambda x: np.partition(x, 9)[..., 9]
+        arrays(CORE), lambda x: stator.partition(x, 9)[..., 9], lambda x: np.partition(x, 9)[..., 9]
     ),
     "kthvalue": lambda be, p: Other(
-        _arrays(CORE),
+        arrays(CORE),
         lambda x: stator.kthvalue(x, 10).values,
         lambda x: np.partition(x, 9)[..., 9],
         lambda x: x.kthvalue(10, -1).values,
     ),
     "median": lambda be, p: Other(
-        _arrays(CORE), lambda x: stator.median(x, axis=-1), lambda x: np.median(x.astype(np.float64), axis=-1)
+        arrays(CORE), lambda x: stator.median(x, axis=-1), lambda x: np.median(x.astype(np.float64), axis=-1)
     ),
     "quantile": lambda be, p: Other(
-        _arrays(CORE),
+        arrays(CORE),
         lambda x: stator.quantile(x, LEVELS, axis=-1),
         lambda x: np.quantile(x.astype(np.float64), LEVELS, axis=-1),
     ),
@@ -267,22 +337,22 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         lambda x: x.unique_consecutive(),
     ),
     "histc": lambda be, p: Other(
-        _arrays(CORE), lambda x: stator.histc(x, 50, min=-3, max=3), _histc, lambda x: x.histc(50, -3, 3)
+        arrays(CORE), lambda x: stator.histc(x, 50, min=-3, max=3), _histc, lambda x: x.histc(50, -3, 3)
     ),
     "histogram": lambda be, p: Other(
-        _arrays(CORE),
-        lambda x: stator.histogram(x, 50, range=(-3, 3)).hist,
-        lambda x: np.histogram(x, 50, range=(-3, 3))[0],
+        arrays(CORE),
+        lambda x: stator.histogram(x, 48, range=(-3, 3)).hist,
+        lambda x: np.histogram(x, 48, range=(-3, 3))[0],
     ),
     "bincount": lambda be, p: Other(_flat, stator.bincount, np.bincount, lambda x: x.bincount()),
     "uniform": lambda be, p: Other(
-        _nothing,
+        nothing,
         lambda: stator.random.uniform(size=SHAPES[p.size], dtype=p.dtype, device=be),
         partial(np.random.default_rng(0).random, SHAPES[p.size], _drawn(p.dtype)),
         random=True,
     ),
     "normal": lambda be, p: Other(
-        _nothing,
+        nothing,
         lambda: stator.random.normal(size=SHAPES[p.size], dtype=p.dtype, device=be),
         partial(np.random.default_rng(0).standard_normal, SHAPES[p.size], _drawn(p.dtype)),
         random=True,
@@ -290,35 +360,3 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     **{name: partial(lambda case, be, p: Other(*case), case) for name, case in CASES.items()},
     **{name: partial(lambda name, be, p: Other(*fourier(name, p)), name) for name in FOURIER},
 }
-
-
-def build_other(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:
-    """As cases.build, for rows that the shape class does not describe."""
-    if plan.op not in OTHERS:
-        raise NotImplementedError(f"no case for {plan.op}: add one to benchmarks/others.py")
-    other = OTHERS[plan.op](be, plan)
-    arrays = other.inputs(plan, pool, 0)
-    footprint = sum(x.nbytes for x in arrays)
-    turns = range(1, pool.sets(footprint) if arrays else 1)
-    sets = [arrays, *(other.inputs(plan, pool, turn) for turn in turns)]
-    kept = tuple(x.copy(order="K") for x in arrays) if plan.op == "adam_step" else arrays
-    there = [tuple(upload(be, x) for x in s) for s in sets]
-    result = first(other.ours(*there[0]))
-    if plan.op == "adam_step":
-        result = stator.copy(result)
-    legs: dict[str, Leg] = {}
-    if "numpy" in libraries:
-        legs["numpy"] = numpy_leg(other.numpy, sets, plan.dtype)
-    if "torch" in libraries and other.torch is not None:
-        device = "cuda" if be.device.type == "cuda" else "cpu"
-        legs["torch"] = Leg(other.torch, [tuple(to_torch(libraries["torch"], x, device) for x in s) for s in sets])
-    reference = None if other.random else other.numpy
-    for leg in legs.values():
-        leg.lingers = plan.op == "matmul" and be.device.type == "cpu"
-    return Case(
-        plan, kept, Leg(other.ours, there), legs, footprint + size_of(result), result, reference=reference or _random
-    )
-
-
-def _random(*_: Any) -> None:
-    """Random results have no reference: the gate looks at their mean."""

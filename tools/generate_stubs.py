@@ -30,6 +30,10 @@ IMPORTS = {
     "Stream": "from stator._backend import Stream",
     "DType": "from stator._dtype import DType",
     "RngState": "from stator._generator import RngState",
+    "COO": "from stator._sparse import COO",
+    "CSC": "from stator._sparse import CSC",
+    "CSR": "from stator._sparse import CSR",
+    "SparseMatrix": "from stator._sparse import SparseMatrix",
     "DTypeLike": "from stator._typing import DTypeLike",
     "Backend": "from stator.backend import Backend",
     "Device": "from stator.backend import Device",
@@ -63,13 +67,31 @@ SPECIAL = {
         "def __new__(cls, device: str = ..., *, allow_tf32: bool = ..., deterministic: bool = ..., "
         "check_indices: str = ..., memory_limit: int | None = ...) -> Self"
     ],
-    "Generator": ["def __init__(self, backend: Backend) -> None"],
+    "Generator": ["def __init__(self, backend: Backend, *, seed: int | None = ...) -> None"],
     "PinnedMemory": [
         "def __init__(self, nbytes: int, device: Backend | Device | str | None = ...) -> None",
         "def __buffer__(self, flags: int, /) -> memoryview",
     ],
     "SharedMemory": ["def __init__(self, array: Array) -> None", "def __buffer__(self, flags: int, /) -> memoryview"],
     "Stream": ["def __enter__(self) -> Self", "def __exit__(self, *error: object) -> None"],
+    "SparseMatrix": [
+        *(f"def __{name}__(self, other: complex) -> Self" for name in ("mul", "rmul", "truediv")),
+        *(f"def __{name}__(self, other: SparseMatrix) -> CSR | CSC" for name in ("add", "sub")),
+        "def __matmul__(self, other: Array | SparseMatrix) -> Any",
+        "def __rmatmul__(self, other: Array) -> Array",
+        "def __neg__(self) -> Self",
+    ],
+    **{
+        name: [
+            f"def __init__(self, data: Array, {parts}, shape: tuple[int, int], *, is_sorted: bool = ..., "
+            "is_coalesced: bool = ...) -> None"
+        ]
+        for name, parts in {
+            "CSR": "indices: Array, indptr: Array",
+            "CSC": "indices: Array, indptr: Array",
+            "COO": "row: Array, col: Array",
+        }.items()
+    },
 }
 # What no signature says.
 CONSTANTS = {
@@ -78,10 +100,15 @@ CONSTANTS = {
     "RngState": None,
 }
 RNG_STATE = "class RngState(NamedTuple):\n    seed: int\n    counter: int\n    offset: int\n    device: str\n"
-ATTRIBUTES = {"backend": "Backend", "itemsize": "int", "name": "str", "namespace": "str"}
+ATTRIBUTES = {
+    **{"backend": "Backend", "itemsize": "int", "name": "str", "namespace": "str"},
+    **dict.fromkeys(("data", "indices", "indptr", "row", "col", "values", "positions"), "Array"),
+    **{"shape": "tuple[int, int]", "is_sorted": "bool", "is_coalesced": "bool", "length": "int", "axis": "int"},
+}
 REPLACED = (
     (r"\bnumpy\.ndarray\b", "np.ndarray[Any, Any]"),
     (r"\bnumpy\.dtype\b", "np.dtype[Any]"),
+    (r"\bscipy\.sparse\.\w+\b", "Any"),
     (r"\bDeviceLike\b", "Backend | Device | str | None"),
 )
 
@@ -115,7 +142,9 @@ def class_stub(cls: type) -> str:
     if issubclass(cls, tuple):  # a named tuple of results
         fields = "".join(f"    {name}: Array\n" for name in cls._fields)  # type: ignore[attr-defined]
         return f"class {cls.__name__}(NamedTuple):\n{fields}"
-    lines = [f"class {cls.__name__}:\n"]
+    base = cls.__base__
+    own = base is not None and base.__module__ == cls.__module__
+    lines = [f"class {cls.__name__}({base.__name__}):\n" if own and base else f"class {cls.__name__}:\n"]
     special = SPECIAL.get(cls.__name__, [])
     named = {re.match(r"def (\w+)", text).group(1) for text in special}  # type: ignore[union-attr]
     for member, value in sorted(vars(cls).items()):

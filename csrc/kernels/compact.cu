@@ -157,8 +157,7 @@ STATOR_FN void fill_rest(const Group<Size>& group, const abi::Compact& p, int co
   const int64_t share = (left + group.blocks() - 1) / group.blocks();
   const int64_t first = all + group.block() * share;
   const int64_t n = first + share < p.capacity ? share : p.capacity - first;
-  for (int d = 0; d < columns; ++d)
-    group.for_each(n, [&](int64_t i) { out[d * p.capacity + first + i] = value; });
+  for (int d = 0; d < columns; ++d) group.for_each(n, [&](int64_t i) { out[d * p.capacity + first + i] = value; });
 }
 
 // --- the fast host: a kernel for each item size ------------------------------------------------------------------
@@ -170,14 +169,15 @@ STATOR_KERNEL void select_host_kernel(abi::Compact p) {
   Word* const out = static_cast<Word*>(p.out);
   int64_t rank = p.base[group.block()];
   const int64_t step = p.x_strides[p.ndim - 1];
-  for_each_piece(p, tile_of(p, group.block()), [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
-    int32_t places[CompactTuning::chunk];
-    const Word* const from = x + at_coordinates(p, c, p.x_strides);
-    const int found = true_places(mask, stride, n, places);
-    const int64_t room = p.capacity - rank, wanted = room < found ? room : found;
-    for (int64_t k = 0; k < wanted; ++k) out[rank + k] = from[places[k] * step];
-    rank += found;
-  });
+  for_each_piece(p, tile_of(p, group.block()),
+                 [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
+                   int32_t places[CompactTuning::chunk];
+                   const Word* const from = x + at_coordinates(p, c, p.x_strides);
+                   const int found = true_places(mask, stride, n, places);
+                   const int64_t room = p.capacity - rank, wanted = room < found ? room : found;
+                   for (int64_t k = 0; k < wanted; ++k) out[rank + k] = from[places[k] * step];
+                   rank += found;
+                 });
   fill_rest<Word>(group, p, 1);
 }
 
@@ -189,21 +189,22 @@ STATOR_KERNEL void spread_host_kernel(abi::Compact p, abi::ErrorSlot slot, uint1
   Word* const out = static_cast<Word*>(p.out);
   int64_t rank = p.base[group.block()];
   const int64_t x_step = p.x_strides[p.ndim - 1], out_step = p.out_strides[p.ndim - 1];
-  for_each_piece(p, tile_of(p, group.block()), [&](int64_t i, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
-    int32_t places[CompactTuning::chunk];
-    Word* const to = out + at_coordinates(p, c, p.out_strides);
-    if (x == nullptr) {
-      for (int k = 0; k < n; ++k) to[k * out_step] = Word{};
-    } else {
-      const Word* const from = x + at_coordinates(p, c, p.x_strides);
-      for (int k = 0; k < n; ++k) to[k * out_step] = from[k * x_step];
-    }
-    const int found = true_places(mask, stride, n, places);
-    const int64_t room = p.source_size > rank ? p.source_size - rank : 0, wanted = room < found ? room : found;
-    for (int64_t k = 0; k < wanted; ++k) to[places[k] * out_step] = source[(rank + k) * p.source_stride];
-    if (wanted < found) report(slot, op, abi::Fault::index_out_of_range, i + places[wanted], rank + wanted);
-    rank += found;
-  });
+  for_each_piece(
+      p, tile_of(p, group.block()), [&](int64_t i, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
+        int32_t places[CompactTuning::chunk];
+        Word* const to = out + at_coordinates(p, c, p.out_strides);
+        if (x == nullptr) {
+          for (int k = 0; k < n; ++k) to[k * out_step] = Word{};
+        } else {
+          const Word* const from = x + at_coordinates(p, c, p.x_strides);
+          for (int k = 0; k < n; ++k) to[k * out_step] = from[k * x_step];
+        }
+        const int found = true_places(mask, stride, n, places);
+        const int64_t room = p.source_size > rank ? p.source_size - rank : 0, wanted = room < found ? room : found;
+        for (int64_t k = 0; k < wanted; ++k) to[places[k] * out_step] = source[(rank + k) * p.source_stride];
+        if (wanted < found) report(slot, op, abi::Fault::index_out_of_range, i + places[wanted], rank + wanted);
+        rank += found;
+      });
 }
 
 // --- blocks with threads: a switch in one kernel -----------------------------------------------------------------
@@ -214,9 +215,8 @@ STATOR_KERNEL void select_threads_kernel(abi::Compact p) {
   for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
     if (!set || rank >= p.capacity) return;
     const int64_t at = offset_in(p, p.x_strides, i);
-    with_word(p.itemsize, [&]<class Word>(Word) {
-      static_cast<Word*>(p.out)[rank] = static_cast<const Word*>(p.x)[at];
-    });
+    with_word(p.itemsize,
+              [&]<class Word>(Word) { static_cast<Word*>(p.out)[rank] = static_cast<const Word*>(p.x)[at]; });
   });
   with_word(p.itemsize, [&]<class Word>(Word) { fill_rest<Word>(group, p, 1); });
 }
@@ -288,7 +288,8 @@ void count(const abi::Queue& q, const abi::Compact& p) {
   launch(q, "mask_count", mask_count_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, p);
 }
 
-template <template <class> class Kernel>
+// Fast is always true: it keeps these kernels out of columns whose blocks have threads.
+template <bool Fast, template <class> class Kernel>
 auto host_kernel(int itemsize) {
   switch (itemsize) {
     case 1: return Kernel<uint8_t>::value;
@@ -311,7 +312,7 @@ template <bool Fast>
 void select(const abi::Queue& q, const abi::Compact& p) {
   auto kernel = [&] {
     if constexpr (Fast)
-      return host_kernel<SelectHost>(p.itemsize);
+      return host_kernel<Fast, SelectHost>(p.itemsize);
     else
       return select_threads_kernel<CompactTuning::block>;
   }();
@@ -322,7 +323,7 @@ template <bool Fast>
 void spread(const abi::Queue& q, const abi::Compact& p) {
   auto kernel = [&] {
     if constexpr (Fast)
-      return host_kernel<SpreadHost>(p.itemsize);
+      return host_kernel<Fast, SpreadHost>(p.itemsize);
     else
       return spread_threads_kernel<CompactTuning::block>;
   }();

@@ -9,10 +9,10 @@ namespace stator::abi {
 // true. Strides are in elements.
 struct Compact {
   const uint8_t* mask;
-  int64_t* base;      // tiles + 1: true places before each tile, then all of them
-  uint32_t* counter;  // zero, and left zero
-  const void* x;      // select: from where; spread: what stays where the mask is false, null for zeros
-  const void* source; // spread: element r goes to rank r
+  int64_t* base;       // tiles + 1: true places before each tile, then all of them
+  uint32_t* counter;   // zero, and left zero
+  const void* x;       // select: from where; spread: what stays where the mask is false, null for zeros
+  const void* source;  // spread: element r goes to rank r
   void* out;
   int32_t ndim, itemsize;
   int64_t size, tile, tiles, shape[max_dims], mask_strides[max_dims], x_strides[max_dims], out_strides[max_dims];
@@ -32,7 +32,8 @@ struct CompactTable {
   void (*count)(const abi::Queue&, const abi::Compact&);  // fills base
   // After count. out[r] = x at rank r, r < capacity; the rest is `fill`.
   void (*select)(const abi::Queue&, const abi::Compact&);
-  // After count. out = source[r] at rank r, x elsewhere. A rank beyond the source goes to the error slot; x stays there.
+  // After count. out = source[r] at rank r, x elsewhere. A rank beyond the source goes to the error slot; x stays
+  // there.
   void (*spread)(const abi::Queue&, const abi::Compact&);
   // After count. columns: coordinate d of rank r at out[d * capacity + r]; else the sum of coordinates times x_strides
   // at out[r]. int64; the rest is `fill`.

@@ -97,8 +97,10 @@ void copy(const abi::Queue& q, const abi::Elementwise& e) {
     return visit_item(e.out.dtype, [&](auto tag) { copy_same<typename decltype(tag)::type>(q, e); });
   if (launch_cast(q, e)) return;
   // The wide type of the source holds it exactly, so the only rounding is the store's.
-  visit(e.in[0].dtype,
-        [&](auto tag) { launch_strided<Identity, wide_t<typename decltype(tag)::type>, 1>(q, "cast_strided", e); });
+  visit(e.in[0].dtype, [&](auto tag) {
+    using C = wide_t<typename decltype(tag)::type>;
+    launch_strided<Identity, C, C, 1>(q, "cast_strided", e);
+  });
 }
 
 }  // namespace

@@ -18,33 +18,53 @@ struct DistanceTuning {
 
 struct CountNorm {
   template <class T>
-  STATOR_FN T add(T sum, T d, T) const { return sum + (d != T(0) ? T(1) : T(0)); }
+  STATOR_FN T add(T sum, T d, T) const {
+    return sum + (d != T(0) ? T(1) : T(0));
+  }
   template <class T>
-  STATOR_FN T merge(T a, T b) const { return a + b; }
+  STATOR_FN T merge(T a, T b) const {
+    return a + b;
+  }
   template <class T>
-  STATOR_FN T finish(T sum, T) const { return sum; }
+  STATOR_FN T finish(T sum, T) const {
+    return sum;
+  }
 };
 struct OneNorm : CountNorm {
   template <class T>
-  STATOR_FN T add(T sum, T d, T) const { return sum + (d < T(0) ? -d : d); }
+  STATOR_FN T add(T sum, T d, T) const {
+    return sum + (d < T(0) ? -d : d);
+  }
 };
 struct TwoNorm : CountNorm {
   template <class T>
-  STATOR_FN T add(T sum, T d, T) const { return sum + d * d; }
+  STATOR_FN T add(T sum, T d, T) const {
+    return sum + d * d;
+  }
   template <class T>
-  STATOR_FN T finish(T sum, T) const { return sqrt(sum); }
+  STATOR_FN T finish(T sum, T) const {
+    return sqrt(sum);
+  }
 };
 struct LargestNorm : CountNorm {
   template <class T>
-  STATOR_FN T add(T sum, T d, T) const { return merge(d < T(0) ? -d : d, sum); }
+  STATOR_FN T add(T sum, T d, T) const {
+    return merge(d < T(0) ? -d : d, sum);
+  }
   template <class T>
-  STATOR_FN T merge(T a, T b) const { return ((a > b) | (a != a)) ? a : b; }
+  STATOR_FN T merge(T a, T b) const {
+    return ((a > b) | (a != a)) ? a : b;
+  }
 };
 struct GeneralNorm : CountNorm {
   template <class T>
-  STATOR_FN T add(T sum, T d, T p) const { return sum + pow(d < T(0) ? -d : d, p); }
+  STATOR_FN T add(T sum, T d, T p) const {
+    return sum + pow(d < T(0) ? -d : d, p);
+  }
   template <class T>
-  STATOR_FN T finish(T sum, T p) const { return pow(sum, T(1) / p); }
+  STATOR_FN T finish(T sum, T p) const {
+    return pow(sum, T(1) / p);
+  }
 };
 
 template <class T>

@@ -20,6 +20,11 @@ struct real_of<complex<T>> {
 template <class T>
 using real_t = typename real_of<T>::type;
 
+// What a functor gives of operands of type T, by its row.
+template <ResultRule Rule, class T>
+using result_t =
+    std::conditional_t<Rule == ResultRule::boolean, bool, std::conditional_t<Rule == ResultRule::real, real_t<T>, T>>;
+
 // Whether every array operand is of dtype T and the immediates are representable in it, which are then in `value`.
 template <class T, int N>
 STATOR_COMMON bool stored_as(const abi::Elementwise& e, T (&value)[N]) {
@@ -46,7 +51,7 @@ bool try_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e)
   T value[N];
   if (e.out.dtype != result || !stored_as(e, value)) return false;
   using S = representative_t<F, T>;
-  using R = std::conditional_t<to_bool, bool, std::conditional_t<Rule == ResultRule::real, real_t<S>, S>>;
+  using R = result_t<Rule, S>;
   S stored[N];
   std::memcpy(stored, value, sizeof(value));
   return launch_dense<F, S, R, N>(q, name, e, stored);
@@ -77,9 +82,9 @@ void elementwise(const abi::Queue& q, const abi::Elementwise& e) {
   STATOR_DTYPES(STATOR_X)
 #undef STATOR_X
   switch (e.compute) {
-#define STATOR_WIDE(dtype, type, set)                                                     \
-  case DType::dtype:                                                                      \
-    if constexpr ((computed & (set)) != 0) return launch_strided<F, type, N>(q, name, e); \
+#define STATOR_WIDE(dtype, type, set)                                                                           \
+  case DType::dtype:                                                                                            \
+    if constexpr ((computed & (set)) != 0) return launch_strided<F, type, result_t<Rule, type>, N>(q, name, e); \
     break;
     STATOR_WIDE(int64, int64_t, (dtypes::integers | dtypes::boolean) & ~dtype_bit(DType::uint64))
     STATOR_WIDE(uint64, uint64_t, dtype_bit(DType::uint64))

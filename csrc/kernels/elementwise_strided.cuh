@@ -49,9 +49,6 @@ STATOR_FN auto call(const C (&x)[N]) {
   return call_at<F>(x, std::make_integer_sequence<int, N>{});
 }
 
-template <class F, class C, int... K>
-auto result_of(std::integer_sequence<int, K...>) -> decltype(F{}((static_cast<void>(K), C{})...));
-
 template <class F, class C>
 STATOR_FN bool faults(const C (&x)[2]) {
   return F::faults(x[0], x[1]);
@@ -267,9 +264,9 @@ STATOR_COMMON void launch_strided(const abi::Queue& q, const char* name, const a
 }
 }  // namespace detail
 
-template <class F, class C, int N>
+// Y is what F gives of Cs: nvcc's host side cannot ask it.
+template <class F, class C, class Y, int N>
 void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
-  using Y = decltype(detail::result_of<F, C>(std::make_integer_sequence<int, N>{}));
   detail::launch_strided<C, N>(q, name, e, elementwise_strided_kernel<F, C, N, StridedTuning::block>, dtype_of_v<Y>,
                                StridedTuning::items<F, C>);
 }

@@ -58,7 +58,8 @@ struct IndexedPlace {
   int64_t x, other;  // x is no_place where an index is outside
 };
 
-// What divides by the extents of a space. One kernel takes spaces of any size: a variant for each would be twice the code.
+// What divides by the extents of a space. One kernel takes spaces of any size: a variant for each would be twice the
+// code.
 struct IndexedExtents {
   FastDivmod fast[abi::max_dims];
   bool narrow;  // the size fits 31 bits
@@ -128,9 +129,9 @@ STATOR_CALL void add_entry(const abi::IndexEntry& e, int64_t at, int64_t stride,
     for (int i = 0; i < count; ++i) offsets[i] = offsets[i] == no_place ? no_place : offsets[i] + raw[i * stride];
     return;
   }
-#define STATOR_CASE(name, type)                                                                                   \
-  case DType::name:                                                                                               \
-    if constexpr (std::is_integral_v<type>)                                                                       \
+#define STATOR_CASE(name, type)                                                                              \
+  case DType::name:                                                                                          \
+    if constexpr (std::is_integral_v<type>)                                                                  \
       add_entry_typed(e, static_cast<const type*>(e.data) + at, stride, count, offsets, slot, op, position); \
     return;
   STATOR_DTYPE_SWITCH(e.dtype, STATOR_CASE)

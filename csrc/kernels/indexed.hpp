@@ -15,8 +15,8 @@ struct IndexEntry {
   int64_t strides[max_dims];
 };
 
-// A space of `shape` (at least one axis, size > 0). Its place c is element other[c . other_strides] of the dense side and
-// x[c . x_strides + what every entry adds] of the indexed one. An axis along which x_strides is 0 may meet the same
+// A space of `shape` (at least one axis, size > 0). Its place c is element other[c . other_strides] of the dense side
+// and x[c . x_strides + what every entry adds] of the indexed one. An axis along which x_strides is 0 may meet the same
 // element of x again; any other does not.
 struct Indexed {
   static constexpr int most_entries = 8;
@@ -25,7 +25,7 @@ struct Indexed {
   DType x_dtype, other_dtype;
   int32_t ndim, entry_count;
   int64_t size, shape[max_dims], x_strides[max_dims], other_strides[max_dims];
-  int64_t x_begin, x_end;  // offsets of x that can occur
+  int64_t x_begin, x_end;   // offsets of x that can occur
   unsigned char value[16];  // of x's dtype
   IndexEntry entries[most_entries];
 };
@@ -42,7 +42,8 @@ struct IndexedTable {
   // x at the indices = other. Of places that meet, the last in row-major order stays on the hosts' fast columns, any of
   // them elsewhere.
   void (*put)(const abi::Queue&, const abi::Indexed&);
-  // x at the indices op= other, converted. x is int32, int64, uint64, float32 or float64. in_order: in row-major order,
+  // x at the indices op= other. x is int32 (other: bool and integers of up to 32 bits), int64 (uint32, int64, uint64),
+  // uint64, float32 (float16, bfloat16, float32) or float64. in_order: in row-major order,
   // so that equal input gives equal bits; else atomic (the fast host is always in order).
   void (*accumulate)(const abi::Queue&, const abi::Indexed&, abi::Accumulation, bool in_order);
 };

@@ -9,11 +9,32 @@ namespace {
 
 struct AccumulateTuning {
   static constexpr int block = 256;
-  static constexpr int tile = 1024;          // places of a block with threads
-  static constexpr int64_t alone = 32768;    // fewer places than this stay with one host thread
-  static constexpr int64_t owners = 65536;   // threads that walk in order
+  static constexpr int tile = 1024;         // places of a block with threads
+  static constexpr int64_t alone = 32768;   // fewer places than this stay with one host thread
+  static constexpr int64_t owners = 65536;  // threads that walk in order
   static constexpr int64_t most_parts = 1024;
 };
+
+// The dtypes whose values are accumulated in T.
+template <class T>
+inline constexpr DTypeSet accumulated =
+    std::is_same_v<T, float>    ? dtype_bit(DType::float16) | dtype_bit(DType::bfloat16) | dtype_bit(DType::float32)
+    : std::is_same_v<T, double> ? dtype_bit(DType::float64)
+    : std::is_same_v<T, int32_t>
+        ? (dtypes::integers | dtypes::boolean) & ~(dtype_bit(DType::int64) | dtype_bit(DType::uint64))
+    : std::is_same_v<T, int64_t> ? dtype_bit(DType::uint32) | dtype_bit(DType::int64) | dtype_bit(DType::uint64)
+                                 : dtype_bit(DType::uint64);
+
+template <class T>
+STATOR_FN T load_value(const void* base, DType d, int64_t i) {
+#define STATOR_CASE(name, type)                                                                          \
+  case DType::name:                                                                                      \
+    if constexpr (in(DType::name, accumulated<T>)) return convert<T>(static_cast<const type*>(base)[i]); \
+    break;
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+  return T(0);
+}
 
 template <class T>
 STATOR_FN T combine(abi::Accumulation how, T a, T b) {
@@ -37,8 +58,8 @@ STATOR_KERNEL void accumulate_atomic_kernel(abi::Indexed p, IndexedExtents exten
   group.for_each(n, [&](int64_t i) {
     const IndexedPlace at = place_of(p, extents, first + i, slot, op);
     if (at.x == no_place) return;
-    const T value = p.other == nullptr ? *reinterpret_cast<const T*>(p.value)
-                                       : load_one<T>(p.other, p.other_dtype, at.other);
+    const T value =
+        p.other == nullptr ? *reinterpret_cast<const T*>(p.value) : load_value<T>(p.other, p.other_dtype, at.other);
     if (how == abi::Accumulation::add)
       atomic_add(x + at.x, value);
     else
@@ -67,8 +88,8 @@ STATOR_KERNEL void accumulate_in_order_kernel(abi::Indexed p, IndexedExtents ext
     }
     const IndexedPlace at = place_of(p, extents, linear, slot, op);
     if (at.x == no_place || at.x < begin || at.x >= end) continue;
-    const T value = p.other == nullptr ? *reinterpret_cast<const T*>(p.value)
-                                       : load_one<T>(p.other, p.other_dtype, at.other);
+    const T value =
+        p.other == nullptr ? *reinterpret_cast<const T*>(p.value) : load_value<T>(p.other, p.other_dtype, at.other);
     x[at.x] = combine(how, x[at.x], value);
   }
 }
@@ -81,15 +102,13 @@ STATOR_CALL void load_values(T* STATOR_RESTRICT out, const abi::Indexed& p, int6
     for (int i = 0; i < count; ++i) out[i] = *reinterpret_cast<const T*>(p.value);
     return;
   }
-#define STATOR_CASE(name, type)                                                               \
-  case DType::name: {                                                                         \
-    const type* const at = static_cast<const type*>(p.other) + from;                          \
-    if (stride == 1)                                                                          \
-      for (int i = 0; i < count; ++i) out[i] = convert<T>(at[i]);                             \
-    else                                                                                      \
-      for (int i = 0; i < count; ++i) out[i] = convert<T>(at[i * stride]);                    \
-    return;                                                                                   \
-  }
+#define STATOR_CASE(name, type)                                            \
+  case DType::name:                                                        \
+    if constexpr (in(DType::name, accumulated<T>)) {                       \
+      const type* const at = static_cast<const type*>(p.other) + from;     \
+      for (int i = 0; i < count; ++i) out[i] = convert<T>(at[i * stride]); \
+    }                                                                      \
+    return;
   STATOR_DTYPE_SWITCH(p.other_dtype, STATOR_CASE)
 #undef STATOR_CASE
 }
@@ -150,8 +169,8 @@ void accumulate_as(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation
   } else if (in_order) {
     int64_t kept = 1;
     for (int d = 0; d < p.ndim; ++d) kept *= p.x_strides[d] == 0 ? 1 : p.shape[d];
-    const int64_t parts = std::clamp<int64_t>(
-        Tune::owners / kept, 1, std::min(Tune::most_parts, std::max<int64_t>(1, p.x_end - p.x_begin)));
+    const int64_t parts = std::clamp<int64_t>(Tune::owners / kept, 1,
+                                              std::min(Tune::most_parts, std::max<int64_t>(1, p.x_end - p.x_begin)));
     launch(q, "accumulate_in_order", accumulate_in_order_kernel<T, Tune::block>,
            {ceil_div(kept * parts, Tune::block), Tune::block}, p, IndexedExtents(p), how, kept, parts, q.slot, q.op);
   } else {

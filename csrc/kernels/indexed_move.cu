@@ -75,7 +75,7 @@ STATOR_FN void put_places(const abi::Indexed& p, int64_t begin, int64_t end, con
       p, 0, p.size, slot, op,
       [=](int64_t to, int64_t from, int64_t stride, int64_t count) {
         if (to < begin || to >= end) return;  // no_place is below any
-        if (step == 0)  // only the last place's stays
+        if (step == 0)                        // only the last place's stays
           x[to] = other == nullptr ? value : other[from + (count - 1) * stride];
         else if (other == nullptr)
           for (int64_t i = 0; i < count; ++i) x[to + i * step] = value;
@@ -107,7 +107,8 @@ void move(const abi::Queue& q, const abi::Indexed& p) {
   using Tune = IndexedTuning;
   const char* name = Write ? "index_put" : "index_get";
   if constexpr (fast_host) {
-    const HostSplit split = Write ? split_writes(*q.limits, p, Tune::alone) : HostSplit{ceil_div(p.size, Tune::tile), -1};
+    const HostSplit split =
+        Write ? split_writes(*q.limits, p, Tune::alone) : HostSplit{ceil_div(p.size, Tune::tile), -1};
     const auto start = [&](auto kernel) {
       launch(q, name, kernel, {split.blocks, Tune::block}, p, split.axis, q.slot, q.op);
     };

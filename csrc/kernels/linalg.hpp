@@ -87,7 +87,7 @@ struct Determinant {
 };
 
 // The permutation matrix p [count, n, n] of pivots: A = p L U. order: scratch of [count, n].
-struct Permutation {
+struct RowExchanges {
   DType dtype;
   int64_t count, n, steps;  // steps pivots a matrix
   const int32_t* pivots;
@@ -140,7 +140,7 @@ struct LinalgTable {
   void (*small_eigh)(const abi::Queue&, const abi::SmallEigh&);
   void (*triangle)(const abi::Queue&, const abi::Triangle&);
   void (*determinant)(const abi::Queue&, const abi::Determinant&);
-  void (*permutation)(const abi::Queue&, const abi::Permutation&);
+  void (*permutation)(const abi::Queue&, const abi::RowExchanges&);
   void (*pivots)(const abi::Queue&, const abi::Pivots&);
   void (*guard)(const abi::Queue&, const abi::Guard&);
   void (*poison)(const abi::Queue&, const abi::Poison&);

@@ -93,7 +93,7 @@ void determinant(const abi::Queue& q, const abi::Determinant& p) {
 
 // order[k]: the row of A that is row k of L U. One thread follows the exchanges, which depend on each other.
 template <class T, int Size>
-STATOR_KERNEL void permutation_kernel(abi::Permutation p) {
+STATOR_KERNEL void permutation_kernel(abi::RowExchanges p) {
   const Group<Size> group;
   const int64_t matrix = group.block(), n = p.n;
   int32_t* order = p.order + matrix * n;
@@ -113,7 +113,7 @@ STATOR_KERNEL void permutation_kernel(abi::Permutation p) {
   });
 }
 
-void permutation(const abi::Queue& q, const abi::Permutation& p) {
+void permutation(const abi::Queue& q, const abi::RowExchanges& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "permutation", permutation_kernel<T, PartsTuning::block>, {p.count, PartsTuning::block}, p);
   });

@@ -60,7 +60,7 @@ struct Linspace {
 };
 
 // out[ends[k - 1]..ends[k]) = k, ends of n entries: what repeat() with counts takes.
-struct Runs {
+struct RepeatedCounts {
   const int64_t* ends;
   int64_t* out;
   int64_t n, size;
@@ -75,7 +75,7 @@ struct MovementTable {
   void (*band)(const abi::Queue&, const abi::Band&);
   void (*concat)(const abi::Queue&, const abi::Concat&);  // one launch for up to 640 pieces
   void (*linspace)(const abi::Queue&, const abi::Linspace&);
-  void (*runs)(const abi::Queue&, const abi::Runs&);
+  void (*runs)(const abi::Queue&, const abi::RepeatedCounts&);
 };
 
 }  // namespace stator::kernels

@@ -85,6 +85,21 @@ struct WordKey {
   STATOR_FN int digit(W word, int shift) const { return int(ordinal(word) >> shift & 255); }
 };
 
+// The digit of a word at `shift`, with all that it needs by value: loops that store words keep it in registers.
+template <class W>
+struct DigitOf {
+  W alias, canonical;
+  int low, shift;
+  W mask;
+
+  STATOR_FN DigitOf(const WordKey<W>& key, int s, int bits)
+      : alias(key.codec.alias), canonical(key.codec.canonical), low(key.low), shift(s), mask((W(1) << bits) - 1) {}
+  STATOR_FN uint32_t operator()(W word) const {
+    const W k = word >> low;
+    return uint32_t((k == alias ? canonical : k) >> shift & mask);
+  }
+};
+
 // Where line `line` starts in the input and in the output.
 struct LineStart {
   int64_t x, out;

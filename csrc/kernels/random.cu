@@ -40,28 +40,6 @@ struct Uniform {
   }
 };
 
-STATOR_FN constexpr double horner(double, double c) { return c; }
-template <class... C>
-STATOR_FN constexpr double horner(double z, double c, C... higher) {
-  return c + z * horner(z, higher...);
-}
-
-// Sine and cosine of 2 pi t, t in [0, 1): exact reduction to an eighth of a turn, then their series. In double, so that
-// results in float are rounded once.
-STATOR_FN void sincos_turn(double t, double& sine, double& cosine) {
-  const double quarter = floor(t * 4.0 + 0.5);
-  const double y = (t - quarter * 0.25) * 6.283185307179586476925287;
-  const double z = y * y;
-  const double s = y + y * (z * horner(z, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
-                                       1.0 / 6227020800.0, -1.0 / 1307674368000.0, 1.0 / 355687428096000.0));
-  const double c = 1.0 + z * horner(z, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0,
-                                    -1.0 / 87178291200.0, 1.0 / 20922789888000.0);
-  const bool swap = quarter == 1.0 || quarter == 3.0;
-  const double a = swap ? s : c, b = swap ? c : s;
-  cosine = quarter == 1.0 || quarter == 2.0 ? -a : a;
-  sine = quarter == 2.0 || quarter == 3.0 ? -b : b;
-}
-
 // Box and Muller (Annals of Mathematical Statistics 29, 1958) on (0, 1] x [0, 1).
 template <class T>
 struct Normal {
@@ -89,17 +67,19 @@ template <class T>
 struct Exponential {
   double scale;
 
+  STATOR_FN double one(uint32_t a, uint32_t b) const {
+    const double unit = draws<T> == 2 ? (from_words(a, b) + 1.0) * 0x1p-53 : (from_word(a) + 1.0) * 0x1p-32;
+    return log(unit) * -scale + 0.0;  // no negative zero
+  }
   STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
-    for (int k = 0; k < draws<T>; ++k) {
-      double unit;
-      if constexpr (draws<T> == 2)
-        unit = (from_words(x.x[2 * k], x.x[2 * k + 1]) + 1.0) * 0x1p-53;
-      else
-        unit = (from_word(x.x[k]) + 1.0) * 0x1p-32;
-      out[k] = log(unit) * -scale + 0.0;  // no negative zero
-    }
+    for (int k = 0; k < draws<T>; ++k) out[k] = one(x.x[4 / draws<T> * k], x.x[4 / draws<T> * k + (draws<T> == 2)]);
   }
 };
+
+template <class Draw>
+inline constexpr bool is_single = false;  // a word (two for float64) an element, none of them shared
+template <class T>
+inline constexpr bool is_single<Exponential<T>> = true;
 
 // Elements of `count` Philox blocks from block `first` on. In three loops, each of which vectorises on the fast host.
 template <class T, int C, class Draw>
@@ -111,10 +91,15 @@ STATOR_FN void draw_blocks(T* out, int64_t count, uint64_t seed, uint64_t first,
     const Philox4 block = philox4x32_10(seed, first + uint64_t(k), 0);
     for (int j = 0; j < 4; ++j) word[j][k] = block.x[j];
   }
-  for (int k = 0; k < C; ++k) {
-    double drawn[D];
-    draw(Philox4{{word[0][k], word[1][k], word[2][k], word[3][k]}}, drawn);
-    for (int j = 0; j < D; ++j) value[j][k] = drawn[j];
+  if constexpr (is_single<Draw> && C > 1) {
+    for (int j = 0; j < D; ++j)
+      for (int k = 0; k < C; ++k) value[j][k] = draw.one(word[4 / D * j][k], word[4 / D * j + (D == 2)][k]);
+  } else {
+    for (int k = 0; k < C; ++k) {
+      double drawn[D];
+      draw(Philox4{{word[0][k], word[1][k], word[2][k], word[3][k]}}, drawn);
+      for (int j = 0; j < D; ++j) value[j][k] = drawn[j];
+    }
   }
   Vec<T, D> v;
   const int64_t blocks = C == 1 ? 1 : count;

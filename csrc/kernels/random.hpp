@@ -39,13 +39,20 @@ struct Permutation {
   uint64_t seed, offset;
 };
 
-// Indices k with probability cdf[k] - cdf[k - 1], two words each; cdf is 1 from the last possible one on. counts of
-// `experiments` x n, zero before, of `size` draws each; or `out`, int64, of `size` draws.
+// Indices k with probability cdf[k] - cdf[k - 1], two words each, int64; cdf is 1 from the last possible one on.
 struct Categorical {
   const double* cdf;
   int64_t* out;
+  int64_t n, size;
+  uint64_t seed, offset;
+};
+
+// counts[experiment, k] of n outcomes in `trials` trials; chances[k] is the probability of outcome k when it is none
+// before it, 1 for the last possible one. n blocks of the counter an experiment.
+struct Multinomial {
+  const double* chances;
   int64_t* counts;
-  int64_t n, size, experiments;
+  int64_t n, trials, experiments;
   uint64_t seed, offset;
 };
 
@@ -77,6 +84,7 @@ struct RandomTable {
   int64_t (*permutation_blocks)(int64_t n);  // Philox blocks that a permutation takes
   void (*permutation)(const abi::Queue&, const abi::Permutation&);
   void (*categorical)(const abi::Queue&, const abi::Categorical&);
+  void (*multinomial)(const abi::Queue&, const abi::Multinomial&);
   void (*dropout)(const abi::Queue&, const abi::Dropout&);
   void (*philox)(uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* words);  // four, in host memory
 };

@@ -40,8 +40,18 @@ STATOR_KERNEL void dropout_kernel(abi::Dropout p) {
     T* out = static_cast<T*>(p.out) + begin;
     const auto apply = [&](T value, uint32_t w) { return w >= p.threshold ? T(A(value) * scale) : T(A(0)); };
     if (p.ndim > 0) {
-      for (int k = 0; k < 4 * C; ++k)
-        if (k < n) out[k] = apply(x[offset_of(begin + k, p.ndim, p.shape, p.strides)], word[k]);
+      // One division an inner row: along it the offset steps evenly.
+      const int64_t extent = p.shape[p.ndim - 1], step = p.strides[p.ndim - 1];
+      int64_t inner = begin % extent, at = offset_of(begin, p.ndim, p.shape, p.strides);
+      STATOR_UNROLL()
+      for (int k = 0; k < 4 * C; ++k) {
+        if (k >= n) break;
+        out[k] = apply(x[at], word[k]);
+        at += step;
+        if (++inner < extent) continue;
+        inner = 0;
+        if (k + 1 < n) at = offset_of(begin + k + 1, p.ndim, p.shape, p.strides);
+      }
       continue;
     }
     x += begin;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
+#include "device/math.cuh"
 #include "device/philox.cuh"
 #include "kernels/random.hpp"
 
@@ -15,6 +16,28 @@ void fill_dropout(kernels::RandomTable&);
 // The high 53 bits of two words, as an integer.
 STATOR_FN double from_words(uint32_t high, uint32_t low) {
   return double(int32_t(high >> 5)) * 67108864.0 + double(int32_t(low >> 6));
+}
+
+STATOR_FN constexpr double horner(double, double c) { return c; }
+template <class... C>
+STATOR_FN constexpr double horner(double z, double c, C... higher) {
+  return c + z * horner(z, higher...);
+}
+
+// Sine and cosine of 2 pi t, t in [0, 1): exact reduction to an eighth of a turn, then their series. In double, so that
+// results in float are rounded once.
+STATOR_FN void sincos_turn(double t, double& sine, double& cosine) {
+  const double quarter = floor(t * 4.0 + 0.5);
+  const double y = (t - quarter * 0.25) * 6.283185307179586476925287;
+  const double z = y * y;
+  const double s = y + y * (z * horner(z, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
+                                       1.0 / 6227020800.0, -1.0 / 1307674368000.0, 1.0 / 355687428096000.0));
+  const double c = 1.0 + z * horner(z, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0,
+                                    -1.0 / 87178291200.0, 1.0 / 20922789888000.0);
+  const bool swap = quarter == 1.0 || quarter == 3.0;
+  const double a = swap ? s : c, b = swap ? c : s;
+  cosine = quarter == 1.0 || quarter == 2.0 ? -a : a;
+  sine = quarter == 2.0 || quarter == 3.0 ? -b : b;
 }
 
 }  // namespace stator::STATOR_COLUMN

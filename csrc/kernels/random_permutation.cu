@@ -1,5 +1,4 @@
 // Permutations without a sort, and indices drawn by weight.
-#include "device/atomic.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "kernels/random_fill.cuh"
@@ -70,13 +69,14 @@ STATOR_KERNEL void rank_kernel(abi::Permutation p) {
   const int n = int(p.n);
   group.for_each(n, [&](int64_t i) {
     const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2), 0);
-    keys.of[i] = x.x[2 * (i & 1)] | uint64_t(x.x[2 * (i & 1) + 1]) << 32;
+    const uint64_t key = x.x[2 * (i & 1)] | uint64_t(x.x[2 * (i & 1) + 1]) << 32;
+    keys.of[i] = (key & ~uint64_t(PermutationTuning::few - 1)) | uint64_t(i);  // no two are equal
   });
   group.sync();
   group.for_each(n, [&](int64_t i) {
     const uint64_t own = keys.of[i];
-    int rank = 0;
-    for (int k = 0; k < n; ++k) rank += keys.of[k] < own || (keys.of[k] == own && k < i);
+    int64_t rank = 0;
+    for (int k = 0; k < n; ++k) rank += keys.of[k] < own;
     if (rank < p.size) p.out[rank] = i;
   });
 }
@@ -98,9 +98,9 @@ void permutation(const abi::Queue& q, const abi::Permutation& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void categorical_kernel(abi::Categorical p, int64_t total) {
+STATOR_KERNEL void categorical_kernel(abi::Categorical p) {
   const Group<Size> group;
-  const int64_t first = group.block() * PermutationTuning::tile, left = total - first;
+  const int64_t first = group.block() * PermutationTuning::tile, left = p.size - first;
   group.for_each(left < PermutationTuning::tile ? left : PermutationTuning::tile, [=](int64_t k) {
     const int64_t i = first + k;
     const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2), 0);
@@ -113,17 +113,13 @@ STATOR_KERNEL void categorical_kernel(abi::Categorical p, int64_t total) {
       else
         low = middle + 1;
     }
-    if (p.counts != nullptr)
-      atomic_add(p.counts + i / p.size * p.n + low, int64_t(1));
-    else
-      p.out[i] = low;
+    p.out[i] = low;
   });
 }
 
 void categorical(const abi::Queue& q, const abi::Categorical& p) {
   using Tune = PermutationTuning;
-  const int64_t total = p.counts ? p.size * p.experiments : p.size;
-  launch(q, "categorical", categorical_kernel<Tune::block>, {ceil_div(total, Tune::tile), Tune::block}, p, total);
+  launch(q, "categorical", categorical_kernel<Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 struct RejectionTuning {
   static constexpr int block = 256;
   static constexpr int tile = by_column<1024, 4096>::value;  // elements a block
+  static constexpr int experiments = by_column<256, 64>::value;
 };
 
 // (0, 1] and [0, 1).
@@ -26,14 +27,19 @@ struct Gamma {
   double d, c, boost, scale;  // boost: 1 / shape for shapes below 1, else 0
 
   STATOR_FN double operator()(uint64_t seed, uint64_t counter) const {
-    for (uint64_t attempt = 0;; attempt += 2) {
-      const Philox4 a = philox4x32_10(seed, counter, attempt), b = philox4x32_10(seed, counter, attempt + 1);
-      const double radius = sqrt(-2.0 * log(open_unit(a.x[0], a.x[1])));
-      const double x = radius * cos(unit(a.x[2], a.x[3]) * 6.283185307179586476925287);
-      const double root = 1.0 + c * x, v = root * root * root;
-      if (v <= 0 || log(open_unit(b.x[0], b.x[1])) > 0.5 * x * x + d * (1.0 - v + log(v))) continue;
+    for (uint64_t attempt = 0;; ++attempt) {
+      const Philox4 w = philox4x32_10(seed, counter, attempt);
+      double sine, cosine;
+      sincos_turn(double(w.x[2]) * 0x1p-32, sine, cosine);
+      const double x = sqrt(-2.0 * log(open_unit(w.x[0], w.x[1]))) * cosine;
+      const double root = 1.0 + c * x, v = root * root * root, u = (double(w.x[3]) + 0.5) * 0x1p-32;
+      if (v <= 0) continue;
+      const bool surely = u < 1.0 - 0.0331 * (x * x) * (x * x);
+      if (!surely && log(u) > 0.5 * x * x + d * (1.0 - v + log(v))) continue;
       const double value = d * v * scale;
-      return boost > 0 ? value * exp(log(open_unit(b.x[2], b.x[3])) * boost) : value;
+      if (boost == 0) return value;
+      const Philox4 b = philox4x32_10(seed, counter, attempt | uint64_t(1) << 63);
+      return value * exp(log(open_unit(b.x[0], b.x[1])) * boost);
     }
   }
 };
@@ -76,6 +82,63 @@ struct Poisson {
   }
 };
 
+// Binomial numbers of n trials. Means below 10 as Poisson's; others by Hoermann's BTRS (The generation of binomial
+// random variates, Journal of Statistical Computation and Simulation 46, 1993).
+STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t counter) {
+  const bool flip = chance > 0.5;
+  const double p = flip ? 1 - chance : chance;
+  double k = 0;
+  if (n * p < 10) {
+    const Philox4 x = philox4x32_10(seed, counter, 0);
+    const double u = unit(x.x[0], x.x[1]), odds = p / (1 - p);
+    double term = exp(n * log1p(-p)), sum = term;
+    for (; u >= sum && k < n && k < 200; sum += term) {
+      term *= odds * (n - k) / (k + 1);
+      k += 1;
+    }
+    return flip ? n - k : k;
+  }
+  const double width = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * width, a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double sure = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * width, mode = floor((n + 1) * p);
+  for (uint64_t attempt = 0;; ++attempt) {
+    const Philox4 x = philox4x32_10(seed, counter, attempt);
+    const double u = unit(x.x[0], x.x[1]) - 0.5, v = open_unit(x.x[2], x.x[3]), edge = 0.5 - (u < 0 ? -u : u);
+    k = floor((2 * a / edge + b) * u + n * p + 0.5);
+    if (edge >= 0.07 && v <= sure) break;
+    if (!(edge > 0) || k < 0 || k > n) continue;
+    if (log(v * alpha / (a / (edge * edge) + b)) <= log_factorial(mode) + log_factorial(n - mode) - log_factorial(k) -
+                                                        log_factorial(n - k) + (k - mode) * log(p / (1 - p)))
+      break;
+  }
+  return flip ? n - k : k;
+}
+
+// Outcome after outcome, each of what the ones before it left.
+template <int Size>
+STATOR_KERNEL void multinomial_kernel(abi::Multinomial p) {
+  const Group<Size> group;
+  const int64_t tile = RejectionTuning::experiments, first = group.block() * tile, left = p.experiments - first;
+  group.for_each(left < tile ? left : tile, [=](int64_t i) {
+    int64_t* const counts = p.counts + (first + i) * p.n;
+    const uint64_t counter = p.offset + uint64_t(first + i) * uint64_t(p.n);
+    int64_t rest = p.trials;
+    for (int64_t k = 0; k < p.n; ++k) {
+      const double chance = p.chances[k];
+      const int64_t count = rest == 0 || chance <= 0 ? 0
+                            : chance >= 1 ? rest
+                                          : int64_t(binomial(double(rest), chance, p.seed, counter + uint64_t(k)));
+      counts[k] = count;
+      rest -= count;
+    }
+  });
+}
+
+void multinomial(const abi::Queue& q, const abi::Multinomial& p) {
+  using Tune = RejectionTuning;
+  launch(q, "multinomial", multinomial_kernel<Tune::block>, {ceil_div(p.experiments, Tune::experiments), Tune::block},
+         p);
+}
+
 template <class Draw, int Size>
 STATOR_KERNEL void rejection_kernel(void* out, DType dtype, int64_t n, uint64_t seed, uint64_t offset, Draw draw) {
   const Group<Size> group;
@@ -109,6 +172,7 @@ void poisson(const abi::Queue& q, const abi::Random& p) {
 void fill_rejection(kernels::RandomTable& table) {
   table.gamma = gamma;
   table.poisson = poisson;
+  table.multinomial = multinomial;
 }
 
 }  // namespace stator::STATOR_COLUMN

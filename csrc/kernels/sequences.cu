@@ -36,7 +36,7 @@ STATOR_KERNEL void linspace_kernel(abi::Linspace p) {
 }
 
 template <int Size>
-STATOR_KERNEL void runs_kernel(abi::Runs p) {
+STATOR_KERNEL void runs_kernel(abi::RepeatedCounts p) {
   const Group<Size> group;
   const int64_t first = group.block() * SequenceTuning::tile, left = p.size - first;
   const int64_t n = left < SequenceTuning::tile ? left : SequenceTuning::tile;
@@ -68,7 +68,7 @@ void linspace(const abi::Queue& q, const abi::Linspace& p) {
   launch(q, "linspace", linspace_kernel<block>, {ceil_div(p.count, SequenceTuning::tile), block}, p);
 }
 
-void runs(const abi::Queue& q, const abi::Runs& p) {
+void runs(const abi::Queue& q, const abi::RepeatedCounts& p) {
   constexpr int block = SequenceTuning::block;
   launch(q, "runs", runs_kernel<block>, {ceil_div(p.size, SequenceTuning::tile), block}, p);
 }

@@ -107,13 +107,14 @@ STATOR_CALL Words<W> sort_by_digits(const WordKey<W>& key, Words<W> a, Words<W> 
   const int passes = (8 * key.codec.itemsize + Bits - 1) / Bits;
   uint32_t counts[most][digits];
   std::memset(counts, 0, sizeof(counts[0]) * size_t(passes));
+  const WordKey<W> own = key;  // by value: the counts could be its memory
   for (int64_t i = 0; i < n; ++i) {
-    W ordinal = key.ordinal(a.word[i]);
+    W ordinal = own.ordinal(a.word[i]);
     for (int p = 0; p < passes; ++p, ordinal >>= Bits) ++counts[p][ordinal & (digits - 1)];
   }
   for (int p = 0; p < passes; ++p) {
     uint32_t* const offset = counts[p];
-    const auto digit = [&](W word) { return size_t(key.ordinal(word) >> Bits * p & (digits - 1)); };
+    const DigitOf<W> digit(key, Bits * p, Bits);
     if (offset[digit(a.word[0])] == uint32_t(n)) continue;
     uint32_t before = 0;
     for (int d = 0; d < digits; ++d) {

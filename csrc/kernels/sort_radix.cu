@@ -58,7 +58,7 @@ STATOR_FN void put_word(const RadixPass& p, const WordKey<W>& key, const LineSta
 }
 
 // Fast host: f(i, word, place) for the elements of a part, in order; those of the array are made words by the chunk.
-template <class W, class F>
+template <bool Placed, class W, class F>
 STATOR_FN void each_word(const RadixPass& p, const WordKey<W>& key, const LineStart& at, const Part& part, F f) {
   constexpr int64_t chunk = 1024;
   W made[chunk];
@@ -70,8 +70,11 @@ STATOR_FN void each_word(const RadixPass& p, const WordKey<W>& key, const LineSt
       load_words(key, x, p.s.x_step, begin, end, {made, nullptr});
     else
       word = static_cast<const W*>(p.from) + part.line * p.s.n;
-    const uint32_t* const place = p.from_place ? p.from_place + part.line * p.s.n : nullptr;
-    for (int64_t i = begin; i < end; ++i) f(i, word[i], place ? place[i] : uint32_t(i));
+    const uint32_t* const place = Placed && p.from_place ? p.from_place + part.line * p.s.n : nullptr;
+    if (Placed && place)
+      for (int64_t i = begin; i < end; ++i) f(i, word[i], place[i]);
+    else
+      for (int64_t i = begin; i < end; ++i) f(i, word[i], uint32_t(i));
   }
 }
 
@@ -84,7 +87,8 @@ STATOR_KERNEL void radix_count_kernel(RadixPass p) {
   uint32_t* const counts = p.counts + part.line * 256 * p.parts + part.index;
   if constexpr (fast_host) {
     uint32_t own[4][256] = {};  // four, so that a run of equal digits does not wait for itself
-    each_word(p, key, at, part, [&](int64_t i, W word, uint32_t) { ++own[i & 3][key.digit(word, p.shift)]; });
+    const DigitOf<W> digit(key, p.shift, 8);
+    each_word<false>(p, key, at, part, [&own, digit](int64_t i, W word, uint32_t) { ++own[i & 3][digit(word)]; });
     for (int d = 0; d < 256; ++d) counts[int64_t(d) * p.parts] = own[0][d] + own[1][d] + own[2][d] + own[3][d];
   } else {
     struct Counts {
@@ -135,9 +139,16 @@ template <bool Placed, class W>
 STATOR_FN void put_words(const RadixPass& p, const WordKey<W>& key, const LineStart& at, int64_t line, uint32_t begin,
                          uint32_t end, const W* word, const uint32_t* place) {
   if (!p.last) {
-    const int64_t start = line * p.s.n + begin;
-    std::memcpy(static_cast<W*>(p.to) + start, word, (end - begin) * sizeof(W));
-    if constexpr (Placed) std::memcpy(p.to_place + start, place, (end - begin) * sizeof(uint32_t));
+    constexpr uint32_t width = DigitLines<W>::width;
+    W* const to = static_cast<W*>(p.to) + line * p.s.n + begin;
+    uint32_t* const to_place = Placed ? p.to_place + line * p.s.n + begin : nullptr;
+    if (end - begin == width) {  // nearly always: no call
+      std::memcpy(to, word, width * sizeof(W));
+      if constexpr (Placed) std::memcpy(to_place, place, width * sizeof(uint32_t));
+      return;
+    }
+    std::memcpy(to, word, (end - begin) * sizeof(W));
+    if constexpr (Placed) std::memcpy(to_place, place, (end - begin) * sizeof(uint32_t));
     return;
   }
   store_words(key, p.s, at.out, begin, end, {const_cast<W*>(word), const_cast<uint32_t*>(Placed ? place : nullptr)});
@@ -155,12 +166,12 @@ STATOR_FN void move_words(const RadixPass& p, const WordKey<W>& key, const LineS
     const uint32_t whole = (end - 1) / width * width, begin = whole > start[d] ? whole : start[d];
     put_words<Placed>(p, key, at, part.line, begin, end, lines.word[d] + begin % width, lines.place[d] + begin % width);
   };
-  each_word(p, key, at, part, [&](int64_t, W word, uint32_t place) {
-    const int d = key.digit(word, p.shift);
-    const uint32_t i = next[d]++;
-    lines.word[d][i % width] = word;
-    if constexpr (Placed) lines.place[d][i % width] = place;
-    if (i % width == width - 1) flush(d, i + 1);
+  const DigitOf<W> digit(key, p.shift, 8);
+  each_word<Placed>(p, key, at, part, [&, digit](int64_t, W word, uint32_t place) {
+    const uint32_t d = digit(word), i = next[d]++, column = i % width;
+    lines.word[d][column] = word;
+    if constexpr (Placed) lines.place[d][column] = place;
+    if (column == width - 1) flush(int(d), i + 1);
   });
   for (int d = 0; d < 256; ++d)
     if (next[d] > start[d] && next[d] % width != 0) flush(d, next[d]);
@@ -175,7 +186,7 @@ struct MoveShared {
 };
 
 template <class W, int Size>
-STATOR_KERNEL void radix_move_kernel(RadixPass p) {
+STATOR_KERNEL STATOR_RESIDENT(Size, 2) void radix_move_kernel(RadixPass p) {
   const Group<Size> group;
   const WordKey<W> key{Codec<W>(p.s.key), p.low};
   const Part part = part_of(p, group.block());

@@ -15,7 +15,7 @@ struct SortShared {
 };
 
 template <class W, int Size>
-STATOR_KERNEL void sort_rows_kernel(abi::Sort s, int64_t tile) {
+STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(abi::Sort s, int64_t tile) {
   const Group<Size> group;
   const Codec<W> codec(s.key);
   const int64_t first = group.block() * tile;

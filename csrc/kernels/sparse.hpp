@@ -72,6 +72,7 @@ struct SparseSort {
   bool wide;
   int32_t* counts;
   int64_t* offsets;
+  int64_t* work;  // [blocks][digits] where the plan asks for it
   void *out_keys, *out_order;
   const void *other, *values;  // moved along: an index and a value of `itemsize` bytes an entry
   void *out_other, *out_values;
@@ -90,6 +91,7 @@ struct SparseMerge {
   SparseRows a, b;
   const void *a_values, *b_values;
   DType dtype;
+  bool unique;  // neither has an index twice in a row
   double alpha, beta;
   void* counts;
   const void* indptr;
@@ -98,7 +100,8 @@ struct SparseMerge {
 };
 
 // out = a @ b, both compressed by rows, b without repeated indices in a row. Each of `blocks` blocks has its own
-// `marks` of b.cols (zeroed) and `sums` of b.cols. Indices of a result row come in no particular order.
+// `marks` of b.cols (zeroed) and `sums` of b.cols. Indices of a result row come in no particular order unless the
+// column says times_sorts.
 struct SparseTimesSparse {
   SparseRows a, b;
   const void *a_values, *b_values;
@@ -165,12 +168,14 @@ struct SparseTable {
   void (*expand)(const abi::Queue&, const abi::SparseExpand&);
   void (*pointers)(const abi::Queue&, const abi::SparsePointers&);
   void (*check)(const abi::Queue&, const abi::SparseCheck&);
-  // Bits a pass takes of keys up to `bound`, and the entries of a block, for sorting n entries.
-  void (*sort_plan)(const abi::DeviceLimits&, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk);
+  // Bits a pass takes of keys up to `bound`, and the entries of a block, for sorting n entries; whether it needs
+  // `work`.
+  bool (*sort_plan)(const abi::DeviceLimits&, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk);
   void (*sort_count)(const abi::Queue&, const abi::SparseSort&);
   void (*sort_scatter)(const abi::Queue&, const abi::SparseSort&);
   void (*merge_count)(const abi::Queue&, const abi::SparseMerge&);
   void (*merge_fill)(const abi::Queue&, const abi::SparseMerge&);
+  bool times_sorts;  // whether times_fill leaves the indices of each row in order
   // Blocks for a scratch of at most `bytes`.
   int64_t (*times_blocks)(const abi::DeviceLimits&, const abi::SparseTimesSparse&, int64_t bytes);
   void (*times_count)(const abi::Queue&, const abi::SparseTimesSparse&);

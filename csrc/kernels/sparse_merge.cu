@@ -3,8 +3,6 @@
 #include "kernels/sparse_fill.cuh"
 #include "kernels/sparse_rows.cuh"
 
-#include <limits>
-
 namespace stator::STATOR_COLUMN {
 namespace {
 
@@ -15,22 +13,37 @@ struct SparseMergeTuning {
 using Tune = SparseMergeTuning;
 
 // emit(n, index, entries of a, entries of b) for the n-th index of row r in ascending order; how many there are.
-template <class F>
-STATOR_FN int64_t merge_row(const abi::SparseMerge& p, int64_t r, F emit) {
-  constexpr int64_t none = std::numeric_limits<int64_t>::max();
+template <class I, class F>
+STATOR_FN int64_t merge_row(const abi::SparseMerge& p, const I* in_a, const I* in_b, int64_t r, F emit) {
   RowSpan a = row_span(p.a, r), b{0, 0};
   if (p.b.indptr) b = row_span(p.b, r);
   int64_t count = 0;
-  while (a.begin < a.end || b.begin < b.end) {
-    const int64_t of_a = a.begin < a.end ? load_index(p.a.indices, p.a.wide, a.begin) : none;
-    const int64_t of_b = b.begin < b.end ? load_index(p.b.indices, p.b.wide, b.begin) : none;
-    const int64_t index = of_a < of_b ? of_a : of_b;
+  while (a.begin < a.end && b.begin < b.end) {
+    const I of_a = in_a[a.begin], of_b = in_b[b.begin], index = of_a < of_b ? of_a : of_b;
     const RowSpan from{a.begin, b.begin};
-    while (a.begin < a.end && load_index(p.a.indices, p.a.wide, a.begin) == index) ++a.begin;
-    while (b.begin < b.end && load_index(p.b.indices, p.b.wide, b.begin) == index) ++b.begin;
-    emit(count++, index, RowSpan{from.begin, a.begin}, RowSpan{from.end, b.begin});
+    a.begin += of_a == index;
+    b.begin += of_b == index;
+    while (!p.unique && a.begin < a.end && in_a[a.begin] == index) ++a.begin;
+    while (!p.unique && b.begin < b.end && in_b[b.begin] == index) ++b.begin;
+    emit(count++, int64_t(index), RowSpan{from.begin, a.begin}, RowSpan{from.end, b.begin});
+  }
+  while (a.begin < a.end) {
+    const int64_t from = a.begin++;
+    while (!p.unique && a.begin < a.end && in_a[a.begin] == in_a[from]) ++a.begin;
+    emit(count++, int64_t(in_a[from]), RowSpan{from, a.begin}, RowSpan{0, 0});
+  }
+  while (b.begin < b.end) {
+    const int64_t from = b.begin++;
+    while (!p.unique && b.begin < b.end && in_b[b.begin] == in_b[from]) ++b.begin;
+    emit(count++, int64_t(in_b[from]), RowSpan{0, 0}, RowSpan{from, b.begin});
   }
   return count;
+}
+
+// f(a's indices, b's) of the matrices' index type.
+template <class F>
+STATOR_FN void with_both(const abi::SparseMerge& p, F f) {
+  with_indices(p.a.indices, p.a.wide, [&]<class I>(const I* in_a) { f(in_a, static_cast<const I*>(p.b.indices)); });
 }
 
 template <int Size>
@@ -38,8 +51,11 @@ STATOR_KERNEL void merge_count_kernel(abi::SparseMerge p) {
   const Group<Size> group;
   const int64_t first = group.block() * Tune::tile;
   const int64_t n = p.a.rows - first < Tune::tile ? p.a.rows - first : Tune::tile;
-  group.for_each(n, [=](int64_t i) {
-    store_index(p.counts, p.a.wide, first + i, merge_row(p, first + i, [](int64_t, int64_t, RowSpan, RowSpan) {}));
+  with_both(p, [&](auto* in_a, auto* in_b) {
+    group.for_each(n, [=](int64_t i) {
+      store_index(p.counts, p.a.wide, first + i,
+                  merge_row(p, in_a, in_b, first + i, [](int64_t, int64_t, RowSpan, RowSpan) {}));
+    });
   });
 }
 
@@ -62,15 +78,19 @@ STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, ui
     else
       return A(scale) * sum;
   };
-  group.for_each(n, [=](int64_t i) {
-    const int64_t begin = load_index(p.indptr, p.a.wide, first + i);
-    merge_row(p, first + i, [=](int64_t at, int64_t index, RowSpan a, RowSpan b) {
-      if (begin + at >= p.capacity) return;
-      store_index(p.indices, p.a.wide, begin + at, index);
-      A value = total(p.a_values, a, p.alpha);
-      if (b.begin < b.end)
-        value = a.begin < a.end ? value + total(p.b_values, b, p.beta) : total(p.b_values, b, p.beta);
-      static_cast<T*>(p.values)[begin + at] = T(value);
+  with_both(p, [&](auto* in_a, auto* in_b) {
+    group.for_each(n, [=](int64_t i) {
+      const int64_t begin = load_index(p.indptr, p.a.wide, first + i);
+      merge_row(p, in_a, in_b, first + i, [=](int64_t at, int64_t index, RowSpan a, RowSpan b) {
+        if (begin + at >= p.capacity) return;
+        store_index(p.indices, p.a.wide, begin + at, index);
+        A value = b.begin < b.end ? total(p.b_values, b, p.beta) : A(0);
+        if (a.begin < a.end) {
+          const A own = total(p.a_values, a, p.alpha);
+          value = b.begin < b.end ? own + value : own;
+        }
+        static_cast<T*>(p.values)[begin + at] = T(value);
+      });
     });
   });
 }

@@ -34,35 +34,44 @@ STATOR_FN void store_row(const abi::SparseProduct& p, int64_t r, int64_t c, cons
   }
 }
 
+// Fast host: n columns from c on of one row, at most Most; sums stay in registers where n is Most and small.
+template <int64_t Most, class T, class I>
+STATOR_FN void host_row(const abi::SparseProduct& p, const I* indices, int64_t r, int64_t c, int64_t count,
+                        const abi::ErrorSlot& slot, uint16_t op) {
+  using A = opmath_t<T>;
+  const int64_t n = Most <= 16 ? Most : count;
+  const RowSpan s = row_span(p.a, r);
+  A acc[Most];
+  for (int64_t j = 0; j < n; ++j) acc[j] = A(0);
+  for (int64_t k = s.begin; k < s.end; ++k) {
+    const int64_t index = int64_t(indices[k]);
+    if (uint64_t(index) >= uint64_t(p.a.cols)) {
+      report_index(slot, op, k, index);
+      continue;
+    }
+    const A value = A(static_cast<const T*>(p.values)[k]);
+    const T* STATOR_RESTRICT x = static_cast<const T*>(p.x) + index * p.x_row + c * p.x_col;
+    const int64_t step = p.x_col;
+    if (step == 1)
+      for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] + value * A(x[j]);
+    else
+      for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] + value * A(x[j * step]);
+  }
+  T* STATOR_RESTRICT out = static_cast<T*>(p.out) + r * p.out_row + c * p.out_col;
+  for (int64_t j = 0; j < n; ++j) out[j * p.out_col] = T(acc[j]);
+}
+
 template <class T, class I>
 STATOR_FN void host_rows(const abi::SparseProduct& p, const I* indices, RowSpan rows, const abi::ErrorSlot& slot,
                          uint16_t op) {
-  using A = opmath_t<T>;
   constexpr int64_t chunk = SparseProductTuning::chunk;
-  const T* values = static_cast<const T*>(p.values);
   for (int64_t r = rows.begin; r < rows.end; ++r) {
-    const RowSpan s = row_span(p.a, r);
-    for (int64_t c = 0; c < p.n; c += chunk) {
-      const int64_t n = p.n - c < chunk ? p.n - c : chunk;
-      A acc[chunk];
-      for (int64_t j = 0; j < n; ++j) acc[j] = A(0);
-      for (int64_t k = s.begin; k < s.end; ++k) {
-        const int64_t index = int64_t(indices[k]);
-        if (uint64_t(index) >= uint64_t(p.a.cols)) {
-          column_of(p.a, k, slot, op);
-          continue;
-        }
-        const A value = A(values[k]);
-        const T* STATOR_RESTRICT x = static_cast<const T*>(p.x) + index * p.x_row + c * p.x_col;
-        const int64_t step = p.x_col;
-        if (step == 1)
-          for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] + value * A(x[j]);
-        else
-          for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] + value * A(x[j * step]);
-      }
-      T* STATOR_RESTRICT out = static_cast<T*>(p.out) + r * p.out_row + c * p.out_col;
-      for (int64_t j = 0; j < n; ++j) out[j * p.out_col] = T(acc[j]);
-    }
+    int64_t c = 0;
+    if (p.n > 32)
+      for (; c < p.n; c += chunk) host_row<chunk, T>(p, indices, r, c, p.n - c < chunk ? p.n - c : chunk, slot, op);
+    else
+      for (; c + 4 <= p.n; c += 4) host_row<4, T>(p, indices, r, c, 4, slot, op);
+    for (; c < p.n; ++c) host_row<1, T>(p, indices, r, c, 1, slot, op);
   }
 }
 

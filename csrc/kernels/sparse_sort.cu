@@ -34,9 +34,10 @@ STATOR_KERNEL void sort_count_kernel(abi::SparseSort p, abi::ErrorSlot slot, uin
     return digit_of(p, key);
   };
   if constexpr (fast_host) {
-    int32_t* const count = p.counts + group.block();
-    for (int64_t d = 0; d < p.digits; ++d) count[d * p.blocks] = 0;
-    for (int64_t k = first; k < last; ++k) ++count[look(k) * p.blocks];
+    int64_t* const count = p.work + group.block() * p.digits;  // apart from the other workers'
+    for (int64_t d = 0; d < p.digits; ++d) count[d] = 0;
+    for (int64_t k = first; k < last; ++k) ++count[look(k)];
+    for (int64_t d = 0; d < p.digits; ++d) p.counts[d * p.blocks + group.block()] = int32_t(count[d]);
   } else {
     struct Counts {
       int32_t of[1 << Tune::bits];
@@ -64,16 +65,46 @@ STATOR_FN void move_entry(const abi::SparseSort& p, int64_t k, int64_t key, int6
   }
 }
 
+// Fast host: the only pass, an index and a value an entry.
+template <class I, class W>
+STATOR_FN void move_words(const abi::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
+  const I* keys = static_cast<const I*>(p.keys);
+  const I* other = static_cast<const I*>(p.other);
+  const W* values = static_cast<const W*>(p.values);
+  I* out_other = static_cast<I*>(p.out_other);
+  W* out_values = static_cast<W*>(p.out_values);
+  const uint64_t bound = uint64_t(p.bound);
+  for (int64_t k = first; k < last; ++k) {
+    const uint64_t key = uint64_t(int64_t(keys[k])) < bound ? uint64_t(keys[k]) : bound;
+    const int64_t to = next[key]++;
+    out_other[to] = other[k];
+    out_values[to] = values[k];
+  }
+}
+template <class I>
+STATOR_FN void move_plainly(const abi::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
+  switch (p.itemsize) {
+    case 2: return move_words<I, uint16_t>(p, next, first, last);
+    case 4: return move_words<I, uint32_t>(p, next, first, last);
+    case 8: return move_words<I, uint64_t>(p, next, first, last);
+    default: return move_words<I, complex128>(p, next, first, last);
+  }
+}
+
 template <int Size>
 STATOR_KERNEL void sort_scatter_kernel(abi::SparseSort p) {
   const Group<Size> group;
   const int64_t first = group.block() * p.chunk;
   const int64_t last = first + p.chunk < p.n ? first + p.chunk : p.n;
   if constexpr (fast_host) {
-    int64_t* const next = p.offsets + group.block();
+    int64_t* const next = p.work + group.block() * p.digits;
+    for (int64_t d = 0; d < p.digits; ++d) next[d] = p.offsets[d * p.blocks + group.block()];
+    const bool plain = !p.order && !p.out_keys && !p.out_order && p.out_other && p.out_values;
+    if (plain && p.wide) return move_plainly<int64_t>(p, next, first, last);
+    if (plain) return move_plainly<int32_t>(p, next, first, last);
     for (int64_t k = first; k < last; ++k) {
       const int64_t key = key_of_entry(p, k);
-      move_entry(p, k, key, next[digit_of(p, key) * p.blocks]++);
+      move_entry(p, k, key, next[digit_of(p, key)]++);
     }
   } else {
     struct Places {
@@ -106,7 +137,7 @@ STATOR_KERNEL void sort_scatter_kernel(abi::SparseSort p) {
   }
 }
 
-void sort_plan(const abi::DeviceLimits& limits, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk) {
+bool sort_plan(const abi::DeviceLimits& limits, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk) {
   const int all = std::max(1, int(std::bit_width(uint64_t(bound))));
   int most = Tune::bits;
   if (fast_host)
@@ -114,11 +145,12 @@ void sort_plan(const abi::DeviceLimits& limits, int64_t n, int64_t bound, int32_
   const int passes = int(ceil_div(all, most));
   *bits = int(ceil_div(all, passes));
   *chunk = Tune::chunk;
-  if (!fast_host) return;
+  if (!fast_host) return false;
   const int64_t counters = int64_t(1) << *bits;
-  const int64_t blocks = std::min<int64_t>({2 * std::max(1, limits.multiprocessors), ceil_div(n, Tune::least_chunk),
-                                            std::max<int64_t>(1, 2 * n / counters)});
+  const int64_t blocks = std::min<int64_t>(
+      {std::max(1, limits.multiprocessors), ceil_div(n, Tune::least_chunk), std::max<int64_t>(1, 2 * n / counters)});
   *chunk = std::max<int64_t>(1, ceil_div(n, std::max<int64_t>(1, blocks)));
+  return true;
 }
 
 void sort_count(const abi::Queue& q, const abi::SparseSort& p) {

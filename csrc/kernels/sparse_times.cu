@@ -85,6 +85,12 @@ STATOR_KERNEL void times_fill_kernel(abi::SparseTimesSparse p, abi::ErrorSlot sl
     });
     group.sync();
     const int64_t n = begin + count.of_row <= p.capacity ? count.of_row : p.capacity - begin;
+    if constexpr (fast_host) {
+      if (p.a.wide)
+        std::sort(static_cast<int64_t*>(p.indices) + begin, static_cast<int64_t*>(p.indices) + begin + n);
+      else
+        std::sort(static_cast<int32_t*>(p.indices) + begin, static_cast<int32_t*>(p.indices) + begin + n);
+    }
     group.for_each(n, [=](int64_t i) {
       static_cast<T*>(p.values)[begin + i] = T(sums[load_index(p.indices, p.a.wide, begin + i)]);
     });
@@ -109,6 +115,7 @@ void times_fill(const abi::Queue& q, const abi::SparseTimesSparse& p) {
 }  // namespace
 
 void fill_sparse_times(kernels::SparseTable& table) {
+  table.times_sorts = fast_host;
   table.times_blocks = times_blocks;
   table.times_count = times_count;
   table.times_fill = times_fill;

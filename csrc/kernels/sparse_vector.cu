@@ -19,29 +19,31 @@ STATOR_FN A sum_row(RowSpan s, F term) {
   return total;
 }
 
-// Fast host: the rows of a block; indices outside are looked for again when there are any.
+// Fast host: the rows of a block. Indices are looked at first, in a loop that vectorises; only where one is outside
+// does each product ask.
 template <class T, class I>
 STATOR_FN void dot_rows(const abi::SparseProduct& p, const I* indices, RowSpan rows, int64_t column, T* out,
                         const abi::ErrorSlot& slot, uint16_t op) {
   using A = opmath_t<T>;
+  using U = std::make_unsigned_t<I>;
   const T* values = static_cast<const T*>(p.values);
   const T* x = static_cast<const T*>(p.x) + column;
-  const int64_t step = p.x_row;
-  const uint64_t cols = uint64_t(p.a.cols);
-  for (int64_t r = rows.begin; r < rows.end; ++r) {
-    const RowSpan s = row_span(p.a, r);
-    int64_t bad = 0;
-    if (p.x)
-      out[r * p.out_row] = T(sum_row<A>(s, [&](int64_t k) {
-        const bool good = uint64_t(indices[k]) < cols;
-        bad += !good;
-        return good ? A(values[k]) * A(x[int64_t(indices[k]) * step]) : A(0);
-      }));
-    else
-      out[r * p.out_row] = T(sum_row<A>(s, [&](int64_t k) { return A(values[k]); }));
-    for (int64_t k = s.begin; bad > 0 && k < s.end; ++k)
-      if (column_of(p.a, k, slot, op) < 0) bad = 0;
-  }
+  const I* indptr = static_cast<const I*>(p.a.indptr);
+  const int64_t step = p.x_row, nnz = p.a.nnz, out_step = p.out_row;
+  const auto within = [nnz](int64_t at) { return at < 0 ? 0 : at > nnz ? nnz : at; };
+  const auto each_row = [&](auto term) {
+    for (int64_t r = rows.begin; r < rows.end; ++r)
+      out[r * out_step] = T(sum_row<A>({within(indptr[r]), within(indptr[r + 1])}, term));
+  };
+  if (!p.x) return each_row([=](int64_t k) { return A(values[k]); });
+  const U cols = U(p.a.cols);
+  U bad = 0;
+  for (int64_t k = within(indptr[rows.begin]); k < within(indptr[rows.end]); ++k) bad |= U(U(indices[k]) >= cols);
+  if (bad == 0) return each_row([=](int64_t k) { return A(values[k]) * A(x[int64_t(indices[k]) * step]); });
+  each_row([&](int64_t k) {
+    const int64_t index = column_of(p.a, k, slot, op);
+    return index < 0 ? A(0) : A(values[k]) * A(x[index * step]);
+  });
 }
 
 template <class T, int Size>

@@ -35,7 +35,7 @@ struct PlanCaches {
   }
 };
 
-PlanCache::PlanCache() {
+PlanCache::PlanCache() : generation_(process_generation()) {
   PlanCaches& caches = PlanCaches::instance();
   const std::lock_guard lock(caches.mutex);
   caches.all.push_back(this);
@@ -48,6 +48,7 @@ PlanCache::~PlanCache() {
 }
 
 void PlanCache::trim(size_t limit) noexcept {
+  if (generation_ != process_generation()) return;
   std::list<Item> dropped;
   const std::lock_guard lock(mutex_);
   while (!items_.empty() && bytes_ > limit) {

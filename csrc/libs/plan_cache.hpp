@@ -40,6 +40,7 @@ class PlanCache {
   };
   std::shared_ptr<const void> find(std::string_view key, const std::function<Entry()>& make);
 
+  const uint32_t generation_;  // of the process: a child leaves its parent's plans alone
   std::mutex mutex_;
   std::list<Item> items_;  // newest first
   std::map<std::string_view, std::list<Item>::iterator> places_;

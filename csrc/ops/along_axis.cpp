@@ -47,8 +47,7 @@ Along along_slices(const std::string& op, const Array& x, const Array& indices, 
   require_indices(op, indices);
   if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "use an array of at least one axis");
   const int at = normalize_axis(op, axis, x.ndim());
-  if (indices.ndim() != 1)
-    throw ShapeError(op, "indices of shape " + str(indices.shape()), "give indices of one axis");
+  if (indices.ndim() != 1) throw ShapeError(op, "indices of shape " + str(indices.shape()), "give indices of one axis");
   Along a{x.shape(), x.strides(), {indices, Dims(x.ndim()), x.shape()[at], x.strides()[at], false}};
   a.shape[at] = indices.size();
   a.x_strides[at] = 0;
@@ -62,11 +61,10 @@ std::string_view reduce_name(Reduce reduce) {
 }
 
 void require_reducible(const std::string& op, DType dtype, Reduce reduce) {
-  const bool fine = reduce == Reduce::set   ? true
-                    : reduce == Reduce::add ? in(dtype, dtypes::numeric)
-                    : reduce == Reduce::multiply
-                        ? in(dtype, dtypes::reals)
-                        : in(dtype, dtypes::reals | dtypes::boolean);
+  const bool fine = reduce == Reduce::set        ? true
+                    : reduce == Reduce::add      ? in(dtype, dtypes::numeric)
+                    : reduce == Reduce::multiply ? in(dtype, dtypes::reals)
+                                                 : in(dtype, dtypes::reals | dtypes::boolean);
   if (fine) return;
   throw DTypeError(op, "reduce=\"" + std::string(reduce_name(reduce)) + "\" of dtype " + std::string(name(dtype)),
                    "convert the array with astype");
@@ -140,9 +138,10 @@ void check_number(const std::string& op, const Scalar& value, DType dtype) {
   unsigned char bytes[16];
   const bool integer = is_integer(value) && in(dtype, dtypes::integers);
   if (!integer && !can_cast_same_kind(default_dtype(value), dtype))
-    throw DTypeError(op, "a number of dtype " + std::string(name(default_dtype(value))) + " for an array of " +
-                             std::string(name(dtype)),
-                     "use a number of the array's kind");
+    throw DTypeError(
+        op,
+        "a number of dtype " + std::string(name(default_dtype(value))) + " for an array of " + std::string(name(dtype)),
+        "use a number of the array's kind");
   encode(op, value, dtype, bytes);
 }
 
@@ -200,8 +199,7 @@ void put(OpCall& call, const Array& x, const Along& along, const Operand& src, c
       if (use.strides[d] != 0) use.strides[d] = use.indices.ndim() == 1 ? 1 : use.indices.strides()[d];
   }
   const Dims strides = src.array ? broadcast_strides(op, values, along.shape) : Dims(along.shape.size());
-  abi::Indexed p =
-      make_indexed(along.shape, x, along.x_strides, src.array ? &values : nullptr, strides, {&use, 1});
+  abi::Indexed p = make_indexed(along.shape, x, along.x_strides, src.array ? &values : nullptr, strides, {&use, 1});
   if (!src.array) encode(op, src.scalar, x.dtype(), p.value);
   declare(call, p, x, src.array ? &values : nullptr, {&use, 1}, true);
   call.kernels().indexed.put(call.queue(), p);
@@ -299,15 +297,13 @@ Array index_add(const Array& x, int64_t axis, const Array& indices, const Operan
 
 Array segment_sum(const Array& src, const Array& index, int64_t num_segments, std::optional<bool> deterministic,
                   const Stream& stream) {
-  const Array sum =
-      segments(Op::segment_sum, src, index, num_segments, Scalar(0), Reduce::add, deterministic, stream);
+  const Array sum = segments(Op::segment_sum, src, index, num_segments, Scalar(0), Reduce::add, deterministic, stream);
   return narrowed(sum, src.dtype(), stream);
 }
 
 Array segment_mean(const Array& src, const Array& index, int64_t num_segments, std::optional<bool> deterministic,
                    const Stream& stream) {
-  const Array sum =
-      segments(Op::segment_mean, src, index, num_segments, Scalar(0), Reduce::add, deterministic, stream);
+  const Array sum = segments(Op::segment_mean, src, index, num_segments, Scalar(0), Reduce::add, deterministic, stream);
   // Whole numbers in double: exact, in any order.
   Array count = zeros(src.backend(), Dims{num_segments}, DType::float64, stream);
   if (index.size() > 0) {
@@ -325,14 +321,14 @@ Array segment_mean(const Array& src, const Array& index, int64_t num_segments, s
 }
 
 Array segment_min(const Array& src, const Array& index, int64_t num_segments, const Stream& stream) {
-  const Array least = segments(Op::segment_min, src, index, num_segments, extreme(src.dtype(), true), Reduce::minimum,
-                               {}, stream);
+  const Array least =
+      segments(Op::segment_min, src, index, num_segments, extreme(src.dtype(), true), Reduce::minimum, {}, stream);
   return narrowed(least, src.dtype(), stream);
 }
 
 Array segment_max(const Array& src, const Array& index, int64_t num_segments, const Stream& stream) {
-  const Array most = segments(Op::segment_max, src, index, num_segments, extreme(src.dtype(), false), Reduce::maximum,
-                              {}, stream);
+  const Array most =
+      segments(Op::segment_max, src, index, num_segments, extreme(src.dtype(), false), Reduce::maximum, {}, stream);
   return narrowed(most, src.dtype(), stream);
 }
 

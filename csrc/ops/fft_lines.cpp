@@ -14,7 +14,7 @@ using libs::FftKind;
 // Measured on two cores with vectors of 64 bytes and 1 MiB of cache each.
 struct Tuning {
   static constexpr int64_t least_split = 256;      // shorter lines are done whole
-  static constexpr int64_t whole_rows = 512;       // lines that are done whole when their points lie side by side
+  static constexpr int64_t whole_rows = 2048;      // lines that are done whole when their points lie side by side
   static constexpr int64_t whole_columns = 4096;   // and when lines lie side by side
   static constexpr int64_t shared_line = 1 << 14;  // shorter lines are not worth two launches
 };
@@ -118,9 +118,10 @@ class Engine {
     const bool columns = side_by_side(p.in) || side_by_side(p.out);
     const bool few = p.lines < lanes_;
     if (!few && p.n <= (columns ? Tuning::whole_columns : Tuning::whole_rows)) return {};
-    // Partly filled vectors cost less than work memory beyond the cache, or than lanes without a line.
+    // Partly filled vectors are walked number by number: better only than lanes without a line or a work area that no
+    // cache holds.
     const bool large = p.n > Tuning::whole_columns;
-    return split_of(p.n, lanes_, few || large ? 4.0 : 2.7);
+    return split_of(p.n, lanes_, few || large ? 4.0 : 2.2);
   }
 
   // The real line's half and its complex transform are made from each other apart.

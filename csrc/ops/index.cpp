@@ -174,7 +174,7 @@ Space make_space(OpCall& call, const Plan& plan, const Array* written, const Str
 // The one mask of an index that has no other array; null where there are more.
 const Advanced* only_mask(const Plan& plan) {
   return plan.advanced.size() == 1 && is_mask(*plan.advanced[0].entry) && plan.advanced[0].axes > 0 ? &plan.advanced[0]
-                                                                                                  : nullptr;
+                                                                                                    : nullptr;
 }
 
 // A mask over the axes of the view that it indexes, broadcast along the others.
@@ -209,8 +209,9 @@ void fill_where(OpCall& call, const Array& view, const Array& mask, const Array*
 void check_number(const std::string& op, const Scalar& value, DType dtype) {
   const bool integer = is_integer(value) && in(dtype, dtypes::integers);
   if (!integer && !can_cast_same_kind(default_dtype(value), dtype))
-    throw DTypeError(op, "a number of dtype " + std::string(name(default_dtype(value))) + " into an array of " +
-                             std::string(name(dtype)),
+    throw DTypeError(op,
+                     "a number of dtype " + std::string(name(default_dtype(value))) + " into an array of " +
+                         std::string(name(dtype)),
                      "convert it first");
 }
 

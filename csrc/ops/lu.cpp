@@ -154,13 +154,13 @@ PLU lu(const Array& given, const Stream& stream) {
   t.cols = n;
   t.out = matrices(out.u);
   call.kernels().linalg.triangle(call.queue(), t);
-  const abi::Permutation p{a.dtype(),
-                           count,
-                           m,
-                           least,
-                           integers(f.pivots),
-                           static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count * m))),
-                           out.p.data_ptr()};
+  const abi::RowExchanges p{a.dtype(),
+                            count,
+                            m,
+                            least,
+                            integers(f.pivots),
+                            static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count * m))),
+                            out.p.data_ptr()};
   call.kernels().linalg.permutation(call.queue(), p);
   return out;
 }

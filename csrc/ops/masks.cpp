@@ -40,9 +40,9 @@ Array filled(OpCall& call, const Array& x, const Array& mask, const Operand& val
     const DType own = default_dtype(value.scalar);
     const bool integer = is_integer(value.scalar) && in(x.dtype(), dtypes::integers);
     if (!integer && !can_cast_same_kind(own, x.dtype()))
-      throw DTypeError(op, "a number of dtype " + std::string(name(own)) + " for an array of " +
-                               std::string(name(x.dtype())),
-                       "use a number of the array's kind");
+      throw DTypeError(
+          op, "a number of dtype " + std::string(name(own)) + " for an array of " + std::string(name(x.dtype())),
+          "use a number of the array's kind");
   }
   const Dims shape = broadcast_shapes(op, x.shape(), mask.shape());
   checked_size(op, shape, itemsize(x.dtype()));
@@ -182,9 +182,9 @@ Array compress(const Array& condition, const Array& x, std::optional<int64_t> ax
   if (axis && x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "leave axis out");
   const int64_t extent = axis ? x.shape()[normalize_axis(op, *axis, x.ndim())] : x.size();
   if (condition.size() > extent)
-    throw ShapeError(op, "a condition of " + std::to_string(condition.size()) + " for " + std::to_string(extent) +
-                             " slices",
-                     "give at most one a slice");
+    throw ShapeError(
+        op, "a condition of " + std::to_string(condition.size()) + " for " + std::to_string(extent) + " slices",
+        "give at most one a slice");
   return take(x, nonzero(condition, {}, stream)[0], axis, nullptr, stream);
 }
 

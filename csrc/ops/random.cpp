@@ -26,7 +26,8 @@ Array draw(Op op, Launcher launcher, const Backend& backend, State& state, const
            DType dtype, const Stream& stream) {
   const OpInfo& row = op_info(op);
   if (!in(dtype, row.dtypes))
-    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(dtype)), op == Op::poisson ? "draw an integer dtype, then astype" : "draw a floating dtype, then astype");
+    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(dtype)),
+                     op == Op::poisson ? "draw an integer dtype, then astype" : "draw a floating dtype, then astype");
   checked_size(row.call, shape, itemsize(dtype));
   OpCall call(op, backend, stream);
   Array result = call.empty(shape, dtype);

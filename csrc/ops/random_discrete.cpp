@@ -72,16 +72,6 @@ Array in_shape(const Array& flat, const Dims& shape) {
   return Array(flat.buffer(), flat.dtype(), shape, contiguous_strides(shape), flat.offset());
 }
 
-void launch_categorical(OpCall& call, const Array& cdf, State& state, abi::Categorical& p, int64_t draws) {
-  p.cdf = static_cast<const double*>(cdf.data_ptr());
-  p.n = cdf.size();
-  p.seed = state.seed;
-  p.offset = state.counter;
-  call.reads(cdf);
-  call.kernels().random.categorical(call.queue(), p);
-  state.counter += uint64_t(blocks_of(draws, 2));
-}
-
 }  // namespace
 
 Array integers(const Backend& backend, State& state, const Dims& shape, Scalar low, Scalar last, DType dtype,
@@ -100,8 +90,8 @@ Array integers(const Backend& backend, State& state, const Dims& shape, Scalar l
   if (size == 0) return result;
   call.writes(result);
   const uint64_t range = end - first + 1;
-  call.kernels().random.integers(
-      call.queue(), {result.data_ptr(), itemsize(dtype), size, state.seed, state.counter, first, range});
+  call.kernels().random.integers(call.queue(),
+                                 {result.data_ptr(), itemsize(dtype), size, state.seed, state.counter, first, range});
   state.counter += uint64_t(blocks_of(size, range > 0 && range <= uint64_t(1) << 32 ? 4 : 2));
   return result;
 }
@@ -114,8 +104,13 @@ Array bernoulli(const Backend& backend, State& state, const Dims& shape, double 
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
   call.writes(result);
-  abi::Bernoulli b{result.data_ptr(), itemsize(dtype), result.size(), state.seed, state.counter,
-                   uint64_t(std::ceil(p * 0x1p32)), {}};
+  abi::Bernoulli b{result.data_ptr(),
+                   itemsize(dtype),
+                   result.size(),
+                   state.seed,
+                   state.counter,
+                   uint64_t(std::ceil(p * 0x1p32)),
+                   {}};
   encode(op, Scalar(true), dtype, b.one);
   call.kernels().random.bernoulli(call.queue(), b);
   state.counter += uint64_t(blocks_of(result.size(), 4));
@@ -130,8 +125,7 @@ Array permutation(const Backend& backend, State& state, int64_t n, int64_t count
   if (count == 0) return result;
   call.writes(result);
   const auto& kernels = call.kernels().random;
-  kernels.permutation(call.queue(),
-                      {static_cast<int64_t*>(result.data_ptr()), count, n, state.seed, state.counter});
+  kernels.permutation(call.queue(), {static_cast<int64_t*>(result.data_ptr()), count, n, state.seed, state.counter});
   state.counter += uint64_t(kernels.permutation_blocks(n));
   return result;
 }
@@ -165,12 +159,12 @@ Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n,
   Array result = call.empty(shape, DType::int64);
   if (size == 0) return result;
   const Array weights = upload(call, backend, cdf.data(), DType::float64, n);
-  abi::Categorical draws{};
-  draws.out = static_cast<int64_t*>(result.data_ptr());
-  draws.size = size;
-  draws.experiments = 1;
+  call.reads(weights);
   call.writes(result);
-  launch_categorical(call, weights, state, draws, size);
+  call.kernels().random.categorical(
+      call.queue(), {static_cast<const double*>(weights.data_ptr()), static_cast<int64_t*>(result.data_ptr()), n, size,
+                     state.seed, state.counter});
+  state.counter += uint64_t(blocks_of(size, 2));
   return result;
 }
 
@@ -179,21 +173,24 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
   OpCall call(Op::multinomial, backend, stream);
   const std::string op(call.name());
   if (n < 0) throw ValueError(op, "n=" + std::to_string(n), "a number of trials is not negative");
-  const std::vector<double> cdf = distribution(Op::multinomial, p);
+  std::vector<double> chances = distribution(Op::multinomial, p);
+  for (size_t i = chances.size(); i-- > 0;) {
+    const double before = i == 0 ? 0 : chances[i - 1];
+    chances[i] = chances[i] == 1 ? 1 : p[i] / (1 - before);
+  }
   Dims wide = shape;
-  const int64_t experiments = checked_size(op, shape, 8);
-  int64_t draws;
-  if (__builtin_mul_overflow(experiments, n, &draws)) throw ShapeError(op, "more than 2^63 trials", "ask for fewer");
   wide.push_back(int64_t(p.size()));
-  Array result = zeros(backend, wide, DType::int64, stream);
-  if (draws == 0) return result;
-  const Array weights = upload(call, backend, cdf.data(), DType::float64, int64_t(p.size()));
-  abi::Categorical trials{};
-  trials.counts = static_cast<int64_t*>(result.data_ptr());
-  trials.size = n;
-  trials.experiments = experiments;
+  checked_size(op, wide, 8);
+  Array result = call.empty(wide, DType::int64);
+  if (result.size() == 0) return result;
+  const int64_t outcomes = int64_t(p.size()), experiments = result.size() / outcomes;
+  const Array on_device = upload(call, backend, chances.data(), DType::float64, outcomes);
+  call.reads(on_device);
   call.writes(result);
-  launch_categorical(call, weights, state, trials, draws);
+  call.kernels().random.multinomial(
+      call.queue(), {static_cast<const double*>(on_device.data_ptr()), static_cast<int64_t*>(result.data_ptr()),
+                     outcomes, n, experiments, state.seed, state.counter});
+  state.counter += uint64_t(result.size());
   return result;
 }
 

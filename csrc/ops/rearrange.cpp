@@ -223,8 +223,8 @@ Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis, c
   if (total > 0) {
     const Array on_device = from_host(x.backend(), ends.data(), DType::int64, Dims{n}, Dims{1}, false,
                                       Stream(Ref<StreamBox>(&call.stream())));
-    const abi::Runs p{static_cast<const int64_t*>(on_device.data_ptr()), static_cast<int64_t*>(positions.data_ptr()), n,
-                      total};
+    const abi::RepeatedCounts p{static_cast<const int64_t*>(on_device.data_ptr()),
+                                static_cast<int64_t*>(positions.data_ptr()), n, total};
     call.reads(on_device);
     call.writes(positions);
     call.kernels().movement.runs(call.queue(), p);

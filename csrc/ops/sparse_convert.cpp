@@ -14,8 +14,8 @@ Array expand(OpCall& call, const Csr& a) {
 
 Csc to_csc(Op op, const Csr& a, const Stream& stream) {
   OpCall call(op, {&a.values, &a.indices, &a.indptr}, stream);
-  const Entries sorted = sort_entries(call, {a.indices, expand(call, a), a.values}, a.cols);
-  Csc out{pointers(call, sorted.keys, a.cols), sorted.other, sorted.values, a.rows, a.cols, true, a.unique};
+  const Grouped sorted = group_entries(call, {a.indices, expand(call, a), a.values}, a.cols, stream);
+  Csc out{sorted.indptr, sorted.other, sorted.values, a.rows, a.cols, true, a.unique};
   call.finish_indices();
   return out;
 }
@@ -45,8 +45,8 @@ Csr to_csr(const Csc& a, const Stream& stream) { return transpose(to_csc(Op::csr
 Csr to_csr(const Coo& a, const Stream& stream) {
   OpCall call(Op::coo_to_csr, {&a.values, &a.row, &a.col}, stream);
   if (a.sorted) return {pointers(call, a.row, a.rows), a.col, a.values, a.rows, a.cols, true, a.unique};
-  const Entries sorted = sort_entries(call, {a.row, a.col, a.values}, a.rows);
-  Csr out{pointers(call, sorted.keys, a.rows), sorted.other, sorted.values, a.rows, a.cols, false, a.unique};
+  const Grouped sorted = group_entries(call, {a.row, a.col, a.values}, a.rows, stream);
+  Csr out{sorted.indptr, sorted.other, sorted.values, a.rows, a.cols, false, a.unique};
   call.finish_indices();
   return out;
 }

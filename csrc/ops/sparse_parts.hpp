@@ -42,12 +42,15 @@ void exclusive_sum(OpCall& call, const Array& counts, const Array& out);
 // The last element of pointers. Synchronises.
 int64_t last_of(const Array& indptr, const Stream& stream);
 
-// Entries in ascending order of `keys` in [0, bound], equal ones in theirs. Keys outside come last, and go to the error
-// slot.
 struct Entries {
   Array keys, other, values;
 };
-Entries sort_entries(OpCall& call, const Entries& entries, int64_t bound);
+// Compressed by `keys` in [0, bound): entries of equal keys keep their order. Keys outside come last, and go to the
+// error slot.
+struct Grouped {
+  Array indptr, other, values;
+};
+Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const Stream& stream);
 // Pointers of rows from ascending keys.
 Array pointers(OpCall& call, const Array& keys, int64_t rows);
 

@@ -28,16 +28,19 @@ int64_t last_of(const Array& indptr, const Stream& stream) {
   return as_strided(indptr, Dims{}, Dims{}, indptr.offset() + indptr.size() - 1).item(stream).i;
 }
 
-Entries sort_entries(OpCall& call, const Entries& entries, int64_t bound) {
+Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const Stream& stream) {
   const DType index = entries.keys.dtype();
   const int64_t n = entries.keys.size();
   const kernels::SparseTable& table = call.kernels().sparse;
   const auto like = [&](const Array& x) { return call.empty(Dims{n}, x.dtype()); };
-  Entries out{like(entries.keys), like(entries.other), like(entries.values)};
-  if (n == 0) return out;
+  Grouped out{Array(), like(entries.other), like(entries.values)};
+  if (n == 0) {
+    out.indptr = pointers(call, entries.keys, bound);
+    return out;
+  }
   int32_t bits = 0;
   int64_t chunk = 0;
-  table.sort_plan(*call.queue().limits, n, bound, &bits, &chunk);
+  const bool apart = table.sort_plan(*call.queue().limits, n, bound, &bits, &chunk);
   const int width = std::max(1, int(std::bit_width(uint64_t(bound))));
   abi::SparseSort p{};
   p.n = n;
@@ -49,22 +52,21 @@ Entries sort_entries(OpCall& call, const Entries& entries, int64_t bound) {
   p.itemsize = itemsize(entries.values.dtype());
   const Array counts = call.empty(Dims{p.digits * p.blocks}, DType::int32);
   const Array offsets = call.empty(Dims{p.digits * p.blocks + 1}, DType::int64);
+  if (apart) p.work = static_cast<int64_t*>(call.scratch(size_t(p.digits * p.blocks) * sizeof(int64_t)));
   p.counts = static_cast<int32_t*>(counts.data_ptr());
   p.offsets = static_cast<int64_t*>(offsets.data_ptr());
   for (const Array* x : {&entries.keys, &entries.other, &entries.values}) call.reads(*x);
-  for (const Array* x : {&out.keys, &out.other, &out.values}) call.writes(*x);
+  for (const Array* x : {&out.other, &out.values}) call.writes(*x);
   Array keys = entries.keys, order;
   for (p.shift = 0; p.shift < width; p.shift += bits) {
-    const bool last = p.shift + bits >= width;
-    const Array next_keys = last ? out.keys : like(keys), next_order = last ? Array() : like(keys);
+    const bool last = p.shift + bits >= width, only = last && p.shift == 0;
+    const Array next_keys = only ? Array() : like(keys), next_order = last ? Array() : like(keys);
     p.keys = keys.data_ptr();
     p.order = order ? order.data_ptr() : nullptr;
-    p.out_keys = next_keys.data_ptr();
+    p.out_keys = next_keys ? next_keys.data_ptr() : nullptr;
     p.out_order = next_order ? next_order.data_ptr() : nullptr;
-    if (!last) {
-      call.writes(next_keys);
-      call.writes(next_order);
-    }
+    if (next_keys) call.writes(next_keys);
+    if (next_order) call.writes(next_order);
     if (last) {
       p.other = entries.other.data_ptr();
       p.out_other = out.other.data_ptr();
@@ -77,6 +79,9 @@ Entries sort_entries(OpCall& call, const Entries& entries, int64_t bound) {
     keys = next_keys;
     order = next_order;
   }
+  // After a single pass the pointers are where each digit began.
+  out.indptr = keys ? pointers(call, keys, bound)
+                    : astype(as_strided(offsets, Dims{bound + 1}, Dims{p.blocks}, 0), index, true, stream);
   return out;
 }
 

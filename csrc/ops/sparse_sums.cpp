@@ -18,6 +18,7 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
   p.a = rows_of(a);
   p.a_values = a.values.data_ptr();
   p.dtype = dtype;
+  p.unique = a.unique && (!b || b->unique);
   p.alpha = alpha;
   p.beta = beta;
   p.counts = counts.data_ptr();
@@ -117,6 +118,7 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   for (const Array* x : {&out.indptr, &out.indices, &out.values}) call.writes(*x);
   if (a.rows > 0) call.kernels().sparse.times_fill(call.queue(), p);
   call.finish_indices();
+  out.sorted = call.kernels().sparse.times_sorts;
   return sort_indices(out, stream);
 }
 

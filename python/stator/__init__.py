@@ -8,15 +8,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from stator import errors, linalg, memory, nn, random, sparse, special, testing
-from stator import errors, fft, linalg, memory, nn, random, special, testing
+from stator import errors, fft, linalg, memory, nn, random, sparse, special, testing
 from stator._array import Array
 from stator._asarray import asarray
 from stator._counting import bincount, histc, histogram
 from stator._creation import arange, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from stator._device import shutdown
-from stator._dtype import DType, all_dtypes, dtype, result_type
 from stator._distance import cdist
+from stator._dtype import DType, all_dtypes, dtype, result_type
 from stator._elementwise import clip, nan_to_num
 from stator._indexing import put_along_axis, take, take_along_axis
 from stator._interop import from_dlpack
@@ -37,6 +36,7 @@ from stator._manipulation import (
     squeeze,
     unstack,
 )
+from stator._masks import compress, masked_fill, masked_scatter, masked_select, nonzero
 from stator._movement import (
     concat,
     diag,
@@ -54,19 +54,10 @@ from stator._movement import (
     tril,
     triu,
 )
-from stator._masks import compress, masked_fill, masked_scatter, masked_select, nonzero
 from stator._namespace import made
 from stator._order import argsort, kthvalue, median, mode, partition, quantile, sort, topk
 from stator._products import addmm, baddbmm, dot, einsum, kron, outer, tensordot, vecdot
 from stator._scans import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
-from stator._sets import (
-    isin,
-    searchsorted,
-    unique_all,
-    unique_consecutive,
-    unique_counts,
-    unique_inverse,
-    unique_values,
 from stator._scatter import (
     index_add,
     scatter,
@@ -75,6 +66,15 @@ from stator._scatter import (
     segment_mean,
     segment_min,
     segment_sum,
+)
+from stator._sets import (
+    isin,
+    searchsorted,
+    unique_all,
+    unique_consecutive,
+    unique_counts,
+    unique_inverse,
+    unique_values,
 )
 from stator._table import rows as op_table
 from stator._version import __version__
@@ -140,8 +140,7 @@ def _ops() -> SimpleNamespace:
     found = {}
     for row in op_table():
         place, _, name = row["call"].rpartition(".")
-        if name in places.get(place, {}):
-        if place in places and name in places[place]:
+        if place in places:
             found[row["name"]] = places[place][name]
     return SimpleNamespace(**found)
 

@@ -4,25 +4,9 @@
 to_dense().
 """
 
-from stator._sparse import (
-    COO,
-    CSC,
-    CSR,
-    SparseMatrix,
-    TwoToFour,
-    add,
-    compress,
-    coo_from_dense,
-    csc_from_dense,
-    csr_from_dense,
-    from_scipy,
-    matmul,
-    matmul_2to4,
-    prune_2to4,
-    sddmm,
-    spgemm,
-    spsolve_triangular,
-)
+from stator._sparse import COO, CSC, CSR, SparseMatrix, add, matmul, spgemm
+from stator._sparse_ops import coo_from_dense, csc_from_dense, csr_from_dense, from_scipy, sddmm, spsolve_triangular
+from stator._two_to_four import TwoToFour, compress, matmul_2to4, prune_2to4
 
 __all__ = [
     "COO",

@@ -6,7 +6,6 @@ from collections import namedtuple
 import numpy as np
 
 from libc.stdint cimport int64_t
-from libcpp cimport bool as cbool
 from libcpp.optional cimport optional
 
 from stator._array cimport Array, as_array, as_out, new_array

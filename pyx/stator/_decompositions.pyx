@@ -160,7 +160,8 @@ def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
     enter(a.backend, stream)
     with nogil:
         found = cpp.lu_factor(a.c, options, stream)
-    return finish(LUFactorResult(wrap(found.lu, a.backend), wrap(found.pivots, a.backend)), found.info, a.backend, check)
+    result = LUFactorResult(wrap(found.lu, a.backend), wrap(found.pivots, a.backend))
+    return finish(result, found.info, a.backend, check)
 
 
 def lu_solve(lu_and_piv: tuple[Array, Array], b: Array, /, *, trans: int | str = 0) -> Array:

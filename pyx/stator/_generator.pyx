@@ -191,7 +191,8 @@ cdef State to_state(object value) except *:
     state.seed = to_word(seed, "seed")
     state.counter = to_word(counter, "counter")
     if offset != 0:
-        raise InvalidValueError(f"offset={offset!r}", op="random.set_state", remedy="Every draw begins a block: give 0.")
+        remedy = "Every draw begins a block: give 0."
+        raise InvalidValueError(f"offset={offset!r}", op="random.set_state", remedy=remedy)
     return state
 
 

@@ -62,7 +62,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
-    """Sums products over axes: the last `axes` of x1 with the first of x2, or the pairs of two sequences. Asynchronous."""
+    """Sums products over axes: the last `axes` of x1 with the first of x2, or pairs of two sequences. Asynchronous."""
     cdef Array a = as_array(x1, "tensordot"), b = as_array(x2, "tensordot")
     cdef Array out = new_array(a.backend)
     cdef Dims left, right
@@ -129,7 +129,7 @@ cdef Array accumulated(bint batched, str op, object x, object x1, object x2, dou
 
 
 def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = 1, beta: float = 1) -> Array:
-    """beta x + alpha (x1 @ x2) of matrices, summed in the product; x broadcasts, beta=0 does not read it. Asynchronous."""
+    """beta x + alpha (x1 @ x2) of matrices, in one product; x broadcasts, beta=0 does not read it. Asynchronous."""
     return accumulated(False, "addmm", x, x1, x2, alpha, beta)
 
 

@@ -44,7 +44,7 @@ def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Array |
 
 
 def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
-    """Whether each element of x1 is (invert: is not) among those of x2, of any shape. NaN is in nothing. Asynchronous."""
+    """Whether each element of x1 is (invert: is not) among those of x2. NaN is in nothing. Asynchronous."""
     cdef Array elements = as_array(x1, "isin"), test = as_array(x2, "isin"), out
     cdef cbool opposite = bool(invert)
     cdef CppStream stream

@@ -1,15 +1,12 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
 """Sparse matrices."""
-import numpy as np
-
 from libc.stdint cimport int64_t
-from libcpp cimport bool as cbool
 from libcpp.optional cimport optional
 
 from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_dims, to_dtype, to_int, to_scalar
+from stator._convert cimport to_dims, to_int, to_scalar
 from stator.cpp cimport op_table
 from stator.cpp cimport sparse as cpp
 from stator.cpp.array cimport Array as CppArray
@@ -17,9 +14,8 @@ from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims
 
-from stator._asarray import asarray
 from stator._reductions import functions as reductions
-from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError, OutOfRangeError, ShapeError, UnsupportedError
+from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError, ShapeError, UnsupportedError
 
 
 cdef Array wrap(Backend backend, const CppArray& array):
@@ -45,11 +41,6 @@ cdef tuple to_shape(object shape, str op):
 
 cdef class SparseMatrix:
     """What CSR, CSC and COO share. Values are float16 to complex128; nothing but to_dense makes a dense array."""
-    cdef readonly Array data          # the values
-    cdef readonly tuple shape
-    cdef readonly bint is_sorted      # known to be in order of rows and columns (CSC: of columns and rows)
-    cdef readonly bint is_coalesced   # known to have no position twice
-
     # NumPy leaves operators between the two to us; Array does by the second name.
     __array_ufunc__ = None
     __stator_sparse__ = True
@@ -135,9 +126,6 @@ cdef class SparseMatrix:
 
 
 cdef class Compressed(SparseMatrix):
-    cdef readonly Array indices
-    cdef readonly Array indptr
-
     cdef cpp.Csr as_rows(self):
         # The matrix compressed by rows, or the transpose of one compressed by columns.
         cdef cpp.Csr out
@@ -323,8 +311,6 @@ cdef class CSC(Compressed):
 
 cdef class COO(SparseMatrix):
     """Entries with a row and a column index each, in any order; entries of one position add up. See CSR."""
-    cdef readonly Array row
-    cdef readonly Array col
 
     def __init__(self, data: Array, row: Array, col: Array, shape: tuple[int, int], *, is_sorted: bool = False,
                  is_coalesced: bool = False) -> None:
@@ -510,163 +496,3 @@ def add(a: SparseMatrix, b: SparseMatrix, /, *, alpha: float = 1.0, beta: float 
     with nogil:
         out = cpp.add(left, right, first, second, count, stream)
     return new_compressed(CSC if columns else CSR, backend, out)
-
-
-def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, beta: float = 0.0) -> CSR:
-    """alpha * (x @ y) where the pattern has entries, plus beta * pattern: x is (rows, k), y is (k, columns)."""
-    cdef cpp.Csr c = rows_of(pattern, "sparse.sddmm")
-    cdef Array left = as_array(x, "sparse.sddmm"), right = as_array(y, "sparse.sddmm")
-    cdef double first = alpha, second = beta
-    cdef CppStream stream
-    enter(left.backend, stream)
-    with nogil:
-        c = cpp.sddmm(c, left.c, right.c, first, second, stream)
-    return new_compressed(CSR, left.backend, c)
-
-
-def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit_diagonal: bool = False) -> Array:
-    """x with a @ x = b, of the lower (or upper) triangle of a; entries beyond it are not read.
-
-    b has one or two axes. A zero or missing diagonal gives infinities and NaN.
-    """
-    cdef cpp.Csr c = rows_of(a, "sparse.spsolve_triangular")
-    cdef Array dense = as_array(b, "sparse.spsolve_triangular")
-    cdef Array out = new_array(dense.backend)
-    cdef cbool below = bool(lower), unit = bool(unit_diagonal)
-    cdef CppStream stream
-    enter(out.backend, stream)
-    with nogil:
-        out.c = cpp.solve_triangular(c, dense.c, below, unit, stream)
-    return out
-
-
-def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSR:
-    """The entries of a matrix that are not 0 (NaN is one, -0 is not), sorted. index_dtype: int32 where it fits.
-
-    Synchronises, unless nnz says how many there are; another number raises at the next synchronising call.
-    """
-    cdef Array dense = as_array(x, "sparse.csr_from_dense")
-    cdef cpp.FromDense options
-    cdef cpp.Csr c
-    cdef CppStream stream
-    to_dtype(index_dtype, options.index_dtype)
-    options.nnz = count_of(nnz, "sparse.csr_from_dense")
-    enter(dense.backend, stream)
-    with nogil:
-        c = cpp.csr_from_dense(dense.c, options, stream)
-    return new_compressed(CSR, dense.backend, c)
-
-
-def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
-    """As csr_from_dense, compressed by columns."""
-    return csr_from_dense(as_array(x, "sparse.csc_from_dense").T, index_dtype=index_dtype, nnz=nnz).T
-
-
-def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> COO:
-    """As csr_from_dense, with a row and a column index for each entry."""
-    return csr_from_dense(x, index_dtype=index_dtype, nnz=nnz).to_coo()
-
-
-def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> SparseMatrix:
-    """A scipy.sparse matrix or array on the device: CSR, CSC and COO keep their format, the others become CSR.
-
-    Values are copied; OutOfRangeError for an index outside the shape.
-    """
-    if not scipy_sparse().issparse(matrix):
-        raise DTypeError(f"expected a scipy.sparse matrix, got {type(matrix).__name__}", op="sparse.from_scipy",
-                         remedy="Use sparse.csr_from_dense(stator.asarray(x)) for dense arrays.")
-    if matrix.ndim != 2:
-        raise ShapeError(f"shape {matrix.shape}", op="sparse.from_scipy", remedy="A sparse matrix has two axes.")
-    if matrix.format not in ("csr", "csc", "coo"):
-        matrix = matrix.tocsr()
-    data = asarray(matrix.data, dtype=dtype, device=device)
-    if matrix.format == "coo":
-        inside(matrix.row, matrix.shape[0])
-        inside(matrix.col, matrix.shape[1])
-        return COO(data, asarray(matrix.row, device=data.backend), asarray(matrix.col, device=data.backend),
-                   matrix.shape, is_coalesced=matrix.has_canonical_format)
-    inside(matrix.indices, matrix.shape[matrix.format == "csr"])
-    kind = CSR if matrix.format == "csr" else CSC
-    return kind(data, asarray(matrix.indices, device=data.backend), asarray(matrix.indptr, device=data.backend),
-                matrix.shape, is_sorted=matrix.has_sorted_indices, is_coalesced=matrix.has_canonical_format)
-
-
-cdef int inside(object indices, object bound) except -1:
-    if not indices.size:
-        return 0
-    for worst in (indices.min(), indices.max()):
-        if not 0 <= worst < bound:
-            raise OutOfRangeError(f"index {worst} for {bound}", op="sparse.from_scipy",
-                                  remedy="Indices are at least 0 and less than the extent.")
-    return 0
-
-
-def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:
-    """x with two of each four neighbours along the axis set to 0: the two largest magnitudes stay.
-
-    Of equal magnitudes the first stay; NaN is the largest. float16 to float64.
-    """
-    cdef Array dense = as_array(x, "sparse.prune_2to4")
-    cdef Array out = new_array(dense.backend)
-    cdef int64_t along = to_int(axis, "sparse.prune_2to4")
-    cdef CppStream stream
-    enter(out.backend, stream)
-    with nogil:
-        out.c = cpp.prune_2to4(dense.c, along, stream)
-    return out
-
-
-cdef class TwoToFour:
-    """What compress keeps: two values of each four along an axis, and their places.
-
-    positions is uint8: bits 0-1 the place of the first value of four, bits 2-3 of the second.
-    """
-    cdef readonly Array values
-    cdef readonly Array positions
-    cdef readonly int length
-    cdef readonly int axis
-
-    def __init__(self) -> None:
-        raise TypeError("use sparse.compress")
-
-    def to_dense(self) -> Array:
-        """The pruned array."""
-        cdef cpp.TwoToFour c
-        cdef Array out = new_array(self.values.backend)
-        cdef CppStream stream
-        c.values = self.values.c
-        c.positions = self.positions.c
-        c.length = self.length
-        c.axis = self.axis
-        enter(out.backend, stream)
-        with nogil:
-            out.c = cpp.to_dense(c, stream)
-        return out
-
-
-def compress(x: Array, /, *, axis: int = -1) -> TwoToFour:
-    """prune_2to4 in half the memory and a byte for each four: values and their places."""
-    cdef Array dense = as_array(x, "sparse.compress")
-    cdef int64_t along = to_int(axis, "sparse.compress")
-    cdef TwoToFour out = TwoToFour.__new__(TwoToFour)
-    cdef cpp.TwoToFour c
-    cdef CppStream stream
-    enter(dense.backend, stream)
-    with nogil:
-        c = cpp.compress_2to4(dense.c, along, stream)
-    out.values = wrap(dense.backend, c.values)
-    out.positions = wrap(dense.backend, c.positions)
-    out.length = c.length
-    out.axis = c.axis
-    return out
-
-
-def matmul_2to4(a: Array, b: Array, /) -> Array:
-    """matmul(a, prune_2to4(b, axis=-2)): the product itself where b is 2:4 along the inner axis already."""
-    cdef Array left = as_array(a, "sparse.matmul_2to4"), right = as_array(b, "sparse.matmul_2to4")
-    cdef Array out = new_array(left.backend)
-    cdef CppStream stream
-    enter(out.backend, stream)
-    with nogil:
-        out.c = cpp.matmul_2to4(left.c, right.c, stream)
-    return out

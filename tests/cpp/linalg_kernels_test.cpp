@@ -2,6 +2,8 @@
 // kernel_support.hpp.
 #include "kernel_support.hpp"
 
+#include <array>
+
 namespace {
 
 using namespace stator;
@@ -206,7 +208,7 @@ void test_determinant_and_permutation() {
         tolerance(dtype));
     std::vector<int32_t> order(size_t(count * n));
     const Bytes matrix = run("permutation", Op::lu, Bytes(dtype, count * n * n), [&](const abi::Queue& q, Bytes& out) {
-      const abi::Permutation p{dtype, count, n, n, pivots.data(), order.data(), out.get()};
+      const abi::RowExchanges p{dtype, count, n, n, pivots.data(), order.data(), out.get()};
       table.linalg.permutation(q, p);
     });
     check(real(matrix, 0) == 1 && real(matrix, 5) == 1 && real(matrix, 7) == 1, "permutation: rows 1 and 2 exchanged");
@@ -246,11 +248,32 @@ void test_pivots_and_guards() {
   }
 }
 
+void test_int8() {
+  for (auto [m, n, k] : {std::array{1, 1, 3}, {9, 130, 5}, {17, 40, 0}}) {
+    Bytes a(DType::int8, count * m * k), b(DType::int8, count * k * n);
+    for (int64_t i = 0; i < a.size(); ++i) write(a, i, double((i * 37) % 255 - 128));
+    for (int64_t i = 0; i < b.size(); ++i) write(b, i, double((i * 53) % 255 - 127));
+    const int64_t rows = m, cols = n, inner = k;
+    const Bytes got =
+        run("matmul_int8", Op::matmul, Bytes(DType::int32, count * rows * cols), [&](const abi::Queue& q, Bytes& out) {
+          table.linalg.matmul_int8(
+              q, {count, rows, cols, inner, rows_of(a.get(), rows, inner), rows_of(b.get(), inner, cols), out.get()});
+        });
+    expect(
+        "matmul_int8", got,
+        [&](int64_t at) {
+          const int64_t matrix = at / (rows * cols);
+          return product(a, matrix * rows * inner, b, matrix * inner * cols, inner, cols, at / cols % rows, at % cols);
+        },
+        0);
+  }
+}
+
 }  // namespace
 
 int main() {
   for (auto* test : {test_lu, test_cholesky_and_triangles, test_qr, test_eigh, test_triangle,
-                     test_determinant_and_permutation, test_pivots_and_guards})
+                     test_determinant_and_permutation, test_pivots_and_guards, test_int8})
     test();
   return finish();
 }

@@ -187,7 +187,8 @@ def test_op_rows_are_unique():
     own = [call for name, call in zip(table, calls, strict=True) if call.rpartition(".")[2] == name]
     others = [call for call in calls if call not in own]
     assert len(set(own)) == len(own)
-    assert len(set(others)) == len(others)
+    by_key = {"Array.__getitem__", "Array.__setitem__"}  # of views, and of arrays of indices
+    assert sorted(call for call in set(others) if others.count(call) > 1) == sorted(by_key)
 
 
 def test_every_elementwise_row_has_a_functor():

@@ -82,7 +82,10 @@ def scatter_add_1d(be, dtype):
 
 
 def scatter_add_dim(be, dtype):
-    x, src = inputs.random(rng_of(dtype), (3, 40, 5), dtype, 0.5, 2), inputs.random(rng_of(4), (3, 66, 5), dtype, 0.5, 2)
+    x, src = (
+        inputs.random(rng_of(dtype), (3, 40, 5), dtype, 0.5, 2),
+        inputs.random(rng_of(4), (3, 66, 5), dtype, 0.5, 2),
+    )
     i = rng_of(5).integers(0, 40, (3, 66, 5))
     want = widen(x)
     np.add.at(want, (np.arange(3)[:, None, None], i, np.arange(5)), widen(src))
@@ -110,7 +113,9 @@ def masked_fill_dt(be, dtype):
 
 def masked_zero(be, dtype):
     grad, mask = inputs.random(rng_of(dtype), (33, 65), dtype), rng_of(7).random((33, 65)) < 0.5
-    equal(stator.nn.masked_fill_backward(be.asarray(grad), be.asarray(mask)), np.where(mask, np.asarray(0, dtype), grad))
+    equal(
+        stator.nn.masked_fill_backward(be.asarray(grad), be.asarray(mask)), np.where(mask, np.asarray(0, dtype), grad)
+    )
 
 
 def masked_select(be, dtype):
@@ -151,8 +156,23 @@ def cdist(be, dtype):
     equal(got, (whole[0][:, :, None] != whole[1][:, None]).sum(-1))
 
 
-ANY = "index_select_intidx gather_intidx masked_fill_dt masked_select masked_scatter masked_scatter_forward".split()
-REAL = "index_select_1d index_select_dim gather_dim scatter_dim scatter_value_dim scatter_add_1d scatter_add_dim".split()
-REAL += "scatter_add_segments masked_fill masked_zero cdist".split()
+ANY = [
+    "index_select_intidx",
+    "gather_intidx",
+    "masked_fill_dt",
+    "masked_select",
+    "masked_scatter",
+    "masked_scatter_forward",
+]
+REAL = [
+    "index_select_1d",
+    "index_select_dim",
+    "gather_dim",
+    "scatter_dim",
+    "scatter_value_dim",
+    "scatter_add_1d",
+    "scatter_add_dim",
+]
+REAL += ["scatter_add_segments", "masked_fill", "masked_zero", "cdist"]
 ROWS = {**{row: ["any"] for row in ANY}, **{row: ["f32", "f64"] for row in REAL}}
 TRIALS = {row: globals()[row] for row in ROWS}

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import sparse_launches
 from cases import ELEMENTWISE, TABLE, function, invoke, names, operands
 
 import stator
@@ -91,7 +92,85 @@ def calls(be):
         "uniform": (lambda: be.random.uniform(size=(9,)), None),
         "normal": (lambda: be.random.normal(size=(9,)), None),
     }
+    draw, two = be.random, stator.asarray([2] * 64, device=be)
+    made |= {
+        "setitem": (lambda: x.__setitem__(1, y[0]), lambda: x.T.__setitem__(1, y[:, 0])),
+        "ravel": (lambda: stator.ravel(x), None),
+        "split": (lambda: stator.split(x, 4), None),
+        "rot90": (lambda: stator.rot90(x), None),
+        "concat": (lambda: stator.concat([x, y, x]), lambda: stator.concat([x.T, y.T], axis=1)),
+        "stack": (lambda: stator.stack([x, y]), lambda: stator.stack([x.T, y.T], axis=1)),
+        "roll": (lambda: stator.roll(x, 5), lambda: stator.roll(x.T, 5, axis=(0, 1))),
+        "tile": (lambda: stator.tile(x, (2, 3)), lambda: stator.tile(x.T, (2, 3))),
+        "repeat": (lambda: stator.repeat(x, 3, axis=1), lambda: stator.repeat(x.T, 3, axis=0)),
+        "pad": (lambda: stator.pad(x, 2), lambda: stator.pad(x.T, 2, "reflect")),
+        "triu": (lambda: stator.triu(x), lambda: stator.triu(x.T)),
+        "tril": (lambda: stator.tril(x), lambda: stator.tril(x.T)),
+        "diag": (lambda: stator.diag(x), lambda: stator.diag(x.T[0])),
+        "tri": (lambda: stator.tri(9), None),
+        "eye": (lambda: stator.eye(9), None),
+        "linspace": (lambda: stator.linspace(0, 1, 9), None),
+        "integers": (lambda: draw.integers(7, size=9), None),
+        "bernoulli": (lambda: draw.bernoulli(size=9), None),
+        "exponential": (lambda: draw.exponential(size=9), None),
+        "gamma": (lambda: draw.gamma(2.0, size=9), None),
+        "poisson": (lambda: draw.poisson(2.0, size=9), None),
+        "permutation": (lambda: draw.permutation(two), lambda: draw.permutation(x.T)),
+        "choice": (lambda: draw.choice(two, 3), lambda: draw.choice(x.T, 3, replace=False)),
+        "multinomial": (lambda: draw.multinomial(9, [0.5, 0.5]), None),
+        "dropout": (lambda: nn.dropout(x, 0.5), lambda: nn.dropout(x.T, 0.5)),
+        "dropout_backward": (
+            lambda: nn.dropout_backward(x, 0.5, draw.get_state()),
+            lambda: nn.dropout_backward(x.T, 0.5, draw.get_state()),
+        ),
+    }
+    made |= indexing_calls(be, x, index) | sparse_launches.calls(be)
     return made | products(square) | linear_algebra(be) | fourier(be)
+
+
+def indexing_calls(be, x, index):
+    """The same for indexing with arrays and masks."""
+    nn = stator.nn
+    mask, along = x > 1, be.asarray(np.zeros((64, 96), int))
+    flat, one = stator.reshape(x, (-1,)), be.zeros((96,), dtype="float32")
+
+    def put(target, key, value):
+        target[key] = value
+
+    return {
+        "index_get": (lambda: x[index], lambda: x.T[:, index]),
+        "index_put": (lambda: put(x, index, one), lambda: put(x.T, index, 2.0)),
+        "take_along_axis": (lambda: stator.take_along_axis(x, along), lambda: stator.take_along_axis(x.T, along.T)),
+        "put_along_axis": (
+            lambda: stator.put_along_axis(x, along, one),
+            lambda: stator.put_along_axis(x.T, along.T, 1.0),
+        ),
+        "scatter": (lambda: stator.scatter(x, 1, along, x), lambda: stator.scatter(x.T, 0, along.T, x.T)),
+        "scatter_add": (lambda: stator.scatter_add(x, 1, along, x), lambda: stator.scatter_add(x.T, 0, along.T, x.T)),
+        "index_add": (lambda: stator.index_add(x, 0, index, x), lambda: stator.index_add(x.T, 1, index, x.T)),
+        "segment_sum": (lambda: stator.segment_sum(x, index, 70), lambda: stator.segment_sum(x.T[:64], index, 70)),
+        "segment_mean": (lambda: stator.segment_mean(x, index, 70), lambda: stator.segment_mean(x.T[:64], index, 70)),
+        "segment_min": (lambda: stator.segment_min(x, index, 70), lambda: stator.segment_min(x.T[:64], index, 70)),
+        "segment_max": (lambda: stator.segment_max(x, index, 70), lambda: stator.segment_max(x.T[:64], index, 70)),
+        "masked_fill": (lambda: stator.masked_fill(x, mask, 2.0), lambda: stator.masked_fill(x.T, mask.T, 2.0)),
+        "masked_fill_backward": (
+            lambda: nn.masked_fill_backward(x, mask),
+            lambda: nn.masked_fill_backward(x.T, mask.T),
+        ),
+        "masked_select": (lambda: stator.masked_select(x, mask), lambda: stator.masked_select(x.T, mask.T)),
+        "masked_select_backward": (
+            lambda: nn.masked_select_backward(flat, mask),
+            lambda: nn.masked_select_backward(flat, mask.T),
+        ),
+        "masked_scatter": (lambda: stator.masked_scatter(x, mask, x), lambda: stator.masked_scatter(x.T, mask.T, flat)),
+        "masked_scatter_backward": (
+            lambda: nn.masked_scatter_backward(x, mask, (64, 96)),
+            lambda: nn.masked_scatter_backward(x.T, mask.T, (64, 96)),
+        ),
+        "nonzero": (lambda: stator.nonzero(mask), lambda: stator.nonzero(mask.T)),
+        "compress": (lambda: stator.compress(mask[0], x, axis=1), lambda: stator.compress(mask[0], x.T, axis=0)),
+        "cdist": (lambda: stator.cdist(x, x), lambda: stator.cdist(x.T, x.T)),
+    }
 
 
 def products(a):

@@ -5,11 +5,11 @@ import zlib
 import inputs
 import numpy as np
 import pytest
-import seed_rows_movement
-import seed_rows_sparse
 import seed_linalg
 import seed_rows_fft
 import seed_rows_indexing
+import seed_rows_movement
+import seed_rows_sparse
 from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
 from reference import assert_matches, numpy_dtype, ulp_error, widen
 from seed_order import histc_1d, searchsorted_1d, topk_1d, unique_1d, unique_consecutive_1d  # noqa: F401
@@ -367,11 +367,23 @@ f32 f64: mish_backward modified_bessel_k0 modified_bessel_k1 ndtr ndtri pow prod
 f32 f64: repeat_along_dim scaled_modified_bessel_k0 scaled_modified_bessel_k1 sigmoid_backward silu_backward
 f32 f64: spherical_bessel_j0 tanh_backward zeta
 """)
-MOVEMENT = rows_of("any: meshgrid_grid\n" + seed_rows_movement.MOVEMENT.strip())
-MOVEMENT = rows_of("""
+MOVEMENT = (
+    rows_of(
+        """
 any: meshgrid_grid
 any: searchsorted_1d topk_1d histc_1d unique_consecutive_1d unique_1d
-""")
+"""
+        + seed_rows_movement.MOVEMENT.strip()
+    )
+    | seed_rows_indexing.ROWS
+)
+LIBRARIES = {row: kinds.split() for row, kinds in seed_linalg.ROWS.items()} | rows_of(
+    seed_rows_fft.ROWS.strip()
+    + """
+f32 f64: spmm_csr sparse_to_dense_csr dense_to_sparse_csr csc_to_dense csr_to_csc coo_to_csr csr_to_coo
+f32 f16 bf16: sparse_matmul_24
+"""
+)
 # Seed dtype to the operands' and the result's.
 DTYPES = {
     "any": ("float32", "float32"),
@@ -410,46 +422,22 @@ def test_dense(be, row, kind):
 
 @pytest.mark.parametrize(("row", "kind"), ids(MOVEMENT))
 def test_movement(be, row, kind):
-    (globals().get(row) or getattr(seed_rows_movement, row))(be, DTYPES[kind][0])
+    for home in (seed_rows_movement, seed_rows_indexing):
+        if hasattr(home, row):
+            return getattr(home, row)(be, DTYPES[kind][0])
+    globals()[row](be, DTYPES[kind][0])
 
 
-LINALG = {row: kinds.split() for row, kinds in seed_linalg.ROWS.items()}
-
-
-@pytest.mark.parametrize(("row", "kind"), ids(LINALG))
-def test_linalg(be, row, kind):
-    seed_linalg.trial(be, row, kind)
-
-
-FFT = rows_of(seed_rows_fft.ROWS)
-
-
-@pytest.mark.parametrize(("row", "kind"), ids(FFT))
-def test_fft(be, row, kind):
-    getattr(seed_rows_fft, row)(be, DTYPES[kind][0])
+@pytest.mark.parametrize(("row", "kind"), ids(LIBRARIES))
+def test_libraries(be, row, kind):
+    if row in seed_linalg.ROWS:
+        return seed_linalg.trial(be, row, kind)
+    home = seed_rows_fft if hasattr(seed_rows_fft, row) else seed_rows_sparse
+    getattr(home, row)(be, DTYPES[kind][0])
 
 
 def test_the_table_covers_the_families_once():
     covered = [row for op in TABLE.values() for row in op["seed_ops"]]
     assert sorted(covered) == sorted(set(covered))
-    assert len(CORE) == 15 and len(DENSE) == 105
-    assert {*CORE, *DENSE, *MOVEMENT} == set(covered)
-
-
-SPARSE = rows_of("""
-f32 f64: spmm_csr sparse_to_dense_csr dense_to_sparse_csr csc_to_dense csr_to_csc coo_to_csr csr_to_coo
-f32 f16 bf16: sparse_matmul_24
-""")
-
-
-@pytest.mark.parametrize(("row", "kind"), ids(SPARSE))
-def test_sparse(be, row, kind):
-    getattr(seed_rows_sparse, row)(be, DTYPES[kind][0])
-    assert {*CORE, *DENSE, *MOVEMENT, *LINALG} == set(covered)
-    assert {*CORE, *DENSE, *MOVEMENT, *FFT} == set(covered)
-    assert {*CORE, *DENSE, *MOVEMENT, *seed_rows_indexing.ROWS} == set(covered)
-
-
-@pytest.mark.parametrize(("row", "kind"), ids(seed_rows_indexing.ROWS))
-def test_indexing(be, row, kind):
-    seed_rows_indexing.TRIALS[row](be, DTYPES[kind][0])
+    assert (len(CORE), len(DENSE), len(MOVEMENT), len(LIBRARIES)) == (15, 105, 41, 34)
+    assert {*CORE, *DENSE, *MOVEMENT, *LIBRARIES} == set(covered)

@@ -1,12 +1,12 @@
 """Arithmetic of sparse matrices against NumPy in higher precision."""
 
+import inputs
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from reference import assert_matches, numpy_dtype, widen
 from sparse_inputs import DTYPES, SHAPES, dense, on, on_device
 
-import inputs
 import stator
 from stator import sparse
 
@@ -134,7 +134,9 @@ def test_sum_of_two(be, dtype):
         for right in (b, b.to_csc(), b.to_coo()):
             got = left + right
             assert got.is_coalesced and got.dtype == dtype
-            assert isinstance(got, sparse.CSC if isinstance(left, sparse.CSC) == isinstance(right, sparse.CSC) == 1 else sparse.CSR)
+            assert isinstance(
+                got, sparse.CSC if isinstance(left, sparse.CSC) == isinstance(right, sparse.CSC) == 1 else sparse.CSR
+            )
             np.testing.assert_array_equal(got.to_dense().to_numpy(), x + y)
     np.testing.assert_array_equal((a - b).to_dense().to_numpy(), x - y)
     np.testing.assert_array_equal(sparse.add(a, b, alpha=2, beta=-3).to_dense().to_numpy(), 2 * widen(x) - 3 * widen(y))

@@ -44,7 +44,9 @@ def test_lengths_that_are_no_multiple_of_four(be, n):
 
 def test_nan_stays_and_infinity_beats_numbers(be):
     x = np.array([1.0, np.nan, np.inf, 5.0, np.nan, np.nan, np.nan, 9.0])
-    np.testing.assert_array_equal(sparse.prune_2to4(be.asarray(x)).to_numpy(), [0, np.nan, np.inf, 0, np.nan, np.nan, 0, 0])
+    np.testing.assert_array_equal(
+        sparse.prune_2to4(be.asarray(x)).to_numpy(), [0, np.nan, np.inf, 0, np.nan, np.nan, 0, 0]
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -1,6 +1,7 @@
 // Philox4x32-10 draws. The state is a value: (seed, counter of the next block). Equal bits on both columns whatever the
 // launch shape; what draws takes normal, exponential, gamma or Poisson numbers goes through logarithms, whose last bit
-// may differ between columns. Every function advances the state by the blocks that it used. Asynchronous but where said.
+// may differ between columns. Every function advances the state by the blocks that it used. Asynchronous but where
+// said.
 #pragma once
 
 #include <stator/array.hpp>
@@ -33,8 +34,8 @@ STATOR_API Array integers(const Backend&, State&, const Dims& shape, Scalar low,
 STATOR_API Array bernoulli(const Backend&, State&, const Dims& shape, double p, DType dtype = DType::bool_,
                            const Stream& = {});
 
-// The first `count` entries of a permutation of 0..n-1, int64. Up to 256 entries each order is equally probable; beyond,
-// it is one of 2^64 Feistel networks.
+// The first `count` entries of a permutation of 0..n-1, int64. Up to 256 entries each order is equally probable;
+// beyond, it is one of 2^64 Feistel networks.
 STATOR_API Array permutation(const Backend&, State&, int64_t n, int64_t count, const Stream& = {});
 // x's rows along the axis in random order: two launches.
 STATOR_API Array permutation(const Array& x, State&, int64_t axis = 0, const Stream& = {});
@@ -43,7 +44,7 @@ STATOR_API Array permutation(const Array& x, State&, int64_t axis = 0, const Str
 // not 0 than asked for.
 STATOR_API Array choice(const Backend&, State&, const Dims& shape, int64_t n, bool replace = true,
                         const std::vector<double>* p = nullptr, const Stream& = {});
-// How often each of p.size() outcomes came in n trials: shape (*shape, p.size()), int64. p as in choice. Two launches.
+// How often each of p.size() outcomes came in n trials: shape (*shape, p.size()), int64. p as in choice. One launch.
 STATOR_API Array multinomial(const Backend&, State&, const Dims& shape, int64_t n, const std::vector<double>& p,
                              const Stream& = {});
 

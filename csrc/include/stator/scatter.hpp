@@ -1,7 +1,6 @@
-// Writing and adding up through indices. Indices as in indexing.hpp. Results are new arrays in x's dtype; narrow integers
-// and half types are accumulated in 32 bits and rounded once. Asynchronous.
-// deterministic: equal bits run to run (none: the backend's setting); without it cuda adds atomically, in any order. cpu
-// is always in order.
+// Writing and adding up through indices. Indices as in indexing.hpp. Results are new arrays in x's dtype; narrow
+// integers and half types are accumulated in 32 bits and rounded once. Asynchronous. deterministic: equal bits run to
+// run (none: the backend's setting); without it cuda adds atomically, in any order. cpu is always in order.
 #pragma once
 
 #include <stator/array.hpp>

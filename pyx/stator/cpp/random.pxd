@@ -19,7 +19,8 @@ cdef extern from "stator/random.hpp" namespace "stator::random" nogil:
     Array exponential(const Backend&, State&, const Dims&, double, DType, const Stream&) except +translate_exception
     Array gamma(const Backend&, State&, const Dims&, double, double, DType, const Stream&) except +translate_exception
     Array poisson(const Backend&, State&, const Dims&, double, DType, const Stream&) except +translate_exception
-    Array integers(const Backend&, State&, const Dims&, Scalar, Scalar, DType, const Stream&) except +translate_exception
+    Array integers(
+        const Backend&, State&, const Dims&, Scalar, Scalar, DType, const Stream&) except +translate_exception
     Array bernoulli(const Backend&, State&, const Dims&, double, DType, const Stream&) except +translate_exception
     Array permutation(const Backend&, State&, int64_t, int64_t, const Stream&) except +translate_exception
     Array permutation(const Array&, State&, int64_t, const Stream&) except +translate_exception

@@ -1,0 +1,103 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Sparse matrices from dense arrays and from SciPy; sampled products, triangular systems."""
+from libcpp cimport bool as cbool
+
+from stator._array cimport Array, as_array, new_array
+from stator._backend cimport enter
+from stator._convert cimport to_dtype
+from stator._sparse cimport COO, CSC, CSR, SparseMatrix, count_of, new_compressed, rows_of, scipy_sparse
+from stator.cpp cimport sparse as cpp
+from stator.cpp.backend cimport Stream as CppStream
+
+from stator._asarray import asarray
+from stator.errors import DTypeError, OutOfRangeError, ShapeError
+
+
+def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, beta: float = 0.0) -> CSR:
+    """alpha * (x @ y) where the pattern has entries, plus beta * pattern: x is (rows, k), y is (k, columns)."""
+    cdef cpp.Csr c = rows_of(pattern, "sparse.sddmm")
+    cdef Array left = as_array(x, "sparse.sddmm"), right = as_array(y, "sparse.sddmm")
+    cdef double first = alpha, second = beta
+    cdef CppStream stream
+    enter(left.backend, stream)
+    with nogil:
+        c = cpp.sddmm(c, left.c, right.c, first, second, stream)
+    return new_compressed(CSR, left.backend, c)
+
+
+def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit_diagonal: bool = False) -> Array:
+    """x with a @ x = b, of the lower (or upper) triangle of a; entries beyond it are not read.
+
+    b has one or two axes. A zero or missing diagonal gives infinities and NaN.
+    """
+    cdef cpp.Csr c = rows_of(a, "sparse.spsolve_triangular")
+    cdef Array dense = as_array(b, "sparse.spsolve_triangular")
+    cdef Array out = new_array(dense.backend)
+    cdef cbool below = bool(lower), unit = bool(unit_diagonal)
+    cdef CppStream stream
+    enter(out.backend, stream)
+    with nogil:
+        out.c = cpp.solve_triangular(c, dense.c, below, unit, stream)
+    return out
+
+
+def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSR:
+    """The entries of a matrix that are not 0 (NaN is one, -0 is not), sorted. index_dtype: int32 where it fits.
+
+    Synchronises, unless nnz says how many there are; another number raises at the next synchronising call.
+    """
+    cdef Array dense = as_array(x, "sparse.csr_from_dense")
+    cdef cpp.FromDense options
+    cdef cpp.Csr c
+    cdef CppStream stream
+    to_dtype(index_dtype, options.index_dtype)
+    options.nnz = count_of(nnz, "sparse.csr_from_dense")
+    enter(dense.backend, stream)
+    with nogil:
+        c = cpp.csr_from_dense(dense.c, options, stream)
+    return new_compressed(CSR, dense.backend, c)
+
+
+def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
+    """As csr_from_dense, compressed by columns."""
+    return csr_from_dense(as_array(x, "sparse.csc_from_dense").T, index_dtype=index_dtype, nnz=nnz).T
+
+
+def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> COO:
+    """As csr_from_dense, with a row and a column index for each entry."""
+    return csr_from_dense(x, index_dtype=index_dtype, nnz=nnz).to_coo()
+
+
+def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> SparseMatrix:
+    """A scipy.sparse matrix or array on the device: CSR, CSC and COO keep their format, the others become CSR.
+
+    Values are copied; OutOfRangeError for an index outside the shape.
+    """
+    if not scipy_sparse().issparse(matrix):
+        raise DTypeError(f"expected a scipy.sparse matrix, got {type(matrix).__name__}", op="sparse.from_scipy",
+                         remedy="Use sparse.csr_from_dense(stator.asarray(x)) for dense arrays.")
+    if matrix.ndim != 2:
+        raise ShapeError(f"shape {matrix.shape}", op="sparse.from_scipy", remedy="A sparse matrix has two axes.")
+    if matrix.format not in ("csr", "csc", "coo"):
+        matrix = matrix.tocsr()
+    data = asarray(matrix.data, dtype=dtype, device=device)
+    if matrix.format == "coo":
+        inside(matrix.row, matrix.shape[0])
+        inside(matrix.col, matrix.shape[1])
+        return COO(data, asarray(matrix.row, device=data.backend), asarray(matrix.col, device=data.backend),
+                   matrix.shape, is_coalesced=matrix.has_canonical_format)
+    inside(matrix.indices, matrix.shape[matrix.format == "csr"])
+    kind = CSR if matrix.format == "csr" else CSC
+    return kind(data, asarray(matrix.indices, device=data.backend), asarray(matrix.indptr, device=data.backend),
+                matrix.shape, is_sorted=matrix.has_sorted_indices, is_coalesced=matrix.has_canonical_format)
+
+
+cdef int inside(object indices, object bound) except -1:
+    if not indices.size:
+        return 0
+    for worst in (indices.min(), indices.max()):
+        if not 0 <= worst < bound:
+            raise OutOfRangeError(f"index {worst} for {bound}", op="sparse.from_scipy",
+                                  remedy="Indices are at least 0 and less than the extent.")
+    return 0

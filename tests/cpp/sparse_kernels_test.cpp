@@ -1,0 +1,237 @@
+// Sparse kernels of the faithful column: see kernel_support.hpp.
+#include "kernel_support.hpp"
+
+namespace {
+
+using namespace stator;
+
+// A matrix of `rows` rows, row r with entries at every step-th column; row 1 is full, row 2 empty.
+struct Matrix {
+  int64_t rows, cols;
+  DType dtype;
+  std::vector<int32_t> indptr{0}, indices;
+  Bytes values{DType::float32, 0};
+
+  Matrix(int64_t m, int64_t n, DType d) : rows(m), cols(n), dtype(d) {
+    for (int64_t r = 0; r < m; ++r) {
+      const int64_t step = r == 1 ? 1 : 3 + r % 5;
+      for (int64_t c = r % 2; c < n && r != 2; c += step) indices.push_back(int32_t(c));
+      indptr.push_back(int32_t(indices.size()));
+    }
+    indices.shrink_to_fit();
+    indptr.shrink_to_fit();
+    values = numbers(d, int64_t(indices.size()), 1);
+  }
+  abi::SparseRows view() const { return {indptr.data(), indices.data(), rows, cols, int64_t(indices.size()), false}; }
+  double at(int64_t r, int64_t c) const {
+    for (int32_t k = indptr[size_t(r)]; k < indptr[size_t(r) + 1]; ++k)
+      if (indices[size_t(k)] == c) return real(values, k);
+    return 0;
+  }
+};
+
+double dot(const Matrix& a, int64_t r, const Bytes& x, int64_t n, int64_t c) {
+  double sum = 0;
+  for (int32_t k = a.indptr[size_t(r)]; k < a.indptr[size_t(r) + 1]; ++k)
+    sum += real(a.values, k) * real(x, a.indices[size_t(k)] * n + c);
+  return sum;
+}
+
+void test_product() {
+  for (DType dtype : {DType::float16, DType::float32, DType::float64, DType::complex64})
+    for (int64_t n : {1, 3, 8, 33}) {
+      Matrix a(37, 2200, dtype);
+      Bytes x(dtype, a.cols * n);
+      for (int64_t i = 0; i < x.size(); ++i) write(x, i, double(i % 5) / 64);
+      const Bytes got = run("sparse product", Op::csr_matmul, Bytes(dtype, a.rows * n), [&](const auto& q, Bytes& out) {
+        table.sparse.product(q, {a.view(), a.values.get(), x.get(), out.get(), dtype, n, n, 1, n, 1});
+      });
+      expect("sparse product", got, [&](int64_t i) { return dot(a, i / n, x, n, i % n); }, tolerance(dtype));
+    }
+}
+
+void test_index_outside() {
+  Matrix a(5, 40, DType::float32);
+  a.indices[3] = 40;
+  Bytes x = numbers(DType::float32, 40 * 8, 1), out(DType::float32, 5 * 8);
+  Recorder device;
+  table.sparse.product(device.queue(Op::csr_matmul),
+                       {a.view(), a.values.get(), x.get(), out.get(), DType::float32, 8, 8, 1, 8, 1});
+  check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == 40,
+        "sparse product: the error slot");
+}
+
+void test_dense() {
+  Matrix a(19, 300, DType::float64);
+  const Bytes full =
+      run("scatter", Op::csr_to_dense, Bytes(DType::float64, a.rows * a.cols), [&](const auto& q, Bytes& out) {
+        table.sparse.scatter(q, {a.view(), a.values.get(), out.get(), DType::float64, a.cols, 1});
+      });
+  expect("scatter", full, [&](int64_t i) { return a.at(i / a.cols, i % a.cols); }, 0);
+  Bytes x = full;
+  abi::SparseGather p{x.get(), DType::float64, a.rows,          a.cols,  a.cols,  1,
+                      false,   nullptr,        a.indptr.data(), nullptr, nullptr, int64_t(a.indices.size())};
+  const Bytes counts =
+      run("gather count", Op::csr_from_dense, Bytes(DType::int32, a.rows), [&](const auto& q, Bytes& out) {
+        p.counts = out.get();
+        table.sparse.gather_count(q, p);
+      });
+  expect("gather count", counts, [&](int64_t r) { return double(a.indptr[size_t(r) + 1] - a.indptr[size_t(r)]); }, 0);
+  Bytes values(DType::float64, p.capacity);
+  p.values = values.get();
+  const Bytes indices =
+      run("gather", Op::csr_from_dense, Bytes(DType::int32, p.capacity), [&](const auto& q, Bytes& out) {
+        p.indices = out.get();
+        table.sparse.gather_fill(q, p);
+      });
+  expect("gather", indices, [&](int64_t k) { return double(a.indices[size_t(k)]); }, 0);
+  expect("gather values", values, [&](int64_t k) { return real(a.values, k); }, 0);
+}
+
+void test_sort() {
+  const int64_t n = 9001, bound = 700;
+  std::vector<int32_t> keys(n), other(n);
+  for (int64_t k = 0; k < n; ++k) keys[size_t(k)] = int32_t(k * 7919 % bound), other[size_t(k)] = int32_t(k);
+  Bytes values = numbers(DType::float64, n, 2), moved(DType::float64, n);
+  int32_t bits;
+  abi::SparseSort p{};
+  check(!table.sparse.sort_plan(h200, n, bound, &bits, &p.chunk), "sort: threads need no work array");
+  p.keys = keys.data();
+  p.n = n;
+  p.bound = bound;
+  p.blocks = (n + p.chunk - 1) / p.chunk;
+  p.digits = 1 << bits;
+  p.other = other.data();
+  p.values = values.get();
+  p.itemsize = 8;
+  const Bytes counts =
+      run("sort count", Op::csr_to_csc, Bytes(DType::int32, p.digits * p.blocks), [&](const auto& q, Bytes& out) {
+        p.counts = static_cast<int32_t*>(out.get());
+        table.sparse.sort_count(q, p);
+      });
+  std::vector<int64_t> offsets(size_t(p.digits * p.blocks));
+  for (size_t i = 1; i < offsets.size(); ++i) offsets[i] = offsets[i - 1] + int64_t(real(counts, int64_t(i) - 1));
+  p.offsets = offsets.data();
+  p.out_values = moved.get();
+  const Bytes order = run("sort", Op::csr_to_csc, Bytes(DType::int32, n), [&](const auto& q, Bytes& out) {
+    p.out_other = out.get();
+    table.sparse.sort_scatter(q, p);
+  });
+  for (int64_t i = 0; i < n; ++i) {
+    const auto from = size_t(real(order, i)), before = size_t(real(order, i > 0 ? i - 1 : 0));
+    const bool right = i == 0 || keys[before] < keys[from] || (keys[before] == keys[from] && before < from);
+    if (!right || real(moved, i) != real(values, int64_t(from))) return check(false, "sort: at", i);
+  }
+  check(true, "sort");
+}
+
+void test_structure() {
+  Matrix a(70, 260, DType::float32);
+  const int64_t n = int64_t(a.indices.size());
+  const Bytes rows = run("expand", Op::csr_to_coo, Bytes(DType::int32, n),
+                         [&](const auto& q, Bytes& out) { table.sparse.expand(q, {a.view(), out.get()}); });
+  const Bytes back = run("pointers", Op::coo_to_csr, Bytes(DType::int32, a.rows + 1), [&](const auto& q, Bytes& out) {
+    table.sparse.pointers(q, {rows.data.data(), n, a.rows, false, out.get()});
+  });
+  expect("pointers", back, [&](int64_t r) { return double(a.indptr[size_t(r)]); }, 0);
+  const Bytes found = run("check", Op::csr_to_dense, Bytes(DType::int64, 4), [&](const auto& q, Bytes& out) {
+    table.sparse.check(q, {a.view(), static_cast<int64_t*>(out.get())});
+  });
+  expect("check", found, [](int64_t) { return 0.0; }, 0);
+}
+
+void test_sums() {
+  Matrix a(150, 90, DType::float32);
+  abi::SparseMerge p{};
+  p.a = p.b = a.view();
+  p.a_values = p.b_values = a.values.get();
+  p.dtype = DType::float32;
+  p.unique = true;
+  p.alpha = 2;
+  p.beta = 1;
+  p.indptr = a.indptr.data();
+  p.capacity = p.a.nnz;
+  std::vector<int32_t> indices(a.indices.size());
+  p.indices = indices.data();
+  const Bytes sum = run("merge", Op::sparse_add, Bytes(DType::float32, p.capacity), [&](const auto& q, Bytes& out) {
+    p.values = out.get();
+    table.sparse.merge_fill(q, p);
+  });
+  check(indices == a.indices, "merge: indices");
+  expect("merge", sum, [&](int64_t k) { return 3 * real(a.values, k); }, 0);
+}
+
+void test_times() {
+  Matrix a(40, 60, DType::float64), b(60, 50, DType::float64);
+  abi::SparseTimesSparse p{};
+  p.a = a.view();
+  p.b = b.view();
+  p.a_values = a.values.get();
+  p.b_values = b.values.get();
+  p.dtype = DType::float64;
+  p.blocks = table.sparse.times_blocks(h200, p, 7 * 50 * 24);
+  check(p.blocks == 7, "times: blocks for the scratch");
+  std::vector<double> sums(size_t(p.blocks * b.cols));
+  p.sums = sums.data();
+  const Bytes counts = run("times count", Op::spgemm, Bytes(DType::int32, a.rows), [&](const auto& q, Bytes& out) {
+    std::vector<int64_t> marks(sums.size());
+    p.marks = marks.data();
+    p.counts = out.get();
+    table.sparse.times_count(q, p);
+  });
+  std::vector<int32_t> indptr{0};
+  for (int64_t r = 0; r < a.rows; ++r) indptr.push_back(indptr.back() + int32_t(real(counts, r)));
+  p.indptr = indptr.data();
+  p.capacity = indptr.back();
+  std::vector<int64_t> marks(sums.size());
+  std::vector<int32_t> indices(size_t(p.capacity));
+  Bytes values(DType::float64, p.capacity);
+  p.marks = marks.data();
+  p.indices = indices.data();
+  p.values = values.get();
+  Recorder device;
+  table.sparse.times_fill(device.queue(Op::spgemm), p);
+  for (int64_t r = 0; r < a.rows; ++r)
+    for (int32_t k = indptr[size_t(r)]; k < indptr[size_t(r) + 1]; ++k) {
+      double want = 0;
+      for (int64_t j = 0; j < a.cols; ++j) want += a.at(r, j) * b.at(j, indices[size_t(k)]);
+      if (real(values, k) != want) return check(false, "times: at", k);
+    }
+  check(true, "times");
+}
+
+void test_sampled_and_solve() {
+  Matrix a(33, 33, DType::float64);
+  Bytes x = numbers(DType::float64, 33 * 20, 1), y = numbers(DType::float64, 20 * 33, 2);
+  const Bytes got = run("sddmm", Op::sddmm, Bytes(DType::float64, a.view().nnz), [&](const auto& q, Bytes& out) {
+    table.sparse.sampled(
+        q, {a.view(), a.values.get(), x.get(), y.get(), out.get(), DType::float64, 20, 20, 1, 33, 1, 1, 0});
+  });
+  check(real(got, 0) > 0, "sddmm: a positive sum");
+  for (int64_t n : {2, 40})
+    for (bool lower : {false, true})
+      run("solve", Op::spsolve_triangular, numbers(DType::float64, 33 * n, 1), [&](const auto& q, Bytes& out) {
+        table.sparse.solve(q, {a.view(), a.values.get(), out.get(), DType::float64, lower, true, n, n, 1});
+      });
+}
+
+void test_two_to_four() {
+  Bytes x = numbers(DType::float32, 3 * 11 * 5, 1);
+  const Bytes got = run("prune", Op::prune_2to4, Bytes(DType::float32, x.size()), [&](const auto& q, Bytes& out) {
+    table.sparse.two_to_four(q, {x.get(), DType::float32, 3, 11, 5, {55, 5, 1}, out.get(), nullptr, nullptr});
+  });
+  for (int64_t i = 0; i < 5; ++i) {
+    int kept = 0;
+    for (int64_t k = 0; k < 4; ++k) kept += real(got, k * 5 + i) != 0;
+    check(kept == 2, "prune: two of four");
+  }
+}
+
+}  // namespace
+
+int main() {
+  for (auto* test : {test_product, test_index_outside, test_dense, test_sort, test_structure, test_sums, test_times,
+                     test_sampled_and_solve, test_two_to_four})
+    test();
+  return finish();
+}
