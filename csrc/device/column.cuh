@@ -30,7 +30,7 @@
 #if !defined(STATOR_HOST)
 #define STATOR_KERNEL __global__
 #define STATOR_FN __device__ __forceinline__
-#define STATOR_CALL __device__ __noinline__
+#define STATOR_CALL inline __device__ __noinline__
 #define STATOR_PART STATOR_FN
 #elif defined(STATOR_FAITHFUL)
 #define STATOR_KERNEL
