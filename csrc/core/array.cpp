@@ -50,16 +50,19 @@ void* Array::data_ptr() const {
   return memory + offset_ * itemsize(dtype_);
 }
 
-void Array::to_host(void* destination, const Stream& stream) const {
+void Array::to_host(void* destination, const Stream& stream) const { to_host(destination, stream, Op::to_numpy); }
+
+void Array::to_host(void* destination, const Stream& stream, Op reader) const {
   Context& context = require(buffer_, "Array.to_numpy").context();
   context.require_open(to_numpy);
+  if (size() > 0) context.require_host_copies(uint16_t(reader), nbytes());
   if (stream && &stream.box()->context() != &context) {
     throw BackendMismatchError(op_text(to_numpy), "a stream of another backend",
                                "Pass a stream of the array's backend");
   }
   const Ref<StreamBox> on = stream ? stream.box() : context.stream(buffer_->last_stream());
   if (!is_contiguous()) {
-    copy(*this, Stream(on)).to_host(destination, Stream(on));
+    copy(*this, Stream(on)).to_host(destination, Stream(on), reader);
     return;
   }
   const OpGuard guard(context, to_numpy);
@@ -74,13 +77,15 @@ void Array::to_host(void* destination, const Stream& stream) const {
   on->synchronize(to_numpy);
 }
 
-Scalar Array::item(const Stream& stream) const {
+Scalar Array::item(const Stream& stream) const { return item(stream, Op::to_numpy); }
+
+Scalar Array::item(const Stream& stream, Op reader) const {
   if (size() != 1) {
     throw ShapeError("Array.item", "shape " + str(shape_), "Only an array of one element converts to a number");
   }
   return visit(dtype_, [&]<class T>(type_tag<T>) -> Scalar {
     T value;
-    to_host(&value, stream);
+    to_host(&value, stream, reader);
     if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
       return Scalar(double(float(value)));
     else if constexpr (std::is_same_v<T, complex64>)

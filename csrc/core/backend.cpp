@@ -114,6 +114,8 @@ Statistics Backend::statistics() const {
   return result;
 }
 
+void Backend::forbid_host_copies(bool forbid) const { require(context_).forbid_host_copies(forbid); }
+
 void Backend::empty_cache() const {
   const OpGuard guard(require(context_), no_op);
   context_->pool().empty_cache();

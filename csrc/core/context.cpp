@@ -60,6 +60,12 @@ bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
 
 void Context::release_native(void*) noexcept { report("context_destroy", runtime_->destroy_noexcept()); }
 
+void Context::require_host_copies(uint16_t op, size_t bytes) const {
+  if (host_copies_forbidden_.load(std::memory_order_relaxed) > 0)
+    throw HostCopyError(op_text(op), "would copy " + std::to_string(bytes) + " bytes of " + device_.str() + " to the host",
+                        "Leave forbid_host_copies(), or give the op a fixed size where it has one");
+}
+
 void Context::require_open(uint16_t op) const {
   if (process_ != process_generation()) {
     throw ForkedProcessError(op_text(op), "the backend belongs to the parent of this process",

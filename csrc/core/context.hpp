@@ -64,6 +64,10 @@ class Context final : public Box {
   // A release that failed: warned of, a sticky fault once.
   void report(const char* call, runtime::Status status) noexcept;
 
+  // Nested scopes in which nothing may be copied to the host.
+  void forbid_host_copies(bool forbid) { host_copies_forbidden_.fetch_add(forbid ? 1 : -1, std::memory_order_relaxed); }
+  void require_host_copies(uint16_t op, size_t bytes) const;  // HostCopyError
+
   void note_division_by_zero() { division_by_zero_.store(true, std::memory_order_relaxed); }
   bool poll_division_by_zero(uint16_t op);
 
@@ -85,6 +89,7 @@ class Context final : public Box {
   std::mutex libraries_mutex_;
   std::vector<std::unique_ptr<LibraryBox>> libraries_;
   std::atomic<bool> division_by_zero_{false};
+  std::atomic<int> host_copies_forbidden_{0};
   std::atomic<bool> shut_{false}, quiet_{false};
   std::mutex close_mutex_;
   std::atomic<runtime::Status> reported_{runtime::status::success};

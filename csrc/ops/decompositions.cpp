@@ -125,7 +125,7 @@ Array no_info(OpCall& call, const Dims& batch) {
 void verify(const OpCall& call, const Array& info, const char* what, const char* remedy) {
   if (info.size() == 0) return;
   std::vector<int32_t> values(size_t(info.size()));
-  info.to_host(values.data(), stream_of(call));
+  info.to_host(values.data(), stream_of(call), call.op());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == 0) continue;
     const std::string which = values.size() == 1 ? "the matrix" : "matrix " + std::to_string(i) + " of the batch";

@@ -188,7 +188,7 @@ Array bincount(const Array& x, const BincountOptions& options, const Stream& str
     const DType dtype = x.dtype();
     const DType bits =
         !in(dtype, dtypes::signed_integers) ? dtype : DType(int(DType::uint8) + int(dtype) - int(DType::int8));
-    const Scalar most = reduce(Op::max, view(x, bits), {}, stream).item(stream);
+    const Scalar most = reduce(Op::max, view(x, bits), {}, stream).item(stream, call.op());
     const uint64_t seen = uint64_t(most.i), limit = uint64_t(std::numeric_limits<int64_t>::max());
     const uint64_t sign = uint64_t(1) << (8 * itemsize(dtype) - 1);
     if (bits != dtype && seen >= sign) throw ValueError(op, "a negative element", "count integers from 0 on");

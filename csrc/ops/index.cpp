@@ -99,7 +99,7 @@ Array mask_offsets(OpCall& call, const Array& view, const Advanced& a, const Str
   Dims strides;
   for (int k = 0; k < a.axes; ++k) strides.push_back(view.strides()[a.axis + k]);
   Ranks ranks = count_true(call, mask, mask.strides(), mask.shape(), &strides, nullptr);
-  ranks.p.capacity = read_count(ranks, stream);
+  ranks.p.capacity = read_count(call, ranks, stream);
   Array offsets = call.empty(Dims{ranks.p.capacity}, DType::int64);
   if (offsets.size() == 0) return offsets;
   ranks.p.out = offsets.data_ptr();

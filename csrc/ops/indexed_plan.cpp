@@ -134,8 +134,8 @@ Ranks count_true(OpCall& call, const Array& mask, const Dims& mask_strides, cons
   return r;
 }
 
-int64_t read_count(const Ranks& ranks, const Stream& stream) {
-  return Array(ranks.base.buffer(), DType::int64, Dims(), Dims(), ranks.p.tiles).item(stream).i;
+int64_t read_count(const OpCall& call, const Ranks& ranks, const Stream& stream) {
+  return Array(ranks.base.buffer(), DType::int64, Dims(), Dims(), ranks.p.tiles).item(stream, call.op()).i;
 }
 
 Array cast_within_kind(const std::string& op, const Array& x, DType dtype, const Stream& stream) {

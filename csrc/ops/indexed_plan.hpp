@@ -53,7 +53,7 @@ struct Ranks {
 Ranks count_true(OpCall& call, const Array& mask, const Dims& mask_strides, const Dims& shape, const Dims* x_strides,
                  const Dims* out_strides, bool keep_axes = false);
 // The number of true places. Synchronises.
-int64_t read_count(const Ranks& ranks, const Stream& stream);
+int64_t read_count(const OpCall& call, const Ranks& ranks, const Stream& stream);
 
 // x in the dtype, converted where it differs; DTypeError unless the cast is within one kind.
 Array cast_within_kind(const std::string& op, const Array& x, DType dtype, const Stream& stream);

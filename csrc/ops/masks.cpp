@@ -86,7 +86,7 @@ Array selected(OpCall& call, const Array& x, const Array& mask, const Capacity& 
   if (places == 0 && !capacity.size) return call.empty(Dims{0}, x.dtype());
   const Dims mask_strides = broadcast_strides(op, mask, shape), x_strides = broadcast_strides(op, x, shape);
   Ranks ranks = count_true(call, mask, mask_strides, shape, &x_strides, nullptr);
-  ranks.p.capacity = capacity.size ? *capacity.size : read_count(ranks, stream);
+  ranks.p.capacity = capacity.size ? *capacity.size : read_count(call, ranks, stream);
   Array result = call.empty(Dims{ranks.p.capacity}, x.dtype());
   if (result.size() == 0) return result;
   ranks.p.x = x.data_ptr();
@@ -163,7 +163,7 @@ std::vector<Array> nonzero(const Array& x, const Capacity& capacity, const Strea
   };
   if (x.size() == 0 && !capacity.size) return columns(call.empty(Dims{x.ndim(), 0}, DType::int64));
   Ranks ranks = count_true(call, mask, mask.strides(), x.shape(), nullptr, nullptr, true);
-  ranks.p.capacity = capacity.size ? *capacity.size : read_count(ranks, stream);
+  ranks.p.capacity = capacity.size ? *capacity.size : read_count(call, ranks, stream);
   const Array all = call.empty(Dims{x.ndim(), ranks.p.capacity}, DType::int64);
   if (all.size() == 0) return columns(all);
   ranks.p.out = all.data_ptr();

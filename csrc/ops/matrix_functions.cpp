@@ -87,7 +87,7 @@ LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<dou
   out.singular_values = parts.s;
   out.rank = count_nonzero(counts, over({-1}), on);
   const Array least = min(out.rank, {}, on);
-  if (m > n && least.item(on).i == n) {
+  if (m > n && least.item(on, Op::lstsq).i == n) {
     const Array off = abs(subtract(matmul(a, x, {}, on), b, {}, on), {}, on);
     out.residuals = sum(square(off, {}, on), over({-2}), on);
   }

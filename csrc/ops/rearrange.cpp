@@ -208,7 +208,7 @@ Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis, c
                      "give one for each element, or one for all");
   const Array wide = counts.dtype() == DType::int64 ? counts : astype(counts, DType::int64, true, stream);
   std::vector<int64_t> ends(size_t(counts.size()));
-  wide.to_host(ends.data(), stream);
+  wide.to_host(ends.data(), stream, Op::repeat);
   if (counts.size() == 1) ends.assign(size_t(n), ends[0]);
   int64_t total = 0;
   for (int64_t& end : ends) {

@@ -61,9 +61,9 @@ Csr check(const Csr& a, const Stream& stream) {
   call.writes(found);
   call.kernels().sparse.check(call.queue(), {rows_of(a), static_cast<int64_t*>(found.data_ptr())});
   int64_t seen[5];
-  found.to_host(seen, stream);
+  found.to_host(seen, stream, call.op());
   const std::string op = "sparse.check";
-  const int64_t last = a.rows == 0 ? last_of(a.indptr, stream) : a.nnz();
+  const int64_t last = a.rows == 0 ? last_of(a.indptr, stream, call.op()) : a.nnz();
   if (seen[0] > 0 || (a.rows == 0 && (last != 0 || a.nnz() != 0)))
     throw ValueError(op, std::to_string(std::max<int64_t>(seen[0], 1)) + " pointers out of order or range",
                      "indptr begins with 0, never descends and ends with the number of entries");
@@ -78,7 +78,7 @@ Csr check(const Csr& a, const Stream& stream) {
 
 Coo check(const Coo& a, const Stream& stream) {
   Csr rows = to_csr(Coo{a.row, a.col, a.values, a.rows, a.cols}, stream);
-  last_of(rows.indptr, stream);  // rows outside are in the error slot
+  last_of(rows.indptr, stream, Op::coo_to_csr);  // rows outside are in the error slot
   rows = check(sort_indices(rows, stream), stream);
   Coo out = a;
   out.unique = rows.unique;

@@ -90,7 +90,7 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
   call.writes(counts);
   if (rows > 0) call.kernels().sparse.gather_count(call.queue(), p);
   exclusive_sum(call, counts, indptr);
-  p.capacity = options.nnz ? *options.nnz : last_of(indptr, stream);
+  p.capacity = options.nnz ? *options.nnz : last_of(indptr, stream, call.op());
   Csr out{indptr, call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, x.dtype()), rows, cols, true, true};
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();

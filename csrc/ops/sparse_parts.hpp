@@ -39,8 +39,8 @@ inline Csr with_indices(const Csr& a, DType dtype, const Stream& stream) {
 
 // out[i] = the sum of the first i of `counts`: one more than there are.
 void exclusive_sum(OpCall& call, const Array& counts, const Array& out);
-// The last element of pointers. Synchronises.
-int64_t last_of(const Array& indptr, const Stream& stream);
+// The last element of pointers, read for `reader`. Synchronises.
+int64_t last_of(const Array& indptr, const Stream& stream, Op reader);
 
 struct Entries {
   Array keys, other, values;

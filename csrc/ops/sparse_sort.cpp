@@ -24,8 +24,8 @@ void exclusive_sum(OpCall& call, const Array& counts, const Array& out) {
   scan.sum(call.queue(), s, partials);
 }
 
-int64_t last_of(const Array& indptr, const Stream& stream) {
-  return as_strided(indptr, Dims{}, Dims{}, indptr.offset() + indptr.size() - 1).item(stream).i;
+int64_t last_of(const Array& indptr, const Stream& stream, Op reader) {
+  return as_strided(indptr, Dims{}, Dims{}, indptr.offset() + indptr.size() - 1).item(stream, reader).i;
 }
 
 Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const Stream& stream) {

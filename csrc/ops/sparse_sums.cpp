@@ -32,7 +32,7 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
   call.writes(counts);
   if (a.rows > 0) call.kernels().sparse.merge_count(call.queue(), p);
   exclusive_sum(call, counts, indptr);
-  p.capacity = nnz ? *nnz : last_of(indptr, stream);
+  p.capacity = nnz ? *nnz : last_of(indptr, stream, call.op());
   Csr out{indptr, call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, dtype), a.rows, a.cols, true, true};
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();
@@ -102,7 +102,7 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   call.writes(sums);
   if (a.rows > 0) call.kernels().sparse.times_count(call.queue(), p);
   exclusive_sum(call, counts, offsets);
-  p.capacity = last_of(offsets, stream);
+  p.capacity = last_of(offsets, stream, call.op());
   if (index == DType::int32 && p.capacity > most_int32)
     throw ValueError(op, std::to_string(p.capacity) + " entries with int32 indices", "use int64 indices");
   Csr out{astype(offsets, index, false, stream),

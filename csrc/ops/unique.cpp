@@ -78,7 +78,7 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   p.counter = static_cast<uint32_t*>(call.zeroed_scratch(sizeof(uint32_t)));
   std::memcpy(p.fill, fill, sizeof p.fill);
   sets.count_runs(call.queue(), p);
-  p.capacity = options.size ? *options.size : total.item(stream).i;
+  p.capacity = options.size ? *options.size : total.item(stream, call.op()).i;
 
   const Dims shape{p.capacity};
   Unique result;

@@ -139,6 +139,18 @@ class Backend(_backend.Backend):
         finally:
             _current.reset(token)
 
+    @contextmanager
+    def forbid_host_copies(self) -> Iterator[None]:
+        """Inside, whatever would copy the backend's memory to the host raises HostCopyError, which names the op.
+
+        It counts for every thread that uses the backend. Views that share memory on cpu copy nothing.
+        """
+        self._forbid_host_copies(True)
+        try:
+            yield
+        finally:
+            self._forbid_host_copies(False)
+
     def __repr__(self) -> str:
         return f"<stator.Backend {self.device_name}{' closed' if self.closed else ''}>"
 

@@ -74,6 +74,10 @@ class StreamOrderError(StatorError):
     """The order checker saw two unordered accesses to one buffer."""
 
 
+class HostCopyError(StatorError, RuntimeError):
+    """Bytes of a device would have gone to the host inside Backend.forbid_host_copies()."""
+
+
 class ShapeError(StatorError, ValueError):
     """Shapes do not fit each other, the op or the limits."""
 

@@ -45,6 +45,7 @@ from stator._decompositions import (
 from stator._linalg import matmul
 from stator._manipulation import diagonal, matrix_transpose
 from stator._namespace import made
+from stator._products import outer, tensordot, vecdot
 from stator.errors import LinAlgError
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ __all__ = [
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
+    "outer",
     "pinv",
     "qr",
     "slogdet",
@@ -89,6 +91,8 @@ __all__ = [
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensordot",
     "trace",
+    "vecdot",
     *made("linalg."),
 ]

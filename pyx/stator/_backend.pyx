@@ -199,6 +199,11 @@ cdef class Backend:
                 "d2h_bytes": s.d2h_bytes, "d2d_bytes": s.d2d_bytes,
                 "calls": {s.calls[i].first.decode(): s.calls[i].second for i in range(s.calls.size())}}
 
+    def _forbid_host_copies(self, forbid: bool) -> None:
+        cdef bint value = bool(forbid)
+        with nogil:
+            self.c.forbid_host_copies(value)
+
     def empty_cache(self) -> None:
         """Gives cached memory back to the device."""
         with nogil:

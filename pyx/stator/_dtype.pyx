@@ -107,14 +107,31 @@ def dtype(value: DTypeLike, /) -> DType:
     return table[as_dtype(value)]
 
 
-def result_type(*dtypes: DTypeLike | Array) -> DType:
-    """The dtype that an op on arrays of these dtypes computes in."""
+cdef cpp.DType with_number(cpp.DType code, int number):
+    """The dtype of arrays beside a Python number that has no size."""
+    cdef cpp.Kind kind = cpp.kind_of(code)
+    if number == 1 and kind == cpp.boolean:
+        return cpp.int64
+    if number == 2 and kind not in (cpp.floating, cpp.complex_floating):
+        return cpp.float64
+    if number == 3 and kind != cpp.complex_floating:
+        return cpp.complex64 if code in (cpp.float16, cpp.bfloat16, cpp.float32) else cpp.complex128
+    return code
+
+
+def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
+    """The dtype that an op on arrays of these dtypes computes in. Python numbers are weak."""
     cdef cpp.DType code = cpp.bool_
     cdef bint first = True
-    if not dtypes:
-        raise InvalidValueError("no dtype given", op="result_type", remedy="Give arrays or dtypes.")
+    cdef int number = 0  # 1 integer, 2 float, 3 complex
     for entry in dtypes:
+        if isinstance(entry, (bool, int, float, complex)):
+            number = max(number, 0 if isinstance(entry, bool) else 1 if isinstance(entry, int)
+                         else 2 if isinstance(entry, float) else 3)
+            continue
         spec = entry if isinstance(entry, (DType, str, type, np.dtype)) else getattr(entry, "dtype", entry)
         code = <cpp.DType>as_dtype(spec) if first else cpp.promote(code, <cpp.DType>as_dtype(spec))
         first = False
-    return wrap_dtype(code)
+    if first:
+        raise InvalidValueError("no dtype given", op="result_type", remedy="Give arrays or dtypes.")
+    return wrap_dtype(with_number(code, number))

@@ -3,6 +3,7 @@
 
 #include <stator/backend.hpp>
 #include <stator/dtype.hpp>
+#include <stator/op_table.hpp>
 
 #include <span>
 
@@ -46,9 +47,11 @@ class STATOR_API Array {
   const Ref<Buffer>& buffer() const { return buffer_; }
 
   // The bytes of the array in row-major order. Synchronises the stream (default: the buffer's last) and raises what
-  // its error slot holds.
+  // its error slot holds. HostCopyError, naming `reader`, while the backend forbids host copies.
   void to_host(void* destination, const Stream& stream = {}) const;
+  void to_host(void* destination, const Stream& stream, Op reader) const;
   Scalar item(const Stream& stream = {}) const;  // ShapeError unless size() == 1; synchronises
+  Scalar item(const Stream& stream, Op reader) const;
 
  private:
   Ref<Buffer> buffer_;

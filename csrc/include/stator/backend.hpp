@@ -127,6 +127,9 @@ class STATOR_API Backend {
   std::vector<Resource> resources() const;  // live tracked objects but the context and its pool
   MemoryStats memory() const;
   Statistics statistics() const;
+  // Until the matching call with false, whatever would copy device memory to the host throws HostCopyError instead,
+  // in every thread that uses the backend.
+  void forbid_host_copies(bool forbid) const;
   void empty_cache() const;            // gives cached memory back to the driver
   bool poll_division_by_zero() const;  // true once after an integer division by zero was seen; clears it
 

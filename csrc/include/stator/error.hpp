@@ -68,6 +68,7 @@ class STATOR_API LinAlgError : public Error {
   X(CompileError, Error)           \
   X(LibraryNotFoundError, Error)   \
   X(StreamOrderError, Error)       \
+  X(HostCopyError, Error)          \
   X(ShapeError, Error)             \
   X(AxisError, ShapeError)         \
   X(DTypeError, Error)             \

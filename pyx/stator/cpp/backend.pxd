@@ -83,6 +83,7 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         vector[Resource] resources() except +translate_exception
         MemoryStats memory() except +translate_exception
         Statistics statistics() except +translate_exception
+        void forbid_host_copies(cbool) except +translate_exception
         void empty_cache() except +translate_exception
         cbool poll_division_by_zero() except +translate_exception
         const ContextRef& context()

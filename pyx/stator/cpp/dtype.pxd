@@ -10,6 +10,7 @@ cdef extern from "stator/dtype.hpp" namespace "stator" nogil:
         bfloat16 "stator::DType::bfloat16"
         float32 "stator::DType::float32"
         float64 "stator::DType::float64"
+        complex64 "stator::DType::complex64"
         complex128 "stator::DType::complex128"
     ctypedef enum Kind:
         boolean "stator::Kind::boolean"

@@ -1,0 +1,143 @@
+"""The namespace is the array API's, extensions included; libraries written for it run on stator's arrays."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stator
+
+# The Python array API standard, 2025.12.
+MAIN = """
+e inf nan newaxis pi arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like
+tril triu zeros zeros_like astype broadcast_arrays broadcast_to can_cast finfo iinfo isdtype result_type bool int8
+int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 abs acos acosh add asin asinh atan
+atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor ceil clip conj
+copysign cos cosh divide equal exp expm1 floor floor_divide greater greater_equal hypot imag isfinite isinf isnan
+less less_equal log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor maximum minimum
+multiply negative nextafter not_equal positive pow real reciprocal remainder round sign signbit sin sinh sqrt square
+subtract tan tanh trunc take take_along_axis matmul matrix_transpose tensordot vecdot concat expand_dims flip
+moveaxis permute_dims repeat reshape roll squeeze stack tile unstack argmax argmin count_nonzero nonzero
+searchsorted where unique_all unique_counts unique_inverse unique_values isin argsort sort cumulative_prod
+cumulative_sum max mean min prod std sum var all any diff broadcast_shapes __array_namespace_info__
+"""
+LINALG = """
+cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power matrix_rank matrix_transpose
+outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm
+"""
+FFT = "fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft fftfreq rfftfreq fftshift ifftshift"
+
+
+@pytest.mark.parametrize(("place", "names"), [("", MAIN), ("linalg", LINALG), ("fft", FFT)])
+def test_every_name_of_the_standard_is_there(place, names):
+    home = getattr(stator, place) if place else stator
+    assert [n for n in names.split() if not hasattr(home, n)] == []
+    assert [n for n in names.split() if n not in home.__all__ and not n.startswith("_")] == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        (("float32", 1.5), "float32"),
+        (("float32", 1j), "complex64"),
+        (("float64", 1j), "complex128"),
+        (("int8", 3), "int8"),
+        (("int8", 3.0), "float64"),
+        (("bool", True), "bool"),
+        (("bool", 1), "int64"),
+        ((2, "uint8", "int8"), "int16"),
+        (("bfloat16", 2.0), "bfloat16"),
+        (("complex64", 2.0), "complex64"),
+    ],
+)
+def test_result_type_takes_weak_numbers(entries, expected):
+    assert stator.result_type(*entries) == expected
+    if "bfloat16" not in entries:
+        spec = [np.dtype(e) if isinstance(e, str) else e for e in entries]
+        assert np.result_type(*spec) == expected
+
+
+def test_result_type_of_numbers_alone_is_refused():
+    with pytest.raises(ValueError, match="no dtype"):
+        stator.result_type(1, 2.0)
+
+
+def test_scikit_learn_runs_on_our_arrays(be):
+    sklearn = pytest.importorskip("sklearn")
+    from sklearn.decomposition import PCA
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import Ridge
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
+
+    if "SCIPY_ARRAY_API" not in os.environ:  # scikit-learn wants it set before SciPy is imported
+        run_apart("test_scikit_learn_runs_on_our_arrays", be)
+        return
+    rng = np.random.default_rng(0)
+    host = rng.normal(size=(200, 8))
+    target = (host[:, 0] + 0.1 * rng.normal(size=200) > 0).astype(np.int64)
+    device = str(be.device)  # the shared backend: scikit-learn makes further arrays on x.device, which names it
+    x, y = stator.asarray(host, device=device), stator.asarray(target, device=device)
+    runs = {
+        "PCA": lambda x, y: abs(PCA(3, svd_solver="full").fit_transform(x)),
+        "PCA by eigenvalues": lambda x, y: abs(PCA(3, svd_solver="covariance_eigh").fit_transform(x)),
+        "LDA": lambda x, y: abs(LinearDiscriminantAnalysis().fit(x, y).transform(x)),
+        "Ridge": lambda x, y: Ridge(solver="svd").fit(x, y * 1.0).predict(x),
+        "StandardScaler": lambda x, y: StandardScaler().fit_transform(x),
+        "MinMaxScaler": lambda x, y: MinMaxScaler().fit_transform(x),
+        "MaxAbsScaler": lambda x, y: MaxAbsScaler().fit_transform(x),
+        "Normalizer": lambda x, y: Normalizer().fit_transform(x),
+    }
+    for name, run in runs.items():
+        with sklearn.config_context(array_api_dispatch=True):
+            got = run(x, y)
+        assert isinstance(got, stator.Array), name
+        np.testing.assert_allclose(got.to_numpy(), run(host, target), rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def test_scipy_runs_on_our_arrays(be):
+    if "SCIPY_ARRAY_API" not in os.environ:
+        run_apart("test_scipy_runs_on_our_arrays", be)
+        return
+    import scipy.cluster.vq
+    import scipy.fft
+    import scipy.integrate
+    import scipy.signal
+    import scipy.special
+    import scipy.stats
+
+    host = np.random.default_rng(0).normal(size=(100, 6))
+    runs = {
+        "fft": scipy.fft.fft,
+        "logsumexp": lambda x: scipy.special.logsumexp(x, axis=1),
+        "expit": scipy.special.expit,
+        "gammaln": lambda x: scipy.special.gammaln(x * x + 0.5),
+        "zscore": scipy.stats.zscore,
+        "skew": scipy.stats.skew,
+        "moment": lambda x: scipy.stats.moment(x, order=2),
+        "trapezoid": scipy.integrate.trapezoid,
+        "detrend": scipy.signal.detrend,
+        "whiten": scipy.cluster.vq.whiten,
+    }
+    for name, run in runs.items():
+        got = run(be.asarray(host))
+        assert isinstance(got, stator.Array), name
+        np.testing.assert_allclose(got.to_numpy(), run(host), rtol=1e-7, atol=1e-9, err_msg=name)
+
+
+def run_apart(test, be):
+    """The test in a process where SciPy lets other arrays in."""
+    call = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        __file__,
+        "-k",
+        f"{test} and {be.device.type}",
+    ]
+    done = subprocess.run(call, env={**os.environ, "SCIPY_ARRAY_API": "1"}, capture_output=True, text=True)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout[-4000:]

@@ -1,0 +1,51 @@
+"""forbid_host_copies: what would read device memory says so instead; what is asynchronous does not."""
+
+import numpy as np
+import pytest
+
+import stator
+from stator.errors import HostCopyError
+
+READS = {
+    "Array.to_numpy": lambda x: x.to_numpy(),
+    "masked_select": lambda x: stator.masked_select(x, x > 0),
+    "nonzero": lambda x: stator.nonzero(x),
+    "unique_values": lambda x: stator.unique_values(x),
+    "bincount": lambda x: stator.bincount(stator.astype(x, "int64")),
+    "repeat": lambda x: stator.repeat(x, stator.astype(x, "int64")),
+    "linalg.cholesky": lambda x: stator.linalg.cholesky(stator.matmul(x[:, None], x[None]) + stator.eye(5)),
+    "sparse.csr_from_dense": lambda x: stator.sparse.csr_from_dense(x[None]),
+}
+
+
+@pytest.mark.parametrize("op", READS)
+def test_an_op_that_reads_the_device_is_named(be, op):
+    x = be.asarray(np.array([1.0, 2, 0, 3, 1]))
+    with be.use(), be.forbid_host_copies(), pytest.raises(HostCopyError, match="bytes") as caught:
+        READS[op](x)
+    assert caught.value.op == op
+    with be.use():
+        READS[op](x)  # allowed again
+
+
+def test_scopes_nest_and_numbers_are_copies_too(be):
+    x = be.asarray(np.array([1.0]))
+    with be.forbid_host_copies():
+        with be.forbid_host_copies():
+            pass
+        with pytest.raises(HostCopyError):
+            float(x)
+    assert float(x) == 1
+
+
+def test_fixed_sizes_read_nothing(be):
+    x = be.asarray(np.array([1.0, 2, 0, 3, 1]))
+    with be.forbid_host_copies():
+        kept = stator.masked_select(x, x > 0, size=6, fill_value=-1)
+        places = stator.nonzero(x, size=6, fill_value=-1)[0]
+        values = stator.unique_values(x, size=6, fill_value=9)
+        counts = stator.bincount(stator.astype(x, "int64"), size=4)
+    np.testing.assert_array_equal(kept.to_numpy(), [1, 2, 3, 1, -1, -1])
+    np.testing.assert_array_equal(places.to_numpy(), [0, 1, 3, 4, -1, -1])
+    np.testing.assert_array_equal(values.to_numpy(), [0, 1, 2, 3, 9, 9])
+    np.testing.assert_array_equal(counts.to_numpy(), [1, 2, 1, 1])
