@@ -7,6 +7,7 @@ from typing import Any
 import stator
 
 from .cases import Case, Leg, Plan, numpy_leg, size_of
+from .indexing_cases import INDEXING
 from .inputs import Pool, upload
 from .movement_cases import MOVEMENT
 from .others import OTHERS
@@ -14,7 +15,7 @@ from .sparse_cases import SPARSE
 from .table import first
 from .torch_peer import to_torch
 
-CASES = OTHERS | MOVEMENT | SPARSE
+CASES = OTHERS | MOVEMENT | INDEXING | SPARSE
 
 
 def build_other(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:

@@ -48,18 +48,18 @@ def _matrices(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
     return tuple(pool.array((n, n), plan.dtype, Interval(-1, 1), 2 * turn + k, plan.layout) for k in (0, 1))
 
 
-def _with_rows(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def with_rows(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
     """An array and as many random row indices as it has rows."""
     (x,) = arrays(CORE)(plan, pool, turn)
     return x, pool.array((len(x),), "int64", Interval(0, len(x) - 1, whole=True), turn + 50).clip(0, len(x) - 1)
 
 
-def _with_mask(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def with_mask(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
     x, y = arrays(CORE, CORE)(plan, pool, turn)
     return x, y > 0
 
 
-def _with_places(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+def with_places(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
     """An array, values of its shape, and for each a random place along the last axis."""
     x, y = arrays(Interval(0.5, 2), Interval(0.5, 2))(plan, pool, turn)
     last = x.shape[1] - 1
@@ -79,7 +79,7 @@ def _at(f: Any, x: Any, places: Any, values: Any) -> Any:
     return out
 
 
-def _segments(f: Any, start: float, x: Any, index: Any) -> Any:
+def segments(f: Any, start: float, x: Any, index: Any) -> Any:
     out = np.full_like(x, start)
     f.at(out, index, x)
     return out
@@ -216,7 +216,7 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         lambda x: x.astype(_target(p.dtype)),
     ),
     "take": lambda be, p: Other(
-        _with_rows,
+        with_rows,
         lambda x, i: stator.take(x, i, axis=0),
         lambda x, i: np.take(x, i, axis=0),
         lambda x, i: x.index_select(0, i),
@@ -255,34 +255,34 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         lambda g, x: g[:, None] * np.prod(x, axis=1, keepdims=True) / x,  # right where no factor is 0
     ),
     "adam_step": lambda be, p: Other(arrays(CORE, CORE, CORE, Interval(0.1, 1)), _ours_adam, _adam),
-    "index_get": lambda be, p: Other(_with_rows, lambda x, i: x[i], lambda x, i: x[i], lambda x, i: x[i]),
-    "index_put": lambda be, p: Other(_with_rows, _ours_put, _ours_put),
+    "index_get": lambda be, p: Other(with_rows, lambda x, i: x[i], lambda x, i: x[i], lambda x, i: x[i]),
+    "index_put": lambda be, p: Other(with_rows, _ours_put, _ours_put),
     "take_along_axis": lambda be, p: Other(
-        _with_places,
+        with_places,
         lambda x, y, i: stator.take_along_axis(x, i, axis=1),
         lambda x, y, i: np.take_along_axis(x, i, 1),
         lambda x, y, i: x.gather(1, i),
     ),
     "scatter_add": lambda be, p: Other(
-        _with_places,
+        with_places,
         lambda x, y, i: stator.scatter_add(x, 1, i, y),
         lambda x, y, i: _at(np.add, x, i, y),
         lambda x, y, i: x.scatter_add(1, i, y),
     ),
     "segment_sum": lambda be, p: Other(
-        _with_rows,
+        with_rows,
         lambda x, i: stator.segment_sum(x, i, len(x)),
-        lambda x, i: _segments(np.add, 0, x, i),
+        lambda x, i: segments(np.add, 0, x, i),
     ),
     "masked_fill": lambda be, p: Other(
-        _with_mask,
+        with_mask,
         lambda x, m: stator.masked_fill(x, m, 1),
         lambda x, m: np.where(m, x.dtype.type(1), x),
         lambda x, m: x.masked_fill(m, 1),
     ),
-    "masked_select": lambda be, p: Other(_with_mask, stator.masked_select, lambda x, m: x[m], lambda x, m: x[m]),
+    "masked_select": lambda be, p: Other(with_mask, stator.masked_select, lambda x, m: x[m], lambda x, m: x[m]),
     "nonzero": lambda be, p: Other(
-        _with_mask, lambda x, m: stator.nonzero(m)[0], lambda x, m: np.nonzero(m)[0], lambda x, m: m.nonzero()
+        with_mask, lambda x, m: stator.nonzero(m)[0], lambda x, m: np.nonzero(m)[0], lambda x, m: m.nonzero()
     ),
     "cdist": lambda be, p: Other(
         _points,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import stator
 
 from .cases import Plan
 from .domains import Interval
-from .others import CORE, Other, arrays, nothing
+from .inputs import Pool
+from .others import CORE, MATRIX, Other, arrays, nothing
 
 
 def _sparse(be: stator.Backend, p: Plan) -> tuple[Any, stator.sparse.CSR]:
@@ -49,6 +51,68 @@ def _times_dense(be: stator.Backend, p: Plan) -> Other:
     )
 
 
+def _product(be: stator.Backend, p: Plan) -> Other:
+    host, on = _sparse(be, p)
+
+    def scipy() -> Any:
+        out = host @ host
+        out.sort_indices()  # as ours is
+        return out.data
+
+    return Other(nothing, lambda: stator.sparse.spgemm(on, on).data, scipy)
+
+
+def _sampled(be: stator.Backend, p: Plan) -> Other:
+    host, on = _sparse(be, p)
+    n, row, col = on.shape[0], host.tocoo().row, host.tocoo().col
+    return Other(
+        lambda plan, pool, turn: tuple(pool.array((n, 16), plan.dtype, Interval(-1, 1), 2 * turn + k) for k in (0, 1)),
+        lambda x, y: stator.sparse.sddmm(on, x, y.T).data,
+        lambda x, y: np.einsum("ij,ij->i", x[row], y[col]),
+    )
+
+
+def _triangular(be: stator.Backend, p: Plan) -> Other:
+    import scipy.sparse
+    from scipy.sparse.linalg import spsolve_triangular
+
+    host, _ = _sparse(be, p)
+    n = host.shape[0]
+    lower = scipy.sparse.csr_array(scipy.sparse.tril(host, -1) * 0.1 + scipy.sparse.eye_array(n, dtype=host.dtype) * 4)
+    lower = lower.astype(host.dtype)
+    on = stator.sparse.from_scipy(lower, dtype=p.dtype, device=be)
+    return Other(
+        lambda plan, pool, turn: (pool.array((n, 4), plan.dtype, Interval(-1, 1), turn, plan.layout),),
+        lambda b: stator.sparse.spsolve_triangular(on, b),
+        lambda b: spsolve_triangular(lower, b),
+    )
+
+
+def _pruned(x: Any, axis: int) -> Any:
+    fours = np.moveaxis(x, axis, -1).reshape(-1, 4)
+    kept = np.argsort(-abs(fours), axis=1, kind="stable")[:, :2]
+    out = np.zeros_like(fours)
+    np.put_along_axis(out, kept, np.take_along_axis(fours, kept, 1), 1)
+    turned = np.moveaxis(x, axis, -1).shape
+    return np.ascontiguousarray(np.moveaxis(out.reshape(turned), -1, axis))
+
+
+def _square(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    n = MATRIX[plan.size]
+    return tuple(pool.array((n, n), plan.dtype, Interval(-1, 1), 2 * turn + k, plan.layout) for k in (0, 1))
+
+
+def _dense_of(kind: str) -> Callable[[stator.Backend, Plan], Other]:
+    """Of at most 2048 rows: the dense side grows with their square."""
+
+    def case(be: stator.Backend, p: Plan) -> Other:
+        host, on = _sparse(be, replace(p, size=min(p.size, 1 << 15)))
+        there, here = (on, host) if kind == "csr" else (on.to_csc(), host.tocsc())
+        return Other(nothing, lambda: there.to_dense(), lambda: here.toarray())
+
+    return case
+
+
 SPARSE: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "csr_matmul": _times_dense,
     "csr_from_dense": lambda be, p: Other(
@@ -58,4 +122,13 @@ SPARSE: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "coo_to_csr": _over_sparse(lambda a: a.to_coo().T.to_csr().data, lambda a: a.tocoo().T.tocsr().data),
     "csr_to_coo": _over_sparse(lambda a: a.to_coo().row, lambda a: a.tocoo().row),
     "sparse_add": _over_sparse(lambda a: (a + a).data, lambda a: (a + a).data),
+    "csr_to_dense": _dense_of("csr"),
+    "csc_to_dense": _dense_of("csc"),
+    "spgemm": _product,
+    "sddmm": _sampled,
+    "spsolve_triangular": _triangular,
+    "prune_2to4": lambda be, p: Other(
+        lambda plan, pool, turn: _square(plan, pool, turn)[:1], stator.sparse.prune_2to4, lambda x: _pruned(x, -1)
+    ),
+    "matmul_2to4": lambda be, p: Other(_square, stator.sparse.matmul_2to4, lambda a, b: a @ _pruned(b, -2)),
 }

@@ -1,0 +1,92 @@
+"""Cases of indexing that writes, of masks and of segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import stator
+
+from .cases import Plan
+from .inputs import Pool
+from .others import CORE, Other, arrays, segments, with_mask, with_places, with_rows
+
+
+def _put(x: Any, values: Any, places: Any) -> Any:
+    stator.put_along_axis(x, places, values, axis=1)
+    return x
+
+
+def _numpy_put(x: Any, values: Any, places: Any) -> Any:
+    np.put_along_axis(x, places, values, 1)
+    return x
+
+
+def _with_columns(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """An array and which of its columns stay."""
+    (x,) = arrays(CORE)(plan, pool, turn)
+    return x, x[0] > 0
+
+
+def _compact(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """The values of an array where a mask is true, and the mask."""
+    x, mask = with_mask(plan, pool, turn)
+    return np.ascontiguousarray(x[mask]), mask
+
+
+def _filled(x: Any, mask: Any, values: Any) -> Any:
+    out = x.copy()
+    out[mask] = values
+    return out
+
+
+def _means(x: Any, index: Any) -> Any:
+    counts = np.bincount(index, minlength=len(x))[:, None]
+    with np.errstate(invalid="ignore"):  # of nothing: NaN
+        return (segments(np.add, 0, x, index) / counts).astype(x.dtype)
+
+
+def _reduced(name: str, f: Any, start: float) -> Callable[..., Other]:
+    # Segments without elements hold the identity on both sides.
+    return lambda be, p: Other(
+        with_rows,
+        lambda x, i: getattr(stator, name)(x, i, len(x)),
+        lambda x, i: segments(f, start, x, i),
+    )
+
+
+INDEXING: dict[str, Callable[[stator.Backend, Plan], Other]] = {
+    "put_along_axis": lambda be, p: Other(with_places, _put, _numpy_put),
+    "scatter": lambda be, p: Other(
+        with_places, lambda x, y, i: stator.scatter(x, 1, i, y), lambda x, y, i: _numpy_put(x.copy(), y, i)
+    ),
+    "index_add": lambda be, p: Other(
+        with_rows, lambda x, i: stator.index_add(x, 0, i, x), lambda x, i: x + segments(np.add, 0, x, i)
+    ),
+    "segment_mean": lambda be, p: Other(with_rows, lambda x, i: stator.segment_mean(x, i, len(x)), _means),
+    "segment_min": _reduced("segment_min", np.minimum, np.inf),
+    "segment_max": _reduced("segment_max", np.maximum, -np.inf),
+    "masked_fill_backward": lambda be, p: Other(
+        with_mask, stator.nn.masked_fill_backward, lambda g, m: np.where(m, g.dtype.type(0), g)
+    ),
+    "masked_scatter": lambda be, p: Other(
+        with_mask,
+        lambda x, m: stator.masked_scatter(x, m, x),
+        lambda x, m: _filled(x, m, x.ravel()[: np.count_nonzero(m)]),
+    ),
+    "masked_scatter_backward": lambda be, p: Other(
+        with_mask,
+        lambda g, m: stator.nn.masked_scatter_backward(g, m, g.shape)[0],
+        lambda g, m: np.where(m, g.dtype.type(0), g),
+    ),
+    "masked_select_backward": lambda be, p: Other(
+        _compact,
+        stator.nn.masked_select_backward,
+        lambda g, m: _filled(np.zeros(m.shape, g.dtype), m, g),
+    ),
+    "compress": lambda be, p: Other(
+        _with_columns, lambda x, c: stator.compress(c, x, axis=1), lambda x, c: np.compress(c, x, axis=1)
+    ),
+}
