@@ -4,6 +4,7 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
+#include "device/word.cuh"
 #include "kernels/compact.hpp"
 
 #include <algorithm>
@@ -18,22 +19,6 @@ struct CompactTuning {
   static constexpr int64_t least_tile = by_column<4096, 16384>::value;
   static constexpr int chunk = 512;  // places of the fast host at once
 };
-
-struct alignas(16) Word16 {
-  uint64_t a, b;
-};
-
-// f(a word of the item's size).
-template <class F>
-STATOR_FN void with_word(int itemsize, const F& f) {
-  switch (itemsize) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Word16{});
-  }
-}
 
 struct Tile {
   int64_t first, end;

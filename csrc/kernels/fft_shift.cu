@@ -2,6 +2,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/word.cuh"
 #include "kernels/fft.hpp"
 
 namespace stator::STATOR_COLUMN {
@@ -13,10 +14,6 @@ namespace {
 struct ShiftTuning {
   static constexpr int block = 256;
   static constexpr int tile = by_column<1024, 16384>::value;  // elements of a block
-};
-
-struct alignas(16) Wide {
-  uint64_t a, b;
 };
 
 // Runs along the last axis end where it wraps, or at the tile's end.
@@ -55,13 +52,7 @@ void roll_words(const abi::Queue& q, const abi::Roll& p) {
 }
 
 void roll(const abi::Queue& q, const abi::Roll& p) {
-  switch (p.itemsize) {
-    case 1: return roll_words<uint8_t>(q, p);
-    case 2: return roll_words<uint16_t>(q, p);
-    case 4: return roll_words<uint32_t>(q, p);
-    case 8: return roll_words<uint64_t>(q, p);
-    default: return roll_words<Wide>(q, p);
-  }
+  with_word(p.itemsize, [&]<class Word>(Word) { roll_words<Word>(q, p); });
 }
 
 template <int Size>

@@ -6,27 +6,12 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
+#include "device/word.cuh"
 #include "kernels/indexed.hpp"
 
 #include <limits>
 
 namespace stator::STATOR_COLUMN {
-
-struct alignas(16) IndexedWord16 {
-  uint64_t a, b;
-};
-
-// f(pointers to words of the item's size): a switch in one kernel in the place of a kernel for each size.
-template <class F>
-STATOR_FN void with_word(int itemsize, const F& f) {
-  switch (itemsize) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(IndexedWord16{});
-  }
-}
 
 inline constexpr int64_t no_place = std::numeric_limits<int64_t>::min();
 

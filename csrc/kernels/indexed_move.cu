@@ -112,13 +112,7 @@ void move(const abi::Queue& q, const abi::Indexed& p) {
     const auto start = [&](auto kernel) {
       launch(q, name, kernel, {split.blocks, Tune::block}, p, split.axis, q.slot, q.op);
     };
-    switch (itemsize(p.x_dtype)) {
-      case 1: return start(indexed_host_kernel<uint8_t, Write, Tune::block>);
-      case 2: return start(indexed_host_kernel<uint16_t, Write, Tune::block>);
-      case 4: return start(indexed_host_kernel<uint32_t, Write, Tune::block>);
-      case 8: return start(indexed_host_kernel<uint64_t, Write, Tune::block>);
-      default: return start(indexed_host_kernel<IndexedWord16, Write, Tune::block>);
-    }
+    with_word(itemsize(p.x_dtype), [&]<class Word>(Word) { start(indexed_host_kernel<Word, Write, Tune::block>); });
   } else {
     launch(q, name, indexed_threads_kernel<Write, Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
            IndexedExtents(p), q.slot, q.op);

@@ -5,12 +5,9 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/vector.cuh"
+#include "device/word.cuh"
 
 namespace stator::STATOR_COLUMN {
-
-struct alignas(16) Word16 {
-  uint64_t a, b;
-};
 
 // Columns up to `end` of a row: from `from` on by `step`, or `value` where from is null.
 template <class Word>
@@ -109,18 +106,6 @@ void launch_rows(const abi::Queue& q, const char* name, const Source& source, Wo
   const int64_t units = fast_host ? rows * cols : rows * ceil_div(cols, vector_width<Word>);
   const int64_t blocks = ceil_div(units, fast_host ? Tune::tile<Word>() : Tune::block * Tune::unroll);
   launch(q, name, rows_kernel<Word, Source, Tune::block>, {blocks, Tune::block}, source, out, rows, cols, pitch);
-}
-
-// f(Word{}) for the word of an item.
-template <class F>
-void with_word(int itemsize, F f) {
-  switch (itemsize) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Word16{});
-  }
 }
 
 }  // namespace stator::STATOR_COLUMN

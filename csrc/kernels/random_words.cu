@@ -4,6 +4,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/vector.cuh"
+#include "device/word.cuh"
 #include "kernels/random_fill.cuh"
 
 #include <cstring>
@@ -14,10 +15,6 @@ namespace {
 struct WordsTuning {
   static constexpr int block = 256;
   static constexpr int counters = by_column<1, 64>::value;  // Philox blocks of a thread at a time
-};
-
-struct alignas(16) Word16 {
-  uint64_t a, b;
 };
 
 // Each takes a draw to an item; false: draw again.
@@ -145,13 +142,7 @@ void bernoulli_of(const abi::Queue& q, const abi::Bernoulli& p) {
 }
 
 void bernoulli(const abi::Queue& q, const abi::Bernoulli& p) {
-  switch (p.itemsize) {
-    case 1: return bernoulli_of<uint8_t>(q, p);
-    case 2: return bernoulli_of<uint16_t>(q, p);
-    case 4: return bernoulli_of<uint32_t>(q, p);
-    case 8: return bernoulli_of<uint64_t>(q, p);
-    default: return bernoulli_of<Word16>(q, p);
-  }
+  with_word(p.itemsize, [&]<class Word>(Word) { bernoulli_of<Word>(q, p); });
 }
 
 }  // namespace

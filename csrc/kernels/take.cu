@@ -3,6 +3,7 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/word.cuh"
 #include "kernels/indexing.hpp"
 
 namespace stator::STATOR_COLUMN {
@@ -13,10 +14,6 @@ struct TakeTuning {
   static constexpr int row_tile = by_column<4, 64>::value;            // rows a block gathers when rows are long
   static constexpr int element_tile = by_column<1024, 16384>::value;  // elements a block gathers when rows are short
   static constexpr int64_t long_row = by_column<64, 4>::value;        // words from which a row is long
-};
-
-struct alignas(16) Word16 {
-  uint64_t a, b;
 };
 
 // The index of position k, wrapped once; -1 (and a report) when it is out of range.
@@ -129,13 +126,7 @@ void take(const abi::Queue& q, const abi::Take& params) {
   abi::Take p = params;
   if (p.inner == 1) p.x_strides[2] = 1;
   if (widen(p)) return take_words<Word16>(q, p);
-  switch (p.itemsize) {
-    case 1: return take_words<uint8_t>(q, p);
-    case 2: return take_words<uint16_t>(q, p);
-    case 4: return take_words<uint32_t>(q, p);
-    case 8: return take_words<uint64_t>(q, p);
-    default: return take_words<Word16>(q, p);
-  }
+  with_word(p.itemsize, [&]<class Word>(Word) { take_words<Word>(q, p); });
 }
 
 }  // namespace
