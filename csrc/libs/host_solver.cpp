@@ -65,7 +65,7 @@ void for_each_matrix(OpCall& call, const char* what, int64_t count, double work,
   const size_t each = (bytes + 63) / 64 * 64;
   char* memory = bytes == 0 ? nullptr : static_cast<char*>(call.scratch(each * size_t(pieces)));
   if (workers > 1 && count == 1 && work >= Tuning::least_threaded) {
-    const auto set = lapack::set_num_threads(call.name());
+    const auto set = openblas::set_num_threads(call.name());
     call.context().runtime().library(
         what,
         [=] {

@@ -5,33 +5,12 @@
 #include <string>
 
 namespace stator::libs::lapack {
-namespace {
-
-template <class T>
-constexpr char letter = 's';
-template <>
-constexpr char letter<double> = 'd';
-template <>
-constexpr char letter<complex64> = 'c';
-template <>
-constexpr char letter<complex128> = 'z';
-
-}  // namespace
-
-void (*set_num_threads(std::string_view op))(int) {
-  static void (*const found)(int) = [&] {
-    void (*set)(int) = nullptr;
-    require(set, Library::openblas, "openblas_set_num_threads", op);
-    return set;
-  }();
-  return found;
-}
 
 template <class T>
 const Api<T>& api(std::string_view op) {
   static const Api<T> table = [&] {
     Api<T> found{};
-    const auto name = [](const char* routine) { return std::string(1, letter<T>) + routine + "_"; };
+    const auto name = [](const char* routine) { return std::string(1, openblas::letter<T>) + routine + "_"; };
     const auto find = [&](auto& slot, const char* routine) {
       require(slot, Library::openblas, name(routine).c_str(), op);
     };
@@ -43,7 +22,7 @@ const Api<T>& api(std::string_view op) {
     find(found.gesdd, "gesdd");
     find(found.syevd, is_complex<T> ? "heevd" : "syevd");
     find(found.geev, "geev");
-    require(found.trsm, Library::openblas, (std::string("cblas_") + letter<T> + "trsm").c_str(), op);
+    require(found.trsm, Library::openblas, (std::string("cblas_") + openblas::letter<T> + "trsm").c_str(), op);
     found.threaded = openblas::products<T>(op).threaded;
     return found;
   }();

@@ -64,9 +64,6 @@ struct Api {
   bool threaded;  // calls use threads of OpenBLAS, see openblas::Products
 };
 
-// openblas_set_num_threads.
-void (*set_num_threads(std::string_view op))(int);
-
 // Opened at first use. LibraryNotFoundError.
 template <class T>
 const Api<T>& api(std::string_view op);

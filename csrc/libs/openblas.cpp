@@ -2,31 +2,27 @@
 
 #include "libs/loader.hpp"
 
-#include <stator/complex.hpp>
-
 #include <string>
 
 namespace stator::libs::openblas {
 namespace {
 
-template <class T>
-constexpr char letter = 's';
-template <>
-constexpr char letter<double> = 'd';
-template <>
-constexpr char letter<complex64> = 'c';
-template <>
-constexpr char letter<complex128> = 'z';
-
 bool uses_threads(std::string_view op) {
   if (shared_with_process(Library::openblas)) return true;
-  void (*set_num_threads)(int) = nullptr;
-  require(set_num_threads, Library::openblas, "openblas_set_num_threads", op);
-  set_num_threads(1);
+  set_num_threads(op)(1);
   return false;
 }
 
 }  // namespace
+
+void (*set_num_threads(std::string_view op))(int) {
+  static void (*const found)(int) = [&] {
+    void (*set)(int) = nullptr;
+    require(set, Library::openblas, "openblas_set_num_threads", op);
+    return set;
+  }();
+  return found;
+}
 
 template <class T>
 const Products<T>& products(std::string_view op) {

@@ -1,6 +1,8 @@
 // The part of OpenBLAS that stator calls: CBLAS with 32-bit integers.
 #pragma once
 
+#include <stator/complex.hpp>
+
 #include <string_view>
 #include <type_traits>
 
@@ -18,6 +20,16 @@ using Pointer = std::conditional_t<std::is_floating_point_v<T>, T*, void*>;
 template <class T>
 using ConstPointer = std::conditional_t<std::is_floating_point_v<T>, const T*, const void*>;
 
+// In the names of routines.
+template <class T>
+inline constexpr char letter = 's';
+template <>
+inline constexpr char letter<double> = 'd';
+template <>
+inline constexpr char letter<complex64> = 'c';
+template <>
+inline constexpr char letter<complex128> = 'z';
+
 template <class T>
 using Gemm = void(Order, Transpose, Transpose, int m, int n, int k, Scalar<T> alpha, ConstPointer<T> a, int lda,
                   ConstPointer<T> b, int ldb, Scalar<T> beta, Pointer<T> c, int ldc);
@@ -31,6 +43,9 @@ struct Products {
   Gemv<T>* gemv;
   bool threaded;  // calls use threads of OpenBLAS: a copy that something else in the process uses too
 };
+
+// openblas_set_num_threads, which is for the whole process. LibraryNotFoundError.
+void (*set_num_threads(std::string_view op))(int);
 
 // Opened at first use. A copy of our own gets one thread: products are shared out to our workers instead. OpenBLAS's
 // threads spin while they wait for each other, and when others want their CPUs each call takes scheduler quanta (seen:

@@ -49,12 +49,6 @@ Array adjoint(const Array& x, const Stream& on) {
   return matrix_transpose(in(x.dtype(), dtypes::complexes) ? conj(x, {}, on) : x);
 }
 
-Array zeros_of(OpCall& call, const Dims& shape, DType dtype) {
-  const Array out = call.empty(shape, dtype);
-  if (out.size() > 0) assign(out, Operand(0), stream_of(call));
-  return out;
-}
-
 }  // namespace
 
 LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<double> rtol, const Stream& stream) {
@@ -71,9 +65,9 @@ LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<dou
   LeastSquares out;
   out.residuals = call.empty(rhs.vector || batch.empty() ? Dims{0} : matrix_shape(batch, 0, columns), real_part(dtype));
   if (m == 0 || n == 0 || product(batch) == 0 || columns == 0) {
-    out.x = as_given(zeros_of(call, solution, dtype), rhs.vector);
-    out.rank = zeros_of(call, batch_of(a), DType::int64);
-    out.singular_values = zeros_of(call, vector_shape(batch_of(a), std::min(m, n)), real_part(dtype));
+    out.x = as_given(zeros(a.backend(), solution, dtype, on), rhs.vector);
+    out.rank = zeros(a.backend(), batch_of(a), DType::int64, on);
+    out.singular_values = zeros(a.backend(), vector_shape(batch_of(a), std::min(m, n)), real_part(dtype), on);
     if (m != 0 && n != 0) out.singular_values = svdvals(a, {}, on).s;
     return out;
   }
@@ -109,7 +103,7 @@ Array matrix_rank(const Array& given, std::optional<double> rtol, const Stream& 
   OpCall call(Op::matrix_rank, {&given}, stream);
   const Stream on = stream_of(call);
   const Array a = operand(call, given);
-  if (a.size() == 0) return zeros_of(call, batch_of(a), DType::int64);
+  if (a.size() == 0) return zeros(a.backend(), batch_of(a), DType::int64, on);
   const Array s = svdvals(a, {}, on).s;
   return count_nonzero(significant(s, rtol.value_or(default_rtol(a)), on), over({-1}), on);
 }
