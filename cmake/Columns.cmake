@@ -2,10 +2,32 @@
 # translation units into the object library column_<column>; with FOLD_FLAGS too where many values become few or state
 # is carried along: adam, fft, random, reduction.
 #
-# A source file has one language and one set of definitions per folder, so each column gets a generated wrapper of each
-# kernel file; a file whose text names STATOR_SHARD gets one per shard.
+# A source file has one language and one set of definitions per folder, so each column gets generated wrappers of the
+# kernel files; a file whose text names STATOR_SHARD gets one per shard, of the others STATOR_UNIT_FILES share one:
+# half of a small file's compile time is its headers, which neighbours in the alphabet have in common.
 
 set(STATOR_SHARDS 4 CACHE STRING "Translation units that a sharded kernel file is split into")
+
+# stator_units(<variable> <folder> <extension> <stem> ...) writes wrappers of the files and appends them to the variable.
+function(stator_units variable folder extension)
+  set(units ${${variable}})
+  list(LENGTH ARGN count)
+  set(first 0)
+  while(first LESS count)
+    list(SUBLIST ARGN ${first} ${STATOR_UNIT_FILES} group)
+    math(EXPR first "${first} + ${STATOR_UNIT_FILES}")
+    list(GET group 0 name)
+    list(GET group -1 last)
+    if(NOT last STREQUAL name)
+      string(APPEND name "-${last}")
+    endif()
+    list(TRANSFORM group REPLACE "(.+)" "#include \"kernels/\\1.cu\"")
+    list(JOIN group "\n" text)
+    file(CONFIGURE OUTPUT ${folder}/${name}.${extension} CONTENT "${text}\n")
+    list(APPEND units ${folder}/${name}.${extension})
+  endwhile()
+  set(${variable} ${units} PARENT_SCOPE)
+endfunction()
 
 function(stator_column column language)
   cmake_parse_arguments(arg "" "" "FLAGS;FOLD_FLAGS" ${ARGN})
@@ -14,7 +36,9 @@ function(stator_column column language)
   else()
     set(extension cc)
   endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${column})
   file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/csrc/kernels/*.cu)
+  set(stems "")
   set(units "")
   foreach(kernel ${kernels})
     get_filename_component(stem ${kernel} NAME_WE)
@@ -23,16 +47,19 @@ function(stator_column column language)
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel})
       math(EXPR last "${STATOR_SHARDS} - 1")
       foreach(shard RANGE ${last})
-        set(unit ${CMAKE_CURRENT_BINARY_DIR}/${column}/${stem}_${shard}.${extension})
+        set(unit ${folder}/${stem}_${shard}.${extension})
         file(CONFIGURE OUTPUT ${unit} CONTENT "#define STATOR_SHARD ${shard}\n#include \"kernels/${stem}.cu\"\n")
         list(APPEND units ${unit})
       endforeach()
     else()
-      set(unit ${CMAKE_CURRENT_BINARY_DIR}/${column}/${stem}.${extension})
-      file(CONFIGURE OUTPUT ${unit} CONTENT "#include \"kernels/${stem}.cu\"\n")
-      list(APPEND units ${unit})
+      list(APPEND stems ${stem})
     endif()
   endforeach()
+  set(folds ${stems})
+  list(FILTER folds INCLUDE REGEX "^(adam|fft|random|reduction)")
+  list(FILTER stems EXCLUDE REGEX "^(adam|fft|random|reduction)")
+  stator_units(units ${folder} ${extension} ${stems})
+  stator_units(units ${folder} ${extension} ${folds})
   set(folds ${units})
   list(FILTER folds INCLUDE REGEX "/(adam|fft|random|reduction)[^/]*$")
   set_source_files_properties(${folds} PROPERTIES COMPILE_OPTIONS "${arg_FOLD_FLAGS}")

@@ -27,14 +27,14 @@ struct Transpose {
 };
 
 template <class T>
-struct Tile {
+struct TransposeTile {
   static constexpr int size = TransposeTuning<T>::tile;
   T value[size][size + TransposeTuning<T>::pad];  // [col][row]
 };
 
 // Fast host: with constant extents (a whole tile) the compiler unrolls and vectorises the loops.
 template <class T, int Size>
-STATOR_FN void turn_in_cache(const Group<Size>& group, const T* in, T* out, Tile<T>& t, const Transpose<T>& p, int rows,
+STATOR_FN void turn_in_cache(const Group<Size>& group, const T* in, T* out, TransposeTile<T>& t, const Transpose<T>& p, int rows,
                              int cols) {
   for (int c = 0; c < cols; ++c)
     group.for_each(rows, [&, c](int64_t r) { t.value[c][r] = in[c * p.in_col_stride + r]; });
@@ -44,7 +44,7 @@ STATOR_FN void turn_in_cache(const Group<Size>& group, const T* in, T* out, Tile
 
 template <class T, int Size>
 STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
-  constexpr int tile = Tile<T>::size;
+  constexpr int tile = TransposeTile<T>::size;
   const Group<Size> group;
   const int64_t in_batch = group.block() % (p.row_tiles * p.col_tiles);
   const int64_t batch[1] = {group.block() / (p.row_tiles * p.col_tiles)};
@@ -55,7 +55,7 @@ STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
   const int cols = p.cols - col < tile ? int(p.cols - col) : tile;
   const T* in = p.in + offset[1][0] + col * p.in_col_stride + row;
   T* out = p.out + offset[0][0] + row * p.out_row_stride + col;
-  Tile<T>& t = group.template shared<Tile<T>>();
+  TransposeTile<T>& t = group.template shared<TransposeTile<T>>();
 
   if constexpr (fast_host) {
     if (rows == tile && cols == tile)

@@ -8,7 +8,7 @@ namespace {
 
 // Elements that pass through a buffer of their own type on their way from or to every stride-th place: so that strides
 // have a loop a type, and only dense loops convert.
-constexpr int64_t turned = 512;
+constexpr int64_t piece_length = 512;
 
 template <class T>
 STATOR_COMMON void gather(T* to, const T* from, int64_t stride, int64_t length) {
@@ -35,9 +35,9 @@ void load_typed(C* to, const T* from, int64_t stride, int64_t length) {
   } else if constexpr (std::is_same_v<T, C>) {
     gather(to, from, stride, length);
   } else {
-    T piece[turned];
-    for (int64_t done = 0; done < length; done += turned) {
-      const int64_t n = std::min(turned, length - done);
+    T piece[piece_length];
+    for (int64_t done = 0; done < length; done += piece_length) {
+      const int64_t n = std::min(piece_length, length - done);
       gather(piece, from + done * stride, stride, n);
       load_dense(to + done, piece, n);
     }
@@ -55,9 +55,9 @@ void store_line(const C* from, T* to, int64_t stride, int64_t length) {
   if constexpr (std::is_same_v<T, C>) {
     scatter(to, from, stride, length);
   } else {
-    T piece[turned];
-    for (int64_t done = 0; done < length; done += turned) {
-      const int64_t n = std::min(turned, length - done);
+    T piece[piece_length];
+    for (int64_t done = 0; done < length; done += piece_length) {
+      const int64_t n = std::min(piece_length, length - done);
       store_dense(from + done, piece, n);
       scatter(to + done * stride, piece, stride, n);
     }

@@ -56,7 +56,7 @@ STATOR_FN void write_point(const LaneSide<T>& side, int lane, int64_t i, T re, T
 }
 
 // Fast host: how the memory of a block of lanes is walked with vectors.
-enum class Walk {
+enum class LaneWalk {
   scattered,
   lanes,       // lanes lie side by side, complex numbers
   real_lanes,  // lanes lie side by side, real numbers
@@ -64,21 +64,21 @@ enum class Walk {
   real_rows
 };
 template <class T>
-STATOR_FN Walk walk_of(const LaneSide<T>& side) {
+STATOR_FN LaneWalk walk_of(const LaneSide<T>& side) {
   constexpr int lanes = LaneVector<T>::count;
-  if (side.form == abi::FftForm::half && side.stride != 1) return Walk::scattered;
+  if (side.form == abi::FftForm::half && side.stride != 1) return LaneWalk::scattered;
   if (side.lanes == lanes) {
     const int64_t apart = side.base[1] - side.base[0] + side.lane_index * side.step;
     bool even = true;
     for (int l = 2; l < lanes; ++l) even &= side.base[l] - side.base[l - 1] + side.lane_index * side.step == apart;
-    if (even && apart == 2 && side.imaginary == 1) return Walk::lanes;
-    if (even && apart == 1) return Walk::real_lanes;
+    if (even && apart == 2 && side.imaginary == 1) return LaneWalk::lanes;
+    if (even && apart == 1) return LaneWalk::real_lanes;
   }
   if (side.lane_index == 0 && side.stride == 1) {
-    if (side.step == 2 && side.imaginary == 1) return Walk::rows;
-    if (side.step == 1 && side.imaginary == 0) return Walk::real_rows;
+    if (side.step == 2 && side.imaginary == 1) return LaneWalk::rows;
+    if (side.step == 1 && side.imaginary == 0) return LaneWalk::real_rows;
   }
-  return Walk::scattered;
+  return LaneWalk::scattered;
 }
 // Points from the first on that are in memory whole, in every lane. Of form half the caller asks for the first half.
 template <class T>
@@ -96,23 +96,23 @@ STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to)
   constexpr int lanes = LaneVector<T>::count, size = point_size<T>;
   int64_t done = 0;
   if constexpr (fast_host) {
-    const Walk walk = walk_of(side);
-    const int64_t full = walk == Walk::scattered ? 0 : full_points(side, points);
+    const LaneWalk walk = walk_of(side);
+    const int64_t full = walk == LaneWalk::scattered ? 0 : full_points(side, points);
     const T sign = side.conjugate ? T(-1) : T(1);
     const T* p = side.base[0] + side.start * side.step;
     const int64_t step = side.stride * side.step;
-    if (walk == Walk::lanes) {
+    if (walk == LaneWalk::lanes) {
       for (; done < full; ++done) {
         Point<V> x;
         load_pairs(p + done * step, x.re, x.im);
         store_point(to + done * size, {x.re, x.im * sign});
       }
-    } else if (walk == Walk::real_lanes) {
+    } else if (walk == LaneWalk::real_lanes) {
       for (; done < full; ++done) {
         const T* at = p + done * step;
         store_point(to + done * size, {load_lanes(at), side.imaginary == 0 ? V{} : load_lanes(at + side.imaginary)});
       }
-    } else if (walk == Walk::rows) {
+    } else if (walk == LaneWalk::rows) {
       for (; done + lanes <= full; done += lanes) {
         V re[lanes], im[lanes];
         for (int l = 0; l < lanes; ++l) load_pairs(side.base[l] + 2 * (side.start + done), re[l], im[l]);
@@ -120,7 +120,7 @@ STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to)
         transpose_lanes(im);
         for (int i = 0; i < lanes; ++i) store_point(to + (done + i) * size, {re[i], im[i] * sign});
       }
-    } else if (walk == Walk::real_rows) {
+    } else if (walk == LaneWalk::real_rows) {
       for (; done + lanes <= full; done += lanes) {
         V re[lanes];
         for (int l = 0; l < lanes; ++l) re[l] = load_lanes(side.base[l] + side.start + done);
@@ -156,22 +156,22 @@ STATOR_CALL void scatter(G group, const LaneSide<T>& side, int64_t points, const
   const T im_scale = side.conjugate ? -scale : scale;
   int64_t done = 0;
   if constexpr (fast_host) {
-    const Walk walk = walk_of(side);
-    const int64_t full = walk == Walk::scattered ? 0 : full_points(side, points);
+    const LaneWalk walk = walk_of(side);
+    const int64_t full = walk == LaneWalk::scattered ? 0 : full_points(side, points);
     T* p = side.base[0] + side.start * side.step;
     const int64_t step = side.stride * side.step;
-    if (walk == Walk::lanes) {
+    if (walk == LaneWalk::lanes) {
       for (; done < full; ++done) {
         const Point<V> x = load_point(from + done * size);
         store_pairs(p + done * step, x.re * scale, x.im * im_scale);
       }
-    } else if (walk == Walk::real_lanes) {
+    } else if (walk == LaneWalk::real_lanes) {
       for (; done < full; ++done) {
         const Point<V> x = load_point(from + done * size);
         store_lanes(p + done * step, x.re * scale);
         if (side.imaginary != 0) store_lanes(p + done * step + side.imaginary, x.im * im_scale);
       }
-    } else if (walk == Walk::rows) {
+    } else if (walk == LaneWalk::rows) {
       for (; done + lanes <= full; done += lanes) {
         V re[lanes], im[lanes];
         for (int i = 0; i < lanes; ++i) {
@@ -183,7 +183,7 @@ STATOR_CALL void scatter(G group, const LaneSide<T>& side, int64_t points, const
         transpose_lanes(im);
         for (int l = 0; l < side.lanes; ++l) store_pairs(side.base[l] + 2 * (side.start + done), re[l], im[l]);
       }
-    } else if (walk == Walk::real_rows) {
+    } else if (walk == LaneWalk::real_rows) {
       for (; done + lanes <= full; done += lanes) {
         V re[lanes];
         for (int i = 0; i < lanes; ++i) re[i] = load_lanes(from + (done + i) * size) * scale;

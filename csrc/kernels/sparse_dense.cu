@@ -13,13 +13,12 @@ struct SparseDenseTuning {
   static constexpr int host_elements = 16384;                 // elements a fast-host block looks at
   static constexpr int64_t piece = 1 << 30;                   // columns counted in 32 bits
 };
-using Tune = SparseDenseTuning;
 
 template <class T, int Size>
 STATOR_KERNEL void scatter_kernel(abi::SparseScatter p, abi::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
   const Group<Size> group;
-  const RowSpan rows = rows_of_tile(p.a, group.block(), Tune::tile);
+  const RowSpan rows = rows_of_tile(p.a, group.block(), SparseDenseTuning::tile);
   const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
   const T* values = static_cast<const T*>(p.values);
   for (int64_t r = rows.begin + group.rank() / lanes; r < rows.end; r += at_once) {
@@ -39,7 +38,7 @@ STATOR_KERNEL void scatter_kernel(abi::SparseScatter p, abi::ErrorSlot slot, uin
 
 void scatter(const abi::Queue& q, const abi::SparseScatter& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sparse_scatter", scatter_kernel<T, Tune::block>, {row_tiles(p.a, Tune::tile), Tune::block}, p, q.slot,
+    launch(q, "sparse_scatter", scatter_kernel<T, SparseDenseTuning::block>, {row_tiles(p.a, SparseDenseTuning::tile), SparseDenseTuning::block}, p, q.slot,
            q.op, lanes_for(p.a.nnz, p.a.rows));
   });
 }
@@ -73,8 +72,8 @@ STATOR_KERNEL void gather_count_kernel(abi::SparseGather p, int64_t rows_per_blo
     const T* row = static_cast<const T*>(p.x) + r * p.x_row;
     const int64_t step = p.x_col;
     int64_t count = 0, strided = 0;
-    for (int64_t c = 0; c < p.cols; c += Tune::piece) {
-      const int64_t n = p.cols - c < Tune::piece ? p.cols - c : Tune::piece;
+    for (int64_t c = 0; c < p.cols; c += SparseDenseTuning::piece) {
+      const int64_t n = p.cols - c < SparseDenseTuning::piece ? p.cols - c : SparseDenseTuning::piece;
       const T* from = row + c * step;
       if (step == 1)
         count += group.template map_reduce<int32_t>(n, Sum{}, [=](int64_t i) { return int32_t(is_entry(from[i])); });
@@ -123,8 +122,8 @@ struct GatherGrid {
   bool wide;
 };
 GatherGrid gather_grid(const abi::SparseGather& p) {
-  const bool wide = p.cols >= Tune::wide_row;
-  const int64_t rows = fast_host ? std::max<int64_t>(1, Tune::host_elements / std::max<int64_t>(p.cols, 1))
+  const bool wide = p.cols >= SparseDenseTuning::wide_row;
+  const int64_t rows = fast_host ? std::max<int64_t>(1, SparseDenseTuning::host_elements / std::max<int64_t>(p.cols, 1))
                        : wide    ? 1
                                  : 4;
   return {ceil_div(p.rows, rows), rows, wide || fast_host};
@@ -134,18 +133,18 @@ void gather_count(const abi::Queue& q, const abi::SparseGather& p) {
   const GatherGrid g = gather_grid(p);
   for_storage(p.dtype, [&]<class T>(type_tag<T>) {
     if (g.wide)
-      launch(q, "sparse_gather_count", gather_count_kernel<T, Tune::block>, {g.blocks, Tune::block}, p, g.rows);
+      launch(q, "sparse_gather_count", gather_count_kernel<T, SparseDenseTuning::block>, {g.blocks, SparseDenseTuning::block}, p, g.rows);
     else
-      launch(q, "sparse_gather_count", gather_count_kernel<T, Tune::narrow>, {g.blocks, Tune::narrow}, p, g.rows);
+      launch(q, "sparse_gather_count", gather_count_kernel<T, SparseDenseTuning::narrow>, {g.blocks, SparseDenseTuning::narrow}, p, g.rows);
   });
 }
 void gather_fill(const abi::Queue& q, const abi::SparseGather& p) {
   const GatherGrid g = gather_grid(p);
   for_storage(p.dtype, [&]<class T>(type_tag<T>) {
     if (g.wide)
-      launch(q, "sparse_gather", gather_fill_kernel<T, Tune::block>, {g.blocks, Tune::block}, p, g.rows, q.slot, q.op);
+      launch(q, "sparse_gather", gather_fill_kernel<T, SparseDenseTuning::block>, {g.blocks, SparseDenseTuning::block}, p, g.rows, q.slot, q.op);
     else
-      launch(q, "sparse_gather", gather_fill_kernel<T, Tune::narrow>, {g.blocks, Tune::narrow}, p, g.rows, q.slot,
+      launch(q, "sparse_gather", gather_fill_kernel<T, SparseDenseTuning::narrow>, {g.blocks, SparseDenseTuning::narrow}, p, g.rows, q.slot,
              q.op);
   });
 }

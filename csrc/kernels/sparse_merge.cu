@@ -10,7 +10,6 @@ struct SparseMergeTuning {
   static constexpr int block = 128;
   static constexpr int tile = by_column<128, 4096>::value;  // rows a block merges
 };
-using Tune = SparseMergeTuning;
 
 // emit(n, index, entries of a, entries of b) for the n-th index of row r in ascending order; how many there are.
 template <class I, class F>
@@ -49,8 +48,8 @@ STATOR_FN void with_both(const abi::SparseMerge& p, F f) {
 template <int Size>
 STATOR_KERNEL void merge_count_kernel(abi::SparseMerge p) {
   const Group<Size> group;
-  const int64_t first = group.block() * Tune::tile;
-  const int64_t n = p.a.rows - first < Tune::tile ? p.a.rows - first : Tune::tile;
+  const int64_t first = group.block() * SparseMergeTuning::tile;
+  const int64_t n = p.a.rows - first < SparseMergeTuning::tile ? p.a.rows - first : SparseMergeTuning::tile;
   with_both(p, [&](auto* in_a, auto* in_b) {
     group.for_each(n, [=](int64_t i) {
       store_index(p.counts, p.a.wide, first + i,
@@ -67,8 +66,8 @@ STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, ui
     const int64_t all = load_index(p.indptr, p.a.wide, p.a.rows);
     if (all != p.capacity) report(slot, op, abi::Fault::index_out_of_range, all, p.capacity);
   }
-  const int64_t first = group.block() * Tune::tile;
-  const int64_t n = p.a.rows - first < Tune::tile ? p.a.rows - first : Tune::tile;
+  const int64_t first = group.block() * SparseMergeTuning::tile;
+  const int64_t n = p.a.rows - first < SparseMergeTuning::tile ? p.a.rows - first : SparseMergeTuning::tile;
   const auto total = [](const void* values, RowSpan s, double scale) {
     const T* v = static_cast<const T*>(values);
     A sum = s.begin < s.end ? A(v[s.begin]) : A(0);
@@ -96,11 +95,11 @@ STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, ui
 }
 
 void merge_count(const abi::Queue& q, const abi::SparseMerge& p) {
-  launch(q, "sparse_merge_count", merge_count_kernel<Tune::block>, {ceil_div(p.a.rows, Tune::tile), Tune::block}, p);
+  launch(q, "sparse_merge_count", merge_count_kernel<SparseMergeTuning::block>, {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p);
 }
 void merge_fill(const abi::Queue& q, const abi::SparseMerge& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sparse_merge", merge_fill_kernel<T, Tune::block>, {ceil_div(p.a.rows, Tune::tile), Tune::block}, p,
+    launch(q, "sparse_merge", merge_fill_kernel<T, SparseMergeTuning::block>, {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p,
            q.slot, q.op);
   });
 }

@@ -9,7 +9,6 @@ struct SparseSampledTuning {
   static constexpr int block = 256;
   static constexpr int tile = by_column<512, 4096>::value;  // entries a block computes
 };
-using Tune = SparseSampledTuning;
 
 // alpha and beta by parts: complex matrices take real factors.
 template <class A>
@@ -27,8 +26,8 @@ STATOR_KERNEL void sampled_kernel(abi::SparseSampled p, abi::ErrorSlot slot, uin
   using A = opmath_t<T>;
   const Group<Size> group;
   const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
-  const int64_t first = group.block() * Tune::tile;
-  const int64_t last = first + Tune::tile < p.a.nnz ? first + Tune::tile : p.a.nnz;
+  const int64_t first = group.block() * SparseSampledTuning::tile;
+  const int64_t last = first + SparseSampledTuning::tile < p.a.nnz ? first + SparseSampledTuning::tile : p.a.nnz;
   const int64_t low = row_of_entry(p.a, first, 0, p.a.rows);
   const int64_t high = row_of_entry(p.a, last - 1, low, p.a.rows) + 1, end = row_begin(p.a, p.a.rows);
   const T* values = static_cast<const T*>(p.values);
@@ -70,7 +69,7 @@ STATOR_KERNEL void sampled_kernel(abi::SparseSampled p, abi::ErrorSlot slot, uin
 
 void sampled(const abi::Queue& q, const abi::SparseSampled& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sddmm", sampled_kernel<T, Tune::block>, {ceil_div(p.a.nnz, Tune::tile), Tune::block}, p, q.slot, q.op,
+    launch(q, "sddmm", sampled_kernel<T, SparseSampledTuning::block>, {ceil_div(p.a.nnz, SparseSampledTuning::tile), SparseSampledTuning::block}, p, q.slot, q.op,
            lanes_for(p.inner, 1));
   });
 }

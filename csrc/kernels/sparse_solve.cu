@@ -11,7 +11,6 @@ struct SparseSolveTuning {
   static constexpr int many = 16;   // right-hand sides from which each has a thread
   static constexpr int chunk = 64;  // right-hand sides the fast host solves at once
 };
-using Tune = SparseSolveTuning;
 
 template <class T>
 STATOR_FN T* solution(const abi::SparseSolve& p, int64_t column) {
@@ -42,7 +41,7 @@ template <class T>
 STATOR_FN void solve_chunk(const abi::SparseSolve& p, int64_t first, int64_t n, const abi::ErrorSlot& slot,
                            uint16_t op) {
   using A = opmath_t<T>;
-  constexpr int64_t most = fast_host ? Tune::chunk : 1;
+  constexpr int64_t most = fast_host ? SparseSolveTuning::chunk : 1;
   T* const x = solution<T>(p, first);
   const int64_t row_step = p.out_row, step = p.out_col;
   for (int64_t i = 0; i < p.a.rows; ++i) {
@@ -93,14 +92,14 @@ void solve(const abi::Queue& q, const abi::SparseSolve& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     if (fast_host) {
       const int64_t chunk =
-          std::clamp<int64_t>(ceil_div(p.n, std::max(1, q.limits->multiprocessors)), 1, int64_t(Tune::chunk));
-      launch(q, "sparse_solve", solve_columns_kernel<T, Tune::block>, {ceil_div(p.n, chunk), Tune::block}, p, q.slot,
+          std::clamp<int64_t>(ceil_div(p.n, std::max(1, q.limits->multiprocessors)), 1, int64_t(SparseSolveTuning::chunk));
+      launch(q, "sparse_solve", solve_columns_kernel<T, SparseSolveTuning::block>, {ceil_div(p.n, chunk), SparseSolveTuning::block}, p, q.slot,
              q.op, chunk);
-    } else if (p.n >= Tune::many) {
-      launch(q, "sparse_solve", solve_columns_kernel<T, Tune::block>, {ceil_div(p.n, Tune::block), Tune::block}, p,
+    } else if (p.n >= SparseSolveTuning::many) {
+      launch(q, "sparse_solve", solve_columns_kernel<T, SparseSolveTuning::block>, {ceil_div(p.n, SparseSolveTuning::block), SparseSolveTuning::block}, p,
              q.slot, q.op, int64_t(1));
     } else {
-      launch(q, "sparse_solve", solve_kernel<T, Tune::block>, {p.n, Tune::block}, p, q.slot, q.op);
+      launch(q, "sparse_solve", solve_kernel<T, SparseSolveTuning::block>, {p.n, SparseSolveTuning::block}, p, q.slot, q.op);
     }
   });
 }

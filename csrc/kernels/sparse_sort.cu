@@ -13,7 +13,6 @@ struct SparseSortTuning {
   static constexpr int bits = by_column<11, 24>::value;  // at most, of a digit
   static constexpr int64_t least_chunk = 1 << 16;        // entries of a fast-host block, which all count apart
 };
-using Tune = SparseSortTuning;
 
 STATOR_FN int64_t key_of_entry(const abi::SparseSort& p, int64_t k) {
   const int64_t key = load_index(p.keys, p.wide, k);
@@ -40,7 +39,7 @@ STATOR_KERNEL void sort_count_kernel(abi::SparseSort p, abi::ErrorSlot slot, uin
     for (int64_t d = 0; d < p.digits; ++d) p.counts[d * p.blocks + group.block()] = int32_t(count[d]);
   } else {
     struct Counts {
-      int32_t of[1 << Tune::bits];
+      int32_t of[1 << SparseSortTuning::bits];
     };
     Counts& counts = group.template shared<Counts>();
     group.for_each(p.digits, [&](int64_t d) { counts.of[d] = 0; });
@@ -108,7 +107,7 @@ STATOR_KERNEL void sort_scatter_kernel(abi::SparseSort p) {
     }
   } else {
     struct Places {
-      int64_t next[1 << Tune::bits];
+      int64_t next[1 << SparseSortTuning::bits];
       int32_t digit[Size];
     };
     Places& places = group.template shared<Places>();
@@ -139,25 +138,25 @@ STATOR_KERNEL void sort_scatter_kernel(abi::SparseSort p) {
 
 bool sort_plan(const abi::DeviceLimits& limits, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk) {
   const int all = std::max(1, int(std::bit_width(uint64_t(bound))));
-  int most = Tune::bits;
+  int most = SparseSortTuning::bits;
   if (fast_host)
-    most = std::clamp(int(std::bit_width(uint64_t(n))) + 1, 8, int(Tune::bits));  // counts no more than entries
+    most = std::clamp(int(std::bit_width(uint64_t(n))) + 1, 8, int(SparseSortTuning::bits));  // counts no more than entries
   const int passes = int(ceil_div(all, most));
   *bits = int(ceil_div(all, passes));
-  *chunk = Tune::chunk;
+  *chunk = SparseSortTuning::chunk;
   if (!fast_host) return false;
   const int64_t counters = int64_t(1) << *bits;
   const int64_t blocks = std::min<int64_t>(
-      {std::max(1, limits.multiprocessors), ceil_div(n, Tune::least_chunk), std::max<int64_t>(1, 2 * n / counters)});
+      {std::max(1, limits.multiprocessors), ceil_div(n, SparseSortTuning::least_chunk), std::max<int64_t>(1, 2 * n / counters)});
   *chunk = std::max<int64_t>(1, ceil_div(n, std::max<int64_t>(1, blocks)));
   return true;
 }
 
 void sort_count(const abi::Queue& q, const abi::SparseSort& p) {
-  launch(q, "sparse_sort_count", sort_count_kernel<Tune::block>, {p.blocks, Tune::block}, p, q.slot, q.op);
+  launch(q, "sparse_sort_count", sort_count_kernel<SparseSortTuning::block>, {p.blocks, SparseSortTuning::block}, p, q.slot, q.op);
 }
 void sort_scatter(const abi::Queue& q, const abi::SparseSort& p) {
-  launch(q, "sparse_sort_scatter", sort_scatter_kernel<Tune::block>, {p.blocks, Tune::block}, p);
+  launch(q, "sparse_sort_scatter", sort_scatter_kernel<SparseSortTuning::block>, {p.blocks, SparseSortTuning::block}, p);
 }
 
 }  // namespace

@@ -9,13 +9,12 @@ struct SparseStructureTuning {
   static constexpr int block = 256;
   static constexpr int tile = by_column<4096, 65536>::value;
 };
-using Tune = SparseStructureTuning;
 
 template <int Size>
 STATOR_KERNEL void expand_kernel(abi::SparseExpand p) {
   const Group<Size> group;
-  const int64_t first = group.block() * Tune::tile;
-  const int64_t last = first + Tune::tile < p.a.nnz ? first + Tune::tile : p.a.nnz;
+  const int64_t first = group.block() * SparseStructureTuning::tile;
+  const int64_t last = first + SparseStructureTuning::tile < p.a.nnz ? first + SparseStructureTuning::tile : p.a.nnz;
   const int64_t low = row_of_entry(p.a, first, 0, p.a.rows);
   if constexpr (fast_host) {
     int64_t k = first;
@@ -37,7 +36,7 @@ STATOR_KERNEL void expand_kernel(abi::SparseExpand p) {
 }
 
 void expand(const abi::Queue& q, const abi::SparseExpand& p) {
-  launch(q, "sparse_expand", expand_kernel<Tune::block>, {ceil_div(p.a.nnz, Tune::tile), Tune::block}, p);
+  launch(q, "sparse_expand", expand_kernel<SparseStructureTuning::block>, {ceil_div(p.a.nnz, SparseStructureTuning::tile), SparseStructureTuning::block}, p);
 }
 
 STATOR_FN int64_t keys_below(const abi::SparsePointers& p, int64_t r, int64_t low) {
@@ -62,8 +61,8 @@ STATOR_FN int64_t keys_below(const abi::SparsePointers& p, int64_t r, int64_t lo
 template <int Size>
 STATOR_KERNEL void pointers_kernel(abi::SparsePointers p) {
   const Group<Size> group;
-  const int64_t first = group.block() * Tune::tile;
-  const int64_t n = p.rows + 1 - first < Tune::tile ? p.rows + 1 - first : Tune::tile;
+  const int64_t first = group.block() * SparseStructureTuning::tile;
+  const int64_t n = p.rows + 1 - first < SparseStructureTuning::tile ? p.rows + 1 - first : SparseStructureTuning::tile;
   if constexpr (fast_host) {
     int64_t at = 0;
     for (int64_t i = 0; i < n; ++i) {
@@ -76,15 +75,15 @@ STATOR_KERNEL void pointers_kernel(abi::SparsePointers p) {
 }
 
 void pointers(const abi::Queue& q, const abi::SparsePointers& p) {
-  launch(q, "sparse_pointers", pointers_kernel<Tune::block>, {ceil_div(p.rows + 1, Tune::tile), Tune::block}, p);
+  launch(q, "sparse_pointers", pointers_kernel<SparseStructureTuning::block>, {ceil_div(p.rows + 1, SparseStructureTuning::tile), SparseStructureTuning::block}, p);
 }
 
 template <int Size>
 STATOR_KERNEL void check_kernel(abi::SparseCheck p, int lanes) {
   const Group<Size> group;
   const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
-  const int64_t first = group.block() * Tune::tile;
-  const int64_t last = first + Tune::tile < p.a.rows ? first + Tune::tile : p.a.rows;
+  const int64_t first = group.block() * SparseStructureTuning::tile;
+  const int64_t last = first + SparseStructureTuning::tile < p.a.rows ? first + SparseStructureTuning::tile : p.a.rows;
   int64_t found[4] = {0, 0, 0, 0};
   for (int64_t r = first + group.rank() / lanes; r < last; r += at_once) {
     const int64_t begin = load_index(p.a.indptr, p.a.wide, r), end = load_index(p.a.indptr, p.a.wide, r + 1);
@@ -107,7 +106,7 @@ STATOR_KERNEL void check_kernel(abi::SparseCheck p, int lanes) {
 }
 
 void check(const abi::Queue& q, const abi::SparseCheck& p) {
-  launch(q, "sparse_check", check_kernel<Tune::block>, {ceil_div(p.a.rows, Tune::tile), Tune::block}, p,
+  launch(q, "sparse_check", check_kernel<SparseStructureTuning::block>, {ceil_div(p.a.rows, SparseStructureTuning::tile), SparseStructureTuning::block}, p,
          lanes_for(p.a.nnz, p.a.rows));
 }
 

@@ -9,7 +9,6 @@ namespace {
 struct SparseTimesTuning {
   static constexpr int block = 32;  // rows of b are short
 };
-using Tune = SparseTimesTuning;
 
 struct RowCount {
   int32_t of_row;
@@ -100,15 +99,15 @@ STATOR_KERNEL void times_fill_kernel(abi::SparseTimesSparse p, abi::ErrorSlot sl
 
 int64_t times_blocks(const abi::DeviceLimits& limits, const abi::SparseTimesSparse& p, int64_t bytes) {
   const int64_t each = std::max<int64_t>(1, p.b.cols) * (8 + 16);
-  return std::max<int64_t>(1, std::min({p.a.rows, waves(limits, Tune::block), bytes / each}));
+  return std::max<int64_t>(1, std::min({p.a.rows, waves(limits, SparseTimesTuning::block), bytes / each}));
 }
 
 void times_count(const abi::Queue& q, const abi::SparseTimesSparse& p) {
-  launch(q, "sparse_times_count", times_count_kernel<Tune::block>, {p.blocks, Tune::block}, p, q.slot, q.op);
+  launch(q, "sparse_times_count", times_count_kernel<SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p, q.slot, q.op);
 }
 void times_fill(const abi::Queue& q, const abi::SparseTimesSparse& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sparse_times", times_fill_kernel<T, Tune::block>, {p.blocks, Tune::block}, p, q.slot, q.op);
+    launch(q, "sparse_times", times_fill_kernel<T, SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p, q.slot, q.op);
   });
 }
 

@@ -9,7 +9,6 @@ struct TwoToFourTuning {
   static constexpr int block = 256;
   static constexpr int tile = by_column<256, 8192>::value;  // groups of four a block takes
 };
-using Tune = TwoToFourTuning;
 
 template <class A>
 STATOR_FN bool beats(A x, A y) {
@@ -33,8 +32,8 @@ STATOR_KERNEL void two_to_four_kernel(abi::TwoToFour p) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t groups = (p.n + 3) / 4, all = p.outer * groups * p.inner;
-  const int64_t first = group.block() * Tune::tile;
-  group.for_each(all - first < Tune::tile ? all - first : Tune::tile, [=](int64_t i) {
+  const int64_t first = group.block() * TwoToFourTuning::tile;
+  group.for_each(all - first < TwoToFourTuning::tile ? all - first : TwoToFourTuning::tile, [=](int64_t i) {
     const GroupOfFour g(first + i, groups, p.inner);
     const int64_t from = g.group * 4;
     const T* x =
@@ -71,8 +70,8 @@ template <class Word, int Size>
 STATOR_KERNEL void from_two_to_four_kernel(abi::FromTwoToFour p) {
   const Group<Size> group;
   const int64_t groups = (p.n + 3) / 4, all = p.outer * groups * p.inner;
-  const int64_t first = group.block() * Tune::tile;
-  group.for_each(all - first < Tune::tile ? all - first : Tune::tile, [=](int64_t i) {
+  const int64_t first = group.block() * TwoToFourTuning::tile;
+  group.for_each(all - first < TwoToFourTuning::tile ? all - first : TwoToFourTuning::tile, [=](int64_t i) {
     const GroupOfFour g(first + i, groups, p.inner);
     const int64_t pair = (g.outer * groups + g.group) * 2 * p.inner + g.inner;
     const int places = p.positions[(g.outer * groups + g.group) * p.inner + g.inner];
@@ -88,12 +87,12 @@ STATOR_KERNEL void from_two_to_four_kernel(abi::FromTwoToFour p) {
 }
 
 int64_t blocks_of(int64_t outer, int64_t n, int64_t inner) {
-  return ceil_div(outer * ceil_div(n, 4) * inner, Tune::tile);
+  return ceil_div(outer * ceil_div(n, 4) * inner, TwoToFourTuning::tile);
 }
 
 void two_to_four(const abi::Queue& q, const abi::TwoToFour& p) {
   const auto run = [&]<class T>(type_tag<T>) {
-    launch(q, "two_to_four", two_to_four_kernel<T, Tune::block>, {blocks_of(p.outer, p.n, p.inner), Tune::block}, p);
+    launch(q, "two_to_four", two_to_four_kernel<T, TwoToFourTuning::block>, {blocks_of(p.outer, p.n, p.inner), TwoToFourTuning::block}, p);
   };
   switch (p.dtype) {
     case DType::float16: return run(type_tag<float16>{});
@@ -105,8 +104,8 @@ void two_to_four(const abi::Queue& q, const abi::TwoToFour& p) {
 
 void from_two_to_four(const abi::Queue& q, const abi::FromTwoToFour& p) {
   const auto run = [&]<class W>(type_tag<W>) {
-    launch(q, "from_two_to_four", from_two_to_four_kernel<W, Tune::block>,
-           {blocks_of(p.outer, p.n, p.inner), Tune::block}, p);
+    launch(q, "from_two_to_four", from_two_to_four_kernel<W, TwoToFourTuning::block>,
+           {blocks_of(p.outer, p.n, p.inner), TwoToFourTuning::block}, p);
   };
   switch (p.itemsize) {
     case 2: return run(type_tag<uint16_t>{});
