@@ -14,6 +14,7 @@ from rich.table import Table
 
 import stator
 
+from . import factorisations
 from .measure import FULL, QUICK, Measured, measure
 from .table import AXIS, TABLE, in_family, kind, scalar_special
 
@@ -86,14 +87,16 @@ values (NaN, infinities, signed zeros, subnormals, extremes) NaN and infinities 
 """
 
 
-def markdown(found: list[Measured], command: str, column: str) -> str:
-    """The page."""
+def markdown(found: list[Measured], command: str, column: str, residuals: list[str] | None = None) -> str:
+    """The page; `residuals`: its section of factorisations."""
     made = f"Made by `{command}` on the {column} column with NumPy {np.__version__}: do not edit."
     text = ["# Accuracy", "", made, *INTRODUCTION.rstrip().splitlines()]
     for title in ("Elementwise", "Activations and their backward", "Special functions", "Reductions and scans"):
         some = [m for m in found if group(m.op) == title]
         if some:
             text += ["", f"## {title}", "", _line(HEAD), _line(["---"] * len(HEAD)), *map(_line, merged(some))]
+    if residuals:
+        text += ["", *residuals]
     text += ["", "## Outside the contract", ""]
     beyond = [m for m in found if m.outside]
     if not beyond:
@@ -149,11 +152,12 @@ def main() -> int:
     with stator.Backend("cpu") as be:
         todo = track(rows(args.op), "accuracy", console=console, transient=True)
         found = [measure(be, name, dtype, QUICK if args.quick else FULL) for name, dtype in todo]
+        residuals = factorisations.section(be) if args.write and not args.op else None
         column = be.kernels
     show(console, found)
     if args.write:
         command = " ".join(["python -m benchmarks.accuracy", *(a for a in sys.argv[1:])])
-        args.write.write_text(markdown(found, command, column))
+        args.write.write_text(markdown(found, command, column, residuals))
         console.print(f"wrote {args.write}")
     return 1 if any(m.outside and not {m.op, (m.op, m.dtype)} & REASONS.keys() for m in found) else 0
 

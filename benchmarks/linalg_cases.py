@@ -91,6 +91,12 @@ def _lu(a: Any) -> Any:
     return lu(a)
 
 
+def _expm(a: Any) -> Any:
+    from scipy.linalg import expm
+
+    return expm(a)
+
+
 L = stator.linalg
 CASES: dict[str, tuple[Callable[[Plan, Pool, int], Arrays], Callable[..., Any], Callable[..., Any]]] = {
     "dot": (_vectors, stator.dot, np.dot),
@@ -133,6 +139,7 @@ CASES: dict[str, tuple[Callable[[Plan, Pool, int], Arrays], Callable[..., Any], 
     "matrix_norm": (_general, L.matrix_norm, np.linalg.matrix_norm),
     "cond": (_general, L.cond, np.linalg.cond),
     "matrix_power": (_general, lambda a: L.matrix_power(a / 16, 5), lambda a: np.linalg.matrix_power(a / 16, 5)),
+    "expm": (_general, lambda a: L.expm(a / 32), lambda a: _expm(a / 32)),
     "linalg_trace": (_matrices, lambda a, b: L.trace(a), lambda a, b: np.trace(a)),
     "linalg_cross": (
         lambda plan, pool, turn: tuple(pool.array((plan.size // 3, 3), plan.dtype, ONE, 2 * turn + k) for k in (0, 1)),

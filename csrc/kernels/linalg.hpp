@@ -3,17 +3,12 @@
 #pragma once
 
 #include "device/abi.hpp"
+#include "kernels/matrix_functions.hpp"
 
 namespace stator::abi {
 
 // The largest matrix that the launchers named small_ take, in rows and columns.
 inline constexpr int small_matrix = 32;
-
-// A batch of matrices in any layout; strides in elements. Null data: there is none.
-struct Matrices {
-  void* data;
-  int64_t batch, row, col;
-};
 
 // P A = L U with partial pivoting, and solutions with it. dtype: float32, float64, complex64, complex128.
 struct SmallLu {
@@ -95,11 +90,13 @@ struct RowExchanges {
   void* p;
 };
 
-// Pivots of a library, 64 bits counted from 1, to ours and back.
+// Pivots of a library, counted from 1, to ours and back; `each` of them a matrix. To a library a pivot outside 0..rows
+// goes as no exchange: it would be an address out of range.
 struct Pivots {
-  int64_t count;
-  int64_t* theirs;
-  int32_t* ours;
+  int64_t count, each, rows;  // count: of all matrices
+  int64_t* theirs;            // one of the two
+  int32_t* theirs_narrow;
+  int32_t* ours;  // may be theirs_narrow
   bool to_ours;
 };
 
@@ -144,6 +141,15 @@ struct LinalgTable {
   void (*pivots)(const abi::Queue&, const abi::Pivots&);
   void (*guard)(const abi::Queue&, const abi::Guard&);
   void (*poison)(const abi::Queue&, const abi::Poison&);
+  void (*addresses)(const abi::Queue&, const abi::Addresses&);
+  void (*diagonal_zero)(const abi::Queue&, const abi::DiagonalZero&);
+  void (*spectrum)(const abi::Queue&, const abi::Spectrum&);
+  void (*cross)(const abi::Queue&, const abi::Cross&);
+  void (*expm_scale)(const abi::Queue&, const abi::ExpmScale&);
+  void (*expm_choose)(const abi::Queue&, const abi::ExpmChoose&);
+  void (*expm_terms)(const abi::Queue&, const abi::ExpmTerms&);
+  void (*expm_fraction)(const abi::Queue&, const abi::ExpmFraction&);
+  void (*expm_keep)(const abi::Queue&, const abi::ExpmKeep&);
   void (*matmul_int8)(const abi::Queue&, const abi::Int8Product&);
 };
 

@@ -124,10 +124,16 @@ STATOR_KERNEL void pivots_kernel(abi::Pivots p) {
   const Group<Size> group;
   const int64_t first = group.block() * PartsTuning::tile, left = p.count - first;
   group.for_each(left < PartsTuning::tile ? left : PartsTuning::tile, [=](int64_t k) {
-    if (p.to_ours)
-      p.ours[first + k] = int32_t(p.theirs[first + k] - 1);
+    const int64_t at = first + k;
+    if (p.to_ours) {
+      p.ours[at] = p.theirs != nullptr ? int32_t(p.theirs[at] - 1) : p.theirs_narrow[at] - 1;
+      return;
+    }
+    const int64_t pivot = p.ours[at], theirs = (pivot >= 0 && pivot < p.rows ? pivot : at % p.each) + 1;
+    if (p.theirs != nullptr)
+      p.theirs[at] = theirs;
     else
-      p.theirs[first + k] = int64_t(p.ours[first + k]) + 1;
+      p.theirs_narrow[at] = int32_t(theirs);
   });
 }
 
@@ -188,6 +194,9 @@ void fill(kernels::LinalgTable& table) {
   fill_linalg_qr(table);
   fill_linalg_eigh(table);
   fill_matmul_int8(table);
+  fill_linalg_spectrum(table);
+  fill_linalg_cross(table);
+  fill_linalg_expm(table);
   table.triangle = triangle;
   table.determinant = determinant;
   table.permutation = permutation;

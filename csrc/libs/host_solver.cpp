@@ -195,6 +195,10 @@ class HostSolver final : public Solver {
                     triangle.upper ? lapack::Uplo::upper : lapack::Uplo::lower, op,
                     triangle.unit ? lapack::Diag::unit : lapack::Diag::non_unit, n, k, alpha, at<T>(d.a, i), lda,
                     at<T>(b, i), ldb);
+        if (d.info == nullptr) return;
+        d.info[i] = 0;
+        for (int r = n - 1; r >= 0 && !triangle.unit; --r)
+          if (at<T>(d.a, i)[int64_t(r) * (lda + 1)] == T(0)) d.info[i] = r + 1;
       });
     });
   }

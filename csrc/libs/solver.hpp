@@ -43,7 +43,8 @@ class Solver {
     bool upper = false, unit = false;
     Transposition how = Transposition::none;
   };
-  // Solves op(A) x = b, x over b (n, columns). No info.
+  // Solves op(A) x = b, x over b (n, columns). info, where it is not null: the first zero on the diagonal counted from
+  // 1, else 0.
   virtual void triangular(OpCall& call, const Decomposition& d, const Triangle& triangle, const Batch& b,
                           int64_t columns) const = 0;
   // a (m, n): R in and above the diagonal, reflectors below it; tau [count, min(m, n)].
@@ -55,7 +56,8 @@ class Solver {
     void* s = nullptr;  // [count, min(m, n)] of the real dtype, descending
     Batch u, vt;        // (m, k) and (k, n), or (m, m) and (n, n); without vectors null
   };
-  // a (m, n) is destroyed. cuda: m >= n.
+  // a (m, n) is destroyed. cuda: m >= n, unless `rotates`: then u is (m, m) and vt is V (n, n), not its adjoint.
+  virtual bool rotates(const Decomposition&) const { return false; }
   virtual void svd(OpCall& call, const Decomposition& d, const Svd& svd) const = 0;
   // a (n, n): its eigenvectors when asked for, else destroyed; values [count, n] of the real dtype, ascending.
   virtual void eigh(OpCall& call, const Decomposition& d, bool upper, bool vectors, void* values) const = 0;

@@ -2,8 +2,6 @@
 #include "ops/decompositions.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/elementwise.hpp>
-#include <stator/reductions.hpp>
 
 namespace stator::linalg {
 namespace {
@@ -31,13 +29,14 @@ struct Step {
   Transpose how;
 };
 void solve_by_library(OpCall& call, const Array& a, bool upper, bool unit, std::initializer_list<Step> steps,
-                      const Array& x) {
+                      const Array& x, int32_t* info) {
   bool plain = true;
   for (const Step step : steps) plain = plain && step.how != Transpose::adjoint;
   const bool real = in(a.dtype(), dtypes::floats);
   const bool turned = a.is_contiguous() && (plain || real);
   const Array stored = turned ? a : by_columns(call, a);
   libs::Decomposition d = decomposition(a, turned ? transposed(a) : column_major(stored));
+  d.info = info;
   for (const Step step : steps) {
     libs::Solver::Triangle triangle;
     triangle.upper = upper != turned;
@@ -85,15 +84,6 @@ System system_of(const OpCall& call, const Array& given_a, const Array& given_b)
   rhs.b = astype(rhs.b, dtype, false, on);
   const Dims batch = broadcast_shapes(call.name(), batch_of(a), batch_of(rhs.b));
   return {stepping(with_batch(a, batch), on), stepping(with_batch(rhs.b, batch), on), rhs.vector, batch};
-}
-
-// Where a diagonal is zero first, counted from 1; 0 where it is nowhere.
-Array zero_on_diagonal(const Array& a, const Stream& on) {
-  const Array zero = equal(diagonal(a), Operand(0), {}, on);
-  ReduceOptions last;
-  last.axes = std::vector<int64_t>{-1};
-  const Array first = add(argmax(zero, last, on), Operand(1), {}, on);
-  return astype(multiply(first, any(zero, last, on), {}, on), DType::int32, true, on);
 }
 
 }  // namespace
@@ -156,14 +146,13 @@ Array cho_solve(const Array& factor, bool lower, const Array& given, const Strea
   const Array x = copy_by_columns(call, s.b);
   call.reads(s.a);
   call.writes(x);
-  solve_by_library(call, s.a, !lower, false, {{first}, {second}}, x);
+  solve_by_library(call, s.a, !lower, false, {{first}, {second}}, x, nullptr);
   return as_given(x, s.vector);
 }
 
 Solution solve_triangular(const Array& given_a, const Array& given_b, const TriangularOptions& options,
                           const Stream& stream) {
   OpCall call(Op::solve_triangular, {&given_a, &given_b}, stream);
-  const Stream on = stream_of(call);
   const System s = system_of(call, given_a, given_b);
   const auto checked = [&](const Array& info) {
     if (options.check) verify(call, info, "is singular: it has a zero on the diagonal", "lstsq() takes such a matrix");
@@ -181,11 +170,12 @@ Solution solve_triangular(const Array& given_a, const Array& given_b, const Tria
     const Array x = solve_small(call, s.a, s.b, p, &info);
     return {as_given(x, s.vector), checked(info)};
   }
-  const Array x = copy_by_columns(call, s.b);
+  const Array x = copy_by_columns(call, s.b), info = call.empty(s.batch, DType::int32);
   call.reads(s.a);
   call.writes(x);
-  solve_by_library(call, s.a, !options.lower, options.unit_diagonal, {{options.how}}, x);
-  const Array info = options.unit_diagonal ? no_info(call, s.batch) : zero_on_diagonal(s.a, on);
+  call.writes(info);
+  solve_by_library(call, s.a, !options.lower, options.unit_diagonal, {{options.how}}, x,
+                   static_cast<int32_t*>(info.data_ptr()));
   return {as_given(x, s.vector), checked(info)};
 }
 

@@ -1,4 +1,5 @@
 // What is made of decompositions, products and reductions: least squares, ranks, norms, powers, traces.
+#include "ops/collapse.hpp"
 #include "ops/decompositions.hpp"
 
 #include <stator/creation.hpp>
@@ -28,25 +29,70 @@ ReduceOptions over(std::vector<int64_t> axes, bool keepdims = false) {
   return o;
 }
 
+// The first of x along an axis, which goes.
+Array without(const Array& x, int axis) {
+  Dims shape, strides;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d == axis) continue;
+    shape.push_back(x.shape()[d]);
+    strides.push_back(x.strides()[d]);
+  }
+  return Array(x.buffer(), x.dtype(), std::move(shape), std::move(strides), x.offset());
+}
+
 double default_rtol(const Array& a) {
   const double eps = real_part(a.dtype()) == DType::float32 ? std::numeric_limits<float>::epsilon()
                                                             : std::numeric_limits<double>::epsilon();
   return double(std::max(rows(a), cols(a))) * eps;
 }
 
-// Which singular values [..., k] count.
-Array significant(const Array& s, double rtol, const Stream& on) {
-  const Array largest = max(s, over({-1}, true), on);
-  return greater(s, multiply(largest, Operand(rtol), {}, on), {}, on);
+abi::Spectrum spectrum_of(const Array& s, DType dtype) {
+  abi::Spectrum p{};
+  p.dtype = dtype;
+  p.k = s.shape()[s.ndim() - 1];
+  p.count = s.size() / p.k;
+  p.values = s.data_ptr();
+  return p;
 }
 
-// 1 / s where it counts, else 0.
-Array inverted(const Array& s, const Array& counts, const Stream& on) {
-  return where(counts, reciprocal(s, {}, on), Operand(0.0), {}, on);
+// A norm of matrices with elements, by their singular values: one launch after theirs.
+Array spectral(OpCall& call, const Array& a, abi::SpectralNorm norm) {
+  const Array s = svdvals(a, {}, stream_of(call)).s;
+  const Array out = call.empty(batch_of(a), s.dtype());
+  call.reads(s);
+  call.writes(out);
+  abi::Spectrum p = spectrum_of(s, a.dtype());
+  p.norm = norm;
+  p.norms = out.data_ptr();
+  call.kernels().linalg.spectrum(call.queue(), p);
+  return out;
 }
 
-Array adjoint(const Array& x, const Stream& on) {
-  return matrix_transpose(in(x.dtype(), dtypes::complexes) ? conj(x, {}, on) : x);
+// The factors of the pseudo-inverse, in place of U and V^H in one launch: conj(U) and conj(V^H), one of them divided by
+// the singular values that count, zero for the others. `rank` may be null.
+void invert(OpCall& call, const Array& a, const Svd& parts, std::optional<double> rtol, bool scale_u,
+            const Array* rank) {
+  const Array& scaled = scale_u ? parts.u : parts.vh;
+  const Array& other = scale_u ? parts.vh : parts.u;
+  call.reads(parts.s);
+  call.writes(parts.u);
+  call.writes(parts.vh);
+  abi::Spectrum p = spectrum_of(parts.s, a.dtype());
+  p.rtol = rtol.value_or(default_rtol(a));
+  p.by_column = scale_u;
+  p.scaled = matrices(scaled);
+  p.scaled_rows = rows(scaled);
+  p.scaled_cols = cols(scaled);
+  if (in(a.dtype(), dtypes::complexes)) {
+    p.other = matrices(other);
+    p.other_rows = rows(other);
+    p.other_cols = cols(other);
+  }
+  if (rank != nullptr) {
+    call.writes(*rank);
+    p.rank = static_cast<int64_t*>(rank->data_ptr());
+  }
+  call.kernels().linalg.spectrum(call.queue(), p);
 }
 
 }  // namespace
@@ -71,19 +117,21 @@ LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<dou
     if (m != 0 && n != 0) out.singular_values = svdvals(a, {}, on).s;
     return out;
   }
-  const Svd parts = svd(a, false, {}, on);
-  const Array counts = significant(parts.s, rtol.value_or(default_rtol(a)), on);
   // x = V diag(1 / s) U^H b
-  const Array projected = matmul(adjoint(parts.u, on), b, {}, on);
-  const Array scaled = multiply(projected, along(inverted(parts.s, counts, on), -1), {}, on);
-  const Array x = matmul(adjoint(parts.vh, on), scaled, {}, on);
-  out.x = as_given(x, rhs.vector);
+  const Svd parts = svd(a, false, {}, on);
   out.singular_values = parts.s;
-  out.rank = count_nonzero(counts, over({-1}), on);
-  const Array least = min(out.rank, {}, on);
-  if (m > n && least.item(on, Op::lstsq).i == n) {
-    const Array off = abs(subtract(matmul(a, x, {}, on), b, {}, on), {}, on);
-    out.residuals = sum(square(off, {}, on), over({-2}), on);
+  out.rank = call.empty(batch_of(a), DType::int64);
+  invert(call, a, parts, rtol, true, &out.rank);
+  const Array projected = matmul(matrix_transpose(parts.u), b, {}, on);
+  const Array x = matmul(matrix_transpose(parts.vh), projected, {}, on);
+  out.x = as_given(x, rhs.vector);
+  if (m <= n) return out;
+  std::vector<int64_t> ranks(size_t(out.rank.size()));
+  out.rank.to_host(ranks.data(), on, call.op());
+  if (*std::min_element(ranks.begin(), ranks.end()) == n) {
+    ReduceOptions o = over({-2});
+    o.parameter = 2;
+    out.residuals = square(vector_norm(subtract(matmul(a, x, {}, on), b, {}, on), o, on), {}, on);
   }
   return out;
 }
@@ -94,9 +142,8 @@ Array pinv(const Array& given, std::optional<double> rtol, const Stream& stream)
   const Array a = operand(call, given);
   if (a.size() == 0) return call.empty(matrix_shape(batch_of(a), cols(a), rows(a)), a.dtype());
   const Svd parts = svd(a, false, {}, on);
-  const Array counts = significant(parts.s, rtol.value_or(default_rtol(a)), on);
-  const Array scaled = multiply(adjoint(parts.vh, on), along(inverted(parts.s, counts, on), -2), {}, on);
-  return matmul(scaled, adjoint(parts.u, on), {}, on);
+  invert(call, a, parts, rtol, false, nullptr);
+  return matmul(matrix_transpose(parts.vh), matrix_transpose(parts.u), {}, on);
 }
 
 Array matrix_rank(const Array& given, std::optional<double> rtol, const Stream& stream) {
@@ -104,16 +151,22 @@ Array matrix_rank(const Array& given, std::optional<double> rtol, const Stream& 
   const Stream on = stream_of(call);
   const Array a = operand(call, given);
   if (a.size() == 0) return zeros(a.backend(), batch_of(a), DType::int64, on);
-  const Array s = svdvals(a, {}, on).s;
-  return count_nonzero(significant(s, rtol.value_or(default_rtol(a)), on), over({-1}), on);
+  const Array s = svdvals(a, {}, on).s, rank = call.empty(batch_of(a), DType::int64);
+  call.reads(s);
+  call.writes(rank);
+  abi::Spectrum p = spectrum_of(s, a.dtype());
+  p.rtol = rtol.value_or(default_rtol(a));
+  p.rank = static_cast<int64_t*>(rank.data_ptr());
+  call.kernels().linalg.spectrum(call.queue(), p);
+  return rank;
 }
 
 Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stream& stream) {
   OpCall call(Op::matrix_norm, {&given}, stream);
   const Stream on = stream_of(call);
   const Array a = operand(call, given);
-  const auto extreme = [&](const Array& x, std::vector<int64_t> axes) {
-    return order.smallest ? min(x, over(std::move(axes), keepdims), on) : max(x, over(std::move(axes), keepdims), on);
+  const auto extreme_of = [&](const Array& x, std::vector<int64_t> axes, bool keep) {
+    return order.smallest ? min(x, over(std::move(axes), keep), on) : max(x, over(std::move(axes), keep), on);
   };
   switch (order.norm) {
     case MatrixNorm::frobenius: {
@@ -124,16 +177,24 @@ Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stre
     case MatrixNorm::rows:
     case MatrixNorm::columns: {
       const int64_t summed = order.norm == MatrixNorm::rows ? -1 : -2;
-      const Array sums = sum(abs(a, {}, on), over({summed}, true), on);
-      const Array found = extreme(sums, {-2, -1});
-      return found;
+      ReduceOptions o = over({summed}, true);
+      o.parameter = 1;
+      return extreme_of(vector_norm(a, o, on), {-2, -1}, keepdims);
     }
     default: break;
   }
-  const Array s = svdvals(a, {}, on).s;
   const bool nuclear = order.norm == MatrixNorm::nuclear;
-  const Array found = nuclear ? sum(s, over({-1}, keepdims), on) : extreme(s, {-1});
-  return keepdims ? along(found, -1) : found;
+  Array found;
+  if (a.size() == 0) {  // what reductions over nothing give, or raise
+    const Array s = svdvals(a, {}, on).s;
+    found = nuclear ? sum(s, over({-1}), on) : extreme_of(s, {-1}, false);
+  } else {
+    found = spectral(call, a,
+                     nuclear          ? abi::SpectralNorm::sum
+                     : order.smallest ? abi::SpectralNorm::smallest
+                                      : abi::SpectralNorm::largest);
+  }
+  return keepdims ? along(along(found, -1), -1) : found;
 }
 
 Array cond(const Array& given, NormOrder order, const Stream& stream) {
@@ -143,14 +204,8 @@ Array cond(const Array& given, NormOrder order, const Stream& stream) {
   if (a.size() == 0)
     throw ShapeError(std::string(call.name()), "matrices of shape " + str(a.shape()),
                      "an empty matrix has no condition number");
-  if (order.norm == MatrixNorm::spectral) {
-    const Array s = svdvals(a, {}, on).s;
-    const Array most = max(s, over({-1}), on), least = min(s, over({-1}), on);
-    // 0 / 0 of a zero matrix is no number, its condition is infinite; for -2 it is the other way round.
-    if (order.smallest) return divide(least, most, {}, on);
-    const Array infinite = equal(least, Operand(0.0), {}, on);
-    return where(infinite, Operand(std::numeric_limits<double>::infinity()), divide(most, least, {}, on), {}, on);
-  }
+  if (order.norm == MatrixNorm::spectral)
+    return spectral(call, a, order.smallest ? abi::SpectralNorm::inverse_condition : abi::SpectralNorm::condition);
   require_square(call, a);
   const Solution inverse = inv(a, {false}, on);
   const Array product_of = multiply(matrix_norm(a, order, false, on), matrix_norm(inverse.x, order, false, on), {}, on);
@@ -203,22 +258,18 @@ Array cross(const Array& a, const Array& b, int64_t axis, const Stream& stream) 
   if (extent(a) != 3 || extent(b) != 3)
     throw ShapeError(op, "vectors of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the axis must have 3 elements in both");
-  const Array x = broadcast_to(a, shape), y = broadcast_to(b, shape);
-  const auto component = [&](const Array& v, int64_t k) {
-    std::vector<Index> index(size_t(at) + 1);
-    for (int d = 0; d < at; ++d) index[size_t(d)].type = Index::Type::slice;
-    index[size_t(at)].type = Index::Type::integer;
-    index[size_t(at)].start = k % 3;
-    return getitem(v, index);
-  };
-  const Array out = call.empty(shape, promote(a.dtype(), b.dtype()));
-  for (int64_t k = 0; k < 3; ++k) {
-    const Array target = component(out, k);
-    ElementwiseOptions into;
-    into.out = &target;
-    const Array back = multiply(component(x, k + 2), component(y, k + 1), {}, on);
-    subtract(multiply(component(x, k + 1), component(y, k + 2), {}, on), back, into, on);
-  }
+  const DType dtype = promote(a.dtype(), b.dtype());
+  if (!in(dtype, dtypes::numeric)) throw DTypeError(op, "vectors of bool", "convert them with astype");
+  const Array out = call.empty(shape, dtype), x = broadcast_to(a, shape), y = broadcast_to(b, shape);
+  if (out.size() == 0) return out;
+  call.reads(a);
+  call.reads(b);
+  call.writes(out);
+  const Array first = without(out, at), of_x = without(x, at), of_y = without(y, at);
+  const Array* const inputs[] = {&of_x, &of_y};
+  abi::Cross p{collapse(first, inputs), x.strides()[at], y.strides()[at], out.strides()[at]};
+  p.first.compute = in(dtype, dtypes::integers) ? DType::int64 : itemsize(dtype) == 2 ? DType::float32 : dtype;
+  call.kernels().linalg.cross(call.queue(), p);
   return out;
 }
 

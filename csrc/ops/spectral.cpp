@@ -2,6 +2,7 @@
 #include "ops/decompositions.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/elementwise.hpp>
 
 #include <algorithm>
 
@@ -107,6 +108,43 @@ Eigen general(Op op, const Array& given, bool vectors, const Options& options, c
   return out;
 }
 
+// By rotations of the library, of batches of small matrices: U and V come whole.
+Svd by_library_rotations(OpCall& call, const Array& a, libs::SvdVectors vectors) {
+  const Stream on = stream_of(call);
+  const Dims batch = batch_of(a);
+  const int64_t m = rows(a), n = cols(a), least = std::min(m, n);
+  const bool wanted = vectors != libs::SvdVectors::none;
+  Svd out;
+  out.s = call.empty(vector_shape(batch, least), real_part(a.dtype()));
+  out.info = call.empty(batch, DType::int32);
+  if (wanted) out.u = empty_by_columns(call, batch, m, m, a.dtype());
+  Array v = wanted ? empty_by_columns(call, batch, n, n, a.dtype()) : Array();
+  const Array work = copy_by_columns(call, a);
+  for (const Array* x : std::initializer_list<const Array*>{&work, &out.s, &out.u, &v, &out.info})
+    if (*x) call.writes(*x);
+  const Guarded guarded(call, work);
+  libs::Decomposition d = decomposition(work, column_major(work));
+  d.info = integers(out.info);
+  libs::Solver::Svd parts{vectors, out.s.data_ptr(), {}, {}};
+  if (wanted) {
+    parts.u = column_major(out.u);
+    parts.vt = column_major(v);
+  }
+  libs::solver(call.context()).svd(call, d, parts);
+  guarded.poison(call, out.info, {&out.s, &out.u, &v});
+  if (!wanted) return out;
+  const auto first = [&](const Array& x, int64_t columns) {
+    return Array(x.buffer(), x.dtype(), matrix_shape(batch, rows(x), columns), x.strides(), x.offset());
+  };
+  const bool full = vectors == libs::SvdVectors::full;
+  if (!full) {
+    out.u = first(out.u, least);
+    v = first(v, least);
+  }
+  out.vh = matrix_transpose(in(a.dtype(), dtypes::complexes) ? conj(v, {}, on) : v);
+  return out;
+}
+
 Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options& options, const Stream& stream) {
   OpCall call(op, {&given}, stream);
   const Stream on = stream_of(call);
@@ -114,6 +152,15 @@ Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options&
   const Dims batch = batch_of(a);
   const int64_t m = rows(a), n = cols(a), least = std::min(m, n);
   const bool full = vectors == libs::SvdVectors::full, wanted = vectors != libs::SvdVectors::none;
+  libs::Decomposition shape;
+  shape.count = product(batch);
+  shape.m = m;
+  shape.n = n;
+  if (a.size() != 0 && libs::solver(call.context()).rotates(shape)) {
+    const Svd out = by_library_rotations(call, a, vectors);
+    if (options.check) verify(call, out.info, diverged, diverged_remedy);
+    return out;
+  }
   // Row-major A is column-major A^T = conj(V) S U^T: what the library calls U of it is V^H here, in rows, and its V^H
   // is U. cuSOLVER takes no matrix with more columns than rows, so there tall ones are copied in columns instead.
   const bool turned = call.context().runtime().is_host() || m < n;

@@ -440,6 +440,18 @@ def matrix_power(x: Array, n: int, /) -> Array:
     return out
 
 
+def expm(x: Array, /) -> Array:
+    """The matrix exponential, as scipy.linalg.expm. Matrices that hold NaN or infinity become NaN. Synchronises."""
+    cdef Array a = as_array(x, "linalg.expm")
+    cdef Array out = new_array(a.backend)
+    cdef CppStream stream
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.expm(a.c, stream)
+    after_wait(a.backend)
+    return out
+
+
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """The sum of a diagonal, offset as for diagonal. Integers accumulate in 64 bits. Asynchronous."""
     cdef Array a = as_array(x, "linalg.trace")

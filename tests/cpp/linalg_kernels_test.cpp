@@ -219,7 +219,7 @@ void test_pivots_and_guards() {
   std::vector<int64_t> theirs(2100);
   for (size_t i = 0; i < theirs.size(); ++i) theirs[i] = int64_t(i) + 1;
   const Bytes ours = run("pivots", Op::lu, Bytes(DType::int32, 2100), [&](const abi::Queue& q, Bytes& out) {
-    table.linalg.pivots(q, {2100, theirs.data(), static_cast<int32_t*>(out.get()), true});
+    table.linalg.pivots(q, {2100, 2100, 2100, theirs.data(), nullptr, static_cast<int32_t*>(out.get()), true});
   });
   expect("pivots", ours, [](int64_t i) { return double(i); }, 0);
   for (DType dtype : dtypes_of_matrices) {

@@ -192,7 +192,8 @@ def linear_algebra(be):
     linalg = stator.linalg
     a = be.asarray(np.random.default_rng(2).normal(size=(16, 16)) + 16 * np.eye(16))
     a = stator.add(a, a.T)
-    b, factors, factor = be.zeros((16, 2)), linalg.lu_factor(a), (linalg.cholesky(a), True)
+    b, zero = be.zeros((16, 2)), be.zeros((16, 16))
+    factors, factor = linalg.lu_factor(a), (linalg.cholesky(a), True)
     names = ("cholesky", "inv", "lu_factor", "svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals")
     checked = {n: partial(getattr(linalg, n), check=False) for n in names}
     plain = {
@@ -207,7 +208,8 @@ def linear_algebra(be):
         "lstsq": (lambda: linalg.lstsq(a, b), None),
         "matrix_power": (lambda: linalg.matrix_power(a, 2), lambda: linalg.matrix_power(a.T, 2)),
         "linalg_trace": (lambda: linalg.trace(a), lambda: linalg.trace(a.T)),
-        "linalg_cross": (lambda: linalg.cross(a[:, :3], a[:, 3:6]), None),
+        "linalg_cross": (lambda: linalg.cross(a[:, :3], a[:, 3:6]), lambda: linalg.cross(a.T[:, :3], a.T[:, 3:6])),
+        "expm": (lambda: linalg.expm(zero), lambda: linalg.expm(zero.T)),  # each squaring is one more
     }
 
 

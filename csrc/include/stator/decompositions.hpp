@@ -94,6 +94,9 @@ struct NormOrder {
 STATOR_API Array matrix_norm(const Array& a, NormOrder order = {}, bool keepdims = false, const Stream& = {});
 STATOR_API Array cond(const Array& a, NormOrder order = {MatrixNorm::spectral, false}, const Stream& = {});
 STATOR_API Array matrix_power(const Array& a, int64_t n, const Stream& = {});  // n < 0 inverts first
+// The exponential, by scaling and squaring; matrices with NaN or infinity become NaN. Waits for the device, to know how
+// often to square.
+STATOR_API Array expm(const Array& a, const Stream& = {});
 STATOR_API Array trace(const Array& a, int64_t offset = 0, std::optional<DType> dtype = {}, const Stream& = {});
 STATOR_API Array cross(const Array& a, const Array& b, int64_t axis = -1, const Stream& = {});
 

@@ -73,5 +73,6 @@ cdef extern from "stator/decompositions.hpp" namespace "stator::linalg" nogil:
     Array matrix_norm(const Array&, NormOrder, cbool, const Stream&) except +translate_exception
     Array cond(const Array&, NormOrder, const Stream&) except +translate_exception
     Array matrix_power(const Array&, int64_t, const Stream&) except +translate_exception
+    Array expm(const Array&, const Stream&) except +translate_exception
     Array trace(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
     Array cross(const Array&, const Array&, int64_t, const Stream&) except +translate_exception

@@ -1,0 +1,154 @@
+// What singular values say of their matrices, and the small steps around a library's batched routines.
+#include "kernels/linalg_small.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SpectrumTuning {
+  static constexpr int block = 128;
+  static constexpr int64_t tile = by_column<1024, 16384>::value;  // elements a block
+};
+
+// NaN never counts; the first value is the largest.
+template <class R>
+STATOR_FN bool counts(const R* values, int64_t i, R rtol) {
+  return values[i] > rtol * values[0];
+}
+
+// How many of the k values count, which are the first ones.
+template <class R>
+STATOR_FN int64_t rank_of(const R* values, int64_t k, R rtol) {
+  int64_t low = 0, high = k;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (counts(values, middle, rtol))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+template <class R, int Size>
+STATOR_KERNEL void spectral_norm_kernel(abi::Spectrum p) {
+  const Group<Size> group;
+  const int64_t matrix = group.block();
+  const R* values = static_cast<const R*>(p.values) + matrix * p.k;
+  R norm = 0;
+  if (p.norm == abi::SpectralNorm::sum) norm = group.template map_sum<R>(p.k, [=](int64_t i) { return values[i]; });
+  if (group.rank() != 0) return;
+  if (p.rank != nullptr) p.rank[matrix] = rank_of(values, p.k, R(p.rtol));
+  if (p.norms == nullptr) return;
+  const R most = values[0], least = values[p.k - 1];
+  if (p.norm == abi::SpectralNorm::largest) norm = most;
+  if (p.norm == abi::SpectralNorm::smallest) norm = least;
+  // 0 / 0 of a zero matrix is no number, its condition is infinite.
+  if (p.norm == abi::SpectralNorm::condition) norm = least == R(0) ? limits<R>::infinity() : most / least;
+  if (p.norm == abi::SpectralNorm::inverse_condition) norm = least / most;
+  static_cast<R*>(p.norms)[matrix] = norm;
+}
+
+// Rows of `scaled`, then rows of `other`; who has a matrix's first row writes its rank.
+template <class T, int Size>
+STATOR_KERNEL void pseudo_inverse_kernel(abi::Spectrum p, int64_t per_block) {
+  using R = real_t<T>;
+  const Group<Size> group;
+  const R rtol = R(p.rtol);
+  const int64_t scaled_rows = p.count * p.scaled_rows, last = scaled_rows + p.count * p.other_rows;
+  const int64_t begin = group.block() * per_block;
+  for (int64_t r = begin; r < begin + per_block && r < last; ++r) {
+    const bool is_scaled = r < scaled_rows;
+    const int64_t each = is_scaled ? p.scaled_rows : p.other_rows, at = is_scaled ? r : r - scaled_rows;
+    const int64_t matrix = at / each, i = at - matrix * each;
+    const abi::Matrices& m = is_scaled ? p.scaled : p.other;
+    T* row = static_cast<T*>(m.data) + matrix * m.batch + i * m.row;
+    const int64_t step = m.col;
+    if (!is_scaled) {
+      group.for_each(p.other_cols, [=](int64_t j) { row[j * step] = conjugate(row[j * step]); });
+      continue;
+    }
+    const R* values = static_cast<const R*>(p.values) + matrix * p.k;
+    if (p.rank != nullptr && i == 0 && group.rank() == 0) p.rank[matrix] = rank_of(values, p.k, rtol);
+    const bool by_column = p.by_column;
+    group.for_each(p.scaled_cols, [=](int64_t j) {
+      const int64_t k = by_column ? j : i;
+      const R scale = counts(values, k, rtol) ? R(1) / values[k] : R(0);
+      row[j * step] = scale == R(0) ? T(0) : scaled_by(conjugate(row[j * step]), scale);
+    });
+  }
+}
+
+// Columns that lie in memory are walked as rows.
+void lay_out(abi::Matrices& m, int64_t& rows, int64_t& cols, bool* by_column) {
+  if (m.data == nullptr) rows = cols = 0;
+  if (m.row != 1 || m.col == 1) return;
+  std::swap(m.row, m.col);
+  std::swap(rows, cols);
+  if (by_column != nullptr) *by_column = !*by_column;
+}
+
+void spectrum(const abi::Queue& q, const abi::Spectrum& given) {
+  constexpr int block = SpectrumTuning::block;
+  abi::Spectrum p = given;
+  if (p.scaled.data == nullptr) {
+    if (real_part(p.dtype) == DType::float32)
+      return launch(q, "spectral_norm", spectral_norm_kernel<float, block>, {p.count, block}, p);
+    return launch(q, "spectral_norm", spectral_norm_kernel<double, block>, {p.count, block}, p);
+  }
+  lay_out(p.scaled, p.scaled_rows, p.scaled_cols, &p.by_column);
+  lay_out(p.other, p.other_rows, p.other_cols, nullptr);
+  const int64_t rows = p.count * (p.scaled_rows + p.other_rows);
+  const int64_t per_block = SpectrumTuning::tile / std::max(p.scaled_cols, p.other_cols) + 1;
+  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "pseudo_inverse", pseudo_inverse_kernel<T, block>, {ceil_div(rows, per_block), block}, p, per_block);
+  });
+}
+
+// An element is `parts` reals.
+template <class R, int Size>
+STATOR_KERNEL void diagonal_zero_kernel(abi::DiagonalZero p, int parts) {
+  const Group<Size> group;
+  const R* a = static_cast<const R*>(p.a.data) + group.block() * p.a.batch * parts;
+  const int64_t step = (p.a.row + p.a.col) * parts;
+  const int32_t none = limits<int32_t>::max();
+  const auto zero_at = [=](int64_t i) {
+    return a[i * step] == R(0) && a[i * step + parts - 1] == R(0) ? int32_t(i + 1) : none;
+  };
+  const int32_t first = p.unit ? none : group.template map_reduce<int32_t>(p.n, Min{}, zero_at);
+  if (group.rank() == 0) p.info[group.block()] = first == none ? 0 : first;
+}
+
+void diagonal_zero(const abi::Queue& q, const abi::DiagonalZero& p) {
+  constexpr int block = SpectrumTuning::block;
+  const DType real = real_part(p.dtype);
+  const int parts = itemsize(p.dtype) / itemsize(real);
+  if (real == DType::float32)
+    launch(q, "diagonal_zero", diagonal_zero_kernel<float, block>, {p.count, block}, p, parts);
+  else
+    launch(q, "diagonal_zero", diagonal_zero_kernel<double, block>, {p.count, block}, p, parts);
+}
+
+template <int Size>
+STATOR_KERNEL void addresses_kernel(abi::Addresses p) {
+  const Group<Size> group;
+  const int64_t first = group.block() * SpectrumTuning::tile, left = p.count - first;
+  group.for_each(left < SpectrumTuning::tile ? left : SpectrumTuning::tile, [=](int64_t k) {
+    p.out[first + k] = p.base + (first + k) * p.step;
+    if (p.second != nullptr) p.second[first + k] = p.second_base + (first + k) * p.second_step;
+  });
+}
+
+void addresses(const abi::Queue& q, const abi::Addresses& p) {
+  launch(q, "addresses", addresses_kernel<SpectrumTuning::block>,
+         {ceil_div(p.count, SpectrumTuning::tile), SpectrumTuning::block}, p);
+}
+
+}  // namespace
+
+void fill_linalg_spectrum(kernels::LinalgTable& table) {
+  table.spectrum = spectrum;
+  table.diagonal_zero = diagonal_zero;
+  table.addresses = addresses;
+}
+
+}  // namespace stator::STATOR_COLUMN
