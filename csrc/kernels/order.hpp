@@ -24,14 +24,50 @@ struct Lines {
 };
 
 // Sorts lines of n elements, x_step apart, stably; elements [first, first + count) of each sorted line are written,
-// out_step apart. Ranks inside a line are 32 bits wide: n < 2^32.
+// out_step apart; or, where rank_count > 0, those at places rank[0] < rank[1] < ... Ranks inside a line are 32 bits
+// wide: n < 2^32.
 struct Sort {
+  static constexpr int most_ranks = 16;
   const void* x;
   void* values;      // of x's dtype, or null
   int64_t* indices;  // where they were, or null
   KeyCodec key;
   int64_t n, x_step, first, count, out_step;
   Lines lines;
+  int32_t rank_count;
+  int64_t rank[most_ranks];
+  const uint32_t* places;  // [lines, n], short lines of blocks with threads: what indices say; null: the place
+};
+
+// keys[line, i], dense: unsigned keys of complex numbers, in their order and with -0 as +0. complex64 has one key a
+// number; complex128 has two: first sort by the low one, then, in that order, by the high one.
+struct ComplexKeys {
+  const void* x;
+  DType dtype;
+  const int64_t* order;  // [lines, n]: places in the line; null: as they stand
+  uint64_t* keys;
+  bool high, descending;
+  int64_t n, step;
+  Lines lines;
+};
+// Element i of a line of the results is x's at order[second[i]], or at second[i] where order is null.
+struct ComplexGather {
+  const void* x;
+  DType dtype;
+  const int64_t *second, *order;  // [lines, n]
+  void* values;                   // or null
+  int64_t* indices;               // or null
+  int64_t n, step, out_step;
+  Lines lines;
+};
+// found[i]: whether values[i] stands among n dense sorted numbers (NaN never does), or the opposite.
+struct ComplexSearch {
+  const void *sorted, *values;
+  DType dtype;
+  bool* found;
+  bool invert;
+  int64_t n;
+  Lines elements;  // x_strides: of the values
 };
 
 // out[k, line] from dense sorted lines: between elements index[k] and index[k] + 1, `fraction` of the way. A line that
@@ -66,6 +102,9 @@ struct OrderTable {
   void (*sort)(const abi::Queue&, const abi::Sort&, void* scratch);
   void (*quantile)(const abi::Queue&, const abi::Quantile&);
   void (*mode)(const abi::Queue&, const abi::Mode&);
+  void (*complex_keys)(const abi::Queue&, const abi::ComplexKeys&);
+  void (*complex_gather)(const abi::Queue&, const abi::ComplexGather&);
+  void (*complex_search)(const abi::Queue&, const abi::ComplexSearch&);
 };
 
 }  // namespace stator::kernels

@@ -6,6 +6,7 @@ namespace stator::STATOR_COLUMN {
 void fill(kernels::OrderTable& table) {
   fill_sort(table);
   fill_sorted_lines(table);
+  fill_complex(table);
 }
 
 }  // namespace stator::STATOR_COLUMN

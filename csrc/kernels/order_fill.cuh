@@ -8,5 +8,6 @@ namespace stator::STATOR_COLUMN {
 
 void fill_sort(kernels::OrderTable&);
 void fill_sorted_lines(kernels::OrderTable&);
+void fill_complex(kernels::OrderTable&);
 
 }  // namespace stator::STATOR_COLUMN

@@ -1,7 +1,9 @@
 // Runs of equal neighbours: counted part by part, then written where the counts put them. Of sorted elements they are
 // the distinct ones.
+#include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/word.cuh"
 #include "kernels/order_keys.cuh"
 #include "kernels/sets_fill.cuh"
 
@@ -19,16 +21,31 @@ struct RunReader {
 
   STATOR_FN explicit RunReader(const abi::Runs& runs) : p(runs), codec(runs.key) {}
   STATOR_FN uint64_t key(int64_t i) const { return codec.load(p.x, line_start(p.elements, i).x); }
+  STATOR_FN bool is_complex() const { return in(p.complex, dtypes::complexes); }
+  STATOR_FN complex128 number(int64_t i) const {
+    return load_one<complex128>(p.x, p.complex, line_start(p.elements, i).x);
+  }
+  // Result `run` is element i.
+  STATOR_FN void put(int64_t run, int64_t i) const {
+    if (is_complex())
+      store_one(p.values, p.complex, run, number(i));
+    else
+      codec.store(p.values, run, key(i));
+  }
   // Whether a run starts at i.
   STATOR_FN bool head(int64_t i) const {
     if (i == 0) return true;
+    if (is_complex()) {
+      const complex128 a = number(i), b = number(i - 1);
+      return !((a.re == b.re) & (a.im == b.im));
+    }
     const uint64_t own = key(i);
     return codec.ordinal(own) != codec.ordinal(key(i - 1)) || codec.is_nan(own);
   }
   // Fast host: f(i, head) for [begin, end), dense elements by their own type.
   template <class F>
   STATOR_FN void each(int64_t begin, int64_t end, F f) const {
-    if (p.elements.ndim > 1 || (p.elements.ndim == 1 && p.elements.x_strides[0] != 1)) {
+    if (is_complex() || p.elements.ndim > 1 || (p.elements.ndim == 1 && p.elements.x_strides[0] != 1)) {
       for (int64_t i = begin; i < end; ++i) f(i, head(i));
       return;
     }
@@ -65,7 +82,7 @@ STATOR_FN void write_run(const RunReader& reader, int64_t i, bool head, int64_t 
   if (!head || run > p.capacity) return;
   if (p.starts) p.starts[run] = i;
   if (run == p.capacity) return;
-  if (p.values) reader.codec.store(p.values, run, reader.key(i));
+  if (p.values) reader.put(run, i);
   if (p.indices) p.indices[run] = p.order ? p.order[i] : i;
 }
 
@@ -96,14 +113,20 @@ template <int Size>
 STATOR_KERNEL void finish_runs_kernel(abi::Runs p, int64_t tile) {
   const Group<Size> group;
   const int64_t total = *p.total, first = group.block() * tile;
-  uint64_t fill = 0;
-  for (int b = 0; b < p.key.itemsize; ++b) fill |= uint64_t(p.fill[b]) << 8 * b;
+  uint64_t fill[2] = {};
+  STATOR_UNROLL()
+  for (int b = 0; b < 16; ++b) fill[b / 8] |= uint64_t(p.fill[b]) << b % 8 * 8;
   group.for_each(p.capacity - first < tile ? p.capacity - first : tile, [&](int64_t k) {
     const int64_t run = first + k;
     if (p.counts) p.counts[run] = run >= total ? 0 : (run + 1 < total ? p.starts[run + 1] : p.n) - p.starts[run];
     if (run < total) return;
     const Codec<uint64_t> codec(p.key);
-    if (p.values) codec.store(p.values, run, codec.encode(fill));
+    if (p.values && p.complex == DType::complex128)
+      static_cast<Word16*>(p.values)[run] = {fill[0], fill[1]};
+    else if (p.values && p.complex == DType::complex64)
+      static_cast<uint64_t*>(p.values)[run] = fill[0];
+    else if (p.values)
+      codec.store(p.values, run, codec.encode(fill[0]));
     if (p.indices) p.indices[run] = -1;
   });
 }

@@ -27,6 +27,7 @@ struct Search {
 struct Runs {
   const void* x;
   KeyCodec key;
+  DType complex;         // of x, if it is complex: then key is not looked at
   Lines elements;        // x_strides: of x
   const int64_t* order;  // sorted elements: where they stood; null: as they are
   int64_t n, share;
@@ -40,7 +41,7 @@ struct Runs {
   int64_t* indices;       // order[start], or null
   int64_t* inverse;       // the run of each element, at its place in the input, or null
   int64_t* counts;        // length of each run, or null
-  unsigned char fill[8];  // results beyond the total: the value's bytes, index -1, count 0
+  unsigned char fill[16];  // results beyond the total: the value's bytes, index -1, count 0
 };
 
 // Counts of elements by bin.

@@ -28,4 +28,14 @@ inline bool is_short(const abi::Sort& s) {
 
 void sort_short_lines(const abi::Queue& q, const abi::Sort& s);  // sort_rows.cu
 
+// Fast host, long lines: sort_split.cu.
+bool sorts_in_buckets(const abi::Sort& s);
+int64_t bucket_scratch(const abi::DeviceLimits& limits, const abi::Sort& s);
+void sort_in_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch);
+
+// Blocks with threads, long lines of which few places are wanted: sort_select.cu.
+bool selects(const abi::Sort& s);
+int64_t select_scratch(const abi::DeviceLimits& limits, const abi::Sort& s);
+void sort_selected(const abi::Queue& q, const abi::Sort& s, void* scratch);
+
 }  // namespace stator::STATOR_COLUMN

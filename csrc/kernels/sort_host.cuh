@@ -1,8 +1,10 @@
-// Sorting a line in one thread of execution: the fast host's. Short lines by counting, for each element, those before
-// it; others by a radix sort, least significant digit first, that passes over digits that all elements share.
+// Sorting a line in one thread of execution: the fast host's. Keys of 32 and 64 bits by vectors of comparisons, with
+// places inside the words; 8 and 16 bits, and what does not fit into a word, by digits, least significant first,
+// passing over those that all elements share.
 #pragma once
 
 #include "kernels/order_keys.cuh"
+#include "kernels/sort_lanes.cuh"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +12,7 @@
 namespace stator::STATOR_COLUMN {
 
 struct HostSortTuning {
-  static constexpr int ranked = 256;            // lines so short are ordered by counting pairs
+  static constexpr int ranked = 128;            // lines so short are not sorted by digits
   static constexpr int64_t wide_digits = 6000;  // from here on digits of 11 bits pay
 };
 
@@ -52,25 +54,48 @@ STATOR_CALL void load_words(const WordKey<W>& key, const void* x, int64_t step, 
     for (int64_t i = begin; i < end; ++i) out.place[i - begin] = uint32_t(i);
 }
 
-// Sorted words of places [begin, end) of a line go where they belong: those in the window of `s`, from `out` on.
+// f(i, where it goes) for the places i in [begin, end) of a sorted line that are wanted.
+template <class F>
+STATOR_FN void each_wanted(const abi::Sort& s, int64_t begin, int64_t end, F f) {
+  if (s.rank_count > 0) {
+    for (int r = 0; r < s.rank_count; ++r)
+      if (s.rank[r] >= begin && s.rank[r] < end) f(s.rank[r], r * s.out_step);
+    return;
+  }
+  const int64_t first = begin > s.first ? begin : s.first, step = s.out_step, start = s.first * step;
+  const int64_t last = end < s.first + s.count ? end : s.first + s.count;
+  if (step == 1)
+    for (int64_t i = first; i < last; ++i) f(i, i - start);
+  else
+    for (int64_t i = first; i < last; ++i) f(i, i * step - start);
+}
+STATOR_FN bool is_wanted(const abi::Sort& s, int64_t begin, int64_t end) {
+  if (s.rank_count == 0) return begin < s.first + s.count && end > s.first;
+  for (int r = 0; r < s.rank_count; ++r)
+    if (s.rank[r] >= begin && s.rank[r] < end) return true;
+  return false;
+}
+
+// Sorted words of places [begin, end) of a line go where they belong: those that are wanted, from `out` on.
 template <class W>
 STATOR_CALL void store_words(const WordKey<W>& key, const abi::Sort& s, int64_t out, int64_t begin, int64_t end,
                              Words<W> sorted) {
-  const int64_t first = begin > s.first ? begin : s.first, step = s.out_step, start = out - s.first * step;
-  const int64_t last = end < s.first + s.count ? end : s.first + s.count;
   const W* const word = sorted.word - begin;
   if (s.values)
     with_items(s.values, key.codec.itemsize, [&](auto* items) {
       using Item = std::remove_pointer_t<decltype(items)>;
       if constexpr (fits_word<W, Item>) {
         const Codec<W> codec = key.codec;
-        for (int64_t i = first; i < last; ++i) items[start + i * step] = Item(codec.decode(word[i] >> key.low));
+        const int low = key.low;
+        Item* const to = items + out;
+        each_wanted(s, begin, end, [=](int64_t i, int64_t at) { to[at] = Item(codec.decode(word[i] >> low)); });
       }
     });
   if (!s.indices) return;
   const uint32_t* const place = sorted.place ? sorted.place - begin : nullptr;
-  for (int64_t i = first; i < last; ++i)
-    s.indices[start + i * step] = place ? int64_t(place[i]) : int64_t(uint32_t(word[i]));
+  int64_t* const to = s.indices + out;
+  each_wanted(s, begin, end,
+              [=](int64_t i, int64_t at) { to[at] = place ? int64_t(place[i]) : int64_t(uint32_t(word[i])); });
 }
 
 // rank[i]: how many of n ordinals stand before ordinal i, stably. Every pair once, many at a time.
@@ -89,15 +114,15 @@ STATOR_FN void rank_ordinals(const K* STATOR_RESTRICT ordinal, K* STATOR_RESTRIC
   }
 }
 
-// Short lines: each word goes where its rank says.
-template <bool Placed, class K, class W>
+// Short lines with places beside the words: each goes where its rank says.
+template <class W>
 STATOR_CALL void scatter_ranked(const WordKey<W>& key, Words<W> from, Words<W> to, int n) {
-  alignas(64) K ordinal[HostSortTuning::ranked], rank[HostSortTuning::ranked];
-  for (int i = 0; i < n; ++i) ordinal[i] = K(key.ordinal(from.word[i]));
+  alignas(64) W ordinal[HostSortTuning::ranked], rank[HostSortTuning::ranked];
+  for (int i = 0; i < n; ++i) ordinal[i] = key.ordinal(from.word[i]);
   rank_ordinals(ordinal, rank, n);
   for (int i = 0; i < n; ++i) {
     to.word[rank[i]] = from.word[i];
-    if constexpr (Placed) to.place[rank[i]] = from.place[i];
+    to.place[rank[i]] = from.place[i];
   }
 }
 
@@ -133,23 +158,145 @@ STATOR_CALL Words<W> sort_by_digits(const WordKey<W>& key, Words<W> a, Words<W> 
   return a;
 }
 
+// Words without places beside them that no digits sort faster: by comparisons, many at a time.
+template <class W>
+STATOR_FN bool sorts_by_lanes(const WordKey<W>& key, int64_t n) {
+  return key.codec.itemsize >= 4 || n <= HostSortTuning::ranked;
+}
+
 // Sorts n words of a with the help of b; the sorted ones are in what is returned.
-template <bool Placed, class W>
-STATOR_FN Words<W> sort_words(const WordKey<W>& key, Words<W> a, Words<W> b, int64_t n) {
-  using Tune = HostSortTuning;
-  const bool narrow = key.codec.itemsize <= 4;
-  if (n <= (narrow ? Tune::ranked : Tune::ranked / 2)) {
-    if constexpr (!Placed) {
-      if (narrow) {
-        scatter_ranked<false, uint32_t>(key, a, b, int(n));
-        return b;
-      }
-    }
-    if constexpr (sizeof(W) == 8) scatter_ranked<Placed, W>(key, a, b, int(n));
+template <class W>
+STATOR_FN Words<W> sort_placed(const WordKey<W>& key, Words<W> a, Words<W> b, int64_t n) {
+  if (n <= HostSortTuning::ranked) {
+    scatter_ranked(key, a, b, int(n));
     return b;
   }
-  if (n >= Tune::wide_digits && key.codec.itemsize >= 4) return sort_by_digits<11, Placed>(key, a, b, n);
-  return sort_by_digits<8, Placed>(key, a, b, n);
+  if (n >= HostSortTuning::wide_digits) return sort_by_digits<11, true>(key, a, b, n);
+  return sort_by_digits<8, true>(key, a, b, n);
+}
+
+// Sorts as many of the words a, which belong at places begin, begin + 1, ... of a line, as are wanted: the smaller ones
+// stand before, the larger ones after. b is room for n.
+template <class W>
+STATOR_CALL void sort_wanted(const abi::Sort& s, int64_t begin, W* a, W* b, int64_t n) {
+  if (s.rank_count == 0) {
+    const int64_t first = std::max<int64_t>(s.first - begin, 0), last = std::min(s.first + s.count - begin, n);
+    return last - first == n ? sort_keys(a, b, n) : select_keys(a, b, n, first, last);
+  }
+  int64_t done = 0;
+  for (int r = 0; r < s.rank_count;) {
+    const int64_t first = s.rank[r] - begin;
+    int64_t last = first;
+    for (; r < s.rank_count && s.rank[r] - begin == last; ++r) ++last;
+    if (first < 0 || first >= n) continue;
+    last = std::min(last, n);
+    if (first == n - 1)  // NaN, if there is any
+      std::swap(*std::max_element(a + done, a + n), a[n - 1]);
+    else
+      select_keys(a + done, b, n - done, first - done, last - done);
+    done = last;
+  }
+}
+
+// The keys of -0 and +0 tie, but were sorted apart: those that are wanted of the keys a, which belong from `begin` on,
+// become the signs in the order in which they stand in the line at x.
+template <class W>
+STATOR_CALL void reorder_zeros(const WordKey<W>& key, const abi::Sort& s, const void* x, int64_t begin, W* a,
+                               int64_t n) {
+  const Codec<W> codec = key.codec;
+  if (codec.alias == codec.canonical) return;
+  const W low = codec.alias < codec.canonical ? codec.alias : codec.canonical;
+  const W high = codec.alias ^ codec.canonical ^ low;
+  int64_t below = 0;
+  W lows = 0, highs = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    lows += a[i] == low;
+    highs += a[i] == high;
+  }
+  if (lows == 0 || highs == 0) return;
+  for (int64_t i = 0; i < n; ++i) below += a[i] < low;
+  for (int64_t i = 0, at = below; at < below + int64_t(lows + highs); ++i) {
+    const W own = codec.load(x, i * s.x_step);
+    if (own != low && own != high) continue;
+    if (window_place(s, begin + at) >= 0) a[at] = own;
+    ++at;
+  }
+}
+
+// Words that are distinct, by what they are compared by: a narrow key's ordinal above the place.
+template <class W>
+STATOR_FN void load_ordinals(const WordKey<W>& key, const void* x, int64_t step, int64_t begin, int64_t end, W* out) {
+  load_words<W>(key, x, step, begin, end, {out, nullptr});
+  const W alias = key.codec.alias << key.low, canonical = key.codec.canonical << key.low, mask = ~W(0) << key.low;
+  if (alias == canonical) return;
+  for (int64_t i = 0; i < end - begin; ++i) out[i] = (out[i] & mask) == alias ? canonical | (out[i] & ~mask) : out[i];
+}
+
+// As store_words, for words whose low bits are places: values come from the line at x.
+template <class W>
+STATOR_CALL void store_places(const WordKey<W>& key, const abi::Sort& s, const void* x, int64_t out, int64_t begin,
+                              int64_t end, const W* word, W mask) {
+  word -= begin;
+  if (s.values)
+    with_items(s.values, key.codec.itemsize, [&](auto* items) {
+      using Item = std::remove_pointer_t<decltype(items)>;
+      if constexpr (fits_word<W, Item>) {
+        const Codec<W> codec = key.codec;
+        const int64_t step = s.x_step;
+        const Item* const from = static_cast<const Item*>(x);
+        Item* const to = items + out;
+        each_wanted(s, begin, end, [=](int64_t i, int64_t at) {
+          to[at] = Item(codec.decode(codec.encode(W(from[int64_t(word[i] & mask) * step]))));
+        });
+      }
+    });
+  int64_t* const to = s.indices + out;
+  if (s.indices) each_wanted(s, begin, end, [=](int64_t i, int64_t at) { to[at] = int64_t(word[i] & mask); });
+}
+
+// Places of 64-bit keys that fit into one word with what tells the keys of the line apart: their distance from the
+// least one, without low bits that no word has room for. False if keys that this makes alike are too many; then `word`
+// is lost. ordinal: room for n.
+template <class W>
+STATOR_CALL bool sort_packed(const WordKey<W>& key, const abi::Sort& s, W* word, W* spare, W* ordinal, W* mask) {
+  constexpr int64_t patience = 8;
+  const int64_t n = s.n;
+  const WordKey<W> own = key;
+  W least = ~W(0), greatest = 0, varied = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const W o = own.codec.ordinal(word[i]);
+    ordinal[i] = o;
+    least = o < least ? o : least;
+    greatest = o > greatest ? o : greatest;
+  }
+  const auto bits = [](W v) { return v == 0 ? 0 : 64 - __builtin_clzll(uint64_t(v)); };
+  const int low = bits(W(n - 1)), wanted = bits(greatest - least), room = int(8 * sizeof(W)) - low;
+  const int drop = wanted > room ? wanted - room : 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const W distance = ordinal[i] - least;
+    varied |= distance;
+    word[i] = (low == 0 ? W(0) : distance >> drop << low) | W(i);
+  }
+  *mask = (W(1) << low) - 1;
+  sort_wanted(s, 0, word, spare, n);
+  if ((varied & ((W(1) << drop) - 1)) == 0) return true;
+  const W places = *mask;
+  const int64_t first = s.first, last = s.first + s.count;
+  W before = 0, after = ~W(0);  // what stands beside the window must differ from what is in it
+  for (int64_t i = 0; i < first; ++i) before = word[i] > before ? word[i] : before;
+  for (int64_t i = last; i < n; ++i) after = word[i] < after ? word[i] : after;
+  if (first > 0 && before >> low == word[first] >> low) return false;
+  if (last < n && after >> low == word[last - 1] >> low) return false;
+  for (int64_t i = first + 1; i < last; ++i) {
+    if (word[i] >> low != word[i - 1] >> low) continue;
+    const W moved = word[i], o = ordinal[moved & places];
+    int64_t to = i;
+    for (; to > first && word[to - 1] >> low == moved >> low && o < ordinal[word[to - 1] & places]; --to)
+      word[to] = word[to - 1];
+    word[to] = moved;
+    if (i - to > patience) return false;
+  }
+  return true;
 }
 
 }  // namespace stator::STATOR_COLUMN

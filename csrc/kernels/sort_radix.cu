@@ -50,8 +50,8 @@ STATOR_FN void put_word(const RadixPass& p, const WordKey<W>& key, const LineSta
     if (p.to_place) p.to_place[line * p.s.n + i] = place;
     return;
   }
-  const int64_t k = i - p.s.first;
-  if (k < 0 || k >= p.s.count) return;
+  const int64_t k = window_place(p.s, i);
+  if (k < 0) return;
   const int64_t to = at.out + k * p.s.out_step;
   if (p.s.values) key.codec.store(p.s.values, to, word >> key.low);
   if (p.s.indices) p.s.indices[to] = key.low != 0 ? int64_t(uint32_t(word)) : int64_t(place);
@@ -307,11 +307,15 @@ void sort_radix(const abi::Queue& q, const abi::Sort& s, const Plan& plan, void*
 }
 
 int64_t sort_scratch(const abi::DeviceLimits& limits, const abi::Sort& s) {
-  return is_short(s) ? 0 : plan_radix(limits, s).bytes.total();
+  if (is_short(s)) return 0;
+  if (selects(s)) return select_scratch(limits, s);
+  return sorts_in_buckets(s) ? bucket_scratch(limits, s) : plan_radix(limits, s).bytes.total();
 }
 
 void sort(const abi::Queue& q, const abi::Sort& s, void* scratch) {
   if (is_short(s)) return sort_short_lines(q, s);
+  if (selects(s)) return sort_selected(q, s, scratch);
+  if (sorts_in_buckets(s)) return sort_in_buckets(q, s, scratch);
   const Plan plan = plan_radix(*q.limits, s);
   if (plan.wide_words)
     sort_radix<uint64_t>(q, s, plan, scratch);

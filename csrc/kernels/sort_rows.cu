@@ -14,6 +14,36 @@ struct SortShared {
   DigitCounts counts;
 };
 
+// Fast host: one line, in memory for 3 n words.
+template <class W>
+STATOR_FN void sort_line(const WordKey<W>& key, const abi::Sort& s, const void* x, int64_t out, W* memory) {
+  const int64_t n = s.n;
+  W* const spare = memory + n;
+  if (!s.indices || key.low != 0) {
+    if (!sorts_by_lanes(key, n)) {
+      load_words<W>(key, x, s.x_step, 0, n, {memory, nullptr});
+      return store_words<W>(key, s, out, 0, n, sort_by_digits<8, false>(key, {memory, nullptr}, {spare, nullptr}, n));
+    }
+    if (key.low != 0)
+      load_ordinals(key, x, s.x_step, 0, n, memory);
+    else
+      load_words<W>(key, x, s.x_step, 0, n, {memory, nullptr});
+    sort_wanted(s, 0, memory, spare, n);
+    if (key.low != 0) return store_places<W>(key, s, x, out, 0, n, memory, 0xffffffffu);
+    reorder_zeros(key, s, x, 0, memory, n);
+    return store_words<W>(key, s, out, 0, n, {memory, nullptr});
+  }
+  if constexpr (sizeof(W) == 8) {
+    W mask;
+    load_words<W>(key, x, s.x_step, 0, n, {memory, nullptr});
+    if (sort_packed(key, s, memory, spare, spare + n, &mask))
+      return store_places<W>(key, s, x, out, 0, n, memory, mask);
+    uint32_t* const places = reinterpret_cast<uint32_t*>(memory + 2 * n);
+    load_words<W>(key, x, s.x_step, 0, n, {memory, places});
+    store_words<W>(key, s, out, 0, n, sort_placed<W>(key, {memory, places}, {spare, places + n}, n));
+  }
+}
+
 template <class W, int Size>
 STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(abi::Sort s, int64_t tile) {
   const Group<Size> group;
@@ -23,19 +53,10 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(abi::Sort s, int64_
   if constexpr (fast_host) {
     const bool placed = s.indices != nullptr;  // never with 32-bit words: places are inside 64-bit ones
     const WordKey<W> key{codec, placed && codec.itemsize < 8 ? 32 : 0};
-    const bool beside = placed && codec.itemsize == 8;
     W* const memory = group.template dynamic<W>(3 * s.n);
-    uint32_t* const places = reinterpret_cast<uint32_t*>(memory + 2 * s.n);
-    const Words<W> a{memory, beside ? places : nullptr}, b{memory + s.n, beside ? places + s.n : nullptr};
     for (int64_t line = first; line < first + count; ++line) {
       const LineStart at = line_start(s.lines, line);
-      load_words(key, static_cast<const char*>(s.x) + at.x * codec.itemsize, s.x_step, 0, s.n, a);
-      Words<W> sorted;
-      if constexpr (sizeof(W) == 8)
-        sorted = beside ? sort_words<true>(key, a, b, s.n) : sort_words<false>(key, a, b, s.n);
-      else
-        sorted = sort_words<false>(key, a, b, s.n);
-      store_words(key, s, at.out, 0, s.n, sorted);
+      sort_line(key, s, static_cast<const char*>(s.x) + at.x * codec.itemsize, at.out, memory);
     }
   } else {
     constexpr int items = sort_items<W>;
@@ -78,11 +99,12 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(abi::Sort s, int64_
       const int p = tile_place<items>(group, k);
       if (p >= size) continue;
       const int line = p / n;
-      const int64_t i = p - line * n - s.first;
-      if (i < 0 || i >= s.count) continue;
+      const int64_t i = window_place(s, p - line * n);
+      if (i < 0) continue;
       const int64_t to = line_start(s.lines, first + line).out + i * s.out_step;
       if (s.values) codec.store(s.values, to, word[k]);
-      if (s.indices) s.indices[to] = int64_t(place[k] & 0xffff);
+      const uint32_t stood = place[k] & 0xffff;
+      if (s.indices) s.indices[to] = s.places ? s.places[(first + line) * s.n + stood] : stood;
     }
   }
 }

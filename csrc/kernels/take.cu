@@ -51,13 +51,14 @@ STATOR_KERNEL void take_rows_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t o
   }
 }
 
-// `n` single elements from `first` on, on the fast host: loops that vectorise. Indices out of range are looked for
-// again.
+// `n` single elements of line `line` from `first` on, on the fast host: loops that vectorise. Indices out of range are
+// looked for again.
 template <class Word, class I>
-STATOR_FN void take_singles(const abi::Take& p, const abi::ErrorSlot& slot, uint16_t op, int64_t first, int64_t n) {
+STATOR_FN void take_singles(const abi::Take& p, const abi::ErrorSlot& slot, uint16_t op, int64_t line, int64_t first,
+                            int64_t n) {
   const I* indices = static_cast<const I*>(p.indices) + first * p.index_stride;
-  const Word* x = static_cast<const Word*>(p.x);
-  Word* out = static_cast<Word*>(p.out) + first;
+  const Word* x = static_cast<const Word*>(p.x) + line * p.x_strides[0];
+  Word* out = static_cast<Word*>(p.out) + line * p.count + first;
   const int64_t bound = p.n, step = p.x_strides[1], index_step = p.index_stride;
   int64_t bad = 0;
   for (int64_t k = 0; k < n; ++k) {
@@ -80,9 +81,18 @@ STATOR_KERNEL void take_elements_kernel(abi::Take p, abi::ErrorSlot slot, uint16
   const int64_t first = group.block() * TakeTuning::element_tile;
   const int64_t n = total - first < TakeTuning::element_tile ? total - first : TakeTuning::element_tile;
   if constexpr (fast_host) {
-    if (p.outer == 1 && p.inner == 1 && p.n > 0) {
-      if (p.index_dtype == DType::int64) return take_singles<Word, int64_t>(p, slot, op, first, n);
-      if (p.index_dtype == DType::int32) return take_singles<Word, int32_t>(p, slot, op, first, n);
+    const bool narrow = p.index_dtype == DType::int32;
+    if (p.inner == 1 && p.n > 0 && (narrow || p.index_dtype == DType::int64)) {
+      for (int64_t i = first; i < first + n;) {
+        const int64_t line = i / p.count, k = i - line * p.count, rest = first + n - i;
+        const int64_t run = p.count - k < rest ? p.count - k : rest;
+        if (narrow)
+          take_singles<Word, int32_t>(p, slot, op, line, k, run);
+        else
+          take_singles<Word, int64_t>(p, slot, op, line, k, run);
+        i += run;
+      }
+      return;
     }
   }
   group.for_each(n, [=](int64_t at) {

@@ -1,5 +1,6 @@
 #include "ops/order_keys.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -28,7 +29,7 @@ abi::KeyCodec key_codec(DType dtype, bool descending) {
 }
 
 void check_order_dtype(const OpCall& call, const Array& x) {
-  if (in(x.dtype(), op_info(call.op()).dtypes & ~dtypes::complexes)) return;
+  if (in(x.dtype(), op_info(call.op()).dtypes)) return;
   throw DTypeError(std::string(call.name()), "an array of dtype " + std::string(name(x.dtype())),
                    in(x.dtype(), dtypes::complexes) ? "complex numbers have no order: use their real part or abs"
                                                     : "convert it with astype");
@@ -72,6 +73,10 @@ void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const 
     throw UnsupportedError(std::string(call.name()), std::to_string(n) + " elements along the axis",
                            "lines of up to 2^32 - 1 elements can be sorted");
   const Array& shape = values ? *values : *indices;
+  call.reads(x);
+  if (values) call.writes(*values);
+  if (indices) call.writes(*indices);
+  if (in(x.dtype(), dtypes::complexes)) return launch_complex_sort(call, x, axis, descending, values, indices);
   abi::Sort s{};
   s.x = x.data_ptr();
   s.values = values ? values->data_ptr() : nullptr;
@@ -83,9 +88,8 @@ void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const 
   s.count = window.count;
   s.out_step = shape.strides()[axis];
   s.lines = lines_of(x, shape, axis);
-  call.reads(x);
-  if (values) call.writes(*values);
-  if (indices) call.writes(*indices);
+  s.rank_count = int32_t(window.ranks.size());
+  std::copy(window.ranks.begin(), window.ranks.end(), s.rank);
   const abi::Queue& queue = call.queue();
   const int64_t bytes = call.kernels().order.sort_scratch(*queue.limits, s);
   void* const scratch = bytes > 0 ? call.scratch(size_t(bytes)) : nullptr;

@@ -7,6 +7,8 @@
 
 #include <stator/array.hpp>
 
+#include <span>
+
 namespace stator {
 
 // bool, integers, floating dtypes.
@@ -25,11 +27,16 @@ Dims with_extent(const Array& x, int axis, int64_t extent);
 abi::Lines lines_of(const Array& x, const Array& out, int axis);
 
 struct SortWindow {
-  int64_t first = 0, count = 0;  // of each sorted line
+  int64_t first = 0, count = 0;         // of each sorted line
+  std::span<const int64_t> ranks = {};  // or so many places of it, ascending: at most abi::Sort::most_ranks
 };
 // Launches the sort of x along the axis. `values` and `indices` are made by call.empty in the window's shape; either
 // may be null. Declares the accesses.
 void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const SortWindow& window, const Array* values,
                  const Array* indices);
+
+// The same for complex numbers, whole lines: ops/complex_order.cpp. Operands are declared.
+void launch_complex_sort(OpCall& call, const Array& x, int axis, bool descending, const Array* values,
+                         const Array* indices);
 
 }  // namespace stator

@@ -1,4 +1,4 @@
-// Quantiles, medians and modes: lines are sorted into a copy, from which the results are read.
+// Quantiles, medians and modes: what is needed of sorted lines goes into a copy, from which the results are read.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/order_keys.hpp"
@@ -40,6 +40,20 @@ Place place_of(double q, int64_t n, QuantileMethod method) {
   return {int64_t(whole), at - whole};
 }
 
+// The places of a sorted line of n that are looked at, ascending: on both sides of each quantile, and the last one for
+// NaN. None: more than a sort picks out.
+std::vector<int64_t> ranks_of(const std::vector<Place>& places, int64_t n) {
+  std::vector<int64_t> ranks{n - 1};
+  for (const Place& at : places) {
+    ranks.push_back(at.index);
+    if (at.index + 1 < n) ranks.push_back(at.index + 1);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  if (ranks.size() > size_t(abi::Sort::most_ranks)) ranks.clear();
+  return ranks;
+}
+
 // x with the named axes as one at the end (a view where it can be), and the shape that the results have.
 Array gathered(const OpCall& call, const Array& x, const QuantileOptions& options, Dims& rest, const Stream& stream) {
   std::vector<bool> named(size_t(x.ndim()), !options.axes);
@@ -79,21 +93,24 @@ Array quantiles(Op op, const Array& x, std::span<const double> q, bool scalar, c
   const Array result = call.empty(shape, to_inexact(x.dtype()));
   if (result.size() == 0) return result;
   if (n == 0) throw ValueError(name, "no element to choose from in shape " + str(x.shape()), "give at least one");
-  const Array sorted = call.empty(lines.shape(), x.dtype());
-  launch_sort(call, lines, last, false, {0, n}, &sorted, nullptr);
+  std::vector<Place> places;
+  for (double level : q) places.push_back(place_of(level, n, options.method));
+  const std::vector<int64_t> ranks = ranks_of(places, n);
+  const Array sorted = call.empty(with_extent(lines, last, ranks.empty() ? n : int64_t(ranks.size())), x.dtype());
+  launch_sort(call, lines, last, false, {0, sorted.shape()[last], ranks}, &sorted, nullptr);
   call.writes(result);
   abi::Quantile p{};
   p.sorted = sorted.data_ptr();
   p.dtype = x.dtype();
   p.out_dtype = result.dtype();
-  p.n = n;
-  p.lines = sorted.size() / n;
+  p.n = sorted.shape()[last];
+  p.lines = sorted.size() / p.n;
   auto* out = static_cast<char*>(result.data_ptr());
   for (size_t first = 0; first < q.size(); first += abi::Quantile::most) {
     p.count = int32_t(std::min<size_t>(abi::Quantile::most, q.size() - first));
     for (int k = 0; k < p.count; ++k) {
-      const Place at = place_of(q[first + size_t(k)], n, options.method);
-      p.index[k] = at.index;
+      const Place& at = places[first + size_t(k)];
+      p.index[k] = ranks.empty() ? at.index : std::lower_bound(ranks.begin(), ranks.end(), at.index) - ranks.begin();
       p.fraction[k] = at.fraction;
     }
     p.out = out + int64_t(first) * p.lines * itemsize(result.dtype());

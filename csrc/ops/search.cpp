@@ -84,6 +84,14 @@ Array isin(const Array& x, const Array& test, bool invert, const Stream& stream)
   const Array elements = reshape(as(test, common, stream), flat, {}, stream), wanted = as(x, common, stream);
   const Array sorted = call.empty(elements.shape(), common);
   launch_sort(call, elements, 0, false, {0, elements.size()}, &sorted, nullptr);
+  if (in(common, dtypes::complexes)) {
+    call.reads(wanted);
+    call.writes(result);
+    call.kernels().order.complex_search(
+        call.queue(), {sorted.data_ptr(), wanted.data_ptr(), common, static_cast<bool*>(result.data_ptr()), invert,
+                       sorted.size(), lines_of(wanted, wanted, -1)});
+    return result;
+  }
   abi::Search p = describe(call, sorted, wanted);
   p.found = static_cast<bool*>(result.data_ptr());
   p.invert = invert;

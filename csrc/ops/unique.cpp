@@ -47,7 +47,7 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   check_order_dtype(call, x);
   if (options.size && *options.size < 0)
     throw ValueError(std::string(call.name()), "size=" + std::to_string(*options.size), "give the number of results");
-  unsigned char fill[16];
+  unsigned char fill[16] = {};
   encode(call.name(), options.fill, x.dtype(), fill);
   const int64_t n = x.size();
   if (n == 0) return of_nothing(x, w, options, stream);
@@ -68,7 +68,10 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   const Array total = call.empty(Dims{}, DType::int64);
   call.writes(total);
   p.x = elements.data_ptr();
-  p.key = key_codec(x.dtype());
+  if (in(x.dtype(), dtypes::complexes))
+    p.complex = x.dtype();
+  else
+    p.key = key_codec(x.dtype());
   p.elements = lines_of(elements, elements, -1);
   p.order = integers(order);
   p.n = n;

@@ -44,6 +44,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     """A sorted copy along an axis; always stable. Asynchronous.
 
     NaN is above every number: last in ascending order, first in descending order. -0 and 0 tie, ties keep their order.
+    Complex numbers: by real part, then by imaginary part, as NumPy.
     """
     return sorted_array(False, x, axis, descending, "sort")
 

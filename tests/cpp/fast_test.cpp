@@ -1,5 +1,6 @@
 // A fast host column by itself: reductions, conversions, math. Compiled with -DSTATOR_COLUMN=host_v2 or host_v3,
 // -DSTATOR_HOST=1 and that column's flags.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
+#include "device/lane_sort.cuh"
 #include "device/launch.cuh"
 #include "device/philox.cuh"
 
@@ -328,9 +330,40 @@ void numbers() {
   check(column::offset_of(int64_t(3 * 30 + 2 * 6 + 5), 3, shape, strides) == 3 + 200 - 35, "offset_of");
 }
 
+// Sizes about those of the networks; few values, sorted ones, all alike, and what makes every sample misleading.
+template <class K>
+void sorting() {
+  std::mt19937_64 random(5);
+  using Sort = column::LaneSort<K>;
+  for (int64_t n : {1, 2, 15, 16, 17, 64, 65, 129, 255, 256, 257, 1000, 20000})
+    for (int kind = 0; kind < 4; ++kind) {
+      std::vector<K> x(static_cast<size_t>(n)), a, b(x.size());
+      for (int64_t i = 0; i < n; ++i)
+        x[size_t(i)] = kind == 0 ? K(random()) : kind == 1 ? K(random() % 9) : kind == 2 ? K(i) : ~K(0);
+      std::vector<K> want = x;
+      std::sort(want.begin(), want.end());
+      a = x;
+      Sort::sort(a.data(), a.data(), b.data(), n);
+      check(a == want, "LaneSort: sort", n);
+      for (int64_t first : {int64_t(0), n / 3, n - 1}) {
+        const int64_t last = std::min(first + 3, n);
+        a = x;
+        Sort::select(a.data(), a.data(), b.data(), n, first, last);
+        check(std::equal(a.begin() + first, a.begin() + last, want.begin() + first), "LaneSort: select", n);
+        std::sort(a.begin(), a.begin() + first);
+        std::sort(a.begin() + last, a.end());
+        check(a == want, "LaneSort: what stands beside", n);
+      }
+    }
+}
+
 }  // namespace
 
 int main() {
+#if !defined(__SANITIZE_ADDRESS__)  // the networks take minutes to compile with checks
+  sorting<uint32_t>();
+  sorting<uint64_t>();
+#endif
   reductions();
   shared_memory();
   functions<float>();

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "kernel_support.hpp"
 #include "ops/order_keys.hpp"
@@ -110,6 +111,117 @@ void test_sort() {
           }
         }
       }
+}
+
+// Places of long lines without sorting them: one, the best, and several.
+void test_select() {
+  for (DType dtype : {DType::float32, DType::int64}) {
+    const int64_t lines = 2, n = itemsize(dtype) == 4 ? 5000 : 2600;
+    const Bytes x = drawn(dtype, lines * n);
+    for (bool descending : {false, true}) {
+      std::vector<std::vector<int64_t>> order;
+      for (int64_t line = 0; line < lines; ++line) {
+        std::vector<int64_t>& own = order.emplace_back(size_t(n));
+        std::iota(own.begin(), own.end(), 0);
+        const auto rank = [&](int64_t i) {
+          const double v = real(x, line * n + i);
+          const double up = std::isnan(v) ? std::numeric_limits<double>::infinity() : v;
+          return descending ? -up : up;
+        };
+        std::stable_sort(own.begin(), own.end(), [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
+      }
+      for (int kind : {0, 1, 2}) {
+        const std::string name = "select " + std::to_string(kind) + " of " + std::string(stator::name(dtype));
+        const std::vector<int64_t> ranks{0, n / 2, n / 2 + 1, n - 1};
+        abi::Sort s{};
+        s.x = const_cast<unsigned char*>(x.data.data());
+        s.key = key_codec(dtype, descending);
+        s.n = n;
+        s.x_step = s.out_step = 1;
+        s.first = kind == 0 ? n / 3 : 0;
+        s.count = kind == 0 ? 1 : kind == 1 ? 40 : int64_t(ranks.size());
+        s.lines = dense(lines, n);
+        s.lines.out_strides[0] = s.count;
+        s.rank_count = kind == 2 ? int32_t(ranks.size()) : 0;
+        if (kind == 2) std::copy(ranks.begin(), ranks.end(), s.rank);
+        Bytes values(dtype, lines * s.count);
+        const int launches = 3 + itemsize(dtype) + (kind == 1 ? 1 : 0);
+        const Bytes places =
+            twice(name, Op::topk, Bytes(DType::int64, lines * s.count), launches, [&](const abi::Queue& q, Bytes& out) {
+              s.values = values.get();
+              s.indices = static_cast<int64_t*>(out.get());
+              std::vector<unsigned char> scratch(size_t(table.order.sort_scratch(h200, s)));
+              table.order.sort(q, s, scratch.data());
+            });
+        expect(
+            name, places,
+            [&](int64_t i) {
+              const int64_t k = i % s.count, place = kind == 2 ? ranks[size_t(k)] : s.first + k;
+              return double(order[size_t(i / s.count)][size_t(place)]);
+            },
+            0);
+        expect(
+            name + ": values", values, [&](int64_t i) { return real(x, i / s.count * n + int64_t(real(places, i))); },
+            0);
+      }
+    }
+  }
+}
+
+void test_complex() {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (DType dtype : {DType::complex64, DType::complex128}) {
+    const int64_t lines = 3, n = 700;
+    Bytes x(dtype, lines * n);
+    const double parts[] = {-1, -0.0, 0.0, 2, nan, std::numeric_limits<double>::infinity()};
+    for (int64_t i = 0; i < lines * n; ++i) write(x, i, {parts[i * 7 % 6], parts[i / 6 * 5 % 6]});
+    const auto rank = [&](int64_t i) {
+      const Value v = read(x, i);
+      const bool re = std::isnan(v.real()), im = std::isnan(v.imag());
+      return std::tuple{2 * re + im, re ? 0 : v.real(), im ? 0 : v.imag()};
+    };
+    std::vector<int64_t> want(size_t(lines * n));
+    for (int64_t line = 0; line < lines; ++line) {
+      const auto begin = want.begin() + line * n;
+      std::iota(begin, begin + n, 0);
+      std::stable_sort(begin, begin + n, [&](int64_t a, int64_t b) { return rank(line * n + a) < rank(line * n + b); });
+    }
+    std::vector<uint64_t> keys(size_t(lines * n));
+    std::vector<int64_t> order(size_t(lines * n)), second(size_t(lines * n));
+    Bytes values(dtype, lines * n);
+    const bool two = dtype == DType::complex128;
+    const Bytes got = twice(
+        "complex", Op::argsort, Bytes(DType::int64, lines * n), two ? 5 : 3, [&](const abi::Queue& q, Bytes& out) {
+          abi::ComplexKeys k{x.get(), dtype, nullptr, keys.data(), false, false, n, 1, dense(lines, n)};
+          abi::Sort s{};
+          s.x = keys.data();
+          s.key = key_codec(DType::uint64);
+          s.n = s.count = n;
+          s.x_step = s.out_step = 1;
+          s.lines = dense(lines, n);
+          s.indices = order.data();
+          table.order.complex_keys(q, k);
+          table.order.sort(q, s, nullptr);
+          if (two) {
+            k.order = order.data();
+            k.high = true;
+            s.indices = second.data();
+            table.order.complex_keys(q, k);
+            table.order.sort(q, s, nullptr);
+          }
+          table.order.complex_gather(q, {x.get(), dtype, s.indices, k.order, values.get(),
+                                         static_cast<int64_t*>(out.get()), n, 1, 1, dense(lines, n)});
+        });
+    expect("complex: places", got, [&](int64_t i) { return double(want[size_t(i)]); }, 0);
+    Bytes line(dtype, n);
+    std::copy_n(values.data.begin(), line.data.size(), line.data.begin());
+    const Bytes found =
+        twice("complex: isin", Op::isin, Bytes(DType::bool_, n), 1, [&](const abi::Queue& q, Bytes& out) {
+          table.order.complex_search(q,
+                                     {line.get(), x.get(), dtype, static_cast<bool*>(out.get()), true, n, dense(n, 1)});
+        });
+    expect("complex: isin", found, [&](int64_t i) { return double(std::get<0>(rank(i)) != 0); }, 0);
+  }
 }
 
 void test_quantile_and_mode() {
@@ -277,6 +389,8 @@ void test_bin_sums() {
 }  // namespace
 
 int main() {
-  for (auto* test : {test_sort, test_quantile_and_mode, test_search, test_runs, test_histogram, test_bin_sums}) test();
+  for (auto* test : {test_sort, test_select, test_complex, test_quantile_and_mode, test_search, test_runs,
+                     test_histogram, test_bin_sums})
+    test();
   return finish();
 }

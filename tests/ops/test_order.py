@@ -209,7 +209,7 @@ def test_empty_axes(be):
         (lambda x: stator.quantile(x, 0.5, axis=(0, 0)), stator.errors.AxisError, "0"),
         (lambda x: stator.median(x[:0], axis=0), stator.errors.InvalidValueError, "no element"),
         (lambda x: stator.mode(x[:0], axis=0), stator.errors.InvalidValueError, "empty"),
-        (lambda x: stator.sort(stator.astype(x, "complex64")), stator.errors.DTypeError, "complex64"),
+        (lambda x: stator.topk(stator.astype(x, "complex64"), 1), stator.errors.DTypeError, "complex64"),
         (lambda x: stator.median(stator.astype(x, "complex64")), stator.errors.DTypeError, "complex64"),
     ],
 )
@@ -219,3 +219,77 @@ def test_errors_name_the_op_and_the_next_call_works(be, call, kind, text):
         call(x)
     assert caught.value.op and caught.value.remedy
     np.testing.assert_array_equal(stator.sort(x, descending=True).to_numpy()[0], [3, 2, 1, 0])
+
+
+def complex_lines(shape, dtype, seed=0):
+    """Ties in both parts, both zeros, infinities, and NaN in either part."""
+    rng = np.random.default_rng(seed)
+    parts = rng.integers(-2, 3, (2, *shape)).astype(np.float64)
+    for part in parts:
+        flat = part.reshape(-1)
+        for value in (np.nan, np.inf, -np.inf, -0.0, -0.0):
+            flat[rng.integers(0, flat.size, max(flat.size // 12, 1))] = value
+    out = np.empty(shape, dtype)
+    out.real, out.imag = parts
+    return out
+
+
+def complex_places(x, descending=False):
+    """NumPy's order, stable."""
+    re, im = np.isnan(x.real), np.isnan(x.imag)
+    keys = [np.where(np.isnan(part), np.inf, part) for part in (x.imag, x.real)]
+    keys = [k * (-1 if descending else 1) for k in (*keys, 2 * re + im)]
+    return np.stack([np.lexsort(line) for line in np.stack(keys, -2)])
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_numbers_sort_by_real_part_then_by_imaginary_part(be, dtype, descending):
+    for shape in ((1, 1), (3, 50), (7, 300), (1, 20000)):
+        x = complex_lines(shape, dtype)
+        want = complex_places(x, descending)
+        got = stator.argsort(be.asarray(x), descending=descending)
+        np.testing.assert_array_equal(got.to_numpy(), want)
+        got = stator.sort(be.asarray(x), descending=descending).to_numpy()
+        assert got.tobytes() == np.take_along_axis(x, want, -1).tobytes()
+        if not descending:
+            np.testing.assert_array_equal(got, np.sort(x))
+    x = complex_lines((40, 3), dtype)
+    got = stator.sort(be.asarray(x), axis=0).to_numpy()
+    np.testing.assert_array_equal(got, np.sort(x, axis=0))
+    np.testing.assert_array_equal(stator.sort(be.asarray(x).T[:, ::-1]).to_numpy(), np.sort(x.T[:, ::-1]))
+    assert stator.sort(be.zeros((3, 0), dtype=dtype)).shape == (3, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("n", [5, 130, 2000, 17000])
+def test_what_is_selected_is_what_sorting_gives(be, dtype, n):
+    for x in (drawn((2, n), dtype, n), np.random.default_rng(n).normal(size=(2, n)).astype(dtype)):
+        on, order = be.asarray(x), places(x)
+        for k in sorted({1, n // 3 + 1, n}):
+            values, indices = stator.kthvalue(on, k)
+            np.testing.assert_array_equal(indices.to_numpy(), order[:, k - 1])
+            same(values.to_numpy(), np.take_along_axis(x, order[:, k - 1 : k], -1)[:, 0])
+        wide = x.astype(np.float64)
+        for q in ([0.5], [0.1, 0.5, 0.9], list(np.linspace(0, 1, 20))):
+            got = stator.quantile(on, q, axis=-1).to_numpy().astype(np.float64)
+            np.testing.assert_allclose(got, np.quantile(wide, q, axis=-1), rtol=1e-6)
+
+
+def test_lines_of_one_value_and_of_sorted_ones(be):
+    for n in (300, 5000, 70000):
+        for x in (np.full(n, 3.0), np.arange(n) * 1.0, np.arange(n)[::-1] * 1.0, np.arange(n) % 2 * 1.0):
+            same(stator.sort(be.asarray(x)).to_numpy(), np.sort(x))
+            np.testing.assert_array_equal(stator.argsort(be.asarray(x)).to_numpy(), np.argsort(x, kind="stable"))
+            assert float(stator.median(be.asarray(x)).to_numpy()) == np.median(x)
+
+
+def test_argsort_tells_64_bit_keys_apart_that_share_their_leading_bits(be):
+    x = np.random.default_rng(0).integers(0, 5, 3000) + np.where(np.arange(3000) % 7, 1 << 62, -(1 << 62))
+    np.testing.assert_array_equal(stator.argsort(be.asarray(x)).to_numpy(), np.argsort(x, kind="stable"))
+    x = 1.0 + np.random.default_rng(1).permutation(3000) * 2.0**-52
+    x[0] = -1e300
+    np.testing.assert_array_equal(stator.argsort(be.asarray(x)).to_numpy(), np.argsort(x, kind="stable"))
+    np.testing.assert_array_equal(
+        stator.topk(be.asarray(x), 9, largest=False).indices.to_numpy(), np.argsort(x, kind="stable")[:9]
+    )

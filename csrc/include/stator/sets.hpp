@@ -1,5 +1,5 @@
-// Searching and sets. Real dtypes and bool, DTypeError for complex; elements compare as in stator/order.hpp: -0 and +0
-// are equal, NaN is above every number.
+// Searching and sets. All dtypes; searchsorted not complex (DTypeError). Elements compare as in stator/order.hpp: -0 and
+// +0 are equal, NaN is above every number.
 #pragma once
 
 #include <stator/array.hpp>

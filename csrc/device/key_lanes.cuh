@@ -1,0 +1,99 @@
+// Fast host: vectors of unsigned keys as wide as the instruction set's: what sorting and selecting lines are written
+// with. Blocks with threads have no use for it.
+#pragma once
+
+#include "device/column.cuh"
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#if defined(STATOR_HOST) && !defined(STATOR_FAITHFUL)
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
+#include "device/lanes_fast.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+template <class K>
+struct KeyLanes {
+  static constexpr int width = native_bytes / int(sizeof(K));
+  typedef K V __attribute__((vector_size(native_bytes)));
+
+  STATOR_FN static V load(const K* p) {
+    V v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  STATOR_FN static void store(K* p, V v) { std::memcpy(p, &v, sizeof v); }
+  STATOR_FN static V all(K key) { return V{} + key; }
+  STATOR_FN static V least(V a, V b) { return a < b ? a : b; }
+  STATOR_FN static V greatest(V a, V b) { return a > b ? a : b; }
+
+  // Lane i of the result is lane At::of(i) of v.
+  template <class At>
+  STATOR_FN static V permuted(V v, At) {
+    return permuted(v, At{}, std::make_integer_sequence<int, width>{});
+  }
+  // Lanes of a and b in turns: the first half of each, or the second.
+  template <bool Second>
+  STATOR_FN static V interleaved(V a, V b) {
+    return interleaved<Second>(a, b, std::make_integer_sequence<int, width>{});
+  }
+  // Lanes with `Bit` of their number set are b's, others a's.
+  template <int Bit>
+  STATOR_FN static V blended(V a, V b) {
+    return blended<Bit>(a, b, std::make_integer_sequence<int, width>{});
+  }
+
+  // Packs the lanes below the pivot (or_equal: those not above) at `low`, the others at `high`, where whole vectors are
+  // written; returns how many went low.
+  template <bool OrEqual>
+  STATOR_FN static int split(V v, V pivot, K* low, K* high) {
+#if defined(__AVX512VL__)
+    if constexpr (sizeof(K) == 4) {
+      const __m512i own = reinterpret_cast<__m512i>(v), at = reinterpret_cast<__m512i>(pivot);
+      const __mmask16 mask = OrEqual ? _mm512_cmple_epu32_mask(own, at) : _mm512_cmplt_epu32_mask(own, at);
+      _mm512_storeu_si512(low, _mm512_maskz_compress_epi32(mask, own));
+      _mm512_storeu_si512(high, _mm512_maskz_compress_epi32(__mmask16(~mask), own));
+      return __builtin_popcount(mask);
+    } else {
+      const __m512i own = reinterpret_cast<__m512i>(v), at = reinterpret_cast<__m512i>(pivot);
+      const __mmask8 mask = OrEqual ? _mm512_cmple_epu64_mask(own, at) : _mm512_cmplt_epu64_mask(own, at);
+      _mm512_storeu_si512(low, _mm512_maskz_compress_epi64(mask, own));
+      _mm512_storeu_si512(high, _mm512_maskz_compress_epi64(__mmask8(~mask), own));
+      return __builtin_popcount(mask);
+    }
+#else
+    int lows = 0;
+    for (int i = 0; i < width; ++i) {
+      const K key = v[i];
+      const bool is_low = OrEqual ? key <= pivot[0] : key < pivot[0];
+      low[lows] = key;
+      high[i - lows] = key;
+      lows += is_low;
+    }
+    return lows;
+#endif
+  }
+
+ private:
+  typedef K Mask __attribute__((vector_size(native_bytes)));
+  template <class At, int... I>
+  STATOR_FN static V permuted(V v, At, std::integer_sequence<int, I...>) {
+    return __builtin_shuffle(v, Mask{K(At::of(I))...});
+  }
+  template <bool Second, int... I>
+  STATOR_FN static V interleaved(V a, V b, std::integer_sequence<int, I...>) {
+    return __builtin_shuffle(a, b, Mask{K((I & 1) * width + I / 2 + (Second ? width / 2 : 0))...});
+  }
+  template <int Bit, int... I>
+  STATOR_FN static V blended(V a, V b, std::integer_sequence<int, I...>) {
+    return __builtin_shuffle(a, b, Mask{K((I & Bit) != 0 ? width + I : I)...});
+  }
+};
+
+}  // namespace stator::STATOR_COLUMN
+#endif

@@ -1,0 +1,125 @@
+// Complex numbers in NumPy's order: by real part, then by imaginary part; those with NaN last, first where the
+// imaginary part alone is NaN, then the real part alone, then both. They are sorted as 64-bit keys, complex128 as two
+// of them.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "kernels/order_fill.cuh"
+#include "kernels/order_keys.cuh"
+
+#include <cstring>
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+constexpr int block = 256;
+constexpr int64_t tile = by_column<1024, 8192>::value;
+
+// -0 and +0 have one key, NaN the greatest.
+template <class K, class F>
+STATOR_FN K key_of(F v) {
+  K bits;
+  const F own = v == F(0) ? F(0) : v;
+  memcpy(&bits, &own, sizeof bits);
+  constexpr K sign = K(1) << (8 * sizeof(K) - 1);
+  return isnan(v) ? ~K(0) : bits ^ ((bits & sign) != 0 ? ~K(0) : sign);
+}
+
+template <class K, class F>
+struct Parts {
+  K high, low;
+};
+// What is compared first, and what then. A number whose imaginary part alone is NaN follows infinity.
+template <class K, class F>
+STATOR_FN Parts<K, F> parts_of(complex128 z) {
+  const K re = key_of<K>(F(z.re)), im = key_of<K>(F(z.im)), infinity = key_of<K>(std::numeric_limits<F>::infinity());
+  if (isnan(z.im) && !isnan(z.re)) return {K(infinity + 1), re};
+  return {re, im};
+}
+
+STATOR_FN uint64_t complex_key(const abi::ComplexKeys& p, complex128 z) {
+  uint64_t key;
+  if (p.dtype == DType::complex64) {
+    const auto parts = parts_of<uint32_t, float>(z);
+    key = uint64_t(parts.high) << 32 | parts.low;
+  } else {
+    const auto parts = parts_of<uint64_t, double>(z);
+    key = p.high ? parts.high : parts.low;
+  }
+  return p.descending ? ~key : key;
+}
+
+template <int Size>
+STATOR_KERNEL void complex_keys_kernel(abi::ComplexKeys p) {
+  const Group<Size> group;
+  const int64_t total = p.lines.count * p.n, first = group.block() * tile;
+  group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
+    const int64_t i = first + k, line = i / p.n;
+    const int64_t place = p.order ? p.order[i] : i - line * p.n;
+    const int64_t at = line_start(p.lines, line).x + place * p.step;
+    p.keys[i] = complex_key(p, load_one<complex128>(p.x, p.dtype, at));
+  });
+}
+
+template <int Size>
+STATOR_KERNEL void complex_gather_kernel(abi::ComplexGather p) {
+  const Group<Size> group;
+  const int64_t total = p.lines.count * p.n, first = group.block() * tile;
+  group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
+    const int64_t i = first + k, line = i / p.n;
+    const int64_t second = p.second[i], place = p.order ? p.order[line * p.n + second] : second;
+    const LineStart start = line_start(p.lines, line);
+    const int64_t to = start.out + (i - line * p.n) * p.out_step, from = start.x + place * p.step;
+    if (p.indices) p.indices[to] = place;
+    if (p.values) store_one(p.values, p.dtype, to, load_one<complex128>(p.x, p.dtype, from));
+  });
+}
+
+STATOR_FN bool stands_before(complex128 a, complex128 b) {
+  const auto x = parts_of<uint64_t, double>(a), y = parts_of<uint64_t, double>(b);
+  return x.high != y.high ? x.high < y.high : x.low < y.low;
+}
+
+template <int Size>
+STATOR_KERNEL void complex_search_kernel(abi::ComplexSearch p) {
+  const Group<Size> group;
+  const int64_t first = group.block() * tile, rest = p.elements.count - first;
+  group.for_each(rest < tile ? rest : tile, [&](int64_t k) {
+    const complex128 wanted = load_one<complex128>(p.values, p.dtype, line_start(p.elements, first + k).x);
+    int64_t low = 0, high = p.n;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (stands_before(load_one<complex128>(p.sorted, p.dtype, middle), wanted))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    bool found = false;
+    if (low < p.n) {
+      const complex128 there = load_one<complex128>(p.sorted, p.dtype, low);
+      found = there.re == wanted.re && there.im == wanted.im;
+    }
+    p.found[first + k] = found != p.invert;
+  });
+}
+
+void complex_keys(const abi::Queue& q, const abi::ComplexKeys& p) {
+  launch(q, "complex_keys", complex_keys_kernel<block>, {ceil_div(p.lines.count * p.n, tile), block}, p);
+}
+void complex_gather(const abi::Queue& q, const abi::ComplexGather& p) {
+  launch(q, "complex_gather", complex_gather_kernel<block>, {ceil_div(p.lines.count * p.n, tile), block}, p);
+}
+void complex_search(const abi::Queue& q, const abi::ComplexSearch& p) {
+  launch(q, "complex_search", complex_search_kernel<block>, {ceil_div(p.elements.count, tile), block}, p);
+}
+
+}  // namespace
+
+void fill_complex(kernels::OrderTable& table) {
+  table.complex_keys = complex_keys;
+  table.complex_gather = complex_gather;
+  table.complex_search = complex_search;
+}
+
+}  // namespace stator::STATOR_COLUMN

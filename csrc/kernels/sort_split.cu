@@ -1,0 +1,224 @@
+// Fast host: long lines whose words hold all that is sorted. Blocks share a line out among buckets between splitters
+// drawn from it, and sort a bucket each (Frazer and McKellar, "Samplesort", 1970): three launches.
+#include "device/group.cuh"
+#include "kernels/order_fill.cuh"
+#include "kernels/sort.cuh"
+#include "kernels/sort_host.cuh"
+
+#include <utility>
+
+namespace stator::STATOR_COLUMN {
+namespace sample_sort {  // has a name: other columns use none of it
+
+inline constexpr int most_buckets = 64, drawn = 32;  // so many samples a bucket
+inline constexpr int64_t chunk = 1024;
+
+struct Split {
+  abi::Sort s;
+  void *words, *spare;  // [lines, n]
+  uint8_t* buckets;     // [lines, n]: of each element
+  int64_t* counts;      // [lines, parts, buckets]
+  int64_t share;        // elements of a part
+  int32_t parts, count, low;
+};
+
+struct SplitPart {
+  int64_t line, begin, end;
+};
+STATOR_FN SplitPart split_part(const Split& p, int64_t block) {
+  const int64_t line = block / p.parts, begin = (block - line * p.parts) * p.share;
+  return {line, begin, begin + p.share < p.s.n ? begin + p.share : p.s.n};
+}
+
+// f(begin, words) for the chunks of a part.
+template <class W, class F>
+STATOR_FN void each_chunk(const Split& p, const WordKey<W>& key, const void* x, const SplitPart& part, F f) {
+  W words[chunk];
+  for (int64_t begin = part.begin; begin < part.end; begin += chunk) {
+    const int64_t end = begin + chunk < part.end ? begin + chunk : part.end;
+    if (p.low != 0)
+      load_ordinals(key, x, p.s.x_step, begin, end, words);
+    else
+      load_words<W>(key, x, p.s.x_step, begin, end, {words, nullptr});
+    f(begin, int(end - begin), words);
+  }
+}
+
+// The least words of all buckets but the first; the same in every block of a line.
+template <class W>
+STATOR_CALL void draw_splitters(const Split& p, const WordKey<W>& key, const void* x, W* splitters) {
+  W sample[2 * most_buckets * drawn];
+  const int count = p.count * drawn;
+  const int64_t step = p.s.n / count;
+  uint32_t state = uint32_t(p.s.n);
+  for (int i = 0; i < count; ++i) {
+    state = state * 1664525u + 1013904223u;
+    const int64_t at = i * step + int64_t(uint64_t(state) * uint64_t(step) >> 32);
+    W word = key.codec.ordinal(key.codec.load(x, at * p.s.x_step));
+    sample[i] = p.low == 0 ? word : W(word << p.low | W(uint32_t(at)));
+  }
+  sort_keys(sample, sample + count, count);
+  for (int b = 1; b < p.count; ++b) splitters[b - 1] = sample[b * drawn];
+}
+
+// Keys of -0 and +0 go to the same bucket.
+template <class W>
+STATOR_CALL void find_buckets(const Codec<W>& codec, bool ties, const W* words, int n, const W* splitters, int count,
+                              uint8_t* out) {
+  constexpr int step = 3;  // most_buckets - 1 and the least number are multiples
+  W ordinal[chunk], bucket[chunk];
+  const W alias = codec.alias, canonical = codec.canonical;
+  for (int i = 0; i < n; ++i) ordinal[i] = ties && words[i] == alias ? canonical : words[i];
+  for (int i = 0; i < n; ++i) bucket[i] = 0;
+  for (int b = 0; b < count - 1; b += step) {
+    const W one = splitters[b], two = splitters[b + 1], three = splitters[b + 2];
+    for (int i = 0; i < n; ++i) bucket[i] += W(ordinal[i] >= one) + W(ordinal[i] >= two) + W(ordinal[i] >= three);
+  }
+  for (int i = 0; i < n; ++i) out[i] = uint8_t(bucket[i]);
+}
+
+template <class W, int Size>
+STATOR_KERNEL void split_count_kernel(Split p) {
+  const Group<Size> group;
+  const WordKey<W> key{Codec<W>(p.s.key), p.low};
+  const SplitPart part = split_part(p, group.block());
+  const char* const x = static_cast<const char*>(p.s.x) + line_start(p.s.lines, part.line).x * key.codec.itemsize;
+  W splitters[most_buckets];
+  draw_splitters(p, key, x, splitters);
+  uint32_t counts[4][most_buckets] = {};
+  uint8_t* const buckets = p.buckets + part.line * p.s.n;
+  each_chunk(p, key, x, part, [&](int64_t begin, int n, const W* words) {
+    uint8_t* const bucket = buckets + begin;
+    find_buckets(key.codec, p.low == 0, words, n, splitters, p.count, bucket);
+    for (int i = 0; i < n; ++i) ++counts[i & 3][bucket[i]];
+  });
+  int64_t* const out = p.counts + group.block() * p.count;
+  for (int b = 0; b < p.count; ++b) out[b] = int64_t(counts[0][b]) + counts[1][b] + counts[2][b] + counts[3][b];
+}
+
+// Where bucket b starts in a line.
+STATOR_FN int64_t bucket_start(const Split& p, int64_t line, int b) {
+  const int64_t* const counts = p.counts + line * p.parts * p.count;
+  int64_t before = 0;
+  for (int32_t part = 0; part < p.parts; ++part)
+    for (int k = 0; k < b; ++k) before += counts[part * p.count + k];
+  return before;
+}
+
+template <class W, int Size>
+STATOR_KERNEL void split_move_kernel(Split p) {
+  const Group<Size> group;
+  const WordKey<W> key{Codec<W>(p.s.key), p.low};
+  const SplitPart part = split_part(p, group.block());
+  const char* const x = static_cast<const char*>(p.s.x) + line_start(p.s.lines, part.line).x * key.codec.itemsize;
+  const int64_t* const counts = p.counts + part.line * p.parts * p.count;
+  const int32_t own = int32_t(group.block() - part.line * p.parts);
+  W* next[most_buckets];
+  int64_t step[most_buckets], start = 0;
+  W* const words = static_cast<W*>(p.words) + part.line * p.s.n;
+  W dropped;
+  for (int b = 0; b < p.count; ++b) {
+    int64_t end = start;
+    next[b] = words + start;
+    for (int32_t k = 0; k < p.parts; ++k) {
+      if (k < own) next[b] += counts[k * p.count + b];
+      end += counts[k * p.count + b];
+    }
+    step[b] = is_wanted(p.s, start, end);
+    if (step[b] == 0) next[b] = &dropped;
+    start = end;
+  }
+  const uint8_t* const buckets = p.buckets + part.line * p.s.n;
+  each_chunk(p, key, x, part, [&](int64_t begin, int n, const W* word) {
+    const uint8_t* const bucket = buckets + begin;
+    for (int i = 0; i < n; ++i) {
+      W*& to = next[bucket[i]];
+      *to = word[i];
+      to += step[bucket[i]];
+    }
+  });
+}
+
+template <class W, int Size>
+STATOR_KERNEL void sort_buckets_kernel(Split p) {
+  const Group<Size> group;
+  const WordKey<W> key{Codec<W>(p.s.key), p.low};
+  const int64_t line = group.block() / p.count;
+  const int bucket = int(group.block() - line * p.count);
+  const LineStart at = line_start(p.s.lines, line);
+  const char* const x = static_cast<const char*>(p.s.x) + at.x * key.codec.itemsize;
+  const int64_t begin = bucket_start(p, line, bucket), end = bucket_start(p, line, bucket + 1);
+  if (!is_wanted(p.s, begin, end)) return;
+  W* const words = static_cast<W*>(p.words) + line * p.s.n;
+  W* const spare = static_cast<W*>(p.spare) + line * p.s.n;
+  sort_wanted(p.s, begin, words + begin, spare + begin, end - begin);
+  if (p.low != 0) return store_places<W>(key, p.s, x, at.out, begin, end, words + begin, 0xffffffffu);
+  reorder_zeros(key, p.s, x, begin, words + begin, end - begin);
+  store_words<W>(key, p.s, at.out, begin, end, {words + begin, nullptr});
+}
+
+struct SplitPlan {
+  Split pass;
+  bool wide;
+  int64_t words, buckets, counts;  // bytes; words twice
+};
+
+inline SplitPlan plan_split(const abi::DeviceLimits& limits, const abi::Sort& s) {
+  const auto padded = [](int64_t bytes) { return (bytes + 255) & ~int64_t(255); };
+  const int workers = std::max(1, limits.multiprocessors);
+  SplitPlan plan{};
+  Split& p = plan.pass;
+  p.s = s;
+  p.low = s.indices ? 32 : 0;
+  p.count = workers <= 4 ? 16 : most_buckets;
+  const int64_t parts =
+      std::clamp<int64_t>(ceil_div(4 * workers, s.lines.count), 1, ceil_div(s.n, SortTuning::host_share));
+  p.share = ceil_div(ceil_div(s.n, parts), chunk) * chunk;
+  p.parts = int32_t(ceil_div(s.n, p.share));
+  plan.wide = is_wide(s) || s.indices;
+  plan.words = padded(s.lines.count * s.n * (plan.wide ? 8 : 4));
+  plan.buckets = padded(s.lines.count * s.n);
+  plan.counts = padded(s.lines.count * p.parts * p.count * int64_t(sizeof(int64_t)));
+  return plan;
+}
+
+template <class W>
+void sort_split(const abi::Queue& q, const Split& p) {
+  constexpr int block = SortTuning::block;
+  launch(q, "split_count", split_count_kernel<W, block>, {p.s.lines.count * p.parts, block}, p);
+  launch(q, "split_move", split_move_kernel<W, block>, {p.s.lines.count * p.parts, block}, p);
+  launch(q, "sort_buckets", sort_buckets_kernel<W, block>, {p.s.lines.count * p.count, block}, p);
+}
+
+template <bool Fast>
+void sort_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch) {
+  if constexpr (Fast) {
+    SplitPlan plan = plan_split(*q.limits, s);
+    unsigned char* memory = static_cast<unsigned char*>(scratch);
+    const auto take = [&](int64_t bytes) { return std::exchange(memory, memory + bytes); };
+    Split& p = plan.pass;
+    p.words = take(plan.words);
+    p.spare = take(plan.words);
+    p.buckets = take(plan.buckets);
+    p.counts = reinterpret_cast<int64_t*>(take(plan.counts));
+    if (plan.wide)
+      sort_split<uint64_t>(q, p);
+    else
+      sort_split<uint32_t>(q, p);
+  }
+}
+
+}  // namespace sample_sort
+
+bool sorts_in_buckets(const abi::Sort& s) { return fast_host && s.key.itemsize >= 4 && !(is_wide(s) && s.indices); }
+
+int64_t bucket_scratch(const abi::DeviceLimits& limits, const abi::Sort& s) {
+  const sample_sort::SplitPlan plan = sample_sort::plan_split(limits, s);
+  return 2 * plan.words + plan.buckets + plan.counts;
+}
+
+void sort_in_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch) {
+  sample_sort::sort_buckets<fast_host>(q, s, scratch);
+}
+
+}  // namespace stator::STATOR_COLUMN
