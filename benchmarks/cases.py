@@ -74,6 +74,8 @@ def variants(name: str) -> tuple[str, ...]:
         return ("axis0", "axis1")
     if kind(name) == "reduce":
         return ("", "axis0", "axis1")
+    if name == "choice":
+        return ("", "weighted", "distinct")
     return ("", "scalar", "row") if name == "add" else ("",)
 
 

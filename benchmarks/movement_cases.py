@@ -10,7 +10,7 @@ import numpy as np
 import stator
 
 from .cases import Plan
-from .inputs import SHAPES
+from .inputs import SHAPES, Pool
 from .others import CORE, MATRIX, Other, arrays, nothing
 from .table import numpy_dtype
 
@@ -51,6 +51,31 @@ def _numpy_dropout(x: Any) -> Any:
     return x * (np.random.default_rng(0).random(x.shape, np.float32) >= 0.5) * 2
 
 
+def _weights(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """Probabilities of a thousandth, or all, of as many outcomes as the size."""
+    n = plan.size if plan.variant == "distinct" else max(plan.size // 1000, 10)
+    w = np.random.default_rng(turn).random(n)
+    return (w / w.sum(),)
+
+
+def _choice(p: Plan) -> Other:
+    """Of rows; of indices by weight; of as many as there are, each once, by weight."""
+    if not p.variant:
+        return Other(
+            arrays(CORE),
+            lambda x: stator.random.choice(x, x.shape[0]),
+            lambda x: np.random.default_rng(0).choice(x, len(x)),
+            random=True,
+        )
+    size, replace = (p.size, True) if p.variant == "weighted" else (p.size // 10, False)
+    return Other(
+        _weights,
+        lambda w: stator.random.choice(w.shape[0], size, replace, p=w),
+        lambda w: np.random.default_rng(0).choice(len(w), size, replace, p=w),
+        random=True,
+    )
+
+
 MOVEMENT: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "setitem": _moved(_set, _set, 2),
     "concat": _moved(lambda x, y: stator.concat([x, y]), lambda x, y: np.concatenate([x, y]), 2),
@@ -82,12 +107,7 @@ MOVEMENT: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "permutation": lambda be, p: Other(
         arrays(CORE), stator.random.permutation, np.random.default_rng(0).permutation, random=True
     ),
-    "choice": lambda be, p: Other(
-        arrays(CORE),
-        lambda x: stator.random.choice(x, x.shape[0]),
-        lambda x: np.random.default_rng(0).choice(x, len(x)),
-        random=True,
-    ),
+    "choice": lambda be, p: _choice(p),
     "multinomial": lambda be, p: Other(
         nothing,
         lambda: stator.random.multinomial(100, [0.2, 0.3, 0.5], p.size // 3, device=be),

@@ -3,12 +3,30 @@
 #include "core/context.hpp"
 #include "core/text.hpp"
 
+#include "kernels/random.hpp"
+
 #include <algorithm>
+#include <bit>
 #include <new>
 
 namespace stator {
 
 using runtime::status::success;
+
+namespace {
+
+[[noreturn]] void refuse_probabilities(const abi::FaultRecord& seen) {
+  const std::string op = op_text(uint16_t(seen.op));
+  const std::string number = std::to_string(std::bit_cast<double>(seen.value));
+  if (seen.position >= 0)
+    throw ValueError(op, "p[" + std::to_string(seen.position) + "] is " + number, "probabilities are from 0 to 1");
+  if (seen.position == abi::sum_of_probabilities)
+    throw ValueError(op, "probabilities sum to " + number, "divide them by their sum, in float64");
+  throw ValueError(op, "only " + std::to_string(seen.value) + " probabilities are not 0, and more are drawn",
+                   "draw with replacement, or fewer");
+}
+
+}  // namespace
 
 StreamBox::StreamBox(Context& context, int index)
     : Box(BoxKind::stream, &context, context.tracker(), no_op, Hold::part_of), context_(context), index_(index) {}
@@ -93,6 +111,7 @@ void StreamBox::take_slot(uint16_t op) {
     context_.note_division_by_zero();
     return;
   }
+  if (abi::Fault(seen.fault) == abi::bad_probability) refuse_probabilities(seen);
   throw IndexError(
       op_text(uint16_t(seen.op)),
       "index " + std::to_string(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",
@@ -101,8 +120,12 @@ void StreamBox::take_slot(uint16_t op) {
 
 void StreamBox::log_pending() noexcept {
   abi::FaultRecord seen{};
-  if (!slot_set() || !take_record(&seen) || abi::Fault(seen.fault) != abi::Fault::index_out_of_range) return;
+  if (!slot_set() || !take_record(&seen) || abi::Fault(seen.fault) == abi::Fault::division_by_zero) return;
   const std::string_view call = unsigned(seen.op) < unsigned(op_count) ? op_info(Op(seen.op)).call : "an operation";
+  if (abi::Fault(seen.fault) == abi::bad_probability) {
+    warn("stator: %.*s: bad probabilities, seen when the backend closed", int(call.size()), call.data());
+    return;
+  }
   warn("stator: %.*s: index %lld at position %lld is out of range, seen when the backend closed", int(call.size()),
        call.data(), static_cast<long long>(seen.value), static_cast<long long>(seen.position));
 }

@@ -93,24 +93,26 @@ Layout<Operands> make_layout(const abi::Elementwise& e) {
   return l;
 }
 
-// f(piece, number of its first element) for pieces of at most largest_small_size elements, halves of the outermost
-// axis.
+// f(piece, number of its first element) for pieces of at most `most` elements, halves of the outermost axis that can be
+// halved.
 template <class F>
-void in_small_pieces(const abi::Elementwise& e, int64_t first, const F& f) {
-  if (e.size <= largest_small_size) return f(e, first);
-  const int64_t extent = e.shape[0], line = e.size / extent;
+void in_small_pieces(const abi::Elementwise& e, int64_t first, const F& f, int64_t most = largest_small_size) {
+  if (e.size <= most) return f(e, first);
+  int axis = 0;
+  while (e.shape[axis] == 1) ++axis;
+  const int64_t extent = e.shape[axis], line = e.size / extent;
   for (const bool upper : {false, true}) {
     abi::Elementwise piece = e;
     const int64_t skipped = upper ? extent / 2 : 0;
-    piece.shape[0] = upper ? extent - skipped : extent / 2;
-    piece.size = piece.shape[0] * line;
+    piece.shape[axis] = upper ? extent - skipped : extent / 2;
+    piece.size = piece.shape[axis] * line;
     const auto skip = [=](abi::ElementwiseOperand& operand) {
       if (operand.data != nullptr)
-        operand.data = static_cast<char*>(operand.data) + skipped * operand.strides[0] * itemsize(operand.dtype);
+        operand.data = static_cast<char*>(operand.data) + skipped * operand.strides[axis] * itemsize(operand.dtype);
     };
     skip(piece.out);
     for (int k = 0; k < e.input_count; ++k) skip(piece.in[k]);
-    in_small_pieces(piece, first + skipped * line, f);
+    in_small_pieces(piece, first + skipped * line, f, most);
   }
 }
 

@@ -39,9 +39,10 @@ namespace stator::kernels {
 struct IndexedTable {
   // other = x at the indices; 0 where one is outside. Moves bytes of x's item size.
   void (*get)(const abi::Queue&, const abi::Indexed&);
-  // x at the indices = other. Of places that meet, the last in row-major order stays on the hosts' fast columns, any of
-  // them elsewhere.
-  void (*put)(const abi::Queue&, const abi::Indexed&);
+  // x at the indices = other. Of places that meet, the last in row-major order stays on the hosts' fast columns;
+  // elsewhere any of them, or with `claims` the last: three launches, one without.
+  void (*put)(const abi::Queue&, const abi::Indexed&, uint64_t* claims);
+  int64_t (*claims)(const abi::Indexed&);  // how many numbers that is: 0 where the last stays in any case
   // x at the indices op= other. x is int32 (other: bool and integers of up to 32 bits), int64 (uint32, int64, uint64),
   // uint64, float32 (float16, bfloat16, float32) or float64. in_order: in row-major order,
   // so that equal input gives equal bits; else atomic (the fast host is always in order).

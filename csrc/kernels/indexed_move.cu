@@ -1,4 +1,5 @@
 // Reads and writes through arrays of indices: words of the item's size.
+#include "device/atomic_update.cuh"
 #include "device/launch.cuh"
 #include "kernels/indexed_host.cuh"
 
@@ -33,6 +34,32 @@ STATOR_KERNEL void indexed_threads_kernel(abi::Indexed p, IndexedExtents extents
         other[at.other] = at.x == no_place ? Word{} : x[at.x];
       }
     });
+  });
+}
+
+// Writes of which the last in row-major order stays: every place clears the claim of its element, claims it with its
+// number, and writes if the claim is still its own.
+enum class PutStage : int32_t { clear, claim, write };
+
+template <int Size>
+STATOR_KERNEL void put_last_kernel(abi::Indexed p, IndexedExtents extents, uint64_t* claims, PutStage stage,
+                                   abi::ErrorSlot slot, uint16_t op) {
+  const Group<Size> group;
+  const int64_t first = group.block() * IndexedTuning::tile;
+  const int64_t n = p.size - first < IndexedTuning::tile ? p.size - first : IndexedTuning::tile;
+  const int size = itemsize(p.x_dtype);
+  group.for_each(n, [&](int64_t i) {
+    const IndexedPlace at = place_of(p, extents, first + i, slot, op);
+    if (at.x == no_place) return;
+    uint64_t* const claim = claims + (at.x - p.x_begin);
+    const uint64_t own = uint64_t(first + i) + 1;
+    if (stage == PutStage::clear) {
+      *claim = 0;
+    } else if (stage == PutStage::claim) {
+      atomic_update(claim, [=](uint64_t seen) { return seen < own ? own : seen; });
+    } else if (*claim == own) {
+      with_word(size, [&]<class Word>(Word) { static_cast<Word*>(p.x)[at.x] = static_cast<Word*>(p.other)[at.other]; });
+    }
   });
 }
 
@@ -119,13 +146,35 @@ void move(const abi::Queue& q, const abi::Indexed& p) {
   }
 }
 
+void put(const abi::Queue& q, const abi::Indexed& p, uint64_t* claims) {
+  using Tune = IndexedTuning;
+  if constexpr (!fast_host) {
+    if (claims != nullptr) {
+      // One report of an index outside is enough.
+      for (const PutStage stage : {PutStage::clear, PutStage::claim, PutStage::write})
+        launch(q, "index_put_last", put_last_kernel<Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
+               IndexedExtents(p), claims, stage, stage == PutStage::write ? q.slot : abi::ErrorSlot{}, q.op);
+      return;
+    }
+  }
+  move<true>(q, p);
+}
+
+// Numbers, and offsets that a mask gave, cannot disagree.
+int64_t claims(const abi::Indexed& p) {
+  bool distinct = p.other == nullptr || p.size == 1;
+  for (int k = 0; k < p.entry_count && p.entry_count == 1; ++k) distinct = distinct || p.entries[k].raw;
+  return fast_host || distinct ? 0 : p.x_end - p.x_begin;
+}
+
 }  // namespace
 
 void fill_accumulate(kernels::IndexedTable& table);
 
 void fill(kernels::IndexedTable& table) {
   table.get = move<false>;
-  table.put = move<true>;
+  table.put = put;
+  table.claims = claims;
   fill_accumulate(table);
 }
 

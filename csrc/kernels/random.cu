@@ -6,6 +6,7 @@
 #include "device/math.cuh"
 #include "device/vector.cuh"
 #include "kernels/random_fill.cuh"
+#include "kernels/random_math.cuh"
 
 #include <cmath>
 
@@ -20,7 +21,6 @@ struct RandomTuning {
 template <class T>
 inline constexpr int draws = std::is_same_v<T, double> ? 2 : 4;  // elements of a Philox block
 
-STATOR_FN double from_word(uint32_t x) { return double(int32_t(x ^ 0x80000000u)) + 2147483648.0; }
 // [low, high): what rounding lifts to `high` becomes `most`, the largest value of the dtype below it.
 template <class T>
 struct Uniform {
@@ -46,7 +46,7 @@ struct Normal {
   double mean, deviation;
 
   STATOR_FN void pair(double radial, double turn, double* out) const {
-    const double radius = sqrt(-2.0 * log(radial)) * deviation;
+    const double radius = sqrt(-2.0 * even_log(radial)) * deviation;
     double sine, cosine;
     sincos_turn(turn, sine, cosine);
     out[0] = mean + radius * cosine;
@@ -69,7 +69,7 @@ struct Exponential {
 
   STATOR_FN double one(uint32_t a, uint32_t b) const {
     const double unit = draws<T> == 2 ? (from_words(a, b) + 1.0) * 0x1p-53 : (from_word(a) + 1.0) * 0x1p-32;
-    return log(unit) * -scale + 0.0;  // no negative zero
+    return even_log(unit) * -scale + 0.0;  // no negative zero
   }
   STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
     for (int k = 0; k < draws<T>; ++k) out[k] = one(x.x[4 / draws<T> * k], x.x[4 / draws<T> * k + (draws<T> == 2)]);
@@ -194,6 +194,8 @@ void fill(kernels::RandomTable& table) {
   table.philox = philox;
   fill_words(table);
   fill_rejection(table);
+  fill_weights(table);
+  fill_counts(table);
   fill_permutation(table);
   fill_dropout(table);
 }

@@ -39,18 +39,45 @@ struct Permutation {
   uint64_t seed, offset;
 };
 
-// Indices k with probability cdf[k] - cdf[k - 1], two words each, int64; cdf is 1 from the last possible one on.
+// Probabilities that a launch refused, in the error slot. position: which one, value: its bits, a double; or one of:
+inline constexpr Fault bad_probability = Fault(3);
+inline constexpr int64_t sum_of_probabilities = -1;  // value: its bits, a double
+inline constexpr int64_t few_probabilities = -2;     // value: how many are not 0
+
+// The distribution function of n probabilities, `step` elements apart: integers, 2^62 being 1, so that its sums are
+// equal bits in any order. What is below 0, infinite or NaN, a sum further than `tolerance` from 1, and fewer than
+// `least` that are not 0 go to the error slot, and the last entry is then 0.
+struct Weigh {
+  const void* p;
+  DType dtype;  // real, or bool
+  int64_t n, step, least;
+  double tolerance;
+  uint64_t* cdf;
+};
+
+// keys[i] = -log(u) / p[i], a block of the counter for two: the k smallest, in order, are k draws without replacement
+// (Efraimidis and Spirakis: Weighted random sampling with a reservoir, Information Processing Letters 97, 2006).
+// Infinite where p is not positive.
+struct Race {
+  const void* p;
+  DType dtype;
+  int64_t n, step;
+  double* keys;
+  uint64_t seed, offset;
+};
+
+// Indices k, each with probability (cdf[k] - cdf[k - 1]) / cdf[n - 1], two words each, int64; 0 where cdf[n - 1] is 0.
 struct Categorical {
-  const double* cdf;
+  const uint64_t* cdf;
   int64_t* out;
   int64_t n, size;
   uint64_t seed, offset;
 };
 
-// counts[experiment, k] of n outcomes in `trials` trials; chances[k] is the probability of outcome k when it is none
-// before it, 1 for the last possible one. n blocks of the counter an experiment.
+// counts[experiment, k] of n outcomes in `trials` trials, by the same cdf; 0 where cdf[n - 1] is 0. n blocks of the
+// counter an experiment.
 struct Multinomial {
-  const double* chances;
+  const uint64_t* cdf;
   int64_t* counts;
   int64_t n, trials, experiments;
   uint64_t seed, offset;
@@ -83,6 +110,8 @@ struct RandomTable {
   void (*bernoulli)(const abi::Queue&, const abi::Bernoulli&);
   int64_t (*permutation_blocks)(int64_t n);  // Philox blocks that a permutation takes
   void (*permutation)(const abi::Queue&, const abi::Permutation&);
+  void (*weigh)(const abi::Queue&, const abi::Weigh&);
+  void (*race)(const abi::Queue&, const abi::Race&);
   void (*categorical)(const abi::Queue&, const abi::Categorical&);
   void (*multinomial)(const abi::Queue&, const abi::Multinomial&);
   void (*dropout)(const abi::Queue&, const abi::Dropout&);

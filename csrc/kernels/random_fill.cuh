@@ -10,6 +10,8 @@ namespace stator::STATOR_COLUMN {
 
 void fill_words(kernels::RandomTable&);
 void fill_rejection(kernels::RandomTable&);
+void fill_weights(kernels::RandomTable&);
+void fill_counts(kernels::RandomTable&);
 void fill_permutation(kernels::RandomTable&);
 void fill_dropout(kernels::RandomTable&);
 
@@ -17,6 +19,11 @@ void fill_dropout(kernels::RandomTable&);
 STATOR_FN double from_words(uint32_t high, uint32_t low) {
   return double(int32_t(high >> 5)) * 67108864.0 + double(int32_t(low >> 6));
 }
+
+STATOR_FN double from_word(uint32_t x) { return double(int32_t(x ^ 0x80000000u)) + 2147483648.0; }
+// (0, 1] and [0, 1).
+STATOR_FN double open_unit(uint32_t high, uint32_t low) { return (from_words(high, low) + 1.0) * 0x1p-53; }
+STATOR_FN double unit(uint32_t high, uint32_t low) { return from_words(high, low) * 0x1p-53; }
 
 STATOR_FN constexpr double horner(double, double c) { return c; }
 template <class... C>

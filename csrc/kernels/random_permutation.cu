@@ -1,4 +1,4 @@
-// Permutations without a sort, and indices drawn by weight.
+// Permutations without a sort.
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "kernels/random_fill.cuh"
@@ -97,37 +97,11 @@ void permutation(const abi::Queue& q, const abi::Permutation& p) {
   launch(q, "permutation", permutation_kernel<Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p, cipher);
 }
 
-template <int Size>
-STATOR_KERNEL void categorical_kernel(abi::Categorical p) {
-  const Group<Size> group;
-  const int64_t first = group.block() * PermutationTuning::tile, left = p.size - first;
-  group.for_each(left < PermutationTuning::tile ? left : PermutationTuning::tile, [=](int64_t k) {
-    const int64_t i = first + k;
-    const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2), 0);
-    const double u = (i & 1 ? from_words(x.x[2], x.x[3]) : from_words(x.x[0], x.x[1])) * 0x1p-53;
-    int64_t low = 0, high = p.n - 1;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (p.cdf[middle] > u)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    p.out[i] = low;
-  });
-}
-
-void categorical(const abi::Queue& q, const abi::Categorical& p) {
-  using Tune = PermutationTuning;
-  launch(q, "categorical", categorical_kernel<Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p);
-}
-
 }  // namespace
 
 void fill_permutation(kernels::RandomTable& table) {
   table.permutation_blocks = permutation_blocks;
   table.permutation = permutation;
-  table.categorical = categorical;
 }
 
 }  // namespace stator::STATOR_COLUMN

@@ -1,10 +1,11 @@
 // Gamma and Poisson: draws that are accepted or rejected. Element i has the blocks (offset + i, 0), (offset + i, 1),
-// ... of the counter. In double; the result is rounded once.
+// ... of the counter, whatever the launch shape. In double; the result is rounded once.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math.cuh"
 #include "kernels/random_fill.cuh"
+#include "kernels/random_math.cuh"
 
 #include <cmath>
 
@@ -14,157 +15,234 @@ namespace {
 struct RejectionTuning {
   static constexpr int block = 256;
   static constexpr int tile = by_column<1024, 4096>::value;  // elements a block
-  static constexpr int experiments = by_column<256, 64>::value;
+  static constexpr int chunk = 128;                          // of them at a time on the fast host
 };
 
-// (0, 1] and [0, 1).
-STATOR_FN double open_unit(uint32_t high, uint32_t low) { return (from_words(high, low) + 1.0) * 0x1p-53; }
-STATOR_FN double unit(uint32_t high, uint32_t low) { return from_words(high, low) * 0x1p-53; }
+// A run of results; of integer or floating dtype.
+STATOR_CALL void store_run(const double* value, void* out, DType d, int64_t first, int n) {
+#define STATOR_CASE(name, type)                                    \
+  case DType::name:                                                \
+    if constexpr (in(DType::name, dtypes::reals)) {                \
+      type* const to = static_cast<type*>(out) + first;            \
+      for (int k = 0; k < n; ++k) to[k] = convert<type>(value[k]); \
+    }                                                              \
+    return;
+  STATOR_DTYPE_SWITCH(d, STATOR_CASE)
+#undef STATOR_CASE
+}
+
+// Each gives a candidate and says whether a cheap test takes it already; `doubtful` is the whole test, for candidates
+// that it did not take; `finish` is done to what was taken. All are free of branches.
 
 // Marsaglia and Tsang: A simple method for generating gamma variables, ACM TOMS 26, 2000; its remark for shapes
 // below 1.
 struct Gamma {
-  double d, c, boost, scale;  // boost: 1 / shape for shapes below 1, else 0
+  double d, c, scale, boost;  // boost: 1 / shape for shapes below 1, else 0
 
-  STATOR_FN double operator()(uint64_t seed, uint64_t counter) const {
-    for (uint64_t attempt = 0;; ++attempt) {
-      const Philox4 w = philox4x32_10(seed, counter, attempt);
-      double sine, cosine;
-      sincos_turn(double(w.x[2]) * 0x1p-32, sine, cosine);
-      const double x = sqrt(-2.0 * log(open_unit(w.x[0], w.x[1]))) * cosine;
-      const double root = 1.0 + c * x, v = root * root * root, u = (double(w.x[3]) + 0.5) * 0x1p-32;
-      if (v <= 0) continue;
-      const bool surely = u < 1.0 - 0.0331 * (x * x) * (x * x);
-      if (!surely && log(u) > 0.5 * x * x + d * (1.0 - v + log(v))) continue;
-      const double value = d * v * scale;
-      if (boost == 0) return value;
-      const Philox4 b = philox4x32_10(seed, counter, attempt | uint64_t(1) << 63);
-      return value * exp(log(open_unit(b.x[0], b.x[1])) * boost);
-    }
+  struct Try {
+    double value, x, v, u;
+    bool sure;
+  };
+  STATOR_FN Try candidate(const Philox4& w) const {
+    double sine, cosine;
+    sincos_turn(from_word(w.x[2]) * 0x1p-32, sine, cosine);
+    const double x = sqrt(-2.0 * even_log(open_unit(w.x[0], w.x[1]))) * cosine;
+    const double root = 1.0 + c * x, v = root * root * root, u = (from_word(w.x[3]) + 0.5) * 0x1p-32;
+    return {d * v * scale, x, v, u, bool((v > 0) & (u < 1.0 - 0.0331 * (x * x) * (x * x)))};
+  }
+  STATOR_FN bool doubtful(const Try& t) const {
+    const double v = t.v > 0 ? t.v : 1.0;
+    return (t.v > 0) & (even_log(t.u) <= 0.5 * t.x * t.x + d * (1.0 - v + even_log(v)));
+  }
+  STATOR_FN bool plain() const { return boost == 0; }
+  STATOR_FN double finish(double value, uint64_t seed, uint64_t counter) const {
+    const Philox4 b = philox4x32_10(seed, counter, uint64_t(1) << 63);
+    return value * even_exp(even_log(open_unit(b.x[0], b.x[1])) * boost);
   }
 };
 
-// log(k!), for whole k: Stirling's series, shifted up where it is short.
+// log(k!) for whole k >= 0 by Stirling's series, eight further where it is short.
 STATOR_FN double log_factorial(double k) {
-  double x = k + 1, shifted = 1;
-  for (; x < 10; x += 1) shifted *= x;
-  const double z = 1 / (x * x);
-  const double series = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680)))) / x;
-  return (x - 0.5) * log(x) - x + 0.91893853320467274178 + series - log(shifted);
+  const double x = k + 1;
+  const bool small = x < 10;
+  const double rising = x * (x + 1) * (x + 2) * (x + 3) * (x + 4) * (x + 5) * (x + 6) * (x + 7);
+  const double y = small ? x + 8 : x, over = 1 / y, z = over * over;
+  const double series = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680)))) * over;
+  return (y - 0.5) * even_log(y) - y + 0.91893853320467274178 + series - even_log(small ? rising : 1.0);
 }
 
-// Means below 10: the inverse of the distribution function by summing. Others: Hoermann's PTRS (The transformed
-// rejection method for generating Poisson random variables, Insurance: Mathematics and Economics 12, 1993).
+// Hoermann's PTRS (The transformed rejection method for generating Poisson random variables, Insurance: Mathematics and
+// Economics 12, 1993), for means from 10.
 struct Poisson {
-  double mean, none;  // none: exp(-mean)
-  double a, b, inverse_alpha, sure, log_mean;
+  double mean, a, b, inverse_alpha, certain, log_mean;
 
-  STATOR_FN double operator()(uint64_t seed, uint64_t counter) const {
-    if (mean < 10) {
-      const Philox4 x = philox4x32_10(seed, counter, 0);
-      const double u = unit(x.x[0], x.x[1]);
-      double k = 0, term = none, sum = none;
-      while (u >= sum && k < 200) {
-        k += 1;
-        term *= mean / k;
-        sum += term;
-      }
-      return k;
-    }
-    for (uint64_t attempt = 0;; ++attempt) {
-      const Philox4 x = philox4x32_10(seed, counter, attempt);
-      const double u = unit(x.x[0], x.x[1]) - 0.5, v = open_unit(x.x[2], x.x[3]), edge = 0.5 - (u < 0 ? -u : u);
-      const double k = floor((2 * a / edge + b) * u + mean + 0.43);
-      if (edge >= 0.07 && v <= sure) return k;
-      if (k < 0 || !(edge > 0) || (edge < 0.013 && v > edge)) continue;
-      if (log(v * inverse_alpha / (a / (edge * edge) + b)) <= k * log_mean - mean - log_factorial(k)) return k;
-    }
+  struct Try {
+    double value, v, edge;
+    bool sure;
+  };
+  STATOR_FN Try candidate(const Philox4& x) const {
+    const double u = unit(x.x[0], x.x[1]) - 0.5, v = open_unit(x.x[2], x.x[3]), edge = 0.5 - (u < 0 ? -u : u);
+    const double k = floor((2 * a / edge + b) * u + mean + 0.43);
+    return {k, v, edge, bool((edge >= 0.07) & (v <= certain))};
   }
+  STATOR_FN bool doubtful(const Try& t) const {
+    const bool possible = (t.value >= 0) & (t.edge > 0) & ((t.edge >= 0.013) | (t.v <= t.edge));
+    const double k = possible ? t.value : 0.0, edge = possible ? t.edge : 0.5;
+    const double chance = k * log_mean - mean - log_factorial(k);
+    return possible & (even_log(t.v * inverse_alpha / (a / (edge * edge) + b)) <= chance);
+  }
+  STATOR_FN bool plain() const { return true; }
+  STATOR_FN double finish(double value, uint64_t, uint64_t) const { return value; }
 };
 
-// Binomial numbers of n trials. Means below 10 as Poisson's; others by Hoermann's BTRS (The generation of binomial
-// random variates, Journal of Statistical Computation and Simulation 46, 1993).
-STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t counter) {
-  const bool flip = chance > 0.5;
-  const double p = flip ? 1 - chance : chance;
-  double k = 0;
-  if (n * p < 10) {
-    const Philox4 x = philox4x32_10(seed, counter, 0);
-    const double u = unit(x.x[0], x.x[1]), odds = p / (1 - p);
-    double term = exp(n * log1p(-p)), sum = term;
-    for (; u >= sum && k < n && k < 200; sum += term) {
-      term *= odds * (n - k) / (k + 1);
-      k += 1;
+// Fast host: a chunk in loops that vectorise. All candidates first; what the cheap test leaves is packed together and
+// tried as a whole, again and again.
+template <class Draw>
+STATOR_FN void draw_chunk(double (&value)[RejectionTuning::chunk], int n, uint64_t seed, uint64_t counter,
+                          const Draw& draw) {
+  constexpr int C = RejectionTuning::chunk;
+  uint32_t word[4][C];
+  int32_t place[C], taken[C];
+  const auto words = [&](int count, uint64_t attempt, auto at) {
+    for (int k = 0; k < count; ++k) {
+      const Philox4 x = philox4x32_10(seed, counter + uint64_t(at(k)), attempt);
+      for (int j = 0; j < 4; ++j) word[j][k] = x.x[j];
     }
-    return flip ? n - k : k;
+  };
+  words(C, 0, [](int k) { return k; });
+  for (int k = 0; k < C; ++k) {
+    const auto t = draw.candidate(Philox4{{word[0][k], word[1][k], word[2][k], word[3][k]}});
+    value[k] = t.value;
+    taken[k] = t.sure;
   }
-  const double width = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * width, a = -0.0873 + 0.0248 * b + 0.01 * p;
-  const double sure = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * width, mode = floor((n + 1) * p);
-  for (uint64_t attempt = 0;; ++attempt) {
-    const Philox4 x = philox4x32_10(seed, counter, attempt);
-    const double u = unit(x.x[0], x.x[1]) - 0.5, v = open_unit(x.x[2], x.x[3]), edge = 0.5 - (u < 0 ? -u : u);
-    k = floor((2 * a / edge + b) * u + n * p + 0.5);
-    if (edge >= 0.07 && v <= sure) break;
-    if (!(edge > 0) || k < 0 || k > n) continue;
-    if (log(v * alpha / (a / (edge * edge) + b)) <= log_factorial(mode) + log_factorial(n - mode) - log_factorial(k) -
-                                                        log_factorial(n - k) + (k - mode) * log(p / (1 - p)))
-      break;
+  int left = 0;
+  for (int k = 0; k < n; ++k) {
+    place[left] = k;
+    left += !taken[k];
   }
-  return flip ? n - k : k;
-}
-
-// Outcome after outcome, each of what the ones before it left.
-template <int Size>
-STATOR_KERNEL void multinomial_kernel(abi::Multinomial p) {
-  const Group<Size> group;
-  const int64_t tile = RejectionTuning::experiments, first = group.block() * tile, left = p.experiments - first;
-  group.for_each(left < tile ? left : tile, [=](int64_t i) {
-    int64_t* const counts = p.counts + (first + i) * p.n;
-    const uint64_t counter = p.offset + uint64_t(first + i) * uint64_t(p.n);
-    int64_t rest = p.trials;
-    for (int64_t k = 0; k < p.n; ++k) {
-      const double chance = p.chances[k];
-      const int64_t count = rest == 0 || chance <= 0 ? 0
-                            : chance >= 1 ? rest
-                                          : int64_t(binomial(double(rest), chance, p.seed, counter + uint64_t(k)));
-      counts[k] = count;
-      rest -= count;
+  for (uint64_t attempt = 0; left > 0; ++attempt) {
+    double again[C];
+    words(left, attempt, [&](int k) { return place[k]; });
+    for (int k = 0; k < left; ++k) {
+      const auto t = draw.candidate(Philox4{{word[0][k], word[1][k], word[2][k], word[3][k]}});
+      again[k] = t.value;
+      taken[k] = int32_t(t.sure) | int32_t(draw.doubtful(t));
     }
-  });
-}
-
-void multinomial(const abi::Queue& q, const abi::Multinomial& p) {
-  using Tune = RejectionTuning;
-  launch(q, "multinomial", multinomial_kernel<Tune::block>, {ceil_div(p.experiments, Tune::experiments), Tune::block},
-         p);
+    int still = 0;
+    for (int k = 0; k < left; ++k) {
+      const int at = place[k];
+      if (taken[k]) value[at] = again[k];
+      place[still] = at;
+      still += !taken[k];
+    }
+    left = still;
+  }
+  if (draw.plain()) return;
+  for (int k = 0; k < C; ++k) value[k] = draw.finish(value[k], seed, counter + uint64_t(k));
 }
 
 template <class Draw, int Size>
-STATOR_KERNEL void rejection_kernel(void* out, DType dtype, int64_t n, uint64_t seed, uint64_t offset, Draw draw) {
+STATOR_KERNEL void rejection_kernel(void* out, DType dtype, int64_t size, uint64_t seed, uint64_t offset, Draw draw) {
   const Group<Size> group;
-  const int64_t first = group.block() * RejectionTuning::tile, left = n - first;
-  group.for_each(left < RejectionTuning::tile ? left : RejectionTuning::tile, [=](int64_t i) {
-    store_one<double>(out, dtype, first + i, draw(seed, offset + uint64_t(first + i)));
-  });
+  const int64_t first = group.block() * RejectionTuning::tile, left = size - first;
+  const int64_t n = left < RejectionTuning::tile ? left : RejectionTuning::tile;
+  if constexpr (fast_host) {
+    for (int64_t i = 0; i < n; i += RejectionTuning::chunk) {
+      double value[RejectionTuning::chunk];
+      const int count = n - i < RejectionTuning::chunk ? int(n - i) : RejectionTuning::chunk;
+      draw_chunk(value, count, seed, offset + uint64_t(first + i), draw);
+      store_run(value, out, dtype, first + i, count);
+    }
+  } else {
+    group.for_each(n, [=](int64_t i) {
+      const uint64_t counter = offset + uint64_t(first + i);
+      double value = 0;
+      for (uint64_t attempt = 0;; ++attempt) {
+        const auto t = draw.candidate(philox4x32_10(seed, counter, attempt));
+        value = t.value;
+        if (t.sure || draw.doubtful(t)) break;
+      }
+      if (!draw.plain()) value = draw.finish(value, seed, counter);
+      store_one<double>(out, dtype, first + i, value);
+    });
+  }
 }
 
-template <class Draw>
-void submit(const abi::Queue& q, const char* name, const abi::Random& p, Draw draw) {
+// Poisson numbers of means below 10: how many values of the distribution function a uniform number is not below.
+struct FewEvents {
+  static constexpr int most = 64;
+  double cdf[most];  // ascending; 2 from where rounding ends it
+};
+
+template <int Size>
+STATOR_KERNEL void few_events_kernel(void* out, DType dtype, int64_t size, uint64_t seed, uint64_t offset,
+                                     FewEvents law) {
+  const Group<Size> group;
+  const int64_t first = group.block() * RejectionTuning::tile, left = size - first;
+  const int64_t n = left < RejectionTuning::tile ? left : RejectionTuning::tile;
+  if constexpr (fast_host) {
+    constexpr int C = RejectionTuning::chunk;
+    const double* const cdf = law.cdf;
+    for (int64_t i = 0; i < n; i += C) {
+      double u[C], value[C];
+      int64_t below[C];
+      for (int k = 0; k < C; ++k) {
+        const Philox4 x = philox4x32_10(seed, offset + uint64_t(first + i + k), 0);
+        u[k] = unit(x.x[0], x.x[1]);
+        below[k] = 0;
+      }
+      for (int half = FewEvents::most / 2; half > 0; half /= 2)
+        for (int k = 0; k < C; ++k) below[k] += cdf[below[k] + half - 1] <= u[k] ? half : 0;
+      for (int k = 0; k < C; ++k) value[k] = double(below[k]);
+      store_run(value, out, dtype, first + i, n - i < C ? int(n - i) : C);
+    }
+  } else {
+    // Shared memory: parameters that threads index differently would be copied to each of them.
+    struct Shared {
+      double cdf[FewEvents::most];
+    };
+    Shared& shared = group.template shared<Shared>();
+    if (group.rank() == 0) {
+      STATOR_UNROLL()
+      for (int k = 0; k < FewEvents::most; ++k) shared.cdf[k] = law.cdf[k];
+    }
+    group.sync();
+    group.for_each(n, [&](int64_t i) {
+      const Philox4 x = philox4x32_10(seed, offset + uint64_t(first + i), 0);
+      const double u = unit(x.x[0], x.x[1]);
+      int below = 0;
+      for (int half = FewEvents::most / 2; half > 0; half /= 2) below += shared.cdf[below + half - 1] <= u ? half : 0;
+      store_one<double>(out, dtype, first + i, double(below));
+    });
+  }
+}
+
+template <class Kernel, class Draw>
+void submit(const abi::Queue& q, const char* name, const abi::Random& p, Kernel kernel, Draw draw) {
   using Tune = RejectionTuning;
-  launch(q, name, rejection_kernel<Draw, Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p.out, p.dtype,
-         p.size, p.seed, p.offset, draw);
+  launch(q, name, kernel, {ceil_div(p.size, Tune::tile), Tune::block}, p.out, p.dtype, p.size, p.seed, p.offset, draw);
 }
 
 void gamma(const abi::Queue& q, const abi::Random& p) {
   const double d = (p.a < 1 ? p.a + 1 : p.a) - 1.0 / 3;
-  submit(q, "gamma", p, Gamma{d, 1 / std::sqrt(9 * d), p.a < 1 ? 1 / p.a : 0, p.b});
+  submit(q, "gamma", p, rejection_kernel<Gamma, RejectionTuning::block>,
+         Gamma{d, 1 / std::sqrt(9 * d), p.b, p.a < 1 ? 1 / p.a : 0});
 }
 
 void poisson(const abi::Queue& q, const abi::Random& p) {
+  if (p.a < 10) {
+    FewEvents law;
+    double term = std::exp(-p.a), sum = term;
+    for (int k = 0; k < FewEvents::most; ++k) {
+      law.cdf[k] = term < 0x1p-60 && k > p.a ? 2 : sum;
+      term *= p.a / (k + 1);
+      sum += term;
+    }
+    return submit(q, "poisson", p, few_events_kernel<RejectionTuning::block>, law);
+  }
   const double b = 0.931 + 2.53 * std::sqrt(p.a);
-  submit(q, "poisson", p,
-         Poisson{p.a, std::exp(-p.a), -0.059 + 0.02483 * b, b, 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2),
-                 std::log(p.a)});
+  submit(q, "poisson", p, rejection_kernel<Poisson, RejectionTuning::block>,
+         Poisson{p.a, -0.059 + 0.02483 * b, b, 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2), std::log(p.a)});
 }
 
 }  // namespace
@@ -172,7 +250,6 @@ void poisson(const abi::Queue& q, const abi::Random& p) {
 void fill_rejection(kernels::RandomTable& table) {
   table.gamma = gamma;
   table.poisson = poisson;
-  table.multinomial = multinomial;
 }
 
 }  // namespace stator::STATOR_COLUMN

@@ -180,7 +180,8 @@ Array accumulate(OpCall& call, const Array& x, const Plan& plan, const Operand& 
   return result;
 }
 
-void put(OpCall& call, const Array& x, const Along& along, const Operand& src, const Stream& stream) {
+void put(OpCall& call, const Array& x, const Along& along, const Operand& src, const std::optional<bool>& asked,
+         const Stream& stream) {
   const std::string op(call.name());
   if (x.buffer()->read_only()) throw ValueError(op, "the array is read-only", "copy it first");
   Array values;
@@ -202,7 +203,7 @@ void put(OpCall& call, const Array& x, const Along& along, const Operand& src, c
   abi::Indexed p = make_indexed(along.shape, x, along.x_strides, src.array ? &values : nullptr, strides, {&use, 1});
   if (!src.array) encode(op, src.scalar, x.dtype(), p.value);
   declare(call, p, x, src.array ? &values : nullptr, {&use, 1}, true);
-  call.kernels().indexed.put(call.queue(), p);
+  launch_put(call, p, deterministic(call, asked));
   call.finish_indices();
 }
 
@@ -264,7 +265,7 @@ Array take_along_axis(const Array& x, const Array& indices, int64_t axis, const 
 
 void put_along_axis(const Array& x, const Array& indices, const Operand& values, int64_t axis, const Stream& stream) {
   OpCall call(Op::put_along_axis, {&x, &indices, values.array}, stream);
-  put(call, x, along_axis(std::string(call.name()), x, indices, axis), values, stream);
+  put(call, x, along_axis(std::string(call.name()), x, indices, axis), values, {}, stream);
 }
 
 Array scatter(const Array& x, int64_t axis, const Array& indices, const Operand& src, Reduce reduce,
@@ -275,7 +276,7 @@ Array scatter(const Array& x, int64_t axis, const Array& indices, const Operand&
   if (reduce != Reduce::set) return accumulate(call, x, plan, src, reduce, deterministic, stream);
   plan(x);
   Array result = copy(x, stream);
-  put(call, result, plan(result), src, stream);
+  put(call, result, plan(result), src, deterministic, stream);
   return result;
 }
 

@@ -279,7 +279,7 @@ void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand&
   abi::Indexed p = make_indexed(s.shape, s.x, s.x_strides, value.array ? &values : nullptr, strides, s.uses);
   if (!value.array) encode(op, value.scalar, x.dtype(), p.value);
   declare(call, p, plan.view, value.array ? &values : nullptr, s.uses, true);
-  call.kernels().indexed.put(call.queue(), p);
+  launch_put(call, p, deterministic(call, {}));
   call.finish_indices();
 }
 

@@ -109,6 +109,14 @@ bool deterministic(const OpCall& call, const std::optional<bool>& asked) {
   return asked.value_or(call.context().options().deterministic);
 }
 
+void launch_put(OpCall& call, const abi::Indexed& p, bool in_order) {
+  const auto& kernels = call.kernels().indexed;
+  const int64_t claims = in_order ? kernels.claims(p) : 0;
+  uint64_t* const memory =
+      claims > 0 ? static_cast<uint64_t*>(call.scratch(size_t(claims) * sizeof(uint64_t))) : nullptr;
+  kernels.put(call.queue(), p, memory);
+}
+
 Ranks count_true(OpCall& call, const Array& mask, const Dims& mask_strides, const Dims& shape, const Dims* x_strides,
                  const Dims* out_strides, bool keep_axes) {
   Ranks r;

@@ -44,6 +44,9 @@ void require_backend(const OpCall& call, const Array& array);
 // deterministic=, or the backend's setting.
 bool deterministic(const OpCall& call, const std::optional<bool>& asked);
 
+// Launches the put of a space whose accesses are declared; in_order: of places that meet, the last stays.
+void launch_put(OpCall& call, const abi::Indexed& p, bool in_order);
+
 // The compaction of a mask over `shape`, with room for the ranks: `count` is launched. x, source and out are for the
 // caller to fill in. keep_axes: no merging, for coordinates.
 struct Ranks {

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -35,12 +35,17 @@ _open: weakref.WeakSet[Backend] = weakref.WeakSet()
 _seed: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Device:
-    """A place for arrays: .type is "cpu" or "cuda". Equal to its text: "cpu", "cuda:0"."""
+    """A place for arrays: .type is "cpu" or "cuda". Equal to its text: "cpu", "cuda:0".
+
+    The one that an array or a backend gives stands for that very backend as long as it is open; a pickled one, and any
+    other, for the process's shared backend.
+    """
 
     type: str
     index: int = 0
+    _backend: weakref.ref[Backend] | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return self.type if self.type == "cpu" else f"{self.type}:{self.index}"
@@ -50,6 +55,21 @@ class Device:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def __reduce__(self) -> tuple[type[Device], tuple[str, int]]:
+        return Device, (self.type, self.index)
+
+    def __copy__(self) -> Device:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Device:
+        return self
+
+    @property
+    def backend(self) -> Backend | None:
+        """The backend that it stands for; None: the shared one."""
+        backend = self._backend() if self._backend is not None else None
+        return None if backend is None or backend.closed or backend._process != os.getpid() else backend
 
     @classmethod
     def parse(cls, text: str) -> Device:
@@ -79,6 +99,7 @@ class Backend(_backend.Backend):
     sparse: ClassVar[ModuleType]
     special: ClassVar[ModuleType]
     ops: ClassVar[Any]
+    _process: int  # that opened it
 
     def __new__(
         cls,
@@ -100,6 +121,7 @@ class Backend(_backend.Backend):
             check_indices=check_indices,
             memory_limit=memory_limit,
         )
+        self._process = os.getpid()
         self.random.seed(secrets.randbits(64) if _seed is None else _seed)
         _open.add(self)
         log.info("opened %s with the kernels %s: %s", self.device_name, self.kernels, reason)
@@ -107,8 +129,9 @@ class Backend(_backend.Backend):
 
     @property
     def device(self) -> Device:
-        """Where its arrays are."""
-        return Device.parse(self.device_name)
+        """Where its arrays are: as `device=`, this very backend while it is open."""
+        place = Device.parse(self.device_name)
+        return Device(place.type, place.index, weakref.ref(self))
 
     @property
     def random(self) -> _generator.Generator:
@@ -217,6 +240,9 @@ def _resolve(device: Backend | Device | str | None) -> Backend:
     if isinstance(device, Backend):
         return device
     if isinstance(device, (str, Device)):
+        own = device.backend if isinstance(device, Device) else None
+        if own is not None:
+            return own
         name = str(device)
         return _shared_backend(_choose()[0] if name == "auto" else _device.parse_device(name))
     raise DTypeError(

@@ -119,8 +119,8 @@ class NamespaceInfo:
     """The answers of __array_namespace_info__()."""
 
     def capabilities(self) -> dict[str, bool | int]:
-        """Neither boolean indexing nor data-dependent shapes yet; at most 32 dimensions."""
-        return {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 32}
+        """Masks as indices, shapes that depend on data (they synchronise), 32 dimensions."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
 
     def default_device(self) -> Device:
         """Where arrays are made if no backend is current and STATOR_DEVICE is not set: the first GPU, else the CPU."""

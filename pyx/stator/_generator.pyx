@@ -13,6 +13,7 @@ from stator._backend cimport Backend, enter, resolve
 from stator._convert cimport not_an_array, to_dims, to_int, to_scalar
 from stator._dtype cimport as_dtype
 from stator.cpp cimport random as cpp
+from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
@@ -22,7 +23,7 @@ from stator.cpp.ref cimport Dims
 
 import numpy as np
 
-from stator.errors import AxisError, DTypeError, InvalidValueError
+from stator.errors import AxisError, DTypeError, InvalidValueError, ShapeError
 
 # offset: words already taken of the counter's block; every draw begins a block, so it is 0.
 RngState = namedtuple("RngState", ("seed", "counter", "offset", "device"), module="stator.random")
@@ -108,32 +109,31 @@ cdef Array draw_permutation(Generator generator, object x, object axis):
     return out
 
 
-# Probabilities from an Array (synchronises) or a sequence of numbers.
-cdef int to_probabilities(object p, vector[double]& out, str op) except -1:
+# Probabilities on the device: an Array as it is, numbers checked and copied there.
+cdef Array to_probabilities(Backend backend, object p, int64_t least, str op):
+    cdef Array out
+    cdef vector[double] numbers
+    cdef CppStream stream
+    cdef bytes name = op.encode()
+    cdef const char* text = name
     if isinstance(p, Array):
-        host = (<Array>p).to_numpy()
-        if host.ndim != 1 or host.dtype.kind not in "fiubV":
-            raise DTypeError(f"p of shape {host.shape} and dtype {host.dtype}", op=op, remedy="Give a vector of reals.")
-        values = host.astype(float)
-        if host.dtype.itemsize < 8 and host.dtype.kind in "fV":
-            # Rounded to fewer digits, they sum to 1 as well as those can.
-            total = values.sum()
-            if abs(total - 1) <= {4: 3.5e-4, 2: 3.2e-2}[host.dtype.itemsize]:
-                values = values / total
-        p = values.tolist()
-    elif not isinstance(p, (list, tuple)):
+        return <Array>p
+    if not isinstance(p, (list, tuple)):
         raise not_an_array(p, op)
     for entry in p:
-        out.push_back(entry)
-    return 0
+        numbers.push_back(entry)
+    out = new_array(backend)
+    enter(backend, stream)
+    with nogil:
+        out.c = cpp.probabilities(backend.c, text, numbers, least, stream)
+    return out
 
 
 cdef Array draw_choice(Generator generator, object a, object size, bint replace, object p, object axis):
-    cdef Array source = None, out = new_array(generator.backend)
-    cdef vector[double] weights
-    cdef vector[double]* given = NULL
+    cdef Array source = None, given = None, out = new_array(generator.backend)
+    cdef const CppArray* weights = NULL
     cdef Dims dims
-    cdef int64_t n, at = to_int(axis, "random.choice")
+    cdef int64_t n, d, count = 1, at = to_int(axis, "random.choice")
     cdef cbool again = replace
     cdef CppStream stream
     cdef State* state = generator.state()
@@ -146,30 +146,34 @@ cdef Array draw_choice(Generator generator, object a, object size, bint replace,
         raise not_an_array(a, "random.choice")
     else:
         n = to_int(a, "random.choice")
-    if p is not None:
-        to_probabilities(p, weights, "random.choice")
-        given = &weights
     to_dims(() if size is None else size, dims, "random.choice")
+    if p is not None:
+        if not again:
+            for d in range(dims.size()):
+                count *= dims[d]
+        if isinstance(p, (list, tuple)) and len(p) != n:
+            raise ShapeError(f"{len(p)} probabilities for {n} outcomes", op="random.choice", remedy="Give one each.")
+        given = to_probabilities(generator.backend, p, 0 if again else count, "random.choice")
+        weights = &given.c
     enter(generator.backend, stream)
     with generator.lock:
         with nogil:
-            out.c = cpp.choice(out.backend.c, state[0], dims, n, again, given, stream)
+            out.c = cpp.choice(out.backend.c, state[0], dims, n, again, weights, stream)
     return out if source is None else take_op(source, out, axis, None)
 
 
 cdef Array draw_multinomial(Generator generator, object n, object pvals, object size):
-    cdef Array out = new_array(generator.backend)
-    cdef vector[double] weights
+    cdef Array given, out = new_array(generator.backend)
     cdef Dims dims
     cdef int64_t trials = to_int(n, "random.multinomial")
     cdef CppStream stream
     cdef State* state = generator.state()
-    to_probabilities(pvals, weights, "random.multinomial")
     to_dims(() if size is None else size, dims, "random.multinomial")
+    given = to_probabilities(generator.backend, pvals, 0, "random.multinomial")
     enter(generator.backend, stream)
     with generator.lock:
         with nogil:
-            out.c = cpp.multinomial(out.backend.c, state[0], dims, trials, weights, stream)
+            out.c = cpp.multinomial(out.backend.c, state[0], dims, trials, given.c, stream)
     return out
 
 
@@ -290,12 +294,16 @@ cdef class Generator:
 
     def choice(self, a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True,
                p: Sequence[float] | Array | None = None, *, axis: int = 0) -> Array:
-        """Random numbers below a, or entries of the array a. With p, their probabilities, it synchronises."""
+        """Random numbers below a, or entries of the array a. p: their probabilities.
+
+        An array p stays on the device and is checked there: what is wrong with it is raised by the next call that
+        synchronises, at once where the backend checks indices eagerly. A sequence is checked at once.
+        """
         return draw_choice(self, a, size, replace, p, axis)
 
     def multinomial(self, n: int, pvals: Sequence[float] | Array,
                     size: int | Sequence[int] | None = None) -> Array:
-        """How often each outcome came in n trials: the last axis holds the outcomes, int64. Synchronises."""
+        """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p."""
         return draw_multinomial(self, n, pvals, size)
 
 
@@ -367,13 +375,17 @@ def permutation(x: int | Array, /, *, axis: int = 0, device: DeviceLike = None) 
 
 def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True,
            p: Sequence[float] | Array | None = None, *, axis: int = 0, device: DeviceLike = None) -> Array:
-    """Random numbers below a, or entries of the array a. With p, their probabilities, it synchronises."""
+    """Random numbers below a, or entries of the array a. p: their probabilities.
+
+    An array p stays on the device and is checked there: what is wrong with it is raised by the next call that
+    synchronises, at once where the backend checks indices eagerly. A sequence is checked at once.
+    """
     return draw_choice(of((<Array>a).backend if isinstance(a, Array) else device), a, size, replace, p, axis)
 
 
 def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = None, *,
                 device: DeviceLike = None) -> Array:
-    """How often each outcome came in n trials: the last axis holds the outcomes, int64. Synchronises."""
+    """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p."""
     return draw_multinomial(of((<Array>pvals).backend if isinstance(pvals, Array) else device), n, pvals, size)
 
 

@@ -38,7 +38,8 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
     """x[.., indices[.., k, ..], ..] = values[.., k, ..] in place, as numpy.put_along_axis. stator.scatter copies.
 
     Values broadcast to the shape of the indices. A write outside is dropped, and OutOfRangeError is raised at the next
-    synchronising call. Of several writes to one element the last stays on cpu; on cuda any one of them.
+    synchronising call. Of several writes to one element the last stays on cpu; on cuda any one of them, or
+    the last where the backend is deterministic, by two launches more.
     """
     cdef Array target = as_array(x, "put_along_axis"), index = as_array(indices, "put_along_axis")
     cdef vector[Operand] operand

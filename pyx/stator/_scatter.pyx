@@ -4,7 +4,7 @@
 
 Results are new arrays of x's dtype. -n..n-1 is valid; a write outside is dropped, and OutOfRangeError is raised at the
 next synchronising call. deterministic=True gives equal bits run to run (None: the backend's setting); otherwise cuda
-adds in any order. cpu is always in order.
+adds in any order, and keeps any of several values set at one element. cpu is always in order.
 """
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
@@ -38,7 +38,7 @@ def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduc
     """A copy of x with src put at out[.., index[.., k, ..], ..] along one axis; src broadcasts to index's shape.
 
     reduce: "set", or "add", "mul", "min", "max" with what is there. Of several values set at one element the last stays
-    on cpu; on cuda any one of them.
+    on cpu; on cuda any one of them, or with deterministic=True the last, by two launches more.
     """
     cdef Array target = as_array(x, "scatter"), at = as_array(index, "scatter")
     cdef Array out = new_array(target.backend)

@@ -47,8 +47,9 @@ void test_get_and_put() {
     // Every row gets the same values from all of its indices, so that the order does not matter.
     Bytes values(dtype, count * inner);
     for (int64_t i = 0; i < values.size(); ++i) write(values, i, double((row_of(i / inner) + i % inner) % 7));
-    const Bytes put = run("index_put", Op::index_put, x,
-                          [&](const abi::Queue& q, Bytes& out) { table.indexed.put(q, space(out, &values, index)); });
+    const Bytes put = run("index_put", Op::index_put, x, [&](const abi::Queue& q, Bytes& out) {
+      table.indexed.put(q, space(out, &values, index), nullptr);
+    });
     expect("index_put", put, [&](int64_t i) { return double((i / inner + i % inner) % 7); }, 0);
   }
   write(index, 13, double(rows));
@@ -58,6 +59,42 @@ void test_get_and_put() {
   check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == rows,
         "index_get: the error slot");
   check(real(out, 13 * inner) == 0, "index_get: 0 outside");
+}
+
+// Every index stands 14 times: with claims the last value stays, whatever the order of blocks and threads.
+void test_put_last() {
+  Bytes index = indices();
+  for (DType dtype : {DType::int8, DType::float32, DType::complex128}) {
+    Bytes values(dtype, count * inner);
+    for (int64_t i = 0; i < values.size(); ++i) write(values, i, double(i / inner % 97 + i % inner));
+    const abi::Indexed p = space(values, &values, index);
+    check(table.indexed.claims(p) == rows * inner, "index_put_last: claims", table.indexed.claims(p));
+    for (uint64_t seed : {0, 1, 2}) {
+      table.set_block_seed(seed);
+      Bytes out(dtype, rows * inner);
+      std::vector<uint64_t> claims(rows * inner, 12345);
+      Recorder device;
+      table.indexed.put(device.queue(Op::index_put), space(out, &values, index), claims.data());
+      check(device.launches == 3, "index_put_last: launches", device.launches);
+      const auto last = [](int64_t row) {
+        int64_t k = count - 1;
+        while (row_of(k) != row) --k;
+        return k;
+      };
+      expect("index_put_last", out, [&](int64_t i) { return double(last(i / inner) % 97 + i % inner); }, 0);
+    }
+    table.set_block_seed(0);
+  }
+  Bytes x(DType::float32, rows * inner);
+  abi::Indexed number = space(x, nullptr, index);
+  check(table.indexed.claims(number) == 0, "index_put_last: a number needs no claims");
+  write(index, 13, double(rows));
+  Bytes values(DType::float32, count * inner);
+  std::vector<uint64_t> claims(rows * inner);
+  Recorder device;
+  table.indexed.put(device.queue(Op::index_put), space(x, &values, index), claims.data());
+  check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == rows,
+        "index_put_last: the error slot");
 }
 
 void test_accumulate() {
@@ -188,6 +225,6 @@ void test_distance() {
 }  // namespace
 
 int main() {
-  for (auto* test : {test_get_and_put, test_accumulate, test_compaction, test_distance}) test();
+  for (auto* test : {test_get_and_put, test_put_last, test_accumulate, test_compaction, test_distance}) test();
   return finish();
 }

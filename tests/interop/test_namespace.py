@@ -1,6 +1,9 @@
 """The namespace is the array API's, extensions included; libraries written for it run on stator's arrays."""
 
+import copy
+import gc
 import os
+import pickle
 import subprocess
 import sys
 
@@ -64,6 +67,52 @@ def test_result_type_of_numbers_alone_is_refused():
         stator.result_type(1, 2.0)
 
 
+CREATED = {
+    "asarray": lambda d: stator.asarray([1.0, 2.0], device=d),
+    "zeros": lambda d: stator.zeros((2,), device=d),
+    "full": lambda d: stator.full((2,), 3, device=d),
+    "arange": lambda d: stator.arange(2, device=d),
+    "linspace": lambda d: stator.linspace(0, 1, 2, device=d),
+    "eye": lambda d: stator.eye(2, device=d),
+    "ones_like": lambda d: stator.ones_like(stator.zeros((2,), device="cpu"), device=d),
+    "astype": lambda d: stator.astype(stator.zeros((2,), device="cpu"), "int32", device=d),
+    "to_device": lambda d: stator.zeros((2,), device="cpu").to_device(d),
+    "fftfreq": lambda d: stator.fft.fftfreq(4, device=d),
+    "uniform": lambda d: stator.random.uniform(size=2, device=d),
+}
+
+
+@pytest.mark.parametrize("name", CREATED)
+def test_arrays_made_on_the_device_of_an_array_are_of_its_backend(be, name):
+    with stator.Backend(be.device) as other:  # which is neither the current nor the shared one
+        x = other.zeros((2,))
+        assert CREATED[name](x.device).backend is other
+        assert x.to_device(x.device) is x
+
+
+def test_a_device_is_a_value_that_knows_its_backend(be):
+    with stator.Backend(be.device) as other:
+        a, b = be.device, other.device
+        assert a == b == str(be.device) and hash(a) == hash(b) == hash(str(be.device))
+        assert str(a) == ("cpu" if be.device.type == "cpu" else "cuda:0")
+        assert a.backend is be and b.backend is other and copy.deepcopy(b).backend is other
+        assert be.zeros((2,)).device in {b, "elsewhere"}
+        plain = pickle.loads(pickle.dumps(b))
+        assert plain == b and plain.backend is None
+        shared = stator.zeros((2,), device=plain).backend
+        assert shared is not be and shared is not other
+        assert shared is stator.zeros((2,), device=str(b)).backend
+    assert b.backend is None
+    assert stator.zeros((2,), device=b).backend is shared
+
+
+def test_a_device_keeps_no_backend_alive(be):
+    device = stator.Backend(be.device).device
+    gc.collect()
+    assert device.backend is None
+    assert stator.zeros((1,), device=device).device == device
+
+
 def test_scikit_learn_runs_on_our_arrays(be):
     sklearn = pytest.importorskip("sklearn")
     from sklearn.decomposition import PCA
@@ -77,8 +126,7 @@ def test_scikit_learn_runs_on_our_arrays(be):
     rng = np.random.default_rng(0)
     host = rng.normal(size=(200, 8))
     target = (host[:, 0] + 0.1 * rng.normal(size=200) > 0).astype(np.int64)
-    device = str(be.device)  # the shared backend: scikit-learn makes further arrays on x.device, which names it
-    x, y = stator.asarray(host, device=device), stator.asarray(target, device=device)
+    x, y = be.asarray(host), be.asarray(target)  # further arrays, made on x.device, are of this backend too
     runs = {
         "PCA": lambda x, y: abs(PCA(3, svd_solver="full").fit_transform(x)),
         "PCA by eigenvalues": lambda x, y: abs(PCA(3, svd_solver="covariance_eigh").fit_transform(x)),
@@ -93,6 +141,7 @@ def test_scikit_learn_runs_on_our_arrays(be):
         with sklearn.config_context(array_api_dispatch=True):
             got = run(x, y)
         assert isinstance(got, stator.Array), name
+        assert got.backend is be, name
         np.testing.assert_allclose(got.to_numpy(), run(host, target), rtol=1e-6, atol=1e-9, err_msg=name)
 
 
@@ -123,6 +172,7 @@ def test_scipy_runs_on_our_arrays(be):
     for name, run in runs.items():
         got = run(be.asarray(host))
         assert isinstance(got, stator.Array), name
+        assert got.backend is be, name
         np.testing.assert_allclose(got.to_numpy(), run(host), rtol=1e-7, atol=1e-9, err_msg=name)
 
 

@@ -181,7 +181,8 @@ def adam_step(p, g, m, v, step, lr, beta1, beta2, eps, weight_decay, decoupled, 
 def philox4x32_10(key: int, counter: np.ndarray, upper: int = 0) -> np.ndarray:
     """Philox4x32-10 (Salmon et al., SC 2011) of 64-bit counters and a common upper half: (n, 4) words."""
     mask = np.uint64(0xFFFFFFFF)
-    c = [counter & mask, counter >> np.uint64(32), np.full_like(counter, upper), np.zeros_like(counter)]
+    high = np.full_like(counter, upper)
+    c = [counter & mask, counter >> np.uint64(32), high & mask, high >> np.uint64(32)]
     k0, k1 = key & 0xFFFFFFFF, key >> 32
     for _ in range(10):
         p0, p1 = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]

@@ -1,11 +1,11 @@
 // Philox4x32-10 draws. The state is a value: (seed, counter of the next block). Equal bits on both columns whatever the
-// launch shape; what draws takes normal, exponential, gamma or Poisson numbers goes through logarithms, whose last bit
-// may differ between columns. Every function advances the state by the blocks that it used. Asynchronous but where
-// said.
+// launch shape: logarithms and exponentials are the draws' own. Every function advances the state by the blocks that it
+// used. Asynchronous.
 #pragma once
 
 #include <stator/array.hpp>
 
+#include <string_view>
 #include <vector>
 
 namespace stator::random {
@@ -39,14 +39,17 @@ STATOR_API Array bernoulli(const Backend&, State&, const Dims& shape, double p, 
 STATOR_API Array permutation(const Backend&, State&, int64_t n, int64_t count, const Stream& = {});
 // x's rows along the axis in random order: two launches.
 STATOR_API Array permutation(const Array& x, State&, int64_t axis = 0, const Stream& = {});
-// Indices below n, int64. With `p`, n probabilities: read on the host, so copied to the device before the call returns;
-// without replacement the whole draw is made there. ValueError for p negative, not summing to 1, or with fewer that are
-// not 0 than asked for.
+// A vector on the device, checked on the host: ValueError, in the name of `op`, for numbers below 0, infinite or NaN,
+// for a sum that is not 1, and for fewer than `least` that are not 0.
+STATOR_API Array probabilities(const Backend&, std::string_view op, const std::vector<double>& p, int64_t least = 0,
+                               const Stream& = {});
+// Indices below n, int64. With `p`, n probabilities of a real dtype on the device: they are checked there, and what
+// `probabilities` would refuse is raised as ValueError by the next synchronising call (at once with eager indices); two
+// launches, three and more without replacement. Probabilities below 2^-62 count as 0 in draws with replacement.
 STATOR_API Array choice(const Backend&, State&, const Dims& shape, int64_t n, bool replace = true,
-                        const std::vector<double>* p = nullptr, const Stream& = {});
-// How often each of p.size() outcomes came in n trials: shape (*shape, p.size()), int64. p as in choice. One launch.
-STATOR_API Array multinomial(const Backend&, State&, const Dims& shape, int64_t n, const std::vector<double>& p,
-                             const Stream& = {});
+                        const Array* p = nullptr, const Stream& = {});
+// How often each of p.size() outcomes came in n trials: shape (*shape, p.size()), int64. p as in choice. Two launches.
+STATOR_API Array multinomial(const Backend&, State&, const Dims& shape, int64_t n, const Array& p, const Stream& = {});
 
 // Generators of their own, independent of each other and of this one, which goes on `count` blocks further.
 STATOR_API std::vector<State> spawn(const Backend&, State&, int64_t count);

@@ -1,6 +1,7 @@
 // Writing and adding up through indices. Indices as in indexing.hpp. Results are new arrays in x's dtype; narrow
 // integers and half types are accumulated in 32 bits and rounded once. Asynchronous. deterministic: equal bits run to
-// run (none: the backend's setting); without it cuda adds atomically, in any order. cpu is always in order.
+// run (none: the backend's setting); without it cuda adds atomically and
+// keeps any of several values set at one element, with it the last (two launches more). cpu is always in order.
 #pragma once
 
 #include <stator/array.hpp>

@@ -1,6 +1,7 @@
 # stator/random.hpp
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
+from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array, Scalar
@@ -24,9 +25,11 @@ cdef extern from "stator/random.hpp" namespace "stator::random" nogil:
     Array bernoulli(const Backend&, State&, const Dims&, double, DType, const Stream&) except +translate_exception
     Array permutation(const Backend&, State&, int64_t, int64_t, const Stream&) except +translate_exception
     Array permutation(const Array&, State&, int64_t, const Stream&) except +translate_exception
-    Array choice(const Backend&, State&, const Dims&, int64_t, cbool, const vector[double]*,
+    Array probabilities(const Backend&, string_view, const vector[double]&, int64_t,
+                        const Stream&) except +translate_exception
+    Array choice(const Backend&, State&, const Dims&, int64_t, cbool, const Array*,
                  const Stream&) except +translate_exception
-    Array multinomial(const Backend&, State&, const Dims&, int64_t, const vector[double]&,
+    Array multinomial(const Backend&, State&, const Dims&, int64_t, const Array&,
                       const Stream&) except +translate_exception
     vector[State] spawn(const Backend&, State&, int64_t) except +translate_exception
 

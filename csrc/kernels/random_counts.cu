@@ -1,0 +1,99 @@
+// How often each outcome came: binomials, one after the other.
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "kernels/random_fill.cuh"
+#include "kernels/random_math.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct CountsTuning {
+  static constexpr int block = 256;
+  static constexpr int experiments = by_column<256, 64>::value;
+};
+
+// log(k!), for whole k: Stirling's series, shifted up where it is short.
+STATOR_FN double log_factorial(double k) {
+  double x = k + 1, shifted = 1;
+  for (; x < 10; x += 1) shifted *= x;
+  const double z = 1 / (x * x);
+  const double series = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680)))) / x;
+  return (x - 0.5) * even_log(x) - x + 0.91893853320467274178 + series - even_log(shifted);
+}
+
+// log(1 - p), p up to 1/2: what 1 - p lost is put back (Goldberg: What every computer scientist should know about
+// floating-point arithmetic, ACM Computing Surveys 23, 1991, theorem 4).
+STATOR_FN double log_rest(double p) {
+  const double rest = 1.0 - p, lost = 1.0 - rest;
+  return lost == 0 ? -p : even_log(rest) * (p / lost);
+}
+
+// Binomial numbers of n trials. Means below 10 by summing the distribution function; others by Hoermann's BTRS (The
+// generation of binomial random variates, Journal of Statistical Computation and Simulation 46, 1993).
+STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t counter) {
+  const bool flip = chance > 0.5;
+  const double p = flip ? 1 - chance : chance;
+  double k = 0;
+  if (n * p < 10) {
+    const Philox4 x = philox4x32_10(seed, counter, 0);
+    const double u = unit(x.x[0], x.x[1]), odds = p / (1 - p);
+    double term = even_exp(n * log_rest(p)), sum = term;
+    for (; u >= sum && k < n && k < 200; sum += term) {
+      term *= odds * (n - k) / (k + 1);
+      k += 1;
+    }
+    return flip ? n - k : k;
+  }
+  const double width = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * width, a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double sure = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * width, mode = floor((n + 1) * p);
+  for (uint64_t attempt = 0;; ++attempt) {
+    const Philox4 x = philox4x32_10(seed, counter, attempt);
+    const double u = unit(x.x[0], x.x[1]) - 0.5, v = open_unit(x.x[2], x.x[3]), edge = 0.5 - (u < 0 ? -u : u);
+    k = floor((2 * a / edge + b) * u + n * p + 0.5);
+    if (edge >= 0.07 && v <= sure) break;
+    if (!(edge > 0) || k < 0 || k > n) continue;
+    if (even_log(v * alpha / (a / (edge * edge) + b)) <= log_factorial(mode) + log_factorial(n - mode) -
+                                                             log_factorial(k) - log_factorial(n - k) +
+                                                             (k - mode) * even_log(p / (1 - p)))
+      break;
+  }
+  return flip ? n - k : k;
+}
+
+// Outcome after outcome, each of what the ones before it left.
+template <int Size>
+STATOR_KERNEL void multinomial_kernel(abi::Multinomial p) {
+  const Group<Size> group;
+  const int64_t tile = CountsTuning::experiments, first = group.block() * tile, left = p.experiments - first;
+  const uint64_t total = p.cdf[p.n - 1];
+  group.for_each(left < tile ? left : tile, [=](int64_t i) {
+    int64_t* const counts = p.counts + (first + i) * p.n;
+    const uint64_t counter = p.offset + uint64_t(first + i) * uint64_t(p.n);
+    int64_t rest = total == 0 ? 0 : p.trials;
+    uint64_t before = 0;
+    for (int64_t k = 0; k < p.n; ++k) {
+      const uint64_t weight = p.cdf[k] - before, remaining = total - before;
+      const int64_t count =
+          rest == 0 || weight == 0 ? 0
+          : weight == remaining
+              ? rest
+              : int64_t(binomial(double(rest), double(weight) / double(remaining), p.seed, counter + uint64_t(k)));
+      counts[k] = count;
+      rest -= count;
+      before = p.cdf[k];
+    }
+  });
+}
+
+void multinomial(const abi::Queue& q, const abi::Multinomial& p) {
+  using Tune = CountsTuning;
+  launch(q, "multinomial", multinomial_kernel<Tune::block>, {ceil_div(p.experiments, Tune::experiments), Tune::block},
+         p);
+}
+
+}  // namespace
+
+void fill_counts(kernels::RandomTable& table) { table.multinomial = multinomial; }
+
+}  // namespace stator::STATOR_COLUMN

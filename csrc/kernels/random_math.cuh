@@ -1,0 +1,50 @@
+// log and exp of the draws: additions, multiplications, divisions and bits alone, no column's own function and no fused
+// multiplication, so that numbers which are accepted or rejected by them are the same bits on every column. Reduction
+// and coefficients are those of FreeBSD's msun (log) and Cody and Waite (exp): below 1 ULP and 2 ULP. Branch-free.
+#pragma once
+
+#include "device/column.cuh"
+
+#include <bit>
+
+namespace stator::STATOR_COLUMN {
+
+inline constexpr double even_ln2_hi = 0x1.62e42feep-1, even_ln2_lo = 0x1.a39ef35793c76p-33;
+
+// log(x), x positive and normal.
+STATOR_FN double even_log(double x) {
+  constexpr uint64_t root_half = 0x3fe6a09e667f3bcdu, mantissa = (uint64_t(1) << 52) - 1;
+  // The exponent becomes the low bits of a number: vectors of 64-bit integers convert only with AVX-512.
+  const uint64_t field = std::bit_cast<uint64_t>(x) - (root_half - (uint64_t(1024) << 52));
+  const double k = std::bit_cast<double>((field >> 52) | std::bit_cast<uint64_t>(0x1p52)) - (0x1p52 + 1024);
+  const double f = std::bit_cast<double>((field & mantissa) + root_half) - 1.0;
+  const double s = f / (2.0 + f), z = s * s, w = z * z;
+  const double odd = 6.666666666666735130e-01 +
+                     w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01));
+  const double even = 3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01);
+  const double square = 0.5 * f * f, tail = s * (square + z * (odd + z * even));
+  return k * even_ln2_hi + (f - (square - (k * even_ln2_lo + tail)));
+}
+
+// exp(x), x at most 700; 0 far below the least number.
+STATOR_FN double even_exp(double x) {
+  x = x < -1400.0 ? -1400.0 : x;
+  const double shifted = x * 1.4426950408889634074 + 0x1.8p52, n = shifted - 0x1.8p52;
+  const double r = (x - n * even_ln2_hi) - n * even_ln2_lo, z = r * r;
+  const double even =
+      0.5 + z * (0.041666666666620638584 +
+                 z * (0.0013888888918939167785 + z * (0.000024801518641395993583 + z * 2.76213386691429238e-7)));
+  const double odd =
+      0.16666666666666667534 +
+      z * (0.0083333333333297934996 +
+           z * (0.00019841269864380513295 + z * (2.7557266418612303703e-6 + z * 2.5101346928350340198e-8)));
+  const double p = 1.0 + (r + z * (even + r * odd));
+  // Two halves of 2^n, each a normal number.
+  const double half = (n * 0.5 + 0x1.8p52) - 0x1.8p52;
+  const auto power = [](double m) {
+    return std::bit_cast<double>((std::bit_cast<uint64_t>(m + 0x1.8p52) + 1023) << 52);
+  };
+  return p * power(half) * power(n - half);
+}
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,134 @@
+// choice and multinomial: what is drawn by probabilities, which stay on the device.
+#include "core/op_call.hpp"
+#include "ops/indexed_plan.hpp"
+#include "ops/order_keys.hpp"
+
+#include <stator/creation.hpp>
+#include <stator/random.hpp>
+
+#include <cmath>
+#include <string>
+
+namespace stator::random {
+namespace {
+
+int64_t blocks_of(int64_t draws, int64_t each) { return draws == 0 ? 0 : (draws - 1) / each + 1; }
+
+Array in_shape(const Array& flat, const Dims& shape) {
+  return Array(flat.buffer(), flat.dtype(), shape, contiguous_strides(shape), flat.offset());
+}
+
+// How far probabilities of a dtype may sum from 1: those of few digits are rounded.
+double tolerance_of(DType dtype) {
+  return dtype == DType::float32 ? 3.5e-4 : itemsize(dtype) == 2 && in(dtype, dtypes::floats) ? 3.2e-2 : 1.5e-8;
+}
+
+void check_vector(const OpCall& call, const Array& p) {
+  const std::string op(call.name());
+  require_backend(call, p);
+  if (!in(p.dtype(), dtypes::reals | dtypes::boolean))
+    throw DTypeError(op, "probabilities of dtype " + std::string(name(p.dtype())), "give real numbers");
+  if (p.ndim() != 1) throw ShapeError(op, "probabilities of shape " + str(p.shape()), "give a vector");
+}
+
+// The distribution function of p, which has an element: one launch.
+uint64_t* weigh(OpCall& call, const Array& p, int64_t least) {
+  const int64_t n = p.size();
+  uint64_t* const cdf = static_cast<uint64_t*>(call.scratch(size_t(n) * sizeof(uint64_t)));
+  call.reads(p);
+  call.kernels().random.weigh(call.queue(),
+                              {p.data_ptr(), p.dtype(), n, p.strides()[0], least, tolerance_of(p.dtype()), cdf});
+  return cdf;
+}
+
+// k indices without replacement: the first of a race.
+Array race(OpCall& call, State& state, const Array& p, int64_t k) {
+  const int64_t n = p.size();
+  const Array keys = call.empty(Dims{n}, DType::float64), winners = call.empty(Dims{k}, DType::int64);
+  call.writes(keys);
+  call.kernels().random.race(call.queue(), {p.data_ptr(), p.dtype(), n, p.strides()[0],
+                                            static_cast<double*>(keys.data_ptr()), state.seed, state.counter});
+  launch_sort(call, keys, 0, false, {0, k}, nullptr, &winners);
+  state.counter += uint64_t(blocks_of(n, 2));
+  return winners;
+}
+
+}  // namespace
+
+Array probabilities(const Backend& backend, std::string_view op, const std::vector<double>& p, int64_t least,
+                    const Stream& stream) {
+  double sum = 0, lost = 0;  // Neumaier's sum
+  int64_t positive = 0;
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (!(p[i] >= 0) || !std::isfinite(p[i]))
+      throw ValueError(std::string(op), "p[" + std::to_string(i) + "] is " + std::to_string(p[i]),
+                       "probabilities are from 0 to 1");
+    const double next = sum + p[i];
+    lost += std::abs(sum) >= p[i] ? (sum - next) + p[i] : (p[i] - next) + sum;
+    sum = next;
+    positive += p[i] > 0;
+  }
+  if (!(std::abs(sum + lost - 1) <= tolerance_of(DType::float64)))
+    throw ValueError(std::string(op), "probabilities sum to " + std::to_string(sum + lost),
+                     "divide them by their sum, in float64");
+  if (positive < least)
+    throw ValueError(std::string(op),
+                     std::to_string(positive) + " probabilities are not 0, " + std::to_string(least) + " are drawn",
+                     "draw with replacement, or fewer");
+  return from_host(backend, p.data(), DType::float64, Dims{int64_t(p.size())}, Dims{1}, false, stream);
+}
+
+Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n, bool replace, const Array* p,
+             const Stream& stream) {
+  OpCall call(Op::choice, backend, stream);
+  const std::string op(call.name());
+  const int64_t size = checked_size(op, shape, 8);
+  if (p) check_vector(call, *p);
+  if (p && p->size() != n)
+    throw ShapeError(op, std::to_string(p->size()) + " probabilities for " + std::to_string(n) + " outcomes",
+                     "give one each");
+  if (n < 0 || (n == 0 && size > 0)) throw ValueError(op, "nothing to choose from", "pass at least one outcome");
+  if (!replace && size > n)
+    throw ValueError(op, std::to_string(size) + " of " + std::to_string(n) + " without replacement",
+                     "draw fewer, or with replacement");
+  if (!p && !replace) return in_shape(permutation(backend, state, n, size, stream), shape);
+  if (!p && size > 0) return integers(backend, state, shape, Scalar(int64_t(0)), Scalar(n - 1), DType::int64, stream);
+  if (size == 0) return call.empty(shape, DType::int64);
+  const uint64_t* const cdf = weigh(call, *p, replace ? 0 : size);
+  if (!replace) {
+    const Array winners = race(call, state, *p, size);
+    call.finish_indices();
+    return in_shape(winners, shape);
+  }
+  const Array result = call.empty(shape, DType::int64);
+  call.writes(result);
+  call.kernels().random.categorical(
+      call.queue(), {cdf, static_cast<int64_t*>(result.data_ptr()), n, size, state.seed, state.counter});
+  state.counter += uint64_t(blocks_of(size, 2));
+  call.finish_indices();
+  return result;
+}
+
+Array multinomial(const Backend& backend, State& state, const Dims& shape, int64_t n, const Array& p,
+                  const Stream& stream) {
+  OpCall call(Op::multinomial, backend, stream);
+  const std::string op(call.name());
+  if (n < 0) throw ValueError(op, "n=" + std::to_string(n), "a number of trials is not negative");
+  check_vector(call, p);
+  const int64_t outcomes = p.size();
+  if (outcomes == 0) throw ValueError(op, "no probabilities, which sum to 0", "give one an outcome");
+  Dims wide = shape;
+  wide.push_back(outcomes);
+  checked_size(op, wide, 8);
+  const Array result = call.empty(wide, DType::int64);
+  if (result.size() == 0) return result;
+  const uint64_t* const cdf = weigh(call, p, 0);
+  call.writes(result);
+  call.kernels().random.multinomial(call.queue(), {cdf, static_cast<int64_t*>(result.data_ptr()), outcomes, n,
+                                                   result.size() / outcomes, state.seed, state.counter});
+  state.counter += uint64_t(result.size());
+  call.finish_indices();
+  return result;
+}
+
+}  // namespace stator::random
