@@ -10,6 +10,7 @@ import numpy as np
 import stator
 
 from .domains import Interval
+from .float8_cases import CASES as FLOAT8
 from .inputs import Pool
 
 if TYPE_CHECKING:
@@ -146,4 +147,5 @@ CASES: dict[str, tuple[Callable[[Plan, Pool, int], Arrays], Callable[..., Any], 
         L.cross,
         np.cross,
     ),
+    **FLOAT8,
 }

@@ -24,6 +24,7 @@ class OpCall {
   Context& context() const { return *context_; }
   const kernels::Table& kernels() const { return context_->kernels(); }
   StreamBox& stream() const { return *stream_; }
+  Stream on() const { return Stream(Ref<StreamBox>(stream_)); }  // the same as the public functions take it
 
   Array empty(const Dims& shape, DType dtype);  // contiguous, uninitialised
   // `out` after checking shape, same-kind cast and partial overlap with the inputs (the very same view is allowed);

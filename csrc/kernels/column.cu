@@ -25,6 +25,7 @@ void fill(kernels::FftTable&);
 void fill(kernels::IndexedTable&);
 void fill(kernels::CompactTable&);
 void fill(kernels::DistanceTable&);
+void fill(kernels::ProductsTable&);
 
 namespace {
 kernels::Table make_table() {
@@ -45,6 +46,7 @@ kernels::Table make_table() {
   fill(t.indexed);
   fill(t.compact);
   fill(t.distance);
+  fill(t.products);
   t.set_block_seed = block_seed_setter();
   return t;
 }

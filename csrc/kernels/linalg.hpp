@@ -118,13 +118,6 @@ struct Poison {
   void* data[3];
 };
 
-// out [count, m, n] int32 = a b of int8, a (m, k) and b (k, n).
-struct Int8Product {
-  int64_t count, m, n, k;
-  Matrices a, b;
-  void* out;
-};
-
 }  // namespace stator::abi
 
 namespace stator::kernels {
@@ -150,7 +143,6 @@ struct LinalgTable {
   void (*expm_terms)(const abi::Queue&, const abi::ExpmTerms&);
   void (*expm_fraction)(const abi::Queue&, const abi::ExpmFraction&);
   void (*expm_keep)(const abi::Queue&, const abi::ExpmKeep&);
-  void (*matmul_int8)(const abi::Queue&, const abi::Int8Product&);
 };
 
 }  // namespace stator::kernels

@@ -193,7 +193,6 @@ void fill(kernels::LinalgTable& table) {
   fill_linalg_cholesky(table);
   fill_linalg_qr(table);
   fill_linalg_eigh(table);
-  fill_matmul_int8(table);
   fill_linalg_spectrum(table);
   fill_linalg_cross(table);
   fill_linalg_expm(table);

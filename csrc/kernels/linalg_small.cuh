@@ -171,7 +171,6 @@ void fill_linalg_lu(kernels::LinalgTable& table);
 void fill_linalg_cholesky(kernels::LinalgTable& table);
 void fill_linalg_qr(kernels::LinalgTable& table);
 void fill_linalg_eigh(kernels::LinalgTable& table);
-void fill_matmul_int8(kernels::LinalgTable& table);
 void fill_linalg_spectrum(kernels::LinalgTable& table);
 void fill_linalg_cross(kernels::LinalgTable& table);
 void fill_linalg_expm(kernels::LinalgTable& table);

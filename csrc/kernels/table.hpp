@@ -12,6 +12,7 @@
 #include "kernels/movement.hpp"
 #include "kernels/nn.hpp"
 #include "kernels/order.hpp"
+#include "kernels/products.hpp"
 #include "kernels/random.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/scan.hpp"
@@ -37,6 +38,7 @@ struct Table {
   IndexedTable indexed;
   CompactTable compact;
   DistanceTable distance;
+  ProductsTable products;
   void (*set_block_seed)(uint64_t seed);  // faithful column; null elsewhere
 };
 

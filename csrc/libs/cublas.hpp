@@ -17,10 +17,21 @@ using StreamHandle = ::CUstream_st*;
 using Status = int;  // cublasStatus_t; the enumerations below are int-sized in the library's interface
 inline constexpr Status success = 0;
 
-enum class DataType : int { r_32f = 0, r_64f = 1, r_16f = 2, c_32f = 4, c_64f = 5, r_16bf = 14 };  // cudaDataType
-enum class ComputeType : int { f32 = 68, f64 = 70, f32_fast_tf32 = 77 };  // cublasComputeType_t
-enum class Operation : int { none = 0, transpose = 1 };                   // cublasOperation_t
-enum class Algorithm : int { standard = -1 };                             // cublasGemmAlgo_t
+enum class DataType : int {  // cudaDataType
+  r_32f = 0,
+  r_64f = 1,
+  r_16f = 2,
+  r_8i = 3,
+  c_32f = 4,
+  c_64f = 5,
+  r_32i = 10,
+  r_16bf = 14,
+  r_8f_e4m3 = 28,
+  r_8f_e5m2 = 29,
+};
+enum class ComputeType : int { f32 = 68, f64 = 70, i32 = 72, f32_fast_tf32 = 77 };  // cublasComputeType_t
+enum class Operation : int { none = 0, transpose = 1 };                             // cublasOperation_t
+enum class Algorithm : int { standard = -1 };                                       // cublasGemmAlgo_t
 // cublasMath_t: split-k sums of halves stay in float32.
 enum class Math : int { disallow_reduced_precision_reduction = 16 };
 

@@ -14,18 +14,15 @@ namespace {
 using namespace cufft;
 
 const Api& api(std::string_view op) {
-  static const Api table = [&] {
-    Api a{};
-    require(a.create, Library::cufft, "cufftCreate", op);
-    require(a.destroy, Library::cufft, "cufftDestroy", op);
-    require(a.set_auto_allocation, Library::cufft, "cufftSetAutoAllocation", op);
-    require(a.make_plan_many, Library::cufft, "cufftXtMakePlanMany", op);
-    require(a.set_stream, Library::cufft, "cufftSetStream", op);
-    require(a.set_work_area, Library::cufft, "cufftSetWorkArea", op);
-    require(a.execute, Library::cufft, "cufftXtExec", op);
-    return a;
-  }();
-  return table;
+  return calls_of<Api>(Library::cufft, op, [](Api& a, const Lookup& find) {
+    find(a.create, "cufftCreate");
+    find(a.destroy, "cufftDestroy");
+    find(a.set_auto_allocation, "cufftSetAutoAllocation");
+    find(a.make_plan_many, "cufftXtMakePlanMany");
+    find(a.set_stream, "cufftSetStream");
+    find(a.set_work_area, "cufftSetWorkArea");
+    find(a.execute, "cufftXtExec");
+  });
 }
 
 const char* describe(int status) {

@@ -187,6 +187,10 @@ bool shared_with_process(Library library) {
   return s.shared[static_cast<int>(library)];
 }
 
+void* find_symbol(Library library, const char* symbol, std::string_view op) {
+  return lookup(handle_of(library, op), symbol);
+}
+
 void* require_symbol(Library library, const char* symbol, std::string_view op) {
   void* handle = handle_of(library, op);
   if (void* address = lookup(handle, symbol)) return address;

@@ -17,9 +17,38 @@ void* require_symbol(Library library, const char* symbol, std::string_view op);
 // True when something else in the process had loaded the library before stator opened it: its settings are not ours.
 bool shared_with_process(Library library);
 
+// The same; null where the library has no such symbol.
+void* find_symbol(Library library, const char* symbol, std::string_view op);
+
 template <class Function>
 void require(Function*& slot, Library library, const char* symbol, std::string_view op) {
   slot = reinterpret_cast<Function*>(require_symbol(library, symbol, op));
+}
+
+// Fills the slots of a table of calls.
+struct Lookup {
+  Library library;
+  std::string_view op;
+  template <class Function>
+  void operator()(Function*& slot, const char* symbol) const {
+    require(slot, library, symbol, op);
+  }
+  template <class Function>
+  void optional(Function*& slot, const char* symbol) const {
+    slot = reinterpret_cast<Function*>(find_symbol(library, symbol, op));
+  }
+};
+
+// The table of a library's calls that `fill` names: opened and looked up by the first call that gets through, a failed
+// attempt is tried again by the next. One library a Table.
+template <class Table>
+const Table& calls_of(Library library, std::string_view op, void (*fill)(Table&, const Lookup&)) {
+  static const Table table = [&] {
+    Table found{};
+    fill(found, Lookup{library, op});
+    return found;
+  }();
+  return table;
 }
 
 }  // namespace stator::libs

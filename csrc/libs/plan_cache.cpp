@@ -1,50 +1,49 @@
 #include "libs/plan_cache.hpp"
 
 #include <stator/fft.hpp>
+#include <stator/linalg.hpp>
 
-#include <atomic>
 #include <cstring>
-#include <vector>
 
 namespace stator::libs {
 
-// All caches of the process, for the figures. Never destroyed: a backend may outlive static objects.
-struct PlanCaches {
-  std::mutex mutex;
-  std::vector<PlanCache*> all;
-  std::atomic<uint64_t> hits{0}, misses{0}, evictions{0};
-  std::atomic<size_t> limit{fft::default_cache_limit};
+// Never destroyed: a backend may outlive static objects.
+PlanCaches& PlanCaches::fft() {
+  static PlanCaches* const caches = new PlanCaches(fft::default_cache_limit);
+  return *caches;
+}
+PlanCaches& PlanCaches::matmul() {
+  static PlanCaches* const caches = new PlanCaches(linalg::default_matmul_cache_limit);
+  return *caches;
+}
 
-  static PlanCaches& instance() {
-    static PlanCaches* const caches = new PlanCaches;
-    return *caches;
+PlanCaches::Info PlanCaches::info() {
+  Info info{hits_, misses_, evictions_, 0, 0, limit_};
+  const std::lock_guard lock(mutex_);
+  for (PlanCache* cache : all_) {
+    const std::lock_guard inner(cache->mutex_);
+    info.plans += cache->items_.size();
+    info.bytes += cache->bytes_;
   }
-  fft::CacheInfo info() {
-    fft::CacheInfo info{hits, misses, evictions, 0, 0, limit};
-    const std::lock_guard lock(mutex);
-    for (PlanCache* cache : all) {
-      const std::lock_guard inner(cache->mutex_);
-      info.plans += cache->items_.size();
-      info.bytes += cache->bytes_;
-    }
-    return info;
-  }
-  void trim(size_t bytes) {
-    const std::lock_guard lock(mutex);
-    for (PlanCache* cache : all) cache->trim(bytes);
-  }
-};
+  return info;
+}
+void PlanCaches::trim(size_t limit) {
+  const std::lock_guard lock(mutex_);
+  for (PlanCache* cache : all_) cache->trim(limit);
+}
+void PlanCaches::set_limit(size_t limit) {
+  limit_ = limit;
+  trim(limit);
+}
 
-PlanCache::PlanCache() : generation_(process_generation()) {
-  PlanCaches& caches = PlanCaches::instance();
-  const std::lock_guard lock(caches.mutex);
-  caches.all.push_back(this);
+PlanCache::PlanCache(PlanCaches& kind) : kind_(kind), generation_(process_generation()) {
+  const std::lock_guard lock(kind_.mutex_);
+  kind_.all_.push_back(this);
 }
 
 PlanCache::~PlanCache() {
-  PlanCaches& caches = PlanCaches::instance();
-  const std::lock_guard lock(caches.mutex);
-  std::erase(caches.all, this);
+  const std::lock_guard lock(kind_.mutex_);
+  std::erase(kind_.all_, this);
 }
 
 void PlanCache::trim(size_t limit) noexcept {
@@ -55,21 +54,20 @@ void PlanCache::trim(size_t limit) noexcept {
     places_.erase(items_.back().key);
     bytes_ -= items_.back().entry.bytes;
     dropped.splice(dropped.begin(), items_, std::prev(items_.end()));
-    PlanCaches::instance().evictions.fetch_add(1, std::memory_order_relaxed);
+    kind_.evictions_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
 std::shared_ptr<const void> PlanCache::find(std::string_view key, const std::function<Entry()>& make) {
-  PlanCaches& caches = PlanCaches::instance();
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = places_.find(key); found != places_.end()) {
       items_.splice(items_.begin(), items_, found->second);
-      caches.hits.fetch_add(1, std::memory_order_relaxed);
+      kind_.hits_.fetch_add(1, std::memory_order_relaxed);
       return found->second->entry.plan;
     }
   }
-  caches.misses.fetch_add(1, std::memory_order_relaxed);
+  kind_.misses_.fetch_add(1, std::memory_order_relaxed);
   const Entry made = make();
   {
     const std::lock_guard lock(mutex_);
@@ -77,14 +75,14 @@ std::shared_ptr<const void> PlanCache::find(std::string_view key, const std::fun
     places_.emplace(items_.front().key, items_.begin());
     bytes_ += made.bytes;
   }
-  trim(caches.limit);
+  trim(kind_.limit_);
   return made.plan;
 }
 
 std::shared_ptr<PlanCache> lease_plans(Context& context, StreamBox& stream) {
-  return std::static_pointer_cast<PlanCache>(
-      context.lease("fft plans", stream,
-                    [](Context&, StreamBox&) -> std::shared_ptr<void> { return std::make_shared<PlanCache>(); }));
+  return std::static_pointer_cast<PlanCache>(context.lease(
+      "fft plans", stream,
+      [](Context&, StreamBox&) -> std::shared_ptr<void> { return std::make_shared<PlanCache>(PlanCaches::fft()); }));
 }
 
 DeviceTable::DeviceTable(Context& context, StreamBox& stream, const void* data, size_t bytes, uint16_t op)
@@ -117,11 +115,22 @@ DeviceTable::~DeviceTable() {
 
 namespace stator::fft {
 
-CacheInfo cache_info() { return libs::PlanCaches::instance().info(); }
-void clear_cache() { libs::PlanCaches::instance().trim(0); }
-void set_cache_limit(size_t bytes) {
-  libs::PlanCaches::instance().limit = bytes;
-  libs::PlanCaches::instance().trim(bytes);
+CacheInfo cache_info() {
+  const libs::PlanCaches::Info i = libs::PlanCaches::fft().info();
+  return {i.hits, i.misses, i.evictions, i.plans, i.bytes, i.limit};
 }
+void clear_cache() { libs::PlanCaches::fft().trim(0); }
+void set_cache_limit(size_t bytes) { libs::PlanCaches::fft().set_limit(bytes); }
 
 }  // namespace stator::fft
+
+namespace stator::linalg {
+
+MatmulCacheInfo matmul_cache_info() {
+  const libs::PlanCaches::Info i = libs::PlanCaches::matmul().info();
+  return {i.hits, i.misses, i.evictions, i.plans, i.limit};
+}
+void clear_matmul_cache() { libs::PlanCaches::matmul().trim(0); }
+void set_matmul_cache_limit(size_t plans) { libs::PlanCaches::matmul().set_limit(plans); }
+
+}  // namespace stator::linalg

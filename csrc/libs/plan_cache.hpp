@@ -1,8 +1,10 @@
-// The plans and tables of one stream, least recently used first to go. Thread-safe: other threads clear it.
+// The plans and tables of one stream, least recently used first to go. Thread-safe: other threads clear it. Caches of
+// one kind share a limit and figures.
 #pragma once
 
 #include "core/context.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -11,17 +13,43 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stator::libs {
+
+class PlanCache;
+
+// All caches of one kind in the process.
+class PlanCaches {
+ public:
+  struct Info {
+    uint64_t hits, misses, evictions;  // since the start of the process
+    size_t plans, bytes, limit;        // the limit is for each cache
+  };
+  static PlanCaches& fft();
+  static PlanCaches& matmul();  // counts plans, not bytes
+
+  explicit PlanCaches(size_t limit) : limit_(limit) {}
+  Info info();
+  void trim(size_t limit);
+  void set_limit(size_t limit);
+
+ private:
+  friend class PlanCache;
+  std::mutex mutex_;
+  std::vector<PlanCache*> all_;
+  std::atomic<uint64_t> hits_{0}, misses_{0}, evictions_{0};
+  std::atomic<size_t> limit_;
+};
 
 class PlanCache {
  public:
   struct Entry {
     std::shared_ptr<const void> plan;
-    size_t bytes = 0;  // of device memory, about
+    size_t bytes = 0;  // of device memory, about; 1 where plans are counted
   };
 
-  PlanCache();
+  explicit PlanCache(PlanCaches& kind);
   ~PlanCache();
   PlanCache(const PlanCache&) = delete;
 
@@ -33,13 +61,14 @@ class PlanCache {
   void trim(size_t limit) noexcept;
 
  private:
-  friend struct PlanCaches;
+  friend class PlanCaches;
   struct Item {
     std::string key;
     Entry entry;
   };
   std::shared_ptr<const void> find(std::string_view key, const std::function<Entry()>& make);
 
+  PlanCaches& kind_;
   const uint32_t generation_;  // of the process: a child leaves its parent's plans alone
   std::mutex mutex_;
   std::list<Item> items_;  // newest first
@@ -47,7 +76,7 @@ class PlanCache {
   size_t bytes_ = 0;
 };
 
-// The stream's cache, leased for one enqueue.
+// The stream's cache of transforms, leased for one enqueue.
 std::shared_ptr<PlanCache> lease_plans(Context& context, StreamBox& stream);
 
 // Device memory of a table, filled once, freed in the order of its stream.

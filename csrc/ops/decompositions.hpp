@@ -12,7 +12,7 @@
 namespace stator::decompositions {
 
 // The call's stream as a public one.
-inline Stream stream_of(const OpCall& call) { return Stream(Ref<StreamBox>(&call.stream())); }
+inline Stream stream_of(const OpCall& call) { return call.on(); }
 
 // x as (..., m, n) of a dtype that decompositions take. ShapeError, DTypeError.
 Array operand(const OpCall& call, const Array& x);

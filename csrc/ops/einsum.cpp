@@ -277,7 +277,7 @@ class Einsum {
 Array einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& stream) {
   if (operands.empty()) throw ValueError(std::string(op_info(Op::einsum).call), "no operands", "pass one array a term");
   const OpCall call(Op::einsum, {&operands[0]}, stream);
-  return Einsum(subscripts, operands, Stream(Ref<StreamBox>(&call.stream()))).run();
+  return Einsum(subscripts, operands, call.on()).run();
 }
 
 }  // namespace stator

@@ -164,7 +164,7 @@ Array run(Op op, const Array& x, const Options& options, FftKind kind, bool inve
                      "the input is real: take its real part, or use the complex transform");
   }
   const Request r = check(op, x, options, kind, inverse);
-  const Stream on(Ref<StreamBox>(&call.stream()));
+  const Stream on = call.on();
   const DType dtype = computed(x.dtype());
   const DType complex = real_part(dtype) == DType::float64 ? DType::complex128 : DType::complex64;
   Array source = astype(x, dtype, false, on);

@@ -106,7 +106,7 @@ Array fftconvolve(const Array& a, const Array& b, std::string_view mode,
   }
   if (mode == "valid" && !covers && !covered) refuse(a, b, "one covers the other along every axis for mode=\"valid\"");
 
-  const Stream on(Ref<StreamBox>(&call.stream()));
+  const Stream on = call.on();
   const DType dtype = promote(to_inexact(a.dtype()), to_inexact(b.dtype()));
   const bool real = in(dtype, dtypes::floats);
   Options options{std::vector<int64_t>(), std::vector<int64_t>(), "backward"};

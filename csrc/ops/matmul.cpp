@@ -16,69 +16,17 @@ namespace {
 
 using namespace matmul_plan;
 
-// A vector on the left is a row, on the right a column.
-void as_matrix(Dims& shape, Dims& strides, bool row) {
-  if (shape.size() != 1) return;
-  shape = row ? Dims{1, shape[0]} : Dims{shape[0], 1};
-  strides = row ? Dims{0, strides[0]} : Dims{strides[0], 0};
-}
-
-Dims batch_of(const Dims& shape) { return Dims(std::span<const int64_t>(shape.data(), std::max(0, shape.size() - 2))); }
-
-struct Shapes {
-  Dims result;   // as NumPy has it
-  Dims product;  // with the ones that vectors stand for
-};
-
-Shapes check_shapes(const Array& a, const Array& b) {
-  if (a.ndim() == 0 || b.ndim() == 0) {
-    throw ShapeError("matmul", "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
-                     "both need at least one dimension; multiply() takes scalars");
-  }
-  const bool left_vector = a.ndim() == 1, right_vector = b.ndim() == 1;
-  const int64_t inner = a.shape()[a.ndim() - 1], other = b.shape()[right_vector ? 0 : b.ndim() - 2];
-  if (inner != other) {
-    throw ShapeError("matmul",
-                     "operands of shapes " + str(a.shape()) + " and " + str(b.shape()) + ": " + std::to_string(inner) +
-                         " columns meet " + std::to_string(other) + " rows",
-                     "the last axis of the left operand must equal the last but one of the right");
-  }
-  Shapes shapes;
-  shapes.product = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
-  shapes.result = shapes.product;
-  shapes.product.push_back(left_vector ? 1 : a.shape()[a.ndim() - 2]);
-  shapes.product.push_back(right_vector ? 1 : b.shape()[b.ndim() - 1]);
-  if (!left_vector) shapes.result.push_back(a.shape()[a.ndim() - 2]);
-  if (!right_vector) shapes.result.push_back(b.shape()[b.ndim() - 1]);
-  return shapes;
-}
-
-// The strides of `product` for an array of shape `result`: the ones of vectors get stride 0.
-Dims product_strides(const Dims& strides, bool left_vector, bool right_vector) {
-  Dims out = strides;
-  if (left_vector || right_vector) {
-    const int kept = strides.size() - (left_vector ? 0 : 1) - (right_vector ? 0 : 1);
-    out = Dims(std::span<const int64_t>(strides.data(), kept));
-    out.push_back(left_vector ? 0 : strides[kept]);
-    out.push_back(right_vector ? 0 : strides[strides.size() - 1]);
-  }
-  return out;
-}
-
 // x in the dtype and a layout that BLAS takes: x itself wherever that is possible.
 Array prepare(const Array& x, const Types& types, bool left, const Stream& stream) {
   Array y = x;
   const bool exact = promote(y.dtype(), types.rounded) == types.rounded;
   if (!exact) y = astype(y, types.rounded, false, stream);
   if (y.dtype() != types.operands) y = astype(y, types.operands, false, stream);
-  Dims shape = y.shape(), strides = y.strides();
-  as_matrix(shape, strides, left);
-  const int n = shape.size();
-  return layout_of({shape[n - 2], shape[n - 1], strides[n - 2], strides[n - 1]}) ? y : copy(y, stream);
+  return layout_of(matrix_of(y, left)) ? y : copy(y, stream);
 }
 
 // One library call for each index of all batch dimensions but the longest, which the library steps through.
-void multiply(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
+void call_library(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
   if (!batch.empty()) {
     const auto longest = std::max_element(batch.begin(), batch.end(),
                                           [](const BatchDim& x, const BatchDim& y) { return x.extent < y.extent; });
@@ -111,56 +59,14 @@ void multiply(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
 
 }  // namespace
 
-Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const Stream& stream) {
-  if (a && b && a.dtype() == DType::int8 && b.dtype() == DType::int8) return matmul_int8(a, b, options, stream);
-  return product(a, b, options, {}, stream);
-}
-
-Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum,
-              const Stream& stream) {
-  const bool adds = sum.c != nullptr && sum.beta != 0;
-  OpCall call(Op::matmul, {&a, &b, adds ? sum.c : nullptr}, stream);
-  const Types types = choose_types(a.dtype(), b.dtype(), options);
-  const Shapes shapes = check_shapes(a, b);
-  const Array out = call.output(shapes.result, types.result, options.out);
-  if (out.size() == 0) return out;
-  const Stream on(Ref<StreamBox>(&call.stream()));
-  if (a.shape()[a.ndim() - 1] == 0) {
-    if (adds) {
-      ElementwiseOptions into;
-      into.out = &out;
-      multiply(Operand(broadcast_to(*sum.c, out.shape())), Operand(sum.beta), into, on);
-    } else {
-      assign(out, Operand(0.0), on);
-    }
-    return out;
-  }
-
-  const Array left = prepare(a, types, true, on), right = prepare(b, types, false, on);
-  Dims a_shape = left.shape(), a_strides = left.strides(), b_shape = right.shape(), b_strides = right.strides();
-  as_matrix(a_shape, a_strides, true);
-  as_matrix(b_shape, b_strides, false);
-  const auto plan_into = [&](const Array& target) {
-    return make_plan(a_shape, a_strides, b_shape, b_strides, shapes.product,
-                     product_strides(target.strides(), a.ndim() == 1, b.ndim() == 1));
-  };
-  Plan plan = plan_into(out);
-  const bool direct =
-      out.dtype() == types.product && layout_of(plan.c) && !may_overlap(out, left) && !may_overlap(out, right);
-  const Array target = direct ? out : call.empty(shapes.result, types.product);
-  if (!direct) plan = plan_into(target);
-  if (adds) assign(target, Operand(broadcast_to(*sum.c, target.shape())), on);
-
-  call.reads(left);
-  call.reads(right);
-  call.writes(target);
-  const bool exchanged = plan.exchanged;
+// The library's call for target = left right, but for the batch.
+libs::Gemm gemm_of(const Plan& plan, const Array& left, const Array& right, const Array& target, DType operands) {
   libs::Gemm gemm;
   gemm.m = plan.a.rows;
   gemm.n = plan.b.cols;
   gemm.k = plan.a.cols;
-  gemm.a = (exchanged ? right : left).data_ptr();
-  gemm.b = (exchanged ? left : right).data_ptr();
+  gemm.a = (plan.exchanged ? right : left).data_ptr();
+  gemm.b = (plan.exchanged ? left : right).data_ptr();
   gemm.c = target.data_ptr();
   const Layout la = *layout_of(plan.a), lb = *layout_of(plan.b), lc = *layout_of(plan.c);
   gemm.transpose_a = la.transposed;
@@ -168,15 +74,192 @@ Array product(const Array& a, const Array& b, const MatmulOptions& options, cons
   gemm.lda = la.leading;
   gemm.ldb = lb.leading;
   gemm.ldc = lc.leading;
-  gemm.operands = types.operands;
-  gemm.result = types.product;
-  gemm.alpha = sum.alpha;
-  gemm.beta = adds ? sum.beta : 0;
-  gemm.tf32 = call.context().options().allow_tf32;
-  call.stream().raise_pending(static_cast<uint16_t>(call.op()));
-  multiply(call, gemm, std::move(plan.batch));
-  if (!direct) assign(out, Operand(target), on);
-  return out;
+  gemm.operands = operands;
+  gemm.result = target.dtype();
+  return gemm;
+}
+
+namespace {
+
+// The steps of one product.
+class Product {
+ public:
+  Product(OpCall& call, const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum,
+          const After& after)
+      : call_(call),
+        sum_(sum),
+        after_(after),
+        adds_(sum.c != nullptr && sum.beta != 0),
+        types_(choose_types(a.dtype(), b.dtype(), options)),
+        shapes_(product_shapes(a, b)),
+        on_(call.on()),
+        out_(call.output(shapes_.result, types_.result, options.out)) {}
+
+  Array run(const Array& a, const Array& b) {
+    if (out_.size() > 0) multiply(a, b);
+    return out_;
+  }
+
+ private:
+  void multiply(const Array& a, const Array& b) {
+    if (a.shape()[a.ndim() - 1] == 0) return fill();
+    left_ = prepare(a, types_, true, on_);
+    right_ = prepare(b, types_, false, on_);
+    call_.reads(left_);
+    call_.reads(right_);
+    if (adds_) call_.reads(*sum_.c);
+    if (after_.bias) call_.reads(*after_.bias);
+    if ((adds_ || after_) && in_one_call()) return;
+    if (!after_) return plainly();
+    const DType wide = promote(types_.product, DType::float32);
+    const Array target =
+        out_.dtype() == wide && out_.is_contiguous() && !overlaps() ? out_ : call_.empty(shapes_.result, wide);
+    multiply_into(target);
+    finish(target);
+  }
+
+  bool overlaps() const { return may_overlap(out_, left_) || may_overlap(out_, right_); }
+
+  // A sum of no products.
+  void fill() {
+    if (after_) {
+      const Array target = call_.empty(shapes_.result, promote(types_.product, DType::float32));
+      assign(target, Operand(0.0), on_);
+      return finish(target);
+    }
+    if (!adds_) return assign(out_, Operand(0.0), on_);
+    ElementwiseOptions into;
+    into.out = &out_;
+    stator::multiply(Operand(broadcast_to(*sum_.c, out_.shape())), Operand(sum_.beta), into, on_);
+  }
+
+  void plainly() {
+    const bool direct =
+        out_.dtype() == types_.product && layout_of(plan_of(left_, right_, out_, shapes_.product).c) && !overlaps();
+    const Array target = direct ? out_ : call_.empty(shapes_.result, types_.product);
+    if (adds_) assign(target, Operand(broadcast_to(*sum_.c, target.shape())), on_);
+    multiply_into(target);
+    if (!direct) assign(out_, Operand(target), on_);
+  }
+
+  libs::Gemm gemm(const Plan& plan, const Array& target) const {
+    libs::Gemm gemm = gemm_of(plan, left_, right_, target, types_.operands);
+    gemm.alpha = sum_.alpha;
+    gemm.beta = adds_ ? sum_.beta : 0;
+    gemm.tf32 = call_.context().options().allow_tf32;
+    return gemm;
+  }
+
+  void multiply_into(const Array& target) {
+    constexpr int64_t vectors = 8;  // beyond it OpenBLAS is as fast
+    Plan plan = plan_of(left_, right_, target, shapes_.product);
+    call_.writes(target);
+    if (!adds_ && sum_.alpha == 1 && in(types_.operands, dtypes::full_floats) && is_small(call_, plan, vectors)) {
+      call_.kernels().products.small_product(call_.queue(), strided_of(plan, left_, right_, target, types_.operands));
+      return;
+    }
+    call_.stream().raise_pending(static_cast<uint16_t>(call_.op()));
+    call_library(call_, gemm(plan, target), std::move(plan.batch));
+  }
+
+  // Everything in the library's own call, straight into the result: of one that can, and operands that lie so.
+  bool in_one_call() {
+    const Array& out = out_;
+    if (call_.context().runtime().is_host() || out.dtype() != types_.product || overlaps()) return false;
+    const bool half = in(out.dtype(), dtypes::floats & ~dtypes::full_floats);
+    libs::GemmExtra extra;
+    switch (after_.activation) {
+      case abi::Activation::none:
+      case abi::Activation::relu: break;
+      // The library's tanh is an approximation, good enough for results of 11 bits.
+      case abi::Activation::gelu_tanh:
+        if (!half) return false;
+        break;
+      default: return false;
+    }
+    extra.activation = after_.activation;
+    const Plan plan = plan_of(left_, right_, out, shapes_.product);
+    if (plan.exchanged || plan.batch.size() > 1 || !layout_of(plan.c)) return false;
+    if (after_.bias) {
+      const Array& bias = *after_.bias;
+      if (bias.dtype() != out.dtype() || (bias.strides()[0] != 1 && bias.size() > 1)) return false;
+      extra.bias = bias.data_ptr();
+    }
+    libs::Gemm one = gemm(plan, out);
+    if (!plan.batch.empty()) {
+      one.batch = plan.batch[0].extent;
+      one.stride_a = plan.batch[0].a;
+      one.stride_b = plan.batch[0].b;
+      one.stride_c = plan.batch[0].c;
+    }
+    if (adds_) {
+      const Array c = broadcast_to(*sum_.c, out.shape());
+      const Plan of_c = plan_of(left_, right_, c, shapes_.product);
+      const auto layout = layout_of(of_c.c);
+      const bool alike =
+          of_c.exchanged == plan.exchanged && of_c.batch.size() == plan.batch.size() && of_c.c.rows == plan.c.rows;
+      if (c.dtype() != out.dtype() || !layout || layout->transposed || !alike) return false;
+      extra.addend = c.data_ptr();
+      extra.addend_leading = layout->leading;
+      extra.addend_stride = of_c.batch.empty() ? 0 : of_c.batch[0].c;
+    }
+    call_.writes(out);
+    call_.stream().raise_pending(static_cast<uint16_t>(call_.op()));
+    return libs::blas(call_.context()).gemm_with(call_, one, extra);
+  }
+
+  // One launch: bias and activation, from the wide product to the result.
+  void finish(const Array& product) {
+    if (!out_.is_contiguous()) {
+      const Array dense = call_.empty(shapes_.result, out_.dtype());
+      finish(product, dense);
+      return assign(out_, Operand(dense), on_);
+    }
+    finish(product, out_);
+  }
+  void finish(const Array& product, const Array& to) {
+    call_.reads(product);
+    call_.writes(to);
+    abi::ProductEpilogue p{};
+    p.x_dtype = product.dtype();
+    p.out_dtype = to.dtype();
+    p.activation = after_.activation;
+    p.cols = shapes_.result[shapes_.result.size() - 1];
+    p.rows = to.size() / p.cols;
+    p.out_row = p.cols;
+    p.out_col = 1;
+    p.x = product.data_ptr();
+    p.out = to.data_ptr();
+    if (after_.bias) {
+      p.bias = after_.bias->data_ptr();
+      p.bias_dtype = after_.bias->dtype();
+      p.bias_stride = after_.bias->strides()[0];
+    }
+    call_.kernels().products.epilogue(call_.queue(), p);
+  }
+
+  OpCall& call_;
+  const Accumulate& sum_;
+  const After& after_;
+  const bool adds_;
+  const Types types_;
+  const ProductShapes shapes_;
+  const Stream on_;
+  const Array out_;
+  Array left_, right_;
+};
+
+}  // namespace
+
+Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const Stream& stream) {
+  if (is_integer_product(a, b)) return matmul_integer(a, b, options, stream);
+  return product(a, b, options, {}, {}, stream);
+}
+
+Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum, const After& after,
+              const Stream& stream) {
+  OpCall call(Op::matmul, {&a, &b, sum.beta != 0 ? sum.c : nullptr, after.bias}, stream);
+  return Product(call, a, b, options, sum, after).run(a, b);
 }
 
 }  // namespace stator

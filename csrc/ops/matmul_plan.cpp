@@ -9,10 +9,13 @@
 namespace stator::matmul_plan {
 namespace {
 
+// By a library; integers have a kernel of their own.
+constexpr DTypeSet multiplied = dtypes::floats | dtypes::complexes;
+
 std::string supported() {
   std::string names;
   for (int i = 0; i < dtype_count; ++i) {
-    if (!in(DType(i), op_info(Op::matmul).dtypes)) continue;
+    if (!in(DType(i), multiplied)) continue;
     names += (names.empty() ? "" : ", ") + std::string(name(DType(i)));
   }
   return names;
@@ -22,7 +25,7 @@ DType opmath(DType d) { return d == DType::float16 || d == DType::bfloat16 ? DTy
 bool is_complex(DType d) { return in(d, dtypes::complexes); }
 
 void check_option(const char* option, DType wanted, DType promoted, bool widens) {
-  const bool known = in(wanted, op_info(Op::matmul).dtypes);
+  const bool known = in(wanted, multiplied);
   if (known && (is_complex(wanted) == is_complex(promoted) || (widens && is_complex(wanted)))) return;
   throw DTypeError(
       "matmul",
@@ -49,6 +52,27 @@ bool fold_rows(Plan& plan) {
   return true;
 }
 
+Dims batch_of(const Dims& shape) { return Dims(std::span<const int64_t>(shape.data(), std::max(0, shape.size() - 2))); }
+
+// The strides of `product` for an array of shape `result`: the ones of vectors get stride 0.
+Dims product_strides(const Dims& strides, bool left_vector, bool right_vector) {
+  Dims out = strides;
+  if (left_vector || right_vector) {
+    const int kept = strides.size() - (left_vector ? 0 : 1) - (right_vector ? 0 : 1);
+    out = Dims(std::span<const int64_t>(strides.data(), kept));
+    out.push_back(left_vector ? 0 : strides[kept]);
+    out.push_back(right_vector ? 0 : strides[strides.size() - 1]);
+  }
+  return out;
+}
+
+// A vector on the left is a row, on the right a column.
+void as_matrix(Dims& shape, Dims& strides, bool row) {
+  if (shape.size() != 1) return;
+  shape = row ? Dims{1, shape[0]} : Dims{shape[0], 1};
+  strides = row ? Dims{0, strides[0]} : Dims{strides[0], 0};
+}
+
 void exchange_operands(Plan& plan) {  // C^T = B^T A^T
   const Matrix a = plan.a;
   plan.a = plan.b.transposed();
@@ -60,11 +84,34 @@ void exchange_operands(Plan& plan) {  // C^T = B^T A^T
 
 }  // namespace
 
+ProductShapes product_shapes(const Array& a, const Array& b) {
+  if (a.ndim() == 0 || b.ndim() == 0) {
+    throw ShapeError("matmul", "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "both need at least one dimension; multiply() takes scalars");
+  }
+  const bool left_vector = a.ndim() == 1, right_vector = b.ndim() == 1;
+  const int64_t inner = a.shape()[a.ndim() - 1], other = b.shape()[right_vector ? 0 : b.ndim() - 2];
+  if (inner != other) {
+    throw ShapeError("matmul",
+                     "operands of shapes " + str(a.shape()) + " and " + str(b.shape()) + ": " + std::to_string(inner) +
+                         " columns meet " + std::to_string(other) + " rows",
+                     "the last axis of the left operand must equal the last but one of the right");
+  }
+  ProductShapes shapes;
+  shapes.product = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
+  shapes.result = shapes.product;
+  shapes.product.push_back(left_vector ? 1 : a.shape()[a.ndim() - 2]);
+  shapes.product.push_back(right_vector ? 1 : b.shape()[b.ndim() - 1]);
+  if (!left_vector) shapes.result.push_back(a.shape()[a.ndim() - 2]);
+  if (!right_vector) shapes.result.push_back(b.shape()[b.ndim() - 1]);
+  return shapes;
+}
+
 Types choose_types(DType a, DType b, const MatmulOptions& options) {
   const DType promoted = promote(a, b);
-  if (!in(promoted, op_info(Op::matmul).dtypes)) {
+  if (!in(promoted, multiplied)) {
     throw DTypeError("matmul", "operands of " + std::string(name(a)) + " and " + std::string(name(b)),
-                     "convert one with astype: products are of " + supported());
+                     "convert one with astype: products are of integers, or of " + supported());
   }
   if (options.compute_dtype) check_option("compute_dtype", *options.compute_dtype, promoted, false);
   if (options.dtype) check_option("dtype", *options.dtype, promoted, true);
@@ -120,6 +167,21 @@ Plan make_plan(const Dims& a_shape, const Dims& a_strides, const Dims& b_shape, 
   }
   if (const auto layout = layout_of(plan.c); layout && layout->transposed) exchange_operands(plan);
   return plan;
+}
+
+Plan plan_of(const Array& a, const Array& b, const Array& c, const Dims& product) {
+  Dims a_shape = a.shape(), a_strides = a.strides(), b_shape = b.shape(), b_strides = b.strides();
+  as_matrix(a_shape, a_strides, true);
+  as_matrix(b_shape, b_strides, false);
+  return make_plan(a_shape, a_strides, b_shape, b_strides, product,
+                   product_strides(c.strides(), a.ndim() == 1, b.ndim() == 1));
+}
+
+Matrix matrix_of(const Array& x, bool row) {
+  Dims shape = x.shape(), strides = x.strides();
+  as_matrix(shape, strides, row);
+  const int n = shape.size();
+  return {shape[n - 2], shape[n - 1], strides[n - 2], strides[n - 1]};
 }
 
 }  // namespace stator::matmul_plan

@@ -46,4 +46,14 @@ struct Plan {
 Plan make_plan(const Dims& a_shape, const Dims& a_strides, const Dims& b_shape, const Dims& b_strides,
                const Dims& c_shape, const Dims& c_strides);
 
+// The shape of a product: as NumPy has it, and with the ones that vectors stand for. ShapeError.
+struct ProductShapes {
+  Dims result, product;
+};
+ProductShapes product_shapes(const Array& a, const Array& b);
+// Of arrays with those shapes; vectors are rows on the left, columns on the right.
+Plan plan_of(const Array& a, const Array& b, const Array& c, const Dims& product);
+// The last two axes; a vector is a row, or a column.
+Matrix matrix_of(const Array& x, bool row);
+
 }  // namespace stator::matmul_plan

@@ -13,8 +13,6 @@
 namespace stator {
 namespace {
 
-Stream stream_of(const OpCall& call) { return Stream(Ref<StreamBox>(&call.stream())); }
-
 Array with_axis(const Array& x, int64_t axis) {
   const int64_t axes[] = {axis};
   return expand_dims(x, axes);
@@ -55,14 +53,17 @@ Array accumulate(Op op, const Array& c, const Array& a, const Array& b, double a
                      "both have " + std::to_string(ndim) + " axes; matmul() takes others");
   MatmulOptions options;
   if (beta != 0) options.dtype = promote(c.dtype(), promote(a.dtype(), b.dtype()));
-  return product(a, b, options, {&c, alpha, beta}, stream_of(call));
+  if (is_integer_product(a, b))
+    throw DTypeError(name, "operands of " + std::string(stator::name(a.dtype())),
+                     "alpha and beta are floating: convert the operands with astype");
+  return product(a, b, options, {&c, alpha, beta}, {}, call.on());
 }
 
 }  // namespace
 
 Array dot(const Array& a, const Array& b, const Stream& stream) {
   const OpCall call(Op::dot, {&a, &b}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   if (a.ndim() == 0 || b.ndim() == 0) return multiply(a, b, {}, on);
   if (b.ndim() <= 2) return matmul(a, b, {}, on);
   const int64_t left[] = {a.ndim() - 1}, right[] = {b.ndim() - 2};
@@ -78,7 +79,7 @@ Array vecdot(const Array& a, const Array& b, int64_t axis, const Stream& stream)
                     "axis " + std::to_string(axis) + " of operands of " + std::to_string(a.ndim()) + " and " +
                         std::to_string(b.ndim()) + " axes",
                     "count the axis from the end: -1 is the last of both");
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array x = last_axis(a, axis), y = last_axis(b, axis);
   if (x.shape()[x.ndim() - 1] != y.shape()[y.ndim() - 1])
     throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
@@ -93,7 +94,7 @@ Array outer(const Array& a, const Array& b, const Stream& stream) {
   if (a.ndim() != 1 || b.ndim() != 1)
     throw ShapeError(std::string(call.name()), "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "both are vectors; reshape them to (-1,) first");
-  return multiply(with_axis(a, 1), with_axis(b, 0), {}, stream_of(call));
+  return multiply(with_axis(a, 1), with_axis(b, 0), {}, call.on());
 }
 
 Array kron(const Array& a, const Array& b, const Stream& stream) {
@@ -110,7 +111,7 @@ Array kron(const Array& a, const Array& b, const Stream& stream) {
     right.push_back(n);
     shape.push_back(m * n);
   }
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const auto shaped = [&](const Array& x, const Dims& dims) {
     return reshape(x, std::span<const int64_t>(dims.data(), size_t(dims.size())), {}, on);
   };
@@ -137,7 +138,7 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
                            std::to_string(right[k]) + " of " + str(b.shape()),
                        "axes summed together are as long as each other");
   }
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Dims shape;
   const Array x = as_matrix(a, left, true, &shape, on), y = as_matrix(b, right, false, &shape, on);
   const Array found = matmul(x, y, {}, on);
@@ -163,26 +164,27 @@ Array linear(const Array& x, const Array& weight, const Array* bias, std::string
   if (bias != nullptr && !(bias->shape() == Dims{weight.shape()[0]}))
     throw ShapeError(op, "a bias of shape " + str(bias->shape()) + " with a weight of shape " + str(weight.shape()),
                      "the bias is (out,)");
-  struct Activation {
+  struct Known {
     std::string_view name;
-    Op op;
+    abi::Activation value;
   };
-  static constexpr Activation known[] = {{"relu", Op::relu}, {"gelu", Op::gelu},       {"gelu_tanh", Op::gelu_tanh},
-                                         {"silu", Op::silu}, {"sigmoid", Op::sigmoid}, {"tanh", Op::tanh}};
-  const Activation* chosen = nullptr;
-  for (const Activation& one : known)
-    if (one.name == activation) chosen = &one;
-  if (chosen == nullptr && !activation.empty())
+  using enum abi::Activation;
+  static constexpr Known known[] = {{"", none},     {"relu", relu},       {"gelu", gelu}, {"gelu_tanh", gelu_tanh},
+                                    {"silu", silu}, {"sigmoid", sigmoid}, {"tanh", tanh}};
+  const auto chosen =
+      std::find_if(std::begin(known), std::end(known), [&](const Known& k) { return k.name == activation; });
+  if (chosen == std::end(known))
     throw ValueError(op, "activation '" + std::string(activation) + "'",
                      "pass None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'");
-  const Stream on = stream_of(call);
+  const DType natural = promote(x.dtype(), weight.dtype()), promoted = bias ? promote(bias->dtype(), natural) : natural;
+  if (!in(natural, dtypes::floats) || !in(promoted, dtypes::floats))
+    throw DTypeError(
+        op,
+        "operands of " + std::string(name(natural)) + (bias ? ", a bias of " + std::string(name(bias->dtype())) : ""),
+        "linear is of floating dtypes: convert them with astype");
   MatmulOptions options;
-  if (bias != nullptr) options.dtype = promote(bias->dtype(), promote(x.dtype(), weight.dtype()));
-  const Array y = product(x, matrix_transpose(weight), options, {bias, 1, bias != nullptr ? 1.0 : 0.0}, on);
-  if (chosen == nullptr) return y;
-  ElementwiseOptions into;
-  into.out = &y;
-  return unary(chosen->op, y, into, on);
+  options.dtype = promoted;
+  return product(x, matrix_transpose(weight), options, {}, {bias, chosen->value}, call.on());
 }
 
 }  // namespace nn

@@ -221,15 +221,14 @@ Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis, c
   checked_size(op, Dims{total}, 8);
   const Array positions = call.empty(Dims{total}, DType::int64);
   if (total > 0) {
-    const Array on_device = from_host(x.backend(), ends.data(), DType::int64, Dims{n}, Dims{1}, false,
-                                      Stream(Ref<StreamBox>(&call.stream())));
+    const Array on_device = from_host(x.backend(), ends.data(), DType::int64, Dims{n}, Dims{1}, false, call.on());
     const abi::RepeatedCounts p{static_cast<const int64_t*>(on_device.data_ptr()),
                                 static_cast<int64_t*>(positions.data_ptr()), n, total};
     call.reads(on_device);
     call.writes(positions);
     call.kernels().movement.runs(call.queue(), p);
   }
-  return take(x, positions, at, nullptr, Stream(Ref<StreamBox>(&call.stream())));
+  return take(x, positions, at, nullptr, call.on());
 }
 
 }  // namespace stator

@@ -46,7 +46,15 @@ from stator._decompositions import (
 from stator._linalg import matmul
 from stator._manipulation import diagonal, matrix_transpose
 from stator._namespace import made
-from stator._products import outer, tensordot, vecdot
+from stator._products import (
+    MatmulCacheInfo,
+    clear_matmul_cache,
+    matmul_cache_info,
+    outer,
+    set_matmul_cache_limit,
+    tensordot,
+    vecdot,
+)
 from stator.errors import LinAlgError
 
 if TYPE_CHECKING:
@@ -61,11 +69,13 @@ __all__ = [
     "LUResult",
     "LinAlgError",
     "LstsqResult",
+    "MatmulCacheInfo",
     "QRResult",
     "SVDResult",
     "SlogdetResult",
     "cho_solve",
     "cholesky",
+    "clear_matmul_cache",
     "cond",
     "cross",
     "det",
@@ -81,6 +91,7 @@ __all__ = [
     "lu_factor",
     "lu_solve",
     "matmul",
+    "matmul_cache_info",
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
@@ -88,6 +99,7 @@ __all__ = [
     "outer",
     "pinv",
     "qr",
+    "set_matmul_cache_limit",
     "slogdet",
     "solve",
     "solve_triangular",

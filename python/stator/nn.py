@@ -16,7 +16,7 @@ from stator._nn import (
     softmax,
     softmax_backward,
 )
-from stator._products import linear
+from stator._products import QuantizedResult, linear, quantize_fp8, scaled_matmul
 
 if TYPE_CHECKING:
     from stator._made_nn import *  # noqa: F403
@@ -24,6 +24,7 @@ else:
     globals().update(made("nn."))
 
 __all__ = [
+    "QuantizedResult",
     "adam_step",
     "cross_entropy",
     "cross_entropy_backward",
@@ -39,6 +40,8 @@ __all__ = [
     "masked_select_backward",
     "mean_backward",
     "prod_backward",
+    "quantize_fp8",
+    "scaled_matmul",
     "softmax",
     "softmax_backward",
     "sum_backward",

@@ -1,19 +1,27 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
 """Products besides matmul."""
+from collections import namedtuple
+
 from libc.stdint cimport int64_t
+from libcpp.optional cimport optional
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_dims, to_int
+from stator._convert cimport to_dims, to_dtype, to_int
 from stator.cpp cimport products as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.ref cimport Dims, Int64Span
 
 from stator.errors import DTypeError, InvalidValueError
+
+MatmulCacheInfo = namedtuple("MatmulCacheInfo", ("hits", "misses", "evictions", "plans", "limit"),
+                             module="stator._products")
+QuantizedResult = namedtuple("QuantizedResult", ("values", "scale"), module="stator._products")
 
 cdef enum Kind:
     dot_, outer_, kron_
@@ -141,7 +149,9 @@ def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = 1, beta: float 
 def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation: str | None = None) -> Array:
     """activation(x @ weight.T + bias): x (..., in), weight (out, in), bias (out,). Asynchronous.
 
-    activation: None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'.
+    activation: None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'. Bias and activation follow the product
+    in one launch, of float32 sums, rounded once; on cuda a bias alone, 'relu', and 'gelu_tanh' of halves are part of
+    the library's call. x and weight are floating.
     """
     cdef Array a = as_array(x, "nn.linear"), w = as_array(weight, "nn.linear")
     cdef const CppArray* add = as_out(bias, "nn.linear")
@@ -153,3 +163,78 @@ def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation:
     with nogil:
         out.c = cpp.linear(a.c, w.c, add, name, stream)
     return out
+
+
+def quantize_fp8(x: Array, /, *, format: str = "e4m3", axis: int | None = None) -> QuantizedResult:
+    """(values, scale): uint8 storage of eight-bit floats and float32 scales, x ~= decoded values * scale. Asynchronous.
+
+    format: 'e4m3' (ml_dtypes.float8_e4m3fn) or 'e5m2' (ml_dtypes.float8_e5m2). scale: the largest finite |x| over the
+    format's largest number, of all of x (0-d) or along one axis (1 there); 1 where that is 0. Values are x / scale in
+    float32, rounded to nearest even; infinities saturate, NaN stays. In NumPy: values.to_numpy().view(float8_e4m3fn).
+    """
+    cdef Array source = as_array(x, "nn.quantize_fp8")
+    cdef Array values = new_array(source.backend), scale = new_array(source.backend)
+    cdef bytes name = str(format).encode()
+    cdef string_view text = string_view(<const char*>name)
+    cdef optional[int64_t] along
+    cdef cpp.Quantized out
+    cdef CppStream stream
+    if axis is not None:
+        along = to_int(axis, "nn.quantize_fp8")
+    enter(source.backend, stream)
+    with nogil:
+        out = cpp.quantize_fp8(source.c, text, along, stream)
+    values.c = out.values
+    scale.c = out.scale
+    return QuantizedResult(values, scale)
+
+
+def scaled_matmul(a: Array, b: Array, scale_a: Array, scale_b: Array, /, *, a_format: str = "e4m3",
+                  b_format: str = "e4m3", bias: Array | None = None, dtype: DTypeLike = "float32") -> Array:
+    """(a * scale_a) @ (b * scale_b) + bias of eight-bit floats stored as uint8, (m, k) and (k, n). Asynchronous.
+
+    Scales are float32: one number, or (m, 1) and (1, n). dtype: float32, float16 or bfloat16; sums are of float32,
+    rounded once. Arrays of ml_dtypes come as asarray(x.view(np.uint8)). One library call on GPUs that have such
+    products, where the scales are single numbers, b is a transposed view and m, n, k are multiples of 16.
+    """
+    cdef Array left = as_array(a, "nn.scaled_matmul"), right = as_array(b, "nn.scaled_matmul")
+    cdef Array of_a = as_array(scale_a, "nn.scaled_matmul"), of_b = as_array(scale_b, "nn.scaled_matmul")
+    cdef Array out = new_array(left.backend)
+    cdef cpp.ScaledMatmulOptions options
+    cdef bytes name_a = str(a_format).encode(), name_b = str(b_format).encode()
+    cdef optional[CppDType] code
+    cdef CppStream stream
+    options.a_format = string_view(<const char*>name_a)
+    options.b_format = string_view(<const char*>name_b)
+    options.bias = as_out(bias, "nn.scaled_matmul")
+    to_dtype("float32" if dtype is None else dtype, code)
+    options.dtype = code.value()
+    enter(left.backend, stream)
+    with nogil:
+        out.c = cpp.scaled_matmul(left.c, right.c, of_a.c, of_b.c, options, stream)
+    return out
+
+
+def matmul_cache_info() -> MatmulCacheInfo:
+    """Plans of cuBLASLt that all backends hold, the limit of each stream, and hits, misses, evictions since the start.
+
+    The host has no such plans: all figures but the limit stay 0 there.
+    """
+    cdef cpp.MatmulCacheInfo info = cpp.matmul_cache_info()
+    return MatmulCacheInfo(info.hits, info.misses, info.evictions, info.plans, info.limit)
+
+
+def clear_matmul_cache() -> None:
+    """Drops every plan. Work in flight is not disturbed."""
+    with nogil:
+        cpp.clear_matmul_cache()
+
+
+def set_matmul_cache_limit(limit: int, /) -> None:
+    """Plans that one stream may keep; the least recently used go first. 0 keeps none."""
+    cdef int64_t size = to_int(limit, "linalg.set_matmul_cache_limit")
+    if size < 0:
+        raise InvalidValueError(f"a limit of {size} plans", op="linalg.set_matmul_cache_limit",
+                                remedy="Give at least 0.")
+    with nogil:
+        cpp.set_matmul_cache_limit(<size_t>size)

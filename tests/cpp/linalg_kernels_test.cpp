@@ -248,32 +248,11 @@ void test_pivots_and_guards() {
   }
 }
 
-void test_int8() {
-  for (auto [m, n, k] : {std::array{1, 1, 3}, {9, 130, 5}, {17, 40, 0}}) {
-    Bytes a(DType::int8, count * m * k), b(DType::int8, count * k * n);
-    for (int64_t i = 0; i < a.size(); ++i) write(a, i, double((i * 37) % 255 - 128));
-    for (int64_t i = 0; i < b.size(); ++i) write(b, i, double((i * 53) % 255 - 127));
-    const int64_t rows = m, cols = n, inner = k;
-    const Bytes got =
-        run("matmul_int8", Op::matmul, Bytes(DType::int32, count * rows * cols), [&](const abi::Queue& q, Bytes& out) {
-          table.linalg.matmul_int8(
-              q, {count, rows, cols, inner, rows_of(a.get(), rows, inner), rows_of(b.get(), inner, cols), out.get()});
-        });
-    expect(
-        "matmul_int8", got,
-        [&](int64_t at) {
-          const int64_t matrix = at / (rows * cols);
-          return product(a, matrix * rows * inner, b, matrix * inner * cols, inner, cols, at / cols % rows, at % cols);
-        },
-        0);
-  }
-}
-
 }  // namespace
 
 int main() {
   for (auto* test : {test_lu, test_cholesky_and_triangles, test_qr, test_eigh, test_triangle,
-                     test_determinant_and_permutation, test_pivots_and_guards, test_int8})
+                     test_determinant_and_permutation, test_pivots_and_guards})
     test();
   return finish();
 }

@@ -26,6 +26,7 @@ def include_folder(package: str, below: str, header: str) -> Path | None:
     ("package", "below", "header", "flags"),
     [
         ("nvidia", "cu13/include", "cublas_v2.h", []),
+        ("nvidia", "cu13/include", "cublasLt.h", []),
         ("nvidia", "cu13/include", "cufftXt.h", []),
         ("scipy_openblas32", "include", "cblas.h", ["-DBLAS_SYMBOL_PREFIX=scipy_"]),
     ],

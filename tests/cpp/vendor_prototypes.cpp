@@ -1,12 +1,14 @@
 // Compares what stator declares of the vendor libraries with their headers, where those exist. Nothing runs: it
 // compiles or it does not.
 #include "libs/cublas.hpp"
+#include "libs/cublaslt.hpp"
 #include "libs/cufft.hpp"
 #include "libs/cusolver.hpp"
 #include "libs/lapack.hpp"
 #include "libs/openblas.hpp"
 
 #include <complex>
+#include <cstddef>
 #include <type_traits>
 
 // A parameter list with enumerations and pointers to opaque structs reduced to what the calling convention sees.
@@ -34,6 +36,22 @@ struct Plain<Result (*)(P...)> : Plain<Result(P...)> {};
 template <class Ours, class Theirs>
 constexpr bool same = std::is_same_v<typename Plain<Ours>::type, typename Plain<Theirs>::type>;
 
+// The same where we do not name the structs that pointers point to.
+template <class T>
+struct Opaque : Passed<T> {};
+template <class T>
+struct Opaque<T*> {
+  using type = std::conditional_t<std::is_pointer_v<T>, void**, void*>;
+};
+template <class T>
+struct Unnamed;
+template <class Result, class... P>
+struct Unnamed<Result (*)(P...)> {
+  using type = typename Passed<Result>::type(typename Opaque<P>::type...);
+};
+template <class Ours, class Theirs>
+constexpr bool same_unnamed = std::is_same_v<typename Unnamed<Ours>::type, typename Unnamed<Theirs>::type>;
+
 }  // namespace
 
 #if __has_include(<cublas_v2.h>)
@@ -50,6 +68,9 @@ static_assert(same<decltype(Api::set_math_mode), decltype(&::cublasSetMathMode)>
 static_assert(same<decltype(Api::status_name), decltype(&::cublasGetStatusName)>);
 static_assert(same<decltype(Api::gemm), decltype(&::cublasGemmStridedBatchedEx_64)>);
 
+static_assert(int(cublas::DataType::r_8i) == CUDA_R_8I && int(cublas::DataType::r_32i) == CUDA_R_32I);
+static_assert(int(cublas::DataType::r_8f_e4m3) == CUDA_R_8F_E4M3 && int(cublas::DataType::r_8f_e5m2) == CUDA_R_8F_E5M2);
+static_assert(int(cublas::ComputeType::i32) == CUBLAS_COMPUTE_32I);
 static_assert(int(cublas::DataType::r_16f) == CUDA_R_16F && int(cublas::DataType::r_16bf) == CUDA_R_16BF);
 static_assert(int(cublas::DataType::r_32f) == CUDA_R_32F && int(cublas::DataType::r_64f) == CUDA_R_64F);
 static_assert(int(cublas::DataType::c_32f) == CUDA_C_32F && int(cublas::DataType::c_64f) == CUDA_C_64F);
@@ -60,6 +81,49 @@ static_assert(int(cublas::Operation::none) == CUBLAS_OP_N && int(cublas::Operati
 static_assert(int(cublas::Algorithm::standard) == CUBLAS_GEMM_DEFAULT && cublas::success == CUBLAS_STATUS_SUCCESS);
 static_assert(int(cublas::Math::disallow_reduced_precision_reduction) ==
               CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+#endif
+
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+
+namespace lt = stator::libs::cublaslt;
+
+static_assert(same_unnamed<decltype(lt::Api::multiply), decltype(&::cublasLtMatmul)>);
+static_assert(same_unnamed<decltype(lt::Api::heuristic), decltype(&::cublasLtMatmulAlgoGetHeuristic)>);
+static_assert(same_unnamed<decltype(lt::Api::create_descriptor), decltype(&::cublasLtMatmulDescCreate)>);
+static_assert(same_unnamed<decltype(lt::Api::destroy_descriptor), decltype(&::cublasLtMatmulDescDestroy)>);
+static_assert(same_unnamed<decltype(lt::Api::set_descriptor), decltype(&::cublasLtMatmulDescSetAttribute)>);
+static_assert(same_unnamed<decltype(lt::Api::create_layout), decltype(&::cublasLtMatrixLayoutCreate)>);
+static_assert(same_unnamed<decltype(lt::Api::destroy_layout), decltype(&::cublasLtMatrixLayoutDestroy)>);
+static_assert(same_unnamed<decltype(lt::Api::set_layout), decltype(&::cublasLtMatrixLayoutSetAttribute)>);
+static_assert(same_unnamed<decltype(lt::Api::create_preference), decltype(&::cublasLtMatmulPreferenceCreate)>);
+static_assert(same_unnamed<decltype(lt::Api::destroy_preference), decltype(&::cublasLtMatmulPreferenceDestroy)>);
+static_assert(same_unnamed<decltype(lt::Api::set_preference), decltype(&::cublasLtMatmulPreferenceSetAttribute)>);
+
+static_assert(int(lt::DescriptorAttribute::transpose_a) == CUBLASLT_MATMUL_DESC_TRANSA &&
+              int(lt::DescriptorAttribute::transpose_b) == CUBLASLT_MATMUL_DESC_TRANSB &&
+              int(lt::DescriptorAttribute::epilogue) == CUBLASLT_MATMUL_DESC_EPILOGUE &&
+              int(lt::DescriptorAttribute::bias_pointer) == CUBLASLT_MATMUL_DESC_BIAS_POINTER &&
+              int(lt::DescriptorAttribute::a_scale_pointer) == CUBLASLT_MATMUL_DESC_A_SCALE_POINTER &&
+              int(lt::DescriptorAttribute::b_scale_pointer) == CUBLASLT_MATMUL_DESC_B_SCALE_POINTER);
+static_assert(int(lt::LayoutAttribute::batch_count) == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT &&
+              int(lt::LayoutAttribute::batch_offset) == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+static_assert(int(lt::PreferenceAttribute::workspace_bytes) == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES &&
+              int(lt::PreferenceAttribute::reduction_scheme_mask) == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK &&
+              int(lt::PreferenceAttribute::alignment_a) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
+              int(lt::PreferenceAttribute::alignment_b) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES &&
+              int(lt::PreferenceAttribute::alignment_c) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&
+              int(lt::PreferenceAttribute::alignment_d) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+static_assert(lt::exact_reductions == (CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+static_assert(int(lt::Epilogue::none) == CUBLASLT_EPILOGUE_DEFAULT &&
+              int(lt::Epilogue::relu) == CUBLASLT_EPILOGUE_RELU);
+static_assert(int(lt::Epilogue::bias) == CUBLASLT_EPILOGUE_BIAS && int(lt::Epilogue::gelu) == CUBLASLT_EPILOGUE_GELU);
+static_assert(int(lt::Epilogue::relu_bias) == CUBLASLT_EPILOGUE_RELU_BIAS &&
+              int(lt::Epilogue::gelu_bias) == CUBLASLT_EPILOGUE_GELU_BIAS);
+static_assert(sizeof(lt::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(sizeof(lt::Heuristic) == sizeof(cublasLtMatmulHeuristicResult_t) &&
+              offsetof(lt::Heuristic, workspace_bytes) == offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) &&
+              offsetof(lt::Heuristic, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
 #endif
 
 #if __has_include(<cusolverDn.h>)

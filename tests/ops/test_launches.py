@@ -125,7 +125,7 @@ def calls(be):
         ),
     }
     made |= indexing_calls(be, x, index) | sparse_launches.calls(be)
-    return made | products(square) | linear_algebra(be) | fourier(be)
+    return made | products(be, square) | linear_algebra(be) | fourier(be)
 
 
 def indexing_calls(be, x, index):
@@ -173,8 +173,10 @@ def indexing_calls(be, x, index):
     }
 
 
-def products(a):
-    return {
+def products(be, a):
+    codes, one = stator.astype(a, "uint8"), be.asarray(np.float32(1))
+    turned = lambda: stator.nn.scaled_matmul(codes.T, codes.T, one, one)  # noqa: E731
+    made = {
         "dot": (lambda: stator.dot(a[0], a[1]), None),
         "vecdot": (lambda: stator.vecdot(a, a), None),
         "outer": (lambda: stator.outer(a[0], a[1]), lambda: stator.outer(a.T[0], a.T[1])),
@@ -184,7 +186,13 @@ def products(a):
         "addmm": (lambda: stator.addmm(a, a, a), lambda: stator.addmm(a, a.T, a.T)),
         "baddbmm": (lambda: stator.baddbmm(a[None], a[None], a[None]), None),
         "linear": (lambda: stator.nn.linear(a, a, a[0]), lambda: stator.nn.linear(a.T, a.T, a[0])),
+        "quantize_fp8": (lambda: stator.nn.quantize_fp8(a), None),
+        "scaled_matmul": (lambda: stator.nn.scaled_matmul(codes, codes, one, one), turned),
     }
+    if be.device.type == "cuda":  # cuBLASLt does in one call what the host takes two for, or three
+        made |= {n: (None, None) for n in ("addmm", "baddbmm", "linear")}
+        made["scaled_matmul"] = (made["scaled_matmul"][0], None)
+    return made
 
 
 def linear_algebra(be):

@@ -152,11 +152,6 @@ def test_shapes_that_do_not_fit(be, left, right):
         stator.matmul(be.zeros(left), be.zeros(right))
 
 
-def test_integers_are_not_multiplied_yet(be):
-    with pytest.raises(stator.errors.DTypeError, match="matmul"):
-        stator.matmul(be.zeros((2, 2), dtype="int32"), be.zeros((2, 2), dtype="int32"))
-
-
 @pytest.mark.parametrize(("left", "right"), [*SHAPES, ((0, 4), (4, 5)), ((3, 0), (0, 5)), ((9, 70), (70, 600))])
 def test_int8_sums_in_int32(be, left, right):
     a, b = (np.random.default_rng(k).integers(-128, 128, s).astype(np.int8) for k, s in enumerate((left, right)))

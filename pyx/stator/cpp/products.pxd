@@ -1,9 +1,11 @@
 # stator/products.hpp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.optional cimport optional
 from libcpp.string_view cimport string_view
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
+from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Int64Span
 
@@ -20,6 +22,28 @@ cdef extern from "stator/products.hpp" namespace "stator" nogil:
     Array einsum(string_view, ArraySpan, const Stream&) except +translate_exception
     Array addmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
     Array baddbmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
+
+cdef extern from "stator/float8.hpp" namespace "stator::nn" nogil:
+    cdef cppclass Quantized:
+        Array values, scale
+
+    cdef cppclass ScaledMatmulOptions:
+        string_view a_format, b_format
+        const Array* bias
+        DType dtype
+
+    Quantized quantize_fp8(const Array&, string_view, optional[int64_t], const Stream&) except +translate_exception
+    Array scaled_matmul(const Array&, const Array&, const Array&, const Array&, const ScaledMatmulOptions&,
+                        const Stream&) except +translate_exception
+
+cdef extern from "stator/linalg.hpp" namespace "stator::linalg" nogil:
+    cdef cppclass MatmulCacheInfo:
+        uint64_t hits, misses, evictions
+        size_t plans, limit
+
+    MatmulCacheInfo matmul_cache_info() except +translate_exception
+    void clear_matmul_cache() except +translate_exception
+    void set_matmul_cache_limit(size_t) except +translate_exception
 
 cdef extern from "stator/products.hpp" namespace "stator::nn" nogil:
     Array linear(const Array&, const Array&, const Array*, string_view, const Stream&) except +translate_exception

@@ -1,0 +1,58 @@
+// Products of lanes.
+#pragma once
+
+#include "device/lane_vector.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+#if defined(STATOR_HOST) && !defined(STATOR_FAITHFUL)
+
+// A few elements, up to a native vector or two.
+template <class T, int Count>
+struct FewLanes {
+  typedef T type __attribute__((vector_size(Count * sizeof(T))));
+};
+
+// Before a loop over vectors that are to stay in registers.
+#define STATOR_UNROLL_LANES STATOR_PRAGMA(GCC unroll 8)
+
+// The bits of the integers that whole numbers are.
+STATOR_FN typename LaneVector<uint32_t>::type integer_lanes(typename LaneVector<float>::type v) {
+  const auto whole = __builtin_convertvector(v, typename LaneVector<int32_t>::type);
+  typename LaneVector<uint32_t>::type bits;
+  std::memcpy(&bits, &whole, sizeof bits);
+  return bits;
+}
+
+// a b + c, fused for floats where the instruction set can: compilers fuse no vectors by themselves without contraction.
+template <class T>
+STATOR_FN typename LaneVector<T>::type multiply_add_lanes(typename LaneVector<T>::type a,
+                                                          typename LaneVector<T>::type b,
+                                                          typename LaneVector<T>::type c) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>) return __builtin_ia32_vfmaddps512_mask(a, b, c, 0xffff, 4);
+#elif defined(__FMA__)
+  if constexpr (std::is_same_v<T, float>) return __builtin_ia32_vfmaddps256(a, b, c);
+#endif
+  return a * b + c;
+}
+
+#else
+
+#define STATOR_UNROLL_LANES
+
+template <class T, int Count>
+struct FewLanes {
+  using type = T;
+};
+
+STATOR_FN uint32_t integer_lanes(float v) { return uint32_t(int32_t(v)); }
+
+template <class T>
+STATOR_FN T multiply_add_lanes(T a, T b, T c) {
+  return a * b + c;
+}
+
+#endif
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,185 @@
+// Eight-bit floats as the OCP specification has them (OFP8 1.0, 2023): e4m3 without infinity, e5m2 as IEEE would.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/products_fill.cuh"
+
+#include <bit>
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct Float8Tuning {
+  static constexpr int block = 256;
+  static constexpr int64_t run = by_column<4096, 32768>::value;  // elements of a block
+};
+
+// Bits of the fraction, exponent bias and the largest finite value.
+struct Format {
+  int fraction, bias;
+  float largest;
+};
+STATOR_FN Format format_of(abi::Float8 f) {
+  return f == abi::Float8::e4m3 ? Format{3, 7, 448.0f} : Format{2, 15, 57344.0f};
+}
+
+// Nearest, ties to even; beyond the largest finite value that value. NaN: all bits of e4m3, the quiet one of e5m2.
+STATOR_FN uint8_t encode(float x, abi::Float8 f) {
+  const Format format = format_of(f);
+  const uint32_t bits = std::bit_cast<uint32_t>(x), sign = bits >> 24 & 0x80;
+  uint32_t magnitude = bits & 0x7fffffff;
+  const bool nan = magnitude > 0x7f800000;
+  const uint32_t most = std::bit_cast<uint32_t>(format.largest);
+  magnitude = magnitude > most ? most : magnitude;
+  // Adding this number puts the last kept bit of what is subnormal at the end of a float's fraction, and rounds there.
+  const float shift = std::bit_cast<float>(uint32_t(127 + 1 - format.bias + 23 - format.fraction) << 23);
+  const uint32_t small =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + shift) - std::bit_cast<uint32_t>(shift);
+  const int cut = 23 - format.fraction;
+  const uint32_t odd = magnitude >> cut & 1;
+  const uint32_t rounded = (magnitude + (uint32_t(1) << (cut - 1)) - 1 + odd) >> cut;
+  const uint32_t normal = rounded - (uint32_t(127 - format.bias) << format.fraction);
+  const bool is_small = magnitude < uint32_t(127 + 1 - format.bias) << 23;
+  const uint32_t quiet = f == abi::Float8::e4m3 ? 0x7f : 0x7e;
+  return uint8_t(sign | (nan ? quiet : is_small ? small : normal));
+}
+
+STATOR_FN float decode(uint8_t q, abi::Float8 f) {
+  const Format format = format_of(f);
+  const uint32_t sign = uint32_t(q & 0x80) << 24, magnitude = q & 0x7f;
+  // As the float with these bits, times the power of two between the biases: exact, of subnormal numbers too.
+  const float scale = std::bit_cast<float>(uint32_t(127 + 127 - format.bias) << 23);
+  const float value = std::bit_cast<float>(magnitude << (23 - format.fraction)) * scale;
+  const uint32_t top = f == abi::Float8::e4m3 ? 0x7f : 0x7c;
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (magnitude >= top) bits = f == abi::Float8::e5m2 && magnitude == top ? 0x7f800000 : 0x7fc00000;
+  return std::bit_cast<float>(bits | sign);
+}
+
+STATOR_FN float finite_magnitude(float x) {
+  const float magnitude = x < 0 ? -x : x;
+  return magnitude <= 3.40282347e38f ? magnitude : 0.0f;  // neither NaN nor infinity
+}
+
+// The largest finite |x| of each part of each line. inner 1: a block a part; else a thread a column of a part.
+template <int Size>
+STATOR_KERNEL void largest_kernel(abi::QuantizeFloat8 p, int64_t tiles) {
+  const Group<Size> group;
+  if (p.inner == 1) {
+    const int64_t part = group.block() % p.parts, line = group.block() / p.parts;
+    const int64_t first = part * p.part, n = p.count - first < p.part ? p.count - first : p.part;
+    const int64_t at = line * p.count + first;
+    const float found = group.template map_reduce<float>(
+        n, Max{}, [=](int64_t i) { return finite_magnitude(load_one<float>(p.x, p.dtype, at + i)); });
+    if (group.rank() == 0) p.partials[group.block()] = found < 0 ? 0 : found;
+    return;
+  }
+  const int64_t tile = group.block() % tiles, part = group.block() / tiles % p.parts,
+                o = group.block() / tiles / p.parts;
+  const int64_t first = part * p.part, n = p.count - first < p.part ? p.count - first : p.part;
+  const int64_t width = p.inner - tile * Size < Size ? p.inner - tile * Size : Size;
+  group.for_each(width, [=](int64_t j) {
+    const int64_t column = tile * Size + j;
+    float found = 0;
+    for (int64_t i = first; i < first + n; ++i) {
+      const float v = finite_magnitude(load_one<float>(p.x, p.dtype, (o * p.count + i) * p.inner + column));
+      found = v > found ? v : found;
+    }
+    p.partials[(o * p.inner + column) * p.parts + part] = found;
+  });
+}
+
+STATOR_FN float scale_of(const abi::QuantizeFloat8& p, int64_t line) {
+  float found = 0;
+  for (int64_t i = 0; i < p.parts; ++i) {
+    const float v = p.partials[line * p.parts + i];
+    found = v > found ? v : found;
+  }
+  const float scale = found / format_of(p.format).largest;
+  return scale > 0 ? scale : 1.0f;
+}
+
+template <int Size>
+STATOR_KERNEL void encode_kernel(abi::QuantizeFloat8 p, int64_t parts, int64_t tiles) {
+  const Group<Size> group;
+  const abi::Float8 format = p.format;
+  if (p.inner == 1) {
+    const int64_t part = group.block() % parts, line = group.block() / parts;
+    const int64_t first = part * Float8Tuning::run;
+    const int64_t n = p.count - first < Float8Tuning::run ? p.count - first : Float8Tuning::run;
+    float* const shared = group.template shared<float[1]>();
+    if (group.rank() == 0) {
+      shared[0] = scale_of(p, line);
+      if (part == 0) p.scale[line] = shared[0];
+    }
+    group.sync();
+    const float scale = shared[0];
+    const int64_t at = line * p.count + first;
+    group.for_each(n, [=](int64_t i) { p.q[at + i] = encode(load_one<float>(p.x, p.dtype, at + i) / scale, format); });
+    return;
+  }
+  const int64_t tile = group.block() % tiles, part = group.block() / tiles % parts, o = group.block() / tiles / parts;
+  const int64_t first = part * p.part, n = p.count - first < p.part ? p.count - first : p.part;
+  const int64_t width = p.inner - tile * Size < Size ? p.inner - tile * Size : Size;
+  group.for_each(width, [=](int64_t j) {
+    const int64_t column = tile * Size + j;
+    const float scale = scale_of(p, o * p.inner + column);
+    if (part == 0) p.scale[o * p.inner + column] = scale;
+    for (int64_t i = first; i < first + n; ++i) {
+      const int64_t at = (o * p.count + i) * p.inner + column;
+      p.q[at] = encode(load_one<float>(p.x, p.dtype, at) / scale, format);
+    }
+  });
+}
+
+void quantize(const abi::Queue& q, const abi::QuantizeFloat8& p) {
+  constexpr int block = Float8Tuning::block;
+  const int64_t tiles = ceil_div(p.inner, block);
+  if (p.inner == 1) {
+    const int64_t parts = ceil_div(p.count, Float8Tuning::run);
+    launch(q, "float8_largest", largest_kernel<block>, {p.outer * p.parts, block}, p, int64_t(1));
+    launch(q, "float8_encode", encode_kernel<block>, {p.outer * parts, block}, p, parts, int64_t(1));
+  } else {
+    launch(q, "float8_largest", largest_kernel<block>, {p.outer * p.parts * tiles, block}, p, tiles);
+    launch(q, "float8_encode", encode_kernel<block>, {p.outer * p.parts * tiles, block}, p, p.parts, tiles);
+  }
+}
+
+template <int Size>
+STATOR_KERNEL void decode_kernel(abi::DecodeFloat8 p, int64_t first_blocks) {
+  const Group<Size> group;
+  const bool second = group.block() >= first_blocks;
+  const int64_t block = group.block() - (second ? first_blocks : 0);
+  // Chosen, not indexed: an index would put the parameters in memory.
+  const int64_t rows = second ? p.rows[1] : p.rows[0], cols = second ? p.cols[1] : p.cols[0];
+  const int64_t row_step = second ? p.row_stride[1] : p.row_stride[0];
+  const int64_t col_step = second ? p.col_stride[1] : p.col_stride[0];
+  const int64_t first = block * Float8Tuning::run;
+  const int64_t n = rows * cols - first < Float8Tuning::run ? rows * cols - first : Float8Tuning::run;
+  const abi::Float8 format = second ? p.format[1] : p.format[0];
+  const uint8_t* q = second ? p.q[1] : p.q[0];
+  void* out = second ? p.out[1] : p.out[0];
+  const auto value = [=](int64_t i) { return decode(q[i / cols * row_step + i % cols * col_step], format); };
+  const bool dense = row_step == cols && col_step == 1;
+  if (p.dtype == DType::float16)
+    group.for_each(n, [=](int64_t i) { static_cast<float16*>(out)[first + i] = float16(value(first + i)); });
+  else if (dense)
+    group.for_each(n, [=](int64_t i) { static_cast<float*>(out)[first + i] = decode(q[first + i], format); });
+  else
+    group.for_each(n, [=](int64_t i) { static_cast<float*>(out)[first + i] = value(first + i); });
+}
+
+void decode(const abi::Queue& q, const abi::DecodeFloat8& p) {
+  const auto blocks = [&](int which) { return ceil_div(p.rows[which] * p.cols[which], Float8Tuning::run); };
+  launch(q, "float8_decode", decode_kernel<Float8Tuning::block>, {blocks(0) + blocks(1), Float8Tuning::block}, p,
+         blocks(0));
+}
+
+}  // namespace
+
+void fill_float8(kernels::ProductsTable& table) {
+  table.quantize = quantize;
+  table.decode = decode;
+}
+
+}  // namespace stator::STATOR_COLUMN

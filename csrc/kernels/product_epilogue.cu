@@ -1,0 +1,119 @@
+// What follows a product, in one pass: scales, a bias, an activation, the rounding to the result. One kernel for each
+// dtype that is computed in; the activation is chosen at run time, on the host once for a piece of a row.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "kernels/functors/activation.cuh"
+#include "kernels/functors/hyperbolic.cuh"
+#include "kernels/products_fill.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct EpilogueTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t run = by_column<2048, 16384>::value;  // elements of a block
+  static constexpr int piece = 512;                              // fast host: of a row, in the nearest cache
+};
+
+template <class F>
+STATOR_FN void with_activation(abi::Activation activation, const F& f) {
+  switch (activation) {
+    case abi::Activation::none: return;
+    case abi::Activation::relu: return f(functors::relu{});
+    case abi::Activation::gelu: return f(functors::gelu{});
+    case abi::Activation::gelu_tanh: return f(functors::gelu_tanh{});
+    case abi::Activation::silu: return f(functors::silu{});
+    case abi::Activation::sigmoid: return f(functors::sigmoid{});
+    case abi::Activation::tanh: return f(functors::tanh{});
+  }
+}
+
+// f(a value of the floating dtype).
+template <class F>
+STATOR_FN void with_float(DType d, const F& f) {
+  switch (d) {
+    case DType::float16: return f(float16{});
+    case DType::bfloat16: return f(bfloat16{});
+    case DType::float64: return f(double{});
+    default: return f(float{});
+  }
+}
+
+// n elements of one row from column `at` on.
+template <class C>
+STATOR_CALL void epilogue_piece(const abi::ProductEpilogue& p, int64_t row, int64_t at, int64_t n) {
+  C buffer[EpilogueTuning::piece];
+  const C* from = static_cast<const C*>(p.x) + row * p.cols + at;
+  const C scale = p.scale_a ? C(p.scale_a[row * p.scale_a_stride]) : C(1);
+  for (int64_t j = 0; j < n; ++j) buffer[j] = from[j] * scale;
+  if (p.scale_b)
+    for (int64_t j = 0; j < n; ++j) buffer[j] *= C(p.scale_b[(at + j) * p.scale_b_stride]);
+  if (p.bias) {
+    with_float(p.bias_dtype, [&](auto type) {
+      const auto* bias = static_cast<const decltype(type)*>(p.bias) + at * p.bias_stride;
+      if (p.bias_stride == 1)
+        for (int64_t j = 0; j < n; ++j) buffer[j] += convert<C>(bias[j]);
+      else
+        for (int64_t j = 0; j < n; ++j) buffer[j] += convert<C>(bias[j * p.bias_stride]);
+    });
+  }
+  with_activation(p.activation, [&](auto f) {
+    for (int64_t j = 0; j < n; ++j) buffer[j] = f(buffer[j]);
+  });
+  with_float(p.out_dtype, [&](auto type) {
+    using T = decltype(type);
+    T* to = static_cast<T*>(p.out) + row * p.out_row + at * p.out_col;
+    if (p.out_col == 1)
+      for (int64_t j = 0; j < n; ++j) to[j] = convert<T>(buffer[j]);
+    else
+      for (int64_t j = 0; j < n; ++j) to[j * p.out_col] = convert<T>(buffer[j]);
+  });
+}
+
+template <class C>
+STATOR_FN void epilogue_element(const abi::ProductEpilogue& p, int64_t row, int64_t col) {
+  C v = static_cast<const C*>(p.x)[row * p.cols + col];
+  if (p.scale_a) v *= C(p.scale_a[row * p.scale_a_stride]);
+  if (p.scale_b) v *= C(p.scale_b[col * p.scale_b_stride]);
+  if (p.bias)
+    with_float(p.bias_dtype,
+               [&](auto type) { v += convert<C>(static_cast<const decltype(type)*>(p.bias)[col * p.bias_stride]); });
+  with_activation(p.activation, [&](auto f) { v = f(v); });
+  with_float(p.out_dtype, [&](auto type) {
+    using T = decltype(type);
+    static_cast<T*>(p.out)[row * p.out_row + col * p.out_col] = convert<T>(v);
+  });
+}
+
+// A block takes whole rows, or a part of one.
+template <int Size, class C>
+STATOR_KERNEL void epilogue_kernel(abi::ProductEpilogue p, int64_t rows_each, int64_t parts) {
+  const Group<Size> group;
+  const int64_t first_row = group.block() / parts * rows_each, first = group.block() % parts * EpilogueTuning::run;
+  const int64_t last_row = first_row + rows_each < p.rows ? first_row + rows_each : p.rows;
+  const int64_t last = first + EpilogueTuning::run < p.cols ? first + EpilogueTuning::run : p.cols;
+  for (int64_t row = first_row; row < last_row; ++row) {
+    if constexpr (fast_host) {
+      for (int64_t at = first; at < last; at += EpilogueTuning::piece)
+        epilogue_piece<C>(p, row, at, last - at < EpilogueTuning::piece ? last - at : EpilogueTuning::piece);
+    } else {
+      group.for_each(last - first, [=](int64_t j) { epilogue_element<C>(p, row, first + j); });
+    }
+  }
+}
+
+void epilogue(const abi::Queue& q, const abi::ProductEpilogue& p) {
+  const int64_t parts = ceil_div(p.cols, EpilogueTuning::run);
+  const int64_t rows_each = parts > 1 ? 1 : std::max(int64_t(1), EpilogueTuning::run / p.cols);
+  const int64_t blocks = ceil_div(p.rows, rows_each) * parts;
+  const auto kernel = p.x_dtype == DType::float64 ? epilogue_kernel<EpilogueTuning::block, double>
+                                                  : epilogue_kernel<EpilogueTuning::block, float>;
+  launch(q, "product_epilogue", kernel, {blocks, EpilogueTuning::block}, p, rows_each, parts);
+}
+
+}  // namespace
+
+void fill_product_epilogue(kernels::ProductsTable& table) { table.epilogue = epilogue; }
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,14 @@
+// The units that fill the table of products.
+#pragma once
+
+#include "device/column.cuh"
+#include "kernels/products.hpp"
+
+namespace stator::STATOR_COLUMN {
+
+void fill_integer_product(kernels::ProductsTable&);
+void fill_small_product(kernels::ProductsTable&);
+void fill_product_epilogue(kernels::ProductsTable&);
+void fill_float8(kernels::ProductsTable&);
+
+}  // namespace stator::STATOR_COLUMN

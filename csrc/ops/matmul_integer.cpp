@@ -1,0 +1,123 @@
+// Products of integers and bool: exact, wrapping, by one portable kernel. Two int8 operands sum in int32.
+#include "core/overlap.hpp"
+#include "libs/blas.hpp"
+#include "ops/decompositions.hpp"
+#include "ops/matmul.hpp"
+#include "ops/matmul_plan.hpp"
+
+#include <stator/creation.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace stator {
+
+using namespace matmul_plan;
+
+namespace {
+
+// The dtype that the operands have before they are multiplied, and that of the sums.
+struct IntegerTypes {
+  DType operands, result;
+};
+
+IntegerTypes choose(const OpCall& call, DType a, DType b, const MatmulOptions& options) {
+  const DType promoted = promote(a, b);
+  const DType natural = promoted == DType::int8 ? DType::int32 : promoted;
+  const DType wanted = options.dtype.value_or(natural);
+  if (options.compute_dtype || !in(wanted, dtypes::integers | (promoted == DType::bool_ ? dtypes::boolean : 0)))
+    throw DTypeError(
+        std::string(call.name()),
+        (options.compute_dtype ? "compute_dtype= for operands of " : "a floating dtype= for operands of ") +
+            std::string(name(promoted)),
+        "products of integers are exact: pass dtype= an integer dtype, or convert the operands");
+  if (promoted == DType::int8 && wanted == DType::int32) return {DType::int8, DType::int32};
+  return {wanted, wanted};
+}
+
+// int8 on cuda, where the library's rules allow it: its left operand lies by rows, its right one by columns.
+bool by_library(OpCall& call, const Array& left, const Array& right, const Array& target, const Plan& plan) {
+  if (call.context().runtime().is_host() || plan.batch.size() > 1) return false;
+  const auto la = layout_of(plan.a), lb = layout_of(plan.b), lc = layout_of(plan.c);
+  if (!la || !lb || !lc || lc->transposed) return false;
+  libs::Gemm gemm = gemm_of(plan, left, right, target, DType::int8);
+  if (!plan.batch.empty()) {
+    gemm.batch = plan.batch[0].extent;
+    gemm.stride_a = plan.batch[0].a;
+    gemm.stride_b = plan.batch[0].b;
+    gemm.stride_c = plan.batch[0].c;
+  }
+  return libs::blas(call.context()).gemm_with(call, gemm, {});
+}
+
+}  // namespace
+
+abi::StridedProduct strided_of(const Plan& plan, const Array& left, const Array& right, const Array& target,
+                               DType operands) {
+  const auto matrix = [](const Array& x, const Matrix& m) {
+    return abi::Matrices{x.data_ptr(), 0, m.row_stride, m.col_stride};
+  };
+  abi::StridedProduct p{};
+  p.operands = operands;
+  p.result = target.dtype();
+  p.m = plan.a.rows;
+  p.n = plan.b.cols;
+  p.k = plan.a.cols;
+  p.a = matrix(plan.exchanged ? right : left, plan.a);
+  p.b = matrix(plan.exchanged ? left : right, plan.b);
+  p.out = matrix(target, plan.c);
+  for (const BatchDim& dim : plan.batch) {
+    const int d = p.batch_ndim++;
+    p.batch_shape[d] = dim.extent;
+    p.a_batch[d] = dim.a;
+    p.b_batch[d] = dim.b;
+    p.out_batch[d] = dim.c;
+  }
+  return p;
+}
+
+bool is_small(const OpCall& call, const Plan& plan, int64_t largest) {
+  constexpr int64_t least = 4;
+  int64_t batches = 1;
+  for (const BatchDim& dim : plan.batch) batches *= dim.extent;
+  return batches >= least && call.context().runtime().is_host() &&
+         std::max({plan.a.rows, plan.b.cols, plan.a.cols}) <= largest;
+}
+
+bool is_integer_product(const Array& a, const Array& b) {
+  return a && b && in(promote(a.dtype(), b.dtype()), dtypes::integers | dtypes::boolean);
+}
+
+Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& options, const Stream& stream) {
+  OpCall call(Op::matmul, {&a, &b}, stream);
+  const IntegerTypes types = choose(call, a.dtype(), b.dtype(), options);
+  const ProductShapes shapes = product_shapes(a, b);
+  const Array out = call.output(shapes.result, types.result, options.out);
+  if (out.size() == 0) return out;
+  const Stream on = call.on();
+  if (a.shape()[a.ndim() - 1] == 0) {
+    assign(out, out.dtype() == DType::bool_ ? Operand(Scalar(false)) : Operand(0), on);
+    return out;
+  }
+  const Array left = a.dtype() == types.operands ? a : astype(a, types.operands, false, on);
+  const Array right = b.dtype() == types.operands ? b : astype(b, types.operands, false, on);
+  const bool direct = out.dtype() == types.result && !may_overlap(out, left) && !may_overlap(out, right);
+  const Array target = direct ? out : call.empty(shapes.result, types.result);
+  const Plan plan = plan_of(left, right, target, shapes.product);
+  call.reads(left);
+  call.reads(right);
+  call.writes(target);
+  if (types.operands == DType::int8 && by_library(call, left, right, target, plan)) {
+    if (!direct) assign(out, Operand(target), on);
+    return out;
+  }
+  const abi::StridedProduct p = strided_of(plan, left, right, target, types.operands);
+  const auto& kernels = call.kernels().products;
+  const bool words = itemsize(types.result) >= 4 && types.result != DType::bool_;
+  (words && is_small(call, plan, abi::small_product) ? kernels.small_product : kernels.integer_product)(call.queue(),
+                                                                                                        p);
+  if (!direct) assign(out, Operand(target), on);
+  return out;
+}
+
+}  // namespace stator

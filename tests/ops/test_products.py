@@ -1,0 +1,352 @@
+"""Products of integers, of eight-bit floats, and linear: against exact or wider NumPy."""
+
+import itertools
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import stator
+from stator.errors import AxisError, DTypeError, InvalidValueError, ShapeError
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+FLOAT8 = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
+
+
+def draw(shape, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    if dtype == "bool":
+        return rng.random(shape) < 0.2
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+
+
+def wanted(a, b):
+    """numpy.matmul; of two int8 in int32."""
+    if a.dtype == b.dtype == np.int8:
+        a, b = a.astype(np.int32), b.astype(np.int32)
+    with np.errstate(over="ignore"):
+        return np.matmul(a, b)
+
+
+SHAPES = [
+    ((1, 1), (1, 1)),
+    ((2, 31), (31, 32)),
+    ((33, 100), (100, 257)),
+    ((100, 130), (130, 3)),
+    ((1, 300), (300, 70)),
+    ((70, 300), (300, 1)),
+    ((300,), (300,)),
+    ((4,), (4, 5)),
+    ((3, 4), (4,)),
+    ((2, 1, 3, 4), (6, 4, 5)),
+    ((7, 4), (3, 4, 1)),
+    ((3, 0), (0, 5)),
+    ((0, 4), (4, 5)),
+    ((0, 3, 4), (4, 2)),
+]
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, "bool"])
+@pytest.mark.parametrize(("left", "right"), SHAPES)
+def test_integer_products_are_numpys(be, dtype, left, right):
+    a, b = draw(left, dtype, 1), draw(right, dtype, 2)
+    got = stator.matmul(be.asarray(a), be.asarray(b)).to_numpy()
+    want = wanted(a, b)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64"])
+def test_integer_layouts_are_not_copied(be, dtype):
+    a, b = draw((6, 40, 50), dtype, 1), draw((50, 30), dtype, 2)
+    x, y = be.asarray(a), be.asarray(b)
+    before = be.statistics()
+    pairs = [
+        (stator.matmul(x[::-1, ::2, ::5], y[::5]), wanted(a[::-1, ::2, ::5], b[::5])),
+        (
+            stator.matmul(be.asarray(np.ascontiguousarray(np.swapaxes(a, 1, 2))).mT, y[:, ::-1]),
+            wanted(a, b[:, ::-1]),
+        ),
+        (stator.matmul(y.T, x[0].T), wanted(b.T, a[0].T)),
+        (stator.matmul(x[0].T[:40].T, y[:40, 3]), wanted(a[0].T[:40].T, b[:40, 3])),
+        (stator.matmul(y.T[:, :40], x[:, :, 7].T), wanted(b.T[:, :40], a[:, :, 7].T)),
+    ]
+    if be.device.type == "cpu":
+        assert be.statistics()["kernel_launches"] == before["kernel_launches"] + len(pairs)
+    for got, want in pairs:
+        np.testing.assert_array_equal(got.to_numpy(), want)
+
+
+def test_many_small_integer_products(be):
+    a, b = draw((1000, 4, 4), "int32", 1), draw((1000, 4, 4), "int32", 2)
+    np.testing.assert_array_equal(stator.matmul(be.asarray(a), be.asarray(b)).to_numpy(), wanted(a, b))
+
+
+def test_integer_dtypes_mix_and_widen(be):
+    a, b = draw((5, 6), "int8", 1), draw((6, 7), "uint16", 2)
+    got = stator.matmul(be.asarray(a), be.asarray(b)).to_numpy()
+    assert got.dtype == np.int32
+    np.testing.assert_array_equal(got, a.astype(np.int32) @ b.astype(np.int32))
+    c = draw((6, 7), "int8", 3)
+    wide = stator.matmul(be.asarray(a), be.asarray(c), dtype="int64").to_numpy()
+    assert wide.dtype == np.int64
+    np.testing.assert_array_equal(wide, a.astype(np.int64) @ c.astype(np.int64))
+    out = be.zeros((7, 5), dtype="int64").T
+    assert stator.matmul(be.asarray(a), be.asarray(c), out=out) is out
+    np.testing.assert_array_equal(out.to_numpy(), wide)
+    mixed = stator.matmul(be.asarray(a), be.asarray(b.astype("float32"))).to_numpy()
+    np.testing.assert_allclose(mixed, a.astype("float32") @ b.astype("float32"), rtol=1e-6)
+
+
+def test_an_operand_may_be_the_output(be):
+    a = draw((33, 33), "int32", 1)
+    x = be.asarray(a)
+    assert stator.matmul(x, x, out=x) is x
+    np.testing.assert_array_equal(x.to_numpy(), wanted(a, a))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int64", "uint32"])
+def test_the_family_takes_integers(be, dtype):
+    a, b, v = draw((6, 5), dtype, 1), draw((5, 4), dtype, 2), draw((5,), dtype, 3)
+    x, y, w = map(be.asarray, (a, b, v))
+    with np.errstate(over="ignore"):
+        pairs = [
+            (stator.dot(x, y), a @ b),
+            (stator.dot(w, w), v @ v),
+            (stator.vecdot(x, w), np.vecdot(a, v)),
+            (stator.tensordot(x, y, axes=1), np.tensordot(a, b, axes=1)),
+            (stator.einsum("ij,jk->ki", x, y), np.einsum("ij,jk->ki", a, b)),
+            (stator.einsum("ij,jk,j->i", x, y, w), np.einsum("ij,jk,j->i", a, b, v)),
+            (stator.kron(x, y), np.kron(a, b)),
+            (stator.outer(w, w), np.outer(v, v)),
+        ]
+    for got, want in pairs:
+        assert got.dtype.name == dtype
+        np.testing.assert_array_equal(got.to_numpy(), want)
+
+
+def test_integer_product_errors(be):
+    x = be.zeros((2, 3), dtype="int32")
+    with pytest.raises(ShapeError, match="3 columns meet 2 rows"):
+        stator.matmul(x, x)
+    with pytest.raises(DTypeError, match="floating dtype="):
+        stator.matmul(x, x.T, dtype="float32")
+    with pytest.raises(DTypeError, match="compute_dtype="):
+        stator.matmul(x, x.T, compute_dtype="float16")
+    with pytest.raises(DTypeError, match="alpha and beta"):
+        stator.addmm(x, x, be.zeros((3, 3), dtype="int32"))
+    assert stator.matmul(x, x.T).shape == (2, 2)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_einsum_of_chains_multiplies_in_the_cheapest_order(be, count):
+    sides = [2, 30, 3, 25, 4, 20][: count + 1]
+    arrays = [np.random.default_rng(k).normal(size=pair) for k, pair in enumerate(itertools.pairwise(sides))]
+    letters = "abcdef"
+    text = ",".join(letters[k : k + 2] for k in range(count)) + "->a" + letters[count]
+    got = stator.einsum(text, *map(be.asarray, arrays)).to_numpy()
+    np.testing.assert_allclose(got, np.linalg.multi_dot(arrays), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+def test_batches_of_many_small_matrices(be, dtype):
+    for batch, m, n, k in ((1000, 4, 4, 4), (7, 1, 3, 2), (50, 3, 17, 5), (9, 32, 32, 32)):
+        rng = np.random.default_rng(batch)
+        a, b = rng.normal(size=(batch, m, k)).astype(dtype), rng.normal(size=(batch, k, n)).astype(dtype)
+        want = a.astype("float64") @ b.astype("float64")
+        tolerance = {"float16": 2e-2, "float32": 1e-5, "float64": 1e-13}[dtype]
+        for x in (be.asarray(a), be.asarray(np.ascontiguousarray(np.swapaxes(a, 1, 2))).mT):
+            got = stator.matmul(x, be.asarray(b)).to_numpy()
+            np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+ACTIVATIONS = ["relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("activation", [None, *ACTIVATIONS])
+def test_linear_is_one_product_and_at_most_one_launch(be, dtype, activation):
+    x, w, b = (
+        be.asarray(np.random.default_rng(k).normal(size=s).astype(dtype))
+        for k, s in enumerate([(2, 9, 40), (700, 40), (700,)])
+    )
+    before = be.statistics()
+    got = stator.nn.linear(x, w, b, activation=activation)
+    after = be.statistics()
+    assert after["library_calls"] == before["library_calls"] + 1
+    assert after["kernel_launches"] <= before["kernel_launches"] + 1
+    want = stator.matmul(stator.astype(x, "float64"), stator.astype(w, "float64").T) + b
+    if activation:
+        made = {"tanh": stator.tanh, "gelu_tanh": lambda v: stator.nn.gelu(v, approximate="tanh")}
+        want = (made.get(activation) or getattr(stator.nn, activation))(want)
+    tolerance = {"float16": 4e-3, "float32": 2e-5}[dtype]
+    assert got.dtype.name == dtype
+    np.testing.assert_allclose(got.to_numpy(), want.to_numpy(), rtol=tolerance, atol=tolerance)
+
+
+def test_linear_of_any_bias(be):
+    x, w = be.asarray(np.ones((3, 2), np.float32)), be.asarray(np.ones((4, 2), np.float32))
+    wide = stator.nn.linear(x, w, be.asarray(np.arange(4.0)), activation="relu")
+    assert wide.dtype == stator.float64
+    np.testing.assert_array_equal(wide.to_numpy()[0], [2, 3, 4, 5])
+    sliced = be.asarray(np.arange(8, dtype=np.float32))[::-2]
+    np.testing.assert_array_equal(stator.nn.linear(x, w, sliced).to_numpy()[1], [9, 7, 5, 3])
+    nothing = stator.nn.linear(
+        be.zeros((3, 0)), be.zeros((4, 0)), be.asarray(np.array([-1.0, 2, 0, 3])), activation="relu"
+    )
+    np.testing.assert_array_equal(nothing.to_numpy(), [[0, 2, 0, 3]] * 3)
+    assert stator.nn.linear(be.zeros((0, 2)), be.zeros((4, 2)), activation="gelu").shape == (0, 4)
+    with pytest.raises(DTypeError, match="linear"):
+        stator.nn.linear(be.zeros((3, 2), dtype="int32"), be.zeros((4, 2), dtype="int32"))
+
+
+def quantized(x, format, axis):
+    """The oracle: ml_dtypes rounds, this clips."""
+    kind = FLOAT8[format]
+    most = np.float32(ml_dtypes.finfo(kind).max)
+    x = x.astype(np.float32)
+    finite = np.where(np.isfinite(x), np.abs(x), np.float32(0))
+    amax = finite.max(axis=axis, keepdims=axis is not None, initial=np.float32(0))
+    scale = np.where(amax / most > 0, amax / most, np.float32(1)).astype(np.float32)
+    return np.clip(x / scale, -most, most).astype(kind), scale
+
+
+@pytest.mark.parametrize("format", ["e4m3", "e5m2"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((33, 257), None), ((33, 257), 1), ((33, 257), 0), ((3, 5, 7), -2), ((), None)]
+)
+def test_quantised_values_and_scales(be, format, dtype, shape, axis):
+    x = np.asarray(np.random.default_rng(1).normal(size=shape) ** 3)
+    x = stator.astype(be.asarray(x), dtype)
+    values, scale = stator.nn.quantize_fp8(x, format=format, axis=axis)
+    want, want_scale = quantized(x.to_numpy(), format, axis)
+    assert values.dtype == stator.uint8
+    np.testing.assert_array_equal(scale.to_numpy(), want_scale)
+    np.testing.assert_array_equal(values.to_numpy(), want.view(np.uint8))
+
+
+@pytest.mark.parametrize("format", ["e4m3", "e5m2"])
+def test_every_eight_bit_number_comes_back(be, format):
+    kind = FLOAT8[format]
+    numbers = np.arange(256, dtype=np.uint8).view(kind).astype(np.float32)
+    finite = np.where(np.isfinite(numbers), numbers, 0).astype(np.float32)
+    values, scale = stator.nn.quantize_fp8(be.asarray(finite), format=format)
+    assert float(scale) == 1
+    np.testing.assert_array_equal(values.to_numpy().view(kind).astype(np.float32), finite)
+    one = be.asarray(np.array([[0x38 if format == "e4m3" else 0x3C]], np.uint8))
+    unit = be.asarray(np.float32(1))
+    codes = be.asarray(np.arange(256, dtype=np.uint8)[:, None])
+    back = stator.nn.scaled_matmul(codes, one, unit, unit, a_format=format, b_format=format).to_numpy()[:, 0]
+    np.testing.assert_array_equal(back, numbers)
+
+
+def test_quantised_special_values(be):
+    x = be.asarray(np.array([np.nan, np.inf, -np.inf, 2.0, -0.0, 1e-30], np.float32))
+    values, scale = stator.nn.quantize_fp8(x)
+    back = values.to_numpy().view(ml_dtypes.float8_e4m3fn).astype(np.float32)
+    np.testing.assert_array_equal(back, [np.nan, 448, -448, 448, -0.0, 0])
+    assert np.signbit(back[4])
+    assert float(scale) == np.float32(2) / np.float32(448)
+    zeros, ones = stator.nn.quantize_fp8(be.zeros((2, 3)), axis=1)
+    assert not zeros.to_numpy().any()
+    assert ones.to_numpy().tolist() == [[1], [1]]
+    empty, one = stator.nn.quantize_fp8(be.zeros((0, 3)), axis=0)
+    assert empty.shape == (0, 3)
+    assert one.to_numpy().tolist() == [[1, 1, 1]]
+    turned, _ = stator.nn.quantize_fp8(be.asarray(np.arange(6.0).reshape(2, 3)).T)
+    np.testing.assert_array_equal(
+        turned.to_numpy(), quantized(np.arange(6.0).reshape(2, 3).T, "e4m3", None)[0].view(np.uint8)
+    )
+
+
+@pytest.mark.parametrize("formats", [("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e5m2")])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("axes", [(None, None), (1, 0)])
+def test_scaled_products(be, formats, dtype, axes):
+    rng = np.random.default_rng(3)
+    a, b, bias = rng.normal(size=(32, 48)), rng.normal(size=(48, 64)), rng.normal(size=(64,))
+    (qa, sa), (qb, sb) = (
+        stator.nn.quantize_fp8(be.asarray(x), format=f, axis=axis)
+        for x, f, axis in zip((a, b), formats, axes, strict=True)
+    )
+    wide = [
+        q.to_numpy().view(FLOAT8[f]).astype("float64") * s.to_numpy()
+        for q, s, f in zip((qa, qb), (sa, sb), formats, strict=True)
+    ]
+    options = {"a_format": formats[0], "b_format": formats[1], "dtype": dtype}
+    lengths = stator.asarray(bias.astype("float32"), device=be)
+    turned = stator.copy(qb.T).T
+    tolerance = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5}[dtype]
+    for right in (qb, turned):
+        got = stator.nn.scaled_matmul(qa, right, sa, sb, bias=lengths, **options)
+        assert got.dtype.name == dtype
+        np.testing.assert_allclose(
+            stator.astype(got, "float64").to_numpy(), wide[0] @ wide[1] + bias, rtol=tolerance, atol=10 * tolerance
+        )
+    plain = stator.nn.scaled_matmul(
+        qa[::2, :3],
+        qb[:3, ::-1],
+        stator.asarray(np.float32(2), device=be),
+        stator.asarray(np.ones((1, 1), np.float32), device=be),
+        **options,
+    )
+    want = (
+        2
+        * qa.to_numpy()[::2, :3].view(FLOAT8[formats[0]]).astype("float64")
+        @ qb.to_numpy()[:3, ::-1].view(FLOAT8[formats[1]]).astype("float64")
+    )
+    if dtype != "float16":  # beyond its range
+        np.testing.assert_allclose(stator.astype(plain, "float64").to_numpy(), want, rtol=tolerance)
+
+
+def test_scaled_products_of_nothing(be):
+    one = be.asarray(np.float32(1))
+    bias = be.asarray(np.arange(3, dtype=np.float32))
+    got = stator.nn.scaled_matmul(be.zeros((2, 0), dtype="uint8"), be.zeros((0, 3), dtype="uint8"), one, one, bias=bias)
+    np.testing.assert_array_equal(got.to_numpy(), [[0, 1, 2]] * 2)
+    assert stator.nn.scaled_matmul(
+        be.zeros((0, 4), dtype="uint8"), be.zeros((4, 3), dtype="uint8"), one, one
+    ).shape == (0, 3)
+
+
+def test_eight_bit_errors(be):
+    x, one = be.zeros((2, 2), dtype="uint8"), be.asarray(np.float32(1))
+    for call, error, text in [
+        (lambda: stator.nn.quantize_fp8(be.zeros((2,)), format="e3m4"), InvalidValueError, "e3m4"),
+        (lambda: stator.nn.quantize_fp8(be.zeros((2,), dtype="int32")), DTypeError, "int32"),
+        (lambda: stator.nn.quantize_fp8(be.zeros((2,)), axis=1), AxisError, "axis 1"),
+        (lambda: stator.nn.scaled_matmul(x, be.zeros((2, 2)), one, one), DTypeError, "uint8"),
+        (lambda: stator.nn.scaled_matmul(x, be.zeros((3, 2), dtype="uint8"), one, one), ShapeError, r"\(m, k\)"),
+        (lambda: stator.nn.scaled_matmul(x, x, be.zeros((2,), dtype="float32"), one), ShapeError, "scale_a"),
+        (lambda: stator.nn.scaled_matmul(x, x, one, be.zeros(())), DTypeError, "scale_b"),
+        (lambda: stator.nn.scaled_matmul(x, x, one, one, dtype="float64"), DTypeError, "float64"),
+        (lambda: stator.nn.scaled_matmul(x, x, one, one, bias=be.zeros((3,))), ShapeError, "bias"),
+    ]:
+        with pytest.raises(error, match=text):
+            call()
+    assert stator.nn.scaled_matmul(x, x, one, one).shape == (2, 2)
+
+
+def test_the_cache_of_plans_has_figures_and_a_limit(be):
+    info = stator.linalg.matmul_cache_info()
+    assert info.limit > 0
+    try:
+        stator.linalg.set_matmul_cache_limit(2)
+        x = be.zeros((8, 8), dtype="float32")
+        for n in (3, 4, 5, 5):
+            stator.matmul(x[:n], x)
+        seen = stator.linalg.matmul_cache_info()
+        assert seen.limit == 2
+        if be.device.type == "cuda":
+            assert (seen.misses - info.misses, seen.hits - info.hits) == (3, 1)
+            assert seen.plans <= 2
+        else:
+            assert seen.plans == seen.hits == seen.misses == 0
+        stator.linalg.clear_matmul_cache()
+        assert stator.linalg.matmul_cache_info().plans == 0
+        with pytest.raises(InvalidValueError, match="at least 0"):
+            stator.linalg.set_matmul_cache_limit(-1)
+    finally:
+        stator.linalg.set_matmul_cache_limit(info.limit)
