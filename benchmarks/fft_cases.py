@@ -53,6 +53,49 @@ def _frequencies(name: str) -> tuple[Any, ...]:
     return ours, numpy
 
 
+FRAME, HOP = 512, 128
+
+
+def _signal(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    """Sixteen signals, at least as long as a few frames."""
+    return (pool.array((16, max(plan.size // 16, 4 * FRAME)), plan.dtype, ONE, turn),)
+
+
+def _window(x: Any) -> np.ndarray:
+    return np.hamming(FRAME).astype(x.real.dtype)
+
+
+def _stft(x: np.ndarray) -> np.ndarray:
+    padded = np.pad(x, ((0, 0), (FRAME // 2, FRAME // 2)), mode="reflect")
+    frames = np.lib.stride_tricks.sliding_window_view(padded, FRAME, axis=-1)[:, ::HOP] * _window(x)
+    return (np.fft.fft if np.iscomplexobj(x) else np.fft.rfft)(frames).swapaxes(1, 2)
+
+
+def _spectrum(plan: Plan, pool: Pool, turn: int) -> Arrays:
+    frames = max(plan.size // 16 // HOP, 16)
+    return (pool.array((16, FRAME // 2 + 1, frames), plan.dtype, ONE, turn),)
+
+
+def _istft(x: np.ndarray) -> np.ndarray:
+    frames = np.fft.irfft(x.swapaxes(1, 2)) * _window(x)
+    count = frames.shape[1]
+    out, squares = np.zeros((len(x), (count + 3) * HOP), frames.dtype), np.zeros((count + 3) * HOP, frames.dtype)
+    for part in range(4):  # quarters of a frame do not overlap
+        at = slice(part * HOP, (part + 1) * HOP)
+        whole = slice(part * HOP, (part + count) * HOP)
+        out[:, whole] += frames[:, :, at].reshape(len(x), -1)
+        squares[whole] += np.tile(_window(x)[at] ** 2, count)
+    return (out / squares)[:, FRAME // 2 : -FRAME // 2]
+
+
+def _frames(name: str) -> tuple[Any, ...]:
+    def ours(x: stator.Array) -> Any:
+        window = stator.asarray(_window(np.empty(0, str(x.dtype))), device=x.backend)
+        return getattr(stator.fft, name)(x, FRAME, window=window)
+
+    return (_signal, ours, _stft) if name == "stft" else (_spectrum, ours, _istft)
+
+
 def case(name: str, plan: Plan) -> tuple[Any, ...]:
     """What others.Other takes."""
     if name in FREQUENCIES:
@@ -60,6 +103,8 @@ def case(name: str, plan: Plan) -> tuple[Any, ...]:
         return lambda *_: (), partial(ours, plan), partial(numpy, plan)
     if name == "fftconvolve":
         return _two, partial(stator.fft.fftconvolve, axes=-1), _convolve
+    if name in ("stft", "istft"):
+        return _frames(name)
     return _matrix, getattr(stator.fft, name), getattr(np.fft, name), _torch(name)
 
 
@@ -70,4 +115,6 @@ NAMES = [f"{kind}fft{many}" for many in ("", "2", "n") for kind in ("", "i", "r"
     "ifftshift",
     *FREQUENCIES,
     "fftconvolve",
+    "stft",
+    "istft",
 ]

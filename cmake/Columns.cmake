@@ -1,6 +1,6 @@
 # stator_column(<column> <host|cuda> [FLAGS ...] [FOLD_FLAGS ...]) compiles every kernels/*.cu as the column's own
 # translation units into the object library column_<column>; with FOLD_FLAGS too where many values become few or state
-# is carried along: adam, fft, random, reduction.
+# is carried along: adam, fft, packed, random, reduction.
 #
 # A source file has one language and one set of definitions per folder, so each column gets generated wrappers of the
 # kernel files; a file whose text names STATOR_SHARD gets one per shard, of the others STATOR_UNIT_FILES share one:
@@ -61,7 +61,7 @@ function(stator_column column language)
   stator_units(units ${folder} ${extension} ${stems})
   stator_units(units ${folder} ${extension} ${folds})
   set(folds ${units})
-  list(FILTER folds INCLUDE REGEX "/(adam|fft|random|reduction)[^/]*$")
+  list(FILTER folds INCLUDE REGEX "/(adam|fft|packed|random|reduction)[^/]*$")
   set_source_files_properties(${folds} PROPERTIES COMPILE_OPTIONS "${arg_FOLD_FLAGS}")
   add_library(column_${column} OBJECT ${units})
   target_compile_definitions(column_${column} PRIVATE STATOR_COLUMN=${column} STATOR_SHARDS=${STATOR_SHARDS})

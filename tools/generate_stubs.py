@@ -81,14 +81,14 @@ SPECIAL = {
         "def __rmatmul__(self, other: Array) -> Array",
         "def __neg__(self) -> Self",
     ],
+    "TwoToFour": [f"def __{name}__(self, other: Array) -> Array" for name in ("matmul", "rmatmul")],
     **{
         name: [
             f"def __init__(self, data: Array, {parts}, shape: tuple[int, int], *, is_sorted: bool = ..., "
             "is_coalesced: bool = ...) -> None"
         ]
         for name, parts in {
-            "CSR": "indices: Array, indptr: Array",
-            "CSC": "indices: Array, indptr: Array",
+            "Compressed": "indices: Array, indptr: Array",
             "COO": "row: Array, col: Array",
         }.items()
     },
@@ -103,7 +103,14 @@ RNG_STATE = "class RngState(NamedTuple):\n    seed: int\n    counter: int\n    o
 ATTRIBUTES = {
     **{"backend": "Backend", "itemsize": "int", "name": "str", "namespace": "str"},
     **dict.fromkeys(("data", "indices", "indptr", "row", "col", "values", "positions"), "Array"),
-    **{"shape": "tuple[int, int]", "is_sorted": "bool", "is_coalesced": "bool", "length": "int", "axis": "int"},
+    **{
+        "shape": "tuple[int, int]",
+        "is_sorted": "bool",
+        "is_coalesced": "bool",
+        "is_valid": "bool",
+        "length": "int",
+        "axis": "int",
+    },
 }
 REPLACED = (
     (r"\bnumpy\.ndarray\b", "np.ndarray[Any, Any]"),

@@ -4,6 +4,7 @@
 namespace stator::STATOR_COLUMN {
 
 void fill_shift(kernels::FftTable& table);                       // fft_shift.cu
+void fill_frames(kernels::FftTable& table);                      // fft_frames.cu
 void double_lines(const abi::Queue& q, const abi::FftLines& p);  // fft_double.cu
 
 namespace {
@@ -69,6 +70,7 @@ void fill(kernels::FftTable& table) {
   table.lines = lines;
   table.tangle = tangle;
   fill_shift(table);
+  fill_frames(table);
 }
 
 }  // namespace stator::STATOR_COLUMN

@@ -81,6 +81,33 @@ struct Frequencies {
   double step;
 };
 
+enum class Beyond : int32_t { reflected, zero, repeated, wrapped };  // what stands beyond the ends of a signal
+
+// out[line, t, i] = window[i - left] * x[line, t * hop + i - before] for left <= i < left + width, else 0. Dense
+// frames of n points of `dtype`; the window is dense, of its real part's, or null for ones. Nothing reflected or
+// wrapped is further than a signal's length away.
+struct Frames {
+  const void *x, *window;
+  void* out;
+  DType dtype;
+  Beyond beyond;
+  int32_t ndim;  // of the lines
+  int64_t shape[max_dims], strides[max_dims];
+  int64_t lines, length, step;
+  int64_t frames, n, hop, before, left, width;
+};
+
+// out[line, s], s < length: the sum of window * frame over that of window^2 at sample `start` + s of the frames that
+// cover it, zero beyond the last. Dense (lines, frames, n) and (lines, length). One int32 a tile of line 0 says
+// whether a sum of squares vanishes there.
+struct OverlapAdd {
+  const void *x, *window;
+  void* out;
+  int32_t* vanishes;
+  DType dtype;
+  int64_t lines, frames, n, hop, left, width, start, length;
+};
+
 }  // namespace stator::abi
 
 namespace stator::kernels {
@@ -92,6 +119,9 @@ struct FftTable {
   void (*tangle)(const abi::Queue&, const abi::FftTangle&);
   void (*roll)(const abi::Queue&, const abi::Roll&);
   void (*frequencies)(const abi::Queue&, const abi::Frequencies&);
+  int64_t overlap_tile;  // samples
+  void (*frames)(const abi::Queue&, const abi::Frames&);
+  void (*overlap_add)(const abi::Queue&, const abi::OverlapAdd&);
 };
 
 }  // namespace stator::kernels

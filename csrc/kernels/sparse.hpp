@@ -126,7 +126,8 @@ struct SparseSampled {
 };
 
 // Solves the triangle of a for n right-hand sides, in place in `out` (rows, n). Entries beyond the triangle are
-// skipped.
+// skipped. `singular`, where it is not null: the first row without a diagonal or with one of 0, counted from 1; 0 for
+// none.
 struct SparseSolve {
   SparseRows a;
   const void* values;
@@ -134,6 +135,7 @@ struct SparseSolve {
   DType dtype;
   bool lower, unit;
   int64_t n, out_row, out_col;
+  int64_t* singular;
 };
 
 // Groups of four along the middle axis of x (outer, n, inner): the two largest magnitudes stay, of equal ones the
@@ -154,6 +156,20 @@ struct FromTwoToFour {
   int32_t itemsize;
   int64_t outer, n, inner;
   void* out;
+};
+
+// out = packed @ x for matrices packed along their rows: row r keeps `values` 2 g and 2 g + 1 of its group g of four,
+// at the places that positions (r, g) says. x is (depth, cols), out is (rows, cols); a batch of them with strides.
+struct PackedProduct {
+  const void* values;
+  const uint8_t* positions;
+  const void* x;
+  void* out;
+  DType dtype;
+  int32_t ndim;  // of the batch
+  int64_t batch, rows, depth, cols;
+  int64_t value_row, value_step, place_row, place_step, x_row, x_col, out_row, out_col;
+  int64_t shape[max_dims], value_strides[max_dims], place_strides[max_dims], x_strides[max_dims], out_strides[max_dims];
 };
 
 }  // namespace stator::abi
@@ -182,6 +198,9 @@ struct SparseTable {
   void (*times_fill)(const abi::Queue&, const abi::SparseTimesSparse&);
   void (*sampled)(const abi::Queue&, const abi::SparseSampled&);
   void (*solve)(const abi::Queue&, const abi::SparseSolve&);
+  // *singular, 0 before, of the triangle, without solving it.
+  void (*find_singular)(const abi::Queue&, const abi::SparseSolve&);
+  void (*packed_product)(const abi::Queue&, const abi::PackedProduct&);
   void (*two_to_four)(const abi::Queue&, const abi::TwoToFour&);
   void (*from_two_to_four)(const abi::Queue&, const abi::FromTwoToFour&);
 };

@@ -12,6 +12,7 @@ void fill(kernels::SparseTable& table) {
   fill_sparse_sampled(table);
   fill_sparse_solve(table);
   fill_two_to_four(table);
+  fill_packed_product(table);
 }
 
 }  // namespace stator::STATOR_COLUMN

@@ -15,5 +15,6 @@ void fill_sparse_times(kernels::SparseTable&);
 void fill_sparse_sampled(kernels::SparseTable&);
 void fill_sparse_solve(kernels::SparseTable&);
 void fill_two_to_four(kernels::SparseTable&);
+void fill_packed_product(kernels::SparseTable&);
 
 }  // namespace stator::STATOR_COLUMN

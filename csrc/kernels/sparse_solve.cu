@@ -8,8 +8,9 @@ namespace {
 
 struct SparseSolveTuning {
   static constexpr int block = 32;
-  static constexpr int many = 16;   // right-hand sides from which each has a thread
-  static constexpr int chunk = 64;  // right-hand sides the fast host solves at once
+  static constexpr int many = 16;                           // right-hand sides from which each has a thread
+  static constexpr int tile = by_column<128, 8192>::value;  // rows whose diagonal a block looks at
+  static constexpr int chunk = 64;                          // right-hand sides the fast host solves at once
 };
 
 template <class T>
@@ -37,6 +38,20 @@ STATOR_FN opmath_t<T> for_triangle(const abi::SparseSolve& p, int64_t r, int64_t
   return diagonal;
 }
 
+// The first singular row of those met in the order of solving.
+struct Singular {
+  int64_t row = 0;  // counted from 1
+
+  template <class A>
+  STATOR_FN void see(const abi::SparseSolve& p, int64_t r, A diagonal) {
+    if (!p.unit && diagonal == A(0) && (row == 0 || r < row)) row = r + 1;
+  }
+  // Every right-hand side meets the same diagonal: the first one's thread reports.
+  STATOR_FN void store(const abi::SparseSolve& p) const {
+    if (p.singular) *p.singular = row;
+  }
+};
+
 template <class T>
 STATOR_FN void solve_chunk(const abi::SparseSolve& p, int64_t first, int64_t n, const abi::ErrorSlot& slot,
                            uint16_t op) {
@@ -44,6 +59,7 @@ STATOR_FN void solve_chunk(const abi::SparseSolve& p, int64_t first, int64_t n, 
   constexpr int64_t most = fast_host ? SparseSolveTuning::chunk : 1;
   T* const x = solution<T>(p, first);
   const int64_t row_step = p.out_row, step = p.out_col;
+  Singular singular;
   for (int64_t i = 0; i < p.a.rows; ++i) {
     const int64_t r = p.lower ? i : p.a.rows - 1 - i;
     A acc[most];
@@ -52,8 +68,10 @@ STATOR_FN void solve_chunk(const abi::SparseSolve& p, int64_t first, int64_t n, 
       const T* STATOR_RESTRICT known = x + index * row_step;
       for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] - value * A(known[j * step]);
     });
+    singular.see(p, r, diagonal);
     for (int64_t j = 0; j < n; ++j) x[r * row_step + j * step] = T(p.unit ? acc[j] : acc[j] / diagonal);
   }
+  if (first == 0) singular.store(p);
 }
 
 template <class T, int Size>
@@ -73,6 +91,7 @@ STATOR_KERNEL void solve_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_
   using A = opmath_t<T>;
   const Group<Size> group;
   T* const x = solution<T>(p, group.block());
+  Singular singular;
   for (int64_t i = 0; i < p.a.rows; ++i) {
     const int64_t r = p.lower ? i : p.a.rows - 1 - i;
     A sum = A(0);
@@ -81,11 +100,38 @@ STATOR_KERNEL void solve_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_
     sum = group.reduce(sum, Sum{});
     diagonal = group.reduce(diagonal, Sum{});
     if (group.rank() == 0) {
+      singular.see(p, r, diagonal);
       const A rest = A(x[r * p.out_row]) - sum;
       x[r * p.out_row] = T(p.unit ? rest : rest / diagonal);
     }
     group.sync();
   }
+  if (group.block() == 0 && group.rank() == 0) singular.store(p);
+}
+
+// The first singular row, where a library solves. *singular begins as 0.
+template <class T, int Size>
+STATOR_KERNEL void find_singular_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_t op) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int64_t first = group.block() * Tune::tile;
+  const int64_t end = first + Tune::tile < p.a.rows ? first + Tune::tile : p.a.rows;
+  for (int64_t r = first + group.rank(); r < end; r += Group<Size>::size) {
+    if (for_triangle<T>(p, r, 0, 1, slot, op, [](A, int64_t) {}) != A(0)) continue;
+    int64_t seen = 0;
+    for (;;) {
+      const int64_t old = atomic_cas(p.singular, seen, r + 1);
+      if (old == seen || (old != 0 && old <= r + 1)) break;
+      seen = old;
+    }
+  }
+}
+
+void find_singular(const abi::Queue& q, const abi::SparseSolve& p) {
+  for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "sparse_find_singular", find_singular_kernel<T, Tune::block>,
+           {ceil_div(p.a.rows, Tune::tile), Tune::block}, p, q.slot, q.op);
+  });
 }
 
 void solve(const abi::Queue& q, const abi::SparseSolve& p) {
@@ -106,6 +152,9 @@ void solve(const abi::Queue& q, const abi::SparseSolve& p) {
 
 }  // namespace
 
-void fill_sparse_solve(kernels::SparseTable& table) { table.solve = solve; }
+void fill_sparse_solve(kernels::SparseTable& table) {
+  table.solve = solve;
+  table.find_singular = find_singular;
+}
 
 }  // namespace stator::STATOR_COLUMN

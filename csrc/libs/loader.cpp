@@ -41,6 +41,12 @@ constexpr std::array<Spec, library_count> specs{{
      3},
     {"cufft", {"libcufft.so.12"}, "cufftGetProperty", cuda_remedy, {}, 0},
     {"nvrtc", {"libnvrtc.so.13"}, "nvrtcVersion", cuda_remedy, {}, 0},
+    {"cusparseLt",
+     {"libcusparseLt.so.0"},
+     "cusparseLtGetProperty",
+     "pip install nvidia-cusparselt-cu13, or put cuSPARSELt on the library path",
+     {},
+     0},
     {"openblas", {"libscipy_openblas.so", "libopenblas.so.0"}, "openblas_get_config", openblas_remedy, {}, 0},
 }};
 constexpr const char* symbol_prefix = "scipy_";  // of the scipy-openblas32 wheel

@@ -6,7 +6,7 @@
 
 namespace stator::libs {
 
-enum class Library : uint8_t { cublas_lt, cublas, cusparse, cusolver, cufft, nvrtc, openblas };
+enum class Library : uint8_t { cublas_lt, cublas, cusparse, cusolver, cufft, nvrtc, cusparse_lt, openblas };
 inline constexpr int library_count = static_cast<int>(Library::openblas) + 1;
 
 // Opens the library (its dependencies first): a copy of the same major that the process has loaded, then the path given

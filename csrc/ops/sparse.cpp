@@ -73,6 +73,7 @@ Csr check(const Csr& a, const Stream& stream) {
   Csr out = a;
   out.sorted = seen[2] == 0;
   out.unique = a.unique || (out.sorted && seen[3] == 0);
+  out.valid = true;
   return out;
 }
 
@@ -82,11 +83,12 @@ Coo check(const Coo& a, const Stream& stream) {
   rows = check(sort_indices(rows, stream), stream);
   Coo out = a;
   out.unique = rows.unique;
+  out.valid = true;
   return out;
 }
 
-Csc transpose(const Csr& a) { return {a.indptr, a.indices, a.values, a.cols, a.rows, a.sorted, a.unique}; }
-Csr transpose(const Csc& a) { return {a.indptr, a.indices, a.values, a.cols, a.rows, a.sorted, a.unique}; }
-Coo transpose(const Coo& a) { return {a.col, a.row, a.values, a.cols, a.rows, false, a.unique}; }
+Csc transpose(const Csr& a) { return {a.indptr, a.indices, a.values, a.cols, a.rows, a.sorted, a.unique, a.valid}; }
+Csr transpose(const Csc& a) { return {a.indptr, a.indices, a.values, a.cols, a.rows, a.sorted, a.unique, a.valid}; }
+Coo transpose(const Coo& a) { return {a.col, a.row, a.values, a.cols, a.rows, false, a.unique, a.valid}; }
 
 }  // namespace stator::sparse

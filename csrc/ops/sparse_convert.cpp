@@ -15,7 +15,7 @@ Array expand(OpCall& call, const Csr& a) {
 Csc to_csc(Op op, const Csr& a, const Stream& stream) {
   OpCall call(op, {&a.values, &a.indices, &a.indptr}, stream);
   const Grouped sorted = group_entries(call, {a.indices, expand(call, a), a.values}, a.cols, stream);
-  Csc out{sorted.indptr, sorted.other, sorted.values, a.rows, a.cols, true, a.unique};
+  Csc out{sorted.indptr, sorted.other, sorted.values, a.rows, a.cols, true, a.unique, a.valid};
   call.finish_indices();
   return out;
 }
@@ -44,16 +44,16 @@ Csr to_csr(const Csc& a, const Stream& stream) { return transpose(to_csc(Op::csr
 
 Csr to_csr(const Coo& a, const Stream& stream) {
   OpCall call(Op::coo_to_csr, {&a.values, &a.row, &a.col}, stream);
-  if (a.sorted) return {pointers(call, a.row, a.rows), a.col, a.values, a.rows, a.cols, true, a.unique};
+  if (a.sorted) return {pointers(call, a.row, a.rows), a.col, a.values, a.rows, a.cols, true, a.unique, a.valid};
   const Grouped sorted = group_entries(call, {a.row, a.col, a.values}, a.rows, stream);
-  Csr out{sorted.indptr, sorted.other, sorted.values, a.rows, a.cols, false, a.unique};
+  Csr out{sorted.indptr, sorted.other, sorted.values, a.rows, a.cols, false, a.unique, a.valid};
   call.finish_indices();
   return out;
 }
 
 Coo to_coo(const Csr& a, const Stream& stream) {
   OpCall call(Op::csr_to_coo, {&a.values, &a.indices, &a.indptr}, stream);
-  return {expand(call, a), a.indices, a.values, a.rows, a.cols, a.sorted, a.unique};
+  return {expand(call, a), a.indices, a.values, a.rows, a.cols, a.sorted, a.unique, a.valid};
 }
 
 Array to_dense(const Csr& a, const Stream& stream) { return scatter(Op::csr_to_dense, a, false, stream); }
@@ -91,7 +91,9 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
   if (rows > 0) call.kernels().sparse.gather_count(call.queue(), p);
   exclusive_sum(call, counts, indptr);
   p.capacity = options.nnz ? *options.nnz : last_of(indptr, stream, call.op());
-  Csr out{indptr, call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, x.dtype()), rows, cols, true, true};
+  Csr out{
+      indptr,      call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, x.dtype()), rows, cols, true, true,
+      !options.nnz};
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();
   call.writes(out.indices);

@@ -1,6 +1,7 @@
 // Products with sparse matrices, sums of rows, triangular systems.
 #include "core/overlap.hpp"
 #include "ops/sparse_parts.hpp"
+#include "ops/sparse_vendor.hpp"
 
 namespace stator::sparse {
 namespace {
@@ -32,6 +33,10 @@ Array matmul(const Csr& given, const Array& given_x, const Array* out, const Str
   reads(call, a);
   call.reads(x);
   call.writes(target);
+  if (product_by_vendor(call, a, x, target)) {
+    if (!direct) assign(result, target, stream);
+    return result;
+  }
   abi::SparseProduct p{};
   p.a = rows_of(a);
   p.values = a.values.data_ptr();
@@ -86,6 +91,7 @@ Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, double
   call.reads(x);
   call.reads(y);
   call.writes(out.values);
+  if (sampled_by_vendor(call, a, x, y, out.values, alpha, beta, stream)) return out;
   call.kernels().sparse.sampled(
       call.queue(), {rows_of(a), a.values.data_ptr(), x.data_ptr(), y.data_ptr(), out.values.data_ptr(), dtype,
                      x.shape()[1], x.strides()[0], x.strides()[1], y.strides()[0], y.strides()[1], alpha, beta});
@@ -93,7 +99,8 @@ Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, double
   return out;
 }
 
-Array solve_triangular(const Csr& given, const Array& b, bool lower, bool unit, const Stream& stream) {
+TriangularSolution solve_triangular(const Csr& given, const Array& b, const TriangularOptions& options,
+                                    const Stream& stream) {
   OpCall call(Op::spsolve_triangular, {&given.values, &given.indices, &given.indptr, &b}, stream);
   const std::string op(call.name());
   if (given.rows != given.cols)
@@ -104,16 +111,34 @@ Array solve_triangular(const Csr& given, const Array& b, bool lower, bool unit, 
                      "it has one or two axes, the first as long as the matrix");
   const DType dtype = common(op, given.values.dtype(), b.dtype());
   const Csr a = with_dtype(given, dtype, stream);
-  const Array out = call.empty(b.shape(), dtype);
-  if (out.size() == 0) return out;
-  assign(out, b, stream);
-  reads(call, a);
-  call.writes(out);
+  const bool trivial = b.size() == 0;
+  TriangularSolution found{call.empty(b.shape(), dtype), trivial ? zeros(b.backend(), Dims{}, DType::int64, stream)
+                                                                 : call.empty(Dims{}, DType::int64)};
+  if (trivial) return found;
   const int64_t n = b.ndim() == 1 ? 1 : b.shape()[1];
-  call.kernels().sparse.solve(call.queue(),
-                              {rows_of(a), a.values.data_ptr(), out.data_ptr(), dtype, lower, unit, n, n, 1});
-  call.finish_indices();
-  return out;
+  abi::SparseSolve p{rows_of(a),
+                     a.values.data_ptr(),
+                     found.x.data_ptr(),
+                     dtype,
+                     options.lower,
+                     options.unit,
+                     n,
+                     n,
+                     1,
+                     static_cast<int64_t*>(found.info.data_ptr())};
+  reads(call, a);
+  call.writes(found.x);
+  call.writes(found.info);
+  if (!solve_by_vendor(call, a, astype(b, dtype, false, stream), p, found, stream)) {
+    assign(found.x, b, stream);
+    call.kernels().sparse.solve(call.queue(), p);
+    call.finish_indices();
+  }
+  if (!options.check || options.unit) return found;
+  if (const int64_t row = found.info.item(stream, call.op()).i)
+    throw LinAlgError(op, 0, "the diagonal of row " + std::to_string(row - 1) + " is zero or missing",
+                      "the triangle is singular: pass check=False for infinities and NaN, or unit_diagonal=True");
+  return found;
 }
 
 }  // namespace stator::sparse

@@ -1,5 +1,6 @@
 // Sparse results whose number of entries is in the data: sums and products of sparse matrices.
 #include "ops/sparse_parts.hpp"
+#include "ops/sparse_vendor.hpp"
 
 #include <algorithm>
 
@@ -33,7 +34,9 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
   if (a.rows > 0) call.kernels().sparse.merge_count(call.queue(), p);
   exclusive_sum(call, counts, indptr);
   p.capacity = nnz ? *nnz : last_of(indptr, stream, call.op());
-  Csr out{indptr, call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, dtype), a.rows, a.cols, true, true};
+  const bool valid = a.valid && (!b || b->valid) && !nnz;  // a wrong nnz leaves pointers beyond it
+  Csr out{indptr, call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, dtype), a.rows, a.cols, true, true,
+          valid};
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();
   call.writes(out.indices);
@@ -79,6 +82,7 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   const Csr a = with_indices(with_dtype(given_a, dtype, stream), index, stream);
   Csr b = with_indices(with_dtype(given_b, dtype, stream), index, stream);
   if (!b.unique) b = coalesce(b, {}, stream);
+  if (auto product = times_by_vendor(call, a, b, stream)) return *product;
   const Array counts = call.empty(Dims{a.rows}, index), offsets = call.empty(Dims{a.rows + 1}, DType::int64);
   abi::SparseTimesSparse p{};
   p.a = rows_of(a);
@@ -111,7 +115,8 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
           a.rows,
           b.cols,
           false,
-          true};
+          true,
+          a.valid && b.valid};
   p.indptr = out.indptr.data_ptr();
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();

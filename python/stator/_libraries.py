@@ -22,6 +22,7 @@ _PLACES = (
     ("cusolver", "nvidia", "cu13/lib/libcusolver.so.12"),
     ("cufft", "nvidia", "cu13/lib/libcufft.so.12"),
     ("nvrtc", "nvidia", "cu13/lib/libnvrtc.so.13"),
+    ("cusparseLt", "nvidia", "cu13/lib/libcusparseLt.so.0"),
 )
 _registered = False
 

@@ -1,4 +1,8 @@
-"""Discrete Fourier transforms, as numpy.fft."""
+"""Discrete Fourier transforms, as numpy.fft; stft and istft as torch.
+
+float16 and bfloat16 are computed in float32 on every device: cuFFT's own half transforms know powers of two only and
+are wrong by 1e-3.
+"""
 
 from stator._fft import (
     CacheInfo,
@@ -25,6 +29,7 @@ from stator._fft import (
     rfftn,
     set_cache_limit,
 )
+from stator._stft import istft, stft
 
 __all__ = [
     "CacheInfo",
@@ -45,9 +50,11 @@ __all__ = [
     "irfft",
     "irfft2",
     "irfftn",
+    "istft",
     "rfft",
     "rfft2",
     "rfftfreq",
     "rfftn",
     "set_cache_limit",
+    "stft",
 ]

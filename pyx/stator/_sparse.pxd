@@ -11,6 +11,7 @@ cdef class SparseMatrix:
     cdef readonly tuple shape
     cdef readonly bint is_sorted      # known to be in order of rows and columns (CSC: of columns and rows)
     cdef readonly bint is_coalesced   # known to have no position twice
+    cdef readonly bint is_valid       # known to have no index outside: what libraries are given
 
 cdef class Compressed(SparseMatrix):
     cdef readonly Array indices

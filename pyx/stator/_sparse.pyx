@@ -126,6 +126,12 @@ cdef class SparseMatrix:
 
 
 cdef class Compressed(SparseMatrix):
+    """What CSR and CSC share: a CSC matrix is the CSR one of its transpose."""
+
+    def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
+                 is_coalesced: bool = False) -> None:
+        self.fill(data, indices, indptr, shape, is_sorted, is_coalesced)
+
     cdef cpp.Csr as_rows(self):
         # The matrix compressed by rows, or the transpose of one compressed by columns.
         cdef cpp.Csr out
@@ -135,6 +141,7 @@ cdef class Compressed(SparseMatrix):
         out.rows, out.cols = self.shape if isinstance(self, CSR) else self.shape[::-1]
         out.sorted = self.is_sorted
         out.unique = self.is_coalesced
+        out.valid = self.is_valid
         return out
 
     cdef int fill(self, object data, object indices, object indptr, object shape, bint is_sorted,
@@ -153,6 +160,33 @@ cdef class Compressed(SparseMatrix):
         made.unique = is_coalesced
         set_compressed(self, values.backend, made)
         return 0
+
+    def to_coo(self) -> COO:
+        """The same entries with both indices each; shares one of them and data."""
+        cdef cpp.Csr a = self.as_rows()
+        cdef cpp.Coo c
+        cdef CppStream stream
+        enter(self.data.backend, stream)
+        with nogil:
+            c = cpp.to_coo(a, stream)
+        rows = new_coo(self.data.backend, c)
+        return rows if isinstance(self, CSR) else rows.T
+
+    def to_dense(self) -> Array:
+        """The dense matrix; entries of one position add up."""
+        cdef cpp.Csr a = self.as_rows()
+        cdef Array out = new_array(self.data.backend)
+        cdef bint by_rows = isinstance(self, CSR)
+        cdef CppStream stream
+        enter(out.backend, stream)
+        with nogil:
+            out.c = cpp.to_dense(a, stream) if by_rows else cpp.to_dense(cpp.transpose(a), stream)
+        return out
+
+    def to_scipy(self) -> scipy.sparse.sparray:
+        """A copy as SciPy's array of the format; half types as float32. Synchronises."""
+        make = scipy_sparse().csr_array if isinstance(self, CSR) else scipy_sparse().csc_array
+        return make((host_values(self), self.indices.to_numpy(), self.indptr.to_numpy()), shape=self.shape)
 
     def with_data(self, data: Array, /) -> Compressed:
         """The same structure with other values."""
@@ -184,7 +218,7 @@ cdef class Compressed(SparseMatrix):
         return new_compressed(type(self), self.data.backend, c)
 
     def check(self) -> Compressed:
-        """The matrix with is_sorted and is_coalesced found out. Synchronises.
+        """The matrix with is_sorted, is_coalesced and is_valid found out. Synchronises.
 
         InvalidValueError for pointers that descend or do not end at nnz, OutOfRangeError for indices outside.
         """
@@ -203,6 +237,7 @@ cdef int set_compressed(Compressed out, Backend backend, const cpp.Csr& c) excep
     out.shape = (c.rows, c.cols) if isinstance(out, CSR) else (c.cols, c.rows)
     out.is_sorted = c.sorted
     out.is_coalesced = c.unique
+    out.is_valid = c.valid
     return 0
 
 
@@ -218,10 +253,6 @@ cdef class CSR(Compressed):
     is_sorted and is_coalesced are promises of the caller; check() finds out. What the index arrays hold is looked at by
     check() and by the ops: an index outside reads nothing and raises at the next synchronising call.
     """
-
-    def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
-                 is_coalesced: bool = False) -> None:
-        self.fill(data, indices, indptr, shape, is_sorted, is_coalesced)
 
     @property
     def T(self) -> CSC:
@@ -243,38 +274,9 @@ cdef class CSR(Compressed):
             a = cpp.transpose(c)
         return new_compressed(CSC, self.data.backend, a)
 
-    def to_coo(self) -> COO:
-        """The same entries with a row index each; shares indices and data."""
-        cdef cpp.Csr a = self.as_rows()
-        cdef cpp.Coo c
-        cdef CppStream stream
-        enter(self.data.backend, stream)
-        with nogil:
-            c = cpp.to_coo(a, stream)
-        return new_coo(self.data.backend, c)
-
-    def to_dense(self) -> Array:
-        """The dense matrix; entries of one position add up."""
-        cdef cpp.Csr a = self.as_rows()
-        cdef Array out = new_array(self.data.backend)
-        cdef CppStream stream
-        enter(out.backend, stream)
-        with nogil:
-            out.c = cpp.to_dense(a, stream)
-        return out
-
-    def to_scipy(self) -> scipy.sparse.csr_array:
-        """A copy as a scipy.sparse.csr_array; half types as float32. Synchronises."""
-        return scipy_sparse().csr_array((host_values(self), self.indices.to_numpy(), self.indptr.to_numpy()),
-                                        shape=self.shape)
-
 
 cdef class CSC(Compressed):
     """A matrix compressed by columns: column c has entries indptr[c] to indptr[c + 1] of indices and data. See CSR."""
-
-    def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
-                 is_coalesced: bool = False) -> None:
-        self.fill(data, indices, indptr, shape, is_sorted, is_coalesced)
 
     @property
     def T(self) -> CSR:
@@ -288,25 +290,6 @@ cdef class CSC(Compressed):
     def to_csc(self) -> CSC:
         """The matrix itself."""
         return self
-
-    def to_coo(self) -> COO:
-        """The same entries with a column index each; shares indices and data."""
-        return self.T.to_coo().T
-
-    def to_dense(self) -> Array:
-        """The dense matrix; entries of one position add up."""
-        cdef cpp.Csr a = self.as_rows()
-        cdef Array out = new_array(self.data.backend)
-        cdef CppStream stream
-        enter(out.backend, stream)
-        with nogil:
-            out.c = cpp.to_dense(cpp.transpose(a), stream)
-        return out
-
-    def to_scipy(self) -> scipy.sparse.csc_array:
-        """A copy as a scipy.sparse.csc_array; half types as float32. Synchronises."""
-        return scipy_sparse().csc_array((host_values(self), self.indices.to_numpy(), self.indptr.to_numpy()),
-                                        shape=self.shape)
 
 
 cdef class COO(SparseMatrix):
@@ -335,6 +318,7 @@ cdef class COO(SparseMatrix):
         out.rows, out.cols = self.shape
         out.sorted = self.is_sorted
         out.unique = self.is_coalesced
+        out.valid = self.is_valid
         return out
 
     @property
@@ -408,6 +392,7 @@ cdef int set_coo(COO out, Backend backend, const cpp.Coo& c) except -1:
     out.shape = (c.rows, c.cols)
     out.is_sorted = c.sorted
     out.is_coalesced = c.unique
+    out.is_valid = c.valid
     return 0
 
 

@@ -1,8 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
 """Sparse matrices from dense arrays and from SciPy; sampled products, triangular systems."""
-from libcpp cimport bool as cbool
-
 from stator._array cimport Array, as_array, new_array
 from stator._backend cimport enter
 from stator._convert cimport to_dtype
@@ -11,7 +9,7 @@ from stator.cpp cimport sparse as cpp
 from stator.cpp.backend cimport Stream as CppStream
 
 from stator._asarray import asarray
-from stator.errors import DTypeError, OutOfRangeError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, ShapeError
 
 
 def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, beta: float = 0.0) -> CSR:
@@ -26,20 +24,32 @@ def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, b
     return new_compressed(CSR, left.backend, c)
 
 
-def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit_diagonal: bool = False) -> Array:
+def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit_diagonal: bool = False,
+                       check: bool = True) -> Array:
     """x with a @ x = b, of the lower (or upper) triangle of a; entries beyond it are not read.
 
-    b has one or two axes. A zero or missing diagonal gives infinities and NaN.
+    b has one or two axes. Synchronises, and raises LinAlgError for a zero or missing diagonal, unless check=False:
+    returns (x, info), x with infinities and NaN; info is the first such row counted from 1, else 0. unit_diagonal: the
+    diagonal counts as ones, and nothing is looked at.
     """
     cdef cpp.Csr c = rows_of(a, "sparse.spsolve_triangular")
     cdef Array dense = as_array(b, "sparse.spsolve_triangular")
-    cdef Array out = new_array(dense.backend)
-    cdef cbool below = bool(lower), unit = bool(unit_diagonal)
+    cdef Array out = new_array(dense.backend), info
+    cdef cpp.TriangularOptions options
+    cdef cpp.TriangularSolution found
     cdef CppStream stream
+    options.lower = bool(lower)
+    options.unit = bool(unit_diagonal)
+    options.check = bool(check)
     enter(out.backend, stream)
     with nogil:
-        out.c = cpp.solve_triangular(c, dense.c, below, unit, stream)
-    return out
+        found = cpp.solve_triangular(c, dense.c, options, stream)
+    out.c = found.x
+    if options.check:
+        return out
+    info = new_array(dense.backend)
+    info.c = found.info
+    return out, info
 
 
 def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSR:
@@ -85,12 +95,21 @@ def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: Dev
     if matrix.format == "coo":
         inside(matrix.row, matrix.shape[0])
         inside(matrix.col, matrix.shape[1])
-        return COO(data, asarray(matrix.row, device=data.backend), asarray(matrix.col, device=data.backend),
-                   matrix.shape, is_coalesced=matrix.has_canonical_format)
+        return valid(COO(data, asarray(matrix.row, device=data.backend), asarray(matrix.col, device=data.backend),
+                         matrix.shape, is_coalesced=matrix.has_canonical_format))
     inside(matrix.indices, matrix.shape[matrix.format == "csr"])
+    ends = (matrix.indptr[0], matrix.indptr[-1])
+    if ends != (0, len(matrix.data)) or (matrix.indptr[1:] < matrix.indptr[:-1]).any():
+        raise InvalidValueError(f"indptr from {ends[0]} to {ends[1]} for {len(matrix.data)} entries",
+                                op="sparse.from_scipy", remedy="It begins with 0, never descends and ends with nnz.")
     kind = CSR if matrix.format == "csr" else CSC
-    return kind(data, asarray(matrix.indices, device=data.backend), asarray(matrix.indptr, device=data.backend),
-                matrix.shape, is_sorted=matrix.has_sorted_indices, is_coalesced=matrix.has_canonical_format)
+    return valid(kind(data, asarray(matrix.indices, device=data.backend), asarray(matrix.indptr, device=data.backend),
+                      matrix.shape, is_sorted=matrix.has_sorted_indices, is_coalesced=matrix.has_canonical_format))
+
+
+cdef SparseMatrix valid(SparseMatrix a):
+    a.is_valid = True
+    return a
 
 
 cdef int inside(object indices, object bound) except -1:

@@ -32,25 +32,54 @@ cdef class TwoToFour:
     """
     cdef readonly Array values
     cdef readonly Array positions
-    cdef readonly int length
+    cdef readonly int64_t length
     cdef readonly int axis
+    __array_ufunc__ = None
+    __stator_sparse__ = True
 
     def __init__(self) -> None:
         raise TypeError("use sparse.compress")
 
-    def to_dense(self) -> Array:
-        """The pruned array."""
+    cdef cpp.TwoToFour packed(self):
         cdef cpp.TwoToFour c
-        cdef Array out = new_array(self.values.backend)
-        cdef CppStream stream
         c.values = self.values.c
         c.positions = self.positions.c
         c.length = self.length
         c.axis = self.axis
+        return c
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the pruned array."""
+        shape = list(self.values.shape)
+        shape[self.axis] = self.length
+        return tuple(shape)
+
+    @property
+    def dtype(self) -> DType:
+        """Type of the values."""
+        return self.values.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of values and positions: of the dense array's 9 / 16 in float32, 5 / 8 in float16."""
+        return self.values.nbytes + self.positions.nbytes
+
+    def to_dense(self) -> Array:
+        """The pruned array."""
+        cdef cpp.TwoToFour c = self.packed()
+        cdef Array out = new_array(self.values.backend)
+        cdef CppStream stream
         enter(out.backend, stream)
         with nogil:
             out.c = cpp.to_dense(c, stream)
         return out
+
+    def __matmul__(self, other: Array) -> Array:
+        return matmul_2to4(self, other)
+
+    def __rmatmul__(self, other: Array) -> Array:
+        return matmul_2to4(other, self)
 
 
 def compress(x: Array, /, *, axis: int = -1) -> TwoToFour:
@@ -72,12 +101,32 @@ def compress(x: Array, /, *, axis: int = -1) -> TwoToFour:
     return out
 
 
-def matmul_2to4(a: Array, b: Array, /) -> Array:
-    """matmul(a, prune_2to4(b, axis=-2)): the product itself where b is 2:4 along the inner axis already."""
-    cdef Array left = as_array(a, "sparse.matmul_2to4"), right = as_array(b, "sparse.matmul_2to4")
-    cdef Array out = new_array(left.backend)
+def matmul_2to4(a: Array | TwoToFour, b: Array | TwoToFour, /) -> Array:
+    """a @ b where one of them is packed along the inner axis: half the multiplications.
+
+    A right operand is packed by compress(b, axis=-2), a left one by compress(a, axis=-1). Two arrays:
+    matmul(a, prune_2to4(b, axis=-2)), the product itself where b is 2:4 already; compress what is used again.
+    """
+    cdef Array left, right, out
+    cdef cpp.TwoToFour packed
     cdef CppStream stream
+    if isinstance(a, TwoToFour):
+        packed = (<TwoToFour>a).packed()
+        right = as_array(b, "sparse.matmul_2to4")
+        out = new_array(right.backend)
+        enter(out.backend, stream)
+        with nogil:
+            out.c = cpp.matmul_2to4(packed, right.c, stream)
+        return out
+    left = as_array(a, "sparse.matmul_2to4")
+    out = new_array(left.backend)
     enter(out.backend, stream)
+    if isinstance(b, TwoToFour):
+        packed = (<TwoToFour>b).packed()
+        with nogil:
+            out.c = cpp.matmul_2to4(left.c, packed, stream)
+        return out
+    right = as_array(b, "sparse.matmul_2to4")
     with nogil:
         out.c = cpp.matmul_2to4(left.c, right.c, stream)
     return out

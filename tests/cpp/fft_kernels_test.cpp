@@ -3,6 +3,7 @@
 #include <stator/backend.hpp>
 #include <stator/creation.hpp>
 #include <stator/fft.hpp>
+#include <stator/stft.hpp>
 
 #include <cmath>
 #include <complex>
@@ -86,6 +87,26 @@ void test_lines(const Backend& be, int64_t n, int64_t lines) {
          [&] { return fft::irfft(h, {.lengths = std::vector<int64_t>{n}, .axes = std::vector<int64_t>{1}}); });
 }
 
+// Frames over several tiles, and back.
+void test_frames(const Backend& be, int64_t n, int64_t samples) {
+  const std::vector<Complex> x = values(samples);
+  std::vector<Complex> reals;
+  for (const Complex& z : x) reals.push_back(z.real());
+  const Array r = on_device(be, x, 2, true), w = on_device(be, std::vector<Complex>(size_t(n), 0.5), 1, true);
+  const Array window(w.buffer(), w.dtype(), Dims{n}, Dims{1}, w.offset());
+  fft::StftOptions there;
+  there.window = &window;
+  fft::IstftOptions back;
+  back.window = &window;
+  back.length = samples;
+  const Array spectrum = fft::stft(r, n, there);
+  expect(be, "istft of " + std::to_string(n), reals, [&] { return fft::istft(spectrum, n, back); });
+  const Array first = Array(spectrum.buffer(), spectrum.dtype(), Dims{1}, Dims{1}, spectrum.offset());
+  Complex mean = 0;  // of frame 0: its frequency 0
+  for (int64_t i = 0; i < n; ++i) mean += 0.5 * reals[size_t(std::abs(i - n / 2))];
+  expect(be, "stft of " + std::to_string(n), {mean}, [&] { return copy(first); });
+}
+
 }  // namespace
 
 int main() {
@@ -95,6 +116,8 @@ int main() {
   test_lines(be, 67, 2);   // Bluestein, in whole lines
   test_lines(be, 512, 3);  // in two stages of one block
   test_lines(be, 289, 2);  // of a radix that has no pass of its own
+  test_frames(be, 60, 2500);
+  test_frames(be, 2100, 4300);
   be.close();
   return finish();
 }

@@ -211,8 +211,80 @@ void test_sampled_and_solve() {
   for (int64_t n : {2, 40})
     for (bool lower : {false, true})
       run("solve", Op::spsolve_triangular, numbers(DType::float64, 33 * n, 1), [&](const auto& q, Bytes& out) {
-        table.sparse.solve(q, {a.view(), a.values.get(), out.get(), DType::float64, lower, true, n, n, 1});
+        table.sparse.solve(q, {a.view(), a.values.get(), out.get(), DType::float64, lower, true, n, n, 1, nullptr});
       });
+}
+
+void test_singular() {
+  Matrix a(300, 300, DType::float64);
+  for (int64_t k = 0; k < a.view().nnz; ++k) write(a.values, k, 1);
+  int64_t first = 0;
+  while (a.at(first, first) != 0) ++first;
+  abi::SparseSolve p{a.view(), a.values.get(), nullptr, DType::float64, true, false, 1, 1, 1, nullptr};
+  const auto expected = [&](int64_t) { return double(first + 1); };
+  for (bool lower : {false, true}) {
+    p.lower = lower;
+    const Bytes found =
+        run("find singular", Op::spsolve_triangular, Bytes(DType::int64, 1), [&](const auto& q, Bytes& out) {
+          p.singular = static_cast<int64_t*>(out.get());
+          table.sparse.find_singular(q, p);
+        });
+    expect("find singular", found, expected, 0);
+    for (int64_t n : {2, 40}) {
+      p.n = p.out_row = n;
+      const Bytes met =
+          run("solve singular", Op::spsolve_triangular, Bytes(DType::int64, 1), [&](const auto& q, Bytes& out) {
+            Bytes x = numbers(DType::float64, 300 * n, 1);
+            p.out = x.get();
+            p.singular = static_cast<int64_t*>(out.get());
+            table.sparse.solve(q, p);
+          });
+      expect("solve singular", met, expected, 0);
+    }
+  }
+}
+
+void test_packed_product() {
+  const int64_t rows = 45, depth = 102, cols = 70, groups = (depth + 3) / 4;
+  for (DType dtype : {DType::float16, DType::float32, DType::float64}) {
+    Bytes x(dtype, depth * cols), values(dtype, rows * groups * 2);
+    for (int64_t i = 0; i < x.size(); ++i) write(x, i, double(i % 5) - 2);
+    for (int64_t i = 0; i < values.size(); ++i) write(values, i, double(i % 7) - 3);
+    std::vector<uint8_t> places(size_t(rows * groups));
+    for (size_t i = 0; i < places.size(); ++i) places[i] = uint8_t(i % 3 | (i % 3 + 1) << 2);
+    for (int64_t r = 0; r < rows; ++r) {  // the last group has two elements
+      places[size_t((r + 1) * groups - 1)] = uint8_t(0 | 1 << 2);
+    }
+    abi::PackedProduct p{};
+    p.values = values.get();
+    p.positions = places.data();
+    p.x = x.get();
+    p.dtype = dtype;
+    p.batch = 1;
+    p.rows = rows;
+    p.depth = depth;
+    p.cols = cols;
+    p.value_row = 2 * groups;
+    p.place_row = groups;
+    p.value_step = p.place_step = p.x_col = p.out_col = 1;
+    p.x_row = p.out_row = cols;
+    const Bytes got = run("packed product", Op::matmul_2to4, Bytes(dtype, rows * cols), [&](const auto& q, Bytes& out) {
+      p.out = out.get();
+      table.sparse.packed_product(q, p);
+    });
+    expect(
+        "packed product", got,
+        [&](int64_t i) {
+          const int64_t r = i / cols, c = i % cols;
+          double sum = 0;
+          for (int64_t k = 0; k < 2 * groups; ++k) {
+            const int place = places[size_t(r * groups + k / 2)] >> (k % 2 ? 2 : 0) & 3;
+            sum += real(values, r * 2 * groups + k) * real(x, (k / 2 * 4 + place) * cols + c);
+          }
+          return sum;
+        },
+        tolerance(dtype));
+  }
 }
 
 void test_two_to_four() {
@@ -231,7 +303,7 @@ void test_two_to_four() {
 
 int main() {
   for (auto* test : {test_product, test_index_outside, test_dense, test_sort, test_structure, test_sums, test_times,
-                     test_sampled_and_solve, test_two_to_four})
+                     test_sampled_and_solve, test_singular, test_packed_product, test_two_to_four})
     test();
   return finish();
 }

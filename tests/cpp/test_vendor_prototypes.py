@@ -28,6 +28,8 @@ def include_folder(package: str, below: str, header: str) -> Path | None:
         ("nvidia", "cu13/include", "cublas_v2.h", []),
         ("nvidia", "cu13/include", "cublasLt.h", []),
         ("nvidia", "cu13/include", "cufftXt.h", []),
+        ("nvidia", "cu13/include", "cusparse.h", []),
+        ("nvidia", "cu13/include", "cusparseLt.h", []),
         ("scipy_openblas32", "include", "cblas.h", ["-DBLAS_SYMBOL_PREFIX=scipy_"]),
     ],
 )

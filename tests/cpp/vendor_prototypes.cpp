@@ -4,6 +4,8 @@
 #include "libs/cublaslt.hpp"
 #include "libs/cufft.hpp"
 #include "libs/cusolver.hpp"
+#include "libs/cusparse.hpp"
+#include "libs/cusparse_lt.hpp"
 #include "libs/lapack.hpp"
 #include "libs/openblas.hpp"
 
@@ -185,6 +187,120 @@ static_assert(int(cusolver::Diagonal::non_unit) == CUBLAS_DIAG_NON_UNIT &&
               int(cusolver::Diagonal::unit) == CUBLAS_DIAG_UNIT);
 static_assert(int(cusolver::Mode::no_vectors) == CUSOLVER_EIG_MODE_NOVECTOR &&
               int(cusolver::Mode::vectors) == CUSOLVER_EIG_MODE_VECTOR && cusolver::success == CUSOLVER_STATUS_SUCCESS);
+#endif
+
+#if __has_include(<cusparse.h>)
+#include <cusparse.h>
+
+namespace cusparse = stator::libs::cusparse;
+using SparseApi = cusparse::Api;
+
+static_assert(same<decltype(SparseApi::create), decltype(&::cusparseCreate)>);
+static_assert(same<decltype(SparseApi::destroy), decltype(&::cusparseDestroy)>);
+static_assert(same<decltype(SparseApi::set_stream), decltype(&::cusparseSetStream)>);
+static_assert(same<decltype(SparseApi::status_name), decltype(&::cusparseGetErrorName)>);
+static_assert(same<decltype(SparseApi::create_csr), decltype(&::cusparseCreateCsr)>);
+static_assert(same<decltype(SparseApi::destroy_sparse), decltype(&::cusparseDestroySpMat)>);
+static_assert(same<decltype(SparseApi::set_attribute), decltype(&::cusparseSpMatSetAttribute)>);
+static_assert(same<decltype(SparseApi::sparse_size), decltype(&::cusparseSpMatGetSize)>);
+static_assert(same<decltype(SparseApi::set_pointers), decltype(&::cusparseCsrSetPointers)>);
+static_assert(same<decltype(SparseApi::create_vector), decltype(&::cusparseCreateDnVec)>);
+static_assert(same<decltype(SparseApi::destroy_vector), decltype(&::cusparseDestroyDnVec)>);
+static_assert(same<decltype(SparseApi::create_matrix), decltype(&::cusparseCreateDnMat)>);
+static_assert(same<decltype(SparseApi::destroy_matrix), decltype(&::cusparseDestroyDnMat)>);
+static_assert(same<decltype(SparseApi::times_vector_size), decltype(&::cusparseSpMV_bufferSize)>);
+static_assert(same<decltype(SparseApi::times_vector), decltype(&::cusparseSpMV)>);
+static_assert(same<decltype(SparseApi::times_matrix_size), decltype(&::cusparseSpMM_bufferSize)>);
+static_assert(same<decltype(SparseApi::times_matrix), decltype(&::cusparseSpMM)>);
+static_assert(same<decltype(SparseApi::sampled_size), decltype(&::cusparseSDDMM_bufferSize)>);
+static_assert(same<decltype(SparseApi::sampled), decltype(&::cusparseSDDMM)>);
+static_assert(same<decltype(SparseApi::create_vector_solve), decltype(&::cusparseSpSV_createDescr)>);
+static_assert(same<decltype(SparseApi::destroy_vector_solve), decltype(&::cusparseSpSV_destroyDescr)>);
+static_assert(same<decltype(SparseApi::solve_vector_size), decltype(&::cusparseSpSV_bufferSize)>);
+static_assert(same<decltype(SparseApi::solve_vector_analysis), decltype(&::cusparseSpSV_analysis)>);
+static_assert(same<decltype(SparseApi::solve_vector), decltype(&::cusparseSpSV_solve)>);
+static_assert(same<decltype(SparseApi::create_matrix_solve), decltype(&::cusparseSpSM_createDescr)>);
+static_assert(same<decltype(SparseApi::destroy_matrix_solve), decltype(&::cusparseSpSM_destroyDescr)>);
+static_assert(same<decltype(SparseApi::solve_matrix_size), decltype(&::cusparseSpSM_bufferSize)>);
+static_assert(same<decltype(SparseApi::solve_matrix_analysis), decltype(&::cusparseSpSM_analysis)>);
+static_assert(same<decltype(SparseApi::solve_matrix), decltype(&::cusparseSpSM_solve)>);
+static_assert(same<decltype(SparseApi::create_times), decltype(&::cusparseSpGEMM_createDescr)>);
+static_assert(same<decltype(SparseApi::destroy_times), decltype(&::cusparseSpGEMM_destroyDescr)>);
+static_assert(same<decltype(SparseApi::times_estimate), decltype(&::cusparseSpGEMM_workEstimation)>);
+static_assert(same<decltype(SparseApi::times_compute), decltype(&::cusparseSpGEMM_compute)>);
+static_assert(same<decltype(SparseApi::times_copy), decltype(&::cusparseSpGEMM_copy)>);
+
+static_assert(int(cusparse::Operation::none) == CUSPARSE_OPERATION_NON_TRANSPOSE &&
+              int(cusparse::Base::zero) == CUSPARSE_INDEX_BASE_ZERO);
+static_assert(int(cusparse::Index::narrow) == CUSPARSE_INDEX_32I && int(cusparse::Index::wide) == CUSPARSE_INDEX_64I);
+static_assert(int(cusparse::Order::columns) == CUSPARSE_ORDER_COL && int(cusparse::Order::rows) == CUSPARSE_ORDER_ROW);
+static_assert(int(cusparse::Attribute::fill_mode) == CUSPARSE_SPMAT_FILL_MODE &&
+              int(cusparse::Attribute::diag_type) == CUSPARSE_SPMAT_DIAG_TYPE);
+static_assert(sizeof(cusparse::Fill) == sizeof(cusparseFillMode_t) &&
+              int(cusparse::Fill::upper) == CUSPARSE_FILL_MODE_UPPER);
+static_assert(sizeof(cusparse::Diagonal) == sizeof(cusparseDiagType_t) &&
+              int(cusparse::Diagonal::unit) == CUSPARSE_DIAG_TYPE_UNIT);
+static_assert(int(cusparse::VectorAlgorithm::csr_run_to_run) == CUSPARSE_SPMV_CSR_ALG2 &&
+              int(cusparse::MatrixAlgorithm::csr_run_to_run) == CUSPARSE_SPMM_CSR_ALG3);
+static_assert(int(cusparse::TimesAlgorithm::standard) == CUSPARSE_SPGEMM_DEFAULT &&
+              int(cusparse::Algorithm::standard) == CUSPARSE_SPSV_ALG_DEFAULT && CUSPARSE_SPSM_ALG_DEFAULT == 0 &&
+              CUSPARSE_SDDMM_ALG_DEFAULT == 0);
+static_assert(cusparse::success == CUSPARSE_STATUS_SUCCESS &&
+              cusparse::insufficient_resources == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES);
+#endif
+
+#if __has_include(<cusparseLt.h>)
+#include <cusparseLt.h>
+
+namespace cusparse_lt = stator::libs::cusparse_lt;
+using StructuredApi = cusparse_lt::Api;
+// Its objects are passed by address; ours are at least as large.
+template <class Ours, class Theirs>
+constexpr bool room = sizeof(Ours) >= sizeof(Theirs) && alignof(Ours) >= alignof(Theirs);
+static_assert(room<cusparse_lt::Handle, cusparseLtHandle_t> && room<cusparse_lt::Matrix, cusparseLtMatDescriptor_t> &&
+              room<cusparse_lt::Product, cusparseLtMatmulDescriptor_t> &&
+              room<cusparse_lt::Selection, cusparseLtMatmulAlgSelection_t> &&
+              room<cusparse_lt::Plan, cusparseLtMatmulPlan_t>);
+namespace {
+template <>
+struct Passed<cusparse_lt::Handle*> : Passed<cusparseLtHandle_t*> {};
+template <>
+struct Passed<const cusparse_lt::Handle*> : Passed<const cusparseLtHandle_t*> {};
+template <>
+struct Passed<cusparse_lt::Matrix*> : Passed<cusparseLtMatDescriptor_t*> {};
+template <>
+struct Passed<const cusparse_lt::Matrix*> : Passed<const cusparseLtMatDescriptor_t*> {};
+template <>
+struct Passed<cusparse_lt::Product*> : Passed<cusparseLtMatmulDescriptor_t*> {};
+template <>
+struct Passed<const cusparse_lt::Product*> : Passed<const cusparseLtMatmulDescriptor_t*> {};
+template <>
+struct Passed<cusparse_lt::Selection*> : Passed<cusparseLtMatmulAlgSelection_t*> {};
+template <>
+struct Passed<const cusparse_lt::Selection*> : Passed<const cusparseLtMatmulAlgSelection_t*> {};
+template <>
+struct Passed<cusparse_lt::Plan*> : Passed<cusparseLtMatmulPlan_t*> {};
+template <>
+struct Passed<const cusparse_lt::Plan*> : Passed<const cusparseLtMatmulPlan_t*> {};
+}  // namespace
+static_assert(same<decltype(StructuredApi::create), decltype(&::cusparseLtInit)>);
+static_assert(same<decltype(StructuredApi::destroy), decltype(&::cusparseLtDestroy)>);
+static_assert(same<decltype(StructuredApi::status_name), decltype(&::cusparseLtGetErrorName)>);
+static_assert(same<decltype(StructuredApi::dense), decltype(&::cusparseLtDenseDescriptorInit)>);
+static_assert(same<decltype(StructuredApi::structured), decltype(&::cusparseLtStructuredDescriptorInit)>);
+static_assert(same<decltype(StructuredApi::destroy_matrix), decltype(&::cusparseLtMatDescriptorDestroy)>);
+static_assert(same<decltype(StructuredApi::product), decltype(&::cusparseLtMatmulDescriptorInit)>);
+static_assert(same<decltype(StructuredApi::select), decltype(&::cusparseLtMatmulAlgSelectionInit)>);
+static_assert(same<decltype(StructuredApi::destroy_selection), decltype(&::cusparseLtMatmulAlgSelectionDestroy)>);
+static_assert(same<decltype(StructuredApi::plan), decltype(&::cusparseLtMatmulPlanInit)>);
+static_assert(same<decltype(StructuredApi::destroy_plan), decltype(&::cusparseLtMatmulPlanDestroy)>);
+static_assert(same<decltype(StructuredApi::workspace), decltype(&::cusparseLtMatmulGetWorkspace)>);
+static_assert(same<decltype(StructuredApi::compressed_size), decltype(&::cusparseLtSpMMACompressedSize)>);
+static_assert(same<decltype(StructuredApi::compress), decltype(&::cusparseLtSpMMACompress)>);
+static_assert(same<decltype(StructuredApi::matmul), decltype(&::cusparseLtMatmul)>);
+static_assert(int(cusparse_lt::Sparsity::half) == CUSPARSELT_SPARSITY_50_PERCENT &&
+              int(cusparse_lt::ComputeType::f32) == CUSPARSE_COMPUTE_32F &&
+              int(cusparse_lt::Algorithm::standard) == CUSPARSELT_MATMUL_ALG_DEFAULT);
 #endif
 
 #if __has_include(<cufftXt.h>)

@@ -311,6 +311,38 @@ def test_plans_are_kept_up_to_a_limit(be, fresh_cache):
     assert stator.fft.cache_info().plans == 0
 
 
+def test_the_least_recently_used_plans_go_first(be, fresh_cache):
+    lines = {n: be.asarray(np.ones(n)) for n in (64, 81, 125)}
+    sizes = {}
+    for n, x in lines.items():
+        before = stator.fft.cache_info().bytes
+        stator.fft.fft(x)
+        sizes[n] = stator.fft.cache_info().bytes - before
+    stator.fft.fft(lines[64])  # 81 is the oldest now
+    full = stator.fft.cache_info()
+    stator.fft.set_cache_limit(full.bytes - 1)
+    kept = stator.fft.cache_info()
+    assert kept.limit == full.bytes - 1 and kept.evictions > full.evictions and kept.bytes <= kept.limit
+    stator.fft.fft(lines[64])
+    assert stator.fft.cache_info().misses == kept.misses
+    stator.fft.fft(lines[81])
+    assert stator.fft.cache_info().misses > kept.misses
+    assert stator.fft.cache_info().bytes <= kept.limit
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_shortest_lines_of_every_function(be, n):
+    x = np.arange(1.0, n + 1)
+    for name in ("fft", "ifft", "rfft", "ihfft", "fftn", "fftshift", "ifftshift"):
+        got, want = getattr(stator.fft, name)(be.asarray(x)), getattr(np.fft, name)(x)
+        np.testing.assert_allclose(got.to_numpy(), want, atol=1e-15)
+    for name in ("irfft", "hfft"):
+        got, want = getattr(stator.fft, name)(be.asarray(x), n=1), getattr(np.fft, name)(x, 1)
+        np.testing.assert_allclose(got.to_numpy(), want, atol=1e-15)
+    with pytest.raises(stator.errors.ShapeError, match="n = 0"):
+        stator.fft.fft(be.asarray(x), n=0)
+
+
 def test_clearing_while_work_is_queued(be, fresh_cache):
     c = draw((600, 512)).astype("complex128")
     x = be.asarray(c)

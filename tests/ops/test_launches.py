@@ -238,14 +238,16 @@ def fourier(be):
     for n in ("rfft2", "rfftn"):
         made[n] = (partial(getattr(f, n), x, axes=(1,)), partial(getattr(f, n), x.T, axes=(1,)))
     made |= {n: (partial(getattr(f, n), 8), None) for n in ("fftfreq", "rfftfreq")}
+    made["stft"] = (partial(f.stft, x, 16), partial(f.stft, x.T, 16))
     if be.device.type == "cpu":
         made |= {n: (partial(getattr(f, n), z), partial(getattr(f, n), z.T)) for n in ("irfft", "hfft")}
         made["ihfft"] = (partial(f.ihfft, x), partial(f.ihfft, x.T))
         for n in ("irfft2", "irfftn"):
             made[n] = (partial(getattr(f, n), z, axes=(1,)), partial(getattr(f, n), z.T, axes=(1,)))
+        made["istft"] = (partial(f.istft, z[:33], 64), partial(f.istft, z.T[:33], 64))
         made["fftconvolve"] = (partial(f.fftconvolve, x, x, axes=1), partial(f.fftconvolve, x.T, x.T, axes=1))
     else:
-        made |= {n: (None, None) for n in ("irfft", "irfft2", "irfftn", "hfft", "ihfft", "fftconvolve")}
+        made |= {n: (None, None) for n in ("irfft", "irfft2", "irfftn", "hfft", "ihfft", "fftconvolve", "istft")}
     return made
 
 

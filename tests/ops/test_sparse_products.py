@@ -237,9 +237,52 @@ def test_triangular_systems(be, dtype, lower, n):
     np.testing.assert_allclose(unit @ widen(got), widen(b), rtol=0, atol=100 * eps)
 
 
-def test_triangular_system_without_a_diagonal(be):
-    got = sparse.spsolve_triangular(on(be, np.array([[1.0, 0], [2, 0]])), be.asarray(np.ones(2))).to_numpy()
-    assert got[0] == 1 and np.isinf(got[1])
+@pytest.mark.parametrize("n", [None, 3, 40])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_singular_triangle_names_its_row(be, n, dtype):
+    x = np.diag(np.arange(1.0, 9.0)).astype(numpy_dtype(dtype))
+    x[5, 2] = 1
+    x[3, 3] = x[6, 6] = 0
+    b = be.asarray(np.ones((8,) if n is None else (8, n)).astype(numpy_dtype(dtype)))
+    zeros = sparse.CSR(
+        *(be.asarray(v) for v in (x[[0, 1, 3], [0, 1, 3]], np.array([0, 1, 2]))),
+        be.asarray(np.array([0, 1, 2, 3])),
+        (3, 3),
+    )  # stored, and 0
+    with pytest.raises(np.linalg.LinAlgError, match="row 2"):
+        sparse.spsolve_triangular(zeros, b[:3])
+    for lower in (True, False):
+        with pytest.raises(np.linalg.LinAlgError, match=r"sparse\.spsolve_triangular.*row 3"):
+            sparse.spsolve_triangular(on(be, x), b, lower=lower)
+        before = be.statistics()["d2h_bytes"]
+        got, info = sparse.spsolve_triangular(on_device_known(be, x), b, lower=lower, check=False)
+        assert be.statistics()["d2h_bytes"] == before
+        assert info.item() == 4 and np.isinf(got.to_numpy().astype(np.complex128)[3]).all()
+        sparse.spsolve_triangular(on(be, x), b, lower=lower, unit_diagonal=True)
+    fine = sparse.csr_from_dense(be.asarray(np.eye(8).astype(numpy_dtype(dtype))))
+    assert sparse.spsolve_triangular(fine, b, check=False)[1].item() == 0
+
+
+def on_device_known(be, x):
+    return sparse.csr_from_dense(be.asarray(x), nnz=int(np.count_nonzero(x)))
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_of_every_dtype_and_index(be, dtype, index):
+    """Fractions that halves round: sums are within the contract of the exact ones."""
+    rng = np.random.default_rng(12)
+    x = np.where(rng.random((33, 70)) < 0.3, inputs.random(rng, (33, 70), dtype, -1, 1), 0).astype(numpy_dtype(dtype))
+    y = np.where(rng.random((70, 41)) < 0.3, inputs.random(rng, (70, 41), dtype, -1, 1), 0).astype(numpy_dtype(dtype))
+    a, b = on(be, x, index=index), on(be, y, index=index)
+    got = a @ b
+    assert got.dtype == dtype and got.indices.dtype == index and got.indptr.dtype == index
+    close(got.to_dense(), x, y)
+    left, right = (inputs.random(rng, s, dtype, -1, 1) for s in ((33, 20), (20, 70)))
+    got = sparse.sddmm(a, be.asarray(left), be.asarray(right))
+    assert got.dtype == dtype and got.indices.dtype == index
+    want = (widen(left) @ widen(right)) * (x != 0)
+    assert_matches(got.to_dense().to_numpy(), want, (8, 8), scale=np.abs(widen(left)) @ np.abs(widen(right)))
 
 
 def test_shapes_that_do_not_fit(be):

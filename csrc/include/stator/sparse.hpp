@@ -11,25 +11,26 @@
 namespace stator::sparse {
 
 // Row r has entries indptr[r] to indptr[r + 1] of indices and values. `sorted`: indices ascend within rows; `unique`:
-// no position is stored twice. Both are promises: false where it is not known.
+// no position is stored twice; `valid`: pointers ascend from 0 to nnz, and indices are inside. They are promises: false
+// where it is not known. What libraries are given is valid, since they read whatever an index says.
 struct STATOR_API Csr {
   Array indptr, indices, values;
   int64_t rows = 0, cols = 0;
-  bool sorted = false, unique = false;
+  bool sorted = false, unique = false, valid = false;
   int64_t nnz() const { return values.size(); }
 };
 // The same by columns.
 struct STATOR_API Csc {
   Array indptr, indices, values;
   int64_t rows = 0, cols = 0;
-  bool sorted = false, unique = false;
+  bool sorted = false, unique = false, valid = false;
   int64_t nnz() const { return values.size(); }
 };
 // `sorted`: by rows, and by columns within a row.
 struct STATOR_API Coo {
   Array row, col, values;
   int64_t rows = 0, cols = 0;
-  bool sorted = false, unique = false;
+  bool sorted = false, unique = false, valid = false;
   int64_t nnz() const { return values.size(); }
 };
 
@@ -41,8 +42,8 @@ STATOR_API Csr csr(const Array& values, const Array& indices, const Array& indpt
 STATOR_API Coo coo(const Array& values, const Array& row, const Array& col, int64_t rows, int64_t cols,
                    const Stream& = {});
 
-// The matrix with what its arrays hold made known in `sorted` and `unique`. ValueError for pointers that descend or do
-// not end at nnz, IndexError for indices outside. Synchronises.
+// The matrix with what its arrays hold made known in `sorted`, `unique` and `valid`. ValueError for pointers that
+// descend or do not end at nnz, IndexError for indices outside. Synchronises.
 STATOR_API Csr check(const Csr&, const Stream& = {});
 STATOR_API Coo check(const Coo&, const Stream& = {});
 
@@ -73,7 +74,9 @@ STATOR_API Csr sort_indices(const Csr&, const Stream& = {});
 STATOR_API Csr coalesce(const Csr&, std::optional<int64_t> nnz = {}, const Stream& = {});
 
 // a @ x for x of one or two axes, any strides, without a copy; the result dtype is the promotion of both. Run to run
-// equal bits. An index outside reads nothing and goes to the error slot.
+// equal bits. An index outside reads nothing and goes to the error slot. On cuda cuSPARSE multiplies where a is valid,
+// x and the result are dense alike, and the backend is not deterministic; kernels of ours elsewhere. So for the other
+// products and systems.
 STATOR_API Array matmul(const Csr& a, const Array& x, const Array* out = nullptr, const Stream& = {});
 // a @ b, sorted and unique. Synchronises: once, and once more where b is not known to be unique.
 STATOR_API Csr matmul(const Csr& a, const Csr& b, const Stream& = {});
@@ -85,10 +88,19 @@ STATOR_API Array row_sums(const Csr&, const Stream& = {});
 // alpha * (x @ y) at the entries of the matrix + beta * their values: x is (rows, k), y is (k, cols).
 STATOR_API Csr sddmm(const Csr& pattern, const Array& x, const Array& y, double alpha = 1, double beta = 0,
                      const Stream& = {});
-// x with a @ x = b, of the lower (or upper) triangle of a; entries beyond it are not read. `unit`: the diagonal counts
-// as ones. A zero or missing diagonal gives infinities and NaN. b has one or two axes.
-STATOR_API Array solve_triangular(const Csr& a, const Array& b, bool lower = true, bool unit = false,
-                                  const Stream& = {});
+struct TriangularOptions {
+  bool lower = true;
+  bool unit = false;  // the diagonal counts as ones
+  bool check = true;
+};
+struct STATOR_API TriangularSolution {
+  Array x, info;  // info: int64, 0-d: the first row whose diagonal is 0 or missing, counted from 1; 0 for none
+};
+// x with a @ x = b, of the lower (or upper) triangle of a; entries beyond it are not read. b has one or two axes.
+// LinAlgError that names the row where the triangle is singular: the look at info synchronises, unless `check` is
+// false; then x has infinities and NaN. With unit diagonals nothing is looked at, and info is undefined.
+STATOR_API TriangularSolution solve_triangular(const Csr& a, const Array& b, const TriangularOptions& = {},
+                                               const Stream& = {});
 
 // 2:4 sparsity: of each four neighbours along the axis the two largest magnitudes stay (of equal ones the first; NaN is
 // the largest), the others become 0. float16 to float64.
@@ -102,6 +114,12 @@ struct STATOR_API TwoToFour {
 };
 STATOR_API TwoToFour compress_2to4(const Array& x, int64_t axis = -1, const Stream& = {});
 STATOR_API Array to_dense(const TwoToFour&, const Stream& = {});
+// Products with a matrix (or a stack) that is packed along the inner axis, the last of a left operand, the last but one
+// of a right one; batch axes broadcast. Half the multiplications, summed in at least float32. On cuda cuSPARSELt
+// multiplies where it is installed and knows the layout; elsewhere the packed operand is unpacked for cuBLAS, which is
+// faster there than the portable kernel. ShapeError, DTypeError.
+STATOR_API Array matmul_2to4(const Array& a, const TwoToFour& b, const Stream& = {});
+STATOR_API Array matmul_2to4(const TwoToFour& a, const Array& b, const Stream& = {});
 // matmul(a, prune_2to4(b, axis -2)): for a b that is 2:4 along the inner axis, its product.
 STATOR_API Array matmul_2to4(const Array& a, const Array& b, const Stream& = {});
 

@@ -1,5 +1,6 @@
 # stator/fft.hpp
 from libc.stdint cimport int64_t, uint64_t
+from libcpp cimport bool as cbool
 from libcpp.optional cimport optional
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
@@ -49,3 +50,21 @@ cdef extern from "stator/fft.hpp" namespace "stator::fft" nogil:
     CacheInfo cache_info() except +translate_exception
     void clear_cache() except +translate_exception
     void set_cache_limit(size_t) except +translate_exception
+
+
+cdef extern from "stator/stft.hpp" namespace "stator::fft" nogil:
+    cdef cppclass FrameOptions:
+        optional[int64_t] hop_length, win_length
+        const Array* window
+        cbool center, normalized
+        optional[cbool] onesided
+
+    cdef cppclass StftOptions(FrameOptions):
+        string_view pad_mode
+
+    cdef cppclass IstftOptions(FrameOptions):
+        optional[int64_t] length
+        cbool return_complex, check
+
+    Array stft(const Array&, int64_t, const StftOptions&, const Stream&) except +translate_exception
+    Array istft(const Array&, int64_t, const IstftOptions&, const Stream&) except +translate_exception

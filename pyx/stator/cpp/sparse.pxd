@@ -13,15 +13,15 @@ cdef extern from "stator/sparse.hpp" namespace "stator::sparse" nogil:
     cdef cppclass Csr:
         Array indptr, indices, values
         int64_t rows, cols
-        cbool sorted, unique
+        cbool sorted, unique, valid
     cdef cppclass Csc:
         Array indptr, indices, values
         int64_t rows, cols
-        cbool sorted, unique
+        cbool sorted, unique, valid
     cdef cppclass Coo:
         Array row, col, values
         int64_t rows, cols
-        cbool sorted, unique
+        cbool sorted, unique, valid
 
     Csr csr(const Array&, const Array&, const Array&, int64_t, int64_t, const Stream&) except +translate_exception
     Coo coo(const Array&, const Array&, const Array&, int64_t, int64_t, const Stream&) except +translate_exception
@@ -48,7 +48,13 @@ cdef extern from "stator/sparse.hpp" namespace "stator::sparse" nogil:
     Csr add(const Csr&, const Csr&, double, double, optional[int64_t], const Stream&) except +translate_exception
     Array row_sums(const Csr&, const Stream&) except +translate_exception
     Csr sddmm(const Csr&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
-    Array solve_triangular(const Csr&, const Array&, cbool, cbool, const Stream&) except +translate_exception
+    cdef cppclass TriangularOptions:
+        cbool lower, unit, check
+    cdef cppclass TriangularSolution:
+        Array x, info
+
+    TriangularSolution solve_triangular(const Csr&, const Array&, const TriangularOptions&,
+                                        const Stream&) except +translate_exception
 
     Array prune_2to4(const Array&, int64_t, const Stream&) except +translate_exception
     cdef cppclass TwoToFour:
@@ -59,3 +65,5 @@ cdef extern from "stator/sparse.hpp" namespace "stator::sparse" nogil:
     TwoToFour compress_2to4(const Array&, int64_t, const Stream&) except +translate_exception
     Array to_dense(const TwoToFour&, const Stream&) except +translate_exception
     Array matmul_2to4(const Array&, const Array&, const Stream&) except +translate_exception
+    Array matmul_2to4(const Array&, const TwoToFour&, const Stream&) except +translate_exception
+    Array matmul_2to4(const TwoToFour&, const Array&, const Stream&) except +translate_exception

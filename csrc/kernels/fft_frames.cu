@@ -1,0 +1,211 @@
+// Short-time transforms: frames of a signal, and a signal of frames.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "kernels/fft.hpp"
+
+namespace stator::STATOR_COLUMN {
+
+void fill_frames(kernels::FftTable& table);
+
+namespace {
+
+struct FramesTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_column<2048, 16384>::value;    // points of a block's frames, at least one frame
+  static constexpr int samples = by_column<1024, 1024>::value;  // of a block that adds frames
+};
+using Tune = FramesTuning;
+
+template <class T>
+struct real_of {
+  using type = T;
+};
+template <class T>
+struct real_of<complex<T>> {
+  using type = T;
+};
+
+template <class T, class R>
+STATOR_FN T weighted(R weight, T v) {
+  if constexpr (is_complex<T>)
+    return T(weight * v.re, weight * v.im);
+  else
+    return weight * v;
+}
+
+// The sample at j of a signal of `length` that is continued beyond its ends.
+template <class T>
+STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, abi::Beyond beyond) {
+  if (j < 0 || j >= length) {
+    switch (beyond) {
+      case abi::Beyond::reflected: j = j < 0 ? -j : 2 * (length - 1) - j; break;
+      case abi::Beyond::repeated: j = j < 0 ? 0 : length - 1; break;
+      case abi::Beyond::wrapped: j += j < 0 ? length : -length; break;
+      default: return T(0);
+    }
+  }
+  return x[j * step];
+}
+
+template <class T, int Size>
+STATOR_KERNEL void frames_kernel(abi::Frames p, int64_t frames_a_block) {
+  using R = typename real_of<T>::type;
+  const Group<Size> group;
+  const int64_t tiles = (p.frames + frames_a_block - 1) / frames_a_block;
+  const int64_t line = group.block() / tiles, first = (group.block() - line * tiles) * frames_a_block;
+  int64_t offset = 0, rest = line;
+  for (int d = p.ndim - 1; d >= 0; --d) {
+    offset += rest % p.shape[d] * p.strides[d];
+    rest /= p.shape[d];
+  }
+  const T* const x = static_cast<const T*>(p.x) + offset;
+  const R* const window = static_cast<const R*>(p.window);
+  for (int64_t t = first; t < first + frames_a_block && t < p.frames; ++t) {
+    T* const out = static_cast<T*>(p.out) + (line * p.frames + t) * p.n;
+    const int64_t at = t * p.hop - p.before, left = p.left, end = p.left + p.width;
+    const auto put = [=](int64_t i) {
+      T v = T(0);
+      if (i >= left && i < end) {
+        v = sample(x, p.step, p.length, at + i, p.beyond);
+        if (window) v = weighted(window[i - left], v);
+      }
+      out[i] = v;
+    };
+    if constexpr (fast_host) {  // within the signal nothing is asked
+      const int64_t from = std::min(p.n, std::max(left, -at)), to = std::max(from, std::min(end, p.length - at));
+      group.for_each(from, put);
+      const T* const inside = x + (at + from) * p.step;
+      const int64_t step = p.step;
+      if (!window) {
+        group.for_each(to - from, [=](int64_t i) { out[from + i] = inside[i * step]; });
+      } else if (step == 1) {
+        const R* const w = window + from - left;
+        group.for_each(to - from, [=](int64_t i) { out[from + i] = weighted(w[i], inside[i]); });
+      } else {
+        const R* const w = window + from - left;
+        group.for_each(to - from, [=](int64_t i) { out[from + i] = weighted(w[i], inside[i * step]); });
+      }
+      group.for_each(p.n - to, [=](int64_t i) { put(to + i); });
+    } else {
+      group.for_each(p.n, put);
+    }
+  }
+}
+
+template <class R>
+struct Sums {
+  R of[Tune::samples];
+};
+
+// Whether a window's square sums to so little that a division by it says nothing.
+template <class R>
+STATOR_FN bool vanishing(R squares) {
+  return !(squares > R(1e-11));
+}
+
+template <class T, int Size>
+STATOR_KERNEL void overlap_add_kernel(abi::OverlapAdd p) {
+  using R = typename real_of<T>::type;
+  const Group<Size> group;
+  const int64_t tiles = (p.length + Tune::samples - 1) / Tune::samples;
+  const int64_t line = group.block() / tiles, tile = group.block() - line * tiles;
+  const int64_t first = tile * Tune::samples;
+  const int64_t count = p.length - first < Tune::samples ? p.length - first : Tune::samples;
+  const T* const frames = static_cast<const T*>(p.x) + line * p.frames * p.n;
+  const R* const window = static_cast<const R*>(p.window);
+  T* const out = static_cast<T*>(p.out) + line * p.length + first;
+  const int64_t begin = p.start + first, covered = (p.frames - 1) * p.hop + p.n;  // of the frames' own samples
+  const int64_t hop = p.hop, n = p.n, left = p.left, width = p.width;
+  // Frames t that cover sample g: left <= g - t * hop < left + width.
+  const auto first_frame = [=](int64_t g) {
+    const int64_t over = g - left - width + 1;
+    return over <= 0 ? int64_t(0) : (over + hop - 1) / hop;
+  };
+  const auto last_frame = [=](int64_t g) {
+    const int64_t t = g < left ? int64_t(-1) : (g - left) / hop;
+    return t < p.frames ? t : p.frames - 1;
+  };
+  int32_t missing = 0;
+  if constexpr (fast_host) {
+    T sum[Tune::samples];
+    R squares[Tune::samples];
+    for (int64_t i = 0; i < count; ++i) {
+      sum[i] = T(0);
+      squares[i] = R(0);
+    }
+    for (int64_t t = first_frame(begin); t <= last_frame(begin + count - 1); ++t) {
+      const int64_t from = std::max<int64_t>(0, t * hop + left - begin);
+      const int64_t to = std::min<int64_t>(count, t * hop + left + width - begin);
+      const T* const frame = frames + t * n + begin - t * hop;
+      const R* const w = window ? window + (begin - t * hop - left) : nullptr;
+      if (w)
+        for (int64_t i = from; i < to; ++i) {
+          sum[i] = sum[i] + weighted(w[i], frame[i]);
+          squares[i] += w[i] * w[i];
+        }
+      else
+        for (int64_t i = from; i < to; ++i) {
+          sum[i] = sum[i] + frame[i];
+          squares[i] += R(1);
+        }
+    }
+    const int64_t within = std::clamp<int64_t>(covered - begin, 0, count);
+    for (int64_t i = 0; i < within; ++i) {
+      missing |= int32_t(vanishing(squares[i]));
+      out[i] = weighted(R(1) / squares[i], sum[i]);
+    }
+    for (int64_t i = within; i < count; ++i) out[i] = T(0);
+  } else {
+    for (int64_t i = group.rank(); i < count; i += Group<Size>::size) {
+      const int64_t g = begin + i, last = last_frame(g);
+      T sum = T(0);
+      R squares = R(0);
+      for (int64_t t = first_frame(g); t <= last; ++t) {
+        const R w = window ? window[g - t * hop - left] : R(1);
+        sum = sum + weighted(w, frames[t * n + g - t * hop]);
+        squares += w * w;
+      }
+      missing |= int32_t(g < covered && vanishing(squares));
+      out[i] = g < covered ? weighted(R(1) / squares, sum) : T(0);
+    }
+    missing = group.reduce(missing, Sum{});
+  }
+  if (p.vanishes && line == 0 && group.rank() == 0) p.vanishes[tile] = missing;
+}
+
+// f(type_tag<T>{}) for what transforms compute in.
+template <class F>
+void for_computed(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float32: return f(float());
+    case DType::float64: return f(double());
+    case DType::complex64: return f(complex64());
+    default: return f(complex128());
+  }
+}
+
+void frames(const abi::Queue& q, const abi::Frames& p) {
+  const int64_t each = std::max<int64_t>(1, Tune::tile / p.n);
+  for_computed(p.dtype, [&]<class T>(T) {
+    launch(q, "stft_frames", frames_kernel<T, Tune::block>, {p.lines * ceil_div(p.frames, each), Tune::block}, p, each);
+  });
+}
+
+void overlap_add(const abi::Queue& q, const abi::OverlapAdd& p) {
+  for_computed(p.dtype, [&]<class T>(T) {
+    launch(q, "overlap_add", overlap_add_kernel<T, Tune::block>,
+           {p.lines * ceil_div(p.length, Tune::samples), Tune::block}, p);
+  });
+}
+
+}  // namespace
+
+void fill_frames(kernels::FftTable& table) {
+  table.overlap_tile = Tune::samples;
+  table.frames = frames;
+  table.overlap_add = overlap_add;
+}
+
+}  // namespace stator::STATOR_COLUMN

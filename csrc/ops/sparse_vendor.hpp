@@ -1,0 +1,21 @@
+// The sparse ops by cuSPARSE. Each is false, with nothing done, where our own kernels serve: another device than cuda,
+// a library that is not installed, a backend that was asked to be deterministic, a matrix that is not known to be
+// valid, dtypes or layouts that the library lacks. The call has declared its operands.
+#pragma once
+
+#include "ops/sparse_parts.hpp"
+
+#include <optional>
+
+namespace stator::sparse {
+
+bool product_by_vendor(OpCall& call, const Csr& a, const Array& x, const Array& out);
+bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const Array& y, const Array& out, double alpha,
+                       double beta, const Stream& stream);
+// x and info of `found`; b has the dtype of both.
+bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const abi::SparseSolve& p,
+                     const TriangularSolution& found, const Stream& stream);
+// Sorted. Declares its operands itself.
+std::optional<Csr> times_by_vendor(OpCall& call, const Csr& a, const Csr& b, const Stream& stream);
+
+}  // namespace stator::sparse

@@ -1,0 +1,118 @@
+"""Sparse input that breaks the rules: typed errors, nothing read outside, the next call works."""
+
+import contextlib
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import stator
+from stator import sparse
+
+ERRORS = stator.errors
+OPS = {
+    "to_dense": lambda be, a: a.to_dense(),
+    "to_csc": lambda be, a: a.to_csc().to_dense(),
+    "sort_indices": lambda be, a: a.sort_indices().data,
+    "coalesce": lambda be, a: a.coalesce().data,
+    "vector": lambda be, a: a @ be.asarray(np.ones(4)),
+    "matrix": lambda be, a: a @ be.asarray(np.ones((4, 9))),
+    "add": lambda be, a: (a + a).data,
+    "spgemm": lambda be, a: (a @ a).data,
+    "sddmm": lambda be, a: sparse.sddmm(a, be.asarray(np.ones((4, 3))), be.asarray(np.ones((3, 4)))).data,
+    "solve": lambda be, a: sparse.spsolve_triangular(a, be.asarray(np.ones(4)), check=False)[0],
+}
+
+
+def csr(be, indices, indptr=(0, 1, 2, 3, 4), dtype="int32", **promises):
+    data = be.asarray(np.arange(1.0, 5.0))
+    index = [be.asarray(np.array(v, dtype)) for v in (indices, indptr)]
+    return sparse.CSR(data, *index, (4, 4), **promises)
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("bad", [4, -1, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_an_index_outside_raises_and_the_next_call_works(be, op, bad, dtype):
+    if op == "sort_indices" and be.device.type != "cpu":
+        pytest.skip("entries of equal rank")
+    with pytest.raises(IndexError, match=str(bad)):
+        OPS[op](be, csr(be, [0, bad, 2, 3], dtype=dtype, is_sorted=op in ("add", "coalesce")))
+        be.synchronize()
+    be.synchronize()
+    good = csr(be, [0, 1, 2, 3], dtype=dtype)
+    np.testing.assert_array_equal((good @ be.asarray(np.ones(4))).to_numpy(), [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("indptr", [(0, 3, 1, 2, 4), (0, -9, 2**30, 3, 4), (4, 3, 2, 1, 0), (0, 1, 2, 3, 99)])
+def test_wild_pointers_read_nothing_outside(be, op, indptr):
+    with contextlib.suppress(ERRORS.StatorError, IndexError):
+        OPS[op](be, csr(be, [0, 1, 2, 3], indptr)).to_numpy()
+        be.synchronize()
+    with contextlib.suppress(IndexError):
+        be.synchronize()
+    with pytest.raises(ValueError, match="pointers"):
+        csr(be, [0, 1, 2, 3], indptr).check()
+    np.testing.assert_array_equal(csr(be, [0, 1, 2, 3]).to_dense().to_numpy(), np.diag(np.arange(1.0, 5.0)))
+
+
+def test_unsorted_and_repeated_indices_compute_what_they_mean(be):
+    x = sp.coo_array(([1.0, 2, 3, 4, 5], ([1, 0, 1, 1, 0], [3, 2, 0, 3, 2])), shape=(4, 4))
+    a = sparse.COO(be.asarray(x.data), be.asarray(x.row), be.asarray(x.col), (4, 4))
+    want, v = x.toarray(), np.arange(4.0)
+    for made in (a, a.to_csr(), a.to_csc()):
+        assert not made.is_coalesced
+        np.testing.assert_array_equal(made.to_dense().to_numpy(), want)
+        np.testing.assert_array_equal((made @ be.asarray(v)).to_numpy(), want @ v)
+        np.testing.assert_array_equal((made @ made).to_dense().to_numpy(), want @ want)
+        np.testing.assert_array_equal((made + made).to_dense().to_numpy(), 2 * want)
+        np.testing.assert_array_equal(made.T.to_dense().to_numpy(), want.T)
+
+
+def test_more_entries_than_int32_counts(be):
+    """Broadcast views: the entries take no memory."""
+    n = 2**31
+    data = stator.broadcast_to(be.asarray(np.ones(1, np.float16)), (n,))
+    index = stator.broadcast_to(be.asarray(np.zeros(1, np.int32)), (n,))
+    with pytest.raises(ERRORS.InvalidValueError, match=r"int32 indices.*2147483648 entries"):
+        sparse.CSR(data, index, be.asarray(np.array([0, 2**31 - 1], np.int32)), (1, 1))
+    with pytest.raises(ERRORS.InvalidValueError, match="int64"):
+        sparse.COO(data, index, index, (1, 1))
+
+
+def test_extents_beyond_the_index_dtype(be):
+    zero = be.asarray(np.zeros(1, np.int32))
+    with pytest.raises(ERRORS.InvalidValueError, match="int64"):
+        sparse.COO(be.asarray(np.ones(1)), zero, zero, (2**31, 1))
+    wide = stator.broadcast_to(be.asarray(np.zeros((1, 1), np.float16)), (1, 2**31))
+    with pytest.raises(ERRORS.InvalidValueError, match="int64"):
+        sparse.csr_from_dense(wide, index_dtype="int32")
+    with pytest.raises(ERRORS.ShapeError):
+        sparse.COO(be.asarray(np.ones(1)), zero, zero, (2**63, 1))
+    a = sparse.COO(be.asarray(np.ones(1)), zero.astype("int64"), zero.astype("int64"), (2**40, 2**40))
+    assert a.T.shape == (2**40, 2**40)
+    with pytest.raises(ERRORS.StatorError):
+        a.to_dense()
+
+
+def test_scipy_matrices_that_break_the_rules(be):
+    good = sp.csr_array(np.eye(3))
+    for part, value in (("indices", 7), ("indices", -1)):
+        bad = good.copy()
+        getattr(bad, part)[1] = value
+        with pytest.raises(ERRORS.OutOfRangeError, match=str(value)):
+            sparse.from_scipy(bad, device=be)
+    bad = good.copy()
+    bad.indptr[1] = 3
+    with pytest.raises(ERRORS.InvalidValueError, match="indptr"):
+        sparse.from_scipy(bad, device=be)
+    assert sparse.from_scipy(good, device=be).is_valid
+
+
+def test_what_is_known_to_be_valid(be):
+    a = csr(be, [0, 1, 2, 3])
+    assert not a.is_valid and a.check().is_valid and not a.to_csc().is_valid
+    made = sparse.csr_from_dense(be.asarray(np.eye(4)))
+    for b in (made, made.to_csc(), made.to_coo(), made.T, made + made, made @ made, 2 * made):
+        assert b.is_valid
