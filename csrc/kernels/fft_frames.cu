@@ -16,7 +16,6 @@ struct FramesTuning {
   static constexpr int tile = by_column<2048, 16384>::value;    // points of a block's frames, at least one frame
   static constexpr int samples = by_column<1024, 1024>::value;  // of a block that adds frames
 };
-using Tune = FramesTuning;
 
 template <class T>
 struct real_of {
@@ -96,7 +95,7 @@ STATOR_KERNEL void frames_kernel(abi::Frames p, int64_t frames_a_block) {
 
 template <class R>
 struct Sums {
-  R of[Tune::samples];
+  R of[FramesTuning::samples];
 };
 
 // Whether a window's square sums to so little that a division by it says nothing.
@@ -109,10 +108,10 @@ template <class T, int Size>
 STATOR_KERNEL void overlap_add_kernel(abi::OverlapAdd p) {
   using R = typename real_of<T>::type;
   const Group<Size> group;
-  const int64_t tiles = (p.length + Tune::samples - 1) / Tune::samples;
+  const int64_t tiles = (p.length + FramesTuning::samples - 1) / FramesTuning::samples;
   const int64_t line = group.block() / tiles, tile = group.block() - line * tiles;
-  const int64_t first = tile * Tune::samples;
-  const int64_t count = p.length - first < Tune::samples ? p.length - first : Tune::samples;
+  const int64_t first = tile * FramesTuning::samples;
+  const int64_t count = p.length - first < FramesTuning::samples ? p.length - first : FramesTuning::samples;
   const T* const frames = static_cast<const T*>(p.x) + line * p.frames * p.n;
   const R* const window = static_cast<const R*>(p.window);
   T* const out = static_cast<T*>(p.out) + line * p.length + first;
@@ -129,8 +128,8 @@ STATOR_KERNEL void overlap_add_kernel(abi::OverlapAdd p) {
   };
   int32_t missing = 0;
   if constexpr (fast_host) {
-    T sum[Tune::samples];
-    R squares[Tune::samples];
+    T sum[FramesTuning::samples];
+    R squares[FramesTuning::samples];
     for (int64_t i = 0; i < count; ++i) {
       sum[i] = T(0);
       squares[i] = R(0);
@@ -187,23 +186,23 @@ void for_computed(DType dtype, F f) {
 }
 
 void frames(const abi::Queue& q, const abi::Frames& p) {
-  const int64_t each = std::max<int64_t>(1, Tune::tile / p.n);
+  const int64_t each = std::max<int64_t>(1, FramesTuning::tile / p.n);
   for_computed(p.dtype, [&]<class T>(T) {
-    launch(q, "stft_frames", frames_kernel<T, Tune::block>, {p.lines * ceil_div(p.frames, each), Tune::block}, p, each);
+    launch(q, "stft_frames", frames_kernel<T, FramesTuning::block>, {p.lines * ceil_div(p.frames, each), FramesTuning::block}, p, each);
   });
 }
 
 void overlap_add(const abi::Queue& q, const abi::OverlapAdd& p) {
   for_computed(p.dtype, [&]<class T>(T) {
-    launch(q, "overlap_add", overlap_add_kernel<T, Tune::block>,
-           {p.lines * ceil_div(p.length, Tune::samples), Tune::block}, p);
+    launch(q, "overlap_add", overlap_add_kernel<T, FramesTuning::block>,
+           {p.lines * ceil_div(p.length, FramesTuning::samples), FramesTuning::block}, p);
   });
 }
 
 }  // namespace
 
 void fill_frames(kernels::FftTable& table) {
-  table.overlap_tile = Tune::samples;
+  table.overlap_tile = FramesTuning::samples;
   table.frames = frames;
   table.overlap_add = overlap_add;
 }
