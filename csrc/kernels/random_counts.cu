@@ -13,15 +13,6 @@ struct CountsTuning {
   static constexpr int experiments = by_column<256, 64>::value;
 };
 
-// log(k!), for whole k: Stirling's series, shifted up where it is short.
-STATOR_FN double log_factorial(double k) {
-  double x = k + 1, shifted = 1;
-  for (; x < 10; x += 1) shifted *= x;
-  const double z = 1 / (x * x);
-  const double series = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680)))) / x;
-  return (x - 0.5) * even_log(x) - x + 0.91893853320467274178 + series - even_log(shifted);
-}
-
 // log(1 - p), p up to 1/2: what 1 - p lost is put back (Goldberg: What every computer scientist should know about
 // floating-point arithmetic, ACM Computing Surveys 23, 1991, theorem 4).
 STATOR_FN double log_rest(double p) {

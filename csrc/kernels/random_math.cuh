@@ -47,4 +47,14 @@ STATOR_FN double even_exp(double x) {
   return p * power(half) * power(n - half);
 }
 
+// log(k!) for whole k >= 0 by Stirling's series, eight further where it is short.
+STATOR_FN double log_factorial(double k) {
+  const double x = k + 1;
+  const bool small = x < 10;
+  const double rising = x * (x + 1) * (x + 2) * (x + 3) * (x + 4) * (x + 5) * (x + 6) * (x + 7);
+  const double y = small ? x + 8 : x, over = 1 / y, z = over * over;
+  const double series = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680)))) * over;
+  return (y - 0.5) * even_log(y) - y + 0.91893853320467274178 + series - even_log(small ? rising : 1.0);
+}
+
 }  // namespace stator::STATOR_COLUMN

@@ -61,16 +61,6 @@ struct Gamma {
   }
 };
 
-// log(k!) for whole k >= 0 by Stirling's series, eight further where it is short.
-STATOR_FN double log_factorial(double k) {
-  const double x = k + 1;
-  const bool small = x < 10;
-  const double rising = x * (x + 1) * (x + 2) * (x + 3) * (x + 4) * (x + 5) * (x + 6) * (x + 7);
-  const double y = small ? x + 8 : x, over = 1 / y, z = over * over;
-  const double series = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680)))) * over;
-  return (y - 0.5) * even_log(y) - y + 0.91893853320467274178 + series - even_log(small ? rising : 1.0);
-}
-
 // Hoermann's PTRS (The transformed rejection method for generating Poisson random variables, Insurance: Mathematics and
 // Economics 12, 1993), for means from 10.
 struct Poisson {

@@ -13,7 +13,7 @@
 namespace stator::STATOR_COLUMN {
 namespace {
 
-constexpr int block = 256;
+constexpr int complex_block = 256;
 constexpr int64_t tile = by_column<1024, 8192>::value;
 
 // -0 and +0 have one key, NaN the greatest.
@@ -105,13 +105,13 @@ STATOR_KERNEL void complex_search_kernel(abi::ComplexSearch p) {
 }
 
 void complex_keys(const abi::Queue& q, const abi::ComplexKeys& p) {
-  launch(q, "complex_keys", complex_keys_kernel<block>, {ceil_div(p.lines.count * p.n, tile), block}, p);
+  launch(q, "complex_keys", complex_keys_kernel<complex_block>, {ceil_div(p.lines.count * p.n, tile), complex_block}, p);
 }
 void complex_gather(const abi::Queue& q, const abi::ComplexGather& p) {
-  launch(q, "complex_gather", complex_gather_kernel<block>, {ceil_div(p.lines.count * p.n, tile), block}, p);
+  launch(q, "complex_gather", complex_gather_kernel<complex_block>, {ceil_div(p.lines.count * p.n, tile), complex_block}, p);
 }
 void complex_search(const abi::Queue& q, const abi::ComplexSearch& p) {
-  launch(q, "complex_search", complex_search_kernel<block>, {ceil_div(p.elements.count, tile), block}, p);
+  launch(q, "complex_search", complex_search_kernel<complex_block>, {ceil_div(p.elements.count, tile), complex_block}, p);
 }
 
 }  // namespace

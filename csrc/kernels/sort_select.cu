@@ -11,9 +11,9 @@
 namespace stator::STATOR_COLUMN {
 namespace {
 
-constexpr int block = SortTuning::block;
+constexpr int select_block = SortTuning::block;
 constexpr int most = abi::Sort::most_ranks;
-constexpr int64_t most_best = 1024;  // elements that are then sorted in one block
+constexpr int64_t most_best = 1024;  // elements that are then sorted in one select_block
 
 // What is known of a wanted place: the leading digits of the ordinal there, and its place among those that share them.
 struct Target {
@@ -172,8 +172,8 @@ SelectPlan plan_select(const abi::DeviceLimits& limits, const abi::Sort& s) {
   Selection& p = plan.pass;
   p.s = s;
   p.count = std::max<int32_t>(s.rank_count, 1);
-  const int64_t wanted = ceil_div(waves(limits, block), s.lines.count);
-  const int64_t parts = std::clamp<int64_t>(wanted, 1, ceil_div(s.n, 16 * block));
+  const int64_t wanted = ceil_div(waves(limits, select_block), s.lines.count);
+  const int64_t parts = std::clamp<int64_t>(wanted, 1, ceil_div(s.n, 16 * select_block));
   p.share = ceil_div(s.n, parts);
   p.parts = int32_t(ceil_div(s.n, p.share));
   const bool all = s.rank_count == 0 && s.count > 1;
@@ -205,12 +205,12 @@ void select_lines(const abi::Queue& q, const abi::Sort& s, void* scratch) {
     p.best = take(plan.best);
     p.places = reinterpret_cast<uint32_t*>(take(plan.places));
     const int64_t blocks = s.lines.count * p.parts;
-    launch(q, "clear_counters", clear_counters_kernel<block>, {ceil_div(s.lines.count, block), block}, p.counters,
+    launch(q, "clear_counters", clear_counters_kernel<select_block>, {ceil_div(s.lines.count, select_block), select_block}, p.counters,
            s.lines.count);
     for (p.shift = 8 * (s.key.itemsize - 1); p.shift >= 0; p.shift -= 8)
-      launch(q, "select_digit", select_digit_kernel<block>, {blocks, block}, p);
-    launch(q, "select_tally", select_tally_kernel<block>, {blocks, block}, p);
-    launch(q, "select_write", select_write_kernel<block>, {blocks, block}, p);
+      launch(q, "select_digit", select_digit_kernel<select_block>, {blocks, select_block}, p);
+    launch(q, "select_tally", select_tally_kernel<select_block>, {blocks, select_block}, p);
+    launch(q, "select_write", select_write_kernel<select_block>, {blocks, select_block}, p);
     if (!p.best) return;
     abi::Sort rest = s;
     rest.x = p.best;

@@ -8,7 +8,7 @@
 namespace stator::STATOR_COLUMN {
 namespace {
 
-constexpr int block = 256;
+constexpr int lines_block = 256;
 
 // a + (b - a) t without the overflow of b - a, and without inf - inf where both ends are the same.
 STATOR_FN double between(double a, double b, double t) {
@@ -32,8 +32,8 @@ STATOR_KERNEL void quantile_kernel(abi::Quantile p, int64_t tile) {
 }
 
 void quantile(const abi::Queue& q, const abi::Quantile& p) {
-  const int64_t tile = by_column<block, 4096>::value;
-  launch(q, "quantile", quantile_kernel<block>, {ceil_div(p.lines * p.count, tile), block}, p, tile);
+  const int64_t tile = by_column<lines_block, 4096>::value;
+  launch(q, "quantile", quantile_kernel<lines_block>, {ceil_div(p.lines * p.count, tile), lines_block}, p, tile);
 }
 
 struct Run {
@@ -76,7 +76,7 @@ STATOR_KERNEL void mode_kernel(abi::Mode p) {
   p.counts[group.block()] = best.length;
 }
 
-void mode(const abi::Queue& q, const abi::Mode& p) { launch(q, "mode", mode_kernel<block>, {p.lines, block}, p); }
+void mode(const abi::Queue& q, const abi::Mode& p) { launch(q, "mode", mode_kernel<lines_block>, {p.lines, lines_block}, p); }
 
 }  // namespace
 

@@ -114,8 +114,8 @@ template <class T, int Size>
 STATOR_KERNEL void find_singular_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
-  const int64_t first = group.block() * Tune::tile;
-  const int64_t end = first + Tune::tile < p.a.rows ? first + Tune::tile : p.a.rows;
+  const int64_t first = group.block() * SparseSolveTuning::tile;
+  const int64_t end = first + SparseSolveTuning::tile < p.a.rows ? first + SparseSolveTuning::tile : p.a.rows;
   for (int64_t r = first + group.rank(); r < end; r += Group<Size>::size) {
     if (for_triangle<T>(p, r, 0, 1, slot, op, [](A, int64_t) {}) != A(0)) continue;
     int64_t seen = 0;
@@ -129,8 +129,8 @@ STATOR_KERNEL void find_singular_kernel(abi::SparseSolve p, abi::ErrorSlot slot,
 
 void find_singular(const abi::Queue& q, const abi::SparseSolve& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sparse_find_singular", find_singular_kernel<T, Tune::block>,
-           {ceil_div(p.a.rows, Tune::tile), Tune::block}, p, q.slot, q.op);
+    launch(q, "sparse_find_singular", find_singular_kernel<T, SparseSolveTuning::block>,
+           {ceil_div(p.a.rows, SparseSolveTuning::tile), SparseSolveTuning::block}, p, q.slot, q.op);
   });
 }
 
