@@ -82,6 +82,7 @@ STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, ui
       const int64_t begin = load_index(p.indptr, p.a.wide, first + i);
       merge_row(p, in_a, in_b, first + i, [=](int64_t at, int64_t index, RowSpan a, RowSpan b) {
         if (begin + at >= p.capacity) return;
+        if (uint64_t(index) >= uint64_t(p.a.cols)) report_index(slot, op, begin + at, index);  // and stays what it is
         store_index(p.indices, p.a.wide, begin + at, index);
         A value = b.begin < b.end ? total(p.b_values, b, p.beta) : A(0);
         if (a.begin < a.end) {

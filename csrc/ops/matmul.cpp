@@ -114,7 +114,7 @@ class Product {
     const DType wide = promote(types_.product, DType::float32);
     const Array target =
         out_.dtype() == wide && out_.is_contiguous() && !overlaps() ? out_ : call_.empty(shapes_.result, wide);
-    multiply_into(target);
+    multiply_into(target, plan_of(left_, right_, target, shapes_.product));
     finish(target);
   }
 
@@ -134,11 +134,12 @@ class Product {
   }
 
   void plainly() {
-    const bool direct =
-        out_.dtype() == types_.product && layout_of(plan_of(left_, right_, out_, shapes_.product).c) && !overlaps();
+    Plan plan = plan_of(left_, right_, out_, shapes_.product);
+    const bool direct = out_.dtype() == types_.product && layout_of(plan.c) && !overlaps();
     const Array target = direct ? out_ : call_.empty(shapes_.result, types_.product);
+    if (!direct) plan = plan_of(left_, right_, target, shapes_.product);
     if (adds_) assign(target, Operand(broadcast_to(*sum_.c, target.shape())), on_);
-    multiply_into(target);
+    multiply_into(target, plan);
     if (!direct) assign(out_, Operand(target), on_);
   }
 
@@ -150,16 +151,15 @@ class Product {
     return gemm;
   }
 
-  void multiply_into(const Array& target) {
+  void multiply_into(const Array& target, const Plan& plan) {
     constexpr int64_t vectors = 8;  // beyond it OpenBLAS is as fast
-    Plan plan = plan_of(left_, right_, target, shapes_.product);
     call_.writes(target);
     if (!adds_ && sum_.alpha == 1 && in(types_.operands, dtypes::full_floats) && is_small(call_, plan, vectors)) {
       call_.kernels().products.small_product(call_.queue(), strided_of(plan, left_, right_, target, types_.operands));
       return;
     }
     call_.stream().raise_pending(static_cast<uint16_t>(call_.op()));
-    call_library(call_, gemm(plan, target), std::move(plan.batch));
+    call_library(call_, gemm(plan, target), plan.batch);
   }
 
   // Everything in the library's own call, straight into the result: of one that can, and operands that lie so.

@@ -31,24 +31,27 @@ void check_vector(const OpCall& call, const Array& p) {
   if (p.ndim() != 1) throw ShapeError(op, "probabilities of shape " + str(p.shape()), "give a vector");
 }
 
-// The distribution function of p, which has an element: one launch.
-uint64_t* weigh(OpCall& call, const Array& p, int64_t least) {
-  const int64_t n = p.size();
-  uint64_t* const cdf = static_cast<uint64_t*>(call.scratch(size_t(n) * sizeof(uint64_t)));
-  call.reads(p);
-  call.kernels().random.weigh(call.queue(),
-                              {p.data_ptr(), p.dtype(), n, p.strides()[0], least, tolerance_of(p.dtype()), cdf});
-  return cdf;
+uint64_t* room_for(OpCall& call, const Array& p) {
+  return static_cast<uint64_t*>(call.scratch(size_t(p.size()) * sizeof(uint64_t)));
+}
+
+// The distribution function of p, which has an element: one launch. The queue is the op's only one from here on: making
+// another would raise what this launch may have refused, in the middle of the op.
+void weigh(const OpCall& call, const abi::Queue& queue, const Array& p, int64_t least, uint64_t* cdf) {
+  call.kernels().random.weigh(queue,
+                              {p.data_ptr(), p.dtype(), p.size(), p.strides()[0], least, tolerance_of(p.dtype()), cdf});
 }
 
 // k indices without replacement: the first of a race.
 Array race(OpCall& call, State& state, const Array& p, int64_t k) {
   const int64_t n = p.size();
   const Array keys = call.empty(Dims{n}, DType::float64), winners = call.empty(Dims{k}, DType::int64);
+  call.reads(p);
   call.writes(keys);
   call.kernels().random.race(call.queue(), {p.data_ptr(), p.dtype(), n, p.strides()[0],
                                             static_cast<double*>(keys.data_ptr()), state.seed, state.counter});
   launch_sort(call, keys, 0, false, {0, k}, nullptr, &winners);
+  weigh(call, call.queue(), p, k, room_for(call, p));
   state.counter += uint64_t(blocks_of(n, 2));
   return winners;
 }
@@ -94,16 +97,19 @@ Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n,
   if (!p && !replace) return in_shape(permutation(backend, state, n, size, stream), shape);
   if (!p && size > 0) return integers(backend, state, shape, Scalar(int64_t(0)), Scalar(n - 1), DType::int64, stream);
   if (size == 0) return call.empty(shape, DType::int64);
-  const uint64_t* const cdf = weigh(call, *p, replace ? 0 : size);
   if (!replace) {
     const Array winners = race(call, state, *p, size);
     call.finish_indices();
     return in_shape(winners, shape);
   }
   const Array result = call.empty(shape, DType::int64);
+  uint64_t* const cdf = room_for(call, *p);
+  call.reads(*p);
   call.writes(result);
+  const abi::Queue& queue = call.queue();
+  weigh(call, queue, *p, 0, cdf);
   call.kernels().random.categorical(
-      call.queue(), {cdf, static_cast<int64_t*>(result.data_ptr()), n, size, state.seed, state.counter});
+      queue, {cdf, static_cast<int64_t*>(result.data_ptr()), n, size, state.seed, state.counter});
   state.counter += uint64_t(blocks_of(size, 2));
   call.finish_indices();
   return result;
@@ -122,10 +128,13 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
   checked_size(op, wide, 8);
   const Array result = call.empty(wide, DType::int64);
   if (result.size() == 0) return result;
-  const uint64_t* const cdf = weigh(call, p, 0);
+  uint64_t* const cdf = room_for(call, p);
+  call.reads(p);
   call.writes(result);
-  call.kernels().random.multinomial(call.queue(), {cdf, static_cast<int64_t*>(result.data_ptr()), outcomes, n,
-                                                   result.size() / outcomes, state.seed, state.counter});
+  const abi::Queue& queue = call.queue();
+  weigh(call, queue, p, 0, cdf);
+  call.kernels().random.multinomial(queue, {cdf, static_cast<int64_t*>(result.data_ptr()), outcomes, n,
+                                            result.size() / outcomes, state.seed, state.counter});
   state.counter += uint64_t(result.size());
   call.finish_indices();
   return result;

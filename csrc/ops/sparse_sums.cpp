@@ -42,7 +42,7 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
   call.writes(out.indices);
   call.writes(out.values);
   if (a.rows > 0) call.kernels().sparse.merge_fill(call.queue(), p);
-  if (nnz) call.finish_indices();
+  call.finish_indices();
   return out;
 }
 

@@ -8,6 +8,7 @@ def matmul(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = None, compute_d
            out: Array | None = None) -> Array:
     """numpy.matmul: vectors, matrices, batch dimensions with broadcasting; transposed views are not copied.
 
-    compute_dtype: what operands are rounded to before multiplying; accumulation is at least float32.
+    compute_dtype: what operands are rounded to before multiplying; accumulation is at least float32. Integers and bool
+    are exact and wrap; two int8 operands give int32, or dtype=, an integer dtype.
     """
     return matmul_op(as_array(x1, "matmul"), as_array(x2, "matmul"), dtype, compute_dtype, out)

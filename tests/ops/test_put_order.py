@@ -14,7 +14,10 @@ def det(request, device):
     mode = request.param
     if mode == "faithful" and device != "cpu":
         pytest.skip("a column of the cpu")
-    with mock.patch.dict(os.environ, STATOR_HOST_MODE=mode), stator.Backend(device, deterministic=True) as backend:
+    with mock.patch.dict(os.environ, STATOR_HOST_MODE=mode):
+        backend = stator.Backend(device, deterministic=True)
+    assert device != "cpu" or (mode == "faithful") == (backend.kernels == "host_faithful")
+    with backend:
         yield backend
 
 

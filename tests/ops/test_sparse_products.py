@@ -257,10 +257,10 @@ def test_a_singular_triangle_names_its_row(be, n, dtype):
         before = be.statistics()["d2h_bytes"]
         got, info = sparse.spsolve_triangular(on_device_known(be, x), b, lower=lower, check=False)
         assert be.statistics()["d2h_bytes"] == before
-        assert info.item() == 4 and np.isinf(got.to_numpy().astype(np.complex128)[3]).all()
+        assert int(info) == 4 and not np.isfinite(widen(got.to_numpy())[3]).any()
         sparse.spsolve_triangular(on(be, x), b, lower=lower, unit_diagonal=True)
     fine = sparse.csr_from_dense(be.asarray(np.eye(8).astype(numpy_dtype(dtype))))
-    assert sparse.spsolve_triangular(fine, b, check=False)[1].item() == 0
+    assert int(sparse.spsolve_triangular(fine, b, check=False)[1]) == 0
 
 
 def on_device_known(be, x):

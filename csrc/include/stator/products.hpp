@@ -1,5 +1,5 @@
-// Products besides matmul. What multiplies by matmul takes its dtypes (float16, bfloat16, float32, float64, complex64,
-// complex128) and raises its errors. ShapeError where extents do not meet. Asynchronous.
+// Products besides matmul. What multiplies by matmul takes its dtypes (all; addmm and baddbmm no integers, linear
+// floating ones) and raises its errors. ShapeError where extents do not meet. Asynchronous.
 #pragma once
 
 #include <stator/array.hpp>
@@ -29,8 +29,9 @@ STATOR_API Array baddbmm(const Array& c, const Array& a, const Array& b, double 
                          const Stream& = {});
 
 namespace nn {
-// activation(x weight^T + bias): x (..., in), weight (out, in), bias (out). activation: "", "relu", "gelu",
-// "gelu_tanh", "silu", "sigmoid" or "tanh".
+// activation(x weight^T + bias): x (..., in), weight (out, in), bias (out), floating. activation: "", "relu", "gelu",
+// "gelu_tanh", "silu", "sigmoid" or "tanh". Bias and activation are one launch after the product, of float32 sums; on
+// cuda a bias of the result's dtype, relu, and gelu_tanh of halves are part of the library's call.
 STATOR_API Array linear(const Array& x, const Array& weight, const Array* bias = nullptr,
                         std::string_view activation = {}, const Stream& = {});
 }  // namespace nn
