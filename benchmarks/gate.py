@@ -82,6 +82,15 @@ def _relative(case: Case, got: np.ndarray, want: np.ndarray, length: int) -> Ver
     return Verdict(worst <= eps * max(*tolerance(case.plan.op), 4) * max(1.0, length**0.5), worst)
 
 
+def _by_weight(distinct: bool, weight: np.ndarray, got: np.ndarray) -> Verdict:
+    """Indices by weight. Of those drawn once each, the mean is near that of all, as weights do not grow along them."""
+    places = np.arange(len(weight))
+    weight = np.full(len(weight), 1 / len(weight)) if distinct else weight
+    off = abs(float(np.mean(got)) - float(places @ weight))
+    twice = distinct and len(np.unique(got)) != len(got)
+    return Verdict(not twice and off <= 8 * float(np.sqrt(places**2 @ weight)) / got.size**0.5, off)
+
+
 def _own(array: np.ndarray) -> Any:
     """Halves in float32: what is composed of many roundings is no reference in them."""
     return array.astype(np.float32) if array.dtype in (np.float16, numpy_dtype("bfloat16")) else array
@@ -100,6 +109,8 @@ def verdict(case: Case) -> Verdict:
         return _relative(case, got, along(plan.op, x, **axis), x.size if plan.axis is None else x.shape[plan.axis])
     if plan.op in MOMENTS or plan.op in RESAMPLED:
         x = case.arrays[0].astype(np.float64) if plan.op in RESAMPLED else np.zeros(1)
+        if plan.variant:
+            return _by_weight(plan.variant == "distinct", x, got)
         middle, spread = MOMENTS.get(plan.op) or (float(x.mean()), 2 * float(np.sqrt(np.mean(x * x))))
         off = abs(float(np.mean(np.real(got).astype(np.float64))) - middle)
         return Verdict(off < 6 * spread / got.size**0.5 + 1e-3 * max(1.0, abs(middle)), off)

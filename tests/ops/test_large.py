@@ -24,7 +24,7 @@ def test_reductions_of_rows_that_repeat(be):
     row[-1] = 1
     table = stator.broadcast_to(be.asarray(row), (2**15 + 1, 2**16))
     assert int(stator.argmax(table)) == 2**16 - 1
-    np.testing.assert_array_equal(stator.sum(table, axis=0).to_numpy(), row * (2**15 + 1))
+    np.testing.assert_array_equal(stator.sum(table, axis=0).to_numpy(), row.astype(np.int64) * (2**15 + 1))
 
 
 def test_indices_beyond_32_bits_read_where_they_say(be):
