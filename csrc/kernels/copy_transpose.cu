@@ -34,8 +34,8 @@ struct TransposeTile {
 
 // Fast host: with constant extents (a whole tile) the compiler unrolls and vectorises the loops.
 template <class T, int Size>
-STATOR_FN void turn_in_cache(const Group<Size>& group, const T* in, T* out, TransposeTile<T>& t, const Transpose<T>& p, int rows,
-                             int cols) {
+STATOR_FN void turn_in_cache(const Group<Size>& group, const T* in, T* out, TransposeTile<T>& t, const Transpose<T>& p,
+                             int rows, int cols) {
   for (int c = 0; c < cols; ++c)
     group.for_each(rows, [&, c](int64_t r) { t.value[c][r] = in[c * p.in_col_stride + r]; });
   for (int r = 0; r < rows; ++r)

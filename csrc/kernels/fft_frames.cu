@@ -188,7 +188,8 @@ void for_computed(DType dtype, F f) {
 void frames(const abi::Queue& q, const abi::Frames& p) {
   const int64_t each = std::max<int64_t>(1, FramesTuning::tile / p.n);
   for_computed(p.dtype, [&]<class T>(T) {
-    launch(q, "stft_frames", frames_kernel<T, FramesTuning::block>, {p.lines * ceil_div(p.frames, each), FramesTuning::block}, p, each);
+    launch(q, "stft_frames", frames_kernel<T, FramesTuning::block>,
+           {p.lines * ceil_div(p.frames, each), FramesTuning::block}, p, each);
   });
 }
 

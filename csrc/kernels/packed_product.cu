@@ -248,8 +248,8 @@ STATOR_KERNEL void packed_product_kernel(abi::PackedProduct p, int64_t row_tiles
 void packed_product(const abi::Queue& q, const abi::PackedProduct& p) {
   const int64_t row_tiles = ceil_div(p.rows, PackedTuning::rows), col_tiles = ceil_div(p.cols, PackedTuning::wide);
   const auto run = [&]<class T>(type_tag<T>) {
-    launch(q, "packed_product", packed_product_kernel<T, PackedTuning::block>, {p.batch * row_tiles * col_tiles, PackedTuning::block},
-           p, row_tiles, col_tiles);
+    launch(q, "packed_product", packed_product_kernel<T, PackedTuning::block>,
+           {p.batch * row_tiles * col_tiles, PackedTuning::block}, p, row_tiles, col_tiles);
   };
   switch (p.dtype) {
     case DType::float16: return run(type_tag<float16>{});

@@ -1,10 +1,14 @@
 // Parameters of the launchers around products: of integers, of eight-bit floats, and what follows a product.
 #pragma once
 
-#include "device/product_kinds.hpp"
 #include "kernels/linalg.hpp"
 
+#include <stator/product_kinds.hpp>
+
 namespace stator::abi {
+
+using stator::Activation;
+using stator::Float8;
 
 // out = a b for each index of the batch: a (m, k), b (k, n), out (m, n), any strides, in elements; a stride of 0 reuses
 // an operand. Integers: operands are both int8, both uint8 or bool, or both of out's size; sums wrap, of bool they are

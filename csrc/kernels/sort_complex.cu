@@ -105,13 +105,16 @@ STATOR_KERNEL void complex_search_kernel(abi::ComplexSearch p) {
 }
 
 void complex_keys(const abi::Queue& q, const abi::ComplexKeys& p) {
-  launch(q, "complex_keys", complex_keys_kernel<complex_block>, {ceil_div(p.lines.count * p.n, tile), complex_block}, p);
+  launch(q, "complex_keys", complex_keys_kernel<complex_block>, {ceil_div(p.lines.count * p.n, tile), complex_block},
+         p);
 }
 void complex_gather(const abi::Queue& q, const abi::ComplexGather& p) {
-  launch(q, "complex_gather", complex_gather_kernel<complex_block>, {ceil_div(p.lines.count * p.n, tile), complex_block}, p);
+  launch(q, "complex_gather", complex_gather_kernel<complex_block>,
+         {ceil_div(p.lines.count * p.n, tile), complex_block}, p);
 }
 void complex_search(const abi::Queue& q, const abi::ComplexSearch& p) {
-  launch(q, "complex_search", complex_search_kernel<complex_block>, {ceil_div(p.elements.count, tile), complex_block}, p);
+  launch(q, "complex_search", complex_search_kernel<complex_block>, {ceil_div(p.elements.count, tile), complex_block},
+         p);
 }
 
 }  // namespace

@@ -205,8 +205,8 @@ void select_lines(const abi::Queue& q, const abi::Sort& s, void* scratch) {
     p.best = take(plan.best);
     p.places = reinterpret_cast<uint32_t*>(take(plan.places));
     const int64_t blocks = s.lines.count * p.parts;
-    launch(q, "clear_counters", clear_counters_kernel<select_block>, {ceil_div(s.lines.count, select_block), select_block}, p.counters,
-           s.lines.count);
+    launch(q, "clear_counters", clear_counters_kernel<select_block>,
+           {ceil_div(s.lines.count, select_block), select_block}, p.counters, s.lines.count);
     for (p.shift = 8 * (s.key.itemsize - 1); p.shift >= 0; p.shift -= 8)
       launch(q, "select_digit", select_digit_kernel<select_block>, {blocks, select_block}, p);
     launch(q, "select_tally", select_tally_kernel<select_block>, {blocks, select_block}, p);

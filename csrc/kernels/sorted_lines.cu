@@ -76,7 +76,9 @@ STATOR_KERNEL void mode_kernel(abi::Mode p) {
   p.counts[group.block()] = best.length;
 }
 
-void mode(const abi::Queue& q, const abi::Mode& p) { launch(q, "mode", mode_kernel<lines_block>, {p.lines, lines_block}, p); }
+void mode(const abi::Queue& q, const abi::Mode& p) {
+  launch(q, "mode", mode_kernel<lines_block>, {p.lines, lines_block}, p);
+}
 
 }  // namespace
 

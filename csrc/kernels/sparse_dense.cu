@@ -38,8 +38,9 @@ STATOR_KERNEL void scatter_kernel(abi::SparseScatter p, abi::ErrorSlot slot, uin
 
 void scatter(const abi::Queue& q, const abi::SparseScatter& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sparse_scatter", scatter_kernel<T, SparseDenseTuning::block>, {row_tiles(p.a, SparseDenseTuning::tile), SparseDenseTuning::block}, p, q.slot,
-           q.op, lanes_for(p.a.nnz, p.a.rows));
+    launch(q, "sparse_scatter", scatter_kernel<T, SparseDenseTuning::block>,
+           {row_tiles(p.a, SparseDenseTuning::tile), SparseDenseTuning::block}, p, q.slot, q.op,
+           lanes_for(p.a.nnz, p.a.rows));
   });
 }
 
@@ -133,19 +134,22 @@ void gather_count(const abi::Queue& q, const abi::SparseGather& p) {
   const GatherGrid g = gather_grid(p);
   for_storage(p.dtype, [&]<class T>(type_tag<T>) {
     if (g.wide)
-      launch(q, "sparse_gather_count", gather_count_kernel<T, SparseDenseTuning::block>, {g.blocks, SparseDenseTuning::block}, p, g.rows);
+      launch(q, "sparse_gather_count", gather_count_kernel<T, SparseDenseTuning::block>,
+             {g.blocks, SparseDenseTuning::block}, p, g.rows);
     else
-      launch(q, "sparse_gather_count", gather_count_kernel<T, SparseDenseTuning::narrow>, {g.blocks, SparseDenseTuning::narrow}, p, g.rows);
+      launch(q, "sparse_gather_count", gather_count_kernel<T, SparseDenseTuning::narrow>,
+             {g.blocks, SparseDenseTuning::narrow}, p, g.rows);
   });
 }
 void gather_fill(const abi::Queue& q, const abi::SparseGather& p) {
   const GatherGrid g = gather_grid(p);
   for_storage(p.dtype, [&]<class T>(type_tag<T>) {
     if (g.wide)
-      launch(q, "sparse_gather", gather_fill_kernel<T, SparseDenseTuning::block>, {g.blocks, SparseDenseTuning::block}, p, g.rows, q.slot, q.op);
+      launch(q, "sparse_gather", gather_fill_kernel<T, SparseDenseTuning::block>, {g.blocks, SparseDenseTuning::block},
+             p, g.rows, q.slot, q.op);
     else
-      launch(q, "sparse_gather", gather_fill_kernel<T, SparseDenseTuning::narrow>, {g.blocks, SparseDenseTuning::narrow}, p, g.rows, q.slot,
-             q.op);
+      launch(q, "sparse_gather", gather_fill_kernel<T, SparseDenseTuning::narrow>,
+             {g.blocks, SparseDenseTuning::narrow}, p, g.rows, q.slot, q.op);
   });
 }
 

@@ -96,12 +96,13 @@ STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, ui
 }
 
 void merge_count(const abi::Queue& q, const abi::SparseMerge& p) {
-  launch(q, "sparse_merge_count", merge_count_kernel<SparseMergeTuning::block>, {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p);
+  launch(q, "sparse_merge_count", merge_count_kernel<SparseMergeTuning::block>,
+         {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p);
 }
 void merge_fill(const abi::Queue& q, const abi::SparseMerge& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sparse_merge", merge_fill_kernel<T, SparseMergeTuning::block>, {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p,
-           q.slot, q.op);
+    launch(q, "sparse_merge", merge_fill_kernel<T, SparseMergeTuning::block>,
+           {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p, q.slot, q.op);
   });
 }
 

@@ -69,7 +69,8 @@ STATOR_KERNEL void sampled_kernel(abi::SparseSampled p, abi::ErrorSlot slot, uin
 
 void sampled(const abi::Queue& q, const abi::SparseSampled& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sddmm", sampled_kernel<T, SparseSampledTuning::block>, {ceil_div(p.a.nnz, SparseSampledTuning::tile), SparseSampledTuning::block}, p, q.slot, q.op,
+    launch(q, "sddmm", sampled_kernel<T, SparseSampledTuning::block>,
+           {ceil_div(p.a.nnz, SparseSampledTuning::tile), SparseSampledTuning::block}, p, q.slot, q.op,
            lanes_for(p.inner, 1));
   });
 }

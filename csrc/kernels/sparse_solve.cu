@@ -137,15 +137,16 @@ void find_singular(const abi::Queue& q, const abi::SparseSolve& p) {
 void solve(const abi::Queue& q, const abi::SparseSolve& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     if (fast_host) {
-      const int64_t chunk =
-          std::clamp<int64_t>(ceil_div(p.n, std::max(1, q.limits->multiprocessors)), 1, int64_t(SparseSolveTuning::chunk));
-      launch(q, "sparse_solve", solve_columns_kernel<T, SparseSolveTuning::block>, {ceil_div(p.n, chunk), SparseSolveTuning::block}, p, q.slot,
-             q.op, chunk);
+      const int64_t chunk = std::clamp<int64_t>(ceil_div(p.n, std::max(1, q.limits->multiprocessors)), 1,
+                                                int64_t(SparseSolveTuning::chunk));
+      launch(q, "sparse_solve", solve_columns_kernel<T, SparseSolveTuning::block>,
+             {ceil_div(p.n, chunk), SparseSolveTuning::block}, p, q.slot, q.op, chunk);
     } else if (p.n >= SparseSolveTuning::many) {
-      launch(q, "sparse_solve", solve_columns_kernel<T, SparseSolveTuning::block>, {ceil_div(p.n, SparseSolveTuning::block), SparseSolveTuning::block}, p,
-             q.slot, q.op, int64_t(1));
+      launch(q, "sparse_solve", solve_columns_kernel<T, SparseSolveTuning::block>,
+             {ceil_div(p.n, SparseSolveTuning::block), SparseSolveTuning::block}, p, q.slot, q.op, int64_t(1));
     } else {
-      launch(q, "sparse_solve", solve_kernel<T, SparseSolveTuning::block>, {p.n, SparseSolveTuning::block}, p, q.slot, q.op);
+      launch(q, "sparse_solve", solve_kernel<T, SparseSolveTuning::block>, {p.n, SparseSolveTuning::block}, p, q.slot,
+             q.op);
     }
   });
 }

@@ -140,23 +140,27 @@ bool sort_plan(const abi::DeviceLimits& limits, int64_t n, int64_t bound, int32_
   const int all = std::max(1, int(std::bit_width(uint64_t(bound))));
   int most = SparseSortTuning::bits;
   if (fast_host)
-    most = std::clamp(int(std::bit_width(uint64_t(n))) + 1, 8, int(SparseSortTuning::bits));  // counts no more than entries
+    most = std::clamp(int(std::bit_width(uint64_t(n))) + 1, 8,
+                      int(SparseSortTuning::bits));  // counts no more than entries
   const int passes = int(ceil_div(all, most));
   *bits = int(ceil_div(all, passes));
   *chunk = SparseSortTuning::chunk;
   if (!fast_host) return false;
   const int64_t counters = int64_t(1) << *bits;
-  const int64_t blocks = std::min<int64_t>(
-      {std::max(1, limits.multiprocessors), ceil_div(n, SparseSortTuning::least_chunk), std::max<int64_t>(1, 2 * n / counters)});
+  const int64_t blocks =
+      std::min<int64_t>({std::max(1, limits.multiprocessors), ceil_div(n, SparseSortTuning::least_chunk),
+                         std::max<int64_t>(1, 2 * n / counters)});
   *chunk = std::max<int64_t>(1, ceil_div(n, std::max<int64_t>(1, blocks)));
   return true;
 }
 
 void sort_count(const abi::Queue& q, const abi::SparseSort& p) {
-  launch(q, "sparse_sort_count", sort_count_kernel<SparseSortTuning::block>, {p.blocks, SparseSortTuning::block}, p, q.slot, q.op);
+  launch(q, "sparse_sort_count", sort_count_kernel<SparseSortTuning::block>, {p.blocks, SparseSortTuning::block}, p,
+         q.slot, q.op);
 }
 void sort_scatter(const abi::Queue& q, const abi::SparseSort& p) {
-  launch(q, "sparse_sort_scatter", sort_scatter_kernel<SparseSortTuning::block>, {p.blocks, SparseSortTuning::block}, p);
+  launch(q, "sparse_sort_scatter", sort_scatter_kernel<SparseSortTuning::block>, {p.blocks, SparseSortTuning::block},
+         p);
 }
 
 }  // namespace

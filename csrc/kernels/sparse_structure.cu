@@ -36,7 +36,8 @@ STATOR_KERNEL void expand_kernel(abi::SparseExpand p) {
 }
 
 void expand(const abi::Queue& q, const abi::SparseExpand& p) {
-  launch(q, "sparse_expand", expand_kernel<SparseStructureTuning::block>, {ceil_div(p.a.nnz, SparseStructureTuning::tile), SparseStructureTuning::block}, p);
+  launch(q, "sparse_expand", expand_kernel<SparseStructureTuning::block>,
+         {ceil_div(p.a.nnz, SparseStructureTuning::tile), SparseStructureTuning::block}, p);
 }
 
 STATOR_FN int64_t keys_below(const abi::SparsePointers& p, int64_t r, int64_t low) {
@@ -75,7 +76,8 @@ STATOR_KERNEL void pointers_kernel(abi::SparsePointers p) {
 }
 
 void pointers(const abi::Queue& q, const abi::SparsePointers& p) {
-  launch(q, "sparse_pointers", pointers_kernel<SparseStructureTuning::block>, {ceil_div(p.rows + 1, SparseStructureTuning::tile), SparseStructureTuning::block}, p);
+  launch(q, "sparse_pointers", pointers_kernel<SparseStructureTuning::block>,
+         {ceil_div(p.rows + 1, SparseStructureTuning::tile), SparseStructureTuning::block}, p);
 }
 
 template <int Size>
@@ -106,7 +108,8 @@ STATOR_KERNEL void check_kernel(abi::SparseCheck p, int lanes) {
 }
 
 void check(const abi::Queue& q, const abi::SparseCheck& p) {
-  launch(q, "sparse_check", check_kernel<SparseStructureTuning::block>, {ceil_div(p.a.rows, SparseStructureTuning::tile), SparseStructureTuning::block}, p,
+  launch(q, "sparse_check", check_kernel<SparseStructureTuning::block>,
+         {ceil_div(p.a.rows, SparseStructureTuning::tile), SparseStructureTuning::block}, p,
          lanes_for(p.a.nnz, p.a.rows));
 }
 

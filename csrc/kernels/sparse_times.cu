@@ -103,11 +103,13 @@ int64_t times_blocks(const abi::DeviceLimits& limits, const abi::SparseTimesSpar
 }
 
 void times_count(const abi::Queue& q, const abi::SparseTimesSparse& p) {
-  launch(q, "sparse_times_count", times_count_kernel<SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p, q.slot, q.op);
+  launch(q, "sparse_times_count", times_count_kernel<SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p,
+         q.slot, q.op);
 }
 void times_fill(const abi::Queue& q, const abi::SparseTimesSparse& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "sparse_times", times_fill_kernel<T, SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p, q.slot, q.op);
+    launch(q, "sparse_times", times_fill_kernel<T, SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p,
+           q.slot, q.op);
   });
 }
 

@@ -92,7 +92,8 @@ int64_t blocks_of(int64_t outer, int64_t n, int64_t inner) {
 
 void two_to_four(const abi::Queue& q, const abi::TwoToFour& p) {
   const auto run = [&]<class T>(type_tag<T>) {
-    launch(q, "two_to_four", two_to_four_kernel<T, TwoToFourTuning::block>, {blocks_of(p.outer, p.n, p.inner), TwoToFourTuning::block}, p);
+    launch(q, "two_to_four", two_to_four_kernel<T, TwoToFourTuning::block>,
+           {blocks_of(p.outer, p.n, p.inner), TwoToFourTuning::block}, p);
   };
   switch (p.dtype) {
     case DType::float16: return run(type_tag<float16>{});

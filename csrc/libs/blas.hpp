@@ -1,8 +1,8 @@
 // Matrix products of one device: cuBLAS or OpenBLAS behind one interface.
 #pragma once
 
+#include <stator/product_kinds.hpp>
 #include "core/op_call.hpp"
-#include "device/product_kinds.hpp"
 
 #include <stator/dtype.hpp>
 
@@ -29,12 +29,12 @@ struct Gemm {
 
 // What a library may do in the same call besides.
 struct GemmExtra {
-  const void* bias = nullptr;                          // n dense elements of the result's dtype, added to every row
-  abi::Activation activation = abi::Activation::none;  // of the sum: relu or gelu_tanh
-  const void* addend = nullptr;                        // what beta multiplies instead of C, of C's dtype
-  int64_t addend_leading = 0, addend_stride = 0;       // as ldc and stride_c
-  bool float8 = false;                                 // A and B are eight-bit floats, times one number each
-  abi::Float8 format_a = abi::Float8::e4m3, format_b = abi::Float8::e4m3;
+  const void* bias = nullptr;                     // n dense elements of the result's dtype, added to every row
+  Activation activation = Activation::none;       // of the sum: relu or gelu_tanh
+  const void* addend = nullptr;                   // what beta multiplies instead of C, of C's dtype
+  int64_t addend_leading = 0, addend_stride = 0;  // as ldc and stride_c
+  bool float8 = false;                            // A and B are eight-bit floats, times one number each
+  Float8 format_a = Float8::e4m3, format_b = Float8::e4m3;
   const float *scale_a = nullptr, *scale_b = nullptr;  // on the device
 };
 

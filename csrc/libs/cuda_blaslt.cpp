@@ -58,13 +58,13 @@ int64_t alignment(const void* p) {
 DataType type_of(DType dtype) {
   return dtype == DType::int8 ? DataType::r_8i : dtype == DType::int32 ? DataType::r_32i : cublas::data_type(dtype);
 }
-DataType type_of(abi::Float8 f) { return f == abi::Float8::e4m3 ? DataType::r_8f_e4m3 : DataType::r_8f_e5m2; }
+DataType type_of(Float8 f) { return f == Float8::e4m3 ? DataType::r_8f_e4m3 : DataType::r_8f_e5m2; }
 
 Epilogue epilogue(const GemmExtra& extra) {
   const bool bias = extra.bias != nullptr;
   switch (extra.activation) {
-    case abi::Activation::relu: return bias ? Epilogue::relu_bias : Epilogue::relu;
-    case abi::Activation::gelu_tanh: return bias ? Epilogue::gelu_bias : Epilogue::gelu;
+    case Activation::relu: return bias ? Epilogue::relu_bias : Epilogue::relu;
+    case Activation::gelu_tanh: return bias ? Epilogue::gelu_bias : Epilogue::gelu;
     default: return bias ? Epilogue::bias : Epilogue::none;
   }
 }

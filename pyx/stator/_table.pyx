@@ -10,7 +10,9 @@ from stator.cpp.version cimport build_info
 
 from stator._dtype import all_dtypes
 
-cdef tuple classes = ("creation", "unary", "binary", "ternary", "quaternary", "select", "reduce", "view", "other", "method")
+cdef tuple classes = (
+    "creation", "unary", "binary", "ternary", "quaternary", "select", "reduce", "view", "other", "method"
+)
 cdef tuple results = ("same", "inexact", "boolean", "real", "index", "accumulate", "given")
 cdef tuple determinisms = ("bit_exact", "run_to_run", "none")
 

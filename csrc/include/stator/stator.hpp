@@ -13,6 +13,7 @@
 #include <stator/error.hpp>
 #include <stator/export.hpp>
 #include <stator/fft.hpp>
+#include <stator/float8.hpp>
 #include <stator/half.hpp>
 #include <stator/indexing.hpp>
 #include <stator/interop.hpp>
@@ -23,6 +24,7 @@
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
 #include <stator/order.hpp>
+#include <stator/product_kinds.hpp>
 #include <stator/products.hpp>
 #include <stator/random.hpp>
 #include <stator/reduction_gradients.hpp>

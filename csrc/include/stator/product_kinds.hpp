@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace stator::abi {
+namespace stator {
 
 // Of the sum of a product and its bias.
 enum class Activation : int32_t { none, relu, gelu, gelu_tanh, silu, sigmoid, tanh };
@@ -11,4 +11,4 @@ enum class Activation : int32_t { none, relu, gelu, gelu_tanh, silu, sigmoid, ta
 // The eight-bit formats of the OCP specification (OFP8, 2023). e4m3 has no infinity.
 enum class Float8 : int32_t { e4m3, e5m2 };
 
-}  // namespace stator::abi
+}  // namespace stator
