@@ -99,6 +99,10 @@ STATOR_FN float scale_of(const abi::QuantizeFloat8& p, int64_t line) {
   return scale > 0 ? scale : 1.0f;
 }
 
+struct LineScale {
+  float value;
+};
+
 template <int Size>
 STATOR_KERNEL void encode_kernel(abi::QuantizeFloat8 p, int64_t parts, int64_t tiles) {
   const Group<Size> group;
@@ -107,13 +111,13 @@ STATOR_KERNEL void encode_kernel(abi::QuantizeFloat8 p, int64_t parts, int64_t t
     const int64_t part = group.block() % parts, line = group.block() / parts;
     const int64_t first = part * Float8Tuning::run;
     const int64_t n = p.count - first < Float8Tuning::run ? p.count - first : Float8Tuning::run;
-    float* const shared = group.template shared<float[1]>();
+    LineScale& shared = group.template shared<LineScale>();
     if (group.rank() == 0) {
-      shared[0] = scale_of(p, line);
-      if (part == 0) p.scale[line] = shared[0];
+      shared.value = scale_of(p, line);
+      if (part == 0) p.scale[line] = shared.value;
     }
     group.sync();
-    const float scale = shared[0];
+    const float scale = shared.value;
     const int64_t at = line * p.count + first;
     group.for_each(n, [=](int64_t i) { p.q[at + i] = encode(load_one<float>(p.x, p.dtype, at + i) / scale, format); });
     return;
