@@ -62,7 +62,9 @@ def looking(be):
         "matrix_power": partial(linalg.matrix_power, a, -1),
         "cond": partial(linalg.cond, a),
         "to_numpy": partial(METHODS["to_numpy"], be, a),
-        "spsolve_triangular": partial(stator.sparse.spsolve_triangular, stator.sparse.csr_from_dense(stator.tril(a)), b),
+        "spsolve_triangular": partial(
+            stator.sparse.spsolve_triangular, stator.sparse.csr_from_dense(stator.tril(a)), b
+        ),
         "istft": partial(stator.fft.istft, be.zeros((33, 9), dtype="complex128"), 64, window=be.ones((64,))),
     }
 
