@@ -76,7 +76,7 @@ void launch_pieces(const abi::Queue& q, const abi::Concat& p, int first) {
   ConcatSource<Word, Capacity> source{};
   source.inner = p.inner;
   source.first = p.pieces[first].begin;
-  for (int i = first; i < p.count && source.count < Capacity; ++i) source.pieces[source.count++] = p.pieces[i];
+  for (int i = first; i < p.count && Capacity > source.count; ++i) source.pieces[source.count++] = p.pieces[i];
   const int next = first + source.count;
   source.cols = (next < p.count ? p.pieces[next].begin : p.cols) - source.first;
   Word* const out = static_cast<Word*>(p.out) + source.first;
