@@ -56,7 +56,7 @@ class Device:
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def __reduce__(self) -> tuple[type[Device], tuple[str, int]]:
+    def __reduce__(self) -> tuple[object, tuple[str, int]]:
         return Device, (self.type, self.index)
 
     def __copy__(self) -> Device:
