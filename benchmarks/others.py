@@ -190,6 +190,14 @@ def _histc(x: Any) -> Any:
     return counts.astype(x.dtype)
 
 
+def _runs(x: np.ndarray) -> np.ndarray:
+    """What stator.unique_consecutive gives: first elements; where each went and the lengths are made and dropped."""
+    heads = np.r_[True, x[1:] != x[:-1]]
+    np.cumsum(heads)
+    np.diff(np.r_[np.flatnonzero(heads), x.size])
+    return x[heads]
+
+
 def _mode(x: Any) -> Any:
     values, counts = np.unique(x, return_counts=True)
     return values[counts.argmax()]
@@ -333,8 +341,8 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "unique_consecutive": lambda be, p: Other(
         _flat,
         lambda x: stator.unique_consecutive(x).values,
-        lambda x: x[np.r_[True, x[1:] != x[:-1]]],
-        lambda x: x.unique_consecutive(),
+        _runs,
+        lambda x: x.unique_consecutive(return_inverse=True, return_counts=True)[0],
     ),
     "histc": lambda be, p: Other(
         arrays(CORE), lambda x: stator.histc(x, 50, min=-3, max=3), _histc, lambda x: x.histc(50, -3, 3)

@@ -7,12 +7,15 @@
 #include "kernels/order_keys.cuh"
 #include "kernels/sets_fill.cuh"
 
+#include <type_traits>
+
 namespace stator::STATOR_COLUMN {
 namespace {
 
 struct RunTuning {
   static constexpr int block = 256;
   static constexpr int64_t share = by_column<4096, 16384>::value;  // least elements of a part
+  static constexpr int chunk = 512;                                // fast host: elements looked at together
 };
 
 struct RunReader {
@@ -42,22 +45,97 @@ struct RunReader {
     const uint64_t own = key(i);
     return codec.ordinal(own) != codec.ordinal(key(i - 1)) || codec.is_nan(own);
   }
-  // Fast host: f(i, head) for [begin, end), dense elements by their own type.
-  template <class F>
-  STATOR_FN void each(int64_t begin, int64_t end, F f) const {
-    if (is_complex() || p.elements.ndim > 1 || (p.elements.ndim == 1 && p.elements.x_strides[0] != 1)) {
-      for (int64_t i = begin; i < end; ++i) f(i, head(i));
-      return;
-    }
-    with_items(p.x, codec.itemsize, [&](const auto* x) {
-      if (begin == 0) f(int64_t(0), true);
-      for (int64_t i = begin == 0 ? 1 : begin; i < end; ++i) {
-        const uint64_t own = codec.encode(x[i]), before = codec.encode(x[i - 1]);
-        f(i, (codec.ordinal(own) != codec.ordinal(before)) | codec.is_nan(own));
-      }
-    });
+  STATOR_FN bool is_dense() const {
+    return !is_complex() && (p.elements.ndim == 0 || (p.elements.ndim == 1 && p.elements.x_strides[0] == 1));
   }
 };
+
+// Fast host: dense elements by the unsigned integer of their size, in loops that vectorise.
+template <class Item>
+struct RunItems {
+  using K = std::conditional_t<sizeof(Item) == 8, uint64_t, uint32_t>;
+  const Item* x;
+  Codec<K> codec;
+
+  STATOR_FN void heads(uint8_t* head, int64_t first, int n) const {
+    const Codec<K> c = codec;
+    const Item* const at = x + first;
+    if (first == 0) head[0] = 1;
+    for (int j = first == 0; j < n; ++j) {
+      const K own = c.encode(at[j]), before = c.encode(at[j - 1]);
+      head[j] = uint8_t((c.ordinal(own) != c.ordinal(before)) | c.is_nan(own));
+    }
+  }
+  STATOR_FN void put(void* values, int64_t run, const int64_t* places, int n) const {
+    Item* const out = static_cast<Item*>(values) + run;
+    for (int k = 0; k < n; ++k) out[k] = Item(codec.decode(codec.encode(x[places[k]])));
+  }
+};
+struct RunElements {
+  const RunReader& reader;
+
+  STATOR_FN void heads(uint8_t* head, int64_t first, int n) const {
+    for (int j = 0; j < n; ++j) head[j] = reader.head(first + j);
+  }
+  STATOR_FN void put(void*, int64_t run, const int64_t* places, int n) const {
+    for (int k = 0; k < n; ++k) reader.put(run + k, places[k]);
+  }
+};
+
+// f(elements) with the one of the two that fits.
+template <class F>
+STATOR_FN void with_runs(const RunReader& reader, F f) {
+  if (!reader.is_dense()) return f(RunElements{reader});
+  with_items(reader.p.x, reader.codec.itemsize,
+             [&]<class Item>(const Item* x) { f(RunItems<Item>{x, Codec<typename RunItems<Item>::K>(reader.p.key)}); });
+}
+
+template <class Elements>
+STATOR_FN int64_t count_heads(const Elements& elements, int64_t begin, int64_t end) {
+  uint8_t head[RunTuning::chunk];
+  int64_t count = 0;
+  for (int64_t first = begin; first < end; first += RunTuning::chunk) {
+    const int n = int(end - first < RunTuning::chunk ? end - first : RunTuning::chunk);
+    elements.heads(head, first, n);
+    int heads = 0;
+    for (int j = 0; j < n; ++j) heads += head[j];
+    count += heads;
+  }
+  return count;
+}
+
+// The runs of [begin, end), of which `before` start earlier.
+template <class Elements>
+STATOR_FN void write_heads(const Elements& elements, const abi::Runs& p, int64_t begin, int64_t end, int64_t before) {
+  uint8_t head[RunTuning::chunk];
+  int64_t places[RunTuning::chunk + 1];
+  for (int64_t first = begin; first < end; first += RunTuning::chunk) {
+    const int n = int(end - first < RunTuning::chunk ? end - first : RunTuning::chunk);
+    elements.heads(head, first, n);
+    if (p.inverse) {
+      int64_t run = before - 1;
+      for (int j = 0; j < n; ++j) {
+        run += head[j];
+        p.inverse[p.order ? p.order[first + j] : first + j] = run;
+      }
+    }
+    int count = 0;
+    for (int j = 0; j < n; ++j) {
+      places[count] = first + j;
+      count += head[j];
+    }
+    const int64_t room = before < p.capacity ? p.capacity - before : 0;
+    const int kept = int(count < room ? count : room);
+    if (p.starts) {
+      for (int k = 0; k < kept; ++k) p.starts[before + k] = places[k];
+      if (kept < count && before + kept == p.capacity) p.starts[p.capacity] = places[kept];
+    }
+    if (p.values) elements.put(p.values, before, places, kept);
+    if (p.indices)
+      for (int k = 0; k < kept; ++k) p.indices[before + k] = p.order ? p.order[places[k]] : places[k];
+    before += count;
+  }
+}
 
 template <int Size>
 STATOR_KERNEL void count_runs_kernel(abi::Runs p) {
@@ -66,7 +144,7 @@ STATOR_KERNEL void count_runs_kernel(abi::Runs p) {
   const int64_t begin = group.block() * p.share, end = begin + p.share < p.n ? begin + p.share : p.n;
   int64_t count = 0;
   if constexpr (fast_host)
-    reader.each(begin, end, [&](int64_t, bool head) { count += head; });
+    with_runs(reader, [&](const auto& elements) { count = count_heads(elements, begin, end); });
   else
     count = group.template map_reduce<int64_t>(end - begin, Sum{}, [&](int64_t i) { return reader.head(begin + i); });
   if (group.rank() == 0) p.part_counts[group.block()] = count;
@@ -94,10 +172,7 @@ STATOR_KERNEL void write_runs_kernel(abi::Runs p) {
   const int64_t* const parts = p.part_counts;
   int64_t before = group.template map_reduce<int64_t>(group.block(), Sum{}, [=](int64_t i) { return parts[i]; });
   if constexpr (fast_host) {
-    reader.each(begin, end, [&](int64_t i, bool head) {
-      before += head;
-      write_run(reader, i, head, before - 1);
-    });
+    with_runs(reader, [&](const auto& elements) { write_heads(elements, p, begin, end, before); });
   } else {
     for (int64_t first = begin; first < end; first += Size) {
       const int64_t i = first + group.rank();

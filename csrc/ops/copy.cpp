@@ -1,6 +1,7 @@
 #include <stator/creation.hpp>
 
 #include "core/op_call.hpp"
+#include "core/overlap.hpp"
 #include "ops/collapse.hpp"
 #include "ops/copy.hpp"
 #include "ops/scalar.hpp"
@@ -26,10 +27,6 @@ Array converted(Op op, const Array& x, DType dtype, const Stream& stream) {
   Array result = call.empty(x.shape(), dtype);
   if (result.size() > 0) launch_copy(call, result, x);
   return result;
-}
-
-bool same_view(const Array& a, const Array& b) {
-  return a.dtype() == b.dtype() && a.offset() == b.offset() && a.shape() == b.shape() && a.strides() == b.strides();
 }
 
 struct Bytes {
@@ -100,7 +97,7 @@ void assign_as(Op which, const Array& target, const Operand& value, const Stream
   if (broadcast_shapes(op, from.shape(), target.shape()) != target.shape())
     throw ShapeError(op, "shape " + str(from.shape()) + " does not broadcast to " + str(target.shape()),
                      "the target keeps its shape");
-  if (target.size() == 0 || (from.buffer().get() == target.buffer().get() && same_view(from, target))) return;
+  if (target.size() == 0 || same_view(from, target)) return;
   launch_copy(call, target, overlap(target, from) ? copy(from, stream) : from);
 }
 

@@ -76,11 +76,11 @@ bool is_dense(const Dims& shape, const Dims& strides) {
 }
 
 // What a foreign array spans in elements: from the lowest to one past the highest, relative to its first.
-struct Extent {
+struct Reach {
   int64_t low = 0, high = 1;
 };
-Extent extent_of(const Dims& shape, const Dims& strides) {
-  Extent e;
+Reach reach_of(const Dims& shape, const Dims& strides) {
+  Reach e;
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0) return {0, 0};
     const int64_t reach = (shape[d] - 1) * strides[d];
@@ -185,7 +185,7 @@ Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& 
   OpCall call(Op::asarray, backend, {});
   check_strides(call.name(), shape, strides);
   checked_size(call.name(), shape, itemsize(dtype));
-  const Extent extent = extent_of(shape, strides);
+  const Reach extent = reach_of(shape, strides);
   const int64_t item = itemsize(dtype);
   void* lowest = static_cast<unsigned char*>(data) + extent.low * item;
   Ref<Buffer> buffer = Buffer::foreign(call.context(), lowest, size_t((extent.high - extent.low) * item), host_shared,

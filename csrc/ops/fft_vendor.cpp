@@ -11,7 +11,7 @@ namespace {
 
 using libs::FftKind;
 
-struct BatchDim {
+struct VendorDim {
   int64_t extent, in, out;
 };
 
@@ -46,11 +46,11 @@ bool transform(OpCall& call, FftKind kind, bool inverse, const Array& in, const 
   if (kind == FftKind::complex_to_real) in_lengths.back() = lengths.back() / 2 + 1;
   if (kind == FftKind::real_to_complex) out_lengths.back() = lengths.back() / 2 + 1;
   if (!describe(in, axes, in_lengths, fft.in) || !describe(out, axes, out_lengths, fft.out)) return false;
-  std::vector<BatchDim> batch;
+  std::vector<VendorDim> batch;
   bool aligned = true;  // reals are read in pairs
   for (int d = 0; d < out.ndim(); ++d) {
     if (out.shape()[d] == 1 || std::find(axes.begin(), axes.end(), d) != axes.end()) continue;
-    const BatchDim dim{out.shape()[d], in.strides()[d], out.strides()[d]};
+    const VendorDim dim{out.shape()[d], in.strides()[d], out.strides()[d]};
     if (dim.in <= 0 || dim.out <= 0) return false;
     if (kind == FftKind::real_to_complex && dim.in % 2 != 0) aligned = false;
     if (!batch.empty() && batch.back().in == dim.in * dim.extent && batch.back().out == dim.out * dim.extent)
@@ -60,7 +60,7 @@ bool transform(OpCall& call, FftKind kind, bool inverse, const Array& in, const 
   }
   if (!batch.empty()) {
     const auto longest = std::max_element(batch.begin(), batch.end(),
-                                          [](const BatchDim& x, const BatchDim& y) { return x.extent < y.extent; });
+                                          [](const VendorDim& x, const VendorDim& y) { return x.extent < y.extent; });
     fft.batch = longest->extent;
     fft.in.distance = longest->in;
     fft.out.distance = longest->out;
@@ -68,7 +68,7 @@ bool transform(OpCall& call, FftKind kind, bool inverse, const Array& in, const 
   }
   if (!aligned && !batch.empty()) return false;
   int64_t calls = 1;
-  for (const BatchDim& dim : batch) calls *= dim.extent;
+  for (const VendorDim& dim : batch) calls *= dim.extent;
   char* const from = static_cast<char*>(in.data_ptr());
   char* const to = static_cast<char*>(out.data_ptr());
   for (int64_t i = 0; i < calls; ++i) {

@@ -22,7 +22,7 @@ struct Advanced {
 };
 
 // The index taken apart: `view` is x with the slices applied and the axes of arrays whole.
-struct Plan {
+struct IndexPlan {
   Array view;
   std::vector<Advanced> advanced;
   std::vector<bool> indexed;  // an entry an axis of the view
@@ -38,9 +38,9 @@ int axes_of(const ArrayIndex& i) {
   return i.basic.type == Index::Type::integer || i.basic.type == Index::Type::slice;
 }
 
-Plan make_plan(const OpCall& call, const Array& x, std::span<const ArrayIndex> index) {
+IndexPlan make_plan(const OpCall& call, const Array& x, std::span<const ArrayIndex> index) {
   const std::string op(call.name());
-  Plan plan;
+  IndexPlan plan;
   std::vector<Index> basic;
   int consumed = 0, ellipses = 0;
   for (const ArrayIndex& i : index) {
@@ -116,7 +116,7 @@ struct Space {
 };
 
 // written: index arrays that share memory with it are copied first.
-Space make_space(OpCall& call, const Plan& plan, const Array* written, const Stream& stream) {
+Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, const Stream& stream) {
   const std::string op(call.name());
   Space s;
   int64_t offset = plan.view.offset();
@@ -172,13 +172,13 @@ Space make_space(OpCall& call, const Plan& plan, const Array* written, const Str
 }
 
 // The one mask of an index that has no other array; null where there are more.
-const Advanced* only_mask(const Plan& plan) {
+const Advanced* only_mask(const IndexPlan& plan) {
   return plan.advanced.size() == 1 && is_mask(*plan.advanced[0].entry) && plan.advanced[0].axes > 0 ? &plan.advanced[0]
                                                                                                     : nullptr;
 }
 
 // A mask over the axes of the view that it indexes, broadcast along the others.
-Array mask_of_view(const Plan& plan, const Advanced& a) {
+Array mask_of_view(const IndexPlan& plan, const Advanced& a) {
   const Array& mask = a.entry->array;
   Dims strides(plan.view.ndim());
   for (int k = 0; k < a.axes; ++k) strides[a.axis + k] = mask.strides()[k];
@@ -236,7 +236,7 @@ Array without_leading(const Array& x, int ndim) {
 Array index_get(const Array& x, std::span<const ArrayIndex> index, const Stream& stream) {
   OpCall call(Op::index_get, {&x}, stream);
   const std::string op(call.name());
-  const Plan plan = make_plan(call, x, index);
+  const IndexPlan plan = make_plan(call, x, index);
   const Advanced* mask = only_mask(plan);
   if (mask && mask->axes == plan.view.ndim()) return masked_select(plan.view, mask->entry->array, {}, stream);
   const Space s = make_space(call, plan, nullptr, stream);
@@ -254,7 +254,7 @@ void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand&
   OpCall call(Op::index_put, {&x, value.array}, stream);
   const std::string op(call.name());
   if (x.buffer()->read_only()) throw ValueError(op, "the array is read-only", "copy it first");
-  const Plan plan = make_plan(call, x, index);
+  const IndexPlan plan = make_plan(call, x, index);
   Array values;
   if (value.array)
     values = cast_within_kind(op, *value.array, x.dtype(), stream);

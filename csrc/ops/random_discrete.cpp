@@ -1,4 +1,5 @@
 #include "core/op_call.hpp"
+#include "ops/random_blocks.hpp"
 #include "ops/scalar.hpp"
 
 #include <stator/indexing.hpp>
@@ -10,8 +11,6 @@
 
 namespace stator::random {
 namespace {
-
-int64_t blocks_of(int64_t draws, int64_t each) { return draws == 0 ? 0 : (draws - 1) / each + 1; }
 
 uint64_t bits_of(std::string_view op, const Scalar& value, DType dtype) {
   unsigned char bytes[16];

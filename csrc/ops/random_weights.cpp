@@ -2,6 +2,7 @@
 #include "core/op_call.hpp"
 #include "ops/indexed_plan.hpp"
 #include "ops/order_keys.hpp"
+#include "ops/random_blocks.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/random.hpp>
@@ -11,8 +12,6 @@
 
 namespace stator::random {
 namespace {
-
-int64_t blocks_of(int64_t draws, int64_t each) { return draws == 0 ? 0 : (draws - 1) / each + 1; }
 
 Array in_shape(const Array& flat, const Dims& shape) {
   return Array(flat.buffer(), flat.dtype(), shape, contiguous_strides(shape), flat.offset());

@@ -10,7 +10,7 @@
 namespace stator {
 namespace {
 
-struct Types {
+struct ScanTypes {
   DType compute, result;
 };
 
@@ -18,7 +18,7 @@ bool same_family(DType a, DType b) {
   return (in(a, dtypes::floats) && in(b, dtypes::floats)) || (in(a, dtypes::complexes) && in(b, dtypes::complexes));
 }
 
-Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
+ScanTypes scan_types(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
   if (!stator::in(in, row.dtypes))
     throw DTypeError(std::string(row.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
   DType own = in;
@@ -83,7 +83,7 @@ void* partials(OpCall& call, const abi::Scan& s) {
 
 Extremes extremes(Op op, const Array& x, const std::optional<int64_t>& axis, bool reverse, const Stream& stream) {
   OpCall call(op, {&x}, stream);
-  resolve(op_info(op), x.dtype(), {});
+  scan_types(op_info(op), x.dtype(), {});
   const int at = scan_axis(call, x, axis);
   const std::array inputs{&x};
   Extremes result{empty_like(call, x.shape(), x.dtype(), inputs), empty_like(call, x.shape(), DType::int64, inputs)};
@@ -105,7 +105,7 @@ Array scan(Op op, const Array& x, const ScanOptions& options, const Stream& stre
   if (op != Op::cumulative_sum && op != Op::cumulative_prod && op != Op::logcumsumexp)
     throw ValueError(std::string(row.call), "it is no scan", "see the op table");
   OpCall call(op, {&x, options.out}, stream);
-  const Types types = resolve(row, x.dtype(), options.dtype);
+  const ScanTypes types = scan_types(row, x.dtype(), options.dtype);
   const int axis = scan_axis(call, x, options.axis);
   Dims shape = x.shape();
   if (options.include_initial) ++shape[axis];
