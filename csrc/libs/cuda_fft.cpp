@@ -82,14 +82,7 @@ PlanCache::Entry make_plan(OpCall& call, const VendorFft& f) {
 }  // namespace
 
 bool cuda_fft_available() {
-  static const bool available = [] {
-    try {
-      api({});
-      return true;
-    } catch (const LibraryNotFoundError&) {  // our own kernels serve
-      return false;
-    }
-  }();
+  static const bool available = is_found([] { api({}); });  // else our own kernels serve
   return available;
 }
 

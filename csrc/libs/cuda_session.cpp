@@ -19,15 +19,12 @@ struct CublasCalls {
   const char* (*status_name)(cublas::Status);
 };
 const CublasCalls& cublas_calls(std::string_view op) {
-  static const CublasCalls table = [&] {
-    CublasCalls c{};
-    require(c.create, Library::cublas, "cublasCreate_v2", op);
-    require(c.destroy, Library::cublas, "cublasDestroy_v2", op);
-    require(c.set_stream, Library::cublas, "cublasSetStream_v2", op);
-    require(c.status_name, Library::cublas, "cublasGetStatusName", op);
-    return c;
-  }();
-  return table;
+  return calls_of<CublasCalls>(Library::cublas, op, [](CublasCalls& c, const Lookup& find) {
+    find(c.create, "cublasCreate_v2");
+    find(c.destroy, "cublasDestroy_v2");
+    find(c.set_stream, "cublasSetStream_v2");
+    find(c.status_name, "cublasGetStatusName");
+  });
 }
 
 const char* describe(int status) {
@@ -61,9 +58,7 @@ std::shared_ptr<void> make_solver(Context& context, StreamBox& stream) {
 }  // namespace
 
 const Api& api(std::string_view op) {
-  static const Api table = [&] {
-    Api a{};
-    const auto find = [&](auto& slot, const char* symbol) { require(slot, Library::cusolver, symbol, op); };
+  return calls_of<Api>(Library::cusolver, op, [](Api& a, const Lookup& find) {
     find(a.create, "cusolverDnCreate");
     find(a.destroy, "cusolverDnDestroy");
     find(a.set_stream, "cusolverDnSetStream");
@@ -86,21 +81,18 @@ const Api& api(std::string_view op) {
     find(a.syev_batched, "cusolverDnXsyevBatched");
     find(a.create_jacobi, "cusolverDnCreateGesvdjInfo");
     find(a.destroy_jacobi, "cusolverDnDestroyGesvdjInfo");
-    return a;
-  }();
-  return table;
+  });
 }
 
 template <class T>
 const Typed<T, real_t<T>>& typed(std::string_view op) {
   static const Typed<T, real_t<T>> table = [&] {
-    constexpr bool is_complex = !std::is_same_v<T, real_t<T>>;
     const char letter = std::is_same_v<T, float>       ? 'S'
                         : std::is_same_v<T, double>    ? 'D'
                         : std::is_same_v<T, complex64> ? 'C'
                                                        : 'Z';
     const std::string dense = std::string("cusolverDn") + letter, blas = std::string("cublas") + letter;
-    const std::string q = dense + (is_complex ? "ungqr" : "orgqr");
+    const std::string q = dense + (is_complex<T> ? "ungqr" : "orgqr");
     Typed<T, real_t<T>> t{};
     const auto find = [&](auto& slot, Library library, const std::string& symbol) {
       require(slot, library, symbol.c_str(), op);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "libs/cusolver.hpp"
+#include "libs/real_part.hpp"
 #include "libs/solver.hpp"
 
 #include <algorithm>
@@ -16,16 +17,6 @@ namespace stator::libs::cusolver {
 // Opened at first use. LibraryNotFoundError.
 const Api& api(std::string_view op);
 
-template <class T>
-struct RealPart {
-  using type = T;
-};
-template <class R>
-struct RealPart<complex<R>> {
-  using type = R;
-};
-template <class T>
-using real_t = typename RealPart<T>::type;
 template <class T>
 const Typed<T, real_t<T>>& typed(std::string_view op);
 

@@ -15,9 +15,7 @@ using namespace cusparse;
 constexpr uint16_t op_id = static_cast<uint16_t>(Op::csr_matmul);  // of handles, which outlive a call
 
 const Api& api(std::string_view op) {
-  static const Api table = [&] {
-    Api a{};
-    const auto find = [&](auto& slot, const char* symbol) { require(slot, Library::cusparse, symbol, op); };
+  return calls_of<Api>(Library::cusparse, op, [](Api& a, const Lookup& find) {
     find(a.create, "cusparseCreate");
     find(a.destroy, "cusparseDestroy");
     find(a.set_stream, "cusparseSetStream");
@@ -52,9 +50,7 @@ const Api& api(std::string_view op) {
     find(a.times_estimate, "cusparseSpGEMM_workEstimation");
     find(a.times_compute, "cusparseSpGEMM_compute");
     find(a.times_copy, "cusparseSpGEMM_copy");
-    return a;
-  }();
-  return table;
+  });
 }
 
 const char* describe(int status) { return api({}).status_name(status); }
@@ -174,14 +170,7 @@ constexpr Operation none = Operation::none;
 }  // namespace
 
 bool cuda_sparse_available() {
-  static const bool available = [] {
-    try {
-      api({});
-      return true;
-    } catch (const LibraryNotFoundError&) {  // our own kernels serve
-      return false;
-    }
-  }();
+  static const bool available = is_found([] { api({}); });  // else our own kernels serve
   return available;
 }
 

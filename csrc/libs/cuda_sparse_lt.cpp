@@ -12,9 +12,7 @@ namespace {
 using namespace cusparse_lt;
 
 const Api& api(std::string_view op) {
-  static const Api table = [&] {
-    Api a{};
-    const auto find = [&](auto& slot, const char* symbol) { require(slot, Library::cusparse_lt, symbol, op); };
+  return calls_of<Api>(Library::cusparse_lt, op, [](Api& a, const Lookup& find) {
     find(a.create, "cusparseLtInit");
     find(a.destroy, "cusparseLtDestroy");
     find(a.status_name, "cusparseLtGetErrorName");
@@ -24,20 +22,15 @@ const Api& api(std::string_view op) {
     find(a.product, "cusparseLtMatmulDescriptorInit");
     find(a.select, "cusparseLtMatmulAlgSelectionInit");
     // Since 0.7, and nothing is kept before.
-    try {
-      find(a.destroy_selection, "cusparseLtMatmulAlgSelectionDestroy");
-    } catch (const LibraryNotFoundError&) {
-      a.destroy_selection = [](const Selection*) { return success; };
-    }
+    find.optional(a.destroy_selection, "cusparseLtMatmulAlgSelectionDestroy");
+    if (a.destroy_selection == nullptr) a.destroy_selection = [](const Selection*) { return success; };
     find(a.plan, "cusparseLtMatmulPlanInit");
     find(a.destroy_plan, "cusparseLtMatmulPlanDestroy");
     find(a.workspace, "cusparseLtMatmulGetWorkspace");
     find(a.compressed_size, "cusparseLtSpMMACompressedSize");
     find(a.compress, "cusparseLtSpMMACompress");
     find(a.matmul, "cusparseLtMatmul");
-    return a;
-  }();
-  return table;
+  });
 }
 
 const char* describe(int status) { return api({}).status_name(status); }
@@ -89,14 +82,7 @@ struct Made {
 }  // namespace
 
 bool cuda_sparse_lt_available() {
-  static const bool available = [] {
-    try {
-      api({});
-      return true;
-    } catch (const LibraryNotFoundError&) {  // cuBLAS serves
-      return false;
-    }
-  }();
+  static const bool available = is_found([] { api({}); });  // else cuBLAS serves
   return available;
 }
 

@@ -14,7 +14,6 @@ namespace stator::libs {
 namespace {
 
 using lapack::Api;
-using lapack::real_t;
 
 struct Tuning {
   static constexpr int64_t least_work = 1 << 17;  // multiplications worth a hand-off: LAPACK's small steps are slow
@@ -104,7 +103,7 @@ class Layout {
 // The length that a workspace query answers with.
 template <class T>
 int length_of(T answer) {
-  if constexpr (lapack::is_complex<T>)
+  if constexpr (is_complex<T>)
     return int(answer.re) + 1;
   else
     return int(answer) + 1;
@@ -184,7 +183,7 @@ class HostSolver final : public Solver {
       for_each_matrix(call, "trsm", d.count, double(n) * n * k / 2, 0, lapack.threaded, [=, &lapack](int64_t i, char*) {
         const T one(1);
         openblas::Scalar<T> alpha;
-        if constexpr (lapack::is_complex<T>)
+        if constexpr (is_complex<T>)
           alpha = &one;
         else
           alpha = one;
@@ -267,7 +266,7 @@ class HostSolver final : public Solver {
     int info = 0;
     R real_answer = 0;
     int integer_answer = 0;
-    if constexpr (lapack::is_complex<T>)
+    if constexpr (is_complex<T>)
       lapack.gesdd(job, &m, &n, nullptr, &lda, nullptr, nullptr, &ldu, nullptr, &ldvt, &answer, &query, &real_answer,
                    &integer_answer, &info, 1);
     else
@@ -278,7 +277,7 @@ class HostSolver final : public Solver {
     const int64_t real_length = int64_t(least) * std::max(5 * int64_t(least) + 7, 2 * int64_t(most) + 2 * least + 1);
     Layout layout;
     const size_t work = layout.add<T>(length), integers = layout.add<int>(8 * int64_t(least)),
-                 reals = lapack::is_complex<T> ? layout.add<R>(real_length) : 0;
+                 reals = is_complex<T> ? layout.add<R>(real_length) : 0;
     const Svd out = svd;
     for_each_matrix(call, "gesdd", d.count, 4.0 * m * n * least, layout.bytes(), lapack.threaded,
                     [=, &lapack](int64_t i, char* memory) {
@@ -286,7 +285,7 @@ class HostSolver final : public Solver {
                       R* s = static_cast<R*>(out.s) + i * least;
                       T* space = reinterpret_cast<T*>(memory + work);
                       int* iwork = reinterpret_cast<int*>(memory + integers);
-                      if constexpr (lapack::is_complex<T>)
+                      if constexpr (is_complex<T>)
                         lapack.gesdd(job, &m, &n, at<T>(d.a, i), &lda, s, u, &ldu, vt, &ldvt, space, &length,
                                      reinterpret_cast<R*>(memory + reals), iwork, d.info + i, 1);
                       else
@@ -304,7 +303,7 @@ class HostSolver final : public Solver {
     T answer{};
     R real_answer = 0;
     int integer_answer = 0, info = 0;
-    if constexpr (lapack::is_complex<T>)
+    if constexpr (is_complex<T>)
       lapack.syevd(job, uplo, &n, nullptr, &lda, nullptr, &answer, &query, &real_answer, &query, &integer_answer,
                    &query, &info, 1, 1);
     else
@@ -312,13 +311,13 @@ class HostSolver final : public Solver {
     const int length = length_of(answer), real_length = length_of(real_answer), integer_length = integer_answer;
     Layout layout;
     const size_t work = layout.add<T>(length), integers = layout.add<int>(integer_length),
-                 reals = lapack::is_complex<T> ? layout.add<R>(real_length) : 0;
+                 reals = is_complex<T> ? layout.add<R>(real_length) : 0;
     for_each_matrix(call, "syevd", d.count, 4.0 * n * n * n, layout.bytes(), lapack.threaded,
                     [=, &lapack](int64_t i, char* memory) {
                       R* w = static_cast<R*>(values) + i * n;
                       T* space = reinterpret_cast<T*>(memory + work);
                       int* iwork = reinterpret_cast<int*>(memory + integers);
-                      if constexpr (lapack::is_complex<T>)
+                      if constexpr (is_complex<T>)
                         lapack.syevd(job, uplo, &n, at<T>(d.a, i), &lda, w, space, &length,
                                      reinterpret_cast<R*>(memory + reals), &real_length, iwork, &integer_length,
                                      d.info + i, 1, 1);
@@ -356,11 +355,11 @@ class HostSolver final : public Solver {
     const int n = int(d.n), lda = int(d.a.leading), query = -1, one = 1;
     const bool wanted = vectors.data != nullptr;
     const char* job = wanted ? "V" : "N";
-    const int ldv = wanted ? (lapack::is_complex<T> ? int(vectors.leading) : n) : 1;
+    const int ldv = wanted ? (is_complex<T> ? int(vectors.leading) : n) : 1;
     T answer{}, unused{};
     R real_unused[2] = {};  // a query writes here, whatever the documentation says
     int info = 0;
-    if constexpr (lapack::is_complex<T>)
+    if constexpr (is_complex<T>)
       lapack.geev("N", job, &n, &unused, &lda, &unused, &unused, &one, &unused, &ldv, &answer, &query, real_unused,
                   &info, 1, 1);
     else
@@ -369,14 +368,14 @@ class HostSolver final : public Solver {
     const int length = length_of(answer);
     Layout layout;
     const size_t work = layout.add<T>(length), reals = layout.add<R>(2 * n),
-                 packed = lapack::is_complex<T> || !wanted ? 0 : layout.add<T>(int64_t(n) * n);
+                 packed = is_complex<T> || !wanted ? 0 : layout.add<T>(int64_t(n) * n);
     for_each_matrix(call, "geev", d.count, 10.0 * n * n * n, layout.bytes(), lapack.threaded,
                     [=, &lapack](int64_t i, char* memory) {
                       T* space = reinterpret_cast<T*>(memory + work);
                       R* extra = reinterpret_cast<R*>(memory + reals);
                       complex<R>* w = static_cast<complex<R>*>(values) + i * n;
                       complex<R>* v = wanted ? at<complex<R>>(vectors, i) : nullptr;
-                      if constexpr (lapack::is_complex<T>) {
+                      if constexpr (is_complex<T>) {
                         lapack.geev("N", job, &n, at<T>(d.a, i), &lda, w, nullptr, &one, v, &ldv, space, &length, extra,
                                     d.info + i, 1, 1);
                       } else {

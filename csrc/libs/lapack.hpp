@@ -3,6 +3,7 @@
 #pragma once
 
 #include "libs/openblas.hpp"
+#include "libs/real_part.hpp"
 
 #include <stator/complex.hpp>
 
@@ -10,18 +11,6 @@
 
 namespace stator::libs::lapack {
 
-template <class T>
-struct Real {
-  using type = T;
-};
-template <class R>
-struct Real<complex<R>> {
-  using type = R;
-};
-template <class T>
-using real_t = typename Real<T>::type;
-template <class T>
-inline constexpr bool is_complex = !std::is_same_v<T, real_t<T>>;
 template <class T, class WhenReal, class WhenComplex>
 using by_kind = std::conditional_t<is_complex<T>, WhenComplex, WhenReal>;
 

@@ -1,6 +1,8 @@
 // The vendor libraries as shared objects: found, opened at first use, never closed. Thread-safe.
 #pragma once
 
+#include <stator/error.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -49,6 +51,17 @@ const Table& calls_of(Library library, std::string_view op, void (*fill)(Table&,
     return found;
   }();
   return table;
+}
+
+// Whether `open`, which looks a library up, finds it.
+template <class Open>
+bool is_found(Open open) {
+  try {
+    open();
+    return true;
+  } catch (const LibraryNotFoundError&) {
+    return false;
+  }
 }
 
 }  // namespace stator::libs

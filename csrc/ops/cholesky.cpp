@@ -75,7 +75,7 @@ struct System {
   Dims batch;
 };
 System system_of(const OpCall& call, const Array& given_a, const Array& given_b) {
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Array a = operand(call, given_a);
   require_square(call, a);
   Rhs rhs = right_hand_side(call, a, given_b);
@@ -90,7 +90,7 @@ System system_of(const OpCall& call, const Array& given_a, const Array& given_b)
 
 Factor cholesky(const Array& given, bool upper, const Options& options, const Stream& stream) {
   OpCall call(Op::cholesky, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Array a = operand(call, given);
   require_square(call, a);
   const Dims batch = batch_of(a);

@@ -11,7 +11,7 @@ Array operand(const OpCall& call, const Array& x) {
   if (x.ndim() < 2)
     throw ShapeError(op, "an array of shape " + str(x.shape()), "matrices have at least two axes: (..., m, n)");
   if (in(x.dtype(), dtypes::full_floats | dtypes::complexes)) return x;
-  if (in(x.dtype(), dtypes::integers | dtypes::boolean)) return astype(x, DType::float64, true, stream_of(call));
+  if (in(x.dtype(), dtypes::integers | dtypes::boolean)) return astype(x, DType::float64, true, call.on());
   throw DTypeError(op, "an array of " + std::string(name(x.dtype())),
                    "convert it with astype: float32, float64, complex64 and complex128 are decomposed");
 }
@@ -97,7 +97,7 @@ Array empty_by_columns(OpCall& call, const Dims& batch, int64_t m, int64_t n, DT
 
 Array copy_by_columns(OpCall& call, const Array& x) {
   const Array out = empty_by_columns(call, batch_of(x), rows(x), cols(x), x.dtype());
-  assign(out, Operand(x), stream_of(call));
+  assign(out, Operand(x), call.on());
   return out;
 }
 
@@ -118,14 +118,14 @@ libs::Batch transposed(const Array& x) { return {x.data_ptr(), cols(x), rows(x) 
 
 Array no_info(OpCall& call, const Dims& batch) {
   const Array info = call.empty(batch, DType::int32);
-  if (info.size() > 0) assign(info, Operand(0), stream_of(call));
+  if (info.size() > 0) assign(info, Operand(0), call.on());
   return info;
 }
 
 void verify(const OpCall& call, const Array& info, const char* what, const char* remedy) {
   if (info.size() == 0) return;
   std::vector<int32_t> values(size_t(info.size()));
-  info.to_host(values.data(), stream_of(call), call.op());
+  info.to_host(values.data(), call.on(), call.op());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == 0) continue;
     const std::string which = values.size() == 1 ? "the matrix" : "matrix " + std::to_string(i) + " of the batch";

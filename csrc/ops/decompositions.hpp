@@ -11,9 +11,6 @@
 
 namespace stator::decompositions {
 
-// The call's stream as a public one.
-inline Stream stream_of(const OpCall& call) { return call.on(); }
-
 // x as (..., m, n) of a dtype that decompositions take. ShapeError, DTypeError.
 Array operand(const OpCall& call, const Array& x);
 void require_square(const OpCall& call, const Array& x);

@@ -49,7 +49,7 @@ Array quotient(const Array& p, const Array& q, const Stream& on) {
 
 Array expm(const Array& given, const Stream& stream) {
   OpCall call(Op::expm, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Array a = operand(call, given);
   require_square(call, a);
   const Dims batch = batch_of(a);

@@ -44,7 +44,7 @@ struct Factors {
   bool of_transpose = false;
 };
 Factors factor(OpCall& call, const Array& a, bool either) {
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Dims batch = batch_of(a);
   Factors f;
   f.pivots = call.empty(vector_shape(batch, std::min(rows(a), cols(a))), DType::int32);
@@ -72,7 +72,7 @@ Factors factor(OpCall& call, const Array& a, bool either) {
 Array square(const OpCall& call, const Array& given) {
   const Array a = operand(call, given);
   require_square(call, a);
-  return stepping(a, stream_of(call));
+  return stepping(a, call.on());
 }
 
 // a x = b for b in columns, over b, by factors of the transpose.
@@ -111,7 +111,7 @@ Array determinants(OpCall& call, const Factors& f, SignLog* parts) {
 
 LuFactor lu_factor(const Array& given, const Options& options, const Stream& stream) {
   OpCall call(Op::lu_factor, {&given}, stream);
-  const Array a = stepping(operand(call, given), stream_of(call));
+  const Array a = stepping(operand(call, given), call.on());
   const Dims batch = batch_of(a);
   if (a.size() == 0) {
     return {call.empty(a.shape(), a.dtype()), call.empty(vector_shape(batch, std::min(rows(a), cols(a))), DType::int32),
@@ -124,7 +124,7 @@ LuFactor lu_factor(const Array& given, const Options& options, const Stream& str
 
 PLU lu(const Array& given, const Stream& stream) {
   OpCall call(Op::lu, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array a = stepping(operand(call, given), on);
   const Dims batch = batch_of(a);
   const int64_t m = rows(a), n = cols(a), least = std::min(m, n), count = product(batch);
@@ -168,7 +168,7 @@ PLU lu(const Array& given, const Stream& stream) {
 Array lu_solve(const Array& given_lu, const Array& given_pivots, const Array& given_b, Transpose how,
                const Stream& stream) {
   OpCall call(Op::lu_solve, {&given_lu, &given_pivots, &given_b}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const std::string op(call.name());
   Array lu = operand(call, given_lu);
   require_square(call, lu);
@@ -215,7 +215,7 @@ Array lu_solve(const Array& given_lu, const Array& given_pivots, const Array& gi
 
 Solution solve(const Array& given_a, const Array& given_b, const Options& options, const Stream& stream) {
   OpCall call(Op::solve, {&given_a, &given_b}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Array a = operand(call, given_a);
   require_square(call, a);
   Rhs rhs = right_hand_side(call, a, given_b);
@@ -253,7 +253,7 @@ Solution solve(const Array& given_a, const Array& given_b, const Options& option
 
 Solution inv(const Array& given, const Options& options, const Stream& stream) {
   OpCall call(Op::inv, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array a = square(call, given);
   const Dims batch = batch_of(a);
   if (a.size() == 0) return {call.empty(a.shape(), a.dtype()), no_info(call, batch)};
@@ -288,7 +288,7 @@ Array det(const Array& given, const Stream& stream) {
   const Array a = square(call, given);
   if (a.size() == 0) {
     const Array out = call.empty(batch_of(a), a.dtype());
-    if (out.size() > 0) assign(out, Operand(1), stream_of(call));
+    if (out.size() > 0) assign(out, Operand(1), call.on());
     return out;
   }
   return determinants(call, factor(call, a, true), nullptr);
@@ -301,8 +301,8 @@ SignLog slogdet(const Array& given, const Stream& stream) {
   if (a.size() == 0) {
     out = {call.empty(batch_of(a), a.dtype()), call.empty(batch_of(a), real_part(a.dtype()))};
     if (out.sign.size() > 0) {
-      assign(out.sign, Operand(1), stream_of(call));
-      assign(out.logabsdet, Operand(0), stream_of(call));
+      assign(out.sign, Operand(1), call.on());
+      assign(out.logabsdet, Operand(0), call.on());
     }
     return out;
   }

@@ -57,7 +57,7 @@ abi::Spectrum spectrum_of(const Array& s, DType dtype) {
 
 // A norm of matrices with elements, by their singular values: one launch after theirs.
 Array spectral(OpCall& call, const Array& a, abi::SpectralNorm norm) {
-  const Array s = svdvals(a, {}, stream_of(call)).s;
+  const Array s = svdvals(a, {}, call.on()).s;
   const Array out = call.empty(batch_of(a), s.dtype());
   call.reads(s);
   call.writes(out);
@@ -99,7 +99,7 @@ void invert(OpCall& call, const Array& a, const Svd& parts, std::optional<double
 
 LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<double> rtol, const Stream& stream) {
   OpCall call(Op::lstsq, {&given_a, &given_b}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Array a = operand(call, given_a);
   const Rhs rhs = right_hand_side(call, a, given_b);
   const DType dtype = promote(a.dtype(), rhs.b.dtype());
@@ -138,7 +138,7 @@ LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<dou
 
 Array pinv(const Array& given, std::optional<double> rtol, const Stream& stream) {
   OpCall call(Op::pinv, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array a = operand(call, given);
   if (a.size() == 0) return call.empty(matrix_shape(batch_of(a), cols(a), rows(a)), a.dtype());
   const Svd parts = svd(a, false, {}, on);
@@ -148,7 +148,7 @@ Array pinv(const Array& given, std::optional<double> rtol, const Stream& stream)
 
 Array matrix_rank(const Array& given, std::optional<double> rtol, const Stream& stream) {
   OpCall call(Op::matrix_rank, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array a = operand(call, given);
   if (a.size() == 0) return zeros(a.backend(), batch_of(a), DType::int64, on);
   const Array s = svdvals(a, {}, on).s, rank = call.empty(batch_of(a), DType::int64);
@@ -163,7 +163,7 @@ Array matrix_rank(const Array& given, std::optional<double> rtol, const Stream& 
 
 Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stream& stream) {
   OpCall call(Op::matrix_norm, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array a = operand(call, given);
   const auto extreme_of = [&](const Array& x, std::vector<int64_t> axes, bool keep) {
     return order.smallest ? min(x, over(std::move(axes), keep), on) : max(x, over(std::move(axes), keep), on);
@@ -199,7 +199,7 @@ Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stre
 
 Array cond(const Array& given, NormOrder order, const Stream& stream) {
   OpCall call(Op::cond, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array a = operand(call, given);
   if (a.size() == 0)
     throw ShapeError(std::string(call.name()), "matrices of shape " + str(a.shape()),
@@ -215,7 +215,7 @@ Array cond(const Array& given, NormOrder order, const Stream& stream) {
 
 Array matrix_power(const Array& given, int64_t n, const Stream& stream) {
   OpCall call(Op::matrix_power, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Array a = operand(call, given);
   require_square(call, a);
   if (n == 0) {
@@ -241,12 +241,12 @@ Array trace(const Array& x, int64_t offset, std::optional<DType> dtype, const St
                      "matrices have at least two axes: (..., m, n)");
   ReduceOptions o = over({-1});
   o.dtype = dtype;
-  return sum(diagonal(x, offset), o, stream_of(call));
+  return sum(diagonal(x, offset), o, call.on());
 }
 
 Array cross(const Array& a, const Array& b, int64_t axis, const Stream& stream) {
   OpCall call(Op::linalg_cross, {&a, &b}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const std::string op(call.name());
   const Dims shape = broadcast_shapes(op, a.shape(), b.shape());
   const int at = normalize_axis(op, axis, shape.size());

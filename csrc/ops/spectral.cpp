@@ -35,7 +35,7 @@ libs::Decomposition decomposition(const Array& a, const libs::Batch& stored) {
 
 Eigen hermitian(Op op, const Array& given, bool upper, bool vectors, const Options& options, const Stream& stream) {
   OpCall call(op, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Array a = operand(call, given);
   require_square(call, a);
   const Dims batch = batch_of(a);
@@ -79,7 +79,7 @@ Eigen hermitian(Op op, const Array& given, bool upper, bool vectors, const Optio
 
 Eigen general(Op op, const Array& given, bool vectors, const Options& options, const Stream& stream) {
   OpCall call(op, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   Array a = operand(call, given);
   require_square(call, a);
   const Dims batch = batch_of(a);
@@ -110,7 +110,7 @@ Eigen general(Op op, const Array& given, bool vectors, const Options& options, c
 
 // By rotations of the library, of batches of small matrices: U and V come whole.
 Svd by_library_rotations(OpCall& call, const Array& a, libs::SvdVectors vectors) {
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Dims batch = batch_of(a);
   const int64_t m = rows(a), n = cols(a), least = std::min(m, n);
   const bool wanted = vectors != libs::SvdVectors::none;
@@ -147,7 +147,7 @@ Svd by_library_rotations(OpCall& call, const Array& a, libs::SvdVectors vectors)
 
 Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options& options, const Stream& stream) {
   OpCall call(op, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array a = operand(call, given);
   const Dims batch = batch_of(a);
   const int64_t m = rows(a), n = cols(a), least = std::min(m, n);
@@ -211,7 +211,7 @@ Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options&
 
 Qr qr(const Array& given, bool complete, const Stream& stream) {
   OpCall call(Op::qr, {&given}, stream);
-  const Stream on = stream_of(call);
+  const Stream on = call.on();
   const Array a = stepping(operand(call, given), on);
   const Dims batch = batch_of(a);
   const int64_t m = rows(a), n = cols(a), least = std::min(m, n), q_columns = complete ? m : least,
