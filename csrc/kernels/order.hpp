@@ -25,7 +25,8 @@ struct Lines {
 
 // Sorts lines of n elements, x_step apart, stably; elements [first, first + count) of each sorted line are written,
 // out_step apart; or, where rank_count > 0, those at places rank[0] < rank[1] < ... Ranks inside a line are 32 bits
-// wide: n < 2^32.
+// wide: n < 2^32. With `whole` a line is written whole and the ranks say what must be in its place, smaller elements
+// before it and greater ones after.
 struct Sort {
   static constexpr int most_ranks = 16;
   const void* x;
@@ -36,6 +37,7 @@ struct Sort {
   Lines lines;
   int32_t rank_count;
   int64_t rank[most_ranks];
+  bool whole;
   const uint32_t* places;  // [lines, n], short lines of blocks with threads: what indices say; null: the place
 };
 

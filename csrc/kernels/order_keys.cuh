@@ -102,7 +102,7 @@ struct DigitOf {
 
 // Where in the output what belongs at place i of a sorted line goes; -1: nowhere.
 STATOR_FN int64_t window_place(const abi::Sort& s, int64_t i) {
-  if (s.rank_count == 0) return i < s.first || i >= s.first + s.count ? -1 : i - s.first;
+  if (s.rank_count == 0 || s.whole) return i < s.first || i >= s.first + s.count ? -1 : i - s.first;
   for (int r = 0; r < s.rank_count; ++r)
     if (s.rank[r] == i) return r;
   return -1;

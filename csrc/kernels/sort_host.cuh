@@ -57,7 +57,7 @@ STATOR_CALL void load_words(const WordKey<W>& key, const void* x, int64_t step, 
 // f(i, where it goes) for the places i in [begin, end) of a sorted line that are wanted.
 template <class F>
 STATOR_FN void each_wanted(const abi::Sort& s, int64_t begin, int64_t end, F f) {
-  if (s.rank_count > 0) {
+  if (s.rank_count > 0 && !s.whole) {
     for (int r = 0; r < s.rank_count; ++r)
       if (s.rank[r] >= begin && s.rank[r] < end) f(s.rank[r], r * s.out_step);
     return;
@@ -70,7 +70,7 @@ STATOR_FN void each_wanted(const abi::Sort& s, int64_t begin, int64_t end, F f) 
     for (int64_t i = first; i < last; ++i) f(i, i * step - start);
 }
 STATOR_FN bool is_wanted(const abi::Sort& s, int64_t begin, int64_t end) {
-  if (s.rank_count == 0) return begin < s.first + s.count && end > s.first;
+  if (s.rank_count == 0 || s.whole) return begin < s.first + s.count && end > s.first;
   for (int r = 0; r < s.rank_count; ++r)
     if (s.rank[r] >= begin && s.rank[r] < end) return true;
   return false;
@@ -204,7 +204,7 @@ template <class W>
 STATOR_CALL void reorder_zeros(const WordKey<W>& key, const abi::Sort& s, const void* x, int64_t begin, W* a,
                                int64_t n) {
   const Codec<W> codec = key.codec;
-  if (codec.alias == codec.canonical) return;
+  if (codec.alias == codec.canonical || s.whole) return;  // whole: any order of what is equal will do
   const W low = codec.alias < codec.canonical ? codec.alias : codec.canonical;
   const W high = codec.alias ^ codec.canonical ^ low;
   int64_t below = 0;
@@ -232,10 +232,22 @@ STATOR_FN void load_ordinals(const WordKey<W>& key, const void* x, int64_t step,
   for (int64_t i = 0; i < end - begin; ++i) out[i] = (out[i] & mask) == alias ? canonical | (out[i] & ~mask) : out[i];
 }
 
-// As store_words, for words whose low bits are places: values come from the line at x.
+// Where an element stood in its line: in the low bits of its word, or at that place of a list.
+template <class W>
+struct StoodAt {
+  W mask;
+  const uint32_t* list;  // null: none
+
+  STATOR_FN int64_t operator()(W word) const {
+    const int64_t low = int64_t(word & mask);
+    return list ? int64_t(list[low]) : low;
+  }
+};
+
+// As store_words, for words that say where elements stood: values come from the line at x.
 template <class W>
 STATOR_CALL void store_places(const WordKey<W>& key, const abi::Sort& s, const void* x, int64_t out, int64_t begin,
-                              int64_t end, const W* word, W mask) {
+                              int64_t end, const W* word, const StoodAt<W>& stood) {
   word -= begin;
   if (s.values)
     with_items(s.values, key.codec.itemsize, [&](auto* items) {
@@ -246,21 +258,21 @@ STATOR_CALL void store_places(const WordKey<W>& key, const abi::Sort& s, const v
         const Item* const from = static_cast<const Item*>(x);
         Item* const to = items + out;
         each_wanted(s, begin, end, [=](int64_t i, int64_t at) {
-          to[at] = Item(codec.decode(codec.encode(W(from[int64_t(word[i] & mask) * step]))));
+          to[at] = Item(codec.decode(codec.encode(W(from[stood(word[i]) * step]))));
         });
       }
     });
   int64_t* const to = s.indices + out;
-  if (s.indices) each_wanted(s, begin, end, [=](int64_t i, int64_t at) { to[at] = int64_t(word[i] & mask); });
+  if (s.indices) each_wanted(s, begin, end, [=](int64_t i, int64_t at) { to[at] = stood(word[i]); });
 }
 
-// Places of 64-bit keys that fit into one word with what tells the keys of the line apart: their distance from the
-// least one, without low bits that no word has room for. False if keys that this makes alike are too many; then `word`
-// is lost. ordinal: room for n.
+// Sorts n keys of 64 bits, which belong at places begin, begin + 1, ... of a line, as words that hold where they stood
+// below what tells them apart: their distance from the least one, without low bits that no word has room for. False if
+// keys that this makes alike are too many; then `word` is lost. ordinal: room for n.
 template <class W>
-STATOR_CALL bool sort_packed(const WordKey<W>& key, const abi::Sort& s, W* word, W* spare, W* ordinal, W* mask) {
+STATOR_CALL bool sort_packed(const WordKey<W>& key, const abi::Sort& s, int64_t begin, int64_t n, W* word, W* spare,
+                             W* ordinal, W* mask) {
   constexpr int64_t patience = 8;
-  const int64_t n = s.n;
   const WordKey<W> own = key;
   W least = ~W(0), greatest = 0, varied = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -278,10 +290,10 @@ STATOR_CALL bool sort_packed(const WordKey<W>& key, const abi::Sort& s, W* word,
     word[i] = (low == 0 ? W(0) : distance >> drop << low) | W(i);
   }
   *mask = (W(1) << low) - 1;
-  sort_wanted(s, 0, word, spare, n);
+  sort_wanted(s, begin, word, spare, n);
   if ((varied & ((W(1) << drop) - 1)) == 0) return true;
   const W places = *mask;
-  const int64_t first = s.first, last = s.first + s.count;
+  const int64_t first = std::max<int64_t>(s.first - begin, 0), last = std::min(s.first + s.count - begin, n);
   W before = 0, after = ~W(0);  // what stands beside the window must differ from what is in it
   for (int64_t i = 0; i < first; ++i) before = word[i] > before ? word[i] : before;
   for (int64_t i = last; i < n; ++i) after = word[i] < after ? word[i] : after;

@@ -29,15 +29,15 @@ STATOR_FN void sort_line(const WordKey<W>& key, const abi::Sort& s, const void* 
     else
       load_words<W>(key, x, s.x_step, 0, n, {memory, nullptr});
     sort_wanted(s, 0, memory, spare, n);
-    if (key.low != 0) return store_places<W>(key, s, x, out, 0, n, memory, 0xffffffffu);
+    if (key.low != 0) return store_places<W>(key, s, x, out, 0, n, memory, {0xffffffffu, nullptr});
     reorder_zeros(key, s, x, 0, memory, n);
     return store_words<W>(key, s, out, 0, n, {memory, nullptr});
   }
   if constexpr (sizeof(W) == 8) {
     W mask;
     load_words<W>(key, x, s.x_step, 0, n, {memory, nullptr});
-    if (sort_packed(key, s, memory, spare, spare + n, &mask))
-      return store_places<W>(key, s, x, out, 0, n, memory, mask);
+    if (sort_packed(key, s, 0, n, memory, spare, spare + n, &mask))
+      return store_places<W>(key, s, x, out, 0, n, memory, {mask, nullptr});
     uint32_t* const places = reinterpret_cast<uint32_t*>(memory + 2 * n);
     load_words<W>(key, x, s.x_step, 0, n, {memory, places});
     store_words<W>(key, s, out, 0, n, sort_placed<W>(key, {memory, places}, {spare, places + n}, n));

@@ -227,7 +227,7 @@ void select_lines(const abi::Queue& q, const abi::Sort& s, void* scratch) {
 
 bool selects(const abi::Sort& s) {
   const bool best = s.first == 0 && s.count <= most_best;
-  return !fast_host && (s.rank_count > 0 || s.count == 1 || best);
+  return !fast_host && !s.whole && (s.rank_count > 0 || s.count == 1 || best);
 }
 
 int64_t select_scratch(const abi::DeviceLimits& limits, const abi::Sort& s) { return plan_select(limits, s).total(); }

@@ -1,5 +1,6 @@
-// Fast host: long lines whose words hold all that is sorted. Blocks share a line out among buckets between splitters
-// drawn from it, and sort a bucket each (Frazer and McKellar, "Samplesort", 1970): three launches.
+// Fast host: long lines of keys of 32 and 64 bits. Blocks share a line out among buckets between splitters drawn from
+// it, and sort a bucket each (Frazer and McKellar, "Samplesort", 1970): three launches. Where elements of 64 bits stood
+// goes beside them into the buckets.
 #include "device/group.cuh"
 #include "kernels/order_fill.cuh"
 #include "kernels/sort.cuh"
@@ -15,8 +16,9 @@ inline constexpr int64_t chunk = 1024;
 
 struct Split {
   abi::Sort s;
-  void *words, *spare;  // [lines, n]
-  uint8_t* buckets;     // [lines, n]: of each element
+  void *words, *spare, *ordinals;  // [lines, n]; ordinals: with places
+  uint32_t* places;                // [lines, n] beside the words; null: none, or inside
+  uint8_t* buckets;                // [lines, n]: of each element
   int64_t* counts;      // [lines, parts, buckets]
   int64_t share;        // elements of a part
   int32_t parts, count, low;
@@ -113,30 +115,46 @@ STATOR_KERNEL void split_move_kernel(Split p) {
   const char* const x = static_cast<const char*>(p.s.x) + line_start(p.s.lines, part.line).x * key.codec.itemsize;
   const int64_t* const counts = p.counts + part.line * p.parts * p.count;
   const int32_t own = int32_t(group.block() - part.line * p.parts);
-  W* next[most_buckets];
-  int64_t step[most_buckets], start = 0;
   W* const words = static_cast<W*>(p.words) + part.line * p.s.n;
-  W dropped;
+  uint32_t* const places = p.places ? p.places + part.line * p.s.n : nullptr;
+  int64_t next[most_buckets], step[most_buckets], start = 0;  // step 0: what no one wants is dropped in one place
   for (int b = 0; b < p.count; ++b) {
     int64_t end = start;
-    next[b] = words + start;
+    next[b] = start;
     for (int32_t k = 0; k < p.parts; ++k) {
       if (k < own) next[b] += counts[k * p.count + b];
       end += counts[k * p.count + b];
     }
     step[b] = is_wanted(p.s, start, end);
-    if (step[b] == 0) next[b] = &dropped;
     start = end;
   }
   const uint8_t* const buckets = p.buckets + part.line * p.s.n;
   each_chunk(p, key, x, part, [&](int64_t begin, int n, const W* word) {
     const uint8_t* const bucket = buckets + begin;
     for (int i = 0; i < n; ++i) {
-      W*& to = next[bucket[i]];
-      *to = word[i];
-      to += step[bucket[i]];
+      const int64_t to = next[bucket[i]];
+      words[to] = word[i];
+      if (places) places[to] = uint32_t(begin + i);
+      next[bucket[i]] = to + step[bucket[i]];
     }
   });
+}
+
+// Sorts elements [begin, end) of a line, whose places are beside them.
+template <class W>
+STATOR_CALL void sort_placed_bucket(const Split& p, const WordKey<W>& key, int64_t line, const LineStart& at,
+                                    const char* x, int64_t begin, int64_t end) {
+  const int64_t n = end - begin, start = line * p.s.n + begin;
+  W* const word = static_cast<W*>(p.words) + start;
+  W* const spare = static_cast<W*>(p.spare) + start;
+  W* const ordinal = static_cast<W*>(p.ordinals) + start;
+  uint32_t* const place = p.places + start;
+  W mask;
+  if (sort_packed(key, p.s, begin, n, word, spare, ordinal, &mask))
+    return store_places<W>(key, p.s, x, at.out, begin, end, word, {mask, place});
+  for (int64_t i = 0; i < n; ++i) word[i] = key.codec.load(x, int64_t(place[i]) * p.s.x_step);
+  uint32_t* const spare_place = reinterpret_cast<uint32_t*>(ordinal);
+  store_words<W>(key, p.s, at.out, begin, end, sort_placed<W>(key, {word, place}, {spare, spare_place}, n));
 }
 
 template <class W, int Size>
@@ -149,10 +167,12 @@ STATOR_KERNEL void sort_buckets_kernel(Split p) {
   const char* const x = static_cast<const char*>(p.s.x) + at.x * key.codec.itemsize;
   const int64_t begin = bucket_start(p, line, bucket), end = bucket_start(p, line, bucket + 1);
   if (!is_wanted(p.s, begin, end)) return;
+  if constexpr (sizeof(W) == 8)
+    if (p.places) return sort_placed_bucket(p, key, line, at, x, begin, end);
   W* const words = static_cast<W*>(p.words) + line * p.s.n;
   W* const spare = static_cast<W*>(p.spare) + line * p.s.n;
   sort_wanted(p.s, begin, words + begin, spare + begin, end - begin);
-  if (p.low != 0) return store_places<W>(key, p.s, x, at.out, begin, end, words + begin, 0xffffffffu);
+  if (p.low != 0) return store_places<W>(key, p.s, x, at.out, begin, end, words + begin, {0xffffffffu, nullptr});
   reorder_zeros(key, p.s, x, begin, words + begin, end - begin);
   store_words<W>(key, p.s, at.out, begin, end, {words + begin, nullptr});
 }
@@ -160,7 +180,8 @@ STATOR_KERNEL void sort_buckets_kernel(Split p) {
 struct SplitPlan {
   Split pass;
   bool wide;
-  int64_t words, buckets, counts;  // bytes; words twice
+  int64_t words, ordinals, places, buckets, counts;  // bytes; words twice
+  int64_t total() const { return 2 * words + ordinals + places + buckets + counts; }
 };
 
 inline SplitPlan plan_split(const abi::DeviceLimits& limits, const abi::Sort& s) {
@@ -169,7 +190,8 @@ inline SplitPlan plan_split(const abi::DeviceLimits& limits, const abi::Sort& s)
   SplitPlan plan{};
   Split& p = plan.pass;
   p.s = s;
-  p.low = s.indices ? 32 : 0;
+  const bool placed = s.indices && is_wide(s);
+  p.low = s.indices && !placed ? 32 : 0;
   p.count = workers <= 4 ? 16 : most_buckets;
   const int64_t parts =
       std::clamp<int64_t>(ceil_div(4 * workers, s.lines.count), 1, ceil_div(s.n, SortTuning::host_share));
@@ -177,6 +199,8 @@ inline SplitPlan plan_split(const abi::DeviceLimits& limits, const abi::Sort& s)
   p.parts = int32_t(ceil_div(s.n, p.share));
   plan.wide = is_wide(s) || s.indices;
   plan.words = padded(s.lines.count * s.n * (plan.wide ? 8 : 4));
+  plan.ordinals = placed ? plan.words : 0;
+  plan.places = placed ? padded(s.lines.count * s.n * int64_t(sizeof(uint32_t))) : 0;
   plan.buckets = padded(s.lines.count * s.n);
   plan.counts = padded(s.lines.count * p.parts * p.count * int64_t(sizeof(int64_t)));
   return plan;
@@ -195,10 +219,12 @@ void sort_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch) {
   if constexpr (Fast) {
     SplitPlan plan = plan_split(*q.limits, s);
     unsigned char* memory = static_cast<unsigned char*>(scratch);
-    const auto take = [&](int64_t bytes) { return std::exchange(memory, memory + bytes); };
+    const auto take = [&](int64_t bytes) { return bytes == 0 ? nullptr : std::exchange(memory, memory + bytes); };
     Split& p = plan.pass;
     p.words = take(plan.words);
     p.spare = take(plan.words);
+    p.ordinals = take(plan.ordinals);
+    p.places = reinterpret_cast<uint32_t*>(take(plan.places));
     p.buckets = take(plan.buckets);
     p.counts = reinterpret_cast<int64_t*>(take(plan.counts));
     if (plan.wide)
@@ -210,11 +236,10 @@ void sort_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch) {
 
 }  // namespace sample_sort
 
-bool sorts_in_buckets(const abi::Sort& s) { return fast_host && s.key.itemsize >= 4 && !(is_wide(s) && s.indices); }
+bool sorts_in_buckets(const abi::Sort& s) { return fast_host && s.key.itemsize >= 4; }
 
 int64_t bucket_scratch(const abi::DeviceLimits& limits, const abi::Sort& s) {
-  const sample_sort::SplitPlan plan = sample_sort::plan_split(limits, s);
-  return 2 * plan.words + plan.buckets + plan.counts;
+  return sample_sort::plan_split(limits, s).total();
 }
 
 void sort_in_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch) {

@@ -89,6 +89,7 @@ void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const 
   s.out_step = shape.strides()[axis];
   s.lines = lines_of(x, shape, axis);
   s.rank_count = int32_t(window.ranks.size());
+  s.whole = window.whole;
   std::copy(window.ranks.begin(), window.ranks.end(), s.rank);
   const abi::Queue& queue = call.queue();
   const int64_t bytes = call.kernels().order.sort_scratch(*queue.limits, s);

@@ -29,6 +29,7 @@ abi::Lines lines_of(const Array& x, const Array& out, int axis);
 struct SortWindow {
   int64_t first = 0, count = 0;         // of each sorted line
   std::span<const int64_t> ranks = {};  // or so many places of it, ascending: at most abi::Sort::most_ranks
+  bool whole = false;                   // with ranks: the line is parted at them, and all of it written
 };
 // Launches the sort of x along the axis. `values` and `indices` are made by call.empty in the window's shape; either
 // may be null. Declares the accesses.

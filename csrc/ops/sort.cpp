@@ -4,7 +4,9 @@
 #include <stator/creation.hpp>
 #include <stator/order.hpp>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace stator {
 namespace {
@@ -63,10 +65,16 @@ Array partition(const Array& x, std::span<const int64_t> kth, int64_t axis, cons
   check_order_dtype(call, x);
   const int at = order_axis(call, x, axis);
   const int64_t n = x.shape()[at];
-  for (int64_t k : kth)
+  std::vector<int64_t> ranks;
+  for (int64_t k : kth) {
     if (k < -n || k >= n) refuse_rank(call, "kth", k, -n, n - 1);
+    ranks.push_back(k < 0 ? k + n : k);
+  }
+  std::ranges::sort(ranks);
+  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+  if (ranks.size() > abi::Sort::most_ranks) ranks.clear();  // then everything is sorted
   const Array result = call.empty(x.shape(), x.dtype());
-  launch_sort(call, x, at, false, {0, n}, &result, nullptr);
+  launch_sort(call, x, at, false, {0, n, ranks, true}, &result, nullptr);
   return result;
 }
 

@@ -90,7 +90,8 @@ def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> 
 
 
 def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array:
-    """A copy whose elements `kth` along an axis stand where sorting puts them; here all are sorted. Asynchronous."""
+    """A copy whose elements `kth` along an axis stand where sorting puts them: none before them is greater, none after
+    them less. Asynchronous."""
     cdef Array source = as_array(x, "partition"), out
     cdef int64_t along = to_int(axis, "partition")
     cdef vector[int64_t] ranks

@@ -30,11 +30,17 @@ def places(x, axis=-1, descending=False):
     return np.argsort(-ranks if descending else ranks, axis=axis, kind="stable")
 
 
-def same(got, want):
-    """Equal numbers, equal signs of zeros, NaN where NaN is wanted."""
+def equal(got, want):
+    """Equal numbers, NaN where NaN is wanted."""
     assert got.dtype == want.dtype and got.shape == want.shape
     got, want = (a.astype(np.float64) if a.dtype.kind not in "iub" else a for a in (got, want))
     np.testing.assert_array_equal(got, want)
+    return got, want
+
+
+def same(got, want):
+    """The same with equal signs of zeros."""
+    got, want = equal(got, want)
     number = ~np.isnan(want)
     np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]))
 
@@ -118,12 +124,44 @@ def test_kthvalue(be):
     assert stator.kthvalue(be.asarray(x), 3, axis=0, keepdims=True).values.shape == (1, 90)
 
 
-def test_partition(be):
-    x = drawn((4, 90), "int32")
-    got = stator.partition(be.asarray(x), [7, -3], axis=1).to_numpy()
-    np.testing.assert_array_equal(got[:, [7, -3]], np.partition(x, [7, 87], axis=1)[:, [7, -3]])
-    np.testing.assert_array_equal(np.sort(got), np.sort(x))
-    assert (got[:, :7] <= got[:, 7:8]).all()
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(4, 90), (3, 40000)])
+def test_partition(be, dtype, shape):
+    x, n = drawn(shape, dtype), shape[1]
+    ordered = np.take_along_axis(x, places(x), 1)
+    for kth in (0, -1, [7, n // 2, -3], [*range(n - 20, n)], [n // 3, n // 3 + 1]):
+        got = stator.partition(be.asarray(x), kth, axis=1).to_numpy()
+        at = np.sort(np.atleast_1d(kth) % n)
+        equal(got[:, at], ordered[:, at])
+        for part in np.split(np.arange(n), at):
+            equal(np.take_along_axis(got[:, part], places(got[:, part]), 1), ordered[:, part])
+
+
+def awkward(kind, n):
+    """Lines of 64 bits whose words are hard to tell apart, or to share out."""
+    rng = np.random.default_rng(7)
+    return {
+        "distinct": lambda: rng.standard_normal(n),
+        "few": lambda: rng.integers(0, 5, n),
+        "one": lambda: np.zeros(n, np.int64),
+        "low bits": lambda: rng.integers(0, 100, n) + np.where(rng.random(n) < 1e-3, np.int64(2) ** 62, 0),
+        "neighbours": lambda: 1 + rng.integers(0, 1000, n) * 2.0**-52 + np.where(rng.random(n) < 0.5, 0, 1e300),
+        "wide": lambda: rng.integers(0, 2**64 - 1, n, np.uint64, endpoint=True),
+        "sorted": lambda: np.arange(n, dtype=np.float64),
+        "nan": lambda: np.where(rng.random(n) < 0.5, np.nan, rng.standard_normal(n)),
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", ["distinct", "few", "one", "low bits", "neighbours", "wide", "sorted", "nan"])
+def test_long_lines_of_64_bits_keep_their_places(be, kind):
+    x = awkward(kind, 100_003)
+    on, order = be.asarray(x), np.argsort(x, kind="stable")
+    np.testing.assert_array_equal(stator.argsort(on).to_numpy(), order)
+    for k in (1, 50_000, 100_003):
+        values, index = stator.kthvalue(on, k)
+        assert int(index) == order[k - 1]
+        np.testing.assert_array_equal(values.to_numpy(), x[order[k - 1]])
+    np.testing.assert_array_equal(stator.topk(on, 500, largest=False).indices.to_numpy(), order[:500])
 
 
 METHODS = ["linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased", "normal_unbiased"]
