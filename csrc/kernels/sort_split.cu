@@ -13,6 +13,10 @@ namespace sample_sort {  // has a name: other columns use none of it
 
 inline constexpr int most_buckets = 64, drawn = 32;  // so many samples a bucket
 inline constexpr int64_t chunk = 1024;
+// Few neighbouring places are wanted: three splitters around them, some standard deviations of their rank in a sample
+// (Floyd and Rivest, "Expected time bounds for selection", 1975).
+inline constexpr int close_buckets = 4, close_drawn = 1024, close_margin = 48;
+inline constexpr int64_t close_share = 16;  // of a line: so many of them are few
 
 struct Split {
   abi::Sort s;
@@ -22,6 +26,7 @@ struct Split {
   int64_t* counts;      // [lines, parts, buckets]
   int64_t share;        // elements of a part
   int32_t parts, count, low;
+  int64_t close_first, close_last;  // the places wanted, if few; else 0
 };
 
 struct SplitPart {
@@ -50,7 +55,8 @@ STATOR_FN void each_chunk(const Split& p, const WordKey<W>& key, const void* x, 
 template <class W>
 STATOR_CALL void draw_splitters(const Split& p, const WordKey<W>& key, const void* x, W* splitters) {
   W sample[2 * most_buckets * drawn];
-  const int count = p.count * drawn;
+  const bool close = p.close_last > 0;
+  const int count = close ? close_drawn : p.count * drawn;
   const int64_t step = p.s.n / count;
   uint32_t state = uint32_t(p.s.n);
   for (int i = 0; i < count; ++i) {
@@ -60,7 +66,13 @@ STATOR_CALL void draw_splitters(const Split& p, const WordKey<W>& key, const voi
     sample[i] = p.low == 0 ? word : W(word << p.low | W(uint32_t(at)));
   }
   sort_keys(sample, sample + count, count);
-  for (int b = 1; b < p.count; ++b) splitters[b - 1] = sample[b * drawn];
+  if (!close) {
+    for (int b = 1; b < p.count; ++b) splitters[b - 1] = sample[b * drawn];
+    return;
+  }
+  const int64_t first = p.close_first / step - close_margin, last = p.close_last / step + close_margin;
+  splitters[0] = first < 0 ? W(0) : sample[std::min<int64_t>(first, count - 1)];
+  splitters[1] = splitters[2] = last < count ? sample[last] : ~W(0);
 }
 
 // Keys of -0 and +0 go to the same bucket.
@@ -184,6 +196,22 @@ struct SplitPlan {
   int64_t total() const { return 2 * words + ordinals + places + buckets + counts; }
 };
 
+// Sets the range of the wanted places if it is small; the last place of a line does not count, its element is found
+// without sorting.
+inline void look_close(Split& p) {
+  const abi::Sort& s = p.s;
+  int64_t first = s.first, last = s.first + s.count;
+  if (s.rank_count > 0) {
+    const bool has_last = s.rank[s.rank_count - 1] == s.n - 1 && s.rank_count > 1;
+    first = s.rank[0];
+    last = s.rank[s.rank_count - 1 - int(has_last)] + 1;
+  }
+  if (last - first > s.n / close_share) return;
+  p.count = close_buckets;
+  p.close_first = first;
+  p.close_last = last;
+}
+
 inline SplitPlan plan_split(const abi::DeviceLimits& limits, const abi::Sort& s) {
   const auto padded = [](int64_t bytes) { return (bytes + 255) & ~int64_t(255); };
   const int workers = std::max(1, limits.multiprocessors);
@@ -193,6 +221,7 @@ inline SplitPlan plan_split(const abi::DeviceLimits& limits, const abi::Sort& s)
   const bool placed = s.indices && is_wide(s);
   p.low = s.indices && !placed ? 32 : 0;
   p.count = workers <= 4 ? 16 : most_buckets;
+  look_close(p);
   const int64_t parts =
       std::clamp<int64_t>(ceil_div(4 * workers, s.lines.count), 1, ceil_div(s.n, SortTuning::host_share));
   p.share = ceil_div(ceil_div(s.n, parts), chunk) * chunk;
