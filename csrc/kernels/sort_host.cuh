@@ -34,20 +34,19 @@ STATOR_CALL void load_words(const WordKey<W>& key, const void* x, int64_t step, 
   with_items(x, key.codec.itemsize, [&](const auto* items) {
     using Item = std::remove_const_t<std::remove_pointer_t<decltype(items)>>;
     if constexpr (fits_word<W, Item>) {
-      const Codec<W> codec = key.codec;
       constexpr int low = sizeof(Item) < sizeof(W) && sizeof(W) == 8 ? 32 : 0;
-      const auto make = [=](int64_t i) {
-        const W k = codec.encode(W(items[i * step]));
-        return low == 0 ? k : W(k << low | W(uint32_t(i)));
+      const Codec<W> codec = key.codec;  // all by value: the words could be their memory, and loops would not vectorise
+      const int64_t first = begin, count = end - begin, apart = step;
+      const Item* const from = items + first * apart;
+      W* const word = out.word;
+      const auto make = [=](Item item, int64_t i) {
+        const W k = codec.encode(W(item));
+        return low == 0 ? k : W(k << low | W(uint32_t(first + i)));
       };
-      W* const word = out.word - begin;
-      if (step == 1)
-        for (int64_t i = begin; i < end; ++i) {
-          const W k = codec.encode(W(items[i]));
-          word[i] = low == 0 ? k : W(k << low | W(uint32_t(i)));
-        }
+      if (apart == 1)
+        for (int64_t i = 0; i < count; ++i) word[i] = make(from[i], i);
       else
-        for (int64_t i = begin; i < end; ++i) word[i] = make(i);
+        for (int64_t i = 0; i < count; ++i) word[i] = make(from[i * apart], i);
     }
   });
   if (out.place)
