@@ -23,6 +23,22 @@ struct StridedProduct {
 
 inline constexpr int64_t small_product = 16;
 
+// out = the sum of a[i] b[i], or of conj(a[i]) b[i], over i < k, for each index of the batch; of floating and complex
+// dtypes, in at least float32. k > 0.
+struct InnerProduct {
+  DType operands, result;
+  bool conjugate;
+  const void *a, *b;
+  void* out;
+  int64_t k, a_step, b_step, batches;
+  int32_t batch_ndim;  // innermost last
+  int64_t batch_shape[max_dims], a_batch[max_dims], b_batch[max_dims], out_batch[max_dims];
+  int32_t parts;       // of a pair of vectors
+  int64_t share;       // elements of a part
+  void* sums;          // [batches, parts] of 16 bytes, if parts > 1
+  uint32_t* counters;  // [batches]: zero, and left so
+};
+
 // out[i, j] = activation(x[i, j] * scale_a[i] * scale_b[j] + bias[j]): x is dense, computed in its dtype (float32 or
 // float64), rounded once. Null scales are 1, a null bias is 0; strides of 0 are for a scale of the whole operand.
 struct ProductEpilogue {
@@ -67,6 +83,8 @@ struct ProductsTable {
   void (*integer_product)(const abi::Queue&, const abi::StridedProduct&);
   // Matrices of at most small_product rows, columns and depth.
   void (*small_product)(const abi::Queue&, const abi::StridedProduct&);
+  int32_t (*inner_parts)(const abi::DeviceLimits&, int64_t batches, int64_t k, int64_t* share);
+  void (*inner_product)(const abi::Queue&, const abi::InnerProduct&);
   void (*epilogue)(const abi::Queue&, const abi::ProductEpilogue&);
   void (*quantize)(const abi::Queue&, const abi::QuantizeFloat8&);  // two launches
   void (*decode)(const abi::Queue&, const abi::DecodeFloat8&);

@@ -8,6 +8,7 @@ namespace stator::STATOR_COLUMN {
 
 void fill_integer_product(kernels::ProductsTable&);
 void fill_small_product(kernels::ProductsTable&);
+void fill_inner_product(kernels::ProductsTable&);
 void fill_product_epilogue(kernels::ProductsTable&);
 void fill_float8(kernels::ProductsTable&);
 

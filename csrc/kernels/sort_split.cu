@@ -23,8 +23,8 @@ struct Split {
   void *words, *spare, *ordinals;  // [lines, n]; ordinals: with places
   uint32_t* places;                // [lines, n] beside the words; null: none, or inside
   uint8_t* buckets;                // [lines, n]: of each element
-  int64_t* counts;      // [lines, parts, buckets]
-  int64_t share;        // elements of a part
+  int64_t* counts;                 // [lines, parts, buckets]
+  int64_t share;                   // elements of a part
   int32_t parts, count, low;
   int64_t close_first, close_last;  // the places wanted, if few; else 0
 };

@@ -105,6 +105,8 @@ class Product {
     if (a.shape()[a.ndim() - 1] == 0) return fill();
     left_ = prepare(a, types_, true, on_);
     right_ = prepare(b, types_, false, on_);
+    const bool conjugated = sum_.conjugate && in(left_.dtype(), dtypes::complexes);
+    if (conjugated && !is_inner(plan_of(left_, right_, out_, shapes_.product))) left_ = conj(left_, {}, on_);
     call_.reads(left_);
     call_.reads(right_);
     if (adds_) call_.reads(*sum_.c);
@@ -158,8 +160,42 @@ class Product {
       call_.kernels().products.small_product(call_.queue(), strided_of(plan, left_, right_, target, types_.operands));
       return;
     }
+    if (is_inner(plan)) return inner_product(target, plan);
     call_.stream().raise_pending(static_cast<uint16_t>(call_.op()));
     call_library(call_, gemm(plan, target), plan.batch);
+  }
+
+  // A row times a column: libraries have no product for many of them, or for long ones on several processors.
+  bool is_inner(const Plan& plan) const { return plan.a.rows == 1 && plan.b.cols == 1 && !adds_ && sum_.alpha == 1; }
+
+  void inner_product(const Array& target, const Plan& plan) {
+    const bool exchanged = plan.exchanged;
+    abi::InnerProduct p{};
+    p.operands = types_.operands;
+    p.result = target.dtype();
+    p.conjugate = sum_.conjugate;
+    p.a = left_.data_ptr();
+    p.b = right_.data_ptr();
+    p.out = target.data_ptr();
+    p.k = plan.a.cols;
+    p.a_step = exchanged ? plan.b.row_stride : plan.a.col_stride;
+    p.b_step = exchanged ? plan.a.col_stride : plan.b.row_stride;
+    p.batches = 1;
+    for (const BatchDim& dim : plan.batch) {
+      const int d = p.batch_ndim++;
+      p.batches *= dim.extent;
+      p.batch_shape[d] = dim.extent;
+      p.a_batch[d] = exchanged ? dim.b : dim.a;
+      p.b_batch[d] = exchanged ? dim.a : dim.b;
+      p.out_batch[d] = dim.c;
+    }
+    const auto& kernels = call_.kernels().products;
+    p.parts = kernels.inner_parts(*call_.queue().limits, p.batches, p.k, &p.share);
+    if (p.parts > 1) {
+      p.sums = call_.scratch(size_t(p.batches) * size_t(p.parts) * 16);
+      p.counters = static_cast<uint32_t*>(call_.zeroed_scratch(size_t(p.batches) * sizeof(uint32_t)));
+    }
+    kernels.inner_product(call_.queue(), p);
   }
 
   // Everything in the library's own call, straight into the result: of one that can, and operands that lie so.

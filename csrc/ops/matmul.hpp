@@ -9,10 +9,11 @@
 
 namespace stator {
 
-// alpha a b + beta c: c broadcasts to the result's shape; null, or beta 0: it is not read.
+// alpha a b + beta c: c broadcasts to the result's shape; null, or beta 0: it is not read. conjugate: of a's conjugate.
 struct Accumulate {
   const Array* c = nullptr;
   double alpha = 1, beta = 0;
+  bool conjugate = false;
 };
 // Then activation(. + bias): the bias is (n,), null for none.
 struct After {

@@ -84,8 +84,10 @@ Array vecdot(const Array& a, const Array& b, int64_t axis, const Stream& stream)
   if (x.shape()[x.ndim() - 1] != y.shape()[y.ndim() - 1])
     throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the axis must be as long in both");
-  const Array conjugated = in(x.dtype(), dtypes::complexes) ? conj(x, {}, on) : x;
-  const Array found = matmul(with_axis(conjugated, -2), with_axis(y, -1), {}, on);
+  const Array row = with_axis(x, -2), column = with_axis(y, -1);
+  Accumulate sum;
+  sum.conjugate = true;
+  const Array found = is_integer_product(x, y) ? matmul(row, column, {}, on) : product(row, column, {}, sum, {}, on);
   return squeeze(found, std::vector<int64_t>{-2, -1});
 }
 

@@ -1,0 +1,94 @@
+// Sums of products of two vectors, many at a time or one long one in parts whose sums the last block adds up.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/index.cuh"
+#include "device/launch.cuh"
+#include "device/math.cuh"
+#include "kernels/products_fill.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct InnerTuning {
+  static constexpr int block = 128;
+  static constexpr int64_t share = by_column<8192, 32768>::value;      // least elements of a part
+  static constexpr int64_t least_work = by_column<1, 1 << 14>::value;  // multiplications of a block
+};
+
+template <bool Conjugate, class A>
+STATOR_FN A times(A x, A y) {
+  if constexpr (Conjugate)
+    return A{x.re * y.re + x.im * y.im, x.re * y.im - x.im * y.re};
+  else
+    return x * y;
+}
+
+template <bool Conjugate, class T, int Size>
+STATOR_FN opmath_t<T> inner_sum(const Group<Size>& group, const T* x, const T* y, int64_t x_step, int64_t y_step,
+                                int64_t n) {
+  using A = opmath_t<T>;
+  if (x_step == 1 && y_step == 1)
+    return group.template map_sum<A>(n, [=](int64_t i) { return times<Conjugate>(A(x[i]), A(y[i])); });
+  return group.template map_sum<A>(n, [=](int64_t i) { return times<Conjugate>(A(x[i * x_step]), A(y[i * y_step])); });
+}
+
+template <class T, int Size>
+STATOR_KERNEL void inner_product_kernel(abi::InnerProduct p, int64_t each) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int64_t first = group.block() / p.parts * each, part = group.block() % p.parts;
+  const int64_t last = first + each < p.batches ? first + each : p.batches;
+  const int64_t begin = part * p.share, n = begin + p.share < p.k ? p.share : p.k - begin;
+  for (int64_t i = first; i < last; ++i) {
+    const T* x = static_cast<const T*>(p.a) + offset_of(i, p.batch_ndim, p.batch_shape, p.a_batch) + begin * p.a_step;
+    const T* y = static_cast<const T*>(p.b) + offset_of(i, p.batch_ndim, p.batch_shape, p.b_batch) + begin * p.b_step;
+    A sum;
+    if constexpr (std::is_class_v<A>)
+      sum = p.conjugate ? inner_sum<true>(group, x, y, p.a_step, p.b_step, n)
+                        : inner_sum<false>(group, x, y, p.a_step, p.b_step, n);
+    else
+      sum = inner_sum<false>(group, x, y, p.a_step, p.b_step, n);
+    if (p.parts > 1) {
+      A* const sums = static_cast<A*>(p.sums) + i * p.parts;
+      if (group.rank() == 0) sums[part] = sum;
+      if (!group.last_block(p.counters + i, uint32_t(p.parts))) return;
+      sum = group.template map_sum<A>(p.parts, [=](int64_t k) { return sums[k]; });
+    }
+    if (group.rank() == 0) store_one(p.out, p.result, offset_of(i, p.batch_ndim, p.batch_shape, p.out_batch), sum);
+  }
+}
+
+int32_t inner_parts(const abi::DeviceLimits& limits, int64_t batches, int64_t k, int64_t* share) {
+  const int64_t wanted = ceil_div(waves(limits, InnerTuning::block), batches);
+  const int64_t parts = std::clamp<int64_t>(wanted, 1, ceil_div(k, InnerTuning::share));
+  *share = ceil_div(k, parts);
+  return int32_t(ceil_div(k, *share));
+}
+
+template <class T>
+void start_inner(const abi::Queue& q, const abi::InnerProduct& p) {
+  const int64_t work = p.parts > 1 ? 1 : InnerTuning::least_work / p.k;
+  const int64_t each = std::max({int64_t(1), work, ceil_div(p.batches, int64_t(1) << 30)});
+  launch(q, "inner_product", inner_product_kernel<T, InnerTuning::block>,
+         {ceil_div(p.batches, each) * p.parts, InnerTuning::block}, p, each);
+}
+
+void inner_product(const abi::Queue& q, const abi::InnerProduct& p) {
+  switch (p.operands) {
+    case DType::float16: return start_inner<float16>(q, p);
+    case DType::bfloat16: return start_inner<bfloat16>(q, p);
+    case DType::float64: return start_inner<double>(q, p);
+    case DType::complex64: return start_inner<complex64>(q, p);
+    case DType::complex128: return start_inner<complex128>(q, p);
+    default: return start_inner<float>(q, p);
+  }
+}
+
+}  // namespace
+
+void fill_inner_product(kernels::ProductsTable& table) {
+  table.inner_parts = inner_parts;
+  table.inner_product = inner_product;
+}
+
+}  // namespace stator::STATOR_COLUMN
