@@ -13,6 +13,7 @@ struct InnerTuning {
   static constexpr int block = 128;
   static constexpr int64_t share = by_column<8192, 32768>::value;      // least elements of a part
   static constexpr int64_t least_work = by_column<1, 1 << 14>::value;  // multiplications of a block
+  static constexpr int64_t few = by_column<0, 32>::value;              // fast host: not worth its accumulators
 };
 
 template <bool Conjugate, class A>
@@ -27,6 +28,11 @@ template <bool Conjugate, class T, int Size>
 STATOR_FN opmath_t<T> inner_sum(const Group<Size>& group, const T* x, const T* y, int64_t x_step, int64_t y_step,
                                 int64_t n) {
   using A = opmath_t<T>;
+  if (n <= InnerTuning::few) {
+    A sum = A(0);
+    for (int64_t i = 0; i < n; ++i) sum = sum + times<Conjugate>(A(x[i * x_step]), A(y[i * y_step]));
+    return sum;
+  }
   if (x_step == 1 && y_step == 1)
     return group.template map_sum<A>(n, [=](int64_t i) { return times<Conjugate>(A(x[i]), A(y[i])); });
   return group.template map_sum<A>(n, [=](int64_t i) { return times<Conjugate>(A(x[i * x_step]), A(y[i * y_step])); });

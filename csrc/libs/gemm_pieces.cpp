@@ -7,6 +7,7 @@ namespace {
 
 struct Tuning {
   static constexpr int64_t least_work = 1 << 20;  // multiplications worth a hand-off: 30 us of a slow core
+  static constexpr double per_load = 8;           // multiplications that cost what a load from memory costs
   static constexpr int64_t per_worker = 2;        // so that a worker that starts late costs less than half
   static constexpr int64_t granule = 16;          // tiles end on whole vectors
 };
@@ -20,7 +21,8 @@ int64_t tile_of(int64_t extent, int64_t parts) {
 
 GemmPieces::GemmPieces(const Gemm& gemm, int workers)
     : gemm_(gemm), tile_m_(gemm.m), tile_n_(gemm.n), run_(gemm.batch) {
-  const double work = double(gemm.m) * double(gemm.n) * double(gemm.k) * double(gemm.batch);
+  const double each = gemm.m == 1 || gemm.n == 1 ? Tuning::per_load : 1;  // a matrix times a vector waits for memory
+  const double work = each * double(gemm.m) * double(gemm.n) * double(gemm.k) * double(gemm.batch);
   const int64_t most = workers > 1 ? workers * Tuning::per_worker : 1;
   const int64_t wanted = int64_t(std::min(double(most), work / Tuning::least_work));
   if (wanted <= 1) return;
@@ -54,6 +56,33 @@ Gemm GemmPieces::piece(int64_t index) const {
   g.b = static_cast<const char*>(g.b) + b * itemsize(g.operands);
   g.c = static_cast<char*>(g.c) + c * itemsize(g.result);
   return g;
+}
+
+bool is_gram(const Gemm& g) {
+  return g.a == g.b && g.transpose_a != g.transpose_b && g.m == g.n && g.m > 1 && g.lda == g.ldb && g.batch == 1 &&
+         g.beta == 0;
+}
+
+GramPieces::GramPieces(const Gemm& gemm, int workers) : gemm_(gemm), tile_(gemm.n), tiles_(1) {
+  const double work = double(gemm.n) * double(gemm.n) * double(gemm.k) / 2;
+  const double wanted = std::min(double(workers), work / Tuning::least_work);
+  int64_t tiles = 1;
+  while (double(tiles * (tiles + 1) / 2) < wanted) ++tiles;
+  tile_ = tile_of(gemm.n, tiles);
+  tiles_ = ceil_div(gemm.n, tile_);
+}
+
+GramPieces::Tile GramPieces::piece(int64_t index) const {
+  int64_t row = 0;
+  for (int64_t length = tiles_; index >= length; --length, ++row) index -= length;
+  Tile tile{gemm_, row * tile_, (row + index) * tile_};
+  Gemm& g = tile.gemm;
+  g.m = std::min(tile_, gemm_.m - tile.row);
+  g.n = std::min(tile_, gemm_.n - tile.column);
+  const int64_t step = g.transpose_a ? 1 : g.lda;  // from one row of C to the next, in the matrix
+  g.a = static_cast<const char*>(g.a) + tile.row * step * itemsize(g.operands);
+  g.b = static_cast<const char*>(g.b) + tile.column * step * itemsize(g.operands);
+  return tile;
 }
 
 }  // namespace stator::libs

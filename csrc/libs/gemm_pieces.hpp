@@ -22,4 +22,24 @@ class GemmPieces {
   int64_t tile_m_, tile_n_, run_;
 };
 
+// The product of one matrix with its own transpose: half of it, which is then mirrored.
+bool is_gram(const Gemm& gemm);
+
+// Tiles of C on and above its diagonal.
+class GramPieces {
+ public:
+  // Tile (row, column) of C, row <= column: on the diagonal its own upper triangle is enough.
+  struct Tile {
+    Gemm gemm;
+    int64_t row, column;  // where it starts in C
+  };
+  GramPieces(const Gemm& gemm, int workers);
+  int64_t count() const { return tiles_ * (tiles_ + 1) / 2; }
+  Tile piece(int64_t index) const;
+
+ private:
+  Gemm gemm_;
+  int64_t tile_, tiles_;
+};
+
 }  // namespace stator::libs

@@ -16,6 +16,7 @@ namespace {
 using openblas::Order;
 using openblas::Products;
 using openblas::transpose;
+using openblas::Triangle;
 
 // A scalar in the form that CBLAS takes it.
 template <class T>
@@ -65,6 +66,34 @@ void run(const Products<T>& blas, const Gemm& g) {
   for (int64_t i = 0; i < g.batch; ++i) {
     multiply(blas, g, a + i * g.stride_a, int(g.lda), b + i * g.stride_b, int(g.ldb), c + i * g.stride_c, int(g.ldc));
   }
+}
+
+// c[j, i] = c[i, j] above the diagonal of C, for a tile of it.
+template <class T>
+void mirror(T* c, int64_t ldc, const GramPieces::Tile& tile) {
+  constexpr int64_t block = 32;  // rows that stay in the nearest cache
+  const int64_t bottom = tile.row + tile.gemm.m, right = tile.column + tile.gemm.n;
+  for (int64_t first = tile.row; first < bottom; first += block) {
+    for (int64_t j = tile.column; j < right; ++j) {
+      const int64_t last = std::min({first + block, bottom, j});
+      for (int64_t i = first; i < last; ++i) c[j * ldc + i] = c[i * ldc + j];
+    }
+  }
+}
+
+template <class T>
+void run_gram(const Products<T>& blas, const GramPieces::Tile& tile) {
+  const Gemm& g = tile.gemm;
+  const T* a = static_cast<const T*>(g.a);
+  const T* b = static_cast<const T*>(g.b);
+  T* const c = static_cast<T*>(g.c);
+  T* const own = c + tile.row * g.ldc + tile.column;
+  if (tile.row == tile.column)
+    blas.syrk(Order::row_major, Triangle::upper, transpose(g.transpose_a), int(g.m), int(g.k), Scale<T>(g.alpha), a,
+              int(g.lda), Scale<T>(0), own, int(g.ldc));
+  else
+    multiply(blas, g, a, int(g.lda), b, int(g.ldb), own, int(g.ldc));
+  mirror(c, g.ldc, tile);
 }
 
 // Room of one piece for a matrix of each operand in float32.
@@ -134,6 +163,13 @@ class HostBlas final : public Blas {
   template <class T>
   static void enqueue(OpCall& call, const Gemm& g) {
     const Products<T>& blas = openblas::products<T>(call.name());
+    if (is_gram(g)) {
+      const GramPieces pieces(g, blas.threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
+      return submit(call, pieces.count(), [&blas, pieces](int64_t index) {
+        run_gram(blas, pieces.piece(index));
+        return 0;
+      });
+    }
     const GemmPieces pieces = pieces_of(call, g, blas.threaded);
     submit(call, pieces.count(), [&blas, pieces](int64_t index) {
       run(blas, pieces.piece(index));

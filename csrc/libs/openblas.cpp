@@ -31,6 +31,7 @@ const Products<T>& products(std::string_view op) {
     Products<T> found{};
     require(found.gemm, Library::openblas, (prefix + "gemm").c_str(), op);
     require(found.gemv, Library::openblas, (prefix + "gemv").c_str(), op);
+    require(found.syrk, Library::openblas, (prefix + "syrk").c_str(), op);
     found.threaded = uses_threads(op);
     return found;
   }();

@@ -60,6 +60,41 @@ def test_matches_numpy(be, dtype, left, right):
     check(stator.matmul(be.asarray(a), be.asarray(b)), a, b)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [2, 33, 300])
+def test_a_matrix_times_its_own_transpose(be, dtype, n):
+    x = make((n, 57), dtype, 1)
+    on = be.asarray(x)
+    check(stator.matmul(on, on.mT), x, x.T)
+    check(stator.matmul(on.mT, on), x.T, x)
+    check(stator.matmul(on[:, 3:], on[:, 3:].mT), x[:, 3:], x[:, 3:].T)
+    check(stator.matmul(on[:-1], on[1:].mT), x[:-1], x[1:].T)  # not its own
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(5,), (1000, 20), (3, 2049), (2, 200_001)])
+def test_products_of_vectors(be, dtype, shape):
+    a, b = make(shape, dtype, 1), make(shape, dtype, 2)
+    x, y = be.asarray(a), be.asarray(b)
+    for p, q, u, v in ((x, y, a, b), (x[..., ::-2], y[..., ::-2], a[..., ::-2], b[..., ::-2])):
+        check(stator.vecdot(p, q)[..., None, None], u.conj()[..., None, :], v[..., None])
+        check(stator.matmul(p[..., None, :], q[..., None]), u[..., None, :], v[..., None])
+    if len(shape) == 2:
+        check(stator.vecdot(x, y[0])[..., None, None], a.conj()[..., None, :], b[0][:, None])
+        check(stator.vecdot(x.mT, y.mT, axis=-2)[..., None, None], a.conj()[..., None, :], b[..., None])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_a_product_of_vectors_is_one_launch(be, dtype):
+    x = be.asarray(make((50, 300), dtype, 1))
+    before = be.statistics()
+    stator.vecdot(x, x)
+    stator.dot(x[0], x[1])
+    after = be.statistics()
+    assert after["kernel_launches"] == before["kernel_launches"] + 2
+    assert after["library_calls"] == before["library_calls"]
+
+
 @pytest.mark.parametrize(
     ("left", "right"), [((0, 4), (4, 5)), ((3, 0), (0, 5)), ((0, 3, 4), (4, 2)), ((0,), (0,)), ((3, 4), (4, 0))]
 )
