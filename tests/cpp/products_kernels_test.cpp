@@ -60,6 +60,51 @@ void test_integers() {
     }
 }
 
+// Pairs in one part, and pairs long enough for several; the second operand backwards. The sums are exact.
+void test_inner_product() {
+  for (const DType dtype : {DType::float16, DType::float32, DType::complex64, DType::complex128})
+    for (const auto& [batches, k] : {std::array<int64_t, 2>{3, 45}, {2, 20003}, {1, 1}})
+      for (const bool conjugate : {false, true}) {
+        Bytes a(dtype, batches * k), b(dtype, k);
+        for (int64_t i = 0; i < a.size(); ++i) write(a, i, varied(dtype, i, 1));
+        for (int64_t i = 0; i < k; ++i) write(b, i, varied(dtype, i, 2));
+        abi::InnerProduct p{};
+        p.operands = dtype;
+        p.result = dtype == DType::float16 ? DType::float32 : dtype;
+        p.conjugate = conjugate;
+        p.a = a.data.data();
+        p.b = b.data.data() + (k - 1) * itemsize(dtype);
+        p.k = k;
+        p.a_step = 1;
+        p.b_step = -1;
+        p.batches = batches;
+        p.batch_ndim = 1;
+        p.batch_shape[0] = batches;
+        p.a_batch[0] = k;
+        p.out_batch[0] = 1;
+        p.parts = table.products.inner_parts(h200, batches, k, &p.share);
+        check((p.parts > 1) == (k > 1000), "inner_product: parts", p.parts);
+        std::vector<Value> sums(size_t(batches * p.parts));
+        std::vector<uint32_t> counters(size_t(batches), 0);
+        p.sums = sums.data();
+        p.counters = counters.data();
+        const Bytes got =
+            run("inner_product", Op::vecdot, Bytes(p.result, batches), [&](const abi::Queue& q, Bytes& out) {
+              p.out = out.get();
+              table.products.inner_product(q, p);
+            });
+        for (int64_t i = 0; i < batches; ++i) {
+          Value want = 0;
+          for (int64_t j = 0; j < k; ++j) {
+            const Value x = read(a, i * k + j);
+            want += (conjugate ? std::conj(x) : x) * read(b, k - 1 - j);
+          }
+          check(read(got, i) == want, "inner_product", int(dtype), batches, k, int(conjugate));
+        }
+        for (const uint32_t counter : counters) check(counter == 0, "inner_product: a counter is left");
+      }
+}
+
 void test_epilogue() {
   constexpr int64_t rows = 3, cols = 2100;  // more than a block of a row
   for (const DType dtype : {DType::float32, DType::float64}) {
@@ -140,6 +185,7 @@ void test_float8() {
 
 int main() {
   test_integers();
+  test_inner_product();
   test_epilogue();
   test_float8();
   return finish();
