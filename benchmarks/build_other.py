@@ -39,8 +39,6 @@ def build_other(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool:
         device = "cuda" if be.device.type == "cuda" else "cpu"
         legs["torch"] = Leg(other.torch, [tuple(to_torch(libraries["torch"], x, device) for x in s) for s in sets])
     reference = None if other.random else other.numpy
-    for leg in legs.values():
-        leg.lingers = plan.op == "matmul" and be.device.type == "cpu"
     return Case(
         plan, kept, Leg(other.ours, there), legs, footprint + size_of(result), result, reference=reference or _random
     )

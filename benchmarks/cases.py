@@ -43,11 +43,10 @@ class Plan:
 
 @dataclass
 class Leg:
-    """One library's function and its rotating sets of arguments. lingers: its threads spin for a while after a call."""
+    """One library's function and its rotating sets of arguments."""
 
     call: Callable[..., Any]
     sets: list[tuple[Any, ...]]
-    lingers: bool = False
 
 
 @dataclass

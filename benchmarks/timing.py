@@ -34,8 +34,6 @@ class Effort:
     rounds: tuple[int, int]
 
 
-# Seconds that OpenBLAS's idle threads wait for more work at full speed (2^28 cycles), slowing down whoever is next.
-LINGER = 0.12
 FULL, QUICK = Effort(0.015, (4, 8)), Effort(0.004, (3, 7))
 
 
@@ -45,10 +43,7 @@ def _burst(leg: Leg, finish: Callable[[], None], count: int) -> float:
     for arguments in itertools.islice(itertools.cycle(leg.sets), count):
         call(*arguments)
     finish()
-    seconds = (time.perf_counter() - start) / count
-    if leg.lingers:
-        time.sleep(LINGER)
-    return seconds
+    return (time.perf_counter() - start) / count
 
 
 def paired(legs: dict[str, Leg], finish: dict[str, Callable[[], None]], effort: Effort, seconds: float) -> Timing:

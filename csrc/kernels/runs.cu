@@ -57,13 +57,16 @@ struct RunItems {
   const Item* x;
   Codec<K> codec;
 
+  // Told from the bits, without a branch: equal and no NaN, or both zero whatever their signs.
   STATOR_FN void heads(uint8_t* head, int64_t first, int n) const {
-    const Codec<K> c = codec;
+    const K magnitude = codec.sign - 1, infinity = codec.infinity;
+    const K nonzero = codec.alias != codec.canonical ? magnitude : ~K(0);
     const Item* const at = x + first;
     if (first == 0) head[0] = 1;
     for (int j = first == 0; j < n; ++j) {
-      const K own = c.encode(at[j]), before = c.encode(at[j - 1]);
-      head[j] = uint8_t((c.ordinal(own) != c.ordinal(before)) | c.is_nan(own));
+      const K own = at[j], before = at[j - 1];
+      const bool same = (own == before) & ((own & magnitude) <= infinity), zeros = ((own | before) & nonzero) == 0;
+      head[j] = uint8_t(!(same | zeros));
     }
   }
   STATOR_FN void put(void* values, int64_t run, const int64_t* places, int n) const {

@@ -5,6 +5,8 @@
 #include "kernels/order_fill.cuh"
 #include "kernels/order_keys.cuh"
 
+#include <type_traits>
+
 namespace stator::STATOR_COLUMN {
 namespace {
 
@@ -49,13 +51,32 @@ struct LongestRun {
   }
 };
 
+// Fast host: the first of the longest runs of n sorted items, by chunks whose ends of runs are found by vectors.
+template <class K, class Item>
+STATOR_CALL Run longest_run(const Codec<K>& codec, const Item* sorted, int64_t n) {
+  constexpr int64_t chunk = 512;
+  const Codec<K> own = codec;
+  uint8_t head[chunk];
+  int64_t start = 0;
+  Run best{0, 0};
+  for (int64_t first = 0; first < n; first += chunk) {
+    const int count = int(n - first < chunk ? n - first : chunk);
+    const Item* const at = sorted + first;
+    head[0] = first == 0 || own.ordinal(own.encode(at[0])) != own.ordinal(own.encode(at[-1]));
+    for (int j = 1; j < count; ++j) head[j] = own.ordinal(own.encode(at[j])) != own.ordinal(own.encode(at[j - 1]));
+    for (int j = 0; j < count; ++j) {
+      start = head[j] ? first + j : start;
+      if (first + j - start >= best.length) best = {first + j - start + 1, first + j};
+    }
+  }
+  return best;
+}
+
+// Blocks with threads: the same, from the end of each run back to its start.
 template <int Size>
-STATOR_KERNEL void mode_kernel(abi::Mode p) {
-  const Group<Size> group;
-  const Codec<uint64_t> codec(p.key);
-  const int64_t start = group.block() * p.n;
+STATOR_FN Run longest_run(const Group<Size>& group, const abi::Mode& p, const Codec<uint64_t>& codec, int64_t start) {
   const auto key = [=](int64_t i) { return codec.ordinal(codec.load(p.sorted, start + i)); };
-  const Run best = group.template map_reduce<Run>(p.n, LongestRun{}, [=](int64_t i) {
+  return group.template map_reduce<Run>(p.n, LongestRun{}, [=](int64_t i) {
     const uint64_t own = key(i);
     if (i + 1 < p.n && key(i + 1) == own) return LongestRun::identity<Run>();  // no end of a run
     int64_t low = i, step = 1;  // gallop to a place before the run, then halve
@@ -70,6 +91,22 @@ STATOR_KERNEL void mode_kernel(abi::Mode p) {
     }
     return Run{i - low + 1, i};
   });
+}
+
+template <int Size>
+STATOR_KERNEL void mode_kernel(abi::Mode p) {
+  const Group<Size> group;
+  const Codec<uint64_t> codec(p.key);
+  const int64_t start = group.block() * p.n;
+  Run best{};
+  if constexpr (fast_host) {
+    with_items(p.sorted, codec.itemsize, [&]<class Item>(const Item* items) {
+      using K = std::conditional_t<sizeof(Item) == 8, uint64_t, uint32_t>;
+      best = longest_run(Codec<K>(p.key), items + start, p.n);
+    });
+  } else {
+    best = longest_run(group, p, codec, start);
+  }
   if (group.rank() != 0) return;
   const int64_t first = start + best.end - best.length + 1;
   codec.store(p.values, group.block(), codec.load(p.sorted, first));
