@@ -71,4 +71,11 @@ function(stator_column column language)
   target_compile_definitions(column_${column} PRIVATE STATOR_COLUMN=${column} STATOR_SHARDS=${STATOR_SHARDS})
   target_include_directories(column_${column} PRIVATE ${PROJECT_SOURCE_DIR}/csrc ${PROJECT_SOURCE_DIR}/csrc/include)
   target_compile_options(column_${column} PRIVATE ${arg_FLAGS})
+  if(NOT language STREQUAL "cuda")  # what most units start with, read once; other flags would need a copy of their own
+    target_precompile_headers(column_${column} PRIVATE <algorithm> <bit> <cmath> <cstring> <limits> <type_traits> <utility>
+      device/convert.cuh device/group.cuh device/index.cuh device/launch.cuh device/math.cuh device/vector.cuh)
+    if(arg_FOLD_FLAGS)
+      set_source_files_properties(${fold_units} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endif()
 endfunction()
