@@ -20,13 +20,15 @@ def kernel_names() -> set[str]:
 
 
 def instances(column: Path) -> int:
-    """Instances of the kernels, each as often as it was compiled. (nvcc's object has a host stub of each.)"""
+    """Instances of the kernels, each as often as it was compiled, without what is theirs: nvcc's host stub of each, and
+    lambdas, which unoptimised objects name."""
     kernel = re.compile(rf"[0-9a-f]+ [tTwWuV] (?:void )?(stator::\w+::.*?\b(?:{'|'.join(kernel_names())})[<(].*)")
+    others = ("run_blocks", "{lambda")
     count = 0
     for unit in column.rglob("*.o"):
         table = subprocess.run(["nm", "-C", "--defined-only", unit], capture_output=True, text=True, check=True).stdout
         found = (kernel.match(line) for line in table.splitlines() if "__device_stub__" not in line)
-        count += len({re.sub(r" \[clone .*", "", m[1]) for m in found if m and "run_blocks" not in m[1]})
+        count += len({re.sub(r" \[clone .*", "", m[1]) for m in found if m and not any(o in m[1] for o in others)})
     return count
 
 
