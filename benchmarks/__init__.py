@@ -3,5 +3,5 @@
 import os
 
 # Idle threads of NumPy's OpenBLAS spin for 2^28 cycles, which slows down whoever is next; here for 2^21, a millisecond:
-# longer than the pause between two calls of a burst, shorter than the untimed start of the next one. Read when it loads.
+# longer than the pause between two calls of a burst, shorter than the untimed start of the next. Read when it loads.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "21")
