@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -58,11 +59,12 @@ def show_info(args: argparse.Namespace, console: Console) -> int:
             cells = (d["name"], d["kernels"], memory, version(d["driver_version"]), version(d["runtime_version"]))
         else:
             cells = (d["reason"], "-", "-", "-", "-")
-        devices.add_row(d["device"], *cells)
+        devices.add_row(d["device"], *map(escape, cells))
     console.print(devices)
     libraries = Table("library", "where", "remedy", title="libraries")
     for lib in info["libraries"]:
-        libraries.add_row(lib["name"], lib["path"] or "not found", "" if lib["found"] else lib["remedy"])
+        where, remedy = lib["path"] or "not found", "" if lib["found"] else lib["remedy"]
+        libraries.add_row(lib["name"], escape(where), escape(remedy))  # stator[cuda] is no markup
     console.print(libraries)
     return 0
 

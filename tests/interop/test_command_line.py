@@ -1,0 +1,34 @@
+"""python -m stator: what each command prints."""
+
+import json
+
+import pytest
+
+import stator
+from stator import __main__, _table
+
+
+def printed(capsys, *arguments):
+    assert __main__.main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def test_info_names_devices_and_remedies(capsys, monkeypatch):
+    missing = {"name": "cufft", "path": "", "found": False, "remedy": 'pip install "stator[cuda]"'}
+    monkeypatch.setattr(_table, "libraries", lambda opened: [missing])
+    monkeypatch.setenv("COLUMNS", "200")
+    text = printed(capsys, "info")
+    assert stator.__version__ in text
+    assert "cpu" in text
+    assert 'pip install "stator[cuda]"' in text  # brackets are no markup
+
+
+@pytest.mark.parametrize(("command", "key"), [("info", "devices"), ("ops", "call")])
+def test_json_is_one_object(capsys, command, key):
+    found = json.loads(printed(capsys, command, "--json"))
+    assert key in (found[0] if isinstance(found, list) else found)
+
+
+def test_ops_lists_every_row(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    assert f"{len(stator.op_table())} ops" in printed(capsys, "ops")
