@@ -34,7 +34,7 @@ class Effort:
     rounds: tuple[int, int]
 
 
-FULL, QUICK = Effort(0.015, (4, 8)), Effort(0.004, (3, 7))
+FULL, QUICK = Effort(0.015, (4, 8)), Effort(0.003, (3, 7))
 
 
 def _burst(leg: Leg, finish: Callable[[], None], count: int) -> float:
