@@ -1,9 +1,7 @@
 // Sums of products of two vectors, many at a time or one long one in parts whose sums the last block adds up.
-#include "device/convert.cuh"
-#include "device/group.cuh"
-#include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/math.cuh"
+#include "kernels/integer_product.cuh"
 #include "kernels/products_fill.cuh"
 
 namespace stator::STATOR_COLUMN {
@@ -19,7 +17,7 @@ struct InnerTuning {
 template <bool Conjugate, class A>
 STATOR_FN A times(A x, A y) {
   if constexpr (Conjugate)
-    return A{x.re * y.re + x.im * y.im, x.re * y.im - x.im * y.re};
+    return A{x.re, -x.im} * y;
   else
     return x * y;
 }
@@ -39,28 +37,30 @@ STATOR_FN opmath_t<T> inner_sum(const Group<Size>& group, const T* x, const T* y
 }
 
 template <class T, int Size>
-STATOR_KERNEL void inner_product_kernel(abi::InnerProduct p, int64_t each) {
+STATOR_KERNEL void inner_product_kernel(abi::InnerProduct p, int64_t batches, int64_t each) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() / p.parts * each, part = group.block() % p.parts;
-  const int64_t last = first + each < p.batches ? first + each : p.batches;
-  const int64_t begin = part * p.share, n = begin + p.share < p.k ? p.share : p.k - begin;
+  const int64_t last = first + each < batches ? first + each : batches, begin = part * p.share;
+  const int64_t n = begin + p.share < p.of.k ? p.share : p.of.k - begin;
+  const int64_t x_step = p.of.a.col, y_step = p.of.b.row;
   for (int64_t i = first; i < last; ++i) {
-    const T* x = static_cast<const T*>(p.a) + offset_of(i, p.batch_ndim, p.batch_shape, p.a_batch) + begin * p.a_step;
-    const T* y = static_cast<const T*>(p.b) + offset_of(i, p.batch_ndim, p.batch_shape, p.b_batch) + begin * p.b_step;
+    const MatrixOf m = matrix_of(p.of, i);
+    const T* x = reinterpret_cast<const T*>(m.a) + begin * x_step;
+    const T* y = reinterpret_cast<const T*>(m.b) + begin * y_step;
     A sum;
-    if constexpr (std::is_class_v<A>)
-      sum = p.conjugate ? inner_sum<true>(group, x, y, p.a_step, p.b_step, n)
-                        : inner_sum<false>(group, x, y, p.a_step, p.b_step, n);
+    if constexpr (is_complex<A>)
+      sum = p.conjugate ? inner_sum<true>(group, x, y, x_step, y_step, n)
+                        : inner_sum<false>(group, x, y, x_step, y_step, n);
     else
-      sum = inner_sum<false>(group, x, y, p.a_step, p.b_step, n);
+      sum = inner_sum<false>(group, x, y, x_step, y_step, n);
     if (p.parts > 1) {
       A* const sums = static_cast<A*>(p.sums) + i * p.parts;
       if (group.rank() == 0) sums[part] = sum;
       if (!group.last_block(p.counters + i, uint32_t(p.parts))) return;
       sum = group.template map_sum<A>(p.parts, [=](int64_t k) { return sums[k]; });
     }
-    if (group.rank() == 0) store_one(p.out, p.result, offset_of(i, p.batch_ndim, p.batch_shape, p.out_batch), sum);
+    if (group.rank() == 0) store_one(m.out, p.of.result, 0, sum);
   }
 }
 
@@ -73,14 +73,14 @@ int32_t inner_parts(const abi::DeviceLimits& limits, int64_t batches, int64_t k,
 
 template <class T>
 void start_inner(const abi::Queue& q, const abi::InnerProduct& p) {
-  const int64_t work = p.parts > 1 ? 1 : InnerTuning::least_work / p.k;
-  const int64_t each = std::max({int64_t(1), work, ceil_div(p.batches, int64_t(1) << 30)});
+  const int64_t batches = batches_of(p.of), work = p.parts > 1 ? 1 : InnerTuning::least_work / p.of.k;
+  const int64_t each = std::max({int64_t(1), work, ceil_div(batches, int64_t(1) << 30)});
   launch(q, "inner_product", inner_product_kernel<T, InnerTuning::block>,
-         {ceil_div(p.batches, each) * p.parts, InnerTuning::block}, p, each);
+         {ceil_div(batches, each) * p.parts, InnerTuning::block}, p, batches, each);
 }
 
 void inner_product(const abi::Queue& q, const abi::InnerProduct& p) {
-  switch (p.operands) {
+  switch (p.of.operands) {
     case DType::float16: return start_inner<float16>(q, p);
     case DType::bfloat16: return start_inner<bfloat16>(q, p);
     case DType::float64: return start_inner<double>(q, p);

@@ -141,8 +141,7 @@ void integer_product(const abi::Queue& q, const abi::StridedProduct& given) {
     p.out = turned(given.out);
     std::swap(p.a_batch, p.b_batch);
   }
-  int64_t batches = 1;
-  for (int d = 0; d < p.batch_ndim; ++d) batches *= p.batch_shape[d];
+  const int64_t batches = batches_of(p);
   if (itemsize(p.result) == 8) return start<uint64_t>(q, p, batches);
   if constexpr (fast_host) {
     if (itemsize(p.operands) == 1) return start<float>(q, p, batches);

@@ -20,19 +20,19 @@ struct StridedProduct {
   int32_t batch_ndim;  // innermost last
   int64_t batch_shape[max_dims], a_batch[max_dims], b_batch[max_dims], out_batch[max_dims];
 };
+inline int64_t batches_of(const StridedProduct& p) {
+  int64_t batches = 1;
+  for (int d = 0; d < p.batch_ndim; ++d) batches *= p.batch_shape[d];
+  return batches;
+}
 
 inline constexpr int64_t small_product = 16;
 
-// out = the sum of a[i] b[i], or of conj(a[i]) b[i], over i < k, for each index of the batch; of floating and complex
-// dtypes, in at least float32. k > 0.
+// A product of rows and columns (m and n are 1, k > 0), or of the conjugates of the rows; of floating and complex
+// dtypes, in at least float32.
 struct InnerProduct {
-  DType operands, result;
+  StridedProduct of;
   bool conjugate;
-  const void *a, *b;
-  void* out;
-  int64_t k, a_step, b_step, batches;
-  int32_t batch_ndim;  // innermost last
-  int64_t batch_shape[max_dims], a_batch[max_dims], b_batch[max_dims], out_batch[max_dims];
   int32_t parts;       // of a pair of vectors
   int64_t share;       // elements of a part
   void* sums;          // [batches, parts] of 16 bytes, if parts > 1

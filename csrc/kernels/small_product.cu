@@ -100,8 +100,7 @@ void start(const abi::Queue& q, const abi::StridedProduct& p, int64_t batches) {
 }
 
 void small_product(const abi::Queue& q, const abi::StridedProduct& p) {
-  int64_t batches = 1;
-  for (int d = 0; d < p.batch_ndim; ++d) batches *= p.batch_shape[d];
+  const int64_t batches = batches_of(p);
   if (p.operands == DType::float64) return start<double, double>(q, p, batches);
   if (p.operands == DType::float32) return start<float, float>(q, p, batches);
   if (p.operands == DType::int8) return start<int8_t, uint32_t>(q, p, batches);

@@ -16,7 +16,7 @@ namespace {
 using openblas::Order;
 using openblas::Products;
 using openblas::transpose;
-using openblas::Triangle;
+using openblas::Uplo;
 
 // A scalar in the form that CBLAS takes it.
 template <class T>
@@ -89,7 +89,7 @@ void run_gram(const Products<T>& blas, const GramPieces::Tile& tile) {
   T* const c = static_cast<T*>(g.c);
   T* const own = c + tile.row * g.ldc + tile.column;
   if (tile.row == tile.column)
-    blas.syrk(Order::row_major, Triangle::upper, transpose(g.transpose_a), int(g.m), int(g.k), Scale<T>(g.alpha), a,
+    blas.syrk(Order::row_major, Uplo::upper, transpose(g.transpose_a), int(g.m), int(g.k), Scale<T>(g.alpha), a,
               int(g.lda), Scale<T>(0), own, int(g.ldc));
   else
     multiply(blas, g, a, int(g.lda), b, int(g.ldb), own, int(g.ldc));
@@ -151,8 +151,10 @@ class HostBlas final : public Blas {
   }
 
  private:
-  static GemmPieces pieces_of(const OpCall& call, const Gemm& g, bool threaded) {
-    return GemmPieces(g, threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
+  // Pieces: GemmPieces or GramPieces.
+  template <class Pieces = GemmPieces>
+  static Pieces pieces_of(const OpCall& call, const Gemm& g, bool threaded) {
+    return Pieces(g, threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
   }
 
   static void submit(OpCall& call, int64_t pieces, std::function<int(int64_t)> task) {
@@ -164,7 +166,7 @@ class HostBlas final : public Blas {
   static void enqueue(OpCall& call, const Gemm& g) {
     const Products<T>& blas = openblas::products<T>(call.name());
     if (is_gram(g)) {
-      const GramPieces pieces(g, blas.threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
+      const auto pieces = pieces_of<GramPieces>(call, g, blas.threaded);
       return submit(call, pieces.count(), [&blas, pieces](int64_t index) {
         run_gram(blas, pieces.piece(index));
         return 0;

@@ -17,7 +17,7 @@ using by_kind = std::conditional_t<is_complex<T>, WhenComplex, WhenReal>;
 using Int = const int*;
 using Char = const char*;
 enum class Side : int { left = 141 };
-enum class Uplo : int { upper = 121, lower = 122 };
+using openblas::Uplo;
 enum class Diag : int { non_unit = 131, unit = 132 };
 enum class Op : int { none = 111, transpose = 112, adjoint = 113 };
 enum class Order : int { col_major = 102 };

@@ -10,7 +10,7 @@ namespace stator::libs::openblas {
 
 enum class Order : int { row_major = 101 };
 enum class Transpose : int { none = 111, transpose = 112 };
-enum class Triangle : int { upper = 121 };
+enum class Uplo : int { upper = 121, lower = 122 };
 constexpr Transpose transpose(bool yes) { return yes ? Transpose::transpose : Transpose::none; }
 
 // Real scalars are passed by value, complex ones by address.
@@ -38,7 +38,7 @@ template <class T>
 using Gemv = void(Order, Transpose, int m, int n, Scalar<T> alpha, ConstPointer<T> a, int lda, ConstPointer<T> x,
                   int increment_x, Scalar<T> beta, Pointer<T> y, int increment_y);
 template <class T>
-using Syrk = void(Order, Triangle, Transpose, int n, int k, Scalar<T> alpha, ConstPointer<T> a, int lda, Scalar<T> beta,
+using Syrk = void(Order, Uplo, Transpose, int n, int k, Scalar<T> alpha, ConstPointer<T> a, int lda, Scalar<T> beta,
                   Pointer<T> c, int ldc);
 
 template <class T>

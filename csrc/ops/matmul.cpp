@@ -168,32 +168,17 @@ class Product {
   // A row times a column: libraries have no product for many of them, or for long ones on several processors.
   bool is_inner(const Plan& plan) const { return plan.a.rows == 1 && plan.b.cols == 1 && !adds_ && sum_.alpha == 1; }
 
+  // The plan's operands are a and b in this order: no product of one element is exchanged.
   void inner_product(const Array& target, const Plan& plan) {
-    const bool exchanged = plan.exchanged;
-    abi::InnerProduct p{};
-    p.operands = types_.operands;
-    p.result = target.dtype();
-    p.conjugate = sum_.conjugate;
-    p.a = left_.data_ptr();
-    p.b = right_.data_ptr();
-    p.out = target.data_ptr();
-    p.k = plan.a.cols;
-    p.a_step = exchanged ? plan.b.row_stride : plan.a.col_stride;
-    p.b_step = exchanged ? plan.a.col_stride : plan.b.row_stride;
-    p.batches = 1;
-    for (const BatchDim& dim : plan.batch) {
-      const int d = p.batch_ndim++;
-      p.batches *= dim.extent;
-      p.batch_shape[d] = dim.extent;
-      p.a_batch[d] = exchanged ? dim.b : dim.a;
-      p.b_batch[d] = exchanged ? dim.a : dim.b;
-      p.out_batch[d] = dim.c;
-    }
     const auto& kernels = call_.kernels().products;
-    p.parts = kernels.inner_parts(*call_.queue().limits, p.batches, p.k, &p.share);
+    abi::InnerProduct p{};
+    p.of = strided_of(plan, left_, right_, target, types_.operands);
+    p.conjugate = sum_.conjugate;
+    const int64_t batches = batches_of(p.of);
+    p.parts = kernels.inner_parts(*call_.queue().limits, batches, p.of.k, &p.share);
     if (p.parts > 1) {
-      p.sums = call_.scratch(size_t(p.batches) * size_t(p.parts) * 16);
-      p.counters = static_cast<uint32_t*>(call_.zeroed_scratch(size_t(p.batches) * sizeof(uint32_t)));
+      p.sums = call_.scratch(size_t(batches) * size_t(p.parts) * 16);
+      p.counters = static_cast<uint32_t*>(call_.zeroed_scratch(size_t(batches) * sizeof(uint32_t)));
     }
     kernels.inner_product(call_.queue(), p);
   }

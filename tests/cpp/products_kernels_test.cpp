@@ -69,19 +69,17 @@ void test_inner_product() {
         for (int64_t i = 0; i < a.size(); ++i) write(a, i, varied(dtype, i, 1));
         for (int64_t i = 0; i < k; ++i) write(b, i, varied(dtype, i, 2));
         abi::InnerProduct p{};
-        p.operands = dtype;
-        p.result = dtype == DType::float16 ? DType::float32 : dtype;
+        p.of.operands = dtype;
+        p.of.result = dtype == DType::float16 ? DType::float32 : dtype;
+        p.of.m = p.of.n = 1;
+        p.of.k = k;
+        p.of.a = {a.get(), 0, k, 1};
+        p.of.b = {b.data.data() + (k - 1) * itemsize(dtype), 0, -1, 1};
+        p.of.batch_ndim = 1;
+        p.of.batch_shape[0] = batches;
+        p.of.a_batch[0] = k;
+        p.of.out_batch[0] = 1;
         p.conjugate = conjugate;
-        p.a = a.data.data();
-        p.b = b.data.data() + (k - 1) * itemsize(dtype);
-        p.k = k;
-        p.a_step = 1;
-        p.b_step = -1;
-        p.batches = batches;
-        p.batch_ndim = 1;
-        p.batch_shape[0] = batches;
-        p.a_batch[0] = k;
-        p.out_batch[0] = 1;
         p.parts = table.products.inner_parts(h200, batches, k, &p.share);
         check((p.parts > 1) == (k > 1000), "inner_product: parts", p.parts);
         std::vector<Value> sums(size_t(batches * p.parts));
@@ -89,8 +87,8 @@ void test_inner_product() {
         p.sums = sums.data();
         p.counters = counters.data();
         const Bytes got =
-            run("inner_product", Op::vecdot, Bytes(p.result, batches), [&](const abi::Queue& q, Bytes& out) {
-              p.out = out.get();
+            run("inner_product", Op::vecdot, Bytes(p.of.result, batches), [&](const abi::Queue& q, Bytes& out) {
+              p.of.out = {out.get(), 0, 1, 1};
               table.products.inner_product(q, p);
             });
         for (int64_t i = 0; i < batches; ++i) {
