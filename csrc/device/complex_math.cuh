@@ -2,6 +2,7 @@
 // follow C's Annex G, branch cuts and signs of zero Kahan, Branch cuts for complex elementary functions (1987).
 #pragma once
 
+#include "device/hypot.cuh"
 #include "device/math.cuh"
 
 namespace stator::STATOR_COLUMN {

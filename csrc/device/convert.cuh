@@ -14,16 +14,6 @@ namespace stator::STATOR_COLUMN {
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-template <class T>
-struct complex_part {
-  using type = void;
-};
-template <class T>
-struct complex_part<complex<T>> {
-  using type = T;
-};
-template <class T>
-inline constexpr bool is_complex = !std::is_void_v<typename complex_part<T>::type>;
 
 namespace detail {
 
@@ -82,7 +72,7 @@ STATOR_FN To convert(From v) {
   } else if constexpr (is_half<From>) {
     return convert<To>(float(v));
   } else if constexpr (is_complex<To>) {
-    using R = typename complex_part<To>::type;
+    using R = real_t<To>;
     if constexpr (is_complex<From>)
       return To(R(v.re), R(v.im));
     else

@@ -53,25 +53,8 @@ struct Group {
   STATOR_FN A map_sum(int64_t n, F f) const {
     if constexpr (std::is_integral_v<A>) {
       return map_reduce<A>(n, Sum{}, f);
-    } else if constexpr (std::is_floating_point_v<A>) {
-      return sum_lanes<A>(n, f);
     } else {
-      constexpr int64_t run = 8 * lanes;
-      Cascade<A> total[lanes];
-      int64_t i = 0;
-      while (i + lanes <= n) {
-        A part[lanes];
-        for (int k = 0; k < lanes; ++k) part[k] = A(0);
-        const int64_t last = (n - i < run ? n : i + run) - lanes;
-        for (; i <= last; i += lanes)
-          for (int k = 0; k < lanes; ++k) part[k] = part[k] + A(f(i + k));
-        for (int k = 0; k < lanes; ++k) total[k].add(part[k]);
-      }
-      A rest = A(0);
-      for (; i < n; ++i) rest = rest + A(f(i));
-      A value[lanes];
-      for (int k = 0; k < lanes; ++k) value[k] = total[k].value();
-      return fold(value, Sum{}) + rest;
+      return sum_lanes<A>(n, f);
     }
   }
 

@@ -52,6 +52,14 @@ struct Lanes {
     return lane[0];
   }
 
+  // Adds these to a sum with compensation.
+  STATOR_FN void carry(Lanes& sum, Lanes& error) const {
+    add_exactly(sum.a, error.a, a);
+    add_exactly(sum.b, error.b, b);
+    add_exactly(sum.c, error.c, c);
+    add_exactly(sum.d, error.d, d);
+  }
+
  private:
   template <class F>
   STATOR_FN static Vector load(const F& f, int64_t i) {
@@ -60,6 +68,51 @@ struct Lanes {
     Vector v;
     std::memcpy(&v, loaded, sizeof(v));
     return v;
+  }
+};
+
+// Real and imaginary parts in accumulators of their own.
+template <class R>
+struct Lanes<complex<R>> {
+  using Vector = typename Lanes<R>::Vector;
+  static constexpr int width = Lanes<R>::width;
+  static constexpr int step = Lanes<R>::step;
+
+  Lanes<R> re, im;
+
+  STATOR_FN explicit Lanes(complex<R> value) : re(value.re), im(value.im) {}
+
+  template <class Op, class F>
+  STATOR_FN void take(Op op, const F& f, int64_t i) {
+    take(op, f, i, re.a, im.a);
+    take(op, f, i + width, re.b, im.b);
+    take(op, f, i + 2 * width, re.c, im.c);
+    take(op, f, i + 3 * width, re.d, im.d);
+  }
+
+  template <class Op>
+  STATOR_FN complex<R> fold(Op op) const {
+    return {re.fold(op), im.fold(op)};
+  }
+
+  STATOR_FN void carry(Lanes& sum, Lanes& error) const {
+    re.carry(sum.re, error.re);
+    im.carry(sum.im, error.im);
+  }
+
+ private:
+  template <class Op, class F>
+  STATOR_FN static void take(Op op, const F& f, int64_t i, Vector& real, Vector& imaginary) {
+    R loaded[2][width];
+    for (int k = 0; k < width; ++k) {
+      const complex<R> z(f(i + k));
+      loaded[0][k] = z.re;
+      loaded[1][k] = z.im;
+    }
+    Vector v[2];
+    std::memcpy(v, loaded, sizeof(v));
+    real = op(real, v[0]);
+    imaginary = op(imaginary, v[1]);
   }
 };
 
@@ -83,10 +136,7 @@ STATOR_FN A sum_lanes(int64_t n, const F& f) {
     Lanes<A> part(A(0));
     const int64_t last = (n - i < run ? n : i + run) - Lanes<A>::step;
     for (; i <= last; i += Lanes<A>::step) part.take(Sum{}, f, i);
-    add_exactly(sum.a, error.a, part.a);
-    add_exactly(sum.b, error.b, part.b);
-    add_exactly(sum.c, error.c, part.c);
-    add_exactly(sum.d, error.d, part.d);
+    part.carry(sum, error);
   }
   const A plain = sum.fold(Sum{}), correction = error.fold(Sum{});
   A rest = A(0);

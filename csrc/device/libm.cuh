@@ -39,7 +39,6 @@ STATOR_GLIBC(exp2)
 STATOR_GLIBC(log2)
 STATOR_GLIBC(log10)
 STATOR_GLIBC2(atan2)
-STATOR_GLIBC2(hypot)
 STATOR_VECTOR_FORM float log1pf(float) noexcept;
 }
 #undef STATOR_GLIBC
@@ -122,7 +121,6 @@ STATOR_CUDA(floor)
 STATOR_CUDA(ceil)
 STATOR_CUDA2(pow)
 STATOR_CUDA2(atan2)
-STATOR_CUDA2(hypot)
 #undef STATOR_CUDA
 #undef STATOR_CUDA2
 

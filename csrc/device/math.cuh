@@ -89,7 +89,6 @@ STATOR_UNARY(ceil)
   STATOR_FN double name(double x, double y) { return libm::name(x, y); }
 STATOR_BINARY(pow)
 STATOR_BINARY(atan2)
-STATOR_BINARY(hypot)
 #undef STATOR_BINARY
 
 STATOR_FN float fma(float x, float y, float z) { return libm::fmaf(x, y, z); }

@@ -9,17 +9,6 @@
 
 namespace stator::STATOR_COLUMN {
 
-template <class T>
-struct real_of {
-  using type = T;
-};
-template <class T>
-struct real_of<complex<T>> {
-  using type = T;
-};
-template <class T>
-using real_t = typename real_of<T>::type;
-
 // What a functor gives of operands of type T, by its row.
 template <ResultRule Rule, class T>
 using result_t =

@@ -17,15 +17,6 @@ struct FramesTuning {
   static constexpr int samples = by_column<1024, 1024>::value;  // of a block that adds frames
 };
 
-template <class T>
-struct real_of {
-  using type = T;
-};
-template <class T>
-struct real_of<complex<T>> {
-  using type = T;
-};
-
 template <class T, class R>
 STATOR_FN T weighted(R weight, T v) {
   if constexpr (is_complex<T>)
@@ -50,7 +41,7 @@ STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, abi::Bey
 
 template <class T, int Size>
 STATOR_KERNEL void frames_kernel(abi::Frames p, int64_t frames_a_block) {
-  using R = typename real_of<T>::type;
+  using R = real_t<T>;
   const Group<Size> group;
   const int64_t tiles = (p.frames + frames_a_block - 1) / frames_a_block;
   const int64_t line = group.block() / tiles, first = (group.block() - line * tiles) * frames_a_block;
@@ -106,7 +97,7 @@ STATOR_FN bool vanishing(R squares) {
 
 template <class T, int Size>
 STATOR_KERNEL void overlap_add_kernel(abi::OverlapAdd p) {
-  using R = typename real_of<T>::type;
+  using R = real_t<T>;
   const Group<Size> group;
   const int64_t tiles = (p.length + FramesTuning::samples - 1) / FramesTuning::samples;
   const int64_t line = group.block() / tiles, tile = group.block() - line * tiles;

@@ -16,17 +16,6 @@ struct SmallTuning {
 };
 
 template <class T>
-struct real_type {
-  using type = T;
-};
-template <class R>
-struct real_type<complex<R>> {
-  using type = R;
-};
-template <class T>
-using real_t = typename real_type<T>::type;
-
-template <class T>
 STATOR_FN T conjugate(T x) {
   if constexpr (is_complex<T>)
     return {x.re, -x.im};

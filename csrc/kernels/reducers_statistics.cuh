@@ -135,7 +135,40 @@ struct MomentsOf {
   }
 };
 
-// (sum |x|^p)^(1/p) for the order p in mode.parameter; its limits for infinite orders; how many are not zero for 0.
+// sqrt(sum |x|^2), in double: the squares of float32 neither overflow nor vanish there.
+template <class In_>
+struct EuclideanOf {
+  using In = In_;
+  using Types = SumTypes<double, double>;
+  static constexpr bool located = false;
+  static constexpr int run = 16;
+  using Acc = typename Types::Acc;
+  using Lane = double;
+  template <int W>
+  using Lanes = PlainLanes<EuclideanOf, W>;
+  ReductionMode mode;
+
+  STATOR_FN Lane square(In v) const {
+    if constexpr (is_complex<In>) {
+      const double re = double(v.re), im = double(v.im);
+      return re * re + im * im;
+    } else {
+      const double x = convert<double>(v);
+      return x * x;
+    }
+  }
+  STATOR_FN Lane empty() const { return 0; }
+  STATOR_FN Lane enter(Lane lane, In v) const { return lane + square(v); }
+  STATOR_FN Lane merge(Lane a, Lane b) const { return a + b; }
+  STATOR_FN Acc widen(Lane lane) const { return Types::widen(lane); }
+  STATOR_FN Acc identity() const { return widen(0); }
+  STATOR_FN Acc single(In v, int64_t) const { return widen(square(v)); }
+  STATOR_FN Acc combine(Acc a, Acc b) const { return Types::combine(a, b); }
+  STATOR_FN double finish(Acc acc, int64_t) const { return sqrt(Types::value(acc)); }
+};
+
+// (sum |x|^p)^(1/p) for the order p in mode.parameter, not 2; its limits for infinite orders; how many are not zero for
+// 0.
 template <class In_>
 struct NormOf {
   using In = In_;
@@ -151,14 +184,11 @@ struct NormOf {
   STATOR_FN double term(In v) const {
     const double p = mode.parameter;
     double x;
-    if constexpr (is_complex<In>) {
-      const complex<double> z = convert<complex<double>>(v);
-      if (p == 2) return z.re * z.re + z.im * z.im;
-      x = abs(z);
-    } else {
+    if constexpr (is_complex<In>)
+      x = abs(convert<complex<double>>(v));
+    else
       x = abs(convert<double>(v));
-    }
-    return p == 2 ? x * x : p == 1 || extreme() ? x : p == 0 ? double(x != 0) : pow(x, p);
+    return p == 1 || extreme() ? x : p == 0 ? double(x != 0) : pow(x, p);
   }
   STATOR_FN Lane empty() const { return mode.parameter < 0 && extreme() ? limits<double>::infinity() : 0.0; }
   STATOR_FN Lane enter(Lane lane, In v) const { return merge(lane, term(v)); }
@@ -173,7 +203,7 @@ struct NormOf {
   STATOR_FN Acc combine(Acc a, Acc b) const { return merge(a, b); }
   STATOR_FN double finish(Acc acc, int64_t) const {
     const double p = mode.parameter;
-    return p == 2 ? sqrt(acc) : p == 1 || p == 0 || extreme() ? acc : pow(acc, 1.0 / p);
+    return p == 1 || p == 0 || extreme() ? acc : pow(acc, 1.0 / p);
   }
 };
 
@@ -254,6 +284,14 @@ struct moments {
   using Compute = In;
   template <class In, class>
   using Of = MomentsOf<In>;
+};
+
+struct euclidean {
+  static constexpr DTypeSet typed = dtypes::full_floats, computes = dtypes::inexact;
+  template <class In>
+  using Compute = In;
+  template <class In, class>
+  using Of = EuclideanOf<In>;
 };
 
 struct norm {

@@ -69,6 +69,7 @@ void fill_reduction_shard<STATOR_SHARD>(kernels::ReductionTable& table) {
   fill.template operator()<moments, reducers::moments>();
   fill.template operator()<norm, reducers::norm>();
   fill.template operator()<logsumexp, reducers::logsumexp>();
+  fill.template operator()<euclidean, reducers::euclidean>();
 }
 
 }  // namespace stator::STATOR_COLUMN

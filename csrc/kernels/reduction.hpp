@@ -41,8 +41,8 @@ struct Reduction {
 namespace stator::kernels {
 
 // What is accumulated; each op is one of them in some mode (ops/reduction_rules.cpp).
-enum class Reducer : int32_t { sum, product, extreme, position, count, moments, norm, logsumexp };
-inline constexpr int reducer_count = 8;
+enum class Reducer : int32_t { sum, product, extreme, position, count, moments, norm, logsumexp, euclidean };
+inline constexpr int reducer_count = 9;
 
 // Scratch that a reduction needs when it splits the reduced axis over blocks. A launcher asks for it in two steps:
 // needs(limits, r) says how much; counters are zeroed device memory that the kernel leaves zero.

@@ -73,7 +73,7 @@ STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, ui
     A sum = s.begin < s.end ? A(v[s.begin]) : A(0);
     for (int64_t k = s.begin + 1; k < s.end; ++k) sum = sum + A(v[k]);
     if constexpr (is_complex<A>)
-      return A(typename complex_part<A>::type(scale) * sum.re, typename complex_part<A>::type(scale) * sum.im);
+      return A(real_t<A>(scale) * sum.re, real_t<A>(scale) * sum.im);
     else
       return A(scale) * sum;
   };

@@ -14,7 +14,7 @@ struct SparseSampledTuning {
 template <class A>
 STATOR_FN A scaled(double factor, A v) {
   if constexpr (is_complex<A>) {
-    using R = typename complex_part<A>::type;
+    using R = real_t<A>;
     return A(R(factor) * v.re, R(factor) * v.im);
   } else {
     return A(factor) * v;

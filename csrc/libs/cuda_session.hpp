@@ -2,7 +2,6 @@
 #pragma once
 
 #include "libs/cusolver.hpp"
-#include "libs/real_part.hpp"
 #include "libs/solver.hpp"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "libs/openblas.hpp"
-#include "libs/real_part.hpp"
 
 #include <stator/complex.hpp>
 

@@ -24,7 +24,8 @@ ReductionRule reduction_rule(Op op, double parameter, bool masked) {
     case Op::any: return {count, {.finish = Finish::any}};
     case Op::all: return {count, {.finish = Finish::none, .zeros = true}};
     case Op::has_inf_nan: return {count, {.finish = Finish::any, .nonfinite = true}};
-    case Op::vector_norm: return {norm, {.parameter = parameter}, parameter >= 0 && parameter < 1e308};
+    case Op::vector_norm:
+      return {parameter == 2 ? euclidean : norm, {.parameter = parameter}, parameter >= 0 && parameter < 1e308};
     default: return {logsumexp, {}};
   }
 }

@@ -70,7 +70,7 @@ def test_matches_oracle_for_each_layout(be, name):
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_layouts_give_the_same_bits(be, name):
     """Rows that are not bit-exact: a vector loop and what is left over may round apart."""
-    for dtype in common(name, "float32", "int32", "float64", "float16"):
+    for dtype in common(name, "float32", "int32", "float64", "float16", "complex64", "complex128"):
         made = operands(rng_of(name, dtype), name, (7, 65), dtype)
         want = invoke(name, *[be.asarray(x) if isinstance(x, np.ndarray) else x for x in made]).to_numpy()
         apart = (0, 0) if TABLE[name]["determinism"] == "bit_exact" else (2, 2)
