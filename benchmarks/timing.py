@@ -28,13 +28,15 @@ class Timing:
 
 @dataclass(frozen=True)
 class Effort:
-    """burst: seconds of calls between two looks at the clock; rounds: fewest (of slow calls two) and most of them."""
+    """burst: seconds of calls between two looks at the clock; rounds: fewest and most of them; slow: seconds of a round
+    from which on two are enough."""
 
     burst: float
     rounds: tuple[int, int]
+    slow: float
 
 
-FULL, QUICK = Effort(0.015, (4, 8)), Effort(0.003, (3, 7))
+FULL, QUICK = Effort(0.015, (4, 8), 0.5), Effort(0.003, (3, 7), 0.1)
 
 
 def _burst(leg: Leg, finish: Callable[[], None], count: int) -> float:
@@ -49,20 +51,22 @@ def _burst(leg: Leg, finish: Callable[[], None], count: int) -> float:
 def paired(legs: dict[str, Leg], finish: dict[str, Callable[[], None]], effort: Effort, seconds: float) -> Timing:
     """Times all legs in turn, the order reversed every other round, until `seconds` or the most rounds are spent.
 
-    `finish` waits for a library's device. Before a leg's burst, a quarter of one is run and not timed."""
+    `finish` waits for a library's device. Before a leg's burst, a quarter of one is run and not timed. The first calls
+    are a round where they are slow, and warming up is little of them."""
     once = {}
     for name, leg in legs.items():
         first = _burst(leg, finish[name], 1)
         once[name] = first if first > effort.burst else min(first, _burst(leg, finish[name], len(leg.sets)))
     counts = {name: int(min(max(effort.burst / max(t, 1e-7), 1), 4000)) for name, t in once.items()}
     cost = sum(once[name] * (n + n // 4) for name, n in counts.items())
-    fewest = effort.rounds[0] if cost < 0.5 else 2
+    fewest = effort.rounds[0] if cost < effort.slow else 2
     rounds = int(min(max(seconds / cost, fewest), effort.rounds[1]))
-    seen: dict[str, list[float]] = {name: [] for name in legs}
+    counted = cost >= effort.slow and max(counts.values()) == 1
+    seen = {name: [once[name]] if counted else [] for name in legs}
     collecting = gc.isenabled()
     gc.disable()
     try:
-        for r in range(rounds):
+        for r in range(counted, rounds):
             for name in list(legs)[:: -1 if r % 2 else 1]:
                 if counts[name] >= 4:
                     _burst(legs[name], finish[name], counts[name] // 4)

@@ -5,9 +5,16 @@
 #include <signal.h>
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace stator::runtime::host {
 namespace {
+
+// Measured on two cores: a thread that sleeps starts 20 to 40 us after it was woken, and waking it takes 5 to 11.
+struct Tuning {
+  static constexpr int64_t patience = 100'000;  // nanoseconds of looking out for work before sleeping
+  static constexpr int looks = 16;              // between two looks at the clock
+};
 
 std::atomic<int> epoch{0};
 std::atomic<Scheduler*> current{nullptr};
@@ -161,9 +168,29 @@ void Scheduler::advance(Stream& stream) {
 }
 
 void Scheduler::wake() {
+  arrivals_.fetch_add(1, std::memory_order_release);
+  if (lingering_ > 0) return;
   if (sleeping_ == 0 || busy_ >= worker_limit()) return;
   --sleeping_;
   ready_changed_.notify_one();
+}
+
+// Waits without sleeping, and unlocked, for something to get ready or for the mark: true if either came. Not at all
+// where it would take a CPU from a thread with work to do: those that are busy, and one that will bring more.
+bool Scheduler::linger(Lock& lock, const Mark* mark) {
+  if (busy_ + lingering_ >= worker_limit() || (!mark && lingering_ + 1 >= worker_limit())) return false;
+  const uint32_t seen = arrivals_.load(std::memory_order_relaxed);
+  const auto met = [&] {
+    return arrivals_.load(std::memory_order_acquire) != seen || (mark && mark->done.load(std::memory_order_acquire));
+  };
+  if (!mark) ++lingering_;
+  lock.unlock();
+  for (const int64_t end = now() + Tuning::patience; !met() && now() < end;) {
+    for (int i = 0; i < Tuning::looks && !met(); ++i) __builtin_ia32_pause();
+  }
+  lock.lock();
+  if (!mark) --lingering_;
+  return met();
 }
 
 // Each waker wakes at most one; who takes a chunk and leaves some wakes the next.
@@ -191,6 +218,7 @@ void Scheduler::work(uint64_t generation) {
   Lock lock(mutex_);
   while (generation == generation_) {
     if (ready_.empty() || busy_ >= worker_limit()) {
+      if (linger(lock)) continue;
       ++sleeping_;
       ready_changed_.wait(lock);
     } else {
@@ -202,12 +230,14 @@ void Scheduler::work(uint64_t generation) {
 
 void Scheduler::wait(Mark& mark) {
   Lock lock(mutex_);
+  bool patient = true;
   while (!mark.done.load(std::memory_order_acquire)) {
     Item* item = mark.stream->first.get();
     if (item && item->started && item->next < item->blocks && busy_ < worker_limit()) {
       run_chunk(lock, *item, *mark.stream);
       if (!ready_.empty()) wake();
-    } else {
+      patient = true;
+    } else if (!std::exchange(patient, false) || !linger(lock, &mark)) {
       mark.changed.wait(lock);
     }
   }
@@ -259,6 +289,7 @@ void Scheduler::join() {
     const std::lock_guard lock(mutex_);
     ended.swap(workers_);
     ++generation_;
+    arrivals_.fetch_add(1, std::memory_order_release);
     sleeping_ = 0;
   }
   ready_changed_.notify_all();

@@ -77,6 +77,7 @@ class Scheduler {
   void join();
   void work(uint64_t generation);
   void wake();
+  bool linger(Lock& lock, const Mark* mark = nullptr);
   void run_chunk(Lock& lock, Item& item, Stream& stream);
   void pop(Stream& stream);
   void advance(Stream& stream);
@@ -90,7 +91,8 @@ class Scheduler {
   std::deque<Ready> ready_;  // items with unclaimed chunks
   std::vector<std::thread> workers_;
   uint64_t generation_ = 0;
-  int sleeping_ = 0, busy_ = 0;
+  int sleeping_ = 0, lingering_ = 0, busy_ = 0;  // workers; callers that help are busy too
+  std::atomic<uint32_t> arrivals_{0};            // changes, under the mutex, with what those who linger look for
   std::mutex lifecycle_;  // of the last context's end and the next one's start; taken before mutex_
   int contexts_ = 0;
 };
