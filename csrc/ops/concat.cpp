@@ -31,6 +31,28 @@ bool group_axes(const Array& x, int axis, abi::ConcatPiece& piece) {
   return collapse(0, axis, &piece.outer_stride) && collapse(axis + 1, x.ndim(), &piece.inner_stride);
 }
 
+// Large, and its rows lie across memory: the copy kernel's tiles are worth a launch of its own.
+bool is_across(const Array& x) {
+  constexpr size_t least = 256 << 10;  // bytes
+  if (x.nbytes() < least) return false;
+  bool along = false, dense = false;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (x.shape()[d] == 1) continue;
+    along = x.strides()[d] == 1;  // of the innermost axis, at last
+    dense = dense || along;
+  }
+  return dense && !along;
+}
+
+void copy_each(Op which, const Array& result, const std::vector<Array>& given, int axis, const Stream& stream) {
+  int64_t begin = 0;
+  for (const Array& x : given) {
+    const int64_t offset = result.offset() + begin * result.strides()[axis];
+    assign_as(which, Array(result.buffer(), result.dtype(), x.shape(), result.strides(), offset), x, stream);
+    begin += x.shape()[axis];
+  }
+}
+
 Dims joined_shape(const std::string& op, const std::vector<Array>& arrays, int axis) {
   Dims shape = arrays[0].shape();
   shape[axis] = 0;
@@ -79,6 +101,10 @@ Array join(Op which, const std::vector<Array>& given, int axis, const Array* out
   check_out(op, given, out);
   Array result = call.output(shape, dtype, out);
   if (result.size() == 0) return result;
+  if (result.dtype() == dtype && std::any_of(given.begin(), given.end(), is_across)) {
+    copy_each(which, result, given, axis, stream);
+    return result;
+  }
   // The kernel writes dense rows of the promoted dtype; any other `out` is filled from them.
   const bool direct = result.is_contiguous() && result.dtype() == dtype;
   Array dense = direct ? result : call.empty(shape, dtype);

@@ -74,14 +74,15 @@ cdef Array joined(bint anew, vector[CppArray]& given, Backend backend, object ax
 
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | None = None) -> Array:
-    """Arrays one after the other along an axis (None: flattened), in one launch; the dtype is the promoted one."""
+    """Arrays one after the other along an axis (None: flattened), in one launch, or where large ones are transposed in
+    one each; the dtype is the promoted one."""
     cdef vector[CppArray] given
     backend = gather(arrays, given, "concat")
     return joined(False, given, backend, axis, out, "concat")
 
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
-    """Arrays of one shape along a new axis, in one launch."""
+    """Arrays of one shape along a new axis, in as many launches as concat."""
     cdef vector[CppArray] given
     backend = gather(arrays, given, "stack")
     return joined(True, given, backend, axis, out, "stack")

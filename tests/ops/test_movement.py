@@ -204,6 +204,19 @@ def test_concat_of_uneven_axes(be):
         same(stator.concat([on, on], axis=axis), np.concatenate([x, x], axis=axis))
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_large_transposed_arrays_are_joined_without_a_copy_between(be, axis):
+    x, y = sample((300, 400), "float64").T, sample((300, 400), "int16").T
+    on = [inputs.on_device(be, x), inputs.on_device(be, y), inputs.on_device(be, x)]
+    same(stator.concat(on, axis=axis), np.concatenate([x, y, x], axis=axis))
+    same(stator.stack([on[0], on[2]], axis=axis), np.stack([x, x], axis=axis))
+    wide = be.zeros((800, 300) if axis == 0 else (400, 600), dtype="float64")
+    stator.concat([on[0], on[2]], axis=axis, out=wide)
+    same(wide, np.concatenate([x, x], axis=axis))
+    for join in (stator.concat, stator.stack):
+        assert launches(be, lambda join=join: join([on[0], on[2]], axis=axis)) == 2
+
+
 def test_concat_and_stack_into_out(be):
     x, y = sample((3, 4)), sample((2, 4))
     wide = be.zeros((5, 8), dtype="float64")

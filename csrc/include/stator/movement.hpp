@@ -12,7 +12,8 @@
 namespace stator {
 
 // numpy.concatenate in one launch (up to 640 pieces each); no axis: of the flattened arrays. The dtype is the promoted
-// one; pieces of another dtype, and those whose axes before or after `axis` do not step evenly, are copied first.
+// one; pieces of another dtype, and those whose axes before or after `axis` do not step evenly, are copied first. Large
+// transposed arrays take a launch each instead, which goes by tiles, and nothing else.
 STATOR_API Array concat(const std::vector<Array>& arrays, std::optional<int64_t> axis = 0, const Array* out = nullptr,
                         const Stream& = {});
 // Along a new axis; the shapes are equal.
