@@ -19,6 +19,7 @@ Array with_axis(const Array& x, int64_t axis) {
 }
 
 Array last_axis(const Array& x, int64_t axis) {
+  if (axis == -1) return x;
   const int64_t from[] = {axis}, to[] = {-1};
   return moveaxis(x, from, to);
 }
