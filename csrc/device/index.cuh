@@ -3,70 +3,65 @@
 
 #include "device/column.cuh"
 
+#include <cstdint>
+#include <type_traits>
+
 namespace stator::STATOR_COLUMN {
 
-// Division by a constant of the launch, exact for 0 <= n < 2^31 and 1 <= divisor < 2^31: a multiplication and a shift
-// (Granlund and Montgomery, PLDI 1994). On host the hardware divides.
-struct FastDivmod {
-  uint32_t divisor = 1, multiplier = 0, shift = 0;
-
-  FastDivmod() = default;
-  explicit FastDivmod(int32_t d) : divisor(uint32_t(d)) {
-    while ((uint64_t(1) << shift) < divisor) ++shift;
-    multiplier = uint32_t(((uint64_t(1) << 32) * ((uint64_t(1) << shift) - divisor)) / divisor + 1);
-  }
-
-  STATOR_FN int32_t divide(int32_t n) const {
-#if defined(STATOR_HOST)
-    return int32_t(uint32_t(n) / divisor);
-#else
-    return int32_t((__umulhi(uint32_t(n), multiplier) + uint32_t(n)) >> shift);
-#endif
-  }
-  STATOR_FN int32_t divmod(int32_t n, int32_t& remainder) const {
-    const int32_t quotient = divide(n);
-    remainder = n - quotient * int32_t(divisor);
-    return quotient;
-  }
-};
-
-// The same for 0 <= n < 2^63 and 1 <= divisor < 2^63, at a few times the cost on cuda.
-struct FastDivmod64 {
-  uint64_t divisor = 1, multiplier = 0;
-  uint32_t shift = 0;
-
-  FastDivmod64() = default;
-  explicit FastDivmod64(int64_t d) : divisor(uint64_t(d)) {
-    using Wide = unsigned __int128;
-    while ((uint64_t(1) << shift) < divisor) ++shift;
-    multiplier = uint64_t(((Wide(1) << 64) * ((Wide(1) << shift) - divisor)) / divisor + 1);
-  }
-
-  STATOR_FN int64_t divmod(int64_t n, int64_t& remainder) const {
-#if defined(STATOR_HOST)
-    const uint64_t high = uint64_t((unsigned __int128)(n)*multiplier >> 64);
-#else
-    const uint64_t high = __umul64hi(uint64_t(n), multiplier);
-#endif
-    const int64_t quotient = int64_t((high + uint64_t(n)) >> shift);
-    remainder = n - quotient * int64_t(divisor);
-    return quotient;
-  }
-};
-
+template <class Int>
 struct PlainDivmod {
-  int64_t divisor = 1;
+  Int divisor = 1;
 
   PlainDivmod() = default;
-  explicit PlainDivmod(int64_t d) : divisor(d) {}
+  explicit PlainDivmod(Int d) : divisor(d) {}
 
-  STATOR_FN int64_t divide(int64_t n) const { return n / divisor; }
-  STATOR_FN int64_t divmod(int64_t n, int64_t& remainder) const {
-    const int64_t quotient = n / divisor;
+  STATOR_FN Int divide(Int n) const { return n / divisor; }
+  STATOR_FN Int divmod(Int n, Int& remainder) const {
+    const Int quotient = n / divisor;
     remainder = n - quotient * divisor;
     return quotient;
   }
 };
+
+// The same for 0 <= n and 1 <= divisor by a multiplication and a shift (Granlund and Montgomery, PLDI 1994).
+template <class Int>
+struct MultipliedDivmod {
+  using Word = std::make_unsigned_t<Int>;
+  using Wide = std::conditional_t<sizeof(Int) == 4, uint64_t, unsigned __int128>;
+  static constexpr int bits = 8 * sizeof(Int);
+
+  Word divisor = 1, multiplier = 0;
+  uint32_t shift = 0;
+
+  MultipliedDivmod() = default;
+  explicit MultipliedDivmod(Int d) : divisor(Word(d)) {
+    while ((Word(1) << shift) < divisor) ++shift;
+    multiplier = Word(((Wide(1) << bits) * ((Wide(1) << shift) - divisor)) / divisor + 1);
+  }
+
+  STATOR_FN static Word high_product(Word a, Word b) {
+#if defined(STATOR_HOST)
+    return Word(Wide(a) * b >> bits);
+#else
+    if constexpr (sizeof(Word) == 4)
+      return __umulhi(a, b);
+    else
+      return __umul64hi(a, b);
+#endif
+  }
+  STATOR_FN Int divide(Int n) const { return Int((high_product(Word(n), multiplier) + Word(n)) >> shift); }
+  STATOR_FN Int divmod(Int n, Int& remainder) const {
+    const Int quotient = divide(n);
+    remainder = n - quotient * Int(divisor);
+    return quotient;
+  }
+};
+
+// By a constant of the launch. 64 bits cost a few times as much on cuda; on the fast host the hardware divides.
+template <class Int>
+using LaunchDivmod = std::conditional_t<fast_host, PlainDivmod<Int>, MultipliedDivmod<Int>>;
+using FastDivmod = LaunchDivmod<int32_t>;
+using FastDivmod64 = LaunchDivmod<int64_t>;
 
 // IndexMath<int32_t> only where the launcher proved that every index and offset fits.
 template <class I>
@@ -77,7 +72,7 @@ struct IndexMath<int32_t> {
 };
 template <>
 struct IndexMath<int64_t> {
-  using Divisor = PlainDivmod;
+  using Divisor = PlainDivmod<int64_t>;
 };
 template <class I>
 using Divisor = typename IndexMath<I>::Divisor;

@@ -30,7 +30,8 @@ inline int64_t waves(const abi::DeviceLimits& limits, int threads) {
 
 // Arguments are copied when the launch is submitted. A grid of no blocks launches nothing.
 template <class... P>
-void launch(const abi::Queue& q, const char* name, void (*kernel)(P...), Config c, std::type_identity_t<P>... args) {
+void launch(const abi::Queue& q, const char* name, void (*kernel)(P...), Config c,
+            const std::type_identity_t<P>&... args) {
   static_assert((std::is_trivially_copyable_v<P> && ...), "kernel arguments are copied as bytes");
   static_assert((!std::is_reference_v<P> && ...), "kernel arguments outlive the caller's");
   if (c.blocks <= 0) return;

@@ -79,8 +79,7 @@ struct Layout {
 inline constexpr int64_t largest_small_size = (int64_t(1) << 31) - (int64_t(1) << 16) - 1;
 
 template <int Operands>
-Layout<Operands> make_layout(const abi::Elementwise& e) {
-  Layout<Operands> l;
+void lay_out(Layout<Operands>& l, const abi::Elementwise& e) {
   l.size = e.size;
   l.ndim = e.ndim;
   l.small = e.size <= largest_small_size;
@@ -90,6 +89,12 @@ Layout<Operands> make_layout(const abi::Elementwise& e) {
     for (int k = 1; k < Operands; ++k) l.strides[k][d] = e.in[k - 1].strides[d];
     if (l.small) l.divisor[d] = FastDivmod(int32_t(e.shape[d]));
   }
+}
+
+template <int Operands>
+Layout<Operands> make_layout(const abi::Elementwise& e) {
+  Layout<Operands> l;
+  lay_out(l, e);
   return l;
 }
 

@@ -228,7 +228,7 @@ inline bool is_wide(const abi::Elementwise& e, const abi::ElementwiseOperand& op
 // Threads take `count` elements each, results are of dtype `result`. Not inlined: functors share it.
 template <class C, int N>
 STATOR_COMMON void prepare(Strided<C, N>& p, const abi::Queue& q, const abi::Elementwise& e, DType result, int count) {
-  p.layout = make_layout<N + 1>(e);
+  lay_out(p.layout, e);
   p.out = e.out.data;
   p.out_dtype = e.out.dtype;
   p.dense = e.ndim == 0 || (e.ndim == 1 && e.out.strides[0] == 1);

@@ -12,7 +12,10 @@ from stator.cpp cimport creation as cpp_creation
 
 from operator import index as to_python_int
 
-from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
+from stator.errors import DTypeError, InvalidValueError, ShapeError
+
+cdef extern from "Python.h":
+    int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
 
 
 cdef int64_t to_int(object value, str op) except? -1:
@@ -111,21 +114,9 @@ cdef int to_dtype(object value, optional[DType]& out) except -1:
     return 0
 
 
-cdef int set_bound(object value, int64_t* out, cbool* has) except -1:
-    if value is None:
-        return 0
-    number = to_python_int(value)
-    out[0] = <int64_t>min(max(number, -0x7fffffffffffffff), 0x7fffffffffffffff)
-    if has != NULL:
-        has[0] = True
-    return 0
-
-
 cdef int push_index(object key, vector[Index]& out) except -1:
     cdef Index entry
-    entry.start = entry.stop = 0
-    entry.step = 1
-    entry.has_start = entry.has_stop = False
+    cdef Py_ssize_t start = 0, stop = 0, step = 0
     if key is None:
         entry.type = cpp_creation.newaxis
     elif key is ...:
@@ -133,15 +124,14 @@ cdef int push_index(object key, vector[Index]& out) except -1:
     elif isinstance(key, slice):
         entry.type = cpp_creation.slice_
         try:
-            set_bound(key.start, &entry.start, &entry.has_start)
-            set_bound(key.stop, &entry.stop, &entry.has_stop)
-            set_bound(key.step, &entry.step, NULL)
+            PySlice_Unpack(key, &start, &stop, &step)
+        except ValueError:
+            step = 0  # which getitem refuses
         except TypeError:
             raise DTypeError(f"slice bounds must be integers, got {key}", op="Array.__getitem__",
                              remedy="Use integers or None.") from None
-    elif isinstance(key, (bool, np.bool_)):
-        raise UnsupportedError("indexing with booleans is not supported yet", op="Array.__getitem__",
-                               remedy="It comes with nonzero and where.")
+        entry.start, entry.stop, entry.step = start, stop, step
+        entry.has_start = entry.has_stop = True  # the ends stand for None
     elif isinstance(key, (list, np.ndarray)):
         raise not_an_array(key, "Array.__getitem__")
     else:

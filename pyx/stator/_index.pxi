@@ -1,10 +1,22 @@
 # Indexing with arrays, masks and bools among the entries. Included by _array.pyx.
 
-cdef bint is_advanced(object key):
+cdef object numpy_bool = np.bool_
+
+
+cdef bint selects(object entry):
     # bool is an int, but as an index it is a mask of no axes
-    if isinstance(key, (Array, bool, np.bool_)):
+    if isinstance(entry, (Array, bool)):
         return True
-    return isinstance(key, tuple) and any([isinstance(entry, (Array, bool, np.bool_)) for entry in <tuple>key])
+    return not isinstance(entry, (slice, int)) and isinstance(entry, numpy_bool)
+
+
+cdef bint is_advanced(object key):
+    if not isinstance(key, tuple):
+        return selects(key)
+    for entry in <tuple>key:
+        if selects(entry):
+            return True
+    return False
 
 
 cdef int to_array_index(object key, vector[indexing.ArrayIndex]& out) except -1:
@@ -12,7 +24,7 @@ cdef int to_array_index(object key, vector[indexing.ArrayIndex]& out) except -1:
     cdef vector[creation.Index] basic
     for part in key if isinstance(key, tuple) else (key,):
         entry.array = cpp.Array()
-        entry.is_boolean = isinstance(part, (bool, np.bool_))
+        entry.is_boolean = isinstance(part, (bool, numpy_bool))
         if isinstance(part, Array):
             entry.array = (<Array>part).c
         elif entry.is_boolean:
