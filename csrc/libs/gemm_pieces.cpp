@@ -8,7 +8,8 @@ namespace {
 struct Tuning {
   static constexpr int64_t least_work = 1 << 20;  // multiplications worth a hand-off: 30 us of a slow core
   static constexpr double per_load = 8;           // multiplications that cost what a load from memory costs
-  static constexpr int64_t per_worker = 2;        // so that a worker that starts late costs less than half
+  static constexpr double twice = 1 << 26;        // of a worker worth two pieces, so that a late start costs less than
+                                                  // half; smaller ones would feel that each piece packs its operands
   static constexpr int64_t granule = 16;          // tiles end on whole vectors
 };
 
@@ -23,7 +24,7 @@ GemmPieces::GemmPieces(const Gemm& gemm, int workers)
     : gemm_(gemm), tile_m_(gemm.m), tile_n_(gemm.n), run_(gemm.batch) {
   const double each = gemm.m == 1 || gemm.n == 1 ? Tuning::per_load : 1;  // a matrix times a vector waits for memory
   const double work = each * double(gemm.m) * double(gemm.n) * double(gemm.k) * double(gemm.batch);
-  const int64_t most = workers > 1 ? workers * Tuning::per_worker : 1;
+  const int64_t most = workers > 1 ? workers * (work / workers >= Tuning::twice ? 2 : 1) : 1;
   const int64_t wanted = int64_t(std::min(double(most), work / Tuning::least_work));
   if (wanted <= 1) return;
   run_ = ceil_div(gemm.batch, std::min(wanted, gemm.batch));
