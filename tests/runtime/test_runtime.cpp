@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
+#include <ctime>
 
 namespace {
 
@@ -329,6 +330,18 @@ void test_order_checker() {
   runtime.stream_destroy_noexcept(a);
 }
 
+void test_idle_workers_sleep() {
+  Runtime runtime(host_table(), 0, 0);
+  const StreamHandle stream = runtime.stream_create();
+  const std::function<void(int64_t, int64_t)> nothing = [](int64_t, int64_t) {};
+  for (int i = 0; i < 20; ++i) Launcher{runtime, stream}(nothing, 8);
+  runtime.stream_synchronize(stream);
+  const std::clock_t before = std::clock();  // of all threads
+  nap(200);
+  CHECK(double(std::clock() - before) / CLOCKS_PER_SEC < 0.05);
+  runtime.stream_destroy_noexcept(stream);
+}
+
 void test_workers_end() {
   const auto threads = [] {
     int count = 0;
@@ -439,8 +452,9 @@ void test_many_threads() {
 }  // namespace
 
 int main() {
-  for (auto* test : {test_order_and_asynchrony, test_blocks, test_events, test_copies, test_memory, test_faults,
-                     test_injection, test_order_checker, test_workers_end, test_fork, test_many_threads}) {
+  for (auto* test :
+       {test_order_and_asynchrony, test_blocks, test_events, test_copies, test_memory, test_faults, test_injection,
+        test_order_checker, test_idle_workers_sleep, test_workers_end, test_fork, test_many_threads}) {
     test();
     CHECK(nothing_outstanding());
   }
