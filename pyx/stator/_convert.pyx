@@ -126,6 +126,8 @@ cdef int push_index(object key, vector[Index]& out) except -1:
         try:
             PySlice_Unpack(key, &start, &stop, &step)
         except ValueError:
+            if key.step is None or to_python_int(key.step) != 0:
+                raise  # a bound's own
             step = 0  # which getitem refuses
         except TypeError:
             raise DTypeError(f"slice bounds must be integers, got {key}", op="Array.__getitem__",

@@ -166,7 +166,7 @@ BAD = {
     "reshape with two unknowns": (lambda a: stator.reshape(a.x, (-1, -1)), ValueError),
     "too many indices": (lambda a: a.x[0, 0, 0], IndexError),
     "index out of range": (lambda a: a.x[2], IndexError),
-    "slice step zero": (lambda a: a.x[::0], ValueError),
+    "slice step zero": (lambda a: a.x[::0], E.InvalidValueError),
     "index of the wrong type": (lambda a: a.x[1.5], (TypeError, IndexError)),
     "mask of another shape": (lambda a: a.x[(a.x < 1)[:, :1]], E.ShapeError),
     "two ellipses": (lambda a: a.x[..., ...], IndexError),

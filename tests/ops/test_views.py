@@ -39,6 +39,9 @@ INDEXES = [
     (slice(None), slice(None, None, -2), -1),
     (..., None),
     (slice(0, 0),),
+    slice(-(2**70), 2**70),
+    slice(2**70, -(2**70), -(2**70)),
+    slice(None, -(2**63), -1),
 ]
 
 
@@ -47,6 +50,17 @@ def test_basic_indexing(be, index):
     x = np.arange(7 * 5 * 6).reshape(7, 5, 6)
     on, before = view_of(be, x)
     same(be, on, on[index], x[index], before)
+
+
+def test_the_error_of_a_slice_bound_passes(be):
+    class Bound:
+        def __index__(self):
+            raise ValueError("no bound")
+
+    x = be.zeros((3,))
+    for bad in (slice(Bound(), None), slice(None, Bound()), slice(Bound(), None, 2)):
+        with pytest.raises(ValueError, match="no bound"):
+            x[bad]
 
 
 @pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (-1, 0, 1)])
