@@ -215,21 +215,20 @@ struct product {
   using Of = ProductOf<In, C>;
 };
 
-struct extreme {
-  static constexpr DTypeSet typed = common, computes = dtypes::reals | dtypes::boolean;
+// Computed in the type of the elements.
+template <template <class> class R, DTypeSet Typed, DTypeSet Computes>
+struct InOwnType {
+  static constexpr DTypeSet typed = Typed, computes = Computes;
   template <class In>
   using Compute = In;
   template <class In, class>
-  using Of = ExtremeOf<In>;
+  using Of = R<In>;
 };
 
-struct position {
-  static constexpr DTypeSet typed = common, computes = dtypes::reals | dtypes::boolean;
-  template <class In>
-  using Compute = In;
-  template <class In, class>
-  using Of = PositionOf<In>;
-};
+template <class In>
+using LargestOf = ExtremeOf<In>;
+using extreme = InOwnType<LargestOf, common, dtypes::reals | dtypes::boolean>;
+using position = InOwnType<PositionOf, common, dtypes::reals | dtypes::boolean>;
 
 }  // namespace reducers
 

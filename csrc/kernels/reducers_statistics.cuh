@@ -270,45 +270,11 @@ struct LogSumExpOf {
 
 namespace reducers {
 
-struct count {
-  static constexpr DTypeSet typed = dtypes::boolean | dtype_bit(DType::float32), computes = dtypes::all;
-  template <class In>
-  using Compute = In;
-  template <class In, class>
-  using Of = CountOf<In>;
-};
-
-struct moments {
-  static constexpr DTypeSet typed = dtypes::full_floats, computes = dtypes::inexact;
-  template <class In>
-  using Compute = In;
-  template <class In, class>
-  using Of = MomentsOf<In>;
-};
-
-struct euclidean {
-  static constexpr DTypeSet typed = dtypes::full_floats, computes = dtypes::inexact;
-  template <class In>
-  using Compute = In;
-  template <class In, class>
-  using Of = EuclideanOf<In>;
-};
-
-struct norm {
-  static constexpr DTypeSet typed = 0, computes = dtypes::inexact;
-  template <class In>
-  using Compute = In;
-  template <class In, class>
-  using Of = NormOf<In>;
-};
-
-struct logsumexp {
-  static constexpr DTypeSet typed = 0, computes = dtypes::floats;
-  template <class In>
-  using Compute = In;
-  template <class In, class>
-  using Of = LogSumExpOf<In>;
-};
+using count = InOwnType<CountOf, dtypes::boolean | dtype_bit(DType::float32), dtypes::all>;
+using moments = InOwnType<MomentsOf, dtypes::full_floats, dtypes::inexact>;
+using euclidean = InOwnType<EuclideanOf, dtypes::full_floats, dtypes::inexact>;
+using norm = InOwnType<NormOf, 0, dtypes::inexact>;
+using logsumexp = InOwnType<LogSumExpOf, 0, dtypes::floats>;
 
 }  // namespace reducers
 
