@@ -1,6 +1,7 @@
 #include "libs/gemm_pieces.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace stator::libs {
 namespace {
@@ -8,8 +9,9 @@ namespace {
 struct Tuning {
   static constexpr int64_t least_work = 1 << 20;  // multiplications worth a hand-off: 30 us of a slow core
   static constexpr double per_load = 8;           // multiplications that cost what a load from memory costs
-  static constexpr double twice = 1 << 26;        // of a worker worth two pieces, so that a late start costs less than
+  static constexpr double twice = 1 << 28;        // of a worker worth two pieces, so that a late start costs less than
                                                   // half; smaller ones would feel that each piece packs its operands
+  static constexpr int64_t row_cost = 4;          // of a tile's row, in columns: OpenBLAS packs A more slowly than B
   static constexpr int64_t granule = 16;          // tiles end on whole vectors
 };
 
@@ -29,13 +31,14 @@ GemmPieces::GemmPieces(const Gemm& gemm, int workers)
   if (wanted <= 1) return;
   run_ = ceil_div(gemm.batch, std::min(wanted, gemm.batch));
   runs_ = ceil_div(gemm.batch, run_);
-  // The grid whose tiles have the smallest sum of sides: each piece reads its rows of A and its columns of B.
+  // The grid whose tiles are packed at the lowest cost: each piece packs its rows of A and its columns of B.
   const int64_t tiles = wanted / runs_;
-  int64_t best = gemm.m + gemm.n;
+  int64_t best = std::numeric_limits<int64_t>::max();
   for (int64_t rows = 1; rows <= tiles; ++rows) {
     const int64_t m = tile_of(gemm.m, rows), n = tile_of(gemm.n, tiles / rows);
-    if (m + n >= best) continue;
-    best = m + n;
+    const int64_t cost = Tuning::row_cost * m + n;
+    if (cost >= best) continue;
+    best = cost;
     tile_m_ = m;
     tile_n_ = n;
   }

@@ -76,7 +76,7 @@ class Scheduler {
   void start();
   void join();
   void work(uint64_t generation);
-  void wake();
+  void wake(bool all);
   bool linger(Lock& lock, const Mark* mark = nullptr);
   void run_chunk(Lock& lock, Item& item, Stream& stream);
   void pop(Stream& stream);
