@@ -48,8 +48,20 @@ def _burst(leg: Leg, finish: Callable[[], None], count: int) -> float:
     return (time.perf_counter() - start) / count
 
 
+def _rest(seconds: float = 0.3) -> None:
+    """Waits until no thread of the process works, at most `seconds`: OpenBLAS's look out for more for a tenth of a second
+    after a product, on the CPUs that the next library is timed on."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        wall, cpu = time.perf_counter(), time.process_time()
+        time.sleep(0.0005)
+        if time.process_time() - cpu < 0.3 * (time.perf_counter() - wall):
+            return
+
+
 def paired(legs: dict[str, Leg], finish: dict[str, Callable[[], None]], effort: Effort, seconds: float) -> Timing:
     """Times all legs in turn, the order reversed every other round, until `seconds` or the most rounds are spent.
+    Threads that a leg leaves behind come to rest before the next one.
 
     `finish` waits for a library's device. Before a leg's burst, a quarter of one is run and not timed. The first calls
     are a round where they are slow, and warming up is little of them."""
@@ -68,9 +80,12 @@ def paired(legs: dict[str, Leg], finish: dict[str, Callable[[], None]], effort: 
     try:
         for r in range(counted, rounds):
             for name in list(legs)[:: -1 if r % 2 else 1]:
+                start, cpu = time.perf_counter(), time.process_time()
                 if counts[name] >= 4:
                     _burst(legs[name], finish[name], counts[name] // 4)
                 seen[name].append(_burst(legs[name], finish[name], counts[name]))
+                if time.process_time() - cpu > 1.2 * (time.perf_counter() - start):
+                    _rest()
     finally:
         if collecting:
             gc.enable()

@@ -10,7 +10,7 @@ template <class T>
 struct LaneSide {
   T* base[LaneVector<T>::count];
   int64_t step;       // from one index to the next
-  int64_t imaginary;  // from a real part to its imaginary part; 0 when there is none
+  int64_t imaginary;  // from a real part to its imaginary part, which form real has not
   int64_t start, stride, lane_index;
   int64_t count;  // elements of the line that are in memory
   int64_t n;      // points of the line, for form half
@@ -76,7 +76,7 @@ STATOR_FN LaneWalk walk_of(const LaneSide<T>& side) {
   }
   if (side.lane_index == 0 && side.stride == 1) {
     if (side.step == 2 && side.imaginary == 1) return LaneWalk::rows;
-    if (side.step == 1 && side.imaginary == 0) return LaneWalk::real_rows;
+    if (side.step == 1 && side.form == abi::FftForm::real) return LaneWalk::real_rows;
   }
   return LaneWalk::scattered;
 }
@@ -110,7 +110,7 @@ STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to)
     } else if (walk == LaneWalk::real_lanes) {
       for (; done < full; ++done) {
         const T* at = p + done * step;
-        store_point(to + done * size, {load_lanes(at), side.imaginary == 0 ? V{} : load_lanes(at + side.imaginary)});
+        store_point(to + done * size, {load_lanes(at), side.form == abi::FftForm::real ? V{} : load_lanes(at + side.imaginary)});
       }
     } else if (walk == LaneWalk::rows) {
       for (; done + lanes <= full; done += lanes) {
@@ -169,7 +169,7 @@ STATOR_CALL void scatter(G group, const LaneSide<T>& side, int64_t points, const
       for (; done < full; ++done) {
         const Point<V> x = load_point(from + done * size);
         store_lanes(p + done * step, x.re * scale);
-        if (side.imaginary != 0) store_lanes(p + done * step + side.imaginary, x.im * im_scale);
+        if (side.form != abi::FftForm::real) store_lanes(p + done * step + side.imaginary, x.im * im_scale);
       }
     } else if (walk == LaneWalk::rows) {
       for (; done + lanes <= full; done += lanes) {

@@ -32,18 +32,26 @@ class Einsum {
   Einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& on)
       : op_(op_info(Op::einsum).call), text_(subscripts), on_(on) {
     parse(operands);
-    for (Term& term : terms_) simplify(term);
+    common_ = operands[0].dtype();
+    for (const Array& x : operands) common_ = promote(common_, x.dtype());
+    result_ = common_ == DType::int8 ? DType::int32 : common_;  // as matmul's
+    inner_ = is_half(common_) ? DType::float32 : result_;
+    for (Term& term : terms_) take_diagonals(term);
+    for (Term& term : terms_) sum_alone(term);
   }
 
   Array run() {
     const Term found = terms_.size() <= most_planned ? planned() : in_order();
-    return ordered(found.x, found.labels, output_);
+    const bool rounded = is_half(common_) && found.x.dtype() != common_;
+    return ordered(rounded ? astype(found.x, common_, true, on_) : found.x, found.labels, output_);
   }
 
  private:
   [[noreturn]] void refuse(const std::string& cause, const std::string& remedy) const {
     throw ShapeError(op_, "subscripts '" + text_ + "': " + cause, remedy);
   }
+
+  static bool is_half(DType d) { return d == DType::float16 || d == DType::bfloat16; }
 
   // The labels of one operand, or of the output; dims: how many axes an ellipsis stands for.
   Labels read(std::string_view part, int dims) const {
@@ -78,17 +86,22 @@ class Einsum {
       const std::string_view part = std::string_view(inputs).substr(begin, end - begin);
       begin = end + 1;
       const bool dots = part.find("...") != std::string_view::npos;
+      if (dots && part.find("...", part.find("...") + 3) != std::string_view::npos)
+        refuse("the term '" + std::string(part) + "'", "an ellipsis stands in a term once");
       const int letters = int(part.size()) - (dots ? 3 : 0), dims = operands[k].ndim() - letters;
       if (dims < 0 || (dims > 0 && !dots))
         refuse("the term '" + std::string(part) + "' for an operand of shape " + str(operands[k].shape()),
                "name every axis, or use '...'");
       Term term{operands[k], read(part, dims)};
-      if (int(term.labels.size()) != operands[k].ndim())
-        refuse("the term '" + std::string(part) + "'", "an ellipsis stands in a term once");
       most_dims = std::max(most_dims, dots ? dims : 0);
       for (int d = 0; d < term.x.ndim(); ++d) {
         const int label = term.labels[size_t(d)];
         const int64_t extent = term.x.shape()[d];
+        for (int before = 0; before < d; ++before)
+          if (term.labels[size_t(before)] == label && term.x.shape()[before] != extent)
+            refuse("a diagonal of axes of " + std::to_string(term.x.shape()[before]) + " and " +
+                       std::to_string(extent) + " elements",
+                   "axes of one letter in a term are as long as each other");
         ++uses[label];
         const auto [known, fresh] = extents_.emplace(label, extent);
         if (fresh || known->second == extent || extent == 1) continue;
@@ -115,8 +128,8 @@ class Einsum {
     }
   }
 
-  // Repeated labels become diagonals; axes of length 1 that others stretch are dropped; what nobody else has is summed.
-  void simplify(Term& term) {
+  // Repeated labels become diagonals; axes of length 1 that others stretch are dropped.
+  void take_diagonals(Term& term) {
     Labels labels;
     Dims shape, strides;
     for (int d = 0; d < term.x.ndim(); ++d) {
@@ -134,19 +147,25 @@ class Einsum {
     }
     term.x = Array(term.x.buffer(), term.x.dtype(), std::move(shape), std::move(strides), term.x.offset());
     term.labels = labels;
+  }
+
+  // What neither the output nor another term has is summed before anything is multiplied.
+  void sum_alone(Term& term) {
+    if (!(is_half(term.x.dtype()) && is_half(common_))) term.x = astype(term.x, common_, false, on_);
     ReduceOptions sums;
     sums.axes.emplace();
     Labels kept;
-    for (size_t d = 0; d < labels.size(); ++d) {
-      bool elsewhere = has(output_, labels[d]);
-      for (const Term& other : terms_) elsewhere = elsewhere || (&other != &term && has(other.labels, labels[d]));
+    for (size_t d = 0; d < term.labels.size(); ++d) {
+      const int label = term.labels[d];
+      bool elsewhere = has(output_, label);
+      for (const Term& other : terms_) elsewhere = elsewhere || (&other != &term && has(other.labels, label));
       if (elsewhere)
-        kept.push_back(labels[d]);
+        kept.push_back(label);
       else
         sums.axes->push_back(int64_t(d));
     }
     if (sums.axes->empty()) return;
-    sums.dtype = term.x.dtype();
+    sums.dtype = terms_.size() == 1 ? result_ : inner_;
     term.x = sum(term.x, sums, on_);
     term.labels = kept;
   }
@@ -167,8 +186,8 @@ class Einsum {
     return all;
   }
 
-  // Sums over the labels of both that `keep` does not have.
-  Term pair(const Term& a, const Term& b, const Labels& keep) const {
+  // Sums over the labels of both that `keep` does not have. The last product rounds to the result's dtype.
+  Term pair(const Term& a, const Term& b, const Labels& keep, bool last) const {
     Labels batch, left, right, summed;
     for (const int label : a.labels)
       (!has(b.labels, label) ? left : has(keep, label) ? batch : summed).push_back(label);
@@ -180,14 +199,19 @@ class Einsum {
       for (const int label : labels) n *= extent(label);
       return n;
     };
+    std::optional<DType> dtype;  // where it is not the operands' own
+    if (is_half(common_) && !(last && a.x.dtype() == common_ && b.x.dtype() == common_)) dtype = inner_;
     Dims shape;
     for (const int label : out.labels) shape.push_back(extent(label));
     if (summed.empty()) {  // nothing to sum: one multiplication of broadcast views
       Dims of_a = shape, of_b = shape;
       for (size_t k = 0; k < right.size(); ++k) of_a[int(batch.size() + left.size() + k)] = 1;
       for (size_t k = 0; k < left.size(); ++k) of_b[int(batch.size() + k)] = 1;
-      out.x = multiply(shaped(ordered(a.x, a.labels, joined({&batch, &left})), of_a),
-                       shaped(ordered(b.x, b.labels, joined({&batch, &right})), of_b), {}, on_);
+      const auto factor = [&](const Term& term, const Labels& side, const Dims& dims) {
+        const Array x = shaped(ordered(term.x, term.labels, joined({&batch, &side})), dims);
+        return common_ == result_ ? x : astype(x, result_, false, on_);
+      };
+      out.x = multiply(factor(a, left, of_a), factor(b, right, of_b), {.dtype = dtype}, on_);
       return out;
     }
     Dims of_a, of_b;
@@ -201,7 +225,7 @@ class Einsum {
     of_b.push_back(product_of(right));
     const Array x = shaped(ordered(a.x, a.labels, joined({&batch, &left, &summed})), of_a);
     const Array y = shaped(ordered(b.x, b.labels, joined({&batch, &summed, &right})), of_b);
-    out.x = shaped(matmul(x, y, {}, on_), shape);
+    out.x = shaped(matmul(x, y, {.dtype = dtype}, on_), shape);
     return out;
   }
 
@@ -251,7 +275,7 @@ class Einsum {
     if (std::has_single_bit(set)) return terms_[size_t(std::countr_zero(set))];
     const unsigned part = split[set];
     // The larger set holds the later terms: keep the order of the operands.
-    return pair(made(set ^ part, split), made(part, split), kept_by(set));
+    return pair(made(set ^ part, split), made(part, split), kept_by(set), std::has_single_bit(set + 1));
   }
 
   Term in_order() const {
@@ -260,13 +284,15 @@ class Einsum {
       Labels keep = output_;
       for (size_t j = k + 1; j < terms_.size(); ++j)
         keep.insert(keep.end(), terms_[j].labels.begin(), terms_[j].labels.end());
-      so_far = pair(so_far, terms_[k], keep);
+      so_far = pair(so_far, terms_[k], keep, k + 1 == terms_.size());
     }
     return so_far;
   }
 
   std::string op_, text_;
   Stream on_;
+  // The operands', the result's, and what everything before the last rounding is computed in.
+  DType common_{}, result_{}, inner_{};
   std::vector<Term> terms_;
   Labels output_;
   std::map<int, int64_t> extents_;

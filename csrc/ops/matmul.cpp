@@ -105,8 +105,11 @@ class Product {
     if (a.shape()[a.ndim() - 1] == 0) return fill();
     left_ = prepare(a, types_, true, on_);
     right_ = prepare(b, types_, false, on_);
-    const bool conjugated = sum_.conjugate && in(left_.dtype(), dtypes::complexes);
-    if (conjugated && !is_inner(plan_of(left_, right_, out_, shapes_.product))) left_ = conj(left_, {}, on_);
+    conjugates_ = sum_.conjugate && in(left_.dtype(), dtypes::complexes);
+    if (conjugates_ && !is_inner(plan_of(left_, right_, out_, shapes_.product))) {
+      left_ = conj(left_, {}, on_);  // of which the plan may well be inner
+      conjugates_ = false;
+    }
     call_.reads(left_);
     call_.reads(right_);
     if (adds_) call_.reads(*sum_.c);
@@ -173,7 +176,7 @@ class Product {
     const auto& kernels = call_.kernels().products;
     abi::InnerProduct p{};
     p.of = strided_of(plan, left_, right_, target, types_.operands);
-    p.conjugate = sum_.conjugate;
+    p.conjugate = conjugates_;
     const int64_t batches = batches_of(p.of);
     p.parts = kernels.inner_parts(*call_.queue().limits, batches, p.of.k, &p.share);
     if (p.parts > 1) {
@@ -263,6 +266,7 @@ class Product {
   const Accumulate& sum_;
   const After& after_;
   const bool adds_;
+  bool conjugates_ = false;  // the left operand is still to be conjugated
   const Types types_;
   const ProductShapes shapes_;
   const Stream on_;

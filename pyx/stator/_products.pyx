@@ -96,8 +96,9 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """numpy.einsum: letters and '...' for axes, a repeated letter for a diagonal, '->' before those to keep.
 
-    Products are matmuls, of up to eight operands in the order of the fewest multiplications. Of one operand the result
-    may be a view. Asynchronous.
+    Products are matmuls, of up to eight operands in the order of the fewest multiplications. The result has the
+    operands' common dtype, int32 where int8 is multiplied or summed; float16 and bfloat16 are rounded once, at the end.
+    Of one operand the result may be a view. Asynchronous.
     """
     cdef vector[CppArray] arrays
     cdef Array first = None, x
