@@ -110,7 +110,8 @@ STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to)
     } else if (walk == LaneWalk::real_lanes) {
       for (; done < full; ++done) {
         const T* at = p + done * step;
-        store_point(to + done * size, {load_lanes(at), side.form == abi::FftForm::real ? V{} : load_lanes(at + side.imaginary)});
+        store_point(to + done * size,
+                    {load_lanes(at), side.form == abi::FftForm::real ? V{} : load_lanes(at + side.imaginary)});
       }
     } else if (walk == LaneWalk::rows) {
       for (; done + lanes <= full; done += lanes) {

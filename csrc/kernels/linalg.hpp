@@ -100,11 +100,14 @@ struct Pivots {
   bool to_ours;
 };
 
+enum class Part : int32_t { whole, lower, upper };
+
 // bad[i] = 1 and matrix i zero where dense matrix i, of `size` elements, holds NaN or infinity: what iterates must not
 // see those. Afterwards `poison` makes the results of those matrices NaN and their info -1.
 struct Guard {
   DType dtype;
-  int64_t count, size;
+  Part part;  // that is looked at; a triangle only of matrices in columns of `rows`
+  int64_t count, rows, size;
   void* a;
   int32_t* bad;
 };

@@ -1,5 +1,6 @@
 // Eigenvalues and vectors of small Hermitian matrices by cyclic Jacobi rotations: a group a matrix. Golub and Van Loan,
 // Matrix Computations (2013), section 8.5; the phase of a complex entry is taken into the rotation.
+#include "device/scaled.cuh"
 #include "kernels/linalg_small.cuh"
 
 namespace stator::STATOR_COLUMN {
@@ -109,18 +110,20 @@ STATOR_KERNEL void small_eigh_kernel(abi::SmallEigh p) {
       return size_of(a[i * step + int(at) - i * n]);
     });
     const bool bad = !(large <= limits<R>::max());
-    // Squares neither overflow nor vanish once the largest entry is about 1.
-    const R scale = large > R(0) && !bad ? R(1) / large : R(1), back = large > R(0) && !bad ? large : R(1);
-    const bool rescale = !bad && (!(large < R(1e15)) || (large < R(1e-12) && large > R(1) / limits<R>::max()));
+    // Squares neither overflow nor vanish once the largest entry is in [1, 2).
+    int64_t exponent = 0;
+    const bool rescale = !bad && (!(large < R(1e15)) || (large < R(1e-12) && large > R(0)));
+    const R unit = rescale ? R(split_exponent(double(large), exponent)) : large;
     group.sync();
-    if (rescale) for_each_pair(group, n, n, [=](int i, int j) { a[i * step + j] = scaled_by(a[i * step + j], scale); });
+    if (rescale)
+      for_each_pair(group, n, n, [=](int i, int j) { a[i * step + j] = scale_by(a[i * step + j], -exponent); });
     group.sync();
-    const R least = (rescale ? R(1) : large) * limits<R>::epsilon() / R(16);
+    const R least = unit * limits<R>::epsilon() / R(16);
     const bool done = bad || diagonalize(group, a, v, n, step, least);
     group.sync();
     if (group.rank() == 0) {
       for (int i = 0; i < n; ++i) {
-        const R value = real_of(a[i * step + i]) * (rescale ? back : R(1));
+        const R value = scale_by(real_of(a[i * step + i]), exponent);
         int at = i;
         for (; at > 0 && s.values[at - 1] > value; --at) {
           s.values[at] = s.values[at - 1];

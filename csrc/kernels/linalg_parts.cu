@@ -1,5 +1,6 @@
 // The steps around a library's decompositions: triangles, determinants, permutations, pivots, and what keeps NaN from
 // algorithms that iterate.
+#include "device/scaled.cuh"
 #include "kernels/linalg_small.cuh"
 
 namespace stator::STATOR_COLUMN {
@@ -55,31 +56,43 @@ void triangle(const abi::Queue& q, const abi::Triangle& p) {
   }
 }
 
+// x / |x|, of infinities and subnormal numbers too; 0 of 0.
+STATOR_FN double phase_of(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
+STATOR_FN complex128 phase_of(complex128 x) {
+  if (x.im == 0) return phase_of(x.re);
+  int64_t exponent;
+  const complex128 near_one = split_exponent(x, exponent);
+  return near_one / complex128(abs(near_one));
+}
+
 template <class T, int Size>
 STATOR_KERNEL void determinant_kernel(abi::Determinant p) {
   using R = real_t<T>;
+  using Wide = std::conditional_t<is_complex<T>, complex128, double>;
   const Group<Size> group;
   const int64_t first = group.block() * PartsTuning::matrices;
   const int64_t left = p.count - first;
   group.for_each(left < PartsTuning::matrices ? left : PartsTuning::matrices, [=](int64_t k) {
     const int64_t matrix = first + k;
     bool odd = false;
-    T product = T(1), sign = T(1);
+    Scaled<Wide> product = scaled(Wide(1));  // which only the whole product may overflow
+    Wide sign = Wide(1);
     R log_size = 0;
     for (int64_t i = 0; i < p.n; ++i) {
       const T x = element<T>(p.lu, matrix, i, i);
       odd = odd != (p.pivots[matrix * p.n + i] != i);
       if (p.det != nullptr) {
-        product = product * x;
+        product = multiply(product, scaled(Wide(x)));
       } else {
-        const R size = abs(x);
-        log_size = log_size + log(size);
-        // A phase of 0 for a singular matrix, and no quotient of infinities.
-        sign = size == R(0) ? T(0) : sign * scaled_by(x, R(1) / size);
+        log_size = log_size + log(abs(x));
+        sign = sign * phase_of(Wide(x));
       }
     }
-    if (p.det != nullptr) static_cast<T*>(p.det)[matrix] = odd ? T(0) - product : product;
-    if (p.sign != nullptr) static_cast<T*>(p.sign)[matrix] = odd ? T(0) - sign : sign;
+    if (p.det != nullptr) {
+      const T whole = T(value_of(product));
+      static_cast<T*>(p.det)[matrix] = odd ? T(0) - whole : whole;
+    }
+    if (p.sign != nullptr) static_cast<T*>(p.sign)[matrix] = T(odd ? Wide(0) - sign : sign);
     if (p.log != nullptr) static_cast<R*>(p.log)[matrix] = log_size;
   });
 }
@@ -142,23 +155,28 @@ void pivots(const abi::Queue& q, const abi::Pivots& p) {
 }
 
 template <class R, int Size>
-STATOR_KERNEL void guard_kernel(R* a, int64_t size, int32_t* bad) {
+STATOR_KERNEL void guard_kernel(abi::Guard p, int parts) {
   const Group<Size> group;
-  R* matrix = a + group.block() * size;
+  const int64_t size = p.size * parts, rows = p.rows;
+  const abi::Part part = p.part;
+  R* matrix = static_cast<R*>(p.a) + group.block() * size;
   // 0 times a finite number is 0, times NaN or infinity NaN.
-  const R sum = group.template map_reduce<R>(size, Sum{}, [=](int64_t i) { return matrix[i] * R(0); });
-  if (group.rank() == 0) bad[group.block()] = sum != R(0);
+  const R sum = group.template map_reduce<R>(size, Sum{}, [=](int64_t i) {
+    if (part == abi::Part::whole) return matrix[i] * R(0);
+    const int64_t at = i / parts, column = at / rows, row = at - column * rows;
+    return (part == abi::Part::lower ? row >= column : row <= column) ? matrix[i] * R(0) : R(0);
+  });
+  if (group.rank() == 0) p.bad[group.block()] = sum != R(0);
   if (sum != R(0)) group.for_each(size, [=](int64_t i) { matrix[i] = R(0); });
 }
 
 void guard(const abi::Queue& q, const abi::Guard& p) {
-  const int64_t size = p.size * itemsize(p.dtype) / itemsize(real_part(p.dtype));
+  const int parts = itemsize(p.dtype) / itemsize(real_part(p.dtype));
+  const Config grid{p.count, PartsTuning::block};
   if (real_part(p.dtype) == DType::float32)
-    launch(q, "guard", guard_kernel<float, PartsTuning::block>, {p.count, PartsTuning::block}, static_cast<float*>(p.a),
-           size, p.bad);
+    launch(q, "guard", guard_kernel<float, PartsTuning::block>, grid, p, parts);
   else
-    launch(q, "guard", guard_kernel<double, PartsTuning::block>, {p.count, PartsTuning::block},
-           static_cast<double*>(p.a), size, p.bad);
+    launch(q, "guard", guard_kernel<double, PartsTuning::block>, grid, p, parts);
 }
 
 template <int Size>

@@ -44,7 +44,7 @@ STATOR_KERNEL void spectral_norm_kernel(abi::Spectrum p) {
   if (p.norm == abi::SpectralNorm::smallest) norm = least;
   // 0 / 0 of a zero matrix is no number, its condition is infinite.
   if (p.norm == abi::SpectralNorm::condition) norm = least == R(0) ? limits<R>::infinity() : most / least;
-  if (p.norm == abi::SpectralNorm::inverse_condition) norm = least / most;
+  if (p.norm == abi::SpectralNorm::inverse_condition) norm = most == R(0) ? limits<R>::infinity() : least / most;
   static_cast<R*>(p.norms)[matrix] = norm;
 }
 

@@ -158,7 +158,12 @@ Solution solve_triangular(const Array& given_a, const Array& given_b, const Tria
     if (options.check) verify(call, info, "is singular: it has a zero on the diagonal", "lstsq() takes such a matrix");
     return info;
   };
-  if (s.b.size() == 0) return {as_given(call.empty(s.b.shape(), s.b.dtype()), s.vector), no_info(call, s.batch)};
+  if (s.b.size() == 0) {
+    const Array nothing = as_given(call.empty(s.b.shape(), s.b.dtype()), s.vector);
+    if (s.a.size() == 0) return {nothing, no_info(call, s.batch)};
+    const Array one = zeros(s.a.backend(), {rows(s.a), 1}, s.b.dtype(), call.on());  // A is singular all the same
+    return {nothing, solve_triangular(s.a, one, options, call.on()).info};
+  }
   if (small(rows(s.a))) {
     const Array info = call.empty(s.batch, DType::int32);
     abi::SmallTriangular p{};

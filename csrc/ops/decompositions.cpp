@@ -143,9 +143,9 @@ void fill_identity(const Array& x, const Stream& stream) {
   assign(diagonal(x), Operand(1), stream);
 }
 
-Guarded::Guarded(OpCall& call, const Array& dense)
+Guarded::Guarded(OpCall& call, const Array& dense, abi::Part part)
     : count_(product(batch_of(dense))), bad_(static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count_)))) {
-  abi::Guard p{dense.dtype(), count_, rows(dense) * cols(dense), dense.data_ptr(), bad_};
+  abi::Guard p{dense.dtype(), part, count_, rows(dense), rows(dense) * cols(dense), dense.data_ptr(), bad_};
   call.kernels().linalg.guard(call.queue(), p);
 }
 

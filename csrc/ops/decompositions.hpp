@@ -57,7 +57,8 @@ void fill_identity(const Array& x, const Stream& stream);
 // Around an algorithm that iterates: matrices with NaN or infinity become zero before it, their results NaN after it.
 class Guarded {
  public:
-  Guarded(OpCall& call, const Array& dense);  // the matrices as they lie, one after the other
+  // The matrices as they lie, one after the other; in columns, where only a triangle is read.
+  Guarded(OpCall& call, const Array& dense, abi::Part part = abi::Part::whole);
   void poison(OpCall& call, const Array& info, std::initializer_list<const Array*> results) const;
 
  private:

@@ -225,7 +225,11 @@ Solution solve(const Array& given_a, const Array& given_b, const Options& option
   const Dims batch = broadcast_shapes(call.name(), batch_of(a), batch_of(b));
   a = stepping(with_batch(a, batch), on);
   b = stepping(with_batch(b, batch), on);
-  if (b.size() == 0) return {as_given(call.empty(b.shape(), dtype), rhs.vector), no_info(call, batch)};
+  if (b.size() == 0) {
+    const Array nothing = as_given(call.empty(b.shape(), dtype), rhs.vector);
+    if (a.size() == 0) return {nothing, no_info(call, batch)};
+    return {nothing, solve(a, zeros(a.backend(), {rows(a), 1}, dtype, on), options, on).info};  // singular all the same
+  }
   Array x, info;
   if (small(rows(a))) {
     x = call.empty(b.shape(), dtype);

@@ -165,9 +165,14 @@ Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stre
   OpCall call(Op::matrix_norm, {&given}, stream);
   const Stream on = call.on();
   const Array a = operand(call, given);
-  const auto extreme_of = [&](const Array& x, std::vector<int64_t> axes, bool keep) {
-    return order.smallest ? min(x, over(std::move(axes), keep), on) : max(x, over(std::move(axes), keep), on);
-  };
+  if (a.size() == 0) {
+    Dims shape = batch_of(a);
+    if (order.smallest && product(shape) > 0)
+      throw ValueError(std::string(call.name()), "matrices of shape " + str(a.shape()),
+                       "an empty matrix has no smallest of anything");
+    for (int d = 0; d < 2 && keepdims; ++d) shape.push_back(1);
+    return zeros(a.backend(), shape, real_part(a.dtype()), on);
+  }
   switch (order.norm) {
     case MatrixNorm::frobenius: {
       ReduceOptions o = over({-2, -1}, keepdims);
@@ -179,21 +184,15 @@ Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stre
       const int64_t summed = order.norm == MatrixNorm::rows ? -1 : -2;
       ReduceOptions o = over({summed}, true);
       o.parameter = 1;
-      return extreme_of(vector_norm(a, o, on), {-2, -1}, keepdims);
+      const Array sums = vector_norm(a, o, on);
+      return order.smallest ? min(sums, over({-2, -1}, keepdims), on) : max(sums, over({-2, -1}, keepdims), on);
     }
     default: break;
   }
-  const bool nuclear = order.norm == MatrixNorm::nuclear;
-  Array found;
-  if (a.size() == 0) {  // what reductions over nothing give, or raise
-    const Array s = svdvals(a, {}, on).s;
-    found = nuclear ? sum(s, over({-1}), on) : extreme_of(s, {-1}, false);
-  } else {
-    found = spectral(call, a,
-                     nuclear          ? abi::SpectralNorm::sum
-                     : order.smallest ? abi::SpectralNorm::smallest
-                                      : abi::SpectralNorm::largest);
-  }
+  const Array found = spectral(call, a,
+                               order.norm == MatrixNorm::nuclear ? abi::SpectralNorm::sum
+                               : order.smallest                  ? abi::SpectralNorm::smallest
+                                                                 : abi::SpectralNorm::largest);
   return keepdims ? along(along(found, -1), -1) : found;
 }
 
@@ -207,9 +206,11 @@ Array cond(const Array& given, NormOrder order, const Stream& stream) {
   if (order.norm == MatrixNorm::spectral)
     return spectral(call, a, order.smallest ? abi::SpectralNorm::inverse_condition : abi::SpectralNorm::condition);
   require_square(call, a);
-  const Solution inverse = inv(a, {false}, on);
-  const Array product_of = multiply(matrix_norm(a, order, false, on), matrix_norm(inverse.x, order, false, on), {}, on);
+  Solution inverse = inv(a, {false}, on);
   const Array is_singular = not_equal(inverse.info, Operand(0), {}, on);
+  if (order.norm == MatrixNorm::nuclear)  // singular values of an inverse that is none would raise
+    inverse.x = where(along(along(is_singular, -1), -1), Operand(0), inverse.x, {}, on);
+  const Array product_of = multiply(matrix_norm(a, order, false, on), matrix_norm(inverse.x, order, false, on), {}, on);
   return where(is_singular, Operand(std::numeric_limits<double>::infinity()), product_of, {}, on);
 }
 

@@ -52,8 +52,18 @@ Array accumulate(Op op, const Array& c, const Array& a, const Array& b, double a
   if (a.ndim() != ndim || b.ndim() != ndim)
     throw ShapeError(name, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "both have " + std::to_string(ndim) + " axes; matmul() takes others");
+  const std::string shapes = str(c.shape()) + ", " + str(a.shape()) + " and " + str(b.shape());
+  if (a.shape()[ndim - 1] != b.shape()[ndim - 2])
+    throw ShapeError(name, "operands of shapes " + shapes, "the second has as many columns as the third has rows");
+  if (ndim == 3 && a.shape()[0] != b.shape()[0] && a.shape()[0] != 1 && b.shape()[0] != 1)
+    throw ShapeError(name, "operands of shapes " + shapes, "the batches are as long as each other, or 1");
+  Dims result = ndim == 3 ? broadcast_shapes(name, Dims{a.shape()[0]}, Dims{b.shape()[0]}) : Dims();
+  result.push_back(a.shape()[ndim - 2]);
+  result.push_back(b.shape()[ndim - 1]);
+  if (c.ndim() > ndim || !(broadcast_shapes(name, c.shape(), result) == result))
+    throw ShapeError(name, "operands of shapes " + shapes, "the first broadcasts to " + str(result));
   MatmulOptions options;
-  if (beta != 0) options.dtype = promote(c.dtype(), promote(a.dtype(), b.dtype()));
+  options.dtype = promote(c.dtype(), promote(a.dtype(), b.dtype()));
   if (is_integer_product(a, b))
     throw DTypeError(name, "operands of " + std::string(stator::name(a.dtype())),
                      "alpha and beta are floating: convert the operands with astype");
@@ -66,6 +76,9 @@ Array dot(const Array& a, const Array& b, const Stream& stream) {
   const OpCall call(Op::dot, {&a, &b}, stream);
   const Stream on = call.on();
   if (a.ndim() == 0 || b.ndim() == 0) return multiply(a, b, {}, on);
+  if (a.shape()[a.ndim() - 1] != b.shape()[std::max(0, b.ndim() - 2)])
+    throw ShapeError(std::string(call.name()), "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "the last axis of the first is as long as the last but one of the second");
   if (b.ndim() <= 2) return matmul(a, b, {}, on);
   const int64_t left[] = {a.ndim() - 1}, right[] = {b.ndim() - 2};
   return tensordot(a, b, left, right, on);
@@ -85,6 +98,12 @@ Array vecdot(const Array& a, const Array& b, int64_t axis, const Stream& stream)
   if (x.shape()[x.ndim() - 1] != y.shape()[y.ndim() - 1])
     throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the axis must be as long in both");
+  try {
+    broadcast_shapes(op, x.shape(), y.shape());
+  } catch (const ShapeError&) {  // of axes moved, which the caller did not see
+    throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
+                     "the other axes broadcast: as long as each other, or 1");
+  }
   const Array row = with_axis(x, -2), column = with_axis(y, -1);
   Accumulate sum;
   sum.conjugate = true;

@@ -66,7 +66,7 @@ Eigen hermitian(Op op, const Array& given, bool upper, bool vectors, const Optio
   } else {
     const Array work = copy_by_columns(call, a);
     call.writes(work);
-    const Guarded guarded(call, work);
+    const Guarded guarded(call, work, upper ? abi::Part::upper : abi::Part::lower);
     libs::Decomposition d = decomposition(work, column_major(work));
     d.info = integers(out.info);
     libs::solver(call.context()).eigh(call, d, upper, vectors, out.values.data_ptr());

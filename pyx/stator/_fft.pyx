@@ -17,7 +17,7 @@ from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport float64
 
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import DTypeError, InvalidValueError, ShapeError
 
 CacheInfo = namedtuple("CacheInfo", ("hits", "misses", "evictions", "plans", "bytes", "limit"), module="stator._fft")
 
@@ -32,7 +32,7 @@ cdef Array transformed(cpp.Transform op_code, str op, object x, object lengths, 
     elif not isinstance(norm, str):
         raise DTypeError(f"norm is a {type(norm).__name__}", op=op, remedy="Use 'backward', 'ortho' or 'forward'.")
     mode = norm.encode()
-    options.norm = string_view(<const char*>mode)
+    options.norm = string_view(<const char*>mode, len(mode))
     to_axes(lengths, options.lengths, op)
     to_axes(axes, options.axes, op)
     enter(source.backend, stream)
@@ -42,38 +42,44 @@ cdef Array transformed(cpp.Transform op_code, str op, object x, object lengths, 
     return out
 
 
+cdef Array along_axis(cpp.Transform op_code, str op, object x, object n, object axis, object norm):
+    if n is not None and to_int(n, op) < 0:
+        raise ShapeError(f"n = {n}", op=op, remedy="A line has a positive number of points.")
+    return transformed(op_code, op, x, n, to_int(axis, op), norm)
+
+
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The discrete Fourier transform along one axis.
 
     n: x is truncated or padded with zeros to n points. norm: "backward" (no factor), "ortho" (1 / sqrt(n)) or "forward"
     (1 / n). float16 and bfloat16 are computed in float32, integers in float64.
     """
-    return transformed(cpp.fft_, "fft.fft", x, n, axis, norm)
+    return along_axis(cpp.fft_, "fft.fft", x, n, axis, norm)
 
 
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of fft, with the same arguments; "backward" divides by n."""
-    return transformed(cpp.ifft_, "fft.ifft", x, n, axis, norm)
+    return along_axis(cpp.ifft_, "fft.ifft", x, n, axis, norm)
 
 
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The first n // 2 + 1 points of the transform of real x, which determine the others."""
-    return transformed(cpp.rfft_, "fft.rfft", x, n, axis, norm)
+    return along_axis(cpp.rfft_, "fft.rfft", x, n, axis, norm)
 
 
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of rfft: n reals, by default 2 * (m - 1) of m points."""
-    return transformed(cpp.irfft_, "fft.irfft", x, n, axis, norm)
+    return along_axis(cpp.irfft_, "fft.irfft", x, n, axis, norm)
 
 
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The real transform of the line of which x is the half, n points; by default 2 * (m - 1) of m."""
-    return transformed(cpp.hfft_, "fft.hfft", x, n, axis, norm)
+    return along_axis(cpp.hfft_, "fft.hfft", x, n, axis, norm)
 
 
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of hfft: the first n // 2 + 1 points."""
-    return transformed(cpp.ihfft_, "fft.ihfft", x, n, axis, norm)
+    return along_axis(cpp.ihfft_, "fft.ihfft", x, n, axis, norm)
 
 
 def fft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
@@ -188,8 +194,13 @@ def fftconvolve(a: Array, b: Array, /, mode: str = "full", *, axes: int | Sequen
     cdef Array out = new_array(first.backend)
     cdef optional[vector[int64_t]] along
     cdef CppStream stream
-    cdef bytes how = mode.encode()
-    cdef string_view text = string_view(<const char*>how)
+    cdef bytes how
+    cdef string_view text
+    if not isinstance(mode, str):
+        raise DTypeError(f"mode is a {type(mode).__name__}", op="fft.fftconvolve",
+                         remedy="Use 'full', 'same' or 'valid'.")
+    how = mode.encode()
+    text = string_view(<const char*>how, len(how))
     to_axes(axes, along, "fft.fftconvolve")
     enter(first.backend, stream)
     with nogil:

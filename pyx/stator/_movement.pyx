@@ -177,7 +177,7 @@ def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, m
     cdef Scalar value
     cdef CppStream stream
     cdef bytes how = str(mode).encode()
-    cdef string_view name = string_view(<const char*>how)
+    cdef string_view name = string_view(<const char*>how, len(how))
     if isinstance(pad_width, int):
         before = to_int(pad_width, "pad")
         widths = vector[pair[int64_t, int64_t]](source.c.ndim(), pair[int64_t, int64_t](before, before))

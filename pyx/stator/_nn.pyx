@@ -76,7 +76,7 @@ cdef nn.CrossEntropyOptions loss_options(object weight, object ignore_index, obj
     options.weight = as_out(weight, "nn.cross_entropy")
     options.ignore_index = to_int(ignore_index, "nn.cross_entropy")
     options.label_smoothing = label_smoothing
-    options.reduction = string_view(<const char*>reduction)
+    options.reduction = string_view(<const char*>reduction, len(reduction))
     return options
 
 

@@ -116,7 +116,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     if first is None:
         raise InvalidValueError("no operands", op="einsum", remedy="Pass one array a term.")
     text = subscripts.encode()
-    view = string_view(<const char*>text)
+    view = string_view(<const char*>text, len(text))
     out = new_array(first.backend)
     enter(first.backend, stream)
     with nogil:
@@ -158,7 +158,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation:
     cdef const CppArray* add = as_out(bias, "nn.linear")
     cdef Array out = new_array(a.backend)
     cdef bytes text = b"" if activation is None else str(activation).encode()
-    cdef string_view name = string_view(<const char*>text)
+    cdef string_view name = string_view(<const char*>text, len(text))
     cdef CppStream stream
     enter(a.backend, stream)
     with nogil:
@@ -176,7 +176,7 @@ def quantize_fp8(x: Array, /, *, format: str = "e4m3", axis: int | None = None) 
     cdef Array source = as_array(x, "nn.quantize_fp8")
     cdef Array values = new_array(source.backend), scale = new_array(source.backend)
     cdef bytes name = str(format).encode()
-    cdef string_view text = string_view(<const char*>name)
+    cdef string_view text = string_view(<const char*>name, len(name))
     cdef optional[int64_t] along
     cdef cpp.Quantized out
     cdef CppStream stream
@@ -205,8 +205,8 @@ def scaled_matmul(a: Array, b: Array, scale_a: Array, scale_b: Array, /, *, a_fo
     cdef bytes name_a = str(a_format).encode(), name_b = str(b_format).encode()
     cdef optional[CppDType] code
     cdef CppStream stream
-    options.a_format = string_view(<const char*>name_a)
-    options.b_format = string_view(<const char*>name_b)
+    options.a_format = string_view(<const char*>name_a, len(name_a))
+    options.b_format = string_view(<const char*>name_b, len(name_b))
     options.bias = as_out(bias, "nn.scaled_matmul")
     to_dtype("float32" if dtype is None else dtype, code)
     options.dtype = code.value()

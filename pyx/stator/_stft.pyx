@@ -48,7 +48,7 @@ def stft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: 
     if not isinstance(pad_mode, str):
         raise DTypeError(f"pad_mode is a {type(pad_mode).__name__}", op="fft.stft", remedy="Use 'reflect', ...")
     mode = pad_mode.encode()
-    options.pad_mode = string_view(<const char*>mode)
+    options.pad_mode = string_view(<const char*>mode, len(mode))
     fill_frames(options, "fft.stft", hop_length, win_length, window, center, normalized, onesided)
     enter(source.backend, stream)
     with nogil:

@@ -6,6 +6,7 @@ import scipy.fft
 import scipy.signal
 
 import stator
+from stator.errors import DTypeError, StatorError
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 32, 33, 64, 97, 100, 101, 128, 257, 360, 1000, 1009, 1024]
 REAL = {"float32": ("float32", "complex64"), "float64": ("float64", "complex128")}
@@ -359,3 +360,23 @@ def test_the_cache_of_a_closed_backend_is_gone(fresh_cache):
         stator.fft.fft(backend.asarray(np.ones(30)))
         assert stator.fft.cache_info().plans > 0
     assert stator.fft.cache_info().plans == 0
+
+
+@pytest.mark.parametrize("n", [16, 15])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_real_transforms_along_a_broadcast_axis(be, n, dtype):
+    lines = draw((40,), False).astype(dtype)
+    x = stator.broadcast_to(be.asarray(lines), (n, 40))
+    wide = np.broadcast_to(lines, (n, 40)).astype("longdouble")
+    assert_accurate(stator.fft.rfft(x, axis=0), scipy.fft.rfft(wide, axis=0), dtype, n)
+    assert_accurate(stator.fft.ihfft(x, axis=0), scipy.fft.ihfft(wide, axis=0), dtype, n)
+
+
+@pytest.mark.parametrize("arguments", [{"axis": None}, {"axis": (0, 1)}, {"n": -1}, {"norm": "ortho\0x"}])
+@pytest.mark.parametrize("name", ["fft", "irfft", "ihfft"])
+def test_arguments_that_one_axis_cannot_have(be, name, arguments):
+    with pytest.raises(StatorError) as caught:
+        getattr(stator.fft, name)(be.ones((2, 2)), **arguments)
+    assert caught.value.op == "fft." + name
+    with pytest.raises(DTypeError):
+        stator.fft.fftconvolve(be.ones(2), be.ones(2), mode=None)

@@ -350,3 +350,69 @@ def test_the_cache_of_plans_has_figures_and_a_limit(be):
             stator.linalg.set_matmul_cache_limit(-1)
     finally:
         stator.linalg.set_matmul_cache_limit(info.limit)
+
+
+def test_vecdot_conjugates_broadcast_views_once(be):
+    z, w = np.array([1 + 2j, 3 - 1j]), np.array([[1j, 2], [3, 4j]])
+    got = stator.vecdot(stator.broadcast_to(be.asarray(z), (2, 2)), be.asarray(w))
+    np.testing.assert_allclose(got.to_numpy(), np.vecdot(z, w))
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "dtypes"),
+    [
+        ("i,j->j", ([100, 100], [1]), ("int8", "float64")),
+        ("i,j->j", ([1, 1], [1]), ("bool", "float64")),
+        ("i,j->j", ([200, 200], [1]), ("uint8", "int64")),
+        ("i,j->j", ([1e8, 1], [1]), ("float32", "float64")),
+        ("i,j->j", ([2000] * 100, [0.001]), ("float16", "float16")),
+        ("i,i,i->", ([300], [300], [0.001]), ("float16", "float16", "float16")),
+        ("i,i,i->", ([0.001], [300], [300]), ("float16", "float16", "float16")),
+        ("i,i->", ([3, 4, 5], [2]), ("float64", "float64")),
+    ],
+)
+def test_einsum_computes_in_the_common_dtype_and_rounds_once(be, text, values, dtypes):
+    arrays = [np.array(v, d) for v, d in zip(values, dtypes, strict=True)]
+    got = stator.einsum(text, *map(be.asarray, arrays))
+    assert got.dtype == np.result_type(*arrays)
+    want = np.einsum(text, *[a.astype("float64") for a in arrays])
+    np.testing.assert_allclose(got.to_numpy(), want.astype(got.dtype), rtol=0)
+
+
+@pytest.mark.parametrize(("text", "count"), [("i,i,i->", 3), ("i,j->ij", 2), ("i->", 1), ("i,i->", 2)])
+def test_einsum_of_int8_is_int32_in_any_order(be, text, count):
+    values = [[100], [100], [1]][:count]
+    for turn in range(count):
+        arrays = [np.array(v, "int8") for v in values[turn:] + values[:turn]]
+        got = stator.einsum(text, *map(be.asarray, arrays))
+        assert got.dtype == np.int32
+        assert got.to_numpy().ravel()[0] == np.prod(values)
+
+
+@pytest.mark.parametrize(("text", "shape"), [("......", (2,) * 6), ("ii->i", (1, 3)), ("ii->i", (3, 1))])
+def test_einsum_refuses_two_ellipses_and_uneven_diagonals(be, text, shape):
+    with pytest.raises(ShapeError) as caught:
+        stator.einsum(text, be.ones(shape))
+    assert caught.value.op == "einsum"
+
+
+@pytest.mark.parametrize(
+    ("call", "shapes"),
+    [
+        ("dot", ((3,), (4,))),
+        ("vecdot", ((2, 3), (4, 3))),
+        ("addmm", ((2, 2), (2, 3), (4, 2))),
+        ("addmm", ((7, 7), (0, 3), (3, 4))),
+        ("baddbmm", ((2, 2), (2, 2, 3), (3, 3, 2))),
+    ],
+)
+def test_products_that_do_not_fit_name_the_function_called(be, call, shapes):
+    with pytest.raises(ShapeError) as caught:
+        getattr(stator, call)(*map(be.ones, shapes))
+    assert caught.value.op == call
+    assert str(shapes[-1]) in str(caught.value) or "(0, 4)" in str(caught.value)
+
+
+def test_addmm_has_one_dtype_whatever_beta_is(be):
+    c, a = be.ones((2, 2), dtype="complex128"), be.ones((2, 2))
+    assert [stator.addmm(c, a, a, beta=beta).dtype for beta in (0, 1)] == [np.complex128] * 2

@@ -1,0 +1,102 @@
+"""stator.linalg at the ends: dependent rows, numbers near overflow and underflow, empty matrices."""
+
+import numpy as np
+import pytest
+
+from stator import linalg
+from stator.errors import InvalidValueError, LinAlgError
+
+DTYPES = ["float32", "float64", "complex64", "complex128"]
+INDEFINITE = np.array([[1.0, 2, 3], [2, 1, 4], [3, 4, 1]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("equal", ["rows", "columns"])
+def test_qr_of_dependent_vectors_is_finite_and_right(be, dtype, equal):
+    for seed in range(8):
+        row = np.random.default_rng(seed).normal(size=32)
+        a = (np.tile(row, (32, 1)) * (1 + 2j if dtype.startswith("complex") else 1)).astype(dtype)
+        a = a if equal == "rows" else np.ascontiguousarray(a.T)
+        q, r = (x.to_numpy() for x in linalg.qr(be.asarray(a)))
+        eps = np.finfo(dtype).eps
+        assert np.abs(q @ r - a).max() < 100 * eps * np.abs(a).max()
+        assert np.abs(q.conj().T @ q - np.eye(32)).max() < 200 * eps
+
+
+@pytest.mark.parametrize(("dtype", "tiny"), [("float64", 1e-310), ("float32", 1e-39)])
+def test_qr_of_subnormal_numbers(be, dtype, tiny):
+    q, r = linalg.qr(be.asarray(np.full((2, 1), tiny, dtype)))
+    np.testing.assert_allclose(q.to_numpy(), -np.sqrt(np.full((2, 1), 0.5)), rtol=1e-6)
+    np.testing.assert_allclose(r.to_numpy(), [[-tiny * np.sqrt(2)]], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "pivots", [[1e200, 1e200, 1e-200, 1e-200], [1e-200, 1e-200, 1e200, 1e200], [1e8] * 40 + [1e-8] * 40]
+)
+def test_determinant_overflows_only_as_a_whole(be, pivots):
+    assert abs(float(linalg.det(be.asarray(np.diag(pivots)))) - 1) < 1e-13
+    small = np.array([1e20, 1e20, 1e-20, 1e-20])
+    for dtype in ("float32", "complex64"):
+        assert abs(complex(linalg.det(be.asarray(np.diag(small).astype(dtype))).to_numpy()) - 1) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("pivots", "sign"),
+    [([1e-310, 1, 2], 1), ([np.inf, 1], 1), ([-np.inf, 1e-310], -1), ([0, 1], 0), ([-1e-310, 1], -1)],
+)
+def test_sign_of_determinants_at_the_ends_of_the_range(be, pivots, sign):
+    assert float(linalg.slogdet(be.asarray(np.diag(np.array(pivots, float)))).sign) == sign
+    normal = np.array([np.sign(p) * 1e-300 if 0 < abs(p) < 1e-300 else p for p in pivots], complex)
+    assert complex(linalg.slogdet(be.asarray(np.diag(normal))).sign.to_numpy()) == sign
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-310, 1e-200])
+def test_eigenvalues_of_huge_and_subnormal_matrices(be, size):
+    values, vectors = linalg.eigh(be.asarray(INDEFINITE * size))
+    np.testing.assert_allclose(values.to_numpy() / size, np.linalg.eigvalsh(INDEFINITE), rtol=1e-12)
+    np.testing.assert_allclose(np.abs(vectors.to_numpy()), np.abs(np.linalg.eigh(INDEFINITE)[1]), rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [4, 9, 40])
+@pytest.mark.parametrize("uplo", ["L", "U"])
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_eigh_reads_the_named_triangle_alone(be, n, uplo, dtype):
+    own = (np.tril if uplo == "L" else np.triu)(np.ones((n, n)))
+    a = np.where(own == 1, own, np.nan).astype(dtype)
+    np.testing.assert_allclose(linalg.eigvalsh(be.asarray(a), UPLO=uplo).to_numpy(), [0] * (n - 1) + [n], atol=1e-5 * n)
+    a[0, 0] = np.inf
+    with pytest.raises(LinAlgError, match="NaN or infinity"):
+        linalg.eigvalsh(be.asarray(a), UPLO=uplo)
+
+
+@pytest.mark.parametrize("order", [1, -1, np.inf, -np.inf, "fro", "nuc"])
+def test_condition_of_singular_matrices_is_infinite(be, order):
+    got = linalg.cond(be.asarray(np.stack([np.eye(2), np.ones((2, 2))])), order).to_numpy()
+    assert np.isfinite(got[0])
+    assert np.isinf(got[1])
+
+
+def test_condition_of_the_zero_matrix_is_infinite(be):
+    assert [float(linalg.cond(be.zeros((2, 2)), order)) for order in (2, -2)] == [np.inf, np.inf]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 3), (0, 3, 3)])
+def test_norms_of_empty_matrices(be, shape):
+    for order in (1, 2, np.inf, "fro", "nuc"):
+        got = linalg.matrix_norm(be.zeros(shape, dtype="float32"), ord=order, keepdims=True)
+        assert (got.shape, got.dtype) == ((*shape[:-2], 1, 1), np.float32)
+        assert not got.to_numpy().any()
+    if shape != (0, 3, 3):
+        with pytest.raises(InvalidValueError) as caught:
+            linalg.matrix_norm(be.zeros(shape), ord=-1)
+        assert caught.value.op == "linalg.matrix_norm"
+
+
+@pytest.mark.parametrize("solve", [linalg.solve, linalg.solve_triangular])
+@pytest.mark.parametrize("n", [3, 40])
+def test_singular_matrices_are_found_without_right_hand_sides(be, solve, n):
+    empty = be.zeros((n, 0))
+    with pytest.raises(LinAlgError):
+        solve(be.zeros((n, n)), empty)
+    assert solve(be.asarray(np.eye(n)), empty).shape == (n, 0)
+    assert solve(be.zeros((n, n)), empty, check=False)[1].to_numpy() > 0
