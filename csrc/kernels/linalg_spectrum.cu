@@ -9,6 +9,11 @@ struct SpectrumTuning {
   static constexpr int64_t tile = by_column<1024, 16384>::value;  // elements a block
 };
 
+template <class R>
+STATOR_FN R rtol_of(const abi::Spectrum& p, int64_t matrix) {
+  return p.rtols != nullptr ? static_cast<const R*>(p.rtols)[matrix] : R(p.rtol);
+}
+
 // NaN never counts; the first value is the largest.
 template <class R>
 STATOR_FN bool counts(const R* values, int64_t i, R rtol) {
@@ -37,7 +42,7 @@ STATOR_KERNEL void spectral_norm_kernel(abi::Spectrum p) {
   R norm = 0;
   if (p.norm == abi::SpectralNorm::sum) norm = group.template map_sum<R>(p.k, [=](int64_t i) { return values[i]; });
   if (group.rank() != 0) return;
-  if (p.rank != nullptr) p.rank[matrix] = rank_of(values, p.k, R(p.rtol));
+  if (p.rank != nullptr) p.rank[matrix] = rank_of(values, p.k, rtol_of<R>(p, matrix));
   if (p.norms == nullptr) return;
   const R most = values[0], least = values[p.k - 1];
   if (p.norm == abi::SpectralNorm::largest) norm = most;
@@ -53,7 +58,6 @@ template <class T, int Size>
 STATOR_KERNEL void pseudo_inverse_kernel(abi::Spectrum p, int64_t per_block) {
   using R = real_t<T>;
   const Group<Size> group;
-  const R rtol = R(p.rtol);
   const int64_t scaled_rows = p.count * p.scaled_rows, last = scaled_rows + p.count * p.other_rows;
   const int64_t begin = group.block() * per_block;
   for (int64_t r = begin; r < begin + per_block && r < last; ++r) {
@@ -68,6 +72,7 @@ STATOR_KERNEL void pseudo_inverse_kernel(abi::Spectrum p, int64_t per_block) {
       continue;
     }
     const R* values = static_cast<const R*>(p.values) + matrix * p.k;
+    const R rtol = rtol_of<R>(p, matrix);
     if (p.rank != nullptr && i == 0 && group.rank() == 0) p.rank[matrix] = rank_of(values, p.k, rtol);
     const bool by_column = p.by_column;
     group.for_each(p.scaled_cols, [=](int64_t j) {

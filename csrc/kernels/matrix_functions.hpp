@@ -28,6 +28,7 @@ struct Spectrum {
   int64_t count, k;
   const void* values;
   double rtol;
+  const void* rtols;  // [count], real: instead of rtol; null for none
   int64_t* rank;  // [count]: how many count; may be null
   SpectralNorm norm;
   void* norms;  // [count], real; null for none

@@ -55,6 +55,25 @@ abi::Spectrum spectrum_of(const Array& s, DType dtype) {
   return p;
 }
 
+// The tolerances, dense, which outlive the launch; empty where one number holds for all.
+Array set_tolerance(OpCall& call, const Array& a, const Tolerance& tolerance, abi::Spectrum& p) {
+  p.rtol = tolerance.rtol.value_or(default_rtol(a));
+  if (tolerance.each == nullptr) return {};
+  const Array& given = *tolerance.each;
+  if (!in(given.dtype(), dtypes::floats | dtypes::integers))
+    throw DTypeError(std::string(call.name()), "rtol of " + std::string(name(given.dtype())), "pass real numbers");
+  const Dims batch = batch_of(a);
+  if (!(broadcast_shapes(call.name(), given.shape(), batch) == batch))
+    throw ShapeError(std::string(call.name()),
+                     "rtol of shape " + str(given.shape()) + " for matrices of shape " + str(a.shape()),
+                     "it broadcasts to " + str(batch));
+  const Array dense = call.empty(batch, real_part(a.dtype()));
+  assign(dense, Operand(given), call.on());
+  call.reads(dense);
+  p.rtols = dense.data_ptr();
+  return dense;
+}
+
 // A norm of matrices with elements, by their singular values: one launch after theirs.
 Array spectral(OpCall& call, const Array& a, abi::SpectralNorm norm) {
   const Array s = svdvals(a, {}, call.on()).s;
@@ -70,7 +89,7 @@ Array spectral(OpCall& call, const Array& a, abi::SpectralNorm norm) {
 
 // The factors of the pseudo-inverse, in place of U and V^H in one launch: conj(U) and conj(V^H), one of them divided by
 // the singular values that count, zero for the others. `rank` may be null.
-void invert(OpCall& call, const Array& a, const Svd& parts, std::optional<double> rtol, bool scale_u,
+void invert(OpCall& call, const Array& a, const Svd& parts, const Tolerance& tolerance, bool scale_u,
             const Array* rank) {
   const Array& scaled = scale_u ? parts.u : parts.vh;
   const Array& other = scale_u ? parts.vh : parts.u;
@@ -78,7 +97,7 @@ void invert(OpCall& call, const Array& a, const Svd& parts, std::optional<double
   call.writes(parts.u);
   call.writes(parts.vh);
   abi::Spectrum p = spectrum_of(parts.s, a.dtype());
-  p.rtol = rtol.value_or(default_rtol(a));
+  const Array rtols = set_tolerance(call, a, tolerance, p);
   p.by_column = scale_u;
   p.scaled = matrices(scaled);
   p.scaled_rows = rows(scaled);
@@ -97,8 +116,8 @@ void invert(OpCall& call, const Array& a, const Svd& parts, std::optional<double
 
 }  // namespace
 
-LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<double> rtol, const Stream& stream) {
-  OpCall call(Op::lstsq, {&given_a, &given_b}, stream);
+LeastSquares lstsq(const Array& given_a, const Array& given_b, const Tolerance& tolerance, const Stream& stream) {
+  OpCall call(Op::lstsq, {&given_a, &given_b, tolerance.each}, stream);
   const Stream on = call.on();
   Array a = operand(call, given_a);
   const Rhs rhs = right_hand_side(call, a, given_b);
@@ -121,7 +140,7 @@ LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<dou
   const Svd parts = svd(a, false, {}, on);
   out.singular_values = parts.s;
   out.rank = call.empty(batch_of(a), DType::int64);
-  invert(call, a, parts, rtol, true, &out.rank);
+  invert(call, a, parts, tolerance, true, &out.rank);
   const Array projected = matmul(matrix_transpose(parts.u), b, {}, on);
   const Array x = matmul(matrix_transpose(parts.vh), projected, {}, on);
   out.x = as_given(x, rhs.vector);
@@ -136,18 +155,18 @@ LeastSquares lstsq(const Array& given_a, const Array& given_b, std::optional<dou
   return out;
 }
 
-Array pinv(const Array& given, std::optional<double> rtol, const Stream& stream) {
-  OpCall call(Op::pinv, {&given}, stream);
+Array pinv(const Array& given, const Tolerance& tolerance, const Stream& stream) {
+  OpCall call(Op::pinv, {&given, tolerance.each}, stream);
   const Stream on = call.on();
   const Array a = operand(call, given);
   if (a.size() == 0) return call.empty(matrix_shape(batch_of(a), cols(a), rows(a)), a.dtype());
   const Svd parts = svd(a, false, {}, on);
-  invert(call, a, parts, rtol, false, nullptr);
+  invert(call, a, parts, tolerance, false, nullptr);
   return matmul(matrix_transpose(parts.vh), matrix_transpose(parts.u), {}, on);
 }
 
-Array matrix_rank(const Array& given, std::optional<double> rtol, const Stream& stream) {
-  OpCall call(Op::matrix_rank, {&given}, stream);
+Array matrix_rank(const Array& given, const Tolerance& tolerance, const Stream& stream) {
+  OpCall call(Op::matrix_rank, {&given, tolerance.each}, stream);
   const Stream on = call.on();
   const Array a = operand(call, given);
   if (a.size() == 0) return zeros(a.backend(), batch_of(a), DType::int64, on);
@@ -155,7 +174,7 @@ Array matrix_rank(const Array& given, std::optional<double> rtol, const Stream& 
   call.reads(s);
   call.writes(rank);
   abi::Spectrum p = spectrum_of(s, a.dtype());
-  p.rtol = rtol.value_or(default_rtol(a));
+  const Array rtols = set_tolerance(call, a, tolerance, p);
   p.rank = static_cast<int64_t*>(rank.data_ptr());
   call.kernels().linalg.spectrum(call.queue(), p);
   return rank;

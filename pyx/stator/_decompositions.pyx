@@ -41,13 +41,17 @@ cdef object finish(object result, const CppArray& info, Backend backend, bint ch
     return result, wrap(info, backend)
 
 
-cdef int to_rtol(object value, optional[double]& out, str op) except -1:
+cdef int to_rtol(object value, cpp.Tolerance& out, str op) except -1:
     if value is None:
         return 0
+    if isinstance(value, Array):
+        out.each = &(<Array>value).c
+        return 0
     try:
-        out = optional[double](<double>value)
+        out.rtol = optional[double](<double>value)
     except TypeError:
-        raise DTypeError(f"rtol={value!r} is not a number", op=op, remedy="Pass a float.") from None
+        raise DTypeError(f"rtol={value!r} is not a number", op=op,
+                         remedy="Pass a float, or an Array of them.") from None
     return 0
 
 
@@ -355,14 +359,15 @@ def eigvals(x: Array, /, *, check: bool = True) -> Array:
     return finish(wrap(found.values, a.backend), found.info, a.backend, check)
 
 
-def lstsq(a: Array, b: Array, /, *, rtol: float | None = None) -> LstsqResult:
+def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
     """x of the smallest norm that minimises |a x - b|, by singular values. b: (m,) or (..., m, k). Synchronises.
 
-    rtol: singular values up to rtol times the largest count as 0; None: max(m, n) eps. residuals: |a x - b|^2 for each
+    rtol: singular values up to rtol times the largest count as 0, a number or an Array that broadcasts to the batch;
+    None: max(m, n) eps. residuals: |a x - b|^2 for each
     right-hand side, empty unless m > n and every matrix has rank n. LinAlgError as svd.
     """
     cdef Array matrix = as_array(a, "linalg.lstsq"), rhs = as_array(b, "linalg.lstsq")
-    cdef optional[double] tolerance
+    cdef cpp.Tolerance tolerance
     cdef cpp.LeastSquares found
     cdef CppStream stream
     to_rtol(rtol, tolerance, "linalg.lstsq")
@@ -374,11 +379,11 @@ def lstsq(a: Array, b: Array, /, *, rtol: float | None = None) -> LstsqResult:
                        wrap(found.rank, matrix.backend), wrap(found.singular_values, matrix.backend))
 
 
-def pinv(x: Array, /, *, rtol: float | None = None) -> Array:
-    """The Moore-Penrose inverse, by singular values; rtol as for lstsq. Synchronises. LinAlgError as svd."""
+def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+    """The Moore-Penrose inverse, by singular values; rtol as of lstsq. Synchronises. LinAlgError as svd."""
     cdef Array a = as_array(x, "linalg.pinv")
     cdef Array out = new_array(a.backend)
-    cdef optional[double] tolerance
+    cdef cpp.Tolerance tolerance
     cdef CppStream stream
     to_rtol(rtol, tolerance, "linalg.pinv")
     enter(a.backend, stream)
@@ -388,11 +393,11 @@ def pinv(x: Array, /, *, rtol: float | None = None) -> Array:
     return out
 
 
-def matrix_rank(x: Array, /, *, rtol: float | None = None) -> Array:
-    """How many singular values are larger than rtol times the largest; None: max(m, n) eps. Synchronises, as svd."""
+def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+    """How many singular values are larger than rtol (as of lstsq) times the largest. Synchronises, as svd."""
     cdef Array a = as_array(x, "linalg.matrix_rank")
     cdef Array out = new_array(a.backend)
-    cdef optional[double] tolerance
+    cdef cpp.Tolerance tolerance
     cdef CppStream stream
     to_rtol(rtol, tolerance, "linalg.matrix_rank")
     enter(a.backend, stream)

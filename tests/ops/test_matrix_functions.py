@@ -23,6 +23,19 @@ def close(got, want, dtype="float64", factor=400):
     np.testing.assert_allclose(got, want, rtol=0, atol=factor * np.finfo(dtype).eps * max(size, 1))
 
 
+def test_tolerances_of_each_matrix(be):
+    a = np.stack([np.diag([1.0, 0.3, 0.01])] * 2)
+    each = np.array([0.1, 0.5])
+    assert linalg.matrix_rank(be.asarray(a), rtol=be.asarray(each)).to_numpy().tolist() == [2, 1]
+    close(linalg.pinv(be.asarray(a), rtol=be.asarray(each)), np.linalg.pinv(a, rtol=each))
+    found = linalg.lstsq(be.asarray(a), be.ones((2, 3, 1)), rtol=be.asarray(each, dtype="float32"))
+    assert found.rank.to_numpy().tolist() == [2, 1]
+    with pytest.raises(ShapeError):
+        linalg.pinv(be.asarray(a), rtol=be.ones(3))
+    with pytest.raises(DTypeError):
+        linalg.matrix_rank(be.asarray(a), rtol=be.ones(2, dtype="complex64"))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(6, 4), (4, 6), (40, 33), (3, 5, 5)])
 def test_pinv_and_rank(be, shape, dtype):

@@ -80,11 +80,20 @@ STATOR_API Eigen eigvalsh(const Array& a, bool upper = false, const Options& = {
 STATOR_API Eigen eig(const Array& a, const Options& = {}, const Stream& = {});
 STATOR_API Eigen eigvals(const Array& a, const Options& = {}, const Stream& = {});
 
-// By singular values. rtol: singular values up to rtol times the largest count as 0; none: max(m, n) eps. They wait for
-// the device, as svd checks.
-STATOR_API LeastSquares lstsq(const Array& a, const Array& b, std::optional<double> rtol = {}, const Stream& = {});
-STATOR_API Array pinv(const Array& a, std::optional<double> rtol = {}, const Stream& = {});
-STATOR_API Array matrix_rank(const Array& a, std::optional<double> rtol = {}, const Stream& = {});
+// Singular values up to `rtol` times the largest count as 0; by default max(m, n) eps.
+struct Tolerance {
+  std::optional<double> rtol = {};
+  const Array* each = nullptr;  // one a matrix: real, broadcasts to the batch; instead of rtol
+
+  Tolerance() = default;
+  Tolerance(double value) : rtol(value) {}
+  Tolerance(const Array& values) : each(&values) {}  // which outlives it
+};
+
+// By singular values. They wait for the device, as svd checks.
+STATOR_API LeastSquares lstsq(const Array& a, const Array& b, const Tolerance& = {}, const Stream& = {});
+STATOR_API Array pinv(const Array& a, const Tolerance& = {}, const Stream& = {});
+STATOR_API Array matrix_rank(const Array& a, const Tolerance& = {}, const Stream& = {});
 
 enum class MatrixNorm : uint8_t { frobenius, nuclear, rows, columns, spectral };  // rows: inf, columns: 1
 struct NormOrder {

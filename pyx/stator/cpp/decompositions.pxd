@@ -29,6 +29,9 @@ cdef extern from "stator/decompositions.hpp" namespace "stator::linalg" nogil:
         Array u, s, vh, info
     cdef cppclass Eigen:
         Array values, vectors, info
+    cdef cppclass Tolerance:
+        optional[double] rtol
+        const Array* each
     cdef cppclass LeastSquares:
         Array x, residuals, rank, singular_values
 
@@ -56,9 +59,9 @@ cdef extern from "stator/decompositions.hpp" namespace "stator::linalg" nogil:
     Eigen eigvalsh(const Array&, cbool, const Options&, const Stream&) except +translate_exception
     Eigen eig(const Array&, const Options&, const Stream&) except +translate_exception
     Eigen eigvals(const Array&, const Options&, const Stream&) except +translate_exception
-    LeastSquares lstsq(const Array&, const Array&, optional[double], const Stream&) except +translate_exception
-    Array pinv(const Array&, optional[double], const Stream&) except +translate_exception
-    Array matrix_rank(const Array&, optional[double], const Stream&) except +translate_exception
+    LeastSquares lstsq(const Array&, const Array&, const Tolerance&, const Stream&) except +translate_exception
+    Array pinv(const Array&, const Tolerance&, const Stream&) except +translate_exception
+    Array matrix_rank(const Array&, const Tolerance&, const Stream&) except +translate_exception
 
     ctypedef enum MatrixNorm:
         frobenius "stator::linalg::MatrixNorm::frobenius"
