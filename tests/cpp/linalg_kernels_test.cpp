@@ -227,9 +227,16 @@ void test_pivots_and_guards() {
     Bytes a = numbers(dtype, count * size, 1);
     write(a, size + 299, {std::nan(""), 0});
     std::vector<int32_t> bad(count, 7), info(count, 0);
-    const Bytes zeroed = run("guard", Op::eigh, a, [&](const abi::Queue& q, Bytes& out) {
-      table.linalg.guard(q, {dtype, count, size, out.get(), bad.data()});
-    });
+    const auto guarded = [&](abi::Part part) {
+      return run("guard", Op::eigh, a, [&](const abi::Queue& q, Bytes& out) {
+        table.linalg.guard(q, {dtype, part, count, 20, size, out.get(), bad.data()});
+      });
+    };
+    guarded(abi::Part::upper);
+    check(bad == std::vector<int32_t>{0, 0, 0}, "guard: row 19 of column 14 is below the diagonal");
+    guarded(abi::Part::lower);
+    check(bad == std::vector<int32_t>{0, 1, 0}, "guard: which triangle");
+    const Bytes zeroed = guarded(abi::Part::whole);
     check(bad == std::vector<int32_t>{0, 1, 0}, "guard: which matrix");
     check(real(zeroed, size) == 0 && real(zeroed, 0) == real(a, 0), "guard: what becomes zero");
     const Bytes spoilt = run("poison", Op::eigh, a, [&](const abi::Queue& q, Bytes& out) {
