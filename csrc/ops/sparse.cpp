@@ -4,11 +4,15 @@
 namespace stator::sparse {
 namespace {
 
+void check_values(const std::string& op, const Array& values) {
+  if (!in(values.dtype(), dtypes::inexact))
+    throw DTypeError(op, "values of dtype " + std::string(name(values.dtype())), "convert them to a floating dtype");
+}
+
 void check_parts(OpCall& call, const std::string& op, const Array& values, const Array& indices, const Array& pointers,
                  int64_t rows, int64_t cols, int64_t pointer_count, const char* pointer_name) {
   if (rows < 0 || cols < 0) throw ShapeError(op, "shape " + shape_text(rows, cols), "extents are not negative");
-  if (!in(values.dtype(), dtypes::inexact))
-    throw DTypeError(op, "values of dtype " + std::string(name(values.dtype())), "convert them to a floating dtype");
+  check_values(op, values);
   for (const Array* index : {&indices, &pointers})
     if (index->dtype() != DType::int32 && index->dtype() != DType::int64)
       throw DTypeError(op, "indices of dtype " + std::string(name(index->dtype())), "indices are int32 or int64");
@@ -36,6 +40,17 @@ Array dense(const Array& x, DType dtype, const Stream& stream) {
   return converted.is_contiguous() ? converted : copy(converted, stream);
 }
 
+template <class M>
+M replaced(const std::string& op, const M& a, const Array& values, const Stream& stream) {
+  check_values(op, values);
+  if (values.shape() != a.values.shape())
+    throw ShapeError(op, "values of shape " + str(values.shape()) + " for " + std::to_string(a.nnz()) + " entries",
+                     "give one for each entry");
+  M out = a;
+  out.values = dense(values, values.dtype(), stream);
+  return out;
+}
+
 }  // namespace
 
 Csr csr(const Array& values, const Array& indices, const Array& indptr, int64_t rows, int64_t cols,
@@ -52,6 +67,15 @@ Coo coo(const Array& values, const Array& row, const Array& col, int64_t rows, i
   check_parts(call, "sparse.COO", values, col, row, rows, cols, values.size(), "row");
   const DType index = promote(row.dtype(), col.dtype());
   return {dense(row, index, stream), dense(col, index, stream), dense(values, values.dtype(), stream), rows, cols};
+}
+
+Csr with_values(const Csr& a, const Array& values, const Stream& stream) {
+  OpCall call(Op::csr_to_dense, {&a.values, &values}, stream);
+  return replaced("sparse.CSR.with_data", a, values, stream);
+}
+Coo with_values(const Coo& a, const Array& values, const Stream& stream) {
+  OpCall call(Op::coo_to_csr, {&a.values, &values}, stream);
+  return replaced("sparse.COO.with_data", a, values, stream);
 }
 
 Csr check(const Csr& a, const Stream& stream) {

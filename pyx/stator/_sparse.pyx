@@ -192,10 +192,10 @@ cdef class Compressed(SparseMatrix):
         """The same structure with other values."""
         cdef Array values = as_array(data, "sparse.CSR.with_data")
         cdef cpp.Csr c = self.as_rows()
-        if values.shape != self.data.shape:
-            raise ShapeError(f"{values.shape} values for {self.nnz} entries", op="sparse.CSR.with_data",
-                             remedy="Give one for each entry.")
-        c.values = values.c
+        cdef CppStream stream
+        enter(values.backend, stream)
+        with nogil:
+            c = cpp.with_values(c, values.c, stream)
         return new_compressed(type(self), values.backend, c)
 
     def sort_indices(self) -> Compressed:
@@ -334,10 +334,10 @@ cdef class COO(SparseMatrix):
         """The same structure with other values."""
         cdef Array values = as_array(data, "sparse.COO.with_data")
         cdef cpp.Coo c = self.as_coo()
-        if values.shape != self.data.shape:
-            raise ShapeError(f"{values.shape} values for {self.nnz} entries", op="sparse.COO.with_data",
-                             remedy="Give one for each entry.")
-        c.values = values.c
+        cdef CppStream stream
+        enter(values.backend, stream)
+        with nogil:
+            c = cpp.with_values(c, values.c, stream)
         return new_coo(values.backend, c)
 
     def to_csr(self) -> CSR:

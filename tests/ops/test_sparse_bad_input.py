@@ -114,3 +114,35 @@ def test_what_is_known_to_be_valid(be):
     made = sparse.csr_from_dense(be.asarray(np.eye(4)))
     for b in (made, made.to_csc(), made.to_coo(), made.T, made + made, made @ made, 2 * made):
         assert b.is_valid
+
+
+@pytest.mark.parametrize("form", ["to_csr", "to_csc", "to_coo"])
+def test_values_of_another_kind_of_dtype_are_refused(be, form):
+    a = getattr(sparse.csr_from_dense(be.asarray(np.eye(4))), form)()
+    with pytest.raises(ERRORS.DTypeError, match="int8"):
+        a.astype("int8")
+    with pytest.raises(ERRORS.DTypeError, match="bool"):
+        a.with_data(be.asarray(np.ones(4, bool)))
+
+
+@pytest.mark.parametrize("form", ["to_csr", "to_csc", "to_coo"])
+def test_values_are_one_for_each_entry(be, form):
+    a = getattr(sparse.csr_from_dense(be.asarray(np.eye(4))), form)()
+    for shape in ((3,), (4, 1)):
+        with pytest.raises(ERRORS.ShapeError, match="4 entries"):
+            a.with_data(be.asarray(np.ones(shape)))
+
+
+@pytest.mark.parametrize("form", ["to_csr", "to_csc", "to_coo"])
+def test_values_of_any_layout_replace_others(be, form):
+    a = getattr(sparse.csr_from_dense(be.asarray(np.eye(4))), form)()
+    x = be.asarray(np.arange(8.0))
+    for values in (x[::2], x[6::-2], stator.broadcast_to(x[3:4], (4,))):
+        np.testing.assert_array_equal(a.with_data(values).to_dense().to_numpy(), np.diag(values.to_numpy()))
+
+
+@pytest.mark.parametrize("form", ["to_csr", "to_csc", "to_coo"])
+def test_values_of_another_backend_are_refused(be, form):
+    a = getattr(sparse.csr_from_dense(be.asarray(np.eye(4))), form)()
+    with stator.Backend(be.device) as other, pytest.raises(ERRORS.BackendMismatchError):
+        a.with_data(other.asarray(np.ones(4)))

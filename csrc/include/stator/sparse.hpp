@@ -42,6 +42,10 @@ STATOR_API Csr csr(const Array& values, const Array& indices, const Array& indpt
 STATOR_API Coo coo(const Array& values, const Array& row, const Array& col, int64_t rows, int64_t cols,
                    const Stream& = {});
 
+// The same structure with other values, one for each entry, of any inexact dtype: shared where they are dense.
+STATOR_API Csr with_values(const Csr&, const Array& values, const Stream& = {});
+STATOR_API Coo with_values(const Coo&, const Array& values, const Stream& = {});
+
 // The matrix with what its arrays hold made known in `sorted`, `unique` and `valid`. ValueError for pointers that
 // descend or do not end at nnz, IndexError for indices outside. Synchronises.
 STATOR_API Csr check(const Csr&, const Stream& = {});

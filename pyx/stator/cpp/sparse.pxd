@@ -25,6 +25,8 @@ cdef extern from "stator/sparse.hpp" namespace "stator::sparse" nogil:
 
     Csr csr(const Array&, const Array&, const Array&, int64_t, int64_t, const Stream&) except +translate_exception
     Coo coo(const Array&, const Array&, const Array&, int64_t, int64_t, const Stream&) except +translate_exception
+    Csr with_values(const Csr&, const Array&, const Stream&) except +translate_exception
+    Coo with_values(const Coo&, const Array&, const Stream&) except +translate_exception
     Csr check(const Csr&, const Stream&) except +translate_exception
     Coo check(const Coo&, const Stream&) except +translate_exception
     Csc transpose(const Csr&) except +translate_exception
