@@ -29,7 +29,8 @@ STATOR_KERNEL void sampled_kernel(abi::SparseSampled p, abi::ErrorSlot slot, uin
   const int64_t first = group.block() * SparseSampledTuning::tile;
   const int64_t last = first + SparseSampledTuning::tile < p.a.nnz ? first + SparseSampledTuning::tile : p.a.nnz;
   const int64_t low = row_of_entry(p.a, first, 0, p.a.rows);
-  const int64_t high = row_of_entry(p.a, last - 1, low, p.a.rows) + 1, end = row_begin(p.a, p.a.rows);
+  const int64_t high = row_of_entry(p.a, last - 1, low, p.a.rows) + 1;
+  const int64_t begin = row_begin(p.a, 0), end = row_begin(p.a, p.a.rows);  // what is beyond is of no row
   const T* values = static_cast<const T*>(p.values);
   T* out = static_cast<T*>(p.out);
   int64_t row = low;
@@ -37,7 +38,7 @@ STATOR_KERNEL void sampled_kernel(abi::SparseSampled p, abi::ErrorSlot slot, uin
     const int64_t k = base + group.rank() / lanes;
     A sum = A(0);
     if (k < last) {
-      const int64_t index = k < end ? column_of(p.a, k, slot, op) : -1;
+      const int64_t index = k >= begin && k < end ? column_of(p.a, k, slot, op) : -1;
       if constexpr (fast_host)
         while (row + 1 < high && row_begin(p.a, row + 1) <= k) ++row;
       else

@@ -19,31 +19,38 @@ STATOR_FN A sum_row(RowSpan s, F term) {
   return total;
 }
 
-// Fast host: the rows of a block. Indices are looked at first, in a loop that vectorises; only where one is outside
-// does each product ask.
+// Fast host: a row whose entries each ask. A call: it is rare.
+template <class T>
+STATOR_CALL opmath_t<T> sum_warily(const ProductView<T>& view, int64_t r, int64_t column) {
+  return sum_row<opmath_t<T>>(row_span(view.p.a, r), [&](int64_t k) { return view.term(k, column); });
+}
+
+// Fast host: the rows of a block. Indices are looked at first, in a loop that vectorises; each product asks only where
+// one is outside, or where a row has entries that were not looked at since pointers descend.
 template <class T, class I>
-STATOR_FN void dot_rows(const abi::SparseProduct& p, const I* indices, RowSpan rows, int64_t column, T* out,
-                        const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan rows, int64_t column, T* out) {
   using A = opmath_t<T>;
   using U = std::make_unsigned_t<I>;
+  const abi::SparseProduct& p = view.p;
   const T* values = static_cast<const T*>(p.values);
   const T* x = static_cast<const T*>(p.x) + column;
   const I* indptr = static_cast<const I*>(p.a.indptr);
-  const int64_t step = p.x_row, nnz = p.a.nnz, out_step = p.out_row;
-  const auto within = [nnz](int64_t at) { return at < 0 ? 0 : at > nnz ? nnz : at; };
-  const auto each_row = [&](auto term) {
-    for (int64_t r = rows.begin; r < rows.end; ++r)
-      out[r * out_step] = T(sum_row<A>({within(indptr[r]), within(indptr[r + 1])}, term));
-  };
-  if (!p.x) return each_row([=](int64_t k) { return A(values[k]); });
+  const int64_t step = p.x_row, out_step = p.out_row;
   const U cols = U(p.a.cols);
+  const RowSpan seen{row_begin(p.a, rows.begin), row_begin(p.a, rows.end)};
   U bad = 0;
-  for (int64_t k = within(indptr[rows.begin]); k < within(indptr[rows.end]); ++k) bad |= U(U(indices[k]) >= cols);
-  if (bad == 0) return each_row([=](int64_t k) { return A(values[k]) * A(x[int64_t(indices[k]) * step]); });
-  each_row([&](int64_t k) {
-    const int64_t index = column_of(p.a, k, slot, op);
-    return index < 0 ? A(0) : A(values[k]) * A(x[index * step]);
-  });
+  for (int64_t k = seen.begin; k < seen.end; ++k) bad |= U(U(indices[k]) >= cols);
+  const auto each_row = [&](auto term) {
+    for (int64_t r = rows.begin; r < rows.end; ++r) {
+      const RowSpan s{indptr[r], indptr[r + 1]};
+      const bool known = bad == 0 && s.begin >= seen.begin && s.end <= seen.end;
+      out[r * out_step] = T(known ? sum_row<A>(s, term) : sum_warily(view, r, column));
+    }
+  };
+  if (p.x)
+    each_row([=](int64_t k) { return A(values[k]) * A(x[int64_t(indices[k]) * step]); });
+  else
+    each_row([=](int64_t k) { return A(values[k]); });
 }
 
 template <class T, int Size>
@@ -57,7 +64,7 @@ STATOR_KERNEL void spmv_kernel(abi::SparseProduct p, abi::ErrorSlot slot, uint16
   const int64_t column = c * p.x_col;
   T* out = static_cast<T*>(p.out) + c * p.out_col;
   if constexpr (fast_host) {
-    with_indices(p.a.indices, p.a.wide, [&](auto* indices) { dot_rows<T>(p, indices, rows, column, out, slot, op); });
+    with_indices(p.a.indices, p.a.wide, [&](auto* indices) { dot_rows<T>(view, indices, rows, column, out); });
   } else {
     LongRows& rest = group.template shared<LongRows>();
     if (group.rank() == 0) rest.count = 0;

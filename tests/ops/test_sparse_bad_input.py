@@ -146,3 +146,19 @@ def test_values_of_another_backend_are_refused(be, form):
     a = getattr(sparse.csr_from_dense(be.asarray(np.eye(4))), form)()
     with stator.Backend(be.device) as other, pytest.raises(ERRORS.BackendMismatchError):
         a.with_data(other.asarray(np.ones(4)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 9])
+def test_rows_beyond_their_neighbours_pointers_read_nothing_outside(be, n):
+    far = 10**10
+    a = sparse.CSR(*(be.asarray(np.array(v)) for v in ([1.0, 1.0, 1.0], [0, far, far], [0, 3, 1])), (2, 3))
+    with pytest.raises(IndexError, match=str(far)):
+        (a @ be.asarray(np.ones((3, n)))).to_numpy()
+    be.synchronize()
+
+
+def test_products_at_entries_of_no_row_are_zero(be):
+    entries = be.asarray(np.ones(3)), be.asarray(np.array([0, 1, 2])), be.asarray(np.array([3]))
+    x, y = be.asarray(np.ones((7, 2)))[:0], be.asarray(np.ones((2, 3)))
+    got = sparse.sddmm(sparse.CSR(*entries, (0, 3)), x, y)
+    np.testing.assert_array_equal(got.data.to_numpy(), np.zeros(3))
