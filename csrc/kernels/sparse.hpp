@@ -16,12 +16,14 @@ struct SparseRows {
   bool wide;
 };
 
-// out = a @ x: x is (cols, n), out is (rows, n). No x: the sums of rows, n = 1.
+// out = a @ x: x is (cols, n), out is (rows, n). No x: the sums of rows, n = 1, of which `valid` says that no index has
+// to be looked at.
 struct SparseProduct {
   SparseRows a;
   const void *values, *x;
   void* out;
   DType dtype;  // of all three
+  bool valid;
   int64_t n, x_row, x_col, out_row, out_col;
 };
 
@@ -47,13 +49,14 @@ struct SparseGather {
   int64_t capacity;
 };
 
-// rows[k] = the row of entry k.
+// rows[k] = the row of entry k; `rows` itself where it is of none: before the first pointer or beyond the last.
 struct SparseExpand {
   SparseRows a;
   void* out;
 };
 
-// indptr[r] = how many of the ascending keys are less than r, for r in [0, rows].
+// indptr[r] = how many of the ascending keys are less than r, for r in [0, rows]. The first or last key outside the
+// rows goes to the error slot.
 struct SparsePointers {
   const void* keys;
   int64_t n, rows;

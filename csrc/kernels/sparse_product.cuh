@@ -39,6 +39,7 @@ struct ProductView {
 
   STATOR_FN A value(int64_t k) const { return A(static_cast<const T*>(p.values)[k]); }
   STATOR_FN A term(int64_t k, int64_t column) const {
+    if (!p.x && p.valid) return value(k);
     const int64_t index = column_of(p.a, k, slot, op);
     if (index < 0) return A(0);
     return p.x ? value(k) * A(static_cast<const T*>(p.x)[index * p.x_row + column]) : value(k);

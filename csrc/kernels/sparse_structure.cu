@@ -15,9 +15,10 @@ STATOR_KERNEL void expand_kernel(abi::SparseExpand p) {
   const Group<Size> group;
   const int64_t first = group.block() * SparseStructureTuning::tile;
   const int64_t last = first + SparseStructureTuning::tile < p.a.nnz ? first + SparseStructureTuning::tile : p.a.nnz;
-  const int64_t low = row_of_entry(p.a, first, 0, p.a.rows);
+  const int64_t low = row_of_entry(p.a, first, 0, p.a.rows), begin = row_begin(p.a, 0);
   if constexpr (fast_host) {
     int64_t k = first;
+    for (; k < last && k < begin; ++k) store_index(p.out, p.a.wide, k, p.a.rows);
     for (int64_t r = low; r < p.a.rows && k < last; ++r) {
       const int64_t end = row_begin(p.a, r + 1) < last ? row_begin(p.a, r + 1) : last;
       if (p.a.wide)
@@ -25,12 +26,12 @@ STATOR_KERNEL void expand_kernel(abi::SparseExpand p) {
       else
         for (; k < end; ++k) static_cast<int32_t*>(p.out)[k] = int32_t(r);
     }
-    for (; k < last; ++k) store_index(p.out, p.a.wide, k, p.a.rows);  // beyond the last pointer: of no row
+    for (; k < last; ++k) store_index(p.out, p.a.wide, k, p.a.rows);
   } else {
     const int64_t high = row_of_entry(p.a, last - 1, low, p.a.rows) + 1, end = row_begin(p.a, p.a.rows);
     group.for_each(last - first, [=](int64_t i) {
       const int64_t k = first + i;
-      store_index(p.out, p.a.wide, k, k < end ? row_of_entry(p.a, k, low, high) : p.a.rows);
+      store_index(p.out, p.a.wide, k, k >= begin && k < end ? row_of_entry(p.a, k, low, high) : p.a.rows);
     });
   }
 }
@@ -60,8 +61,16 @@ STATOR_FN int64_t keys_below(const abi::SparsePointers& p, int64_t r, int64_t lo
 }
 
 template <int Size>
-STATOR_KERNEL void pointers_kernel(abi::SparsePointers p) {
+STATOR_KERNEL void pointers_kernel(abi::SparsePointers p, abi::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
+  const auto look = [&](int64_t k) {
+    const int64_t key = load_index(p.keys, p.wide, k);
+    if (uint64_t(key) >= uint64_t(p.rows)) report_index(slot, op, k, key);
+  };
+  if (group.block() == 0 && group.rank() == 0 && p.n > 0) {
+    look(0);
+    look(p.n - 1);
+  }
   const int64_t first = group.block() * SparseStructureTuning::tile;
   const int64_t n = p.rows + 1 - first < SparseStructureTuning::tile ? p.rows + 1 - first : SparseStructureTuning::tile;
   if constexpr (fast_host) {
@@ -77,7 +86,7 @@ STATOR_KERNEL void pointers_kernel(abi::SparsePointers p) {
 
 void pointers(const abi::Queue& q, const abi::SparsePointers& p) {
   launch(q, "sparse_pointers", pointers_kernel<SparseStructureTuning::block>,
-         {ceil_div(p.rows + 1, SparseStructureTuning::tile), SparseStructureTuning::block}, p);
+         {ceil_div(p.rows + 1, SparseStructureTuning::tile), SparseStructureTuning::block}, p, q.slot, q.op);
 }
 
 template <int Size>

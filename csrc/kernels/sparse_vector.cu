@@ -39,7 +39,7 @@ STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan ro
   const U cols = U(p.a.cols);
   const RowSpan seen{row_begin(p.a, rows.begin), row_begin(p.a, rows.end)};
   U bad = 0;
-  for (int64_t k = seen.begin; k < seen.end; ++k) bad |= U(U(indices[k]) >= cols);
+  for (int64_t k = p.x || !p.valid ? seen.begin : seen.end; k < seen.end; ++k) bad |= U(U(indices[k]) >= cols);
   const auto each_row = [&](auto term) {
     for (int64_t r = rows.begin; r < rows.end; ++r) {
       const RowSpan s{indptr[r], indptr[r + 1]};

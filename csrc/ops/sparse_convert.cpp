@@ -44,9 +44,15 @@ Csr to_csr(const Csc& a, const Stream& stream) { return transpose(to_csc(Op::csr
 
 Csr to_csr(const Coo& a, const Stream& stream) {
   OpCall call(Op::coo_to_csr, {&a.values, &a.row, &a.col}, stream);
-  if (a.sorted) return {pointers(call, a.row, a.rows), a.col, a.values, a.rows, a.cols, true, a.unique, a.valid};
-  const Grouped sorted = group_entries(call, {a.row, a.col, a.values}, a.rows, stream);
-  Csr out{sorted.indptr, sorted.other, sorted.values, a.rows, a.cols, false, a.unique, a.valid};
+  Csr out{{}, a.col, a.values, a.rows, a.cols, a.sorted, a.unique, a.valid};
+  if (a.sorted) {
+    out.indptr = pointers(call, a.row, a.rows);
+  } else {
+    const Grouped grouped = group_entries(call, {a.row, a.col, a.values}, a.rows, stream);
+    out.indptr = grouped.indptr;
+    out.indices = grouped.other;
+    out.values = grouped.values;
+  }
   call.finish_indices();
   return out;
 }

@@ -65,8 +65,10 @@ Array row_sums(const Csr& a, const Stream& stream) {
   p.values = a.values.data_ptr();
   p.out = out.data_ptr();
   p.dtype = out.dtype();
+  p.valid = a.valid;
   p.n = p.out_row = p.out_col = p.x_col = 1;
   call.kernels().sparse.product(call.queue(), p);
+  call.finish_indices();
   return out;
 }
 

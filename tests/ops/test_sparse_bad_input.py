@@ -162,3 +162,44 @@ def test_products_at_entries_of_no_row_are_zero(be):
     x, y = be.asarray(np.ones((7, 2)))[:0], be.asarray(np.ones((2, 3)))
     got = sparse.sddmm(sparse.CSR(*entries, (0, 3)), x, y)
     np.testing.assert_array_equal(got.data.to_numpy(), np.zeros(3))
+
+
+def outside(be, bad, indptr=(0, 2)):
+    """One row of three columns with an entry in column 0 and one in column `bad`."""
+    return sparse.CSR(*(be.asarray(np.array(v)) for v in ([1.0, 2.0], [0, bad], indptr)), (1, 3))
+
+
+@pytest.mark.parametrize("bad", [3, 9, -1])
+def test_sums_of_rows_leave_out_an_index_outside_and_raise(be, bad):
+    got = outside(be, bad).sum(axis=1)
+    with pytest.raises(IndexError, match=str(bad)):
+        be.synchronize()
+    np.testing.assert_array_equal(got.to_numpy(), [1])
+
+
+def test_sums_of_rows_raise_at_once_where_indices_are_looked_at_eagerly(be):
+    with stator.Backend(be.device, check_indices="eager") as eager, pytest.raises(IndexError, match="9"):
+        outside(eager, 9).sum(axis=1)
+
+
+@pytest.mark.parametrize("row", [[0, 7], [-3, 1]])
+def test_sorted_coordinates_with_a_row_outside_raise(be, row):
+    parts = (be.asarray(np.array(v)) for v in ([1.0, 2.0], row, [0, 1]))
+    a = sparse.COO(*parts, (2, 2), is_sorted=True)
+    with pytest.raises(IndexError, match=str(row[0] if row[0] < 0 else row[1])):
+        a.to_csr()
+        be.synchronize()
+
+
+@pytest.mark.parametrize("indptr", [(1, 2, 4), (0, 2, 3)])
+def test_entries_of_no_row_have_the_row_beyond_the_last(be, indptr):
+    parts = (be.asarray(np.array(v)) for v in ([1.0, 2.0, 3.0, 4.0], [0, 1, 0, 1], indptr))
+    want = [np.searchsorted(indptr, k, "right") - 1 if indptr[0] <= k < indptr[2] else 2 for k in range(4)]
+    np.testing.assert_array_equal(sparse.CSR(*parts, (2, 2)).to_coo().row.to_numpy(), want)
+
+
+def test_conversions_raise_for_entries_before_the_first_pointer(be):
+    a = outside(be, 1, (1, 2))
+    for convert in (a.to_dense, lambda: be.asarray(np.ones((1, 1))) @ a):
+        with pytest.raises(IndexError):
+            convert().to_numpy()
