@@ -1,6 +1,9 @@
 // Sparse matrices: construction, checks, views.
 #include "ops/sparse_parts.hpp"
 
+#include <stator/elementwise.hpp>
+#include <stator/reductions.hpp>
+
 namespace stator::sparse {
 namespace {
 
@@ -38,6 +41,14 @@ void check_parts(OpCall& call, const std::string& op, const Array& values, const
 Array dense(const Array& x, DType dtype, const Stream& stream) {
   const Array converted = astype(x, dtype, false, stream);
   return converted.is_contiguous() ? converted : copy(converted, stream);
+}
+
+bool ascends(const Array& keys, const Stream& stream) {
+  const Dims pairs{keys.size() - 1};
+  if (keys.size() < 2) return true;
+  const Array before = as_strided(keys, pairs, Dims{1}, keys.offset());
+  const Array after = as_strided(keys, pairs, Dims{1}, keys.offset() + 1);
+  return all(less_equal(before, after, {}, stream), {}, stream).item(stream, Op::coo_to_csr).i != 0;
 }
 
 template <class M>
@@ -96,16 +107,18 @@ Csr check(const Csr& a, const Stream& stream) {
                      "indices are at least 0 and less than the extent");
   Csr out = a;
   out.sorted = seen[2] == 0;
-  out.unique = a.unique || (out.sorted && seen[3] == 0);
   out.valid = true;
+  out.unique = seen[3] == 0;  // of neighbours, all that are equal where rows are sorted
+  if (!out.sorted && out.unique) out.unique = check(sort_indices(out, stream), stream).unique;
   return out;
 }
 
 Coo check(const Coo& a, const Stream& stream) {
   Csr rows = to_csr(Coo{a.row, a.col, a.values, a.rows, a.cols}, stream);
   last_of(rows.indptr, stream, Op::coo_to_csr);  // rows outside are in the error slot
-  rows = check(sort_indices(rows, stream), stream);
+  rows = check(rows, stream);
   Coo out = a;
+  out.sorted = ascends(a.row, stream) && rows.sorted;
   out.unique = rows.unique;
   out.valid = true;
   return out;

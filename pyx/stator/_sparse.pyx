@@ -371,7 +371,10 @@ cdef class COO(SparseMatrix):
         return self if self.is_sorted and self.is_coalesced else self.to_csr().coalesce(nnz=nnz).to_coo()
 
     def check(self) -> COO:
-        """The matrix with is_coalesced found out; OutOfRangeError for indices outside. Synchronises."""
+        """The matrix with is_sorted, is_coalesced and is_valid found out. Synchronises.
+
+        OutOfRangeError for indices outside.
+        """
         cdef cpp.Coo c = self.as_coo()
         cdef CppStream stream
         enter(self.data.backend, stream)

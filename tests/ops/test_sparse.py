@@ -173,6 +173,27 @@ def test_check_finds_out_what_the_arrays_hold(be):
     assert csr([0, 1, 1, 2]).check().is_sorted
 
 
+@pytest.mark.parametrize("promised", [False, True])
+@pytest.mark.parametrize("indices", [[1, 0, 1], [0, 1, 1], [1, 1, 0], [2, 0, 1], [0, 1, 2]])
+def test_check_believes_no_promise(be, indices, promised):
+    parts = [be.asarray(np.array(v)) for v in ([1.0, 2.0, 3.0], indices, [0, 3])]
+    got = sparse.CSR(*parts, (1, 3), is_sorted=promised, is_coalesced=promised).check()
+    assert got.is_sorted == (indices == sorted(indices))
+    assert got.is_coalesced == (len(set(indices)) == 3)
+
+
+@pytest.mark.parametrize("promised", [False, True])
+@pytest.mark.parametrize(
+    ("row", "col"), [([0, 1, 1], [2, 0, 1]), ([1, 0, 1], [0, 2, 1]), ([0, 1, 1], [2, 1, 0]), ([0, 1, 1], [2, 1, 1])]
+)
+def test_check_of_coordinates_believes_no_promise(be, row, col, promised):
+    parts = [be.asarray(np.array(v)) for v in ([1.0, 2.0, 3.0], row, col)]
+    got = sparse.COO(*parts, (2, 3), is_sorted=promised, is_coalesced=promised).check()
+    positions = list(zip(row, col, strict=True))
+    assert got.is_sorted == (positions == sorted(positions))
+    assert got.is_coalesced == (len(set(positions)) == 3)
+
+
 def test_check_of_coordinates(be):
     def coo(row, col):
         return sparse.COO(be.asarray(np.ones(3)), be.asarray(np.array(row)), be.asarray(np.array(col)), (2, 3))
