@@ -127,7 +127,7 @@ GatherGrid gather_grid(const abi::SparseGather& p) {
   const int64_t rows = fast_host ? std::max<int64_t>(1, SparseDenseTuning::host_elements / std::max<int64_t>(p.cols, 1))
                        : wide    ? 1
                                  : 4;
-  return {ceil_div(p.rows, rows), rows, wide || fast_host};
+  return {std::max<int64_t>(1, ceil_div(p.rows, rows)), rows, wide || fast_host};
 }
 
 void gather_count(const abi::Queue& q, const abi::SparseGather& p) {

@@ -102,7 +102,8 @@ void merge_count(const abi::Queue& q, const abi::SparseMerge& p) {
 void merge_fill(const abi::Queue& q, const abi::SparseMerge& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse_merge", merge_fill_kernel<T, SparseMergeTuning::block>,
-           {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p, q.slot, q.op);
+           {std::max<int64_t>(1, ceil_div(p.a.rows, SparseMergeTuning::tile)), SparseMergeTuning::block}, p, q.slot,
+           q.op);
   });
 }
 

@@ -104,7 +104,7 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
   p.values = out.values.data_ptr();
   call.writes(out.indices);
   call.writes(out.values);
-  if (rows > 0) call.kernels().sparse.gather_fill(call.queue(), p);
+  if (rows > 0 || p.capacity > 0) call.kernels().sparse.gather_fill(call.queue(), p);
   if (options.nnz) call.finish_indices();
   return out;
 }

@@ -41,7 +41,7 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
   p.values = out.values.data_ptr();
   call.writes(out.indices);
   call.writes(out.values);
-  if (a.rows > 0) call.kernels().sparse.merge_fill(call.queue(), p);
+  if (a.rows > 0 || p.capacity > 0) call.kernels().sparse.merge_fill(call.queue(), p);
   call.finish_indices();
   return out;
 }

@@ -203,3 +203,16 @@ def test_conversions_raise_for_entries_before_the_first_pointer(be):
     for convert in (a.to_dense, lambda: be.asarray(np.ones((1, 1))) @ a):
         with pytest.raises(IndexError):
             convert().to_numpy()
+
+
+@pytest.mark.parametrize("op", ["csr_from_dense", "add", "coalesce"])
+def test_a_wrong_number_of_entries_of_no_rows_is_raised(be, op):
+    x, none = be.zeros((0, 3)), be.asarray(np.zeros(0, np.int32))
+    a = sparse.CSR(be.zeros(0), none, be.asarray(np.zeros(1, np.int32)), (0, 3))
+    {
+        "csr_from_dense": lambda: sparse.csr_from_dense(x, nnz=5),
+        "add": lambda: sparse.add(a, a, nnz=5),
+        "coalesce": lambda: a.coalesce(nnz=5),
+    }[op]()
+    with pytest.raises(IndexError, match="5"):
+        be.synchronize()
