@@ -419,7 +419,7 @@ cdef object host_values(SparseMatrix a):
     return data.to_numpy()
 
 
-cdef SparseMatrix scaled(SparseMatrix a, object factor, op_table.Op op):
+cdef object scaled(SparseMatrix a, object factor, op_table.Op op):
     cdef Scalar scalar
     if not to_scalar(factor, scalar):
         return NotImplemented

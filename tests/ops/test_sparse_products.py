@@ -310,3 +310,11 @@ def test_shapes_that_do_not_fit(be):
     with pytest.raises(TypeError):
         a * be.asarray(np.ones(4))
     assert (a @ be.asarray(np.ones(4))).to_numpy().tolist() == [4, 4, 4]
+
+
+def test_a_matrix_takes_no_factor_but_a_number(be):
+    a = on(be, np.eye(4))
+    for factor in (a, be.asarray(np.ones(4)), np.ones(4), None):
+        for multiply in (lambda f: a * f, lambda f: f * a, lambda f: a / f):
+            with pytest.raises(TypeError, match=r"unsupported operand|does not support"):
+                multiply(factor)
