@@ -1,4 +1,5 @@
 // A compressed matrix times a dense one.
+#include "device/cascade.cuh"
 #include "kernels/sparse_product.cuh"
 
 namespace stator::STATOR_COLUMN {
@@ -34,14 +35,11 @@ STATOR_FN void store_row(const abi::SparseProduct& p, int64_t r, int64_t c, cons
   }
 }
 
-// Fast host: n columns from c on of one row, at most Most; sums stay in registers where n is Most and small.
-template <int64_t Most, class T, class I>
-STATOR_FN void host_row(const abi::SparseProduct& p, const I* indices, int64_t r, int64_t c, int64_t count,
-                        const abi::ErrorSlot& slot, uint16_t op) {
+// Fast host: acc = the sums of some entries times n columns from c on.
+template <class T, class I>
+STATOR_FN void sum_entries(const abi::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t n,
+                           opmath_t<T>* acc, const abi::ErrorSlot& slot, uint16_t op) {
   using A = opmath_t<T>;
-  const int64_t n = Most <= 16 ? Most : count;
-  const RowSpan s = row_span(p.a, r);
-  A acc[Most];
   for (int64_t j = 0; j < n; ++j) acc[j] = A(0);
   for (int64_t k = s.begin; k < s.end; ++k) {
     const int64_t index = int64_t(indices[k]);
@@ -57,6 +55,33 @@ STATOR_FN void host_row(const abi::SparseProduct& p, const I* indices, int64_t r
     else
       for (int64_t j = 0; j < n; ++j) acc[j] = acc[j] + value * A(x[j * step]);
   }
+}
+
+// Fast host: the same of many entries, in runs. A call: few rows are that long.
+template <int64_t Most, class T, class I>
+STATOR_CALL void sum_runs(const abi::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t count,
+                          opmath_t<T>* acc, const abi::ErrorSlot& slot, uint16_t op) {
+  constexpr int64_t run = SparseProductTuning::wide_run;
+  const int64_t n = Most <= 16 ? Most : count;
+  Cascade<opmath_t<T>> total[Most];
+  for (int64_t k = s.begin; k < s.end; k += run) {
+    sum_entries<T>(p, indices, {k, s.end - k < run ? s.end : k + run}, c, n, acc, slot, op);
+    for (int64_t j = 0; j < n; ++j) total[j].add(acc[j]);
+  }
+  for (int64_t j = 0; j < n; ++j) acc[j] = total[j].value();
+}
+
+// Fast host: n columns from c on of one row, at most Most; sums stay in registers where n is Most and small.
+template <int64_t Most, class T, class I>
+STATOR_FN void host_row(const abi::SparseProduct& p, const I* indices, int64_t r, int64_t c, int64_t count,
+                        const abi::ErrorSlot& slot, uint16_t op) {
+  const int64_t n = Most <= 16 ? Most : count;
+  const RowSpan s = row_span(p.a, r);
+  opmath_t<T> acc[Most];
+  if (s.end - s.begin <= SparseProductTuning::wide_run)
+    sum_entries<T>(p, indices, s, c, n, acc, slot, op);
+  else
+    sum_runs<Most, T>(p, indices, s, c, n, acc, slot, op);
   T* STATOR_RESTRICT out = static_cast<T*>(p.out) + r * p.out_row + c * p.out_col;
   for (int64_t j = 0; j < n; ++j) out[j * p.out_col] = T(acc[j]);
 }
@@ -114,17 +139,24 @@ STATOR_KERNEL void spmm_kernel(abi::SparseProduct p, abi::ErrorSlot slot, uint16
     for (uint32_t i = 0; i < rest.count; ++i) {
       const int64_t r = rest.row[i];
       const RowSpan s = row_span(p.a, r);
-      Items<A, V> acc{};
-      if (inside)
-        for (int64_t k = s.begin + mine; k < s.end; k += at_once) add_term<T, V>(view, k, c, acc);
+      Items<Cascade<A>, V> total{};
+      for (int64_t k = inside ? s.begin + mine : s.end; k < s.end;) {
+        Items<A, V> acc{};
+        for (int taken = 0; taken < Tune::wide_run && k < s.end; ++taken, k += at_once) add_term<T, V>(view, k, c, acc);
+        STATOR_UNROLL()
+        for (int j = 0; j < V; ++j) total[j].add(acc[j]);
+      }
       STATOR_UNROLL()
-      for (int j = 0; j < V; ++j) parts.of[group.rank() * V + j] = acc[j];
+      for (int j = 0; j < V; ++j) parts.of[group.rank() * V + j] = total[j].value();
       group.sync();
       if (mine == 0 && inside) {
         for (int other = 1; other < at_once; ++other) {
           STATOR_UNROLL()
-          for (int j = 0; j < V; ++j) acc[j] = acc[j] + parts.of[(other * lanes + lane) * V + j];
+          for (int j = 0; j < V; ++j) total[j].add(parts.of[(other * lanes + lane) * V + j]);
         }
+        Items<A, V> acc{};
+        STATOR_UNROLL()
+        for (int j = 0; j < V; ++j) acc[j] = total[j].value();
         store_row<T, V>(p, r, c, acc);
       }
       group.sync();

@@ -14,6 +14,7 @@ struct SparseProductTuning {
   static constexpr int long_row = 64;    // entries a thread sums of one row, one column; more: the block shares it
   static constexpr int long_wide = 256;  // the same of a row times many columns
   static constexpr int run = 512;        // entries that the fast host adds up before it adds the sums
+  static constexpr int wide_run = 128;   // the same of a row times many columns, and of a thread's share of a long row
   static constexpr int most_long = 80;   // rows that long in a block
   static constexpr int few = 4;          // columns up to which each is a pass over the matrix
   static constexpr int chunk = 256;      // columns the fast host sums at once

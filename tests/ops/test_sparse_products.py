@@ -318,3 +318,11 @@ def test_a_matrix_takes_no_factor_but_a_number(be):
         for multiply in (lambda f: a * f, lambda f: f * a, lambda f: a / f):
             with pytest.raises(TypeError, match=r"unsupported operand|does not support"):
                 multiply(factor)
+
+
+@pytest.mark.parametrize("n", [1, 4, 9, 40])
+def test_long_rows_err_as_short_ones_do(be, n):
+    x = np.random.default_rng(0).random((1, 200_000), dtype=np.float32)
+    b = np.random.default_rng(1).random((200_000, n), dtype=np.float32)
+    got = on(be, x) @ be.asarray(b)
+    assert_matches(got.to_numpy(), widen(x) @ widen(b), (4, 4))
