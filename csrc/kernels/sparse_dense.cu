@@ -1,4 +1,5 @@
 // Dense matrices to compressed ones and back.
+#include "device/cascade.cuh"
 #include "kernels/sparse_fill.cuh"
 #include "kernels/sparse_rows.cuh"
 
@@ -28,10 +29,10 @@ STATOR_KERNEL void scatter_kernel(abi::SparseScatter p, abi::ErrorSlot slot, uin
       const int64_t index = column_of(p.a, k, slot, op);
       if (index < 0) continue;
       if (k > s.begin && load_index(p.a.indices, p.a.wide, k - 1) == index) continue;
-      A sum = A(values[k]);
+      Cascade<A> sum{A(values[k]), -A(0)};  // of a single -0 it is -0
       for (int64_t next = k + 1; next < s.end && load_index(p.a.indices, p.a.wide, next) == index; ++next)
-        sum = sum + A(values[next]);
-      out[index * p.out_col] = T(sum);
+        sum.add(A(values[next]));
+      out[index * p.out_col] = T(sum.value());
     }
   }
 }

@@ -1,5 +1,6 @@
 // Sums of compressed matrices with sorted rows; of one matrix, its repeated entries. Each thread merges rows of its
 // own.
+#include "device/cascade.cuh"
 #include "kernels/sparse_fill.cuh"
 #include "kernels/sparse_rows.cuh"
 
@@ -70,8 +71,9 @@ STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, ui
   const int64_t n = p.a.rows - first < SparseMergeTuning::tile ? p.a.rows - first : SparseMergeTuning::tile;
   const auto total = [](const void* values, RowSpan s, double scale) {
     const T* v = static_cast<const T*>(values);
-    A sum = s.begin < s.end ? A(v[s.begin]) : A(0);
-    for (int64_t k = s.begin + 1; k < s.end; ++k) sum = sum + A(v[k]);
+    Cascade<A> repeated{s.begin < s.end ? A(v[s.begin]) : A(0), -A(0)};  // of a single -0 it is -0
+    for (int64_t k = s.begin + 1; k < s.end; ++k) repeated.add(A(v[k]));
+    const A sum = repeated.value();
     if constexpr (is_complex<A>)
       return A(real_t<A>(scale) * sum.re, real_t<A>(scale) * sum.im);
     else

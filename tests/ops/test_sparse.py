@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from reference import numpy_dtype
+from reference import assert_matches, numpy_dtype, widen
 from sparse_inputs import DTYPES, INDICES, SHAPES, dense, on, on_device
 
 import stator
@@ -292,3 +292,20 @@ def test_two_backends(be):
 
 def test_repr_says_what_it_is_without_a_wait(be):
     assert repr(on(be, np.eye(3))).startswith("<stator.sparse.CSR of shape (3, 3), 3 entries, dtype=float64")
+
+
+@pytest.mark.parametrize("convert", ["coalesce", "to_dense"])
+def test_many_entries_of_one_position_err_as_few_do(be, convert):
+    x = np.random.default_rng(0).random(200_000, dtype=np.float32)
+    index = be.asarray(np.zeros(x.size, np.int32))
+    a = sparse.COO(be.asarray(x), index, index, (1, 1), is_sorted=True)
+    got = getattr(a, convert)()
+    got = got if convert == "to_dense" else got.data.reshape(1, 1)
+    assert_matches(got.to_numpy(), widen(x).sum(keepdims=True).reshape(1, 1), (1, 1))
+
+
+def test_negative_zero_entries_stay(be):
+    parts = [be.asarray(np.array(v)) for v in ([-0.0, 1.0], [0, 1], [0, 2])]
+    a = sparse.CSR(*parts, (1, 2), is_sorted=True)
+    for got in (a.coalesce().data, a.to_dense()):
+        np.testing.assert_array_equal(np.signbit(got.to_numpy()).ravel(), [True, False])
