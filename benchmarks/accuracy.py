@@ -14,7 +14,7 @@ from rich.table import Table
 
 import stator
 
-from . import factorisations
+from . import factorisations, long_sums
 from .measure import FULL, QUICK, Measured, measure
 from .table import AXIS, TABLE, in_family, kind, scalar_special
 
@@ -152,12 +152,14 @@ def main() -> int:
     with stator.Backend("cpu") as be:
         todo = track(rows(args.op), "accuracy", console=console, transient=True)
         found = [measure(be, name, dtype, QUICK if args.quick else FULL) for name, dtype in todo]
-        residuals = factorisations.section(be) if args.write and not args.op else None
+        whole = args.write and not args.op
+        residuals = factorisations.section(be) if whole else None
+        lengths = ["", *long_sums.section(be), ""] if whole else []
         column = be.kernels
     show(console, found)
     if args.write:
         command = " ".join(["python -m benchmarks.accuracy", *(a for a in sys.argv[1:])])
-        args.write.write_text(markdown(found, command, column, residuals))
+        args.write.write_text(markdown(found, command, column, residuals) + "\n".join(lengths))
         console.print(f"wrote {args.write}")
     return 1 if any(m.outside and not {m.op, (m.op, m.dtype)} & REASONS.keys() for m in found) else 0
 
