@@ -4,12 +4,12 @@
 import numpy as np
 
 from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_FillInfo, PyObject_GetBuffer
-from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
 from stator._buffer cimport fill_buffer, release_buffer
+from stator._convert cimport sized_dims
 from stator._dtype cimport as_dtype
 from stator._interop cimport copied, from_cuda_array_interface
 from stator.cpp cimport array as cpp
@@ -43,7 +43,7 @@ cdef extern from *:
 cdef int strides_of(Py_buffer* view, Dims& strides, int size) except -1:
     # Elements; 0 when the bytes do not divide, so that NumPy has to copy first.
     cdef int i
-    strides = Dims(view.ndim, <int64_t>0)
+    sized_dims(view.ndim, strides, "asarray")
     for i in range(view.ndim):
         if view.strides[i] % size:
             return 0
@@ -69,7 +69,7 @@ cdef Array from_buffer(object source, Backend backend, CppDType code, bint share
                 raise InvalidValueError("strides that are no multiple of the element size cannot be shared: copy=False",
                                         op="asarray", remedy="Let it copy.")
             return from_buffer(np.ascontiguousarray(source), backend, code, False, pinned)
-        shape = Dims(view.ndim, <int64_t>0)
+        sized_dims(view.ndim, shape, "asarray")
         for i in range(view.ndim):
             shape[i] = view.shape[i]
         locked = view.readonly

@@ -8,6 +8,8 @@ from stator.cpp.dtype cimport DType
 from stator.cpp.ref cimport Dims
 
 cdef int64_t to_int(object value, str op) except? -1
+# Zeros; ShapeError for a size that no shape has.
+cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1
 cdef int to_dims(object value, Dims& out, str op) except -1
 cdef tuple from_dims(const Dims& dims)
 cdef int to_scalar(object value, Scalar& out) except -1

@@ -28,6 +28,13 @@ cdef int64_t to_int(object value, str op) except? -1:
                          remedy="Convert it with int().") from None
 
 
+cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1:
+    if not 0 <= size <= 32:
+        raise ShapeError(f"{size} dimensions", op=op, remedy="From 0 to 32 are supported.")
+    out = Dims(<int>size, <int64_t>0)
+    return 0
+
+
 cdef int to_dims(object value, Dims& out, str op) except -1:
     cdef int i = 0
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
@@ -38,9 +45,7 @@ cdef int to_dims(object value, Dims& out, str op) except -1:
         except TypeError:
             raise DTypeError(f"expected an integer or a tuple of integers, got {type(value).__name__} {value!r}",
                              op=op, remedy="Pass a tuple of integers.") from None
-    if len(value) > 32:
-        raise ShapeError(f"{len(value)} dimensions", op=op, remedy="At most 32 are supported.")
-    out = Dims(<int>len(value), <int64_t>0)
+    sized_dims(len(value), out, op)
     for entry in value:
         out[i] = to_int(entry, op)
         i += 1

@@ -7,13 +7,14 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, new_array
 from stator._backend cimport Backend
+from stator._convert cimport sized_dims
 from stator.cpp cimport array as cpp
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport dlpack, interop
 from stator.cpp.dtype cimport DType, dtype_count
 from stator.cpp.ref cimport Dims
 
-from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
+from stator.errors import DTypeError, InvalidValueError, UnsupportedError
 
 
 cdef extern from *:
@@ -159,10 +160,8 @@ cdef Array take_capsule(object capsule, Backend backend):
     if code < 0:
         raise DTypeError(f"DLPack type code {tensor.dtype.code}, {tensor.dtype.bits} bits, {tensor.dtype.lanes} lanes",
                          op="from_dlpack", remedy="Convert it at the producer.")
-    if ndim > 32:
-        raise ShapeError(f"{ndim} dimensions", op="from_dlpack", remedy="At most 32 are supported.")
-    shape = Dims(ndim, <int64_t>0)
-    strides = Dims(ndim, <int64_t>0)
+    sized_dims(ndim, shape, "from_dlpack")
+    sized_dims(ndim, strides, "from_dlpack")
     for i in range(ndim - 1, -1, -1):
         shape[i] = tensor.shape[i]
         strides[i] = step if tensor.strides == NULL else tensor.strides[i]

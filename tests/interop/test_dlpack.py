@@ -1,11 +1,13 @@
 """DLPack both ways: aliasing, flags, versions, devices, streams, lifetimes."""
 
+import ctypes
 import gc
 
 import numpy as np
 import pytest
 
 import stator
+from stator.errors import ShapeError
 
 # All but bfloat16, which NumPy does not exchange.
 DTYPES = [d for row in stator.op_table() if row["name"] == "asarray" for d in row["dtypes"] if d != "bfloat16"]
@@ -78,6 +80,23 @@ def test_a_capsule_is_consumed_once(cpu):
     stator.from_dlpack(holder, device=cpu)
     with pytest.raises((ValueError, TypeError)):
         stator.from_dlpack(holder, device=cpu)
+
+
+def test_a_malformed_capsule_is_a_typed_error(cpu):
+    class Malformed:
+        def __dlpack__(self, **_):
+            capsule = cpu.zeros((3,)).__dlpack__()
+            pointer = ctypes.pythonapi.PyCapsule_GetPointer
+            pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            ctypes.c_int32.from_address(pointer(capsule, b"dltensor") + 16).value = -1  # ndim
+            return capsule
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    with pytest.raises(ShapeError, match="-1 dimensions") as error:
+        stator.from_dlpack(Malformed(), device=cpu)
+    assert error.value.op == "from_dlpack"
 
 
 def test_copy_argument(cpu):

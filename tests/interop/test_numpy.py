@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import stator
+from stator.errors import ShapeError
 
 
 def test_numpy_asarray_is_the_explicit_copy_and_is_counted(be):
@@ -58,6 +59,13 @@ def test_copy_false_refuses_what_needs_a_copy(cpu):
         cpu.asarray([1, 2, 3], copy=False)
     with pytest.raises(ValueError, match="copy"):
         cpu.asarray(np.zeros(3), dtype="float32", copy=False)
+
+
+@pytest.mark.parametrize("copy", [None, False])
+def test_more_than_32_dimensions_are_refused(cpu, copy):
+    with pytest.raises(ShapeError, match="33 dimensions") as error:
+        cpu.asarray(np.zeros((1,) * 33), copy=copy)
+    assert error.value.op == "asarray"
 
 
 def test_read_only_memory_is_not_written(cpu):

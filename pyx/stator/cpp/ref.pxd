@@ -1,11 +1,13 @@
 # stator/ref.hpp
 from libc.stdint cimport int64_t
 
+from stator.cpp.error cimport translate_exception
+
 
 cdef extern from "stator/ref.hpp" namespace "stator" nogil:
     cdef cppclass Dims:
         Dims()
-        Dims(int, int64_t)
+        Dims(int, int64_t) except +translate_exception
         Dims(const Dims&)
         int size()
         int64_t* data()
