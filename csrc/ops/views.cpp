@@ -169,7 +169,8 @@ Array view(const Array& x, DType dtype) {
   const int last = x.ndim() - 1;
   if (shape[last] != 1 && strides[last] != 1) refuse("the last axis is not dense");
   if (shape[last] * from % to != 0) refuse("the last axis does not divide");
-  if (x.offset() * from % to != 0) refuse("the first element is not aligned");
+  const bool aligned = x.size() == 0 || reinterpret_cast<uintptr_t>(x.data_ptr()) % size_t(to) == 0;
+  if (!aligned || x.offset() * from % to != 0) refuse("the first element is not aligned");
   shape[last] = shape[last] * from / to;
   strides[last] = 1;
   for (int d = 0; d < last; ++d) {

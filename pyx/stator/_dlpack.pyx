@@ -2,16 +2,17 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """DLPack capsules, both ways, versioned and legacy."""
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, new_array
-from stator._backend cimport Backend
+from stator._backend cimport Backend, enter
 from stator._convert cimport sized_dims
 from stator.cpp cimport array as cpp
 from stator.cpp cimport backend as cpp_backend
-from stator.cpp cimport dlpack, interop
-from stator.cpp.dtype cimport DType, dtype_count
+from stator.cpp cimport creation, dlpack, interop
+from stator.cpp.backend cimport Stream
+from stator.cpp.dtype cimport DType, dtype_count, itemsize
 from stator.cpp.ref cimport Dims
 
 from stator.errors import DTypeError, InvalidValueError, UnsupportedError
@@ -143,13 +144,14 @@ cdef tuple capsule_device(object capsule):
     return tensor.device.type, tensor.device.index
 
 
-cdef Array take_capsule(object capsule, Backend backend):
+cdef Array take_capsule(object capsule, Backend backend, object copy):
     cdef dlpack.Tensor* tensor = tensor_of(capsule)
     cdef bint versioned = PyCapsule_IsValid(capsule, "dltensor_versioned")
     cdef int i, code = -1, ndim = tensor.ndim
     cdef int64_t step = 1
     cdef Dims shape, strides
-    cdef cbool host, locked = False
+    cdef cbool host, locked = False, aligned
+    cdef Stream stream
     cdef void* owner
     cdef void (*release)(void*) noexcept nogil
     cdef void* data
@@ -168,6 +170,10 @@ cdef Array take_capsule(object capsule, Backend backend):
         step *= tensor.shape[i]
     data = <char*>tensor.data + tensor.byte_offset
     host = backend.type == cpp_backend.cpu
+    aligned = step == 0 or <uintptr_t>data % <uintptr_t>itemsize(<DType>code) == 0
+    if not aligned and (copy is False or not host):
+        raise InvalidValueError(f"memory at an address that is no multiple of {itemsize(<DType>code)}, its items' size",
+                                op="from_dlpack", remedy="Let it copy." if host else "Copy it at the producer.")
     if versioned:
         owner = PyCapsule_GetPointer(capsule, "dltensor_versioned")
         locked = ((<dlpack.ManagedVersioned*>owner).flags & dlpack.READ_ONLY) != 0
@@ -175,7 +181,14 @@ cdef Array take_capsule(object capsule, Backend backend):
     else:
         owner = PyCapsule_GetPointer(capsule, "dltensor")
         release = finish_legacy
-    with nogil:
-        out.c = interop.from_owner(backend.c, data, <DType>code, shape, strides, host, locked, owner, release)
+    if aligned:
+        with nogil:
+            out.c = interop.from_owner(backend.c, data, <DType>code, shape, strides, host, locked, owner, release)
+    else:
+        enter(backend, stream)
+        with nogil:
+            out.c = creation.from_host(backend.c, data, <DType>code, shape, strides, False, stream)
     PyCapsule_SetName(capsule, "used_dltensor_versioned" if versioned else "used_dltensor")
+    if not aligned:
+        release(owner)
     return out

@@ -60,7 +60,8 @@ cdef Backend backend_at(int type, int index, object device):
 
 
 def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = None) -> Array:
-    """An array that shares the memory of a DLPack producer; copied when the device differs or copy=True."""
+    """An array that shares the memory of a DLPack producer; copied when the device differs, the memory is not aligned
+    to its items, or copy=True."""
     cdef Backend place
     cdef Array out
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
@@ -73,7 +74,7 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
         capsule = x.__dlpack__(max_version=(1, 0), **options)
     except TypeError:
         capsule = x.__dlpack__(**options)
-    out = take_capsule(capsule, place)
+    out = take_capsule(capsule, place, copy)
     if device is not None and resolve(device) is not place:
         if copy is False:
             raise InvalidValueError(f"copy=False from {place.device_name} to {device}", op="from_dlpack",

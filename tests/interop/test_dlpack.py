@@ -99,6 +99,17 @@ def test_a_malformed_capsule_is_a_typed_error(cpu):
     assert error.value.op == "from_dlpack"
 
 
+def test_memory_that_is_not_aligned_to_its_items_is_copied(cpu):
+    raw = np.zeros(96, np.uint8)
+    start = -raw.ctypes.data % 16 + 8
+    x = raw[start : start + 64].view("complex128")
+    x[:] = range(4)
+    np.testing.assert_array_equal(stator.from_dlpack(x[::-1], device=cpu)[::-1].to_numpy(), x)
+    with pytest.raises(ValueError, match="no multiple of 16") as error:
+        stator.from_dlpack(x, device=cpu, copy=False)
+    assert "copy" in error.value.remedy
+
+
 def test_copy_argument(cpu):
     on = cpu.asarray(np.arange(3.0))
     assert np.from_dlpack(on, copy=True).__array_interface__["data"][0] != on.data_ptr

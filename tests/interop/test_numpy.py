@@ -61,6 +61,19 @@ def test_copy_false_refuses_what_needs_a_copy(cpu):
         cpu.asarray(np.zeros(3), dtype="float32", copy=False)
 
 
+@pytest.mark.parametrize("dtype", ["int16", "float32", "float64", "complex64", "complex128"])
+def test_memory_that_is_not_aligned_to_its_items_is_copied_not_shared(cpu, dtype):
+    size = np.dtype(dtype).itemsize
+    raw = np.zeros(5 * size + 64, np.uint8)
+    start = -raw.ctypes.data % 64 + size // 2
+    x = raw[start : start + 5 * size].view(dtype)
+    x[:] = range(5)
+    with pytest.raises(ValueError, match=f"no multiple of {size}") as error:
+        cpu.asarray(x, copy=False)
+    assert "copied" in error.value.remedy
+    np.testing.assert_array_equal(cpu.asarray(x)[::-1].to_numpy(), x[::-1])
+
+
 @pytest.mark.parametrize("copy", [None, False])
 def test_more_than_32_dimensions_are_refused(cpu, copy):
     with pytest.raises(ShapeError, match="33 dimensions") as error:

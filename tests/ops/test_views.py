@@ -216,6 +216,14 @@ def test_view_reinterprets_bytes(be):
         on[:, :3].view("float64")
 
 
+def test_a_view_needs_memory_aligned_to_its_dtype(cpu):
+    raw = np.zeros(9)
+    start = raw.ctypes.data // 8 % 2 ^ 1
+    x = cpu.asarray(raw[start : start + 8], copy=False)
+    with pytest.raises(ValueError, match="not aligned"):
+        x.view("complex128")
+
+
 def test_scalars_come_out(be):
     assert float(be.asarray(2.5)) == 2.5
     assert int(be.asarray([[7]])) == 7

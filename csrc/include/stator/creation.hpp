@@ -23,8 +23,8 @@ STATOR_API Array arange(const Backend&, Scalar start, Scalar stop, Scalar step, 
 // is read before the call returns; `pinned` stages through page-locked memory so that the device copy overlaps.
 STATOR_API Array from_host(const Backend&, const void* data, DType dtype, const Dims& shape, const Dims& strides,
                            bool pinned = false, const Stream& = {});
-// No copy: memory of someone else. cpu: any host memory, and its uses become synchronous; cuda: device memory.
-// `deleter` runs once, on a thread that calls ForeignReleases::drain.
+// No copy: memory of someone else, at a multiple of the item's size, else ValueError. cpu: any host memory, and its uses
+// become synchronous; cuda: device memory. `deleter` runs once, on a thread that calls ForeignReleases::drain.
 STATOR_API Array from_foreign(const Backend&, void* data, DType dtype, const Dims& shape, const Dims& strides,
                               bool host_shared, bool read_only, std::function<void()> deleter);
 
