@@ -38,6 +38,11 @@ class Buffer final : public Box {
     const uint32_t bit = uint32_t(1) << stream_index;
     if (!(used_.load(std::memory_order_relaxed) & bit)) used_.fetch_or(bit, std::memory_order_relaxed);
   }
+  // With the stream that the block came from: work of its last owner may be pending there.
+  uint32_t users() const {
+    const uint32_t home = source_ == Source::pool ? uint32_t(1) << home_stream_ : 0;
+    return used_.load(std::memory_order_acquire) | home;
+  }
   int last_stream() const { return last_stream_.load(std::memory_order_relaxed); }
   void set_last_stream(int index) { last_stream_.store(index, std::memory_order_relaxed); }
 

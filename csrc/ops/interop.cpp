@@ -21,7 +21,12 @@ void push(Handle& handle, Ref<T> ref) noexcept {
 void* export_memory(const Array& array) {
   Buffer& buffer = *array.buffer();
   const uint16_t op = uint16_t(Op::data_ptr);
-  if (array.device().type == DeviceType::cpu) buffer.context().stream(buffer.last_stream())->synchronize(op);
+  const OpGuard guard(buffer.context(), op);
+  if (array.device().type == DeviceType::cpu) {
+    // Whoever reads on another stream would see what the consumer writes.
+    for (int i = 0; i < Backend::stream_count; ++i)
+      if (buffer.users() >> i & 1) buffer.context().stream(i)->synchronize(op);
+  }
   char* memory = static_cast<char*>(buffer.export_memory(op));
   return memory + array.offset() * itemsize(array.dtype());
 }

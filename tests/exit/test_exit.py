@@ -40,7 +40,8 @@ def test_process_ends_as_it_should(cell):
             assert text.count("stator:") <= 1
 
 
-def test_a_forked_child_is_told(cpu):
+@pytest.mark.parametrize("use", [lambda x: x + 1, lambda x: x.data], ids=["op", "export"])
+def test_a_forked_child_is_told(cpu, use):
     """Any backend of the parent raises a typed error in the child, and the parent goes on."""
     import stator
 
@@ -49,7 +50,7 @@ def test_a_forked_child_is_told(cpu):
     pid = os.fork()
     if pid == 0:
         try:
-            stator.add(x, 1)
+            use(x)
         except stator.errors.ForkedProcessError as e:
             os.write(write, b"told" if "spawn" in e.remedy else b"no remedy")
         except BaseException as e:  # the parent asserts on it

@@ -99,6 +99,22 @@ def test_data_shares_without_a_copy_on_cpu(cpu):
     np.testing.assert_array_equal(np.asarray(view), np.arange(12.0).reshape(3, 4)[:, ::2] + 1)
 
 
+@pytest.mark.parametrize("export", [lambda x: np.asarray(x.data), np.from_dlpack])
+def test_an_export_waits_for_readers_on_every_stream(cpu, export):
+    one, two = cpu.stream(1), cpu.stream(2)
+    w, x = cpu.zeros((700, 700)), cpu.zeros((1000,))
+    cpu.synchronize()
+    with one:
+        w = stator.matmul(stator.matmul(w, w), w)
+        y = x + 1
+    with two:
+        z = x + 2
+    two.synchronize()
+    m = export(x)
+    assert one.done()
+    del m, w, y, z
+
+
 def test_an_export_outlives_the_backend():
     be = stator.Backend("cpu")
     view = np.asarray(be.full((1000,), 4.0).data)

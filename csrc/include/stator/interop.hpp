@@ -6,8 +6,8 @@
 namespace stator::interop {
 
 // The first element, for a consumer that keeps it past close(): the memory is then detached instead of freed. cpu:
-// waits for pending work, and later uses of the buffer are synchronous. cuda: does not wait, see order(). Pair with
-// unexport.
+// waits for every stream that used the buffer, and its later uses are synchronous. cuda: does not wait, see order().
+// Pair with unexport.
 STATOR_API void* export_memory(const Array&);
 // From any thread, also after close and shutdown. Takes the array over; it is empty afterwards.
 STATOR_API void unexport(Array&) noexcept;
