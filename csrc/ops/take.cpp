@@ -1,6 +1,7 @@
 #include <stator/indexing.hpp>
 
 #include "core/op_call.hpp"
+#include "core/overlap.hpp"
 
 #include <stator/creation.hpp>
 
@@ -58,8 +59,9 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, co
   if (source.buffer().get() != x.buffer().get()) group_axes(source, at, p);
   const bool even = indices.ndim() <= 1 || indices.is_contiguous();
   const Array positions = even ? indices : copy(indices, stream);
-  // The kernel writes dense rows of x's dtype; any other `out` is filled from them.
-  const bool direct = result.is_contiguous() && result.dtype() == x.dtype();
+  // The kernel writes dense rows of x's dtype; any other `out`, or one that is an input, is filled from them.
+  const bool direct = result.is_contiguous() && result.dtype() == x.dtype() && !may_overlap(result, source) &&
+                      !may_overlap(result, positions);
   Array dense = direct ? result : call.empty(shape, x.dtype());
   p.count = indices.size();
   p.index_stride = positions.ndim() == 1 ? positions.strides()[0] : 1;

@@ -40,6 +40,14 @@ def test_transposed_source_and_scalar_index(be):
     np.testing.assert_array_equal(got.to_numpy(), np.take(x.T, 2, axis=0))
 
 
+def test_out_may_be_the_very_same_view_as_an_input(be):
+    x, index = be.asarray(np.arange(9)), be.asarray(np.arange(8, -1, -1))
+    stator.take(x, index, axis=0, out=x)
+    np.testing.assert_array_equal(x.to_numpy(), np.arange(9)[::-1])
+    stator.take(x, index, axis=0, out=index)
+    np.testing.assert_array_equal(index.to_numpy(), np.arange(9))
+
+
 def test_empty_indices(be):
     got = stator.take(be.asarray(np.ones((3, 4))), be.empty((0,), dtype="int64"), axis=1)
     assert got.shape == (3, 0)
