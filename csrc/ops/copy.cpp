@@ -29,23 +29,6 @@ Array converted(Op op, const Array& x, DType dtype, const Stream& stream) {
   return result;
 }
 
-struct Bytes {
-  int64_t begin, end;
-};
-Bytes bytes_of(const Array& x) {
-  int64_t low = x.offset(), high = x.offset() + 1;
-  for (int d = 0; d < x.ndim(); ++d) {
-    const int64_t reach = (x.shape()[d] - 1) * x.strides()[d];
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low * itemsize(x.dtype()), high * itemsize(x.dtype())};
-}
-bool overlap(const Array& a, const Array& b) {
-  if (a.buffer().get() != b.buffer().get() || a.size() == 0 || b.size() == 0) return false;
-  const Bytes x = bytes_of(a), y = bytes_of(b);
-  return x.begin < y.end && y.begin < x.end;
-}
-
 [[noreturn]] void refuse_kind(const std::string& op, DType from, DType to) {
   throw DTypeError(op, std::string(name(from)) + " into an array of " + std::string(name(to)),
                    "convert it with astype first");
@@ -98,7 +81,7 @@ void assign_as(Op which, const Array& target, const Operand& value, const Stream
     throw ShapeError(op, "shape " + str(from.shape()) + " does not broadcast to " + str(target.shape()),
                      "the target keeps its shape");
   if (target.size() == 0 || same_view(from, target)) return;
-  launch_copy(call, target, overlap(target, from) ? copy(from, stream) : from);
+  launch_copy(call, target, may_overlap(target, from) ? copy(from, stream) : from);
 }
 
 void setitem(const Array& x, std::span<const Index> index, const Operand& value, const Stream& stream) {

@@ -115,6 +115,13 @@ def test_an_export_waits_for_readers_on_every_stream(cpu, export):
     del m, w, y, z
 
 
+def test_two_arrays_of_the_same_memory_overlap(cpu):
+    x = np.arange(1000.0)
+    a, b = cpu.asarray(x, copy=False), cpu.asarray(x, copy=False)
+    a[1:] = b[:-1]
+    np.testing.assert_array_equal(x[1:], np.arange(999.0))
+
+
 def test_an_export_outlives_the_backend():
     be = stator.Backend("cpu")
     view = np.asarray(be.full((1000,), 4.0).data)
