@@ -77,13 +77,8 @@ DeviceInfo Backend::info() const {
 }
 
 Stream Backend::stream(int index) const {
-  const OpGuard guard(require(context_), no_op);
+  const OpGuard guard(require(context_), call::stream);
   return Stream(context_->stream(index));
-}
-
-Event Backend::event() const {
-  const OpGuard guard(require(context_), no_op);
-  return Event(Ref<EventBox>(new EventBox(*context_)));
 }
 
 void Backend::synchronize() const {
@@ -117,13 +112,13 @@ Statistics Backend::statistics() const {
 void Backend::forbid_host_copies(bool forbid) const { require(context_).forbid_host_copies(forbid); }
 
 void Backend::empty_cache() const {
-  const OpGuard guard(require(context_), no_op);
+  const OpGuard guard(require(context_), call::empty_cache);
   context_->pool().empty_cache();
 }
 
 bool Backend::poll_division_by_zero() const {
-  const OpGuard guard(require(context_), no_op);
-  return context_->poll_division_by_zero(no_op);
+  const OpGuard guard(require(context_), synchronize_op);
+  return context_->poll_division_by_zero(synchronize_op);
 }
 
 }  // namespace stator

@@ -88,8 +88,8 @@ Ref<StreamBox> Context::stream(int index) {
   }
   StreamBox& stream = *streams_[index];
   if (stream.closed()) [[unlikely]] {
-    require_open(no_op);
-    stream.open(no_op);
+    require_open(call::stream);
+    stream.open(call::stream);
   }
   return Ref<StreamBox>(&stream);
 }
@@ -98,7 +98,7 @@ runtime::StreamHandle Context::native_stream(int index) const noexcept { return 
 
 void Context::synchronize(uint16_t op) {
   for (const auto& stream : streams_) {
-    if (!stream->closed()) runtime_->stream_synchronize(stream->handle(op));
+    if (!stream->closed()) runtime_->stream_synchronize(stream->handle(op), op);
   }
   pool_->poll_foreign();
   for (const auto& stream : streams_) {

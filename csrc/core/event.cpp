@@ -12,8 +12,9 @@ StreamBox& require(const Ref<StreamBox>& box, const char* call) {
 
 }  // namespace
 
-EventBox::EventBox(Context& context) : Box(BoxKind::event, &context, context.tracker(), no_op), context_(context) {
-  set_native(context.runtime().event_create());
+EventBox::EventBox(Context& context)
+    : Box(BoxKind::event, &context, context.tracker(), call::record), context_(context) {
+  set_native(context.runtime().event_create(call::record));
 }
 
 EventBox::~EventBox() { dispose(); }
@@ -24,14 +25,14 @@ void EventBox::release_native(void* handle) noexcept {
 
 bool Event::done() const {
   if (!box_) return true;
-  const OpGuard guard(box_->context(), no_op);
-  return box_->context().runtime().event_query(box_->handle(no_op));
+  const OpGuard guard(box_->context(), call::event_done);
+  return box_->context().runtime().event_query(box_->handle(call::event_done), true, call::event_done);
 }
 
 void Event::synchronize() const {
   if (!box_) return;
-  const OpGuard guard(box_->context(), uint16_t(Op::synchronize));
-  box_->context().runtime().event_synchronize(box_->handle(uint16_t(Op::synchronize)));
+  const OpGuard guard(box_->context(), call::event_synchronize);
+  box_->context().runtime().event_synchronize(box_->handle(call::event_synchronize), call::event_synchronize);
 }
 
 float Event::milliseconds_since(const Event& earlier) const {
@@ -41,15 +42,20 @@ float Event::milliseconds_since(const Event& earlier) const {
     throw BackendMismatchError("Event.milliseconds_since", "the events belong to two backends",
                                "Record both on one backend");
   }
-  const OpGuard guard(box_->context(), no_op);
-  return box_->context().runtime().event_elapsed(earlier.box_->handle(no_op), box_->handle(no_op));
+  constexpr uint16_t op = call::milliseconds_since;
+  const OpGuard guard(box_->context(), op);
+  runtime::Runtime& runtime = box_->context().runtime();
+  const runtime::EventHandle from = earlier.box_->handle(op), to = box_->handle(op);
+  if (!runtime.event_query(from, false, op) || !runtime.event_query(to, false, op))
+    throw ValueError(op_text(op), "an event that has not happened yet", "Synchronise both first");
+  return runtime.event_elapsed(from, to, op);
 }
 
 Event Stream::record() const {
   StreamBox& stream = require(box_, "Stream.record");
-  const OpGuard guard(stream.context(), no_op);
+  const OpGuard guard(stream.context(), call::record);
   Ref<EventBox> event(new EventBox(stream.context()));
-  stream.context().runtime().event_record(event->handle(no_op), stream.handle(no_op));
+  stream.context().runtime().event_record(event->handle(call::record), stream.handle(call::record), call::record);
   return Event(std::move(event));
 }
 
@@ -59,8 +65,8 @@ void Stream::wait(const Event& event) const {
   if (&stream.context() != &event.box()->context()) {
     throw BackendMismatchError("Stream.wait", "the event belongs to another backend", "Synchronise the event instead");
   }
-  const OpGuard guard(stream.context(), no_op);
-  stream.context().runtime().stream_wait(stream.handle(no_op), event.box()->handle(no_op));
+  const OpGuard guard(stream.context(), call::wait);
+  stream.context().runtime().stream_wait(stream.handle(call::wait), event.box()->handle(call::wait), call::wait);
 }
 
 void Stream::synchronize() const {
@@ -71,16 +77,16 @@ void Stream::synchronize() const {
 
 bool Stream::done() const {
   StreamBox& stream = require(box_, "Stream.done");
-  const OpGuard guard(stream.context(), no_op);
-  return stream.context().runtime().stream_query(stream.handle(no_op));
+  const OpGuard guard(stream.context(), call::stream_done);
+  return stream.context().runtime().stream_query(stream.handle(call::stream_done), call::stream_done);
 }
 
 int Stream::index() const { return box_ ? box_->index() : 0; }
 
 void* Stream::native() const {
   StreamBox& stream = require(box_, "Stream.native");
-  const OpGuard guard(stream.context(), no_op);
-  return stream.handle(no_op);
+  const OpGuard guard(stream.context(), call::stream_native);
+  return stream.handle(call::stream_native);
 }
 
 }  // namespace stator

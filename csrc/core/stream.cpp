@@ -131,7 +131,7 @@ void StreamBox::log_pending() noexcept {
 }
 
 void StreamBox::synchronize(uint16_t op) {
-  context_.runtime().stream_synchronize(handle(op));
+  context_.runtime().stream_synchronize(handle(op), op);
   raise_pending(op);
 }
 

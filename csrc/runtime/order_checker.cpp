@@ -1,7 +1,8 @@
 #include "runtime/order_checker.hpp"
 
+#include "runtime/op_name.hpp"
+
 #include <stator/error.hpp>
-#include <stator/op_table.hpp>
 
 #include <algorithm>
 
@@ -27,7 +28,8 @@ std::string hex(const void* pointer) {
 }  // namespace
 
 std::string label(uint16_t op, const char* what) {
-  return op < op_count ? std::string(op_info(Op(op)).call) : std::string(what);
+  const std::string_view name = op_name(op);
+  return std::string(name.empty() ? what : name);
 }
 
 size_t OrderChecker::stream_index(StreamHandle stream) {

@@ -174,16 +174,16 @@ Status Runtime::stream_synchronize_noexcept(StreamHandle stream) {
   return code;
 }
 
-void Runtime::stream_synchronize(StreamHandle stream) {
-  check(Call::stream_synchronize, stream_synchronize_noexcept(stream));
+void Runtime::stream_synchronize(StreamHandle stream, uint16_t op) {
+  check(Call::stream_synchronize, stream_synchronize_noexcept(stream), op);
 }
 
-bool Runtime::stream_query(StreamHandle stream) {
-  check(Call::stream_query, enter(Call::stream_query));
+bool Runtime::stream_query(StreamHandle stream, uint16_t op) {
+  check(Call::stream_query, enter(Call::stream_query), op);
   const OrderChecker::Clock done = checker_ ? checker_->snapshot_stream(stream) : OrderChecker::Clock{};
   const Status code = table_.stream_query(context_, stream);
   if (code == status::not_ready) return false;
-  check(Call::stream_query, code);
+  check(Call::stream_query, code, op);
   if (checker_) checker_->learn(done);
   return true;
 }
@@ -202,14 +202,14 @@ Status Runtime::stream_wait_noexcept(StreamHandle stream, EventHandle event) {
   return code;
 }
 
-void Runtime::stream_wait(StreamHandle stream, EventHandle event) {
-  check(Call::stream_wait, stream_wait_noexcept(stream, event));
+void Runtime::stream_wait(StreamHandle stream, EventHandle event, uint16_t op) {
+  check(Call::stream_wait, stream_wait_noexcept(stream, event), op);
 }
 
-EventHandle Runtime::event_create() {
+EventHandle Runtime::event_create(uint16_t op) {
   EventHandle event = nullptr;
-  check(Call::event_create, enter(Call::event_create));
-  check(Call::event_create, table_.event_create(context_, &event));
+  check(Call::event_create, enter(Call::event_create), op);
+  check(Call::event_create, table_.event_create(context_, &event), op);
   return event;
 }
 
@@ -228,31 +228,31 @@ Status Runtime::event_record_noexcept(EventHandle event, StreamHandle stream) {
   return code;
 }
 
-void Runtime::event_record(EventHandle event, StreamHandle stream) {
-  check(Call::event_record, event_record_noexcept(event, stream));
+void Runtime::event_record(EventHandle event, StreamHandle stream, uint16_t op) {
+  check(Call::event_record, event_record_noexcept(event, stream), op);
 }
 
-bool Runtime::event_query(EventHandle event, bool orders) {
-  check(Call::event_query, enter(Call::event_query));
+bool Runtime::event_query(EventHandle event, bool orders, uint16_t op) {
+  check(Call::event_query, enter(Call::event_query), op);
   const OrderChecker::Clock done = checker_ && orders ? checker_->snapshot_event(event) : OrderChecker::Clock{};
   const Status code = table_.event_query(context_, event);
   if (code == status::not_ready) return false;
-  check(Call::event_query, code);
+  check(Call::event_query, code, op);
   if (checker_ && orders) checker_->learn(done);
   return true;
 }
 
-void Runtime::event_synchronize(EventHandle event) {
-  check(Call::event_synchronize, enter(Call::event_synchronize));
+void Runtime::event_synchronize(EventHandle event, uint16_t op) {
+  check(Call::event_synchronize, enter(Call::event_synchronize), op);
   const OrderChecker::Clock done = checker_ ? checker_->snapshot_event(event) : OrderChecker::Clock{};
-  check(Call::event_synchronize, table_.event_synchronize(context_, event));
+  check(Call::event_synchronize, table_.event_synchronize(context_, event), op);
   if (checker_) checker_->learn(done);
 }
 
-float Runtime::event_elapsed(EventHandle from, EventHandle to) {
+float Runtime::event_elapsed(EventHandle from, EventHandle to, uint16_t op) {
   float milliseconds = 0;
-  check(Call::event_elapsed, enter(Call::event_elapsed));
-  check(Call::event_elapsed, table_.event_elapsed(context_, from, to, &milliseconds));
+  check(Call::event_elapsed, enter(Call::event_elapsed), op);
+  check(Call::event_elapsed, table_.event_elapsed(context_, from, to, &milliseconds), op);
   return milliseconds;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/abi.hpp"
+#include "runtime/op_name.hpp"
 
 #include <array>
 #include <atomic>
@@ -185,20 +186,20 @@ class Runtime {
   void fill(void* pointer, int byte, size_t bytes, StreamHandle, const Record&);
   StreamHandle stream_create();
   Status stream_destroy_noexcept(StreamHandle);
-  void stream_synchronize(StreamHandle);
+  void stream_synchronize(StreamHandle, uint16_t op = no_op);
   Status stream_synchronize_noexcept(StreamHandle);
-  bool stream_query(StreamHandle);
-  void stream_wait(StreamHandle, EventHandle);
+  bool stream_query(StreamHandle, uint16_t op = no_op);
+  void stream_wait(StreamHandle, EventHandle, uint16_t op = no_op);
   Status stream_wait_noexcept(StreamHandle, EventHandle);
-  EventHandle event_create();
+  EventHandle event_create(uint16_t op = no_op);
   Status event_destroy_noexcept(EventHandle);
-  void event_record(EventHandle, StreamHandle);
+  void event_record(EventHandle, StreamHandle, uint16_t op = no_op);
   Status event_record_noexcept(EventHandle, StreamHandle);
   // `orders`: a true answer orders the host after the event. The pool's own polls do not count: what they happen to see
   // must not hide a wait that the user forgot.
-  bool event_query(EventHandle, bool orders = true);
-  void event_synchronize(EventHandle);
-  float event_elapsed(EventHandle from, EventHandle to);
+  bool event_query(EventHandle, bool orders = true, uint16_t op = no_op);
+  void event_synchronize(EventHandle, uint16_t op = no_op);
+  float event_elapsed(EventHandle from, EventHandle to, uint16_t op = no_op);
   void launch(const abi::Launch&, StreamHandle, const Record&);
   // A vendor-library call. cuda: `call` runs now, on this thread, and enqueues onto the stream. host: it runs in stream
   // order. `call` returns 0 or the library's status; `describe` turns that into a name. Host statuses become sticky
@@ -221,7 +222,7 @@ class Runtime {
 
  private:
   Status enter(Call call);  // injection and counters; success means: perform it
-  void check(Call call, Status status, uint16_t op = 0xffff);
+  void check(Call call, Status status, uint16_t op = no_op);
   bool drop_this_wait();
   void order(StreamHandle, const char* what, const Record&);  // checked before it is enqueued
   void finished(StreamHandle, const Record&);                 // synchronous host work is known to be done

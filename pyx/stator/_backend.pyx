@@ -3,6 +3,7 @@
 """Backends, streams and events."""
 import warnings
 from contextvars import ContextVar
+from operator import index
 from threading import Lock
 
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
@@ -12,7 +13,7 @@ from libcpp.vector cimport vector
 
 from stator.cpp cimport interop
 
-from stator.errors import BackendMismatchError, InvalidValueError
+from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
 
 # Innermost last; looked at only once some stream was entered.
 cdef object streams_var = ContextVar("stator.streams", default=())
@@ -71,9 +72,15 @@ cdef class Backend:
         cdef const char* text = name
         if check_indices not in ("lazy", "eager"):
             raise InvalidValueError(f"check_indices={check_indices!r}", op="Backend", remedy="Use 'lazy' or 'eager'.")
-        if memory_limit is not None and not 0 < memory_limit < 2**63:
-            raise InvalidValueError(f"memory_limit={memory_limit!r}", op="Backend",
-                                    remedy="Give a positive number of bytes.")
+        if memory_limit is not None:
+            try:
+                memory_limit = index(memory_limit)
+            except TypeError:
+                raise DTypeError(f"memory_limit={memory_limit!r}", op="Backend",
+                                 remedy="Give a whole number of bytes.") from None
+            if not 0 < memory_limit < 2**63:
+                raise InvalidValueError(f"memory_limit={memory_limit}", op="Backend",
+                                        remedy="Give a positive number of bytes.")
         options.allow_tf32 = bool(allow_tf32)
         options.deterministic = bool(deterministic)
         options.eager_indices = check_indices == "eager"
@@ -153,14 +160,6 @@ cdef class Backend:
         out = Stream.__new__(Stream)
         with nogil:
             out.c = self.c.stream(place)
-        out.backend = self
-        return out
-
-    def event(self) -> Event:
-        """An event that is not yet recorded."""
-        cdef Event out = Event.__new__(Event)
-        with nogil:
-            out.c = self.c.event()
         out.backend = self
         return out
 
@@ -317,7 +316,7 @@ cdef class Event:
             self.c.synchronize()
 
     def milliseconds_since(self, earlier: Event, /) -> float:
-        """Time between two events that have happened."""
+        """Time between two events, both of which have happened: ValueError otherwise."""
         cdef Event other = <Event?>earlier
         cdef float out
         with nogil:

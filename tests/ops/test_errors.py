@@ -265,9 +265,23 @@ def test_arrays_of_two_backends_do_not_mix(be):
     assert issubclass(E.BackendMismatchError, ValueError)
 
 
+def test_time_between_events_needs_both_to_have_happened(cpu):
+    first = cpu.stream(0).record()
+    x = cpu.zeros((700, 700))
+    with cpu.stream(1):
+        x = stator.matmul(x, x)
+    second = cpu.stream(1).record()
+    with pytest.raises(E.InvalidValueError, match="not happened") as caught:
+        second.milliseconds_since(first)
+    assert caught.value.op == "Event.milliseconds_since"
+    cpu.synchronize()
+    assert second.milliseconds_since(first) > 0
+
+
 def test_arrays_of_a_closed_backend_say_so(be):
     other = stator.Backend(be.device)
     x = other.zeros((3,))
+    stream, event = other.stream(1), other.stream(1).record()
     other.close()
     for call in (
         lambda: x + 1,
@@ -276,9 +290,16 @@ def test_arrays_of_a_closed_backend_say_so(be):
         lambda: other.zeros((1,)),
         lambda: other.synchronize(),
         lambda: stator.copy(x),
+        lambda: other.stream(0),
+        lambda: other.empty_cache(),
+        lambda: stream.record(),
+        lambda: stream.wait(event),
+        lambda: stream.done(),
+        lambda: x.__dlpack__(),
     ):
-        with pytest.raises(E.BackendClosedError):
+        with pytest.raises(E.BackendClosedError) as caught:
             call()
+        assert caught.value.op
     assert x.shape == (3,)
     assert "closed" in repr(x)
     other.close()

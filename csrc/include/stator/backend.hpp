@@ -95,7 +95,7 @@ class STATOR_API Event {
   explicit Event(Ref<EventBox> box) : box_(std::move(box)) {}
   bool done() const;
   void synchronize() const;
-  float milliseconds_since(const Event& earlier) const;  // both synchronised
+  float milliseconds_since(const Event& earlier) const;  // ValueError unless both have happened
   const Ref<EventBox>& box() const { return box_; }
 
  private:
@@ -121,7 +121,6 @@ class STATOR_API Backend {
 
   static constexpr int stream_count = 8;
   Stream stream(int index) const;  // of a pool of fixed size, created at first use; 0 is the default stream
-  Event event() const;             // not yet recorded
   void synchronize() const;        // all streams; raises what an error slot holds
 
   std::vector<Resource> resources() const;  // live tracked objects but the context and its pool

@@ -78,7 +78,6 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         const BackendOptions& options()
         string kernels() except +translate_exception
         Stream stream(int) except +translate_exception
-        Event event() except +translate_exception
         void synchronize() except +translate_exception
         vector[Resource] resources() except +translate_exception
         MemoryStats memory() except +translate_exception

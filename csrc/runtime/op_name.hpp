@@ -1,0 +1,41 @@
+// How errors name what was asked for: an op of the table, or one of the calls that are numbered behind it.
+#pragma once
+
+#include <stator/op_table.hpp>
+
+#include <iterator>
+
+namespace stator {
+
+#define STATOR_OTHER_CALLS(X)               \
+  X(stream, "Backend.stream")               \
+  X(empty_cache, "Backend.empty_cache")     \
+  X(record, "Stream.record")                \
+  X(wait, "Stream.wait")                    \
+  X(stream_done, "Stream.done")             \
+  X(stream_native, "Stream.native")         \
+  X(event_done, "Event.done")               \
+  X(event_synchronize, "Event.synchronize") \
+  X(milliseconds_since, "Event.milliseconds_since")
+
+namespace call {
+enum : uint16_t {
+  last_op = op_count - 1,
+#define STATOR_X(name, text) name,
+  STATOR_OTHER_CALLS(STATOR_X)
+#undef STATOR_X
+};
+}  // namespace call
+
+inline constexpr uint16_t no_op = 0xffff;
+
+inline std::string_view op_name(uint16_t op) {  // as Python spells it, empty for no_op
+#define STATOR_X(name, text) text,
+  constexpr std::string_view other[] = {STATOR_OTHER_CALLS(STATOR_X)};
+#undef STATOR_X
+  if (op < op_count) return op_info(Op(op)).call;
+  const size_t at = size_t(op) - size_t(op_count);
+  return at < std::size(other) ? other[at] : std::string_view();
+}
+
+}  // namespace stator
