@@ -17,4 +17,9 @@ std::vector<bool> named_axes(std::string_view op, std::span<const int64_t> axes,
   return named;
 }
 
+void require_ndim(std::string_view op, int64_t ndim) {
+  if (ndim > Dims::max_size)
+    throw ShapeError(std::string(op), std::to_string(ndim) + " dimensions", "Arrays have at most 32 dimensions");
+}
+
 }  // namespace stator

@@ -38,8 +38,7 @@ Array squeeze(const Array& x, const std::optional<std::vector<int64_t>>& axes) {
 Array expand_dims(const Array& x, std::span<const int64_t> axes) {
   const std::string op = require_open(x, Op::expand_dims);
   const int64_t ndim = x.ndim() + int64_t(axes.size());
-  if (ndim > Dims::max_size)
-    throw ShapeError(op, std::to_string(ndim) + " axes", "at most " + std::to_string(Dims::max_size) + " are possible");
+  require_ndim(op, ndim);
   const std::vector<bool> added = named_axes(op, axes, int(ndim));
   Dims shape, strides;
   int at = 0;

@@ -1,5 +1,6 @@
 // NumPy basic indexing: integers, slices, newaxis and one ellipsis, all of them views.
 #include "core/context.hpp"
+#include "ops/axes.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/op_table.hpp>
@@ -46,6 +47,7 @@ Array getitem(const Array& x, std::span<const Index> index) {
   int64_t offset = x.offset();
   int axis = 0;
   const auto keep = [&](int64_t extent, int64_t stride) {
+    require_ndim(op, shape.size() + 1);
     shape.push_back(extent);
     strides.push_back(stride);
   };

@@ -1,6 +1,7 @@
 // x[index] with arrays and masks among the entries, read and written.
 #include "core/op_call.hpp"
 #include "core/overlap.hpp"
+#include "ops/axes.hpp"
 #include "ops/collapse.hpp"
 #include "ops/indexed_plan.hpp"
 #include "ops/scalar.hpp"
@@ -149,6 +150,7 @@ Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, cons
   if (int(s.uses.size()) > abi::Indexed::most_entries)
     throw UnsupportedError(op, std::to_string(s.uses.size()) + " arrays of indices", "index in two steps");
   const auto place = [&](int64_t extent, int64_t stride) {
+    require_ndim(op, s.shape.size() + 1);
     s.shape.push_back(extent);
     s.x_strides.push_back(stride);
   };

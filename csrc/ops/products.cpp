@@ -122,6 +122,9 @@ Array outer(const Array& a, const Array& b, const Stream& stream) {
 Array kron(const Array& a, const Array& b, const Stream& stream) {
   const OpCall call(Op::kron, {&a, &b}, stream);
   const int ndim = std::max(a.ndim(), b.ndim());
+  if (2 * ndim > Dims::max_size)
+    throw UnsupportedError(std::string(call.name()), "operands of " + std::to_string(ndim) + " dimensions",
+                           "at most 16 are supported: squeeze axes of one element");
   // Axis d of the result is the pair (axis d of a, axis d of b).
   Dims left, right, shape;
   for (int d = 0; d < ndim; ++d) {
@@ -160,6 +163,7 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
                            std::to_string(right[k]) + " of " + str(b.shape()),
                        "axes summed together are as long as each other");
   }
+  require_ndim(op, a.ndim() + b.ndim() - 2 * int64_t(axes_a.size()));
   const Stream on = call.on();
   Dims shape;
   const Array x = as_matrix(a, left, true, &shape, on), y = as_matrix(b, right, false, &shape, on);

@@ -1,5 +1,6 @@
 // roll, pad, tile, repeat.
 #include "core/op_call.hpp"
+#include "ops/axes.hpp"
 #include "ops/copy.hpp"
 #include "ops/scalar.hpp"
 #include "ops/views.hpp"
@@ -149,6 +150,7 @@ Array pad(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& widths
 Array tile(const Array& x, std::span<const int64_t> repetitions, const Stream& stream) {
   const std::string op = require_open(x, Op::tile);
   const int count = int(repetitions.size()), ndim = std::max(count, x.ndim());
+  require_ndim(op, ndim);
   Dims shape, wide_shape, wide_strides;
   for (int d = 0; d < ndim; ++d) {
     const int own = d - (ndim - x.ndim()), at = d - (ndim - count);

@@ -2,6 +2,7 @@
 
 #include "core/op_call.hpp"
 #include "core/overlap.hpp"
+#include "ops/axes.hpp"
 
 #include <stator/creation.hpp>
 
@@ -49,6 +50,7 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, co
     throw DTypeError(op, "indices have dtype " + std::string(name(indices.dtype())), "pass an integer dtype");
   if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "take from an array of at least one axis");
   const int at = normalize_axis(op, *axis, x.ndim());
+  require_ndim(op, x.ndim() - 1 + indices.ndim());
   const Dims shape = take_shape(x.shape(), indices.shape(), at);
   checked_size(op, shape, itemsize(x.dtype()));
   Array result = call.output(shape, x.dtype(), out);

@@ -174,6 +174,21 @@ BAD = {
     "huge size": (lambda a: a.be.zeros((HUGE, 8)), (E.ShapeError, E.OutOfMemoryError)),
     "more memory than there is": (lambda a: a.be.zeros((1 << 50,)), E.OutOfMemoryError),
     "too many dimensions": (lambda a: a.be.zeros((1,) * 33), E.ShapeError),
+    "too many new axes of an index": (lambda a: a.x[(None,) * 33], E.ShapeError),
+    "too many dimensions of an index": (
+        lambda a: a.i[(None,) * 15][..., a.be.zeros((1,) * 20, dtype="int64")],
+        E.ShapeError,
+    ),
+    "too many dimensions of what is taken": (
+        lambda a: stator.take(a.x[(None,) * 15], a.be.zeros((1,) * 20, dtype="int64"), axis=0),
+        E.ShapeError,
+    ),
+    "too many repetitions": (lambda a: stator.tile(a.x, (1,) * 40), E.ShapeError),
+    "too many dimensions of a product": (
+        lambda a: stator.tensordot(a.x[(None,) * 20], a.x[(None,) * 20], axes=0),
+        E.ShapeError,
+    ),
+    "too many dimensions of a Kronecker product": (lambda a: stator.kron(a.x[(None,) * 20], a.x), E.UnsupportedError),
     "arange without end": (lambda a: a.be.arange(0, 1, 0), ValueError),
     "value that does not fit": (lambda a: stator.add(a.u, 300), E.InvalidValueError),
     "value that does not fit 64 bits": (lambda a: stator.multiply(a.i, 2**70), E.InvalidValueError),
