@@ -6,8 +6,9 @@ from cpython.object cimport PyObject
 from stator._array cimport Array, as_array, binary_op, elementwise_op, unary_op
 from stator._function cimport Row, make_function, make_functions, sort_arguments, text
 from stator.cpp cimport op_table
+from stator.cpp.dtype cimport bool_
 
-from stator.errors import InvalidValueError
+from stator.errors import DTypeError, InvalidValueError
 
 cdef tuple keywords = ("dtype", "out")
 cdef tuple add_keywords = ("dtype", "out", "alpha")
@@ -162,13 +163,19 @@ def gelu_backward(grad: Array, x: Array, /, *, approximate: str = "none", dtype:
     return binary_op(op, grad, x, dtype, out)
 
 
+cdef Array unchanged(Array x, object out, str op):
+    if x.c.dtype() == bool_:
+        raise DTypeError("x has dtype bool", op=op, remedy="Convert it with astype first.")
+    return unary_op(op_table.positive, x, None, out)
+
+
 def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex | None = None, *,
          out: Array | None = None) -> Array:
     """x limited to [min, max], with broadcasting; None is no bound. NaN stays NaN. Asynchronous."""
     cdef PyObject* operands[3]
     cdef Array source = as_array(x, "clip")
     if min is None and max is None:
-        return unary_op(op_table.positive, source, None, out)
+        return unchanged(source, out, "clip")
     if min is None:
         return binary_op(op_table.minimum, source, max, None, out)
     if max is None:
@@ -189,7 +196,7 @@ def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, ne
     cdef Array source = as_array(x, "nan_to_num")
     kind = source.dtype.name
     if kind not in largest:
-        return unary_op(op_table.positive, source, None, out)
+        return unchanged(source, out, "nan_to_num")
     high = largest[kind] if posinf is None else posinf
     low = -largest[kind] if neginf is None else neginf
     operands[0], operands[1] = <PyObject*>source, <PyObject*>nan

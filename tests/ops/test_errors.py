@@ -189,6 +189,8 @@ BAD = {
         E.ShapeError,
     ),
     "too many dimensions of a Kronecker product": (lambda a: stator.kron(a.x[(None,) * 20], a.x), E.UnsupportedError),
+    "bools without NaN": (lambda a: stator.nan_to_num(a.b), E.DTypeError),
+    "bools without bounds": (lambda a: stator.clip(a.b), E.DTypeError),
     "arange without end": (lambda a: a.be.arange(0, 1, 0), ValueError),
     "value that does not fit": (lambda a: stator.add(a.u, 300), E.InvalidValueError),
     "value that does not fit 64 bits": (lambda a: stator.multiply(a.i, 2**70), E.InvalidValueError),
@@ -278,6 +280,13 @@ def test_arrays_of_two_backends_do_not_mix(be):
     with stator.Backend(be.device) as other, pytest.raises(E.BackendMismatchError, match="add"):
         stator.add(be.zeros((2,)), other.zeros((2,)))
     assert issubclass(E.BackendMismatchError, ValueError)
+
+
+def test_an_op_that_changes_nothing_names_itself(be):
+    for op in (stator.clip, stator.nan_to_num):
+        with pytest.raises(E.DTypeError) as caught:
+            op(be.zeros((2,), dtype="bool"))
+        assert caught.value.op == op.__name__
 
 
 def test_time_between_events_needs_both_to_have_happened(cpu):
