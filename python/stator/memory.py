@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stator._asarray import PinnedMemory
 from stator._dtype import dtype as to_dtype
-from stator.errors import ShapeError
+from stator.errors import DTypeError, ShapeError
 
 if TYPE_CHECKING:
     from stator._typing import DTypeLike
@@ -21,13 +22,20 @@ def pinned_empty(
     shape: int | Sequence[int], dtype: DTypeLike = "float64", *, device: Backend | Device | str | None = None
 ) -> np.ndarray[Any, Any]:
     """A NumPy array over page-locked memory of the backend: copies to the device overlap with work."""
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    if any(n < 0 for n in extents):
-        raise ShapeError(f"shape {extents}", op="memory.pinned_empty", remedy="Give lengths of at least 0.")
+    try:
+        extents = tuple(map(index, shape)) if isinstance(shape, Iterable) else (index(shape),)
+    except TypeError:
+        raise DTypeError(f"shape {shape!r}", op="memory.pinned_empty", remedy="Give integers.") from None
     kind = to_dtype(dtype).numpy()
-    count = math.prod(extents)
-    held = PinnedMemory(max(1, count * kind.itemsize), device)
-    made: np.ndarray[Any, Any] = np.frombuffer(memoryview(held), np.uint8, count * kind.itemsize)
+    size = math.prod(extents) * kind.itemsize
+    if any(n < 0 for n in extents) or len(extents) > 32 or size >= 2**63:
+        raise ShapeError(
+            f"shape {extents}",
+            op="memory.pinned_empty",
+            remedy="Give at most 32 lengths of at least 0, and less than 2**63 bytes.",
+        )
+    held = PinnedMemory(max(1, size), device)
+    made: np.ndarray[Any, Any] = np.frombuffer(memoryview(held), np.uint8, size)
     return made.view(kind).reshape(extents)
 
 

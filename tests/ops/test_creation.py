@@ -40,6 +40,7 @@ def test_asarray_pinned_stages_through_page_locked_memory(be):
     np.testing.assert_array_equal(be.asarray(x, pinned=True).to_numpy(), x)
     held = stator.memory.pinned_empty((16,), "float32", device=be)
     held[:] = 7
+    assert stator.memory.pinned_empty(np.int64(5), device=be).shape == (5,)
     np.testing.assert_array_equal(be.asarray(held).to_numpy(), np.full(16, 7, np.float32))
 
 
