@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <new>
 
 namespace stator {
@@ -24,6 +25,12 @@ namespace {
     throw ValueError(op, "probabilities sum to " + number, "divide them by their sum, in float64");
   throw ValueError(op, "only " + std::to_string(seen.value) + " probabilities are not 0, and more are drawn",
                    "draw with replacement, or fewer");
+}
+
+// Kernels report an unsigned index beyond int64 as the largest number.
+std::string index_text(int64_t value) {
+  return value == std::numeric_limits<int64_t>::max() ? "an index of 2**63 - 1 or more"
+                                                      : "index " + std::to_string(value);
 }
 
 }  // namespace
@@ -112,10 +119,9 @@ void StreamBox::take_slot(uint16_t op) {
     return;
   }
   if (abi::Fault(seen.fault) == abi::bad_probability) refuse_probabilities(seen);
-  throw IndexError(
-      op_text(uint16_t(seen.op)),
-      "index " + std::to_string(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",
-      "Indices of an axis of n elements are from -n to n - 1");
+  throw IndexError(op_text(uint16_t(seen.op)),
+                   index_text(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",
+                   "Indices of an axis of n elements are from -n to n - 1");
 }
 
 void StreamBox::log_pending() noexcept {

@@ -15,4 +15,11 @@ STATOR_FN void report(const abi::ErrorSlot& slot, uint16_t op, abi::Fault fault,
   record->fault = static_cast<int32_t>(fault);
 }
 
+// An unsigned index that is negative here is larger than the record can say: it becomes the largest number.
+STATOR_FN void report_index(const abi::ErrorSlot& slot, uint16_t op, int64_t position, int64_t value,
+                            bool is_unsigned) {
+  constexpr int64_t largest = int64_t(~uint64_t(0) >> 1);
+  report(slot, op, abi::Fault::index_out_of_range, position, is_unsigned && value < 0 ? largest : value);
+}
+
 }  // namespace stator::STATOR_COLUMN

@@ -35,7 +35,7 @@ STATOR_FN int64_t entry_offset(const abi::IndexEntry& e, int64_t at, const abi::
   const bool huge = e.dtype == DType::uint64 && value < 0;
   const int64_t index = value < 0 && !huge ? value + e.extent : value;
   if (!huge && index >= 0 && index < e.extent) return index * e.step;
-  report(slot, op, abi::Fault::index_out_of_range, position, value);
+  report_index(slot, op, position, value, huge);
   return no_place;
 }
 
@@ -103,7 +103,7 @@ STATOR_FN void add_entry_typed(const abi::IndexEntry& e, const I* indices, int64
   for (int i = 0; bad > 0 && i < count; ++i) {
     const int64_t wide = int64_t(indices[i * stride]);
     if (uint64_t(std::is_signed_v<I> && wide < 0 ? wide + extent : wide) < uint64_t(extent)) continue;
-    report(slot, op, abi::Fault::index_out_of_range, position + i, wide);
+    report_index(slot, op, position + i, wide, !std::is_signed_v<I>);
     bad = 0;
   }
 }

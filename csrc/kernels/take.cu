@@ -24,7 +24,7 @@ STATOR_FN int64_t checked_index(const abi::Take& p, const abi::ErrorSlot& slot, 
       is_unsigned && load_as<uint64_t>(p.indices, p.index_dtype, k * p.index_stride) >= uint64_t(p.n);
   const int64_t index = value < 0 && !is_unsigned ? value + p.n : value;
   if (!too_large && index >= 0 && index < p.n) return index;
-  report(slot, op, abi::Fault::index_out_of_range, k, value);
+  report_index(slot, op, k, value, is_unsigned);
   return -1;
 }
 

@@ -12,7 +12,7 @@ from stator.cpp cimport creation as cpp_creation
 
 from operator import index as to_python_int
 
-from stator.errors import DTypeError, InvalidValueError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, ShapeError
 
 cdef extern from "Python.h":
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
@@ -143,7 +143,10 @@ cdef int push_index(object key, vector[Index]& out) except -1:
         raise not_an_array(key, "Array.__getitem__")
     else:
         entry.type = cpp_creation.integer
-        entry.start = to_int(key, "Array.__getitem__")
+        try:
+            entry.start = to_int(key, "Array.__getitem__")
+        except ShapeError as error:
+            raise OutOfRangeError(error.cause, op=error.op, remedy="No axis is so long.") from None
     out.push_back(entry)
     return 0
 

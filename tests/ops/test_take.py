@@ -78,7 +78,7 @@ def test_eager_checking_raises_in_the_call(be):
 
 def test_huge_unsigned_index(be):
     stator.take(be.asarray(np.arange(3)), be.asarray(np.array([2**64 - 1], np.uint64)), axis=0)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"2\*\*63"):
         be.synchronize()
 
 

@@ -224,6 +224,12 @@ def test_a_view_needs_memory_aligned_to_its_dtype(cpu):
         x.view("complex128")
 
 
+@pytest.mark.parametrize("index", [3, -4, 2**63, -(2**70)])
+def test_an_integer_beyond_the_axis_is_an_index_error(be, index):
+    with pytest.raises(IndexError):
+        be.ones(3)[index]
+
+
 def test_scalars_come_out(be):
     assert float(be.asarray(2.5)) == 2.5
     assert int(be.asarray([[7]])) == 7
