@@ -22,7 +22,7 @@ struct HistogramTuning {
 // The bins of a launch, with what the device knows about them.
 struct Bins {
   const abi::Histogram& p;
-  double low, high, scale;
+  double low, high, unit, span, scale;  // unit: 1, or 1/2 where the span overflows
   int64_t bins;
 
   STATOR_FN explicit Bins(const abi::Histogram& h) : p(h), low(h.low), high(h.high), bins(h.bins) {
@@ -34,12 +34,15 @@ struct Bins {
       low -= p.widen;
       high += p.widen;
     }
-    scale = double(bins) / (high - low);
+    if (!isfinite(low) || !isfinite(high)) low = high = limits<double>::nan();
+    unit = isinf(high - low) ? 0.5 : 1;
+    span = high * unit - low * unit;
+    scale = double(bins) / span;
   }
 
   // Edge i as it is returned: rounded to the edges' dtype.
   STATOR_FN double edge(int64_t i) const {
-    const double exact = i == bins ? high : low + double(i) * ((high - low) / double(bins));
+    const double exact = i == bins ? high : (low * unit + double(i) * (span / double(bins))) / unit;
     switch (p.edge_dtype) {
       case DType::float16: return double(convert<float>(convert<float16>(exact)));
       case DType::bfloat16: return double(convert<float>(convert<bfloat16>(exact)));
@@ -48,25 +51,38 @@ struct Bins {
     }
   }
 
+  // The last bin of [below, above) whose lower edge is not above v, by halving; the first one where all are.
+  template <class Edge>
+  STATOR_FN static int64_t last_from(double v, int64_t below, int64_t above, Edge lower_edge) {
+    while (above - below > 1) {
+      const int64_t middle = below + (above - below) / 2;
+      (lower_edge(middle) <= v ? below : above) = middle;
+    }
+    return below;
+  }
+
   // The bin of v, -1 for none. NaN compares false everywhere.
   STATOR_FN int64_t of(double v) const {
     if (p.binning == abi::Binning::edges) {
       if (!(v >= p.edges[0] && v <= p.edges[bins])) return -1;
-      int64_t below = 0, above = bins;  // edges[below] <= v, and v < edges[above] or it is the last
-      while (above - below > 1) {
-        const int64_t middle = below + (above - below) / 2;
-        (p.edges[middle] <= v ? below : above) = middle;
-      }
-      return below;
+      return last_from(v, 0, bins, [&](int64_t i) { return p.edges[i]; });
     }
     if (!(v >= low && v <= high)) return -1;
-    int64_t bin = p.binning == abi::Binning::uniform ? int64_t((v - low) / (high - low) * double(bins))
-                                                     : int64_t((v - low) * scale);
-    bin = bin < bins ? bin : bins - 1;
-    if (p.binning == abi::Binning::uniform) return bin;
-    while (bin > 0 && v < edge(bin)) --bin;
-    while (bin + 1 < bins && v >= edge(bin + 1)) ++bin;
-    return bin;
+    const bool uniform = p.binning == abi::Binning::uniform;
+    const double from = v * unit - low * unit, guess = uniform ? from / span * double(bins) : from * scale;
+    const int64_t bin = !(guess > 0) ? 0 : guess < double(bins) ? int64_t(guess) : bins - 1;  // NaN: no span
+    if (uniform) return bin;
+    // A guess is off by rounding: by a bin, by many where the edges' dtype makes them one.
+    int64_t below = bin, above = bin + 1;
+    for (int64_t step = 1; below > 0 && v < edge(below); step *= 2) {
+      above = below;
+      below = below > step ? below - step : 0;
+    }
+    for (int64_t step = 1; above < bins && v >= edge(above); step *= 2) {
+      below = above;
+      above = bins - above > step ? above + step : bins;
+    }
+    return last_from(v, below, above, [&](int64_t i) { return edge(i); });
   }
 };
 
@@ -96,8 +112,7 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const abi::ErrorSl
   const bool large = p.dtype == DType::uint64;
   const auto integer = [&](int64_t i, int64_t v) {
     const bool inside = v >= 0 && v < bins.bins;  // large uint64 are negative here
-    if (!inside)
-      report(slot, op, abi::Fault::index_out_of_range, i, large && v < 0 ? std::numeric_limits<int64_t>::max() : v);
+    if (!inside) report_index(slot, op, i, v, large);
     f(i, inside ? v : -1);
   };
   if constexpr (fast_host) {

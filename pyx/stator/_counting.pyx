@@ -61,8 +61,8 @@ def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: t
     """(hist, bin_edges) as numpy.histogram: int64 counts, or sums of the weights in their dtype. Asynchronous.
 
     bins: a number, over `range` (None: the extremes of x); or edges: of an Array it is not checked that they do not
-    decrease. bin_edges: of x's dtype where it is floating, else float64. NaN and elements outside are not counted.
-    density: divided by the total and the widths, float64.
+    decrease. bin_edges: of x's dtype where it is floating, else float64. NaN and elements outside are not counted;
+    extremes that are not finite give NaN edges and count nothing. density: divided by total and widths, float64.
     """
     cdef Array source = as_array(x, "histogram"), counts, edges = None
     cdef cpp.HistogramOptions options

@@ -177,3 +177,42 @@ def test_errors_name_the_op_and_the_next_call_works(be, call, kind, text):
         call(x)
     assert caught.value.op and caught.value.remedy
     assert int(stator.histc(x, 1, min=0, max=20).to_numpy()[0]) == 12
+
+
+@pytest.mark.parametrize(
+    "x",
+    [[1e17, 1e17], [0.0, 5e-324], [1700000000000000000, 1700000000000000100]],
+    ids=["equal", "subnormal", "int64"],
+)
+def test_a_histogram_whose_edges_coincide_counts_every_element(be, x):
+    counts, edges = stator.histogram(be.asarray(np.asarray(x)), 5)
+    assert counts.to_numpy().tolist() == [0, 0, 0, 0, 2] and np.isfinite(edges.to_numpy()).all()
+
+
+@pytest.mark.parametrize("bounds", [None, (-1.7e308, 1.7e308)])
+def test_a_histogram_spans_more_than_the_largest_number(be, bounds):
+    x = np.array([-1e300, 1e300] if bounds else [-1.7e308, -1e300, 1e300, 1.7e308])
+    counts, edges = stator.histogram(be.asarray(x), 4, range=bounds)
+    np.testing.assert_allclose(edges.to_numpy(), [-1.7e308, -0.85e308, 0, 0.85e308, 1.7e308])
+    assert counts.to_numpy().tolist() == ([0, 1, 1, 0] if bounds else [1, 1, 1, 1])
+
+
+@pytest.mark.parametrize("x", [[1, np.inf], [np.nan, 1], [np.inf], [-np.inf, np.inf]])
+def test_extremes_that_are_not_finite_count_nothing(be, x):
+    on = be.asarray(np.array(x))
+    counts, edges = stator.histogram(on, 5)
+    assert not counts.to_numpy().any() and np.isnan(edges.to_numpy()).all()
+    assert not stator.histc(on, 5).to_numpy().any()
+
+
+def test_histc_of_equal_extremes_that_cannot_be_moved_apart(be):
+    assert stator.histc(be.asarray(np.array([1e17, 1e17])), 4).to_numpy().sum() == 2
+
+
+def test_more_bins_than_numbers_of_the_dtype(be):
+    x = np.linspace(1, 1.01, 12).astype(np.float16)
+    counts, edges = stator.histogram(be.asarray(x), 20_000)
+    edges = edges.to_numpy()
+    for value in np.unique(x):
+        at = min(np.searchsorted(edges, value, side="right") - 1, 19_999)
+        assert counts.to_numpy()[at] == (x == value).sum()

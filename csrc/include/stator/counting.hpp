@@ -24,7 +24,8 @@ struct Histogram {
   Array counts;  // int64, the weights' dtype, or float64
   Array edges;   // x's dtype where it is floating, else float64; the given ones
 };
-// numpy.histogram: bins are half open but for the last. NaN and elements outside are not counted. Asynchronous.
+// numpy.histogram: bins are half open but for the last. NaN and elements outside are not counted; own extremes that
+// are not finite give NaN edges and count nothing (NumPy raises; here the range stays on the device). Asynchronous.
 STATOR_API Histogram histogram(const Array& x, int64_t bins = 10, const HistogramOptions& = {}, const Stream& = {});
 
 struct BincountOptions {
