@@ -35,6 +35,7 @@ STATOR_FN int64_t offset_in(const abi::Compact& p, const int64_t* strides, int64
 // Fast host: f(linear, mask, mask stride, count, coordinates) for pieces of rows of at most a chunk.
 template <class F>
 STATOR_FN void for_each_piece(const abi::Compact& p, const Tile& t, const F& f) {
+  if (t.first >= t.end) return;  // an empty mask, whose extents divide nothing
   const int last = p.ndim - 1;
   int64_t c[abi::max_dims], rest = t.first;
   for (int d = last; d >= 0; --d) {

@@ -88,6 +88,13 @@ def test_a_fixed_capacity_does_not_synchronise(be, size):
         np.testing.assert_array_equal(ours.to_numpy(), want)
 
 
+def test_a_size_on_nothing_gives_fills(be):
+    nothing, none = be.zeros((2, 0)), be.zeros((2, 0), dtype="bool")
+    np.testing.assert_array_equal(stator.masked_select(nothing, none, size=3, fill_value=2).to_numpy(), [2, 2, 2])
+    assert [a.to_numpy().tolist() for a in stator.nonzero(nothing, size=2, fill_value=-1)] == [[-1, -1], [-1, -1]]
+    np.testing.assert_array_equal(stator.nn.masked_scatter_backward(nothing, none, (3,))[1].to_numpy(), [0, 0, 0])
+
+
 def test_writing_a_number_through_a_mask_does_not_synchronise(be):
     x, mask = drawn((45, 44))
     ours, where = be.asarray(x), be.asarray(mask)
