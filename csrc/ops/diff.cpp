@@ -52,13 +52,9 @@ void add_part(abi::Difference& p, const Array* x, int axis) {
 
 Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
   const std::string op(op_info(Op::diff).call);
+  constexpr int64_t most = abi::Difference::most_order;
   const Array *const before = options.prepend, *const after = options.append;
   if (options.n < 0) throw ValueError(op, "n=" + std::to_string(options.n), "difference zero or more times");
-  if (options.n > abi::Difference::most_order) {
-    DiffOptions some = options;
-    some.n = abi::Difference::most_order;
-    return diff(diff(x, some, stream), {options.axis, options.n - some.n, nullptr, nullptr}, stream);
-  }
   OpCall call(Op::diff, {&x, before, after}, stream);
   if (x.ndim() == 0) throw AxisError(op, "a 0-d array", "reshape it to one axis");
   const int axis = normalize_axis(op, options.axis, x.ndim());
@@ -73,7 +69,12 @@ Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
     shape[axis] += end->shape()[axis];
   }
   shape[axis] = std::max<int64_t>(shape[axis] - options.n, 0);
-  checked_size(op, shape, itemsize(dtype));
+  if (checked_size(op, shape, itemsize(dtype)) > 0 && options.n > most) {
+    Array result = diff(x, {options.axis, most, before, after}, stream);
+    for (int64_t left = options.n - most; left > 0; left -= most)
+      result = diff(result, {options.axis, std::min(left, most), nullptr, nullptr}, stream);
+    return result;
+  }
   const bool plain = options.n == 1 && !before && !after && dtype != DType::bool_;
   Array result = plain ? empty_like(call, shape, dtype, std::array{&x}) : call.empty(shape, dtype);
   if (result.size() == 0) return result;

@@ -330,6 +330,17 @@ def test_diff_matches_numpy(be, dtype):
                 assert_matches(got.to_numpy(), want, (0, 0), f"{shape} {kwargs}")
 
 
+def test_diff_of_an_order_beyond_the_extent_is_empty(be):
+    assert stator.diff(be.ones(3), n=10**5).shape == (0,)
+    assert stator.diff(be.ones((0, 10)), n=10**12).shape == (0, 0)
+
+
+def test_diff_of_a_high_order_takes_no_stack(be):
+    order = 20_000
+    got = stator.diff(be.ones(order + 5, dtype="uint8"), n=order)
+    assert got.to_numpy().tolist() == [0] * 5
+
+
 def diff_oracle(x, n=1, axis=-1, **ends):
     own = np.float32 if x.dtype.name in ("float16", "bfloat16") else x.dtype
     with np.errstate(all="ignore"):
