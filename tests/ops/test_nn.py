@@ -190,5 +190,16 @@ def test_adam_updates_more_tensors_than_one_parameter_block_holds(be):
     assert all(np.allclose(p.to_numpy(), 0.9) for p in groups[0])
 
 
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_adam_refuses_to_write_read_only_memory(cpu, place):
+    fixed = np.ones(3)
+    fixed.flags.writeable = False
+    groups = [[cpu.ones(3)] for _ in range(4)]
+    groups[place] = [cpu.asarray(fixed, copy=False)]
+    with pytest.raises(ValueError, match="read-only"):
+        stator.nn.adam_step(*groups, step=1)
+    np.testing.assert_array_equal(fixed, 1)
+
+
 def test_numpy_dtype_names_cover_bfloat16():
     assert numpy_dtype("bfloat16").itemsize == 2
