@@ -145,8 +145,8 @@ void with_floating(DType d, F f) {
 
 // The largest value below x with `digits` significant bits and exponents from `least`: of a dtype, held in double.
 double below(double x, int digits, int least) {
-  int exponent;
-  std::frexp(x, &exponent);
+  int exponent = least;
+  if (x != 0) std::frexp(x, &exponent);
   const double unit = std::ldexp(1.0, std::max(exponent, least) - digits);
   const double at = std::floor(x / unit) * unit;
   if (at < x) return at;

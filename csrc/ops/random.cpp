@@ -42,12 +42,25 @@ Array draw(Op op, Launcher launcher, const Backend& backend, State& state, const
   return result;
 }
 
+// Whether the dtype rounds the number to a finite one.
+bool holds(DType dtype, double value) {
+  return visit(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> || std::is_same_v<T, float>)
+      return std::isfinite(float(T(float(value))));
+    else
+      return true;
+  });
+}
+
 }  // namespace
 
 Array uniform(const Backend& backend, State& state, const Dims& shape, double low, double high, DType dtype,
               const Stream& stream) {
   if (!(low <= high) || !std::isfinite(high - low) || !std::isfinite(low))
     refuse(Op::uniform, "low", low, "high", high, "pass finite bounds with low <= high");
+  if (!holds(dtype, low) || !holds(dtype, high))
+    refuse(Op::uniform, "low", low, "high", high, "pass bounds that the dtype holds, or draw a wider one");
   return draw(Op::uniform, &kernels::RandomTable::uniform, backend, state, shape, low, high, dtype, stream);
 }
 

@@ -87,6 +87,20 @@ def test_bad_parameters(be, call):
         call(be.random)
 
 
+@pytest.mark.parametrize(("dtype", "bound"), [("float16", 1e6), ("bfloat16", 3.4e38), ("float32", 1e39)])
+def test_uniform_bounds_beyond_the_dtype_are_refused(be, dtype, bound):
+    for low, high in ((0, bound), (-bound, 0)):
+        with pytest.raises(stator.errors.InvalidValueError, match="uniform"):
+            be.random.uniform(low, high, 4, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_uniform_up_to_zero_stays_below_it(be, dtype):
+    low = -(2.0 ** (-20 if dtype == "float16" else -30))
+    got = be.random.uniform(low, 0.0, 1000, dtype=dtype).to_numpy().astype(np.float64)
+    assert (got >= low).all() and (got < 0).all() and got.max() > low / 2
+
+
 def test_integer_dtypes_are_refused(be):
     with pytest.raises(TypeError, match="uniform"):
         be.random.uniform(size=(3,), dtype="int32")

@@ -16,7 +16,7 @@ struct State {
 };
 
 // uniform in [low, high); normal by Box-Muller; exponential by its inverse. Floating dtypes. ValueError for parameters
-// out of their range.
+// out of their range, and for bounds of uniform beyond the dtype's.
 STATOR_API Array uniform(const Backend&, State&, const Dims& shape, double low, double high, DType dtype,
                          const Stream& = {});
 STATOR_API Array normal(const Backend&, State&, const Dims& shape, double mean, double deviation, DType dtype,
