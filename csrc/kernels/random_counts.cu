@@ -13,15 +13,22 @@ struct CountsTuning {
   static constexpr int experiments = by_column<256, 64>::value;
 };
 
-// log(1 - p), p up to 1/2: what 1 - p lost is put back (Goldberg: What every computer scientist should know about
-// floating-point arithmetic, ACM Computing Surveys 23, 1991, theorem 4).
+// log(1 - p): what 1 - p lost is put back (Goldberg: What every computer scientist should know about floating-point
+// arithmetic, ACM Computing Surveys 23, 1991, theorem 4).
 STATOR_FN double log_rest(double p) {
   const double rest = 1.0 - p, lost = 1.0 - rest;
   return lost == 0 ? -p : even_log(rest) * (p / lost);
 }
 
-// Binomial numbers of n trials. Means below 10 by summing the distribution function; others by Hoermann's BTRS (The
-// generation of binomial random variates, Journal of Statistical Computation and Simulation 46, 1993).
+// log(a! / b!). Of large ones by the difference of Stirling's series, whose terms are no larger than a - b asks for:
+// the logarithms themselves would leave no digits.
+STATOR_FN double log_factorial_ratio(double a, double b) {
+  if (a < 0x1p20 || b < 0x1p20) return log_factorial(a) - log_factorial(b);
+  return (b + 0.5) * log_rest((b - a) / b) + (a - b) * (even_log(a) - 1);
+}
+
+// Binomial numbers of n trials, n up to 2^53. Means below 10 by summing the distribution function; others by Hoermann's
+// BTRS (The generation of binomial random variates, Journal of Statistical Computation and Simulation 46, 1993).
 STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t counter) {
   const bool flip = chance > 0.5;
   const double p = flip ? 1 - chance : chance;
@@ -44,9 +51,8 @@ STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t count
     k = floor((2 * a / edge + b) * u + n * p + 0.5);
     if (edge >= 0.07 && v <= sure) break;
     if (!(edge > 0) || k < 0 || k > n) continue;
-    if (even_log(v * alpha / (a / (edge * edge) + b)) <= log_factorial(mode) + log_factorial(n - mode) -
-                                                             log_factorial(k) - log_factorial(n - k) +
-                                                             (k - mode) * even_log(p / (1 - p)))
+    if (even_log(v * alpha / (a / (edge * edge) + b)) <=
+        log_factorial_ratio(mode, k) + log_factorial_ratio(n - mode, n - k) + (k - mode) * even_log(p / (1 - p)))
       break;
   }
   return flip ? n - k : k;

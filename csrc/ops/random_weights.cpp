@@ -17,6 +17,8 @@ Array in_shape(const Array& flat, const Dims& shape) {
   return Array(flat.buffer(), flat.dtype(), shape, contiguous_strides(shape), flat.offset());
 }
 
+constexpr int64_t most_trials = int64_t(1) << 53;  // doubles hold them
+
 // How far probabilities of a dtype may sum from 1: those of few digits are rounded.
 double tolerance_of(DType dtype) {
   return dtype == DType::float32 ? 3.5e-4 : itemsize(dtype) == 2 && in(dtype, dtypes::floats) ? 3.2e-2 : 1.5e-8;
@@ -118,7 +120,7 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
                   const Stream& stream) {
   OpCall call(Op::multinomial, backend, stream);
   const std::string op(call.name());
-  if (n < 0) throw ValueError(op, "n=" + std::to_string(n), "a number of trials is not negative");
+  if (n < 0 || n > most_trials) throw ValueError(op, "n=" + std::to_string(n), "a number of trials is from 0 to 2**53");
   check_vector(call, p);
   const int64_t outcomes = p.size();
   if (outcomes == 0) throw ValueError(op, "no probabilities, which sum to 0", "give one an outcome");

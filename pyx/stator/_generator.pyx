@@ -303,7 +303,10 @@ cdef class Generator:
 
     def multinomial(self, n: int, pvals: Sequence[float] | Array,
                     size: int | Sequence[int] | None = None) -> Array:
-        """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p."""
+        """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p.
+
+        n is at most 2**53.
+        """
         return draw_multinomial(self, n, pvals, size)
 
 
@@ -385,7 +388,10 @@ def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: boo
 
 def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = None, *,
                 device: DeviceLike = None) -> Array:
-    """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p."""
+    """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p.
+
+    n is at most 2**53.
+    """
     return draw_multinomial(of((<Array>pvals).backend if isinstance(pvals, Array) else device), n, pvals, size)
 
 

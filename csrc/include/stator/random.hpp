@@ -49,6 +49,7 @@ STATOR_API Array probabilities(const Backend&, std::string_view op, const std::v
 STATOR_API Array choice(const Backend&, State&, const Dims& shape, int64_t n, bool replace = true,
                         const Array* p = nullptr, const Stream& = {});
 // How often each of p.size() outcomes came in n trials: shape (*shape, p.size()), int64. p as in choice. Two launches.
+// ValueError for n below 0 or above 2^53.
 STATOR_API Array multinomial(const Backend&, State&, const Dims& shape, int64_t n, const Array& p, const Stream& = {});
 
 // Generators of their own, independent of each other and of this one, which goes on `count` blocks further.
