@@ -12,11 +12,11 @@ namespace {
 
 constexpr int lines_block = 256;
 
-// a + (b - a) t without the overflow of b - a, and without inf - inf where both ends are the same.
+// a + (b - a) t without the overflow of b - a; without inf - inf where both ends are the same or one is infinite.
 STATOR_FN double between(double a, double b, double t) {
   if (a == b || t == 0) return a;
   const double span = b - a;
-  if (isinf(span) && isfinite(a) && isfinite(b)) return a * (1 - t) + b * t;
+  if (isinf(span)) return t == 1 ? b : a * (1 - t) + b * t;
   return t < 0.5 ? a + span * t : b - span * (1 - t);
 }
 

@@ -195,6 +195,15 @@ def test_median_and_quantile_of_every_dtype(be, dtype):
     np.testing.assert_allclose(got.to_numpy().astype(np.float64), want.astype(np.float64), rtol=4 * 2.0**-7)
 
 
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_between_a_number_and_an_infinity_lies_the_infinity(be, dtype):
+    inf, numpy_type = np.inf, numpy_dtype(dtype)
+    for line, want in (([1, inf], inf), ([-inf, 1], -inf), ([inf, inf], inf), ([-inf, inf], np.nan)):
+        x = be.asarray(np.array(line).astype(numpy_type))
+        for got in (stator.median(x), stator.quantile(x, 0.5), stator.quantile(x, 0.75)):
+            np.testing.assert_equal(float(got), want)
+
+
 def test_quantiles_of_special_values(be):
     x = np.array([[1, np.nan, 2], [-np.inf, np.inf, 0], [np.inf, np.inf, 1], [-1.7e308, 1.7e308, 1.7e308]])
     np.testing.assert_array_equal(stator.median(be.asarray(x), axis=1).to_numpy(), [np.nan, 0, np.inf, 1.7e308])
