@@ -2,6 +2,7 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Random numbers: Philox4x32-10, equal bits on every device."""
 from collections import namedtuple
+from operator import index as to_python_int
 from threading import Lock
 
 from libc.stdint cimport int64_t, uint64_t
@@ -179,7 +180,7 @@ cdef Array draw_multinomial(Generator generator, object n, object pvals, object 
 
 cdef uint64_t to_word(object value, str name) except? 0:
     try:
-        return <uint64_t?>value
+        return <uint64_t>to_python_int(value)
     except (OverflowError, TypeError):
         raise InvalidValueError(f"{name}={value!r}", op="random.seed",
                                 remedy="Give an integer in [0, 2**64).") from None
@@ -409,7 +410,7 @@ def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | No
         generator = Generator(source.backend)
     elif isinstance(rng, Generator):
         generator = <Generator>rng
-    elif isinstance(rng, int):
+    elif isinstance(rng, (int, np.integer)):
         state.seed = to_word(rng, "rng")
         state.counter = 0
     else:

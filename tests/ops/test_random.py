@@ -87,6 +87,13 @@ def test_bad_parameters(be, call):
         call(be.random)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_uniform_up_to_zero_stays_below_it(be, dtype):
+    low = -(2.0 ** (-20 if dtype == "float16" else -30))
+    got = be.random.uniform(low, 0.0, 1000, dtype=dtype).to_numpy().astype(np.float64)
+    assert (got >= low).all() and (got < 0).all() and got.max() > low / 2
+
+
 @pytest.mark.parametrize(("dtype", "bound"), [("float16", 1e6), ("bfloat16", 3.4e38), ("float32", 1e39)])
 def test_uniform_bounds_beyond_the_dtype_are_refused(be, dtype, bound):
     for low, high in ((0, bound), (-bound, 0)):
@@ -94,11 +101,21 @@ def test_uniform_bounds_beyond_the_dtype_are_refused(be, dtype, bound):
             be.random.uniform(low, high, 4, dtype=dtype)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_uniform_up_to_zero_stays_below_it(be, dtype):
-    low = -(2.0 ** (-20 if dtype == "float16" else -30))
-    got = be.random.uniform(low, 0.0, 1000, dtype=dtype).to_numpy().astype(np.float64)
-    assert (got >= low).all() and (got < 0).all() and got.max() > low / 2
+@pytest.mark.parametrize("seed", [0.9, -0.5, float("nan"), "1", -1, 2**64])
+def test_a_seed_is_an_integer_of_64_bits(be, seed):
+    for call in (
+        lambda: stator.random.seed(seed),
+        lambda: stator.random.Generator(be, seed=seed),
+        lambda: be.random.set_state((seed, 0, 0, "cpu")),
+        lambda: be.random.set_state((0, seed, 0, "cpu")),
+    ):
+        with pytest.raises(stator.errors.InvalidValueError, match="integer"):
+            call()
+
+
+def test_a_numpy_integer_is_a_seed(be):
+    first, second = (stator.random.Generator(be, seed=seed) for seed in (np.uint64(2**64 - 1), 2**64 - 1))
+    assert first.get_state() == second.get_state()
 
 
 def test_integer_dtypes_are_refused(be):

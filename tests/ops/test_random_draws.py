@@ -338,7 +338,7 @@ def test_dropout_takes_seeds_states_and_generators(be):
     x = be.asarray(np.ones((37, 41), np.float32))
     be.random.seed(77)
     y, state = stator.nn.dropout(x, 0.5)
-    for rng in (77, state, stator.random.Generator(be, seed=77)):
+    for rng in (77, np.int64(77), state, stator.random.Generator(be, seed=77)):
         again, same = stator.nn.dropout(x, 0.5, rng=rng)
         np.testing.assert_array_equal(again.to_numpy(), y.to_numpy())
         assert same == state
