@@ -110,8 +110,9 @@ void weigh(const abi::Queue& q, const abi::Weigh& p) {
   launch(q, "weigh", weigh_kernel<Tune::scan_block>, {p.n > 0, Tune::scan_block}, p, q.slot, q.op);
 }
 
+// In units of 2^60, so that no positive weight's time is infinite.
 STATOR_FN double race_time(uint32_t high, uint32_t low, double weight) {
-  return weight > 0 ? 0.0 - even_log(open_unit(high, low)) / weight : limits<double>::infinity();
+  return weight > 0 ? 0.0 - even_log(open_unit(high, low)) * 0x1p-60 / weight : limits<double>::infinity();
 }
 
 template <int Size>

@@ -301,9 +301,14 @@ def test_words_of_the_device_are_the_reference(be, seed, counter):
     got = be.random.integers(0, 2**32 - 1, 2001, dtype="uint32", endpoint=True).to_numpy()
     blocks = np.uint64(counter) + np.arange(501, dtype=np.uint64)
     np.testing.assert_array_equal(got, oracles.philox4x32_10(seed, blocks).ravel()[:2001])
-def test_trials_beyond_two_to_the_53_are_refused(be):
-    with pytest.raises(stator.errors.InvalidValueError, match="53"):
-        be.random.multinomial(2**53 + 3, [1.0, 1e-17])
+
+
+def test_subnormal_probabilities_come_before_zero_ones(be):
+    for seed in range(20):
+        got = drawn(be, lambda r: r.choice(3, 2, replace=False, p=[0.0, 1.0, 1e-320]), seed)
+        assert sorted(got) == [1, 2]
+
+
 @pytest.mark.parametrize("n", [10**9, 10**13, 2**53])
 @pytest.mark.parametrize("p", [0.5, 0.01])
 def test_counts_of_many_trials_have_the_spread_of_a_binomial(be, n, p):
@@ -313,3 +318,6 @@ def test_counts_of_many_trials_have_the_spread_of_a_binomial(be, n, p):
     assert abs(standard.std() - 1) < 0.03 and abs(standard.mean()) < 0.03
 
 
+def test_trials_beyond_two_to_the_53_are_refused(be):
+    with pytest.raises(stator.errors.InvalidValueError, match="53"):
+        be.random.multinomial(2**53 + 3, [1.0, 1e-17])
