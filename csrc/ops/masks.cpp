@@ -81,7 +81,7 @@ Array selected(OpCall& call, const Array& x, const Array& mask, const Capacity& 
   unsigned char fill[16] = {};
   if (capacity.size) {
     checked_capacity(op, *capacity.size, x.dtype());
-    encode(op, capacity.fill, x.dtype(), fill);
+    encode_fill(op, capacity.fill, x.dtype(), fill);
   }
   if (places == 0 && !capacity.size) return call.empty(Dims{0}, x.dtype());
   const Dims mask_strides = broadcast_strides(op, mask, shape), x_strides = broadcast_strides(op, x, shape);
@@ -152,7 +152,7 @@ std::vector<Array> nonzero(const Array& x, const Capacity& capacity, const Strea
   unsigned char fill[16] = {};
   if (capacity.size) {
     checked_capacity(op, *capacity.size, DType::int64);
-    encode(op, capacity.fill, DType::int64, fill);
+    encode_fill(op, capacity.fill, DType::int64, fill);
   }
   const Array mask = astype(x, DType::bool_, false, stream);
   const auto columns = [&](const Array& all) {

@@ -117,6 +117,13 @@ void encode(std::string_view op, const Scalar& value, DType d, unsigned char (&o
   });
 }
 
+void encode_fill(std::string_view op, const Scalar& value, DType d, unsigned char (&out)[16]) {
+  if (value.type == Scalar::Type::floating && !in(d, dtypes::floats | dtypes::complexes))
+    throw DTypeError(std::string(op), "a floating number to fill an array of " + std::string(name(d)),
+                     "use a number of the array's kind");
+  encode(op, value, d, out);
+}
+
 DType compute_dtype(DType d) {
   if (d == DType::uint64) return d;
   if (in(d, dtypes::integers | dtypes::boolean)) return DType::int64;

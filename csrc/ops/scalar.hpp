@@ -20,6 +20,9 @@ bool fits(const Scalar& value, DType integer_dtype);
 // Floating to integer truncates and saturates, NaN gives 0.
 void encode(std::string_view op, const Scalar& value, DType d, unsigned char (&out)[16]);
 
+// The same of a number that fills elements: DTypeError for a floating one where d is not floating.
+void encode_fill(std::string_view op, const Scalar& value, DType d, unsigned char (&out)[16]);
+
 // 64-bit integers, float32 for halves, others unchanged: what a kernel computes in for operands of d.
 DType compute_dtype(DType d);
 

@@ -48,7 +48,7 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   if (options.size && *options.size < 0)
     throw ValueError(std::string(call.name()), "size=" + std::to_string(*options.size), "give the number of results");
   unsigned char fill[16] = {};
-  encode(call.name(), options.fill, x.dtype(), fill);
+  encode_fill(call.name(), options.fill, x.dtype(), fill);
   const int64_t n = x.size();
   if (n == 0) return of_nothing(x, w, options, stream);
 

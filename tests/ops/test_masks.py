@@ -154,6 +154,7 @@ def test_errors_name_the_rule_and_the_next_call_works(be):
         (ShapeError, "0-d array", lambda: stator.masked_fill(x, mask, x)),
         (ShapeError, "size", lambda: stator.masked_select(x, mask, size=-1)),
         (InvalidValueError, "fill_value", lambda: stator.masked_select(x, mask, fill_value=1)),
+        (DTypeError, "floating", lambda: stator.nonzero(x, size=3, fill_value=0.5)),
         (ShapeError, "coordinates", lambda: stator.nonzero(x[0, 0])),
         (ShapeError, "one axis", lambda: stator.compress(mask, x)),
         (ShapeError, "slice", lambda: stator.compress(mask[0], x, axis=0)),

@@ -164,6 +164,7 @@ def test_the_sign_of_the_first_zero_is_kept(be):
         (lambda x: stator.searchsorted(x[0], stator.astype(x, "complex64")), stator.errors.DTypeError, "complex64"),
         (lambda x: stator.unique_all(x, size=-1), stator.errors.InvalidValueError, "size=-1"),
         (lambda x: stator.unique_values(x, size=3, fill_value="a"), stator.errors.DTypeError, "fill_value"),
+        (lambda x: stator.unique_values(x.astype("int64"), size=20, fill_value=1.5), stator.errors.DTypeError, "int64"),
     ],
 )
 def test_errors_name_the_op_and_the_next_call_works(be, call, kind, text):

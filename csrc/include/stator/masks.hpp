@@ -13,6 +13,7 @@ namespace stator {
 STATOR_API Array masked_fill(const Array& x, const Array& mask, const Operand& value, const Stream& = {});
 
 // With a size the result has that many elements, the first ones found and then `fill`, and nothing synchronises.
+// DTypeError for a floating fill of other elements.
 struct STATOR_API Capacity {
   std::optional<int64_t> size;
   Scalar fill = 0;

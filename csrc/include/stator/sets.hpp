@@ -1,5 +1,5 @@
-// Searching and sets. All dtypes; searchsorted not complex (DTypeError). Elements compare as in stator/order.hpp: -0 and
-// +0 are equal, NaN is above every number.
+// Searching and sets. All dtypes; searchsorted not complex (DTypeError). Elements compare as in stator/order.hpp: -0
+// and +0 are equal, NaN is above every number.
 #pragma once
 
 #include <stator/array.hpp>
@@ -26,7 +26,8 @@ STATOR_API Array isin(const Array& x, const Array& test, bool invert = false, co
 // The distinct elements, ascending (unique_*), or the first of each run of equal neighbours (unique_consecutive), of
 // the flattened array. Each NaN is distinct. Without `size` the number of results is read back: synchronises, once.
 // With it there are `size` results, nothing synchronises: what is beyond is dropped, what is missing has the value
-// `fill`, index -1 and count 0; `inverse` counts on beyond `size`. ValueError for a negative size.
+// `fill`, index -1 and count 0; `inverse` counts on beyond `size`. ValueError for a negative size, DTypeError
+// for a floating fill of other elements.
 struct UniqueOptions {
   std::optional<int64_t> size = {};
   Scalar fill = Scalar(0);
