@@ -129,9 +129,9 @@ cdef class Array:
     def __array_namespace__(self, *, api_version: str | None = None) -> object:
         """The module stator."""
         import stator
-        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
             raise InvalidValueError(f"api_version={api_version!r} of the array API", op="Array.__array_namespace__",
-                                    remedy="Use '2024.12' or an earlier one.")
+                                    remedy="Use '2025.12' or an earlier one.")
         return stator
 
     def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | None = None,

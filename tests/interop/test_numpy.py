@@ -133,6 +133,7 @@ def test_an_export_outlives_the_backend():
 def test_the_namespace_is_the_module(be):
     x = be.zeros((2,))
     assert x.__array_namespace__() is stator
+    assert x.__array_namespace__(api_version="2025.12") is stator
     with pytest.raises(ValueError, match="version"):
         x.__array_namespace__(api_version="1999.01")
 
