@@ -2,6 +2,7 @@
 // and walks down the axis, so that neighbouring threads touch neighbouring columns.
 #pragma once
 
+#include "device/cascade.cuh"
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
@@ -54,14 +55,16 @@ STATOR_KERNEL void softmax_column_kernel(abi::Softmax p) {
     return Io::load(p.saved, p.dtype, place(saved_at, k) + i * p.saved_step);
   };
   const auto store = [&](int k, int64_t i, A v) { Io::store(p.y, p.out_dtype, place(y_at, k) + i * p.y_step, v); };
-  A largest[items], sum[items];
+  // One sum a column, however long: compensated.
+  A largest[items], sum[items], error[items];
   for (int k = 0; k < items; ++k) {
     largest[k] = -limits<A>::infinity();
-    sum[k] = 0;
+    sum[k] = error[k] = 0;
   }
   if constexpr (Backward) {
     for (int64_t i = 0; i < p.n; ++i)
-      for (int k = 0; k < count; ++k) sum[k] += Log ? x(k, i) : x(k, i) * saved(k, i);
+      for (int k = 0; k < count; ++k) add_exactly(sum[k], error[k], Log ? x(k, i) : x(k, i) * saved(k, i));
+    for (int k = 0; k < count; ++k) sum[k] = compensated(sum[k], error[k]);
     for (int64_t i = 0; i < p.n; ++i)
       for (int k = 0; k < count; ++k)
         store(k, i, Log ? x(k, i) - exp(saved(k, i)) * sum[k] : saved(k, i) * (x(k, i) - sum[k]));
@@ -69,7 +72,8 @@ STATOR_KERNEL void softmax_column_kernel(abi::Softmax p) {
     for (int64_t i = 0; i < p.n; ++i)
       for (int k = 0; k < count; ++k) largest[k] = Max{}(largest[k], x(k, i));
     for (int64_t i = 0; i < p.n; ++i)
-      for (int k = 0; k < count; ++k) sum[k] += exp(x(k, i) - largest[k]);
+      for (int k = 0; k < count; ++k) add_exactly(sum[k], error[k], exp(x(k, i) - largest[k]));
+    for (int k = 0; k < count; ++k) sum[k] = compensated(sum[k], error[k]);
     for (int k = 0; k < count; ++k) sum[k] = Log ? log(sum[k]) : A(1) / sum[k];
     for (int64_t i = 0; i < p.n; ++i)
       for (int k = 0; k < count; ++k) {

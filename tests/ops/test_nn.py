@@ -201,5 +201,17 @@ def test_adam_refuses_to_write_read_only_memory(cpu, place):
     np.testing.assert_array_equal(fixed, 1)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_a_long_column_errs_as_a_row_does(be, name, backward, dtype):
+    x, y = np.random.default_rng(0).random((2, 100_000, 3)).astype(dtype)
+    operands, name = ([x, y], name + "_backward") if backward else ([x], name)
+    got = getattr(stator.nn, name)(*(be.asarray(a) for a in operands), axis=0).to_numpy()
+    oracle = getattr(oracles, name, None) or FORWARD[name]
+    want = oracle(*(a.astype(np.longdouble) for a in operands), axis=0)
+    assert np.max(np.abs(got - want) / np.spacing(np.abs(want).astype(dtype))) < 4
+
+
 def test_numpy_dtype_names_cover_bfloat16():
     assert numpy_dtype("bfloat16").itemsize == 2
