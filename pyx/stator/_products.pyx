@@ -171,7 +171,8 @@ def quantize_fp8(x: Array, /, *, format: str = "e4m3", axis: int | None = None) 
 
     format: 'e4m3' (ml_dtypes.float8_e4m3fn) or 'e5m2' (ml_dtypes.float8_e5m2). scale: the largest finite |x| over the
     format's largest number, of all of x (0-d) or along one axis (1 there); 1 where that is 0. Values are x / scale in
-    float32, rounded to nearest even; infinities saturate, NaN stays. In NumPy: values.to_numpy().view(float8_e4m3fn).
+    float32, rounded to nearest even; infinities saturate, NaN stays; float64 is read as float32, so that what is beyond
+    it counts as infinite. In NumPy: values.to_numpy().view(float8_e4m3fn).
     """
     cdef Array source = as_array(x, "nn.quantize_fp8")
     cdef Array values = new_array(source.backend), scale = new_array(source.backend)

@@ -15,8 +15,9 @@ struct Quantized {
   Array scale;   // float32: 0-d, or of x's shape with 1 at the axis
 };
 // values = the nearest (ties to even) to x / scale, computed in float32; scale = largest finite |x| / largest of the
-// format, of all x or along one axis; 1 where that is 0. Infinities saturate, NaN stays. DTypeError unless x is
-// floating; AxisError; ValueError for an unknown format.
+// format, of all x or along one axis; 1 where that is 0. Infinities saturate, NaN stays; float64 is read as float32, so
+// that what is beyond it counts as infinite. DTypeError unless x is floating; AxisError; ValueError for an unknown
+// format.
 STATOR_API Quantized quantize_fp8(const Array& x, std::string_view format = "e4m3", std::optional<int64_t> axis = {},
                                   const Stream& = {});
 
