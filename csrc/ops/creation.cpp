@@ -4,6 +4,7 @@
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -28,13 +29,20 @@ Array filled(Op op, const Backend& backend, const Dims& shape, const Scalar& val
   return result;
 }
 
-// ceil((stop - start) / step) without overflow; negative and empty ranges give 0.
-int64_t integer_count(int64_t start, int64_t stop, int64_t step) {
+using Wide = __int128;  // holds what int64 and uint64 hold
+
+Wide integer_of(const Scalar& s) { return s.type == Scalar::Type::unsigned_integer ? Wide(uint64_t(s.i)) : Wide(s.i); }
+
+// ceil((stop - start) / step), at most what int64 holds; negative and empty ranges give 0.
+int64_t integer_count(Wide start, Wide stop, Wide step) {
   if (step > 0 ? start >= stop : start <= stop) return 0;
-  const uint64_t distance = step > 0 ? uint64_t(stop) - uint64_t(start) : uint64_t(start) - uint64_t(stop);
-  const uint64_t stride = step > 0 ? uint64_t(step) : uint64_t(0) - uint64_t(step);
-  const uint64_t count = (distance - 1) / stride + 1;
-  return count > uint64_t(std::numeric_limits<int64_t>::max()) ? std::numeric_limits<int64_t>::max() : int64_t(count);
+  const Wide count = (stop - start + (step > 0 ? step - 1 : step + 1)) / step;
+  return int64_t(std::min<Wide>(count, std::numeric_limits<int64_t>::max()));
+}
+
+Scalar last_integer(Wide start, Wide step, int64_t count) {
+  const Wide last = start + (count - 1) * step;
+  return last > std::numeric_limits<int64_t>::max() ? Scalar(uint64_t(last)) : Scalar(int64_t(last));
 }
 
 int64_t floating_count(std::string_view op, double start, double stop, double step) {
@@ -121,14 +129,14 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
     throw DTypeError(op, "a complex number as start, stop or step", "use real numbers");
   if (!in(d, op_info(Op::arange).dtypes))
     throw DTypeError(op, "a range of dtype " + std::string(name(d)), "use a real dtype");
-  if (integers ? step.i == 0 : step.re == 0) throw ValueError(op, "step is 0", "use a step that moves");
-  const int64_t count =
-      integers ? integer_count(start.i, stop.i, step.i) : floating_count(op, start.re, stop.re, step.re);
+  if (step.re == 0) throw ValueError(op, "step is 0", "use a step that moves");
+  const int64_t count = integers ? integer_count(integer_of(start), integer_of(stop), integer_of(step))
+                                 : floating_count(op, start.re, stop.re, step.re);
   checked_size(op, Dims{count}, itemsize(d));
   if (count > 0 && integers) {
     unsigned char bytes[16];  // both ends must be in range
     encode(op, start, d, bytes);
-    encode(op, Scalar(start.i + (count - 1) * step.i), d, bytes);
+    encode(op, last_integer(integer_of(start), integer_of(step), count), d, bytes);
   }
   Array result = call.empty(Dims{count}, d);
   if (count == 0) return result;

@@ -6,6 +6,7 @@ import pytest
 from reference import numpy_dtype, widen
 
 import stator
+from stator.errors import InvalidValueError, ShapeError
 
 LAYOUTS = inputs.layouts()
 
@@ -86,6 +87,37 @@ def test_arange(be, args, kwargs):
     want = np.arange(*args) if dtype is None else np.arange(*args).astype(numpy_dtype(dtype))
     assert got.dtype.name == want.dtype.name
     np.testing.assert_allclose(got.to_numpy().astype(float), want.astype(float), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (0, 2**63 + 2**62, 2**62),
+        (2**63 - 2, 2**63 + 2),
+        (2**63, 2**63 + 5),
+        (2**64 - 1, 2**64 - 10, -3),
+        (2**63 + 1, 0, -(2**62)),
+        (2**64 - 1, 0, -(2**63)),
+        (1, 2**64 - 1, 2**63),
+    ],
+)
+def test_arange_reaches_all_of_uint64(be, bounds):
+    got = be.arange(*bounds, dtype="uint64").to_numpy()
+    assert got.tolist() == list(range(*bounds))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "dtype", "error"),
+    [
+        ((2**63,), None, ShapeError),
+        ((2**63,), "uint8", InvalidValueError),
+        ((2**63, 2**63 + 5), None, InvalidValueError),
+        ((-1, 3), "uint64", InvalidValueError),
+    ],
+)
+def test_arange_refuses_what_the_dtype_cannot_hold(be, bounds, dtype, error):
+    with pytest.raises(error):
+        be.arange(*bounds, dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
