@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace stator {
 namespace {
@@ -43,7 +44,7 @@ Types resolve(const OpInfo& row, DType common, const std::optional<DType>& dtype
     throw DTypeError(std::string(row.call),
                      "dtype=" + std::string(name(*dtype)) + " for a result of dtype " + std::string(name(computed)),
                      "use a dtype of the same kind, or convert the result with astype");
-  // Floats compute in the wider of the two, and are rounded once; integers compute in what was asked for.
+  // Floats compute in the wider of the two, and are rounded once; integers are cast to what was asked for, and wrap.
   const bool wider = in(*dtype, dtypes::inexact);
   return {wider ? promote(computed, *dtype) : *dtype, *dtype};
 }
@@ -131,6 +132,13 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   // An error in a number comes before the result exists.
   Number number[most_operands];
   for (size_t k = 0; k < operands.size(); ++k)
+  std::vector<Array> narrowed;
+  if (options.dtype && in(types.computed, dtypes::integers)) {
+    narrowed.reserve(most_operands);
+    for (size_t k = 0; k < operands.size(); ++k)  // the kernels would load them as they are, in 64 bits
+      if (array[k] && promote(array[k]->dtype(), types.computed) != types.computed)
+        array[k] = &narrowed.emplace_back(astype(*array[k], types.computed, true, stream));
+  }
     if (!array[k]) number[k] = make_number(row, operands[k].scalar, types.computed);
   const std::span<const Array* const> inputs(array, operands.size());
   Array result = options.out ? call.output(shape, types.result, options.out)

@@ -253,6 +253,15 @@ def test_dtype_argument_widens_integers_first(be):
         stator.equal(x, x, dtype="float32")
 
 
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "maximum", "minimum", "bitwise_right_shift", "multiply"])
+@pytest.mark.parametrize("dtype", ["int8", "int32"])
+def test_dtype_argument_narrows_integers_first(be, name, dtype):
+    x, y = np.array([300, -200, 2**33 + 77, 100]), np.array([3, 5, 2, 1])
+    got = function(name)(be.asarray(x), be.asarray(y), dtype=dtype).to_numpy()
+    numpy_name = {"bitwise_right_shift": "right_shift"}.get(name, name)
+    np.testing.assert_array_equal(got, getattr(np, numpy_name)(x, y, dtype=dtype, casting="same_kind"), strict=True)
+
+
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_out_receives_the_result_and_may_be_an_operand(be, name):
     dtype = common(name, "float32", "int32")[0]

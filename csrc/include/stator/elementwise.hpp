@@ -10,8 +10,9 @@
 namespace stator {
 
 struct ElementwiseOptions {
-  std::optional<DType> dtype = {};  // of a floating result: computed in its opmath, rounded once
-  const Array* out = nullptr;       // exact shape, same-kind cast; may be the very same view as an input
+  // A floating result is computed in its opmath and rounded once; integers are cast to it first, and wrap.
+  std::optional<DType> dtype = {};
+  const Array* out = nullptr;  // exact shape, same-kind cast; may be the very same view as an input
 };
 
 // By table row. DTypeError for dtypes outside the row, ShapeError when the shapes do not broadcast or out does not fit.
@@ -37,11 +38,11 @@ STATOR_API Array binary(Op op, const Operand& a, const Operand& b, const Element
     return elementwise(Op::name, operands, o, s);                                                           \
   }
 #define STATOR_DECLARE_select(name) STATOR_DECLARE_ternary(name)
-#define STATOR_DECLARE_quaternary(name)                                                       \
-  inline Array name(const Operand& a, const Operand& b, const Operand& c, const Operand& d,   \
-                    const ElementwiseOptions& o = {}, const Stream& s = {}) {                 \
-    const Operand operands[] = {a, b, c, d};                                                  \
-    return elementwise(Op::name, operands, o, s);                                             \
+#define STATOR_DECLARE_quaternary(name)                                                     \
+  inline Array name(const Operand& a, const Operand& b, const Operand& c, const Operand& d, \
+                    const ElementwiseOptions& o = {}, const Stream& s = {}) {               \
+    const Operand operands[] = {a, b, c, d};                                                \
+    return elementwise(Op::name, operands, o, s);                                           \
   }
 #define STATOR_DECLARE_reduce(name)
 #define STATOR_DECLARE_creation(name)
