@@ -157,8 +157,10 @@ Array reduce(Op op, const Array& x, const ReduceOptions& options, const Stream& 
   const Dims shape = result_shape(x.shape(), reduced, options.keepdims);
   const ReductionRule rule = reduction_rule(op, options.parameter, options.where != nullptr);
   const Array mask = options.where ? broadcast_mask(row, x, *options.where) : Array();
-  // Each element is to become a narrow integer before it counts; the kernels accumulate in 64 bits.
-  const bool narrowing = in(x.dtype(), dtypes::inexact) && !in(types.compute, dtypes::inexact);
+  // Each element is to become a narrow integer or bool before it counts; the kernels accumulate in 64 bits, where
+  // integers that cancel, or wrap, would not give bool's result.
+  const bool narrowing = (in(x.dtype(), dtypes::inexact) && !in(types.compute, dtypes::inexact)) ||
+                         (in(x.dtype(), dtypes::integers) && types.compute == DType::bool_);
   const Array source = narrowing ? astype(x, types.compute, true, stream) : x;
   abi::Reduction r = describe(row, source, mask, reduced, types);
   r.mode = rule.mode;

@@ -366,6 +366,12 @@ def test_dtype_is_what_elements_are_accumulated_in(be):
         compare(name, got.to_numpy(), np.asarray(REFERENCES.get(name, getattr(np, name, None))(wide, **over)))
 
 
+@pytest.mark.parametrize(("name", "values"), [("sum", [1, -1]), ("sum", [0, 0]), ("prod", [2**32, 2**32])])
+def test_bool_counts_elements_not_their_total(be, name, values):
+    x = np.array(values)
+    assert bool(function(name)(be.asarray(x), dtype="bool")) == getattr(np, name)(x, dtype="bool")
+
+
 @pytest.mark.parametrize("name", [n for n in ROWS if TABLE[n]["result"] in ("same", "index", "boolean")])
 def test_dtype_is_refused_where_nothing_is_accumulated(be, name):
     with pytest.raises(errors.DTypeError, match=name):
