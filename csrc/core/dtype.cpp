@@ -53,6 +53,16 @@ DType promote(DType a, DType b) {
   return complex ? complex_of(real) : real;
 }
 
+DType promote(std::span<const DType> dtypes) {
+  DType common =
+      *std::max_element(dtypes.begin(), dtypes.end(), [](DType a, DType b) { return kind_of(a) < kind_of(b); });
+  // What is widest in kind comes first: int8 and uint8 fit the float16 beside them, though their int16 would not.
+  for (int kind = int(kind_of(common)); kind >= 0; --kind)
+    for (const DType d : dtypes)
+      if (int(kind_of(d)) == kind) common = promote(common, d);
+  return common;
+}
+
 bool can_cast_same_kind(DType from, DType to) {
   // bool < unsigned < signed < floating < complex, as in NumPy.
   auto rank = [](DType d) {

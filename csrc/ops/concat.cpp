@@ -77,16 +77,11 @@ void check_out(const std::string& op, const std::vector<Array>& arrays, const Ar
       throw ValueError(op, "out shares memory with array " + std::to_string(i), "pass separate memory");
 }
 
-// As numpy.result_type: what is widest in kind comes first, so that the order of the arrays has no say.
 DType promoted(const std::vector<Array>& arrays) {
-  const auto kind = [](const Array& x) { return int(kind_of(x.dtype())); };
-  DType dtype = std::max_element(arrays.begin(), arrays.end(), [&](const Array& a, const Array& b) {
-                  return kind(a) < kind(b);
-                })->dtype();
-  for (int k = int(Kind::complex_floating); k >= 0; --k)
-    for (const Array& x : arrays)
-      if (kind(x) == k) dtype = promote(dtype, x.dtype());
-  return dtype;
+  std::vector<DType> dtypes;
+  dtypes.reserve(arrays.size());
+  for (const Array& x : arrays) dtypes.push_back(x.dtype());
+  return promote(dtypes);
 }
 
 Array join(Op which, const std::vector<Array>& given, int axis, const Array* out, const Stream& stream) {

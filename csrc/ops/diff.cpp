@@ -61,13 +61,14 @@ Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
   require_end(call, x, before, axis);
   require_end(call, x, after, axis);
   if (options.n == 0) return copy(x, stream);
-  DType dtype = x.dtype();
+  std::vector<DType> dtypes{x.dtype()};
   Dims shape = x.shape();
   for (const Array* end : {before, after}) {
     if (!end) continue;
-    dtype = promote(dtype, end->dtype());
+    dtypes.push_back(end->dtype());
     shape[axis] += end->shape()[axis];
   }
+  const DType dtype = promote(dtypes);
   shape[axis] = std::max<int64_t>(shape[axis] - options.n, 0);
   if (checked_size(op, shape, itemsize(dtype)) > 0 && options.n > most) {
     Array result = diff(x, {options.axis, most, before, after}, stream);

@@ -32,8 +32,9 @@ class Einsum {
   Einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& on)
       : op_(op_info(Op::einsum).call), text_(subscripts), on_(on) {
     parse(operands);
-    common_ = operands[0].dtype();
-    for (const Array& x : operands) common_ = promote(common_, x.dtype());
+    std::vector<DType> dtypes;
+    for (const Array& x : operands) dtypes.push_back(x.dtype());
+    common_ = promote(dtypes);
     result_ = common_ == DType::int8 ? DType::int32 : common_;  // as matmul's
     inner_ = is_half(common_) ? DType::float32 : result_;
     for (Term& term : terms_) take_diagonals(term);

@@ -80,9 +80,12 @@ constexpr size_t most_operands = 4;
 
 // The promoted dtype of operands [first, count): numbers are weak beside an array.
 DType common_dtype(std::span<const Operand> operands, size_t first) {
-  std::optional<DType> common;
+  DType dtypes[most_operands];
+  size_t count = 0;
   for (size_t k = first; k < operands.size(); ++k)
-    if (operands[k].array) common = common ? promote(*common, operands[k].array->dtype()) : operands[k].array->dtype();
+    if (operands[k].array) dtypes[count++] = operands[k].array->dtype();
+  std::optional<DType> common;
+  if (count > 0) common = promote({dtypes, count});
   for (size_t k = first; k < operands.size(); ++k) {
     if (operands[k].array) continue;
     common = common ? promote_weak(*common, operands[k].scalar) : default_dtype(operands[k].scalar);
@@ -129,9 +132,6 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   }
   const Dims shape = common_shape(row, operands);
   checked_size(row.call, shape, itemsize(types.result));
-  // An error in a number comes before the result exists.
-  Number number[most_operands];
-  for (size_t k = 0; k < operands.size(); ++k)
   std::vector<Array> narrowed;
   if (options.dtype && in(types.computed, dtypes::integers)) {
     narrowed.reserve(most_operands);
@@ -139,6 +139,9 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
       if (array[k] && promote(array[k]->dtype(), types.computed) != types.computed)
         array[k] = &narrowed.emplace_back(astype(*array[k], types.computed, true, stream));
   }
+  // An error in a number comes before the result exists.
+  Number number[most_operands];
+  for (size_t k = 0; k < operands.size(); ++k)
     if (!array[k]) number[k] = make_number(row, operands[k].scalar, types.computed);
   const std::span<const Array* const> inputs(array, operands.size());
   Array result = options.out ? call.output(shape, types.result, options.out)

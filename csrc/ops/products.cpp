@@ -8,6 +8,7 @@
 #include <stator/products.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace stator {
@@ -63,7 +64,7 @@ Array accumulate(Op op, const Array& c, const Array& a, const Array& b, double a
   if (c.ndim() > ndim || !(broadcast_shapes(name, c.shape(), result) == result))
     throw ShapeError(name, "operands of shapes " + shapes, "the first broadcasts to " + str(result));
   MatmulOptions options;
-  options.dtype = promote(c.dtype(), promote(a.dtype(), b.dtype()));
+  options.dtype = promote(std::array{a.dtype(), b.dtype(), c.dtype()});
   if (is_integer_product(a, b))
     throw DTypeError(name, "operands of " + std::string(stator::name(a.dtype())),
                      "alpha and beta are floating: convert the operands with astype");

@@ -3,6 +3,8 @@
 """Element types."""
 import numpy as np
 
+from libcpp.vector cimport vector
+
 from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError
 
 
@@ -120,9 +122,8 @@ cdef cpp.DType with_number(cpp.DType code, int number):
 
 
 def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
-    """The dtype that an op on arrays of these dtypes computes in. Python numbers are weak."""
-    cdef cpp.DType code = cpp.bool_
-    cdef bint first = True
+    """The dtype of numpy.result_type for these dtypes and arrays. Python numbers are weak."""
+    cdef vector[cpp.DType] codes
     cdef int number = 0  # 1 integer, 2 float, 3 complex
     for entry in dtypes:
         if isinstance(entry, (bool, int, float, complex)):
@@ -130,8 +131,7 @@ def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
                          else 2 if isinstance(entry, float) else 3)
             continue
         spec = entry if isinstance(entry, (DType, str, type, np.dtype)) else getattr(entry, "dtype", entry)
-        code = <cpp.DType>as_dtype(spec) if first else cpp.promote(code, <cpp.DType>as_dtype(spec))
-        first = False
-    if first:
+        codes.push_back(<cpp.DType>as_dtype(spec))
+    if codes.empty():
         raise InvalidValueError("no dtype given", op="result_type", remedy="Give arrays or dtypes.")
-    return wrap_dtype(with_number(code, number))
+    return wrap_dtype(with_number(cpp.promote(codes), number))

@@ -1,5 +1,7 @@
 """What the array API asks about dtypes and the namespace, against NumPy's answers."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,11 @@ def test_isdtype_of_an_unknown_kind():
 def test_can_cast(dtype):
     for other in STANDARD:
         assert stator.can_cast(dtype, other) == (np.result_type(theirs(dtype), theirs(other)) == theirs(other))
+
+
+def test_result_type_of_three_is_numpys_in_any_order():
+    for three in itertools.product([*STANDARD, stator.float16], repeat=3):
+        assert theirs(stator.result_type(*three)) == np.result_type(*map(theirs, three)), three
 
 
 def test_broadcast_shapes():

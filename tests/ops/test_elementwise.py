@@ -262,6 +262,12 @@ def test_dtype_argument_narrows_integers_first(be, name, dtype):
     np.testing.assert_array_equal(got, getattr(np, numpy_name)(x, y, dtype=dtype, casting="same_kind"), strict=True)
 
 
+def test_three_operands_promote_in_any_order(be):
+    arrays = [be.ones((2,), dtype=d) for d in ("int8", "uint8", "float16")]
+    for a, b, c in itertools.permutations(arrays):
+        assert stator.clip(a, b, c).dtype == stator.float16
+
+
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_out_receives_the_result_and_may_be_an_operand(be, name):
     dtype = common(name, "float32", "int32")[0]

@@ -243,6 +243,13 @@ def test_einsum(be, text):
     np.testing.assert_allclose(got, np.einsum(text, *arrays), atol=1e-12)
 
 
+def test_einsum_promotes_all_operands_at_once(be):
+    x = be.asarray(np.array([100, 100], np.int8))
+    half = be.zeros((1,), dtype="float16")
+    assert stator.einsum("i,j,k->", x, stator.astype(x, "uint8"), half).dtype == stator.float16
+    assert stator.einsum("i,j->j", x, be.ones((1,), dtype="int64")).to_numpy().tolist() == [200]
+
+
 def test_einsum_broadcasts_ones_and_ellipses(be):
     a, b = draw((4, 1, 2, 3)), draw((5, 3, 6), seed=1)
     np.testing.assert_allclose(

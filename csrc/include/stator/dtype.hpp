@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -82,6 +83,8 @@ STATOR_API std::string_view name(DType d);
 
 // numpy.result_type of two array dtypes; bfloat16 with float16 gives float32, with integers it behaves as float16.
 STATOR_API DType promote(DType a, DType b);
+// The same of one or more dtypes, in any order.
+STATOR_API DType promote(std::span<const DType> dtypes);
 
 // float64 for bool and integers, the dtype itself otherwise: the result of exp, divide, mean, ...
 // (NumPy gives float16/float32 for int8/int16; the array API leaves it open; stator's default float is float64.)

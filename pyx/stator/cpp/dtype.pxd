@@ -1,5 +1,6 @@
 # stator/dtype.hpp
 from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
 
 
 cdef extern from "stator/dtype.hpp" namespace "stator" nogil:
@@ -22,5 +23,5 @@ cdef extern from "stator/dtype.hpp" namespace "stator" nogil:
     int itemsize(DType)
     Kind kind_of(DType)
     string_view name(DType)
-    DType promote(DType, DType)
+    DType promote(const vector[DType]&)  # a span
     bint can_cast_same_kind(DType, DType)
