@@ -57,6 +57,7 @@ struct Linspace {
   DType dtype;
   int64_t count;
   double start[2], step[2], last[2];  // real and imaginary parts
+  double scale[2];                    // of start + i * step
 };
 
 // out[ends[k - 1]..ends[k]) = k, ends of n entries: what repeat() with counts takes.

@@ -18,18 +18,19 @@ STATOR_KERNEL void linspace_kernel(abi::Linspace p) {
   const Group<Size> group;
   const int64_t first = group.block() * SequenceTuning::tile, left = p.count - first;
   const int64_t n = left < SequenceTuning::tile ? left : SequenceTuning::tile;
-#define STATOR_CASE(name, type)                                                                \
-  case DType::name: {                                                                          \
-    type* const to = static_cast<type*>(p.out) + first;                                        \
-    group.for_each(n, [=](int64_t i) {                                                         \
-      const bool end = first + i == p.count - 1;                                               \
-      const double at = double(first + i), re = end ? p.last[0] : p.start[0] + at * p.step[0]; \
-      if constexpr (is_complex<type>)                                                          \
-        to[i] = convert<type>(complex128(re, end ? p.last[1] : p.start[1] + at * p.step[1]));  \
-      else                                                                                     \
-        to[i] = convert<type>(std::is_integral_v<type> ? floor(re) : re);                      \
-    });                                                                                        \
-    return;                                                                                    \
+  const auto part = [=](int64_t i, int k) { return (p.start[k] + double(i) * p.step[k]) * p.scale[k]; };
+#define STATOR_CASE(name, type)                                                      \
+  case DType::name: {                                                                \
+    type* const to = static_cast<type*>(p.out) + first;                              \
+    group.for_each(n, [=](int64_t i) {                                               \
+      const bool end = first + i == p.count - 1;                                     \
+      const double re = end ? p.last[0] : part(first + i, 0);                        \
+      if constexpr (is_complex<type>)                                                \
+        to[i] = convert<type>(complex128(re, end ? p.last[1] : part(first + i, 1))); \
+      else                                                                           \
+        to[i] = convert<type>(std::is_integral_v<type> ? floor(re) : re);            \
+    });                                                                              \
+    return;                                                                          \
   }
   STATOR_DTYPE_SWITCH(p.dtype, STATOR_CASE)
 #undef STATOR_CASE

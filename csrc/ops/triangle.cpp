@@ -114,16 +114,20 @@ Array linspace(const Backend& backend, Scalar start, Scalar stop, int64_t count,
   checked_size(op, Dims{count}, itemsize(d));
   Array result = call.empty(Dims{count}, d);
   if (count == 0) return result;
-  abi::Linspace p{result.data_ptr(), d, count, {start.re, start.im}, {0, 0}, {start.re, start.im}};
+  abi::Linspace p{result.data_ptr(), d, count, {start.re, start.im}, {0, 0}, {start.re, start.im}, {1, 1}};
   const int64_t steps = endpoint ? count - 1 : count;
   const double ends[2] = {stop.re, stop.im};
   for (int part = 0; part < 2 && steps > 0; ++part) {
-    const double whole = ends[part] - p.start[part];
-    // Ends so far apart that their difference is infinite: divided first.
-    p.step[part] = std::isinf(whole) && std::isfinite(ends[part]) && std::isfinite(p.start[part])
-                       ? ends[part] / double(steps) - p.start[part] / double(steps)
-                       : whole / double(steps);
-    p.last[part] = endpoint ? ends[part] : p.start[part] + double(count - 1) * p.step[part];
+    double& from = p.start[part];
+    double end = ends[part];
+    // Ends so far apart that their difference is infinite: half of everything, doubled at last.
+    if (std::isinf(end - from) && std::isfinite(end) && std::isfinite(from)) {
+      p.scale[part] = 2;
+      end /= 2;
+      from /= 2;
+    }
+    p.step[part] = (end - from) / double(steps);
+    p.last[part] = endpoint ? ends[part] : (from + double(count - 1) * p.step[part]) * p.scale[part];
   }
   call.writes(result);
   call.kernels().movement.linspace(call.queue(), p);

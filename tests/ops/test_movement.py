@@ -139,6 +139,13 @@ def test_tri_and_eye(be, dtype):
 
 
 @pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("end", [1.7e308, 1.7e308j, 1.7e308 - 1e308j])
+def test_linspace_between_the_ends_of_the_range(be, end, endpoint):
+    got = stator.linspace(-end, end, 8, endpoint=endpoint).to_numpy()
+    np.testing.assert_allclose(got / 2.0**8, np.linspace(-end / 2.0**8, end / 2.0**8, 8, endpoint=endpoint), rtol=1e-15)
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
 def test_linspace(be, endpoint):
     for start, stop, num in (
         (0, 1, 50),
@@ -148,6 +155,7 @@ def test_linspace(be, endpoint):
         (2, 3, 1),
         (0, 1, 0),
         (1e308, -1e308, 5),
+        (-1.7e308, 1.7e308, 5),
     ):
         with np.errstate(all="ignore"):
             want = np.linspace(start, stop, num, endpoint=endpoint)
