@@ -10,7 +10,7 @@ from stator._array cimport Array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
 from stator._buffer cimport fill_buffer, release_buffer
 from stator._convert cimport sized_dims
-from stator._dtype cimport as_dtype
+from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator._interop cimport copied, from_cuda_array_interface
 from stator.cpp cimport array as cpp
 from stator.cpp cimport backend as cpp_backend
@@ -110,6 +110,7 @@ def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: DeviceLik
 
     Memory of others is copied unless copy=False, which shares it where the device agrees (cpu for NumPy) and raises
     ValueError where it cannot. An Array is returned as it is unless something has to change or copy=True.
+    Python numbers that dtype cannot hold raise as in full(); arrays are cast as by astype().
     pinned: stage through page-locked memory, so that the copy to the device overlaps.
     """
     cdef Backend target
@@ -134,7 +135,10 @@ def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: DeviceLik
         copy = copy is not False
     else:
         target = resolve(device)
-        out = from_numpy(as_numpy(obj, copy), target, copy, pinned)
+        values = as_numpy(obj, copy)
+        if dtype is not None and isinstance(obj, (list, tuple, int, complex)) and not isinstance(obj, np.generic):
+            require_fit(values, wrap_dtype(<CppDType>as_dtype(dtype)))
+        out = from_numpy(values, target, copy, pinned)
     return convert(out, dtype, copy, fresh)
 
 
@@ -158,6 +162,20 @@ cdef object as_numpy(object obj, object copy):
     if out.dtype == object and isinstance(obj, int):
         raise InvalidValueError(f"the integer {obj} does not fit 64 bits", op="asarray", remedy="Use a float.")
     return out
+
+
+cdef int require_fit(object values, DType dtype) except -1:
+    # Python numbers must be in range, as in full(); arrays are cast, as by astype().
+    if values.dtype.kind == "c" and dtype.kind not in ("complex floating", "bool"):
+        raise DTypeError(f"a complex number cannot become {dtype}", op="asarray",
+                         remedy="Use a complex dtype, or the real parts.")
+    if values.dtype.kind in "iu" and dtype.kind in ("signed integer", "unsigned integer") and values.size:
+        bounds = np.iinfo(dtype.numpy())
+        for value in (int(values.min()), int(values.max())):
+            if not bounds.min <= value <= bounds.max:
+                raise InvalidValueError(f"the number {value} is out of range for {dtype}", op="asarray",
+                                        remedy="Use numbers in range, or a wider dtype.")
+    return 0
 
 
 cdef Array convert(Array x, object dtype, object copy, bint fresh):

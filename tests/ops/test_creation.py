@@ -6,7 +6,7 @@ import pytest
 from reference import numpy_dtype, widen
 
 import stator
-from stator.errors import InvalidValueError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, ShapeError
 
 LAYOUTS = inputs.layouts()
 
@@ -118,6 +118,27 @@ def test_arange_reaches_all_of_uint64(be, bounds):
 def test_arange_refuses_what_the_dtype_cannot_hold(be, bounds, dtype, error):
     with pytest.raises(error):
         be.arange(*bounds, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "error"),
+    [
+        ([300, -1], "uint8", InvalidValueError),
+        ([2**40], "int32", InvalidValueError),
+        (-1, "uint64", InvalidValueError),
+        ([2**63], "int64", InvalidValueError),
+        ([1 + 2j], "float64", DTypeError),
+        ((1, 2j), "int8", DTypeError),
+    ],
+)
+def test_asarray_refuses_numbers_that_the_dtype_cannot_hold(be, values, dtype, error):
+    with pytest.raises(error):
+        be.asarray(values, dtype=dtype)
+
+
+def test_asarray_casts_numpy_arrays_as_astype(be):
+    x = np.array([300, -1])
+    np.testing.assert_array_equal(be.asarray(x, dtype="uint8").to_numpy(), x.astype("uint8"))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
