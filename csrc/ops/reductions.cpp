@@ -32,8 +32,8 @@ Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
   if (row.result == ResultRule::accumulate && kind_of(in) == Kind::unsigned_integer) own = DType::uint64;
   if (row.result == ResultRule::accumulate && (kind_of(in) == Kind::signed_integer || in == DType::bool_))
     own = DType::int64;
-  const bool chosen = row.result == ResultRule::accumulate || row.result == ResultRule::inexact ||
-                      row.result == ResultRule::real;
+  const bool chosen =
+      row.result == ResultRule::accumulate || row.result == ResultRule::inexact || row.result == ResultRule::real;
   if (dtype && (!chosen || (row.result != ResultRule::accumulate && !stator::in(*dtype, dtypes::inexact))))
     throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)),
                      chosen ? "ask for a floating or complex dtype" : "convert the result with astype");
@@ -45,6 +45,9 @@ Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
     return {computed, dtype.value_or(real_part(computed))};
   }
   if (!dtype) return {own, own};
+  if (stator::in(own, dtypes::complexes) && stator::in(*dtype, dtypes::reals))
+    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)) + " for " + std::string(name(in)),
+                     "use a complex dtype, or reduce stator.real(x)");
   // A float result is computed in the wider of the two, and rounded once.
   const bool wider = stator::in(*dtype, dtypes::floats) && stator::in(own, dtypes::floats);
   return {wider ? promote(own, *dtype) : *dtype, *dtype};
@@ -138,11 +141,13 @@ void run(OpCall& call, const Array& x, const Array& mask, Array& out, kernels::R
 // The mask in x's shape.
 Array broadcast_mask(const OpInfo& row, const Array& x, const Array& mask) {
   if (mask.dtype() != DType::bool_)
-    throw DTypeError(std::string(row.call), "where= of dtype " + std::string(name(mask.dtype())), "compare it first: x != 0");
+    throw DTypeError(std::string(row.call), "where= of dtype " + std::string(name(mask.dtype())),
+                     "compare it first: x != 0");
   if (positional(row))
     throw UnsupportedError(std::string(row.call), "where=", "replace what does not count with stator.where first");
   if (!(broadcast_shapes(row.call, x.shape(), mask.shape()) == x.shape()))
-    throw ShapeError(std::string(row.call), "where= of shape " + str(mask.shape()) + " for an array of shape " + str(x.shape()),
+    throw ShapeError(std::string(row.call),
+                     "where= of shape " + str(mask.shape()) + " for an array of shape " + str(x.shape()),
                      "a mask broadcasts to the array");
   return broadcast_to(mask, x.shape());
 }

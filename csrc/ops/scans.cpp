@@ -28,6 +28,9 @@ ScanTypes scan_types(const OpInfo& row, DType in, const std::optional<DType>& dt
   if (!dtype) return {own, own};
   if (!stator::in(*dtype, row.dtypes))
     throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)), "ask for a floating dtype");
+  if (stator::in(in, dtypes::complexes) && stator::in(*dtype, dtypes::reals))
+    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)) + " for " + std::string(name(in)),
+                     "use a complex dtype, or scan stator.real(x)");
   // A floating result is computed in the wider of the two, and rounded once.
   return {same_family(own, *dtype) ? promote(own, *dtype) : *dtype, *dtype};
 }

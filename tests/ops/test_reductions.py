@@ -372,6 +372,12 @@ def test_bool_counts_elements_not_their_total(be, name, values):
     assert bool(function(name)(be.asarray(x), dtype="bool")) == getattr(np, name)(x, dtype="bool")
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "mean"])
+def test_a_real_dtype_is_refused_for_complex_elements(be, name):
+    with pytest.raises(errors.DTypeError, match=f"{name}: dtype=float64 for complex128"):
+        function(name)(be.asarray([1j]), dtype="float64")
+
+
 @pytest.mark.parametrize("name", [n for n in ROWS if TABLE[n]["result"] in ("same", "index", "boolean")])
 def test_dtype_is_refused_where_nothing_is_accumulated(be, name):
     with pytest.raises(errors.DTypeError, match=name):

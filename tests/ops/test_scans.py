@@ -404,6 +404,8 @@ def bad_calls(be):
         "an axis of the wrong type": (lambda: stator.cumulative_sum(x, axis=0.5), e.DTypeError),
         "two axes": (lambda: stator.cumulative_sum(x, axis=(0, 1)), e.DTypeError),
         "logcumsumexp of integers": (lambda: stator.logcumsumexp(be.zeros((2,), dtype="int32")), e.DTypeError),
+        "complex as real": (lambda: stator.cumulative_sum(be.asarray([1j]), dtype="float64"), e.DTypeError),
+        "complex as integers": (lambda: stator.cumulative_prod(be.asarray([1j]), dtype="int8"), e.DTypeError),
         "logcumsumexp as integers": (lambda: stator.logcumsumexp(line, dtype="int32"), e.DTypeError),
         "a complex maximum": (lambda: stator.cumulative_max(be.zeros((2,), dtype="complex64")), e.DTypeError),
         "out of the wrong shape": (lambda: stator.cumulative_sum(line, out=be.zeros((5,))), e.ShapeError),
