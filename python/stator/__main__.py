@@ -17,6 +17,8 @@ from rich.table import Table
 import stator
 from stator import _device, _libraries, _table
 
+_UNCUT = 10_000  # columns, where there is no screen to fit: names and paths stay whole for grep
+
 
 def gather_info() -> dict[str, Any]:
     """Devices, driver, toolkit, libraries and build. Opens a backend on each device."""
@@ -151,7 +153,10 @@ def main(arguments: list[str] | None = None) -> int:
             command.add_argument("--prove", action="store_true", help="then fail calls, permute blocks, delete waits")
     args = parser.parse_args(arguments)
     try:
-        return int(args.function(args, Console()))
+        console = Console()
+        if not console.is_terminal:
+            console = Console(width=_UNCUT)
+        return int(args.function(args, console))
     except stator.errors.StatorError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1

@@ -16,7 +16,6 @@ def printed(capsys, *arguments):
 def test_info_names_devices_and_remedies(capsys, monkeypatch):
     missing = {"name": "cufft", "path": "", "found": False, "remedy": 'pip install "stator[cuda]"'}
     monkeypatch.setattr(_table, "libraries", lambda opened: [missing])
-    monkeypatch.setenv("COLUMNS", "200")
     text = printed(capsys, "info")
     assert stator.__version__ in text
     assert "cpu" in text
@@ -29,6 +28,11 @@ def test_json_is_one_object(capsys, command, key):
     assert key in (found[0] if isinstance(found, list) else found)
 
 
-def test_ops_lists_every_row(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "400")
+def test_ops_lists_every_row(capsys):
     assert f"{len(stator.op_table())} ops" in printed(capsys, "ops")
+
+
+def test_names_are_whole_where_there_is_no_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = printed(capsys, "ops")
+    assert [row["call"] for row in stator.op_table() if row["call"] not in text] == []
