@@ -60,13 +60,14 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     if kind.kind not in ("real floating", "complex floating"):
         raise DTypeError(f"{kind} is not floating", op="finfo", remedy="Use iinfo for integers.")
     real = dtype({"complex64": "float32", "complex128": "float64"}.get(kind.name, kind.name))
+    spec = real.numpy()  # LibraryNotFoundError where bfloat16 has no NumPy dtype
     if real.name == "bfloat16":
         import ml_dtypes
 
         library: Any = ml_dtypes
     else:
         library = np
-    found = library.finfo(real.numpy())
+    found = library.finfo(spec)
     return FloatInfo(
         int(found.bits), float(found.eps), float(found.max), float(found.min), float(found.smallest_normal), real
     )

@@ -1,12 +1,14 @@
 """What the array API asks about dtypes and the namespace, against NumPy's answers."""
 
 import itertools
+import sys
+from importlib.machinery import BuiltinImporter
 
 import numpy as np
 import pytest
 
 import stator
-from stator.errors import DTypeError, InvalidValueError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError, ShapeError
 
 STANDARD = [d for d in stator.__array_namespace_info__().dtypes().values()]
 KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric")
@@ -22,6 +24,13 @@ def test_finfo(name):
     for field in ("bits", "eps", "max", "min", "smallest_normal"):
         assert getattr(got, field) == getattr(want, field)
     assert got.dtype == want.dtype
+
+
+def test_finfo_of_bfloat16_names_the_package_it_needs(monkeypatch):
+    monkeypatch.delitem(sys.modules, "ml_dtypes", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [BuiltinImporter])  # nothing else can be imported
+    with pytest.raises(LibraryNotFoundError, match="ml_dtypes"):
+        stator.finfo("bfloat16")
 
 
 def test_finfo_of_bfloat16_and_of_an_array(be):
