@@ -122,7 +122,10 @@ cdef cpp.DType with_number(cpp.DType code, int number):
 
 
 def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
-    """The dtype of numpy.result_type for these dtypes and arrays. Python numbers are weak."""
+    """The dtype of numpy.result_type for these dtypes and arrays. Python numbers are weak.
+
+    A NumPy scalar counts by its dtype here; as an operand of an op it is weak, like the Python number it holds.
+    """
     cdef vector[cpp.DType] codes
     cdef int number = 0  # 1 integer, 2 float, 3 complex
     for entry in dtypes:
