@@ -189,7 +189,7 @@ cdef class Compressed(SparseMatrix):
         return make((host_values(self), self.indices.to_numpy(), self.indptr.to_numpy()), shape=self.shape)
 
     def with_data(self, data: Array, /) -> Compressed:
-        """The same structure with other values."""
+        """The same structure with other values, one for each entry."""
         cdef Array values = as_array(data, "sparse.CSR.with_data")
         cdef cpp.Csr c = self.as_rows()
         cdef CppStream stream
@@ -331,7 +331,7 @@ cdef class COO(SparseMatrix):
         return new_coo(self.data.backend, c)
 
     def with_data(self, data: Array, /) -> COO:
-        """The same structure with other values."""
+        """The same structure with other values, one for each entry."""
         cdef Array values = as_array(data, "sparse.COO.with_data")
         cdef cpp.Coo c = self.as_coo()
         cdef CppStream stream

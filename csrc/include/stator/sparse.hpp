@@ -57,7 +57,7 @@ STATOR_API Csr transpose(const Csc&);
 STATOR_API Coo transpose(const Coo&);
 
 // Conversions. Entries keep their order where the format leaves it open. An index outside goes to the error slot, its
-// entry is dropped.
+// entry is dropped. What is before the first pointer or beyond the last is of no row: to_coo gives it the row `rows`.
 STATOR_API Csc to_csc(const Csr&, const Stream& = {});
 STATOR_API Csr to_csr(const Csc&, const Stream& = {});
 STATOR_API Csr to_csr(const Coo&, const Stream& = {});
