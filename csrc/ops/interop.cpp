@@ -16,6 +16,13 @@ void push(Handle& handle, Ref<T> ref) noexcept {
   if (ref) ReleaseQueue::push(ref.detach());
 }
 
+// Not the last stream alone: whoever reads on another one would see what the consumer writes.
+template <class F>
+void for_each_user(const Buffer& buffer, F f) {
+  for (int i = 0; i < Backend::stream_count; ++i)
+    if (buffer.users() >> i & 1) f(*buffer.context().stream(i));
+}
+
 }  // namespace
 
 void* export_memory(const Array& array) {
@@ -23,9 +30,7 @@ void* export_memory(const Array& array) {
   const uint16_t op = uint16_t(Op::data_ptr);
   const OpGuard guard(buffer.context(), op);
   if (array.device().type == DeviceType::cpu) {
-    // Whoever reads on another stream would see what the consumer writes.
-    for (int i = 0; i < Backend::stream_count; ++i)
-      if (buffer.users() >> i & 1) buffer.context().stream(i)->synchronize(op);
+    for_each_user(buffer, [op](StreamBox& stream) { stream.synchronize(op); });
   }
   char* memory = static_cast<char*>(buffer.export_memory(op));
   return memory + array.offset() * itemsize(array.dtype());
@@ -55,6 +60,12 @@ void order(const Backend& backend, void* from, void* to) {
   } event{runtime, runtime.event_create()};
   runtime.event_record(event.handle, from);
   runtime.stream_wait(to, event.handle);
+}
+
+void order_after_uses(const Array& array, void* to) {
+  const OpGuard guard(array.buffer()->context(), uint16_t(Op::data_ptr));
+  for_each_user(*array.buffer(),
+                [&](StreamBox& stream) { order(array.backend(), stream.handle(uint16_t(Op::data_ptr)), to); });
 }
 
 Array pinned(const Backend& backend, size_t bytes) {

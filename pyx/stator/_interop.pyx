@@ -102,7 +102,7 @@ cdef int order_after(Array x, object stream) except -1:
                                 remedy="1 is the legacy default stream, 2 the per-thread one, -1 means no order.")
     consumer = stream
     with nogil:
-        interop.order(x.backend.c, interop.last_stream(x.c).native(), <void*>consumer)
+        interop.order_after_uses(x.c, <void*>consumer)
     return 0
 
 
@@ -128,6 +128,7 @@ def cuda_array_interface(x: Array) -> dict[str, Any]:
     cdef Array array = <Array?>x
     cdef int size = itemsize(array.c.dtype())
     cdef uintptr_t address
+    cdef void* stream
     if array.c.device().type != cpp_backend.cuda:
         raise AttributeError("__cuda_array_interface__: the array is on cpu")
     if array.c.dtype() == bfloat16:
@@ -136,13 +137,16 @@ def cuda_array_interface(x: Array) -> dict[str, Any]:
         interop.export_memory(array.c)
         array.lent = True
     address = <uintptr_t>array.c.data_ptr() if array.c.size() else 0
+    with nogil:
+        stream = interop.last_stream(array.c).native()
+        interop.order_after_uses(array.c, stream)
     return {
         "shape": array.shape,
         "typestr": array.dtype.numpy().str,
         "data": (address, interop.read_only(array.c)),
         "strides": None if array.c.is_contiguous() else tuple([s * size for s in array.strides]),
         "version": 3,
-        "stream": <uintptr_t>interop.last_stream(array.c).native(),
+        "stream": <uintptr_t>stream,
     }
 
 

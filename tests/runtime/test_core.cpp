@@ -2,6 +2,7 @@
 #include "core_support.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/interop.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -159,10 +160,39 @@ void exports() {
   CHECK(left() == nothing && backend.resources().empty());
 }
 
+// Neither the host nor a consumer's stream goes ahead of a use on a stream that is not the last.
+void exports_wait() {
+  std::atomic<bool> done{false};
+  bool seen = false;
+  const std::function<void(const abi::ErrorSlot&)> slow = [&](const abi::ErrorSlot&) { pause(20), done = true; };
+  const std::function<void(const abi::ErrorSlot&)> quick = [](const abi::ErrorSlot&) {};
+  const std::function<void(const abi::ErrorSlot&)> look = [&](const abi::ErrorSlot&) { seen = done; };
+  Backend backend = open_host();
+  Array array = make(backend, 64);
+  const Array other = make(backend, 64);
+  const Stream consumer = backend.stream(3);
+  const auto use = [&] {
+    done = false;
+    enqueue(array, slow, backend.stream(1));
+    enqueue(array, quick, backend.stream(2));
+  };
+  use();
+  interop::order_after_uses(array, consumer.native());
+  enqueue(other, look, consumer);
+  consumer.synchronize();
+  CHECK(seen);
+  use();
+  interop::export_memory(array);
+  CHECK(done);
+  interop::unexport(array);
+}
+
 void foreign() {
   int deleted = 0;
-  char memory[256] = {};
+  alignas(16) char memory[256] = {};
   Backend backend = open_host();
+  CHECK(THROWN(ValueError, from_foreign(backend, memory + 8, DType::complex128, Dims{2}, Dims{1}, true, false, {}))
+            .find("no multiple of 16") != std::string::npos);
   std::atomic<bool> go{false};
   const std::function<void(const abi::ErrorSlot&)> wait = [&](const abi::ErrorSlot&) {
     while (!go) pause(1);
@@ -316,6 +346,7 @@ int main(int count, char**) {
   pending_work();
   release_queue();
   exports();
+  exports_wait();
   foreign();
   error_slot();
   threads();

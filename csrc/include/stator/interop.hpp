@@ -17,6 +17,8 @@ STATOR_API Stream last_stream(const Array&);  // that used the array's buffer
 
 // Work enqueued later on the native stream `to` starts after what was enqueued on `from`. Either may be foreign.
 STATOR_API void order(const Backend&, void* from, void* to);
+// The same after what every stream was given that used the array's buffer.
+STATOR_API void order_after_uses(const Array&, void* to);
 
 // Page-locked host memory as a uint8 vector. Its data_ptr() is host memory on both columns.
 STATOR_API Array pinned(const Backend&, size_t bytes);
