@@ -49,8 +49,8 @@ def _burst(leg: Leg, finish: Callable[[], None], count: int) -> float:
 
 
 def _rest(seconds: float = 0.3) -> None:
-    """Waits until no thread of the process works, at most `seconds`: OpenBLAS's look out for more for a tenth of a second
-    after a product, on the CPUs that the next library is timed on."""
+    """Waits until no thread of the process works, at most `seconds`: OpenBLAS's look out for more for a tenth of a
+    second after a product, on the CPUs that the next library is timed on."""
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         wall, cpu = time.perf_counter(), time.process_time()

@@ -62,7 +62,8 @@ void Context::release_native(void*) noexcept { report("context_destroy", runtime
 
 void Context::require_host_copies(uint16_t op, size_t bytes) const {
   if (host_copies_forbidden_.load(std::memory_order_relaxed) > 0)
-    throw HostCopyError(op_text(op), "would copy " + std::to_string(bytes) + " bytes of " + device_.str() + " to the host",
+    throw HostCopyError(op_text(op),
+                        "would copy " + std::to_string(bytes) + " bytes of " + device_.str() + " to the host",
                         "Leave forbid_host_copies(), or give the op a fixed size where it has one");
 }
 

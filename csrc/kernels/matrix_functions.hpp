@@ -29,7 +29,7 @@ struct Spectrum {
   const void* values;
   double rtol;
   const void* rtols;  // [count], real: instead of rtol; null for none
-  int64_t* rank;  // [count]: how many count; may be null
+  int64_t* rank;      // [count]: how many count; may be null
   SpectralNorm norm;
   void* norms;  // [count], real; null for none
   // Row i of `scaled` (scaled_rows, scaled_cols) is divided by value i, or made zero where that does

@@ -74,8 +74,7 @@ Array moveaxis(const Array& x, std::span<const int64_t> source, std::span<const 
 
 Array flip(const Array& x, const std::optional<std::vector<int64_t>>& axes) {
   const std::string op = require_open(x, Op::flip);
-  const std::vector<bool> turned =
-      axes ? named_axes(op, *axes, x.ndim()) : std::vector<bool>(size_t(x.ndim()), true);
+  const std::vector<bool> turned = axes ? named_axes(op, *axes, x.ndim()) : std::vector<bool>(size_t(x.ndim()), true);
   Dims strides = x.strides();
   int64_t offset = x.offset();
   for (int d = 0; d < x.ndim(); ++d) {
@@ -103,7 +102,8 @@ Array diagonal(const Array& x, int64_t k) {
   const int64_t rows = x.shape()[row], cols = x.shape()[col];
   // Clamped first: -k of the least int64 has no value.
   const int64_t shift = std::clamp(k, -rows, cols);
-  const int64_t length = std::max<int64_t>(std::min(rows + std::min<int64_t>(shift, 0), cols - std::max<int64_t>(shift, 0)), 0);
+  const int64_t length =
+      std::max<int64_t>(std::min(rows + std::min<int64_t>(shift, 0), cols - std::max<int64_t>(shift, 0)), 0);
   Dims shape, strides;
   for (int d = 0; d < row; ++d) {
     shape.push_back(x.shape()[d]);

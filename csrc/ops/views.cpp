@@ -1,8 +1,8 @@
 // Views: no kernel, no copy (but reshape, when the strides cannot express the shape).
+#include "ops/views.hpp"
 #include "core/context.hpp"
 #include "core/overlap.hpp"
 #include "ops/axes.hpp"
-#include "ops/views.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/op_table.hpp>

@@ -23,8 +23,8 @@ STATOR_API Array arange(const Backend&, Scalar start, Scalar stop, Scalar step, 
 // is read before the call returns; `pinned` stages through page-locked memory so that the device copy overlaps.
 STATOR_API Array from_host(const Backend&, const void* data, DType dtype, const Dims& shape, const Dims& strides,
                            bool pinned = false, const Stream& = {});
-// No copy: memory of someone else, at a multiple of the item's size, else ValueError. cpu: any host memory, and its uses
-// become synchronous; cuda: device memory. `deleter` runs once, on a thread that calls ForeignReleases::drain.
+// No copy: memory of someone else, at a multiple of the item's size, else ValueError. cpu: any host memory, and its
+// uses become synchronous; cuda: device memory. `deleter` runs once, on a thread that calls ForeignReleases::drain.
 STATOR_API Array from_foreign(const Backend&, void* data, DType dtype, const Dims& shape, const Dims& strides,
                               bool host_shared, bool read_only, std::function<void()> deleter);
 
@@ -47,8 +47,9 @@ STATOR_API Array as_strided(const Array&, const Dims& shape, const Dims& strides
 STATOR_API Array view(const Array&, DType dtype);  // same bytes; the last axis scales when the sizes differ
 
 // AxisError for an axis out of range or named twice; ShapeError where an axis to drop is not 1 long.
-STATOR_API Array squeeze(const Array&, const std::optional<std::vector<int64_t>>& axes = {});  // none: all that are 1 long
-STATOR_API Array expand_dims(const Array&, std::span<const int64_t> axes);  // axes of the result
+STATOR_API Array squeeze(const Array&,
+                         const std::optional<std::vector<int64_t>>& axes = {});  // none: all that are 1 long
+STATOR_API Array expand_dims(const Array&, std::span<const int64_t> axes);       // axes of the result
 STATOR_API Array moveaxis(const Array&, std::span<const int64_t> source, std::span<const int64_t> destination);
 STATOR_API Array flip(const Array&, const std::optional<std::vector<int64_t>>& axes = {});  // none: every axis
 // Of the last two axes, which ShapeError demands. k: above (positive) or below the main diagonal.

@@ -20,8 +20,8 @@ STATOR_API Array kron(const Array& a, const Array& b, const Stream& = {});   // 
 STATOR_API Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
                            std::span<const int64_t> axes_b, const Stream& = {});
 // numpy.einsum: letters, an ellipsis, repeated letters as diagonals. Up to eight operands are multiplied in the order
-// of the fewest multiplications, more from left to right. The result has the operands' common dtype (int32 where int8 is
-// multiplied or summed; float16 and bfloat16 are rounded once, at the end) and may be a view of a single operand.
+// of the fewest multiplications, more from left to right. The result has the operands' common dtype (int32 where int8
+// is multiplied or summed; float16 and bfloat16 are rounded once, at the end) and may be a view of a single operand.
 STATOR_API Array einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& = {});
 // beta c + alpha a b, in one product: matrices, or batches of them. c broadcasts; with beta = 0 it is not read.
 STATOR_API Array addmm(const Array& c, const Array& a, const Array& b, double alpha = 1, double beta = 1,
