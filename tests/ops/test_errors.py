@@ -189,8 +189,6 @@ BAD = {
         E.ShapeError,
     ),
     "too many dimensions of a Kronecker product": (lambda a: stator.kron(a.x[(None,) * 20], a.x), E.UnsupportedError),
-    "bools without NaN": (lambda a: stator.nan_to_num(a.b), E.DTypeError),
-    "bools without bounds": (lambda a: stator.clip(a.b), E.DTypeError),
     "page-locked memory of no whole length": (lambda a: stator.memory.pinned_empty(1.5, device=a.be), E.DTypeError),
     "page-locked memory beyond addresses": (lambda a: stator.memory.pinned_empty(HUGE, device=a.be), E.ShapeError),
     "part of a byte as memory_limit": (lambda a: stator.Backend("cpu", memory_limit=0.5), E.DTypeError),

@@ -19,7 +19,6 @@ namespace stator::test {
 using namespace stator::runtime;
 
 inline constexpr unsigned order_checks = 1, poison_checks = 2;
-inline constexpr uint16_t no_op = 0xffff;
 inline constexpr int64_t big = int64_t(1) << 30;  // bytes that nobody runs inline
 
 struct Body {
