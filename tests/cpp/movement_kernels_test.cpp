@@ -104,7 +104,7 @@ void test_concat() {
 }
 
 void test_sequences() {
-  const abi::Linspace p{nullptr, DType::float64, 3000, {1, 0}, {0.5, 0}, {9, 0}};
+  const abi::Linspace p{nullptr, DType::float64, 3000, {1, 0}, {0.5, 0}, {9, 0}, {1, 1}};
   const Bytes got = run("linspace", Op::linspace, Bytes(DType::float64, 3000), [&](const abi::Queue& q, Bytes& out) {
     abi::Linspace l = p;
     l.out = out.get();

@@ -44,7 +44,7 @@ void test_product() {
       Bytes x(dtype, a.cols * n);
       for (int64_t i = 0; i < x.size(); ++i) write(x, i, double(i % 5) / 64);
       const Bytes got = run("sparse product", Op::csr_matmul, Bytes(dtype, a.rows * n), [&](const auto& q, Bytes& out) {
-        table.sparse.product(q, {a.view(), a.values.get(), x.get(), out.get(), dtype, n, n, 1, n, 1});
+        table.sparse.product(q, {a.view(), a.values.get(), x.get(), out.get(), dtype, true, n, n, 1, n, 1});
       });
       expect("sparse product", got, [&](int64_t i) { return dot(a, i / n, x, n, i % n); }, tolerance(dtype));
     }
@@ -56,7 +56,7 @@ void test_index_outside() {
   Bytes x = numbers(DType::float32, 40 * 8, 1), out(DType::float32, 5 * 8);
   Recorder device;
   table.sparse.product(device.queue(Op::csr_matmul),
-                       {a.view(), a.values.get(), x.get(), out.get(), DType::float32, 8, 8, 1, 8, 1});
+                       {a.view(), a.values.get(), x.get(), out.get(), DType::float32, true, 8, 8, 1, 8, 1});
   check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == 40,
         "sparse product: the error slot");
 }
