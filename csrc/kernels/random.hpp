@@ -55,9 +55,9 @@ struct Weigh {
   uint64_t* cdf;
 };
 
-// keys[i] = -log(u) / p[i], a block of the counter for two: the k smallest, in order, are k draws without replacement
-// (Efraimidis and Spirakis: Weighted random sampling with a reservoir, Information Processing Letters 97, 2006).
-// Infinite where p is not positive.
+// keys[i] = -log(u) / p[i] / 2^60, which a subnormal p leaves finite, a block of the counter for two: the k smallest,
+// in order, are k draws without replacement (Efraimidis and Spirakis: Weighted random sampling with a reservoir,
+// Information Processing Letters 97, 2006). Infinite where p is not positive.
 struct Race {
   const void* p;
   DType dtype;
