@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import stator
+
+from .page import write_section
 
 SIZES = (2, 32, 33, 257)
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -207,15 +207,7 @@ def replaced(page: str, lines: list[str]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.factorisations", description=__doc__)
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the section of that Markdown page")
-    args = parser.parse_args()
-    with stator.Backend("cpu") as be:
-        lines = section(be)
-    print("\n".join(lines))
-    if args.write:
-        args.write.write_text(replaced(args.write.read_text(), lines))
-    return 0
+    return write_section("python -m benchmarks.factorisations", __doc__, section, replaced)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 import stator
 from stator import sparse
 
+from .page import write_section
 from .table import tolerance
 
 SIZES = (10**4, 10**5, 10**6)
@@ -87,17 +86,13 @@ def section(be: stator.Backend) -> list[str]:
     return lines
 
 
+def replaced(page: str, lines: list[str]) -> str:
+    """The page with these lines as its last section."""
+    return "\n".join([page.partition(TITLE)[0].rstrip(), "", *lines, ""])
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.long_sums", description=__doc__)
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the section of that Markdown page")
-    args = parser.parse_args()
-    with stator.Backend("cpu") as be:
-        lines = section(be)
-    print("\n".join(lines))
-    if args.write:
-        page = args.write.read_text().partition(TITLE)[0].rstrip()
-        args.write.write_text("\n".join([page, "", *lines, ""]))
-    return 0
+    return write_section("python -m benchmarks.long_sums", __doc__, section, replaced)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class Einsum {
     throw ShapeError(op_, "subscripts '" + text_ + "': " + cause, remedy);
   }
 
-  static bool is_half(DType d) { return d == DType::float16 || d == DType::bfloat16; }
+  static bool is_half(DType d) { return in(d, dtypes::floats & ~dtypes::full_floats); }
 
   // The labels of one operand, or of the output; dims: how many axes an ellipsis stands for.
   Labels read(std::string_view part, int dims) const {
@@ -152,7 +152,7 @@ class Einsum {
 
   // What neither the output nor another term has is summed before anything is multiplied.
   void sum_alone(Term& term) {
-    if (!(is_half(term.x.dtype()) && is_half(common_))) term.x = astype(term.x, common_, false, on_);
+    term.x = astype(term.x, common_, false, on_);
     ReduceOptions sums;
     sums.axes.emplace();
     Labels kept;

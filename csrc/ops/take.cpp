@@ -62,8 +62,8 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, co
   const bool even = indices.ndim() <= 1 || indices.is_contiguous();
   const Array positions = even ? indices : copy(indices, stream);
   // The kernel writes dense rows of x's dtype; any other `out`, or one that is an input, is filled from them.
-  const bool direct = result.is_contiguous() && result.dtype() == x.dtype() && !may_overlap(result, source) &&
-                      !may_overlap(result, positions);
+  const bool direct = result.is_contiguous() && result.dtype() == x.dtype() &&
+                      (!out || (!may_overlap(result, source) && !may_overlap(result, positions)));
   Array dense = direct ? result : call.empty(shape, x.dtype());
   p.count = indices.size();
   p.index_stride = positions.ndim() == 1 ? positions.strides()[0] : 1;
