@@ -6,7 +6,7 @@
 namespace stator::libs {
 namespace {
 
-struct Tuning {
+struct GemmTuning {
   static constexpr int64_t least_work = 1 << 20;  // multiplications worth a hand-off: 30 us of a slow core
   static constexpr double per_load = 8;           // multiplications that cost what a load from memory costs
   static constexpr double twice = 1 << 28;        // of a worker worth two pieces, so that a late start costs less than
@@ -17,17 +17,18 @@ struct Tuning {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t tile_of(int64_t extent, int64_t parts) {
-  return std::min(extent, ceil_div(ceil_div(extent, parts), Tuning::granule) * Tuning::granule);
+  return std::min(extent, ceil_div(ceil_div(extent, parts), GemmTuning::granule) * GemmTuning::granule);
 }
 
 }  // namespace
 
 GemmPieces::GemmPieces(const Gemm& gemm, int workers)
     : gemm_(gemm), tile_m_(gemm.m), tile_n_(gemm.n), run_(gemm.batch) {
-  const double each = gemm.m == 1 || gemm.n == 1 ? Tuning::per_load : 1;  // a matrix times a vector waits for memory
+  const double each =
+      gemm.m == 1 || gemm.n == 1 ? GemmTuning::per_load : 1;  // a matrix times a vector waits for memory
   const double work = each * double(gemm.m) * double(gemm.n) * double(gemm.k) * double(gemm.batch);
-  const int64_t most = workers > 1 ? workers * (work / workers >= Tuning::twice ? 2 : 1) : 1;
-  const int64_t wanted = int64_t(std::min(double(most), work / Tuning::least_work));
+  const int64_t most = workers > 1 ? workers * (work / workers >= GemmTuning::twice ? 2 : 1) : 1;
+  const int64_t wanted = int64_t(std::min(double(most), work / GemmTuning::least_work));
   if (wanted <= 1) return;
   run_ = ceil_div(gemm.batch, std::min(wanted, gemm.batch));
   runs_ = ceil_div(gemm.batch, run_);
@@ -36,7 +37,7 @@ GemmPieces::GemmPieces(const Gemm& gemm, int workers)
   int64_t best = std::numeric_limits<int64_t>::max();
   for (int64_t rows = 1; rows <= tiles; ++rows) {
     const int64_t m = tile_of(gemm.m, rows), n = tile_of(gemm.n, tiles / rows);
-    const int64_t cost = Tuning::row_cost * m + n;
+    const int64_t cost = GemmTuning::row_cost * m + n;
     if (cost >= best) continue;
     best = cost;
     tile_m_ = m;
@@ -69,7 +70,7 @@ bool is_gram(const Gemm& g) {
 
 GramPieces::GramPieces(const Gemm& gemm, int workers) : gemm_(gemm), tile_(gemm.n), tiles_(1) {
   const double work = double(gemm.n) * double(gemm.n) * double(gemm.k) / 2;
-  const double wanted = std::min(double(workers), work / Tuning::least_work);
+  const double wanted = std::min(double(workers), work / GemmTuning::least_work);
   int64_t tiles = 1;
   while (double(tiles * (tiles + 1) / 2) < wanted) ++tiles;
   tile_ = tile_of(gemm.n, tiles);

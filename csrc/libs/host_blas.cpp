@@ -134,7 +134,7 @@ void check_range(const OpCall& call, const Gemm& g) {
                          "OpenBLAS indexes with 32 bits: split the operands");
 }
 
-const char* describe(int) { return "OpenBLAS error"; }
+const char* describe_gemm(int) { return "OpenBLAS error"; }
 
 class HostBlas final : public Blas {
  public:
@@ -158,7 +158,7 @@ class HostBlas final : public Blas {
   }
 
   static void submit(OpCall& call, int64_t pieces, std::function<int(int64_t)> task) {
-    call.context().runtime().library_in_pieces("cblas_gemm", std::move(task), pieces, describe,
+    call.context().runtime().library_in_pieces("cblas_gemm", std::move(task), pieces, describe_gemm,
                                                call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
   }
 

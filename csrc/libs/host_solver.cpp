@@ -15,13 +15,13 @@ namespace {
 
 using lapack::Api;
 
-struct Tuning {
+struct LapackTuning {
   static constexpr int64_t least_work = 1 << 17;  // multiplications worth a hand-off: LAPACK's small steps are slow
   static constexpr int64_t per_worker = 4;
   static constexpr double least_threaded = 1e8;  // multiplications of one matrix that OpenBLAS's threads are worth
 };
 
-const char* describe(int) { return "LAPACK error"; }
+const char* describe_lapack(int) { return "LAPACK error"; }
 
 int checked(const OpCall& call, std::initializer_list<int64_t> extents) {
   const int64_t largest = std::max(extents);
@@ -57,13 +57,13 @@ class Threads {
 template <class F>
 void for_each_matrix(OpCall& call, const char* what, int64_t count, double work, size_t bytes, bool threaded, F task) {
   const int64_t workers = threaded ? 1 : call.context().runtime().properties().limits.multiprocessors;
-  const int64_t most = workers > 1 ? workers * Tuning::per_worker : 1;
-  const double worth = std::min(double(most), double(count) * work / double(Tuning::least_work));
+  const int64_t most = workers > 1 ? workers * LapackTuning::per_worker : 1;
+  const double worth = std::min(double(most), double(count) * work / double(LapackTuning::least_work));
   const int64_t wanted = std::clamp<int64_t>(int64_t(worth), 1, count);
   const int64_t run = (count + wanted - 1) / wanted, pieces = (count + run - 1) / run;
   const size_t each = (bytes + 63) / 64 * 64;
   char* memory = bytes == 0 ? nullptr : static_cast<char*>(call.scratch(each * size_t(pieces)));
-  if (workers > 1 && count == 1 && work >= Tuning::least_threaded) {
+  if (workers > 1 && count == 1 && work >= LapackTuning::least_threaded) {
     const auto set = openblas::set_num_threads(call.name());
     call.context().runtime().library(
         what,
@@ -72,7 +72,7 @@ void for_each_matrix(OpCall& call, const char* what, int64_t count, double work,
           task(0, memory);
           return 0;
         },
-        describe, call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
+        describe_lapack, call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
     return;
   }
   call.context().runtime().library_in_pieces(
@@ -82,7 +82,7 @@ void for_each_matrix(OpCall& call, const char* what, int64_t count, double work,
         for (int64_t i = piece * run; i < last; ++i) task(i, memory + size_t(piece) * each);
         return 0;
       },
-      pieces, describe, call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
+      pieces, describe_lapack, call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
 }
 
 // Consecutive arrays in one piece of scratch; counts first, then hands out.

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "runtime/host_context.hpp"
+#include "runtime/host_worker.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
 namespace stator::runtime::host {
@@ -75,8 +75,8 @@ class Scheduler {
   using Lock = std::unique_lock<std::mutex>;
   void start();
   void join();
-  void work(uint64_t generation);
-  void wake(bool all);
+  void work(Worker& self, uint64_t generation);
+  void wake(bool all, bool stays = true);
   bool linger(Lock& lock, const Mark* mark = nullptr);
   void run_chunk(Lock& lock, Item& item, Stream& stream);
   void pop(Stream& stream);
@@ -87,13 +87,13 @@ class Scheduler {
     Stream* stream;
   };
   std::mutex mutex_;
-  std::condition_variable ready_changed_;
   std::deque<Ready> ready_;  // items with unclaimed chunks
-  std::vector<std::thread> workers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Worker*> sleeping_;
   uint64_t generation_ = 0;
-  int sleeping_ = 0, lingering_ = 0, busy_ = 0;  // workers; callers that help are busy too
-  std::atomic<uint32_t> arrivals_{0};            // changes, under the mutex, with what those who linger look for
-  std::mutex lifecycle_;  // of the last context's end and the next one's start; taken before mutex_
+  int lingering_ = 0, busy_ = 0;       // workers; callers that help are busy too
+  std::atomic<uint32_t> arrivals_{0};  // changes, under the mutex, with what those who linger look for
+  std::mutex lifecycle_;               // of the last context's end and the next one's start; taken before mutex_
   int contexts_ = 0;
 };
 

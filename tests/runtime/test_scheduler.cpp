@@ -1,6 +1,7 @@
 // Who runs the host table's work: every CPU while there is work, nobody while there is none, for any number of threads.
 #include "runtime_support.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 #include <ctime>
 #include <mutex>
@@ -85,6 +86,50 @@ void test_idle_workers_sleep() {
   runtime.stream_destroy_noexcept(stream);
 }
 
+// The CPU of a caller who goes on running is not for the workers that it wakes, unless they have no other.
+void test_woken_workers_leave_the_caller_its_cpu() {
+  Runtime runtime(host_table(), 0, 0);
+  const StreamHandle stream = runtime.stream_create();
+  cpu_set_t all, mine, seen, only;
+  sched_getaffinity(0, sizeof all, &all);
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &all)) cpus.push_back(cpu);
+  if (cpus.size() < 2) cpus.clear();
+  const std::function<void(int64_t, int64_t)> look = [&](int64_t, int64_t) {
+    sched_getaffinity(0, sizeof seen, &seen);
+  };
+  const auto launch_from_sleep = [&](const std::function<void(int64_t, int64_t)>& body) {
+    while (!runtime.stream_query(stream)) nap(1);
+    nap(10);
+    Launcher{runtime, stream}(body);
+    while (!runtime.stream_query(stream)) nap(1);
+  };
+  launch_from_sleep(look);  // workers start before this thread's own CPUs are fewer
+  for (const int cpu : cpus) {
+    CPU_ZERO(&mine);
+    CPU_SET(cpu, &mine);
+    sched_setaffinity(0, sizeof mine, &mine);
+    launch_from_sleep(look);
+    CPU_CLR(cpu, &(only = all));
+    CHECK(CPU_EQUAL(&seen, &only));
+  }
+  if (!cpus.empty()) {  // what somebody else has given the worker stands
+    only = mine;
+    const std::function<void(int64_t, int64_t)> move = [&](int64_t, int64_t) {
+      sched_setaffinity(0, sizeof only, &only);
+    };
+    for (size_t i = 0; i < cpus.size(); ++i) launch_from_sleep(move);
+    CPU_ZERO(&mine);
+    CPU_SET(cpus.front(), &mine);
+    sched_setaffinity(0, sizeof mine, &mine);
+    launch_from_sleep(look);
+    CHECK(CPU_EQUAL(&seen, &only));
+  }
+  sched_setaffinity(0, sizeof all, &all);
+  runtime.stream_destroy_noexcept(stream);
+}
+
 void test_workers_end() {
   const auto threads = [] {
     int count = 0;
@@ -161,8 +206,8 @@ void test_many_threads() {
 }  // namespace
 
 int main() {
-  for (auto* test :
-       {test_nobody_need_wait_for_every_cpu_to_work, test_idle_workers_sleep, test_workers_end, test_many_threads}) {
+  for (auto* test : {test_nobody_need_wait_for_every_cpu_to_work, test_idle_workers_sleep,
+                     test_woken_workers_leave_the_caller_its_cpu, test_workers_end, test_many_threads}) {
     test();
     CHECK(nothing_outstanding());
   }
