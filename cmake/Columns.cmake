@@ -4,18 +4,20 @@
 #
 # A source file has one language and one set of definitions per folder, so each column gets generated wrappers of the
 # kernel files; a file whose text names STATOR_SHARD gets one per shard, of the others STATOR_UNIT_FILES share one:
-# half of a small file's compile time is its headers, which neighbours in the alphabet have in common.
+# half of a small file's compile time is its headers, which neighbours in the alphabet have in common. nvcc, which takes
+# several times as long a kernel, gets units half as large.
 
-set(STATOR_SHARDS 4 CACHE STRING "Translation units that a sharded kernel file is split into")
+set(STATOR_SHARDS 2 CACHE STRING "Translation units that a sharded kernel file is split into for g++; for nvcc twice as many")
 
-# stator_units(<variable> <folder> <extension> <stem> ...) writes wrappers of the files and appends them to the variable.
-function(stator_units variable folder extension)
+# stator_units(<variable> <folder> <extension> <files a unit> <stem> ...) writes wrappers of the files and appends them to
+# the variable.
+function(stator_units variable folder extension unit_files)
   set(units ${${variable}})
   list(LENGTH ARGN count)
   set(first 0)
   while(first LESS count)
-    list(SUBLIST ARGN ${first} ${STATOR_UNIT_FILES} group)
-    math(EXPR first "${first} + ${STATOR_UNIT_FILES}")
+    list(SUBLIST ARGN ${first} ${unit_files} group)
+    math(EXPR first "${first} + ${unit_files}")
     list(GET group 0 name)
     list(GET group -1 last)
     if(NOT last STREQUAL name)
@@ -33,8 +35,12 @@ function(stator_column column language)
   cmake_parse_arguments(arg "" "" "FLAGS;FOLD_FLAGS" ${ARGN})
   if(language STREQUAL "cuda")
     set(extension cu)
+    math(EXPR shards "2 * ${STATOR_SHARDS}")
+    math(EXPR unit_files "(${STATOR_UNIT_FILES} + 1) / 2")
   else()
     set(extension cc)
+    set(shards ${STATOR_SHARDS})
+    set(unit_files ${STATOR_UNIT_FILES})
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${column})
   file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/csrc/kernels/*.cu)
@@ -47,7 +53,7 @@ function(stator_column column language)
     file(READ ${kernel} text)
     if(text MATCHES "STATOR_SHARD[^S]")
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel})
-      math(EXPR last "${STATOR_SHARDS} - 1")
+      math(EXPR last "${shards} - 1")
       foreach(shard RANGE ${last})
         set(unit ${folder}/${stem}_${shard}.${extension})
         file(CONFIGURE OUTPUT ${unit} CONTENT "#define STATOR_SHARD ${shard}\n#include \"kernels/${stem}.cu\"\n")
@@ -64,11 +70,11 @@ function(stator_column column language)
   set(fold_stems ${stems})
   list(FILTER fold_stems INCLUDE REGEX ${folds})
   list(FILTER stems EXCLUDE REGEX ${folds})
-  stator_units(units ${folder} ${extension} ${stems})
-  stator_units(fold_units ${folder} ${extension} ${fold_stems})
+  stator_units(units ${folder} ${extension} ${unit_files} ${stems})
+  stator_units(fold_units ${folder} ${extension} ${unit_files} ${fold_stems})
   set_source_files_properties(${fold_units} PROPERTIES COMPILE_OPTIONS "${arg_FOLD_FLAGS}")
   add_library(column_${column} OBJECT ${units} ${fold_units})
-  target_compile_definitions(column_${column} PRIVATE STATOR_COLUMN=${column} STATOR_SHARDS=${STATOR_SHARDS})
+  target_compile_definitions(column_${column} PRIVATE STATOR_COLUMN=${column} STATOR_SHARDS=${shards})
   target_include_directories(column_${column} PRIVATE ${PROJECT_SOURCE_DIR}/csrc ${PROJECT_SOURCE_DIR}/csrc/include)
   target_compile_options(column_${column} PRIVATE ${arg_FLAGS})
   if(NOT language STREQUAL "cuda")  # what most units start with, read once; other flags would need a copy of their own
