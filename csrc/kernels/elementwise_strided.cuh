@@ -141,7 +141,8 @@ STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
 }
 
 // One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place, and what
-// repeats within a chunk (a number, a row) is loaded once. The same for every functor, so these are calls.
+// repeats within a chunk (a number, a row) is loaded once. All but the results themselves is the same for every
+// functor, so these are calls.
 template <class C, int N>
 struct Chunks {
   static constexpr int64_t size = StridedTuning::chunk_bytes / int64_t(sizeof(C));
@@ -175,47 +176,59 @@ struct Chunks {
   }
 };
 
+// What differs from functor to functor: the results y of n elements, the first of which is number `at` of a launch.
 template <class Y, class C, int N>
-STATOR_CALL bool is_dense_output(const Strided<C, N>& p) {
-  return p.out_dtype == dtype_of_v<Y> && is_row_major(p.layout, 0);
+using ChunkResults = void (*)(const Strided<C, N>& p, const C* const* x, Y* y, int64_t at, int64_t n);
+
+template <class F, class Y, class... X>
+STATOR_FN void results_of(Y* y, int64_t n, const X*... x) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = F{}(x[i]...);
+}
+template <class F, class C, int N, class Y, int... K>
+STATOR_FN void chunk_results_of(const Strided<C, N>& p, const C* const* x, Y* y, int64_t at, int64_t n,
+                                std::integer_sequence<int, K...>) {
+  results_of<F>(y, n, x[K]...);
+  if constexpr (Faulting<F> && std::is_integral_v<C>) {
+    int64_t bad = 0;
+    for (int64_t i = 0; i < n; ++i) bad += F::faults(x[K][i]...);
+    for (int64_t i = 0; bad > 0 && i < n; ++i)
+      if (F::faults(x[K][i]...)) report_fault(p, p.position + at + i, x[N - 1][i]), bad = 0;
+  }
+}
+template <class F, class C, int N, class Y>
+STATOR_CALL void chunk_results(const Strided<C, N>& p, const C* const* x, Y* y, int64_t at, int64_t n) {
+  chunk_results_of<F>(p, x, y, at, n, std::make_integer_sequence<int, N>{});
 }
 
-template <class F, class C, int N, int Size, int... K>
-STATOR_FN void strided_chunks(const Group<Size>& group, const Strided<C, N>& p, std::integer_sequence<int, K...>) {
-  using Y = decltype(call<F>(p.value));
-  constexpr int64_t Chunk = Chunks<C, N>::size;
+}  // namespace detail
+
+// The kernel where blocks have threads.
+template <class F, class C, int N, int Size>
+STATOR_KERNEL void elementwise_strided_kernel(Strided<C, N> p) {
+  const Group<Size> group;
+  detail::strided_items<F>(group, p);
+}
+
+// The fast host's: one for all functors, which takes their results as an argument.
+template <class Y, class C, int N, int Size>
+STATOR_KERNEL void elementwise_chunks_kernel(Strided<C, N> p, detail::ChunkResults<Y, C, N> results) {
+  const Group<Size> group;
+  constexpr int64_t Chunk = detail::Chunks<C, N>::size;
   const auto& l = p.layout;
   const int64_t begin = group.block() * StridedTuning::host_tile;
   const int64_t end = begin + StridedTuning::host_tile < l.size ? begin + StridedTuning::host_tile : l.size;
-  const bool dense_out = is_dense_output<Y>(p);
-  Chunks<C, N> in;
+  const bool dense_out = p.out_dtype == dtype_of_v<Y> && is_row_major(l, 0);
+  detail::Chunks<C, N> in;
   Y result[Chunk];
   in.begin(p);
   for (int64_t at = begin; at < end; at += Chunk) {
     const int64_t n = end - at < Chunk ? end - at : Chunk;
     in.load(p, at, n);
-    const C* const x[N] = {in.x[K]...};
     Y* const y = dense_out ? static_cast<Y*>(p.out) + at : result;
-    group.for_each(n, [=](int64_t i) { y[i] = F{}(x[K][i]...); });
-    if constexpr (Faulting<F> && std::is_integral_v<C>) {
-      int64_t bad = 0;
-      for (int64_t i = 0; i < n; ++i) bad += F::faults(x[K][i]...);
-      for (int64_t i = 0; bad > 0 && i < n; ++i)
-        if (F::faults(x[K][i]...)) report_fault(p, p.position + at + i, x[N - 1][i]), bad = 0;
-    }
+    results(p, in.x, y, at, n);
     if (!dense_out) store_runs(y, p.out, p.out_dtype, Walk{l.shape, l.strides[0], l.ndim, at, n});
   }
-}
-
-}  // namespace detail
-
-template <class F, class C, int N, int Size>
-STATOR_KERNEL void elementwise_strided_kernel(Strided<C, N> p) {
-  const Group<Size> group;
-  if constexpr (fast_host)
-    detail::strided_chunks<F>(group, p, std::make_integer_sequence<int, N>{});
-  else
-    detail::strided_items<F>(group, p);
 }
 
 namespace detail {
@@ -245,16 +258,17 @@ STATOR_COMMON void prepare(Strided<C, N>& p, const abi::Queue& q, const abi::Ele
   p.op = q.op;
 }
 
-template <class C, int N>
+template <class C, int N, class... Results>
 STATOR_COMMON void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e,
-                                  void (*kernel)(Strided<C, N>), DType result, int count) {
+                                  void (*kernel)(Strided<C, N>, Results...), DType result, int count,
+                                  Results... results) {
   constexpr int block = StridedTuning::block;
   const int64_t tile = fast_host ? StridedTuning::host_tile : block * count;
   Strided<C, N> p;
   const auto launch_piece = [&](const abi::Elementwise& piece, int64_t position) {
     prepare(p, q, piece, result, count);
     p.position = position;
-    launch(q, name, kernel, {ceil_div(piece.size, tile), block}, p);
+    launch(q, name, kernel, {ceil_div(piece.size, tile), block}, p, results...);
   };
   // The fast host counts in 64 bits all the way.
   if constexpr (fast_host)
@@ -267,8 +281,12 @@ STATOR_COMMON void launch_strided(const abi::Queue& q, const char* name, const a
 // Y is what F gives of Cs: nvcc's host side cannot ask it.
 template <class F, class C, class Y, int N>
 void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
-  detail::launch_strided<C, N>(q, name, e, elementwise_strided_kernel<F, C, N, StridedTuning::block>, dtype_of_v<Y>,
-                               StridedTuning::items<F, C>);
+  constexpr int block = StridedTuning::block, items = StridedTuning::items<F, C>;
+  if constexpr (fast_host)
+    detail::launch_strided(q, name, e, elementwise_chunks_kernel<Y, C, N, block>, dtype_of_v<Y>, items,
+                           detail::ChunkResults<Y, C, N>(detail::chunk_results<F, C, N, Y>));
+  else
+    detail::launch_strided(q, name, e, elementwise_strided_kernel<F, C, N, block>, dtype_of_v<Y>, items);
 }
 
 }  // namespace stator::STATOR_COLUMN
