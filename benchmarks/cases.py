@@ -79,8 +79,10 @@ def variants(name: str) -> tuple[str, ...]:
 
 
 def _preferred(name: str) -> tuple[str, str | None]:
-    """The two dtypes that --quick takes: float32 and float64, or the widest there are."""
+    """The two dtypes that --quick takes: float32 and float64, or the widest there are; masks where those are asked."""
     order = ["float32", "float64", "int32", "int64", "bool", *TABLE[name]["dtypes"]]
+    if name in ("any", "all", "count_nonzero"):
+        order.insert(0, "bool")
     found = list(dict.fromkeys(d for d in order if d in TABLE[name]["dtypes"]))
     return found[0], (found[1] if len(found) > 1 else None)
 

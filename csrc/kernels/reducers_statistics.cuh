@@ -31,13 +31,16 @@ struct CountOf {
     }
   };
 
+  // Integers are finite. Theirs are numbers, because g++ vectorises no logic of bool with what the loop keeps; it makes
+  // loops of their own for the others.
   STATOR_FN Lane hit(In v) const {
-    bool yes = (v != In(0)) != mode.zeros;
-    if constexpr (std::is_integral_v<In>)
-      yes = yes && !mode.nonfinite;
-    else
+    if constexpr (std::is_integral_v<In>) {
+      return Lane((Lane(std::is_same_v<In, bool> ? v : v != In(0)) ^ Lane(mode.zeros)) & Lane(!mode.nonfinite));
+    } else {
+      bool yes = (v != In(0)) != mode.zeros;
       yes = mode.nonfinite ? !isfinite(v) : yes;
-    return Lane(yes);
+      return Lane(yes);
+    }
   }
   STATOR_FN Acc identity() const { return 0; }
   STATOR_FN Acc single(In v, int64_t) const { return hit(v); }

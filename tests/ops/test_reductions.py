@@ -366,6 +366,20 @@ def test_dtype_is_what_elements_are_accumulated_in(be):
         compare(name, got.to_numpy(), np.asarray(REFERENCES.get(name, getattr(np, name, None))(wide, **over)))
 
 
+@pytest.mark.parametrize("dtype", [None, "bool", "int8", "uint16", "float16", "float32", "complex128"])
+def test_the_trues_of_bool_are_summed(be, dtype):
+    x = np.arange(3 * 700).reshape(3, 700) % 3 > 0
+    mask = np.arange(700) % 2 > 0
+    for values in (x, x[:, ::-2], x.T, x[:, :0]):
+        for axis in (None, 0, 1):
+            got = stator.sum(be.asarray(values), axis=axis, dtype=dtype).to_numpy()
+            want = values.sum(axis=axis, dtype=dtype)
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)
+    got = stator.sum(be.asarray(x), axis=1, dtype=dtype, where=be.asarray(mask)).to_numpy()
+    np.testing.assert_array_equal(got, x.sum(axis=1, dtype=dtype, where=mask))
+
+
 @pytest.mark.parametrize(("name", "values"), [("sum", [1, -1]), ("sum", [0, 0]), ("prod", [2**32, 2**32])])
 def test_bool_counts_elements_not_their_total(be, name, values):
     x = np.array(values)
