@@ -2,11 +2,11 @@
 
 namespace stator {
 
-ReductionRule reduction_rule(Op op, double parameter, bool masked) {
+ReductionRule reduction_rule(Op op, DType in, double parameter, bool masked) {
   using enum kernels::Reducer;
   using abi::Finish;
   switch (op) {
-    case Op::sum: return {sum, {}};
+    case Op::sum: return {in == DType::bool_ ? count : sum, {}};
     case Op::nansum: return {sum, {.skip_nan = true}};
     // How many elements a mean divides by is known beforehand only where all of them count.
     case Op::mean: return {masked ? moments : sum, {.finish = Finish::mean}};

@@ -14,6 +14,6 @@ struct ReductionRule {
 };
 
 // `parameter`: the order of a norm, what variance takes from n. `masked`: some elements may not count.
-ReductionRule reduction_rule(Op op, double parameter, bool masked);
+ReductionRule reduction_rule(Op op, DType in, double parameter, bool masked);
 
 }  // namespace stator

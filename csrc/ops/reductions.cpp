@@ -160,19 +160,16 @@ Array reduce(Op op, const Array& x, const ReduceOptions& options, const Stream& 
   const Types types = resolve(row, x.dtype(), options.dtype);
   const std::vector<bool> reduced = chosen_axes(row, x, options.axes);
   const Dims shape = result_shape(x.shape(), reduced, options.keepdims);
-  ReductionRule rule = reduction_rule(op, options.parameter, options.where != nullptr);
   const Array mask = options.where ? broadcast_mask(row, x, *options.where) : Array();
   // Each element is to become a narrow integer or bool before it counts; the kernels accumulate in 64 bits, where
   // integers that cancel, or wrap, would not give bool's result.
   const bool narrowing = (in(x.dtype(), dtypes::inexact) && !in(types.compute, dtypes::inexact)) ||
                          (in(x.dtype(), dtypes::integers) && types.compute == DType::bool_);
   const Array source = narrowing ? astype(x, types.compute, true, stream) : x;
+  const ReductionRule rule = reduction_rule(op, source.dtype(), options.parameter, options.where != nullptr);
   abi::Reduction r = describe(row, source, mask, reduced, types);
   r.mode = rule.mode;
-  if (op == Op::sum && source.dtype() == DType::bool_) {  // their number, which no element is converted for
-    rule.reducer = kernels::Reducer::count;
-    r.compute = DType::bool_;
-  }
+  if (rule.reducer == kernels::Reducer::count) r.compute = source.dtype();  // no element is converted to be counted
   if (r.reduced_size == 0 && !rule.has_identity && r.kept_size != 0)
     throw ValueError(std::string(row.call), "no elements to reduce in an array of shape " + str(x.shape()),
                      "reduce over axes that are not empty");
