@@ -102,6 +102,7 @@ void Scheduler::start() {
   const int limit = worker_limit();
   const BlockedSignals blocked;
   workers_.reserve(limit);
+  sleeping_.reserve(limit);  // a worker that goes to sleep must not fail
   while (int(workers_.size()) < limit) {
     try {
       auto worker = std::make_unique<Worker>();
