@@ -191,7 +191,7 @@ Bytes run_task(const Task& t, Op op, int64_t outputs) {
 
 Task task_of(const Case& c, DType dtype, bool masked) {
   const OpInfo& row = op_info(c.op);
-  const ReductionRule rule = reduction_rule(c.op, c.parameter, masked);
+  const ReductionRule rule = reduction_rule(c.op, dtype, c.parameter, masked);
   Task t;
   const Types types = types_of(row, dtype);
   t.r.in_dtype = dtype;
