@@ -219,7 +219,7 @@ Array cond(const Array& given, NormOrder order, const Stream& stream) {
   OpCall call(Op::cond, {&given}, stream);
   const Stream on = call.on();
   const Array a = operand(call, given);
-  if (a.size() == 0)
+  if (a.shape()[a.ndim() - 2] == 0 || a.shape()[a.ndim() - 1] == 0)
     throw ShapeError(std::string(call.name()), "matrices of shape " + str(a.shape()),
                      "an empty matrix has no condition number");
   if (order.norm == MatrixNorm::spectral)

@@ -114,7 +114,7 @@ def test_bad_operands_are_refused_and_the_next_call_is_right(be, name):
 def test_no_matrices_give_no_results(be, name):
     empty = [be.zeros((0, 3, 3)), be.zeros((2, 0, 0))]
     for a in empty:
-        if name == "cond":
+        if name == "cond" and a.size == 0 and a.shape[0]:  # matrices there are, of nothing
             with pytest.raises(ShapeError):
                 linalg.cond(a)
             continue

@@ -90,6 +90,7 @@ def test_cond_of_singular_matrices(be):
     a = be.asarray(np.zeros((3, 3)))
     for p in (None, 1, "fro"):
         assert float(linalg.cond(a, p)) == np.inf
+        assert linalg.cond(be.zeros((0, 3, 3)), p).shape == (0,)
     with pytest.raises(ShapeError):
         linalg.cond(be.zeros((0, 0)))
     with pytest.raises(InvalidValueError):
