@@ -276,7 +276,8 @@ class Einsum {
     if (std::has_single_bit(set)) return terms_[size_t(std::countr_zero(set))];
     const unsigned part = split[set];
     // The larger set holds the later terms: keep the order of the operands.
-    return pair(made(set ^ part, split), made(part, split), kept_by(set), std::has_single_bit(set + 1));
+    const bool last = set == (1u << terms_.size()) - 1;
+    return pair(made(set ^ part, split), made(part, split), kept_by(set), last);
   }
 
   Term in_order() const {

@@ -368,6 +368,7 @@ def test_vecdot_conjugates_broadcast_views_once(be):
         ("i,j->j", ([2000] * 100, [0.001]), ("float16", "float16")),
         ("i,i,i->", ([300], [300], [0.001]), ("float16", "float16", "float16")),
         ("i,i,i->", ([0.001], [300], [300]), ("float16", "float16", "float16")),
+        ("ij,jk,kl->il", ([[300, 1]], [[300], [1]], [[0.001, 0.25]]), ("float16", "float16", "float16")),
         ("i,i->", ([3, 4, 5], [2]), ("float64", "float64")),
     ],
 )
