@@ -10,16 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 from stator import errors, fft, linalg, memory, nn, random, sparse, special, testing
 from stator._array import Array
-from stator._asarray import asarray
-from stator._counting import bincount, histc, histogram
-from stator._creation import arange, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
-from stator._device import shutdown
-from stator._distance import cdist
+from stator._backend import shutdown
+from stator._creation import arange, asarray, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 from stator._dtype import DType, all_dtypes, dtype, result_type
 from stator._elementwise import clip, nan_to_num
-from stator._indexing import put_along_axis, take, take_along_axis
+from stator._indexing import (
+    compress,
+    index_add,
+    masked_fill,
+    masked_scatter,
+    masked_select,
+    nonzero,
+    put_along_axis,
+    scatter,
+    scatter_add,
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_sum,
+    take,
+    take_along_axis,
+)
 from stator._interop import from_dlpack
-from stator._linalg import matmul
 from stator._manipulation import (
     as_strided,
     astype,
@@ -36,7 +48,6 @@ from stator._manipulation import (
     squeeze,
     unstack,
 )
-from stator._masks import compress, masked_fill, masked_scatter, masked_select, nonzero
 from stator._movement import (
     concat,
     diag,
@@ -55,26 +66,34 @@ from stator._movement import (
     triu,
 )
 from stator._namespace import made
-from stator._order import argsort, kthvalue, median, mode, partition, quantile, sort, topk
-from stator._products import addmm, baddbmm, dot, einsum, kron, outer, tensordot, vecdot
-from stator._scans import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
-from stator._scatter import (
-    index_add,
-    scatter,
-    scatter_add,
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_sum,
-)
-from stator._sets import (
+from stator._order import (
+    argsort,
     isin,
+    kthvalue,
+    median,
+    mode,
+    partition,
+    quantile,
     searchsorted,
+    sort,
+    topk,
     unique_all,
     unique_consecutive,
     unique_counts,
     unique_inverse,
     unique_values,
+)
+from stator._products import addmm, baddbmm, cdist, dot, einsum, kron, matmul, outer, tensordot, vecdot
+from stator._reductions import (
+    bincount,
+    cumulative_max,
+    cumulative_min,
+    cumulative_prod,
+    cumulative_sum,
+    diff,
+    histc,
+    histogram,
+    logcumsumexp,
 )
 from stator._table import rows as op_table
 from stator._version import __version__

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import stator
-from stator import _device, _libraries, _table
+from stator import _backend, _libraries, _table
 
 _UNCUT = 10_000  # columns, where there is no screen to fit: names and paths stay whole for grep
 
@@ -25,11 +25,11 @@ def gather_info() -> dict[str, Any]:
     _libraries.register()
     devices = []
     for kind in ("cpu", "cuda"):
-        usable, reason = _device.available(kind)
+        usable, reason = _backend.available(kind)
         if not usable:
             devices.append({"device": kind, "usable": False, "reason": reason})
             continue
-        for index in range(_device.device_count(kind)):
+        for index in range(_backend.device_count(kind)):
             with stator.Backend(kind if kind == "cpu" else f"{kind}:{index}") as be:
                 devices.append({"device": str(be.device), "usable": True, "kernels": be.kernels, **be.info()})
     return {

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stator import _asarray, _backend, _creation, _device, _generator, _libraries
+from stator import _backend, _creation, _generator, _libraries
 from stator._backend import Event, Stream
 from stator.errors import DTypeError
 
@@ -74,19 +74,19 @@ class Device:
     @classmethod
     def parse(cls, text: str) -> Device:
         """The device that "cpu", "cuda" or "cuda:1" names."""
-        kind, _, index = _device.parse_device(text).partition(":")
+        kind, _, index = _backend.parse_device(text).partition(":")
         return cls(kind, int(index or 0))
 
 
 def is_available(device: str) -> bool:
     """Whether a Backend for the device can be opened. Creates no context."""
     place = Device.parse(str(device))
-    return _device.available(place.type)[0] and place.index < _device.device_count(place.type)
+    return _backend.available(place.type)[0] and place.index < _backend.device_count(place.type)
 
 
 def _choose() -> tuple[str, str]:
     """The device of "auto", and why."""
-    usable, reason = _device.available("cuda")
+    usable, reason = _backend.available("cuda")
     return ("cuda:0", "a usable GPU is there") if usable else ("cpu", reason)
 
 
@@ -203,7 +203,7 @@ class Backend(_backend.Backend):
         self, obj: object, /, *, dtype: DTypeLike | None = None, copy: bool | None = None, pinned: bool = False
     ) -> Array:
         """As stator.asarray."""
-        return _asarray.asarray(obj, dtype=dtype, device=self, copy=copy, pinned=pinned)
+        return _creation.asarray(obj, dtype=dtype, device=self, copy=copy, pinned=pinned)
 
 
 def _shared_backend(name: str) -> Backend:
@@ -244,7 +244,7 @@ def _resolve(device: Backend | Device | str | None) -> Backend:
         if own is not None:
             return own
         name = str(device)
-        return _shared_backend(_choose()[0] if name == "auto" else _device.parse_device(name))
+        return _shared_backend(_choose()[0] if name == "auto" else _backend.parse_device(name))
     raise DTypeError(
         f"device={device!r}", op="device", remedy="Give a Backend, a Device or a string such as 'cpu' or 'cuda:0'."
     )

@@ -23,13 +23,14 @@ from stator._fft import (
     irfft,
     irfft2,
     irfftn,
+    istft,
     rfft,
     rfft2,
     rfftfreq,
     rfftn,
     set_cache_limit,
+    stft,
 )
-from stator._stft import istft, stft
 
 __all__ = [
     "CacheInfo",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stator import _device
+from stator import _backend
 from stator._array import Array
 from stator._dtype import DType, all_dtypes, dtype, result_type
 from stator.backend import Device
@@ -125,11 +125,11 @@ class NamespaceInfo:
 
     def default_device(self) -> Device:
         """Where arrays are made if no backend is current and STATOR_DEVICE is not set: the first GPU, else the CPU."""
-        return Device("cuda", 0) if _device.available("cuda")[0] else Device("cpu")
+        return Device("cuda", 0) if _backend.available("cuda")[0] else Device("cpu")
 
     def devices(self) -> list[Device]:
         """Every device that a Backend can be opened for."""
-        counts = {kind: _device.device_count(kind) if _device.available(kind)[0] else 0 for kind in ("cpu", "cuda")}
+        counts = {kind: _backend.device_count(kind) if _backend.available(kind)[0] else 0 for kind in ("cpu", "cuda")}
         return [Device(kind, i) for kind, count in counts.items() for i in range(count)]
 
     def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:

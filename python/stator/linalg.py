@@ -43,12 +43,12 @@ from stator._decompositions import (
     svdvals,
     trace,
 )
-from stator._linalg import matmul
 from stator._manipulation import diagonal, matrix_transpose
 from stator._namespace import made
 from stator._products import (
     MatmulCacheInfo,
     clear_matmul_cache,
+    matmul,
     matmul_cache_info,
     outer,
     set_matmul_cache_limit,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stator._asarray import PinnedMemory
+from stator._creation import PinnedMemory
 from stator._dtype import dtype as to_dtype
 from stator.errors import DTypeError, ShapeError
 

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from stator._elementwise import gelu, gelu_backward
 from stator._generator import dropout, dropout_backward
-from stator._gradients import mean_backward, prod_backward, sum_backward
-from stator._masks import masked_fill_backward, masked_scatter_backward, masked_select_backward
+from stator._indexing import masked_fill_backward, masked_scatter_backward, masked_select_backward
 from stator._namespace import made
 from stator._nn import (
     adam_step,
@@ -17,6 +16,7 @@ from stator._nn import (
     softmax_backward,
 )
 from stator._products import QuantizedResult, linear, quantize_fp8, scaled_matmul
+from stator._reductions import mean_backward, prod_backward, sum_backward
 
 if TYPE_CHECKING:
     from stator._made_nn import *  # noqa: F403

@@ -5,8 +5,18 @@ to_dense().
 """
 
 from stator._sparse import COO, CSC, CSR, SparseMatrix, add, matmul, spgemm
-from stator._sparse_ops import coo_from_dense, csc_from_dense, csr_from_dense, from_scipy, sddmm, spsolve_triangular
-from stator._two_to_four import TwoToFour, compress, matmul_2to4, prune_2to4
+from stator._sparse_ops import (
+    TwoToFour,
+    compress,
+    coo_from_dense,
+    csc_from_dense,
+    csr_from_dense,
+    from_scipy,
+    matmul_2to4,
+    prune_2to4,
+    sddmm,
+    spsolve_triangular,
+)
 
 __all__ = [
     "COO",

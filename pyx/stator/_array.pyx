@@ -9,8 +9,9 @@ from libcpp.optional cimport optional
 from libcpp.vector cimport vector
 
 from stator._backend cimport Backend, after_wait, enter, resolve
-from stator._buffer cimport host_array
-from stator._convert cimport from_dims, from_scalar, not_an_array, to_dims, to_dtype, to_index, to_int, to_scalar
+from stator._convert cimport (
+    from_dims, from_scalar, host_array, not_an_array, to_dims, to_dtype, to_index, to_int, to_scalar,
+)
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, elementwise, indexing, interop, linalg, op_table
@@ -123,7 +124,7 @@ cdef class Array:
     @property
     def data(self) -> memoryview:
         """A memoryview of the memory itself, cpu only: no copy, and from now on uses of the array are synchronous."""
-        from stator._asarray import SharedMemory
+        from stator._interop import SharedMemory
         return memoryview(SharedMemory(self))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> object:

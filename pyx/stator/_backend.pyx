@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Backends, streams and events."""
+"""Devices, backends, streams and events."""
 import warnings
 from contextvars import ContextVar
 from operator import index
@@ -9,6 +9,7 @@ from threading import Lock
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport uintptr_t
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from stator.cpp cimport interop
@@ -60,6 +61,33 @@ def set_resolver(function: Callable[[Any], Backend]) -> None:
     """Sets what finds the backend of `device=`: python/stator/backend.py decides."""
     global resolver
     resolver = function
+
+
+def available(kind: str) -> tuple[bool, str]:
+    """Whether a Backend of "cpu" or "cuda" can be opened, and why not. Creates no context."""
+    cdef cpp.DeviceType type = cpp.cuda if kind == "cuda" else cpp.cpu
+    cdef string reason
+    cdef bint usable
+    with nogil:
+        usable = cpp.is_available(type, &reason)
+    return usable, reason.decode()
+
+
+def device_count(kind: str) -> int:
+    """How many devices of "cpu" or "cuda" there are."""
+    return cpp.device_count(cpp.cuda if kind == "cuda" else cpp.cpu)
+
+
+def parse_device(text: str) -> str:
+    """The full name of a device: "cuda:0" for "cuda"."""
+    cdef bytes encoded = text.encode()
+    return cpp.parse_device(<const char*>encoded).str().decode()
+
+
+def shutdown() -> None:
+    """Closes every open backend; the exit hook."""
+    with nogil:
+        cpp.shutdown()
 
 
 cdef class Backend:

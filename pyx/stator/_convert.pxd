@@ -1,10 +1,11 @@
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
 from libcpp.optional cimport optional
 from libcpp.vector cimport vector
 
+from stator._dtype cimport DType
 from stator.cpp.array cimport Scalar
 from stator.cpp.creation cimport Index
-from stator.cpp.dtype cimport DType
+from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.ref cimport Dims
 
 cdef int64_t to_int(object value, str op) except? -1
@@ -15,6 +16,8 @@ cdef tuple from_dims(const Dims& dims)
 cdef int to_scalar(object value, Scalar& out) except -1
 cdef object from_scalar(const Scalar& value)
 cdef int to_axes(object axis, optional[vector[int64_t]]& out, str op) except -1
-cdef int to_dtype(object value, optional[DType]& out) except -1
+cdef int to_dtype(object value, optional[CppDType]& out) except -1
 cdef int to_index(object key, vector[Index]& out) except -1
 cdef object not_an_array(object value, str op)
+# A new NumPy array, and the address of its memory.
+cdef object host_array(tuple shape, DType dtype, uintptr_t* address)

@@ -3,12 +3,14 @@
 """Python values to and from the plain values of C++."""
 import numpy as np
 
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport uint64_t
 from libcpp cimport bool as cbool
 
 from stator._dtype cimport as_dtype
 from stator.cpp cimport array as cpp_array
 from stator.cpp cimport creation as cpp_creation
+from stator.cpp.dtype cimport bfloat16
 
 from operator import index as to_python_int
 
@@ -113,9 +115,9 @@ cdef int to_axes(object axis, optional[vector[int64_t]]& out, str op) except -1:
     return 0
 
 
-cdef int to_dtype(object value, optional[DType]& out) except -1:
+cdef int to_dtype(object value, optional[CppDType]& out) except -1:
     if value is not None:
-        out = optional[DType](<DType>as_dtype(value))
+        out = optional[CppDType](<CppDType>as_dtype(value))
     return 0
 
 
@@ -168,3 +170,15 @@ cdef object not_an_array(object value, str op):
     else:
         remedy = "Pass a stator.Array."
     return DTypeError(f"expected an Array, got {type(value).__module__}.{type(value).__name__}", op=op, remedy=remedy)
+
+
+cdef object host_array(tuple shape, DType dtype, uintptr_t* address):
+    # ml_dtypes' bfloat16 has no buffer format either: its bits go through uint16.
+    cdef Py_buffer view
+    cdef bint viewed = dtype.code == bfloat16
+    target = dtype.numpy()
+    out = np.empty(shape, np.uint16 if viewed else target)
+    PyObject_GetBuffer(out, &view, PyBUF_WRITABLE)
+    address[0] = <uintptr_t>view.buf
+    PyBuffer_Release(&view)
+    return out.view(target) if viewed else out

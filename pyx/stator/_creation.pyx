@@ -1,20 +1,28 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Creation."""
+"""Creation: filled arrays, ranges, arrays from memory of the host, page-locked memory."""
+import numpy as np
+
+from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_FillInfo, PyObject_GetBuffer
+from libcpp cimport bool as cbool
 from libcpp.optional cimport optional
 
-from stator._array cimport Array, as_array, new_array
+from stator._array cimport Array, as_array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport to_dims, to_dtype, to_scalar
-from stator._dtype cimport as_dtype
-from stator.cpp cimport creation
+from stator._convert cimport sized_dims, to_dims, to_dtype, to_scalar
+from stator._dtype cimport DType, as_dtype, wrap_dtype
+from stator._interop cimport copied, from_cuda_array_interface
+from stator.cpp cimport backend as cpp_backend
+from stator.cpp cimport creation, interop
+from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
-from stator.cpp.dtype cimport float64
+from stator.cpp.dtype cimport bfloat16, float64, itemsize
 from stator.cpp.ref cimport Dims
 
-from stator.errors import DTypeError
+from stator._interop import from_dlpack
+from stator.errors import DTypeError, InvalidValueError
 
 
 cdef CppDType dtype_or_default(object dtype) except *:
@@ -129,3 +137,189 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     with nogil:
         out.c = creation.arange(backend.c, first, last, increment, code, stream)
     return out
+
+
+cdef extern from *:
+    """
+    namespace {
+    // A held Py_buffer; released by a holder of the GIL, leaked when Python is gone.
+    void release_held(void* held) {
+      if (!Py_IsInitialized()) return;
+      PyBuffer_Release(static_cast<Py_buffer*>(held));
+      delete static_cast<Py_buffer*>(held);
+    }
+    }
+    """
+    void release_held(void*) noexcept nogil
+    Py_buffer* new_view "new Py_buffer"() nogil
+    void delete_view "delete "(Py_buffer*) nogil
+    void PyBuffer_Release(Py_buffer*)
+
+
+cdef int strides_of(Py_buffer* view, Dims& strides, int size) except -1:
+    # Elements; 0 when the bytes do not divide, so that NumPy has to copy first.
+    cdef int i
+    sized_dims(view.ndim, strides, "asarray")
+    for i in range(view.ndim):
+        if view.strides[i] % size:
+            return 0
+        strides[i] = view.strides[i] // size
+    return 1
+
+
+cdef Array from_buffer(object source, Backend backend, CppDType code, bint share, bint pinned):
+    cdef Py_buffer* view = new_view()
+    cdef Dims shape, strides
+    cdef CppStream stream
+    cdef Array out = new_array(backend)
+    cdef cbool locked, staged = pinned
+    cdef int i
+    try:
+        PyObject_GetBuffer(source, view, PyBUF_FULL_RO)
+    except BaseException:
+        delete_view(view)
+        raise
+    try:
+        if not strides_of(view, strides, itemsize(code)):
+            if share:
+                raise InvalidValueError("strides that are no multiple of the element size cannot be shared: copy=False",
+                                        op="asarray", remedy="Let it copy.")
+            return from_buffer(np.ascontiguousarray(source), backend, code, False, pinned)
+        sized_dims(view.ndim, shape, "asarray")
+        for i in range(view.ndim):
+            shape[i] = view.shape[i]
+        locked = view.readonly
+        if share:
+            with nogil:
+                out.c = interop.from_owner(backend.c, view.buf, code, shape, strides, True, locked, view, release_held)
+            view = NULL  # the array's now
+        else:
+            enter(backend, stream)
+            with nogil:
+                out.c = creation.from_host(backend.c, view.buf, code, shape, strides, staged, stream)
+        return out
+    finally:
+        if view != NULL:
+            PyBuffer_Release(view)
+            delete_view(view)
+
+
+cdef Array from_numpy(object source, Backend backend, object copy, bint pinned):
+    cdef CppDType code
+    cdef bint share = copy is False
+    if not source.dtype.isnative:
+        if share:
+            raise InvalidValueError(f"byte order {source.dtype.str} cannot be shared: copy=False", op="asarray",
+                                    remedy="Let it copy.")
+        source = source.astype(source.dtype.newbyteorder("="))
+    code = <CppDType>as_dtype(source.dtype)
+    if share and backend.type != cpp_backend.cpu:
+        raise InvalidValueError(f"copy=False to {backend.device_name}", op="asarray",
+                                remedy="Only cpu shares memory with NumPy.")
+    return from_buffer(source.view(np.uint16) if code == bfloat16 else source, backend, code, share, pinned)
+
+
+def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, copy: bool | None = None,
+            pinned: bool = False) -> Array:
+    """An array of a NumPy array, nested sequences, a number, or any object with the buffer protocol, DLPack or
+    __cuda_array_interface__.
+
+    Memory of others is copied unless copy=False, which shares it where the device agrees (cpu for NumPy) and raises
+    ValueError where it cannot. An Array is returned as it is unless something has to change or copy=True.
+    Python numbers that dtype cannot hold raise as in full(); arrays are cast as by astype().
+    pinned: stage through page-locked memory, so that the copy to the device overlaps.
+    """
+    cdef Backend target
+    cdef Array out
+    cdef bint fresh = True
+    if isinstance(obj, Array):
+        out = <Array>obj
+        target = out.backend if device is None else resolve(device)
+        fresh = target is not out.backend
+        if fresh and copy is False:
+            raise InvalidValueError(f"copy=False from {out.backend.device_name} to {target.device_name}", op="asarray",
+                                    remedy="Let it copy.")
+        out = out.to_device(target)
+    elif not isinstance(obj, (np.ndarray, np.generic)) and (
+            hasattr(obj, "__dlpack__") or hasattr(obj, "__cuda_array_interface__")):
+        if hasattr(obj, "__dlpack__"):
+            out = from_dlpack(obj, device=device, copy=copy is not False)
+            return convert(out, dtype, copy, True)
+        target = resolve(device)
+        out = from_cuda_array_interface(obj, target)
+        fresh = False
+        copy = copy is not False
+    else:
+        target = resolve(device)
+        values = as_numpy(obj, copy)
+        if dtype is not None and isinstance(obj, (list, tuple, int, complex)) and not isinstance(obj, np.generic):
+            require_fit(values, wrap_dtype(<CppDType>as_dtype(dtype)))
+        out = from_numpy(values, target, copy, pinned)
+    return convert(out, dtype, copy, fresh)
+
+
+cdef object as_numpy(object obj, object copy):
+    if isinstance(obj, np.ndarray):
+        return obj
+    if copy is False:
+        try:
+            return np.asarray(memoryview(obj))
+        except TypeError:
+            raise InvalidValueError(f"copy=False: a {type(obj).__name__} has no memory to share", op="asarray",
+                                    remedy="Drop copy=False.") from None
+    try:
+        out = np.asarray(obj)
+    except OverflowError:
+        raise InvalidValueError("an integer does not fit 64 bits", op="asarray", remedy="Use floats.") from None
+    except TypeError as error:
+        raise DTypeError(str(error), op="asarray", remedy="Give numbers.") from None
+    except ValueError as error:
+        raise InvalidValueError(str(error), op="asarray", remedy="Give lists of equal lengths.") from None
+    if out.dtype == object and isinstance(obj, int):
+        raise InvalidValueError(f"the integer {obj} does not fit 64 bits", op="asarray", remedy="Use a float.")
+    return out
+
+
+cdef int require_fit(object values, DType dtype) except -1:
+    # Python numbers must be in range, as in full(); arrays are cast, as by astype().
+    if values.dtype.kind == "c" and dtype.kind not in ("complex floating", "bool"):
+        raise DTypeError(f"a complex number cannot become {dtype}", op="asarray",
+                         remedy="Use a complex dtype, or the real parts.")
+    if values.dtype.kind in "iu" and dtype.kind in ("signed integer", "unsigned integer") and values.size:
+        bounds = np.iinfo(dtype.numpy())
+        for value in (int(values.min()), int(values.max())):
+            if not bounds.min <= value <= bounds.max:
+                raise InvalidValueError(f"the number {value} is out of range for {dtype}", op="asarray",
+                                        remedy="Use numbers in range, or a wider dtype.")
+    return 0
+
+
+cdef Array convert(Array x, object dtype, object copy, bint fresh):
+    # `fresh`: a copy was made already
+    if dtype is not None and <CppDType>as_dtype(dtype) != x.c.dtype():
+        if copy is False:
+            raise InvalidValueError(f"copy=False from {x.dtype} to {dtype}", op="asarray", remedy="Let it copy.")
+        return astype_op(x, dtype, True)
+    return copied(x) if copy and not fresh else x
+
+
+cdef class PinnedMemory:
+    """Page-locked memory, as a buffer of bytes."""
+    cdef CppArray c
+    cdef readonly Backend backend
+
+    def __init__(self, nbytes: int, device: DeviceLike = None) -> None:
+        cdef size_t count = nbytes
+        self.backend = resolve(device)
+        with nogil:
+            self.c = interop.pinned(self.backend.c, count)
+
+    def __dealloc__(self):
+        interop.release_later(self.c)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, interop.export_memory(self.c), self.c.nbytes(), 0, flags)
+
+    def __releasebuffer__(self, Py_buffer* view):
+        cdef CppArray lent = self.c
+        interop.unexport(lent)

@@ -1,17 +1,34 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Indexing with arrays."""
+"""Indexing with arrays and masks: taking, putting, adding up, selecting."""
 from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.optional cimport optional
 from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, new_array, take_op
-from stator._backend cimport enter
-from stator._convert cimport not_an_array, to_int, to_scalar
-from stator.cpp cimport indexing as cpp
+from stator._backend cimport Backend, enter
+from stator._convert cimport not_an_array, to_dims, to_int, to_scalar
+from stator.cpp cimport indexing, masks
+from stator.cpp cimport scatter as scattering
+from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Operand, Scalar
 from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.ref cimport Dims
 
-include "_operand.pxi"
+from stator.errors import InvalidValueError
+
+
+# An Array or a number as an operand of C++; `value` must outlive the operand.
+cdef int to_operand(object value, str op, vector[Operand]& out) except -1:
+    cdef Scalar scalar
+    if isinstance(value, Array):
+        out.push_back(Operand((<Array>value).c))
+    elif to_scalar(value, scalar):
+        out.push_back(Operand(scalar))
+    else:
+        raise not_an_array(value, op)
+    return 0
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
@@ -30,7 +47,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
-        out.c = cpp.take_along_axis(source.c, index.c, along, stream)
+        out.c = indexing.take_along_axis(source.c, index.c, along, stream)
     return out
 
 
@@ -48,4 +65,250 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
     to_operand(values, "put_along_axis", operand)
     enter(target.backend, stream)
     with nogil:
-        cpp.put_along_axis(target.c, index.c, operand[0], along, stream)
+        indexing.put_along_axis(target.c, index.c, operand[0], along, stream)
+
+
+# Scatter, index_add and segments give new arrays of x's dtype. -n..n-1 is valid; a write outside is dropped, and
+# OutOfRangeError is raised at the next synchronising call. deterministic=True gives equal bits run to run (None: the
+# backend's setting); otherwise cuda adds in any order, and keeps any of several values set at one element. cpu is in
+# order.
+
+cdef enum Segment:
+    sum_, mean, min_, max_
+
+cdef dict reductions = {"set": <int>scattering.set_, "add": <int>scattering.add, "mul": <int>scattering.multiply,
+                        "min": <int>scattering.minimum, "max": <int>scattering.maximum}
+
+
+cdef optional[cbool] to_choice(object value):
+    return optional[cbool]() if value is None else optional[cbool](<cbool>bool(value))
+
+
+def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduce: str = "set",
+            deterministic: bool | None = None) -> Array:
+    """A copy of x with src put at out[.., index[.., k, ..], ..] along one axis; src broadcasts to index's shape.
+
+    reduce: "set", or "add", "mul", "min", "max" with what is there. Of several values set at one element the last stays
+    on cpu; on cuda any one of them, or with deterministic=True the last, by two launches more.
+    """
+    cdef Array target = as_array(x, "scatter"), at = as_array(index, "scatter")
+    cdef Array out = new_array(target.backend)
+    cdef vector[Operand] values
+    cdef int64_t along = to_int(axis, "scatter")
+    cdef optional[cbool] choice = to_choice(deterministic)
+    cdef scattering.Reduce how
+    cdef CppStream stream
+    if reduce not in reductions:
+        raise InvalidValueError(f"reduce={reduce!r}", op="scatter",
+                                remedy='Use "set", "add", "mul", "min" or "max".')
+    how = <scattering.Reduce><int>reductions[reduce]
+    to_operand(src, "scatter", values)
+    enter(target.backend, stream)
+    with nogil:
+        out.c = scattering.scatter(target.c, along, at.c, values[0], how, choice, stream)
+    return out
+
+
+def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
+                deterministic: bool | None = None) -> Array:
+    """A copy of x with src added at out[.., index[.., k, ..], ..] along one axis; src broadcasts to index's shape."""
+    cdef Array target = as_array(x, "scatter_add"), at = as_array(index, "scatter_add")
+    cdef Array out = new_array(target.backend)
+    cdef vector[Operand] values
+    cdef int64_t along = to_int(axis, "scatter_add")
+    cdef optional[cbool] choice = to_choice(deterministic)
+    cdef CppStream stream
+    to_operand(src, "scatter_add", values)
+    enter(target.backend, stream)
+    with nogil:
+        out.c = scattering.scatter_add(target.c, along, at.c, values[0], choice, stream)
+    return out
+
+
+def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
+              deterministic: bool | None = None) -> Array:
+    """A copy of x with slice k of src added to its slice index[k] along the axis; index has one axis."""
+    cdef Array target = as_array(x, "index_add"), at = as_array(index, "index_add")
+    cdef Array out = new_array(target.backend)
+    cdef vector[Operand] values
+    cdef int64_t along = to_int(axis, "index_add")
+    cdef optional[cbool] choice = to_choice(deterministic)
+    cdef CppStream stream
+    to_operand(src, "index_add", values)
+    enter(target.backend, stream)
+    with nogil:
+        out.c = scattering.index_add(target.c, along, at.c, values[0], choice, stream)
+    return out
+
+
+cdef Array segment(Segment kind, str op, object src, object index, object num_segments, object deterministic):
+    cdef Array source = as_array(src, op), at = as_array(index, op)
+    cdef Array out = new_array(source.backend)
+    cdef int64_t count = to_int(num_segments, op)
+    cdef optional[cbool] choice = to_choice(deterministic)
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        if kind == sum_:
+            out.c = scattering.segment_sum(source.c, at.c, count, choice, stream)
+        elif kind == mean:
+            out.c = scattering.segment_mean(source.c, at.c, count, choice, stream)
+        elif kind == min_:
+            out.c = scattering.segment_min(source.c, at.c, count, stream)
+        else:
+            out.c = scattering.segment_max(source.c, at.c, count, stream)
+    return out
+
+
+def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = None) -> Array:
+    """out[s] is the sum of the rows src[e] with index[e] == s, in any order of e; 0 where there is none."""
+    return segment(sum_, "segment_sum", src, index, num_segments, deterministic)
+
+
+def segment_mean(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = None) -> Array:
+    """out[s] is the mean of the rows src[e] with index[e] == s; NaN where there is none."""
+    return segment(mean, "segment_mean", src, index, num_segments, deterministic)
+
+
+def segment_min(src: Array, index: Array, /, num_segments: int) -> Array:
+    """out[s] is the least of the rows src[e] with index[e] == s; infinity, or the largest integer, without any."""
+    return segment(min_, "segment_min", src, index, num_segments, None)
+
+
+def segment_max(src: Array, index: Array, /, num_segments: int) -> Array:
+    """out[s] is the largest of the rows src[e] with index[e] == s; -infinity, or the least integer, without any."""
+    return segment(max_, "segment_max", src, index, num_segments, None)
+
+
+cdef masks.Capacity to_capacity(object size, object fill_value, str op) except *:
+    cdef masks.Capacity capacity
+    if size is not None:
+        capacity.size = optional[int64_t](to_int(size, op))
+    elif fill_value is not None:
+        raise InvalidValueError("fill_value without a size", op=op, remedy="Give size= as well.")
+    if fill_value is not None and not to_scalar(fill_value, capacity.fill):
+        raise InvalidValueError(f"fill_value={fill_value!r}", op=op, remedy="Give a number.")
+    return capacity
+
+
+def masked_fill(x: Array, mask: Array, value: Array | complex, /) -> Array:
+    """x with value, a number or a 0-d array, where the mask is true; in x's dtype. The mask broadcasts with x."""
+    cdef Array source = as_array(x, "masked_fill"), where = as_array(mask, "masked_fill")
+    cdef Array out = new_array(source.backend)
+    cdef vector[Operand] number
+    cdef CppStream stream
+    to_operand(value, "masked_fill", number)
+    enter(source.backend, stream)
+    with nogil:
+        out.c = masks.masked_fill(source.c, where.c, number[0], stream)
+    return out
+
+
+def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_value: complex | None = None) -> Array:
+    """The elements of x where the mask is true, in row-major order; the two broadcast. Synchronises once.
+
+    With a size it does not: the result has that many elements, and fill_value (0) after the last one found.
+    """
+    cdef Array source = as_array(x, "masked_select"), where = as_array(mask, "masked_select")
+    cdef Array out = new_array(source.backend)
+    cdef masks.Capacity capacity = to_capacity(size, fill_value, "masked_select")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = masks.masked_select(source.c, where.c, capacity, stream)
+    return out
+
+
+def masked_scatter(x: Array, mask: Array, source: Array, /) -> Array:
+    """x with the elements of source, in row-major order, put one after the other where the mask is true.
+
+    The mask broadcasts to x's shape. Where source ends early x stays, and OutOfRangeError is raised at the next
+    synchronising call.
+    """
+    cdef Array target = as_array(x, "masked_scatter"), where = as_array(mask, "masked_scatter")
+    cdef Array values = as_array(source, "masked_scatter"), out = new_array(target.backend)
+    cdef CppStream stream
+    enter(target.backend, stream)
+    with nogil:
+        out.c = masks.masked_scatter(target.c, where.c, values.c, stream)
+    return out
+
+
+cdef tuple to_tuple(Backend backend, const vector[CppArray]& arrays):
+    cdef size_t i
+    cdef Array entry
+    out = []
+    for i in range(arrays.size()):
+        entry = new_array(backend)
+        entry.c = arrays[i]
+        out.append(entry)
+    return tuple(out)
+
+
+def nonzero(x: Array, /, *, size: int | None = None, fill_value: int | None = None) -> tuple[Array, ...]:
+    """The coordinates of what is not zero, in row-major order: an int64 array an axis. Synchronises once.
+
+    With a size it does not: each has that many elements, and fill_value (0) after the last one found.
+    """
+    cdef Array source = as_array(x, "nonzero")
+    cdef masks.Capacity capacity = to_capacity(size, fill_value, "nonzero")
+    cdef vector[CppArray] found
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        found = masks.nonzero(source.c, capacity, stream)
+    return to_tuple(source.backend, found)
+
+
+def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
+    """The slices of x along the axis (None: of the flattened array) at which condition is true. Synchronises once."""
+    cdef Array where = as_array(condition, "compress"), source = as_array(x, "compress")
+    cdef Array out = new_array(source.backend)
+    cdef optional[int64_t] along
+    cdef CppStream stream
+    if axis is not None:
+        along = optional[int64_t](to_int(axis, "compress"))
+    enter(source.backend, stream)
+    with nogil:
+        out.c = masks.compress(where.c, source.c, along, stream)
+    return out
+
+
+def masked_fill_backward(grad: Array, mask: Array, /) -> Array:
+    """The gradient of masked_fill's array: 0 where the mask is true."""
+    cdef Array g = as_array(grad, "nn.masked_fill_backward"), where = as_array(mask, "nn.masked_fill_backward")
+    cdef Array out = new_array(g.backend)
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = masks.masked_fill_backward(g.c, where.c, stream)
+    return out
+
+
+def masked_select_backward(grad: Array, mask: Array, /) -> Array:
+    """The gradient of masked_select's array, of the mask's shape: grad, one axis, where the mask is true, 0 elsewhere.
+
+    A grad that is too short raises OutOfRangeError at the next synchronising call; it may be longer.
+    """
+    cdef Array g = as_array(grad, "nn.masked_select_backward"), where = as_array(mask, "nn.masked_select_backward")
+    cdef Array out = new_array(g.backend)
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = masks.masked_select_backward(g.c, where.c, stream)
+    return out
+
+
+def masked_scatter_backward(grad: Array, mask: Array, /, source_shape: int | Sequence[int]) -> tuple[Array, Array]:
+    """The gradients of masked_scatter's array and source. Elements of source that were not used have gradient 0."""
+    cdef Array g = as_array(grad, "nn.masked_scatter_backward"), where = as_array(mask, "nn.masked_scatter_backward")
+    cdef Array x = new_array(g.backend), source = new_array(g.backend)
+    cdef masks.MaskedScatterGradients gradients
+    cdef Dims shape
+    cdef CppStream stream
+    to_dims(source_shape, shape, "nn.masked_scatter_backward")
+    enter(g.backend, stream)
+    with nogil:
+        gradients = masks.masked_scatter_backward(g.c, where.c, shape, stream)
+    x.c, source.c = gradients.x, gradients.source
+    return x, source

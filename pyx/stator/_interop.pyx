@@ -1,34 +1,267 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""DLPack's rules, and __cuda_array_interface__ both ways."""
+"""Memory shared with others: the buffer protocol, DLPack, __cuda_array_interface__."""
 import numpy as np
 
-from libc.stdint cimport uintptr_t
+from cpython.buffer cimport (
+    PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS, PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE,
+)
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, new_array
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport to_dims
-from stator._dlpack cimport make_capsule, take_capsule
+from stator._convert cimport sized_dims, to_dims
 from stator._dtype cimport as_dtype
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, dlpack, interop
+from stator.cpp.array cimport Array as CppArray
 from stator.cpp.dtype cimport DType as CppDType
-from stator.cpp.dtype cimport bfloat16, itemsize
+from stator.cpp.dtype cimport bfloat16, dtype_count, itemsize
+from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims
 
-from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
+from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, UnsupportedError
 
 
-cdef extern from *:
+cdef extern from * nogil:
     """
+    #include <stator/interop.hpp>
+    namespace {
+    // What a capsule's consumer holds. Freed without the GIL: nothing here is Python's.
+    template <class M>
+    struct Lent {
+      M managed{};
+      stator::Array array;
+      int64_t extents[64];
+    };
+    template <class M>
+    void give_back(M* managed) {
+      auto* lent = static_cast<Lent<M>*>(managed->context);
+      stator::interop::unexport(lent->array);
+      delete lent;
+    }
+    template <class M>
+    M* lend(const stator::Array& array, int32_t type, int32_t index, dlpack::DataType dtype) {
+      auto* lent = new Lent<M>{M{}, array, {}};
+      void* data = nullptr;
+      try {
+        data = stator::interop::export_memory(array);
+      } catch (...) {
+        delete lent;
+        throw;
+      }
+      const int ndim = array.ndim();
+      for (int i = 0; i < ndim; ++i) {
+        lent->extents[i] = array.shape()[i];
+        lent->extents[32 + i] = array.strides()[i];
+      }
+      lent->managed.tensor = {data, {type, index}, ndim, dtype, lent->extents, lent->extents + 32, 0};
+      lent->managed.context = lent;
+      lent->managed.deleter = give_back<M>;
+      return &lent->managed;
+    }
+    dlpack::Managed* lend_legacy(const stator::Array& array, int32_t type, int32_t index, dlpack::DataType dtype) {
+      return lend<dlpack::Managed>(array, type, index, dtype);
+    }
+    dlpack::ManagedVersioned* lend_versioned(const stator::Array& array, int32_t type, int32_t index,
+                                             dlpack::DataType dtype, uint64_t flags) {
+      auto* managed = lend<dlpack::ManagedVersioned>(array, type, index, dtype);
+      managed->version = {1, 0};
+      managed->flags = flags;
+      return managed;
+    }
+    // A producer's deleter may be Python code: with the interpreter gone the memory is leaked.
+    template <class M>
+    void finish(void* managed) {
+      if (!Py_IsInitialized()) return;
+      auto* m = static_cast<M*>(managed);
+      if (m->deleter) m->deleter(m);
+    }
+    void finish_legacy(void* managed) { finish<dlpack::Managed>(managed); }
+    void finish_versioned(void* managed) { finish<dlpack::ManagedVersioned>(managed); }
     // Called by a holder of the GIL; leaked when Python is gone.
-    static void drop_reference(void* object) {
+    void drop_reference(void* object) {
       if (Py_IsInitialized()) Py_DECREF(static_cast<PyObject*>(object));
     }
+    }
     """
-    void drop_reference(void*) noexcept nogil
-    void Py_INCREF(object)
+    dlpack.Managed* lend_legacy(const CppArray&, int32_t, int32_t, dlpack.DataType) except +translate_exception
+    dlpack.ManagedVersioned* lend_versioned(const CppArray&, int32_t, int32_t, dlpack.DataType,
+                                            unsigned long) except +translate_exception
+    void finish_legacy(void*) noexcept
+    void finish_versioned(void*) noexcept
+    void drop_reference(void*) noexcept
+
+
+# By DType; bfloat16 has none.
+cdef const char** formats = ["?", "b", "h", "i", "l", "B", "H", "I", "L", "e", "", "f", "d", "Zf", "Zd"]
+
+
+# All of the view but its owner; BufferError where NumPy cannot share the memory.
+cdef int fill_buffer(const CppArray& array, Py_buffer* view, int flags) except -1:
+    cdef Py_ssize_t* extents
+    cdef int i, ndim = array.ndim(), size = itemsize(array.dtype())
+    if array.device().type != cpp_backend.cpu:
+        raise BufferError("memory of a cuda device; use to_numpy() to copy it")
+    if array.dtype() == bfloat16:
+        raise BufferError("bfloat16 has no format in the buffer protocol")
+    if flags & PyBUF_WRITABLE and interop.read_only(array):
+        raise BufferError("the array is read-only")
+    cdef bint dense = array.is_contiguous()
+    if not dense and ((flags & PyBUF_STRIDES) != PyBUF_STRIDES or (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS
+                      or (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS):
+        raise BufferError("the array is not contiguous")
+    if (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS and not (dense and ndim <= 1):
+        raise BufferError("the array is not Fortran-contiguous")
+    extents = <Py_ssize_t*>PyMem_Malloc(2 * 32 * sizeof(Py_ssize_t))
+    if extents == NULL:
+        raise MemoryError
+    try:
+        with nogil:
+            view.buf = interop.export_memory(array)
+    except BaseException:
+        PyMem_Free(extents)
+        raise
+    for i in range(ndim):
+        extents[i] = (<Dims&>array.shape())[i]
+        extents[32 + i] = (<Dims&>array.strides())[i] * size
+    view.internal = extents
+    view.len = array.nbytes()
+    view.itemsize = size
+    view.readonly = interop.read_only(array)
+    view.ndim = ndim
+    view.format = <char*>formats[<int>array.dtype()] if flags & PyBUF_FORMAT else NULL
+    view.shape = extents if flags & PyBUF_ND else NULL
+    view.strides = extents + 32 if (flags & PyBUF_STRIDES) == PyBUF_STRIDES else NULL
+    view.suboffsets = NULL
+    return 0
+
+
+cdef void release_buffer(const CppArray& array, Py_buffer* view) noexcept:
+    cdef CppArray lent = array
+    PyMem_Free(view.internal)
+    interop.unexport(lent)
+
+
+cdef class SharedMemory:
+    """The memory of an Array, through the buffer protocol."""
+    cdef Array array
+
+    def __init__(self, array: Array) -> None:
+        self.array = <Array?>array
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        fill_buffer(self.array.c, view, flags)
+        view.obj = self
+
+    def __releasebuffer__(self, Py_buffer* view):
+        release_buffer(self.array.c, view)
+
+
+# (code, bits) by DType; codes: 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool
+cdef tuple codes = ((6, 8), (0, 8), (0, 16), (0, 32), (0, 64), (1, 8), (1, 16), (1, 32), (1, 64), (2, 16), (4, 16),
+                    (2, 32), (2, 64), (5, 64), (5, 128))
+
+
+cdef void drop_legacy(object capsule) noexcept:
+    if PyCapsule_IsValid(capsule, "dltensor"):
+        finish_legacy(PyCapsule_GetPointer(capsule, "dltensor"))
+
+
+cdef void drop_versioned(object capsule) noexcept:
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        finish_versioned(PyCapsule_GetPointer(capsule, "dltensor_versioned"))
+
+
+cdef object make_capsule(Array x, bint versioned, bint copied):
+    cdef dlpack.DataType dtype
+    cdef cpp_backend.Device device = x.c.device()
+    cdef int32_t type = dlpack.CUDA if device.type == cpp_backend.cuda else dlpack.CPU
+    cdef int32_t index = device.index
+    cdef unsigned long flags = dlpack.COPIED if copied else 0
+    cdef void* managed
+    dtype.code, dtype.bits = codes[<int>x.c.dtype()]
+    dtype.lanes = 1
+    if interop.read_only(x.c):
+        if not versioned:
+            raise BufferError("the array is read-only, which DLPack before 1.0 cannot say; pass max_version=(1, 0)")
+        flags |= dlpack.READ_ONLY
+    with nogil:
+        if versioned:
+            managed = lend_versioned(x.c, type, index, dtype, flags)
+        else:
+            managed = lend_legacy(x.c, type, index, dtype)
+    if versioned:
+        return PyCapsule_New(managed, "dltensor_versioned", drop_versioned)
+    return PyCapsule_New(managed, "dltensor", drop_legacy)
+
+
+cdef dlpack.Tensor* tensor_of(object capsule) except NULL:
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        versioned = <dlpack.ManagedVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        if versioned.version.major > 1:
+            raise UnsupportedError(f"DLPack version {versioned.version.major}", op="from_dlpack",
+                                   remedy="The producer should honour max_version=(1, 0).")
+        return &versioned.tensor
+    if PyCapsule_IsValid(capsule, "dltensor"):
+        return &(<dlpack.Managed*>PyCapsule_GetPointer(capsule, "dltensor")).tensor
+    raise InvalidValueError("not a DLPack capsule, or one that was consumed", op="from_dlpack",
+                            remedy="Ask the producer for a new one.")
+
+
+# Shares the memory, or copies it where the kernels could not read it and copy is not False.
+cdef Array take_capsule(object capsule, Backend backend, object copy):
+    cdef dlpack.Tensor* tensor = tensor_of(capsule)
+    cdef bint versioned = PyCapsule_IsValid(capsule, "dltensor_versioned")
+    cdef int i, code = -1, ndim = tensor.ndim
+    cdef int64_t step = 1
+    cdef Dims shape, strides
+    cdef cbool host, locked = False, aligned
+    cdef cpp_backend.Stream stream
+    cdef void* owner
+    cdef void (*release)(void*) noexcept nogil
+    cdef void* data
+    cdef Array out = new_array(backend)
+    for i in range(dtype_count):
+        if codes[i] == (tensor.dtype.code, tensor.dtype.bits) and tensor.dtype.lanes == 1:
+            code = i
+    if code < 0:
+        raise DTypeError(f"DLPack type code {tensor.dtype.code}, {tensor.dtype.bits} bits, {tensor.dtype.lanes} lanes",
+                         op="from_dlpack", remedy="Convert it at the producer.")
+    sized_dims(ndim, shape, "from_dlpack")
+    sized_dims(ndim, strides, "from_dlpack")
+    for i in range(ndim - 1, -1, -1):
+        shape[i] = tensor.shape[i]
+        strides[i] = step if tensor.strides == NULL else tensor.strides[i]
+        step *= tensor.shape[i]
+    data = <char*>tensor.data + tensor.byte_offset
+    host = backend.type == cpp_backend.cpu
+    aligned = step == 0 or <uintptr_t>data % <uintptr_t>itemsize(<CppDType>code) == 0
+    if not aligned and (copy is False or not host):
+        raise InvalidValueError(f"memory at an address that is no multiple of {itemsize(<CppDType>code)}, its items' size",
+                                op="from_dlpack", remedy="Let it copy." if host else "Copy it at the producer.")
+    if versioned:
+        owner = PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        locked = ((<dlpack.ManagedVersioned*>owner).flags & dlpack.READ_ONLY) != 0
+        release = finish_versioned
+    else:
+        owner = PyCapsule_GetPointer(capsule, "dltensor")
+        release = finish_legacy
+    if aligned:
+        with nogil:
+            out.c = interop.from_owner(backend.c, data, <CppDType>code, shape, strides, host, locked, owner, release)
+    else:
+        enter(backend, stream)
+        with nogil:
+            out.c = creation.from_host(backend.c, data, <CppDType>code, shape, strides, False, stream)
+    PyCapsule_SetName(capsule, "used_dltensor_versioned" if versioned else "used_dltensor")
+    if not aligned:
+        release(owner)
+    return out
 
 
 cdef Array copied(Array x):
