@@ -1,10 +1,9 @@
-from cpython.object cimport PyObject
-
 from stator._backend cimport Backend
 from stator.cpp cimport array as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.op_table cimport Op
+from stator.cpp.python cimport PyObject
 
 
 cdef class Array:

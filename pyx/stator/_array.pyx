@@ -5,8 +5,6 @@ import numpy as np
 
 from libc.stdint cimport int64_t, uintptr_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator._backend cimport Backend, after_wait, enter, resolve
 from stator._convert cimport (
@@ -17,6 +15,7 @@ from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, elementwise, indexing, interop, linalg, op_table
 from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_integer
 from stator.cpp.ref cimport Dims, Int64Span
+from stator.cpp.std cimport optional, vector
 
 from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
 

@@ -7,12 +7,11 @@ from operator import index
 from threading import Lock
 
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
-from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport uintptr_t
-from libcpp.string cimport string
-from libcpp.vector cimport vector
 
 from stator.cpp cimport interop
+from stator.cpp.python cimport Py_DECREF, Py_INCREF
+from stator.cpp.std cimport string, vector
 
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
 

@@ -1,12 +1,11 @@
 from libc.stdint cimport int64_t, uintptr_t
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator._dtype cimport DType
 from stator.cpp.array cimport Scalar
 from stator.cpp.creation cimport Index
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional, vector
 
 cdef int64_t to_int(object value, str op) except? -1
 # Zeros; ShapeError for a size that no shape has.

@@ -5,7 +5,6 @@ import numpy as np
 
 from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_FillInfo, PyObject_GetBuffer
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
 
 from stator._array cimport Array, as_array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
@@ -20,6 +19,7 @@ from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport bfloat16, float64, itemsize
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional
 
 from stator._interop import from_dlpack
 from stator.errors import DTypeError, InvalidValueError

@@ -5,7 +5,6 @@ from collections import namedtuple
 
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
 
 from stator._array cimport Array, as_array, new_array
 from stator._backend cimport Backend, after_wait, enter
@@ -14,6 +13,7 @@ from stator.cpp cimport decompositions as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
+from stator.cpp.std cimport optional
 
 from stator.errors import DTypeError, InvalidValueError
 

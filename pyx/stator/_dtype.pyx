@@ -3,7 +3,7 @@
 """Element types."""
 import numpy as np
 
-from libcpp.vector cimport vector
+from stator.cpp.std cimport vector
 
 from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError
 

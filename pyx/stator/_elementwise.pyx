@@ -1,12 +1,11 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
 """Elementwise functions, made from the op table."""
-from cpython.object cimport PyObject
-
 from stator._array cimport Array, as_array, binary_op, elementwise_op, unary_op
 from stator._function cimport Row, make_function, make_functions, sort_arguments, text
 from stator.cpp cimport op_table
 from stator.cpp.dtype cimport bool_
+from stator.cpp.python cimport PyObject
 
 from stator.errors import DTypeError, InvalidValueError
 

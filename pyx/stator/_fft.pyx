@@ -5,9 +5,6 @@ from collections import namedtuple
 
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, new_array
 from stator._backend cimport Backend, enter, resolve
@@ -17,6 +14,7 @@ from stator.cpp cimport fft as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport float64
+from stator.cpp.std cimport optional, string_view, vector
 
 from stator.errors import DTypeError, InvalidValueError, ShapeError
 

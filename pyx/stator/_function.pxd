@@ -1,6 +1,5 @@
-from cpython.object cimport PyObject
-
 from stator.cpp.op_table cimport Op, string_view
+from stator.cpp.python cimport PyObject
 
 ctypedef object (*FastCall)(object, PyObject* const*, Py_ssize_t, PyObject*)
 

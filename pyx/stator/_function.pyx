@@ -3,9 +3,8 @@
 """Functions made from the op table: a new row needs no code here."""
 from importlib import import_module
 
-from cpython.object cimport PyObject
-
 from stator.cpp cimport op_table
+from stator.cpp.python cimport PyObject
 
 
 cdef extern from "Python.h":

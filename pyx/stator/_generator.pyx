@@ -7,7 +7,6 @@ from threading import Lock
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
-from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, new_array, take_op
 from stator._backend cimport Backend, enter, resolve
@@ -21,6 +20,7 @@ from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport bool_, float64, int64
 from stator.cpp.random cimport State
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport vector
 
 import numpy as np
 

@@ -3,8 +3,6 @@
 """Indexing with arrays and masks: taking, putting, adding up, selecting."""
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, new_array, take_op
 from stator._backend cimport Backend, enter
@@ -15,6 +13,7 @@ from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Operand, Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional, vector
 
 from stator.errors import InvalidValueError
 

@@ -8,7 +8,6 @@ from cpython.buffer cimport (
 )
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
-from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
@@ -22,6 +21,7 @@ from stator.cpp.array cimport Array as CppArray
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport bfloat16, dtype_count, itemsize
 from stator.cpp.error cimport translate_exception
+from stator.cpp.python cimport Py_INCREF
 from stator.cpp.ref cimport Dims
 
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, UnsupportedError
@@ -242,7 +242,8 @@ cdef Array take_capsule(object capsule, Backend backend, object copy):
     host = backend.type == cpp_backend.cpu
     aligned = step == 0 or <uintptr_t>data % <uintptr_t>itemsize(<CppDType>code) == 0
     if not aligned and (copy is False or not host):
-        raise InvalidValueError(f"memory at an address that is no multiple of {itemsize(<CppDType>code)}, its items' size",
+        size = itemsize(<CppDType>code)
+        raise InvalidValueError(f"memory at an address that is no multiple of {size}, its items' size",
                                 op="from_dlpack", remedy="Let it copy." if host else "Copy it at the producer.")
     if versioned:
         owner = PyCapsule_GetPointer(capsule, "dltensor_versioned")

@@ -2,8 +2,6 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Copies, conversions and views."""
 from libc.stdint cimport int64_t
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, astype_op, new_array, reshape_op
 from stator._backend cimport enter
@@ -12,6 +10,7 @@ from stator.cpp cimport array as cpp_array
 from stator.cpp cimport creation
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims, Int64Span
+from stator.cpp.std cimport optional, vector
 
 from stator.errors import InvalidValueError
 

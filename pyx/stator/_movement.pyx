@@ -5,10 +5,6 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.pair cimport pair
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport Backend, enter, resolve
@@ -21,6 +17,7 @@ from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport float64
 from stator.cpp.ref cimport Dims, Int64Span
+from stator.cpp.std cimport optional, pair, string_view, vector
 
 from stator.errors import DTypeError, InvalidValueError, ShapeError
 

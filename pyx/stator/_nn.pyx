@@ -2,9 +2,6 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Neural-network ops that the op table does not make by shape class."""
 from libc.stdint cimport int64_t
-from libcpp.optional cimport optional
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
@@ -13,6 +10,7 @@ from stator.cpp cimport nn
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
+from stator.cpp.std cimport optional, string_view, vector
 
 from stator.errors import DTypeError
 

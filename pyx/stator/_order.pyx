@@ -5,8 +5,6 @@ from collections import namedtuple
 
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport after_wait, enter
@@ -15,6 +13,7 @@ from stator.cpp cimport order, sets
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Int64Span
+from stator.cpp.std cimport optional, vector
 
 from stator.errors import DTypeError, InvalidValueError
 

@@ -4,9 +4,6 @@
 from collections import namedtuple
 
 from libc.stdint cimport int64_t
-from libcpp.optional cimport optional
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator._array cimport Array, as_array, as_out, matmul_op, new_array
 from stator._backend cimport enter
@@ -16,6 +13,7 @@ from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.ref cimport Dims, Int64Span
+from stator.cpp.std cimport optional, string_view, vector
 
 from stator.errors import DTypeError, InvalidValueError
 
@@ -100,7 +98,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     enter(a.backend, stream)
     with nogil:
         out.c = products.tensordot(a.c, b.c, Int64Span(left.data(), left.size()), Int64Span(right.data(), right.size()),
-                              stream)
+                                   stream)
     return out
 
 
@@ -193,7 +191,7 @@ def quantize_fp8(x: Array, /, *, format: str = "e4m3", axis: int | None = None) 
     cdef products.Quantized out
     cdef CppStream stream
     if axis is not None:
-        along = to_int(axis, "nn.quantize_fp8")
+        along = optional[int64_t](to_int(axis, "nn.quantize_fp8"))
     enter(source.backend, stream)
     with nogil:
         out = products.quantize_fp8(source.c, text, along, stream)

@@ -5,10 +5,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport after_wait, enter
@@ -16,7 +14,9 @@ from stator._convert cimport to_axes, to_dims, to_dtype, to_int
 from stator._function cimport Row, make_function, sort_arguments, text
 from stator.cpp cimport counting, op_table, reduction_gradients, reductions, scans
 from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.python cimport PyObject
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional
 
 from stator.errors import DTypeError, InvalidValueError
 

@@ -1,9 +1,9 @@
 from libc.stdint cimport int64_t
-from libcpp.optional cimport optional
 
 from stator._array cimport Array
 from stator._backend cimport Backend
 from stator.cpp cimport sparse as cpp
+from stator.cpp.std cimport optional
 
 
 cdef class SparseMatrix:

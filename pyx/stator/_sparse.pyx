@@ -2,7 +2,6 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Sparse matrices."""
 from libc.stdint cimport int64_t
-from libcpp.optional cimport optional
 
 from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op
 from stator._backend cimport Backend, enter
@@ -13,6 +12,7 @@ from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional
 
 from stator._reductions import functions as reductions
 from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError, ShapeError, UnsupportedError

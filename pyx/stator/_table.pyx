@@ -1,11 +1,10 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
 """The compiled op table, the build, and the vendor libraries."""
-from libcpp.vector cimport vector
-
 from stator.cpp cimport libraries as cpp_libraries
 from stator.cpp cimport op_table
 from stator.cpp.dtype cimport dtype_count
+from stator.cpp.std cimport vector
 from stator.cpp.version cimport build_info
 
 from stator._dtype import all_dtypes

@@ -1,12 +1,9 @@
 # stator/backend.hpp
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
-from libcpp.pair cimport pair
-from libcpp.string cimport string
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport pair, string, string_view, vector
 
 
 cdef extern from "stator/backend.hpp" namespace "stator" nogil:

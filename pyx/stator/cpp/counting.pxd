@@ -1,12 +1,11 @@
 # stator/counting.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.utility cimport pair
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport optional, pair
 
 ctypedef pair[double, double] Range
 

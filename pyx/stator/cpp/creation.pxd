@@ -1,14 +1,13 @@
 # stator/creation.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array, Operand, Scalar
 from stator.cpp.backend cimport Backend, Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims, Int64Span
+from stator.cpp.std cimport optional, vector
 
 
 cdef extern from "stator/creation.hpp" namespace "stator" nogil:

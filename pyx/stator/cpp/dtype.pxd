@@ -1,6 +1,5 @@
 # stator/dtype.hpp
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
+from stator.cpp.std cimport string_view, vector
 
 
 cdef extern from "stator/dtype.hpp" namespace "stator" nogil:

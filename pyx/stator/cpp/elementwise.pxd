@@ -1,11 +1,10 @@
 # stator/elementwise.hpp
-from libcpp.optional cimport optional
-
 from stator.cpp.array cimport Array, Operand
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
 from stator.cpp.op_table cimport Op
+from stator.cpp.std cimport optional
 
 
 cdef extern from "stator/elementwise.hpp" namespace "stator" nogil:

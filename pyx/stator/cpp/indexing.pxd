@@ -1,12 +1,12 @@
 # stator/indexing.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
 
 from stator.cpp.array cimport Array, Operand
 from stator.cpp.backend cimport Stream
 from stator.cpp.creation cimport Index
 from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport optional
 
 
 cdef extern from "stator/indexing.hpp" namespace "stator" nogil:

@@ -1,10 +1,8 @@
 # stator/libraries.hpp
 from libcpp cimport bool as cbool
-from libcpp.string cimport string
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport string, string_view, vector
 
 
 cdef extern from "stator/libraries.hpp" namespace "stator" nogil:

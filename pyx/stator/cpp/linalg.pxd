@@ -1,10 +1,9 @@
 # stator/linalg.hpp
-from libcpp.optional cimport optional
-
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport optional
 
 
 cdef extern from "stator/linalg.hpp" namespace "stator" nogil:

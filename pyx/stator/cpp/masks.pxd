@@ -1,12 +1,11 @@
 # stator/masks.hpp
 from libc.stdint cimport int64_t
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array, Operand, Scalar
 from stator.cpp.backend cimport Stream
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional, vector
 
 
 cdef extern from "stator/masks.hpp" namespace "stator" nogil:

@@ -1,16 +1,13 @@
 # stator/movement.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.pair cimport pair
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array, Scalar
 from stator.cpp.backend cimport Backend, Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Int64Span
+from stator.cpp.std cimport optional, pair, string_view, vector
 
 
 cdef extern from "stator/movement.hpp" namespace "stator" nogil:

@@ -1,14 +1,12 @@
 # stator/nn.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport optional, string_view, vector
 
 
 cdef extern from "stator/nn.hpp" namespace "stator::nn" nogil:

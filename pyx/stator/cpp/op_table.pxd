@@ -1,6 +1,7 @@
 # stator/op_table.hpp
 from libc.stdint cimport uint32_t
-from libcpp.string_view cimport string_view
+
+from stator.cpp.std cimport string_view
 
 
 cdef extern from "stator/op_table.hpp" namespace "stator" nogil:

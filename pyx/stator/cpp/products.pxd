@@ -1,13 +1,12 @@
 # stator/products.hpp
 from libc.stdint cimport int64_t, uint64_t
-from libcpp.optional cimport optional
-from libcpp.string_view cimport string_view
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Int64Span
+from stator.cpp.std cimport optional, string_view
 
 
 cdef extern from "stator/products.hpp" namespace "stator" nogil:

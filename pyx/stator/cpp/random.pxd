@@ -1,14 +1,13 @@
 # stator/random.hpp
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
-from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array, Scalar
 from stator.cpp.backend cimport Backend, Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport string_view, vector
 
 
 cdef extern from "stator/random.hpp" namespace "stator::random" nogil:

@@ -1,13 +1,12 @@
 # stator/reduction_gradients.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional, vector
 
 
 cdef extern from "stator/reduction_gradients.hpp" namespace "stator::nn" nogil:

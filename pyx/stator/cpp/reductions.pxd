@@ -1,14 +1,13 @@
 # stator/reductions.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
-from libcpp.vector cimport vector
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
 from stator.cpp.op_table cimport Op
+from stator.cpp.std cimport optional, vector
 
 
 cdef extern from "stator/reductions.hpp" namespace "stator" nogil:

@@ -1,12 +1,12 @@
 # stator/scans.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport optional
 
 
 cdef extern from "stator/scans.hpp" namespace "stator" nogil:

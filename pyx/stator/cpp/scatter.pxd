@@ -1,11 +1,11 @@
 # stator/scatter.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
-from libcpp.optional cimport optional
 
 from stator.cpp.array cimport Array, Operand
 from stator.cpp.backend cimport Stream
 from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport optional
 
 
 cdef extern from "stator/scatter.hpp" namespace "stator" nogil:
