@@ -50,7 +50,7 @@ void store_dense(const C* from, T* to, int64_t length) {
 }
 
 template <class T, class C>
-void store_line(const C* from, T* to, int64_t stride, int64_t length) {
+void store_typed(const C* from, T* to, int64_t stride, int64_t length) {
   if (stride == 1) return store_dense(from, to, length);
   if constexpr (std::is_same_v<T, C>) {
     scatter(to, from, stride, length);
@@ -66,7 +66,7 @@ void store_line(const C* from, T* to, int64_t stride, int64_t length) {
 
 }  // namespace
 
-// Other columns have no use for them.
+// Other columns have no use for what follows.
 template <class C>
 void load_line(C* out, const void* base, DType dtype, int64_t offset, int64_t step, int64_t count) {
   if constexpr (fast_host) {
@@ -77,36 +77,56 @@ void load_line(C* out, const void* base, DType dtype, int64_t offset, int64_t st
   }
 }
 
-template <class C>
-void load_runs(C* out, const void* base, DType dtype, Walk walk) {
-  if constexpr (fast_host)
-    walk.for_each_run([=](int64_t offset, int64_t stride, int64_t position, int64_t length) {
-      load_line(out + position, base, dtype, offset, stride, length);
-    });
-}
+namespace {
 
 template <class C>
-void store_runs(const C* values, void* base, DType dtype, Walk walk) {
-  if constexpr (fast_host)
-    walk.for_each_run([=](int64_t offset, int64_t stride, int64_t position, int64_t length) {
+void store_line(const C* values, void* base, DType dtype, int64_t offset, int64_t step, int64_t count) {
+  if constexpr (fast_host) {
 #define STATOR_CASE(name, type) \
-  case DType::name: return store_line(values + position, static_cast<type*>(base) + offset, stride, length);
-      STATOR_DTYPE_SWITCH(dtype, STATOR_CASE)
+  case DType::name: return store_typed(values, static_cast<type*>(base) + offset, step, count);
+    STATOR_DTYPE_SWITCH(dtype, STATOR_CASE)
 #undef STATOR_CASE
-    });
+  }
 }
 
-#define STATOR_RUNS(C)                                                           \
-  template void load_line<C>(C*, const void*, DType, int64_t, int64_t, int64_t); \
-  template void load_runs<C>(C*, const void*, DType, Walk);                      \
-  template void store_runs<C>(const C*, void*, DType, Walk);
-STATOR_RUNS(int64_t)
-STATOR_RUNS(uint64_t)
-STATOR_RUNS(float)
-STATOR_RUNS(double)
-STATOR_RUNS(complex64)
-STATOR_RUNS(complex128)
-template void store_runs<bool>(const bool*, void*, DType, Walk);
-#undef STATOR_RUNS
+// f(type_tag<C>) for what functors compute in.
+template <class F>
+void visit_wide(DType dtype, F f) {
+  switch (dtype) {
+    case DType::int64: return f(type_tag<int64_t>{});
+    case DType::uint64: return f(type_tag<uint64_t>{});
+    case DType::float32: return f(type_tag<float>{});
+    case DType::float64: return f(type_tag<double>{});
+    case DType::complex64: return f(type_tag<complex64>{});
+    case DType::complex128: return f(type_tag<complex128>{});
+    default: return f(type_tag<bool>{});
+  }
+}
+
+}  // namespace
+
+void load_runs(void* out, DType compute, const void* base, DType dtype, const Walk& walk) {
+  walk.for_each_run([=](int64_t offset, int64_t step, int64_t position, int64_t count) {
+    visit_wide(compute, [=]<class C>(type_tag<C>) {
+      if constexpr (!std::is_same_v<C, bool>)
+        load_line(static_cast<C*>(out) + position, base, dtype, offset, step, count);
+    });
+  });
+}
+
+void store_runs(const void* values, DType result, void* base, DType dtype, const Walk& walk) {
+  walk.for_each_run([=](int64_t offset, int64_t step, int64_t position, int64_t count) {
+    visit_wide(result, [=]<class C>(type_tag<C>) {
+      store_line(static_cast<const C*>(values) + position, base, dtype, offset, step, count);
+    });
+  });
+}
+
+template void load_line<int64_t>(int64_t*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_line<uint64_t>(uint64_t*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_line<float>(float*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_line<double>(double*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_line<complex64>(complex64*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_line<complex128>(complex128*, const void*, DType, int64_t, int64_t, int64_t);
 
 }  // namespace stator::STATOR_COLUMN

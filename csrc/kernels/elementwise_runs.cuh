@@ -6,12 +6,12 @@
 
 namespace stator::STATOR_COLUMN {
 
-template <class C>
-void load_runs(C* out, const void* base, DType dtype, Walk walk);
-// `count` elements from `offset` on, `step` apart.
+// `count` elements from `offset` on, `step` apart. C: int64, uint64, float, double or complex.
 template <class C>
 void load_line(C* out, const void* base, DType dtype, int64_t offset, int64_t step, int64_t count);
-template <class C>
-void store_runs(const C* values, void* base, DType dtype, Walk walk);
+// compute: the dtype of such a C.
+void load_runs(void* out, DType compute, const void* base, DType dtype, const Walk& walk);
+// result: the dtype of such a C, or bool.
+void store_runs(const void* values, DType result, void* base, DType dtype, const Walk& walk);
 
 }  // namespace stator::STATOR_COLUMN

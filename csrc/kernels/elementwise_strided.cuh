@@ -1,13 +1,12 @@
 // The general kernel: any strides, any dtypes. Operands are converted to the compute type C by a dtype switch, and the
 // result to the output's dtype, so one instance serves every combination; the switches are calls that all kernels
-// share, and dense operands move in wide accesses all the same.
+// share, and dense operands move in wide accesses all the same. The fast host's is in elementwise_chunks.cu.
 #pragma once
 
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/vector.cuh"
 #include "kernels/elementwise_layout.cuh"
-#include "kernels/elementwise_runs.cuh"
 #include "kernels/elementwise_types.cuh"
 
 #include <cstring>
@@ -24,19 +23,36 @@ struct StridedTuning {
   static constexpr int chunk_bytes = 8192;     // of each buffer on the fast host: all of them stay in L1
 };
 
-template <class C, int N>
+// N operands of any dtype, the output besides.
+template <int N>
 struct Strided {
   Layout<N + 1> layout;
   void* out;
-  const void* in[N];  // null: `value`
-  C value[N];
+  const void* in[N];                       // null: `value`
+  alignas(16) unsigned char value[N][16];  // of the compute type
+  DType compute, result;                   // what functors take and give
   DType out_dtype, dtype[N];
   int64_t position;  // of the first element in the whole operation
   bool dense;        // neighbouring elements lie side by side in every operand that moves
   bool wide[N + 1];  // ... and are aligned for accesses of a thread's elements
   abi::ErrorSlot slot;
   uint16_t op;
+
+  template <class C>
+  STATOR_FN C immediate(int k) const {
+    C x;
+    std::memcpy(&x, value[k], sizeof(C));
+    return x;
+  }
 };
+
+// Fast host: what differs from functor to functor, the results y of n elements x[k], the first of which is number `at`
+// of the launch. Elements of x are of the compute type, those of y of the result's.
+template <int N>
+using ChunkResults = void (*)(const Strided<N>& p, const void* const* x, void* y, int64_t at, int64_t n);
+template <int N>
+void launch_chunks(const abi::Queue& q, const char* name, const abi::Elementwise& e, DType compute, DType result,
+                   ChunkResults<N> results);
 
 namespace detail {
 
@@ -54,13 +70,13 @@ STATOR_FN bool faults(const C (&x)[2]) {
   return F::faults(x[0], x[1]);
 }
 template <class C, int N>
-STATOR_FN void report_fault(const Strided<C, N>& p, int64_t position, C value) {
+STATOR_FN void report_fault(const Strided<N>& p, int64_t position, C value) {
   report(p.slot, p.op, abi::Fault::division_by_zero, position, convert<int64_t>(value));
 }
 
 // One operand's elements of a thread.
-template <int M, class C, int N>
-STATOR_FN Items<C, M> load_operand(const Strided<C, N>& p, int k, const Items<int64_t, M>& at, int count) {
+template <class C, int M, int N>
+STATOR_FN Items<C, M> load_operand(const Strided<N>& p, int k, const Items<int64_t, M>& at, int count) {
   const C* const own = static_cast<const C*>(p.in[k]);
   const bool side_by_side = p.wide[k + 1] && count == M;
   if (p.dtype[k] == dtype_of_v<C>)
@@ -79,7 +95,7 @@ struct StridedThread {
   Items<C, Count> x[N];
 
   // False for a thread past the end.
-  STATOR_PART bool load(const Strided<C, N>& p, int32_t block, int rank, int threads) {
+  STATOR_PART bool load(const Strided<N>& p, int32_t block, int rank, int threads) {
     const int32_t begin = block * (threads * Count), size = int32_t(p.layout.size);
     first = p.dense ? begin + rank * Count : begin + rank;
     apart = p.dense ? 1 : threads;
@@ -94,16 +110,16 @@ struct StridedThread {
     for (int k = 0; k < N; ++k) {
       if (p.in[k] == nullptr) {
         STATOR_UNROLL()
-        for (int u = 0; u < Count; ++u) x[k][u] = p.value[k];
+        for (int u = 0; u < Count; ++u) x[k][u] = p.template immediate<C>(k);
       } else {
-        x[k] = load_operand<Count>(p, k, at[k + 1], count);
+        x[k] = load_operand<C, Count>(p, k, at[k + 1], count);
       }
     }
     return true;
   }
 
   template <class Y>
-  STATOR_PART void store(const Strided<C, N>& p, const Items<Y, Count>& y) const {
+  STATOR_PART void store(const Strided<N>& p, const Items<Y, Count>& y) const {
     const bool side_by_side = p.wide[0] && count == Count;
     if (p.out_dtype == dtype_of_v<Y>) {
       Y* const out = static_cast<Y*>(p.out);
@@ -119,12 +135,11 @@ struct StridedThread {
   }
 };
 
-template <class F, class C, int N, int Size>
-STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
+template <class F, class C, class Y, int N, int Size>
+STATOR_FN void strided_items(const Group<Size>& group, const Strided<N>& p) {
   constexpr int Count = StridedTuning::items<F, C>;
   StridedThread<C, N, Count> thread;
   if (!thread.load(p, int32_t(group.block()), group.rank(), Size)) return;
-  using Y = decltype(call<F>(p.value));
   Items<Y, Count> y;
   STATOR_UNROLL()
   for (int u = 0; u < Count; ++u) {
@@ -140,53 +155,13 @@ STATOR_FN void strided_items(const Group<Size>& group, const Strided<C, N>& p) {
   thread.store(p, y);
 }
 
-// One thread is the block: chunks pass through buffers of C. Dense operands of dtype C are used in place, and what
-// repeats within a chunk (a number, a row) is loaded once. All but the results themselves is the same for every
-// functor, so these are calls.
-template <class C, int N>
-struct Chunks {
-  static constexpr int64_t size = StridedTuning::chunk_bytes / int64_t(sizeof(C));
-  const C* x[N];  // the operands of the chunk
-  int64_t period[N];
-  bool dense[N];
-  C buffer[N][2 * size];
-
-  STATOR_CALL void begin(const Strided<C, N>& p) {
-    const auto& l = p.layout;
-    for (int k = 0; k < N; ++k) {
-      period[k] = p.in[k] == nullptr ? 1 : period_of(l, k + 1);
-      if (period[k] > size) period[k] = 0;
-      dense[k] = p.dtype[k] == dtype_of_v<C> && p.in[k] != nullptr && is_row_major(l, k + 1);
-      if (period[k] == 0) continue;
-      buffer[k][0] = p.value[k];
-      if (p.in[k] != nullptr)
-        load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, 0, period[k]});
-      const int64_t used = size + period[k] < l.size ? size + period[k] : l.size;
-      for (int64_t filled = period[k]; filled < used; filled *= 2)
-        std::memcpy(buffer[k] + filled, buffer[k], size_t(filled < used - filled ? filled : used - filled) * sizeof(C));
-    }
-  }
-  STATOR_CALL void load(const Strided<C, N>& p, int64_t at, int64_t n) {
-    const auto& l = p.layout;
-    for (int k = 0; k < N; ++k) {
-      x[k] = period[k] > 0 ? buffer[k] + at % period[k] : dense[k] ? static_cast<const C*>(p.in[k]) + at : buffer[k];
-      if (!dense[k] && period[k] == 0)
-        load_runs(buffer[k], p.in[k], p.dtype[k], Walk{l.shape, l.strides[k + 1], l.ndim, at, n});
-    }
-  }
-};
-
-// What differs from functor to functor: the results y of n elements, the first of which is number `at` of a launch.
-template <class Y, class C, int N>
-using ChunkResults = void (*)(const Strided<C, N>& p, const C* const* x, Y* y, int64_t at, int64_t n);
-
 template <class F, class Y, class... X>
 STATOR_FN void results_of(Y* y, int64_t n, const X*... x) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = F{}(x[i]...);
 }
 template <class F, class C, int N, class Y, int... K>
-STATOR_FN void chunk_results_of(const Strided<C, N>& p, const C* const* x, Y* y, int64_t at, int64_t n,
+STATOR_FN void chunk_results_of(const Strided<N>& p, const C* const* x, Y* y, int64_t at, int64_t n,
                                 std::integer_sequence<int, K...>) {
   results_of<F>(y, n, x[K]...);
   if constexpr (Faulting<F> && std::is_integral_v<C>) {
@@ -196,39 +171,20 @@ STATOR_FN void chunk_results_of(const Strided<C, N>& p, const C* const* x, Y* y,
       if (F::faults(x[K][i]...)) report_fault(p, p.position + at + i, x[N - 1][i]), bad = 0;
   }
 }
-template <class F, class C, int N, class Y>
-STATOR_CALL void chunk_results(const Strided<C, N>& p, const C* const* x, Y* y, int64_t at, int64_t n) {
-  chunk_results_of<F>(p, x, y, at, n, std::make_integer_sequence<int, N>{});
+template <class F, class C, class Y, int N>
+STATOR_CALL void chunk_results(const Strided<N>& p, const void* const* x, void* y, int64_t at, int64_t n) {
+  const C* typed[N];
+  for (int k = 0; k < N; ++k) typed[k] = static_cast<const C*>(x[k]);
+  chunk_results_of<F>(p, typed, static_cast<Y*>(y), at, n, std::make_integer_sequence<int, N>{});
 }
 
 }  // namespace detail
 
 // The kernel where blocks have threads.
-template <class F, class C, int N, int Size>
-STATOR_KERNEL void elementwise_strided_kernel(Strided<C, N> p) {
+template <class F, class C, class Y, int N, int Size>
+STATOR_KERNEL void elementwise_strided_kernel(Strided<N> p) {
   const Group<Size> group;
-  detail::strided_items<F>(group, p);
-}
-
-// The fast host's: one for all functors, which takes their results as an argument.
-template <class Y, class C, int N, int Size>
-STATOR_KERNEL void elementwise_chunks_kernel(Strided<C, N> p, detail::ChunkResults<Y, C, N> results) {
-  const Group<Size> group;
-  constexpr int64_t Chunk = detail::Chunks<C, N>::size;
-  const auto& l = p.layout;
-  const int64_t begin = group.block() * StridedTuning::host_tile;
-  const int64_t end = begin + StridedTuning::host_tile < l.size ? begin + StridedTuning::host_tile : l.size;
-  const bool dense_out = p.out_dtype == dtype_of_v<Y> && is_row_major(l, 0);
-  detail::Chunks<C, N> in;
-  Y result[Chunk];
-  in.begin(p);
-  for (int64_t at = begin; at < end; at += Chunk) {
-    const int64_t n = end - at < Chunk ? end - at : Chunk;
-    in.load(p, at, n);
-    Y* const y = dense_out ? static_cast<Y*>(p.out) + at : result;
-    results(p, in.x, y, at, n);
-    if (!dense_out) store_runs(y, p.out, p.out_dtype, Walk{l.shape, l.strides[0], l.ndim, at, n});
-  }
+  detail::strided_items<F, C, Y>(group, p);
 }
 
 namespace detail {
@@ -239,54 +195,50 @@ inline bool is_wide(const abi::Elementwise& e, const abi::ElementwiseOperand& op
 }
 
 // Threads take `count` elements each, results are of dtype `result`. Not inlined: functors share it.
-template <class C, int N>
-STATOR_COMMON void prepare(Strided<C, N>& p, const abi::Queue& q, const abi::Elementwise& e, DType result, int count) {
+template <int N>
+STATOR_COMMON void prepare(Strided<N>& p, const abi::Queue& q, const abi::Elementwise& e, DType compute, DType result,
+                           int count) {
   lay_out(p.layout, e);
   p.out = e.out.data;
+  p.compute = compute;
+  p.result = result;
   p.out_dtype = e.out.dtype;
   p.dense = e.ndim == 0 || (e.ndim == 1 && e.out.strides[0] == 1);
   p.wide[0] = is_wide(e, e.out, result, count);
   for (int k = 0; k < N; ++k) {
     p.in[k] = e.in[k].immediate ? nullptr : e.in[k].data;
     p.dtype[k] = e.in[k].dtype;
-    std::memcpy(&p.value[k], e.in[k].value, sizeof(C));
-    p.wide[k + 1] = p.in[k] != nullptr && is_wide(e, e.in[k], dtype_of_v<C>, count);
+    std::memcpy(p.value[k], e.in[k].value, sizeof(p.value[k]));
+    p.wide[k + 1] = p.in[k] != nullptr && is_wide(e, e.in[k], compute, count);
     p.dense = p.dense && (p.in[k] == nullptr || e.ndim == 0 || e.in[k].strides[0] == 0 || e.in[k].strides[0] == 1);
   }
   for (int k = 0; k <= N; ++k) p.wide[k] = p.wide[k] && p.dense;
+  p.position = 0;
   p.slot = q.slot;
   p.op = q.op;
 }
 
-template <class C, int N, class... Results>
-STATOR_COMMON void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e,
-                                  void (*kernel)(Strided<C, N>, Results...), DType result, int count,
-                                  Results... results) {
+template <int N>
+STATOR_COMMON void launch_threads(const abi::Queue& q, const char* name, const abi::Elementwise& e,
+                                  void (*kernel)(Strided<N>), DType compute, DType result, int count) {
   constexpr int block = StridedTuning::block;
-  const int64_t tile = fast_host ? StridedTuning::host_tile : block * count;
-  Strided<C, N> p;
-  const auto launch_piece = [&](const abi::Elementwise& piece, int64_t position) {
-    prepare(p, q, piece, result, count);
+  Strided<N> p;
+  in_small_pieces(e, 0, [&](const abi::Elementwise& piece, int64_t position) {
+    prepare(p, q, piece, compute, result, count);
     p.position = position;
-    launch(q, name, kernel, {ceil_div(piece.size, tile), block}, p, results...);
-  };
-  // The fast host counts in 64 bits all the way.
-  if constexpr (fast_host)
-    launch_piece(e, 0);
-  else
-    in_small_pieces(e, 0, launch_piece);
+    launch(q, name, kernel, {ceil_div(piece.size, block * count), block}, p);
+  });
 }
 }  // namespace detail
 
 // Y is what F gives of Cs: nvcc's host side cannot ask it.
 template <class F, class C, class Y, int N>
 void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
-  constexpr int block = StridedTuning::block, items = StridedTuning::items<F, C>;
   if constexpr (fast_host)
-    detail::launch_strided(q, name, e, elementwise_chunks_kernel<Y, C, N, block>, dtype_of_v<Y>, items,
-                           detail::ChunkResults<Y, C, N>(detail::chunk_results<F, C, N, Y>));
+    launch_chunks<N>(q, name, e, dtype_of_v<C>, dtype_of_v<Y>, detail::chunk_results<F, C, Y, N>);
   else
-    detail::launch_strided(q, name, e, elementwise_strided_kernel<F, C, N, block>, dtype_of_v<Y>, items);
+    detail::launch_threads(q, name, e, elementwise_strided_kernel<F, C, Y, N, StridedTuning::block>, dtype_of_v<C>,
+                           dtype_of_v<Y>, StridedTuning::items<F, C>);
 }
 
 }  // namespace stator::STATOR_COLUMN

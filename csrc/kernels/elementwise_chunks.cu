@@ -1,0 +1,97 @@
+// The general elementwise kernel of the fast host: chunks of the operands pass through buffers of the compute type, and
+// a function of the op gives a chunk's results. One kernel for all functors and types.
+#include "kernels/elementwise_runs.cuh"
+#include "kernels/elementwise_strided.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+// Dense operands of the compute type are used in place, and what repeats within a chunk (a number, a row) is loaded
+// once.
+template <int N>
+class Chunks {
+ public:
+  explicit Chunks(const Strided<N>& p) : p_(p), itemsize_(itemsize(p.compute)) {
+    const auto& l = p.layout;
+    for (int k = 0; k < N; ++k) {
+      period_[k] = p.in[k] == nullptr ? 1 : period_of(l, k + 1);
+      if (period_[k] > size()) period_[k] = 0;
+      dense_[k] = p.dtype[k] == p.compute && p.in[k] != nullptr && is_row_major(l, k + 1);
+      if (period_[k] == 0) continue;
+      if (p.in[k] != nullptr)
+        load(k, 0, period_[k]);
+      else
+        std::memcpy(buffer_[k], p.value[k], size_t(itemsize_));
+      const int64_t used = std::min(size() + period_[k], l.size) * itemsize_;
+      for (int64_t filled = period_[k] * itemsize_; filled < used; filled *= 2)
+        std::memcpy(buffer_[k] + filled, buffer_[k], size_t(std::min(filled, used - filled)));
+    }
+  }
+
+  int64_t size() const { return StridedTuning::chunk_bytes / itemsize_; }
+
+  // x[k]: elements [at, at + n) of operand k.
+  void load(int64_t at, int64_t n, const void* (&x)[N]) {
+    for (int k = 0; k < N; ++k) {
+      x[k] = buffer_[k];
+      if (period_[k] > 0)
+        x[k] = buffer_[k] + at % period_[k] * itemsize_;
+      else if (dense_[k])
+        x[k] = static_cast<const char*>(p_.in[k]) + at * itemsize_;
+      else
+        load(k, at, n);
+    }
+  }
+
+ private:
+  void load(int k, int64_t at, int64_t n) {
+    const auto& l = p_.layout;
+    load_runs(buffer_[k], p_.compute, p_.in[k], p_.dtype[k], {l.shape, l.strides[k + 1], l.ndim, at, n});
+  }
+
+  const Strided<N>& p_;
+  int itemsize_;
+  int64_t period_[N];
+  bool dense_[N];
+  alignas(64) char buffer_[N][2 * StridedTuning::chunk_bytes];
+};
+
+template <int N, int Size>
+STATOR_KERNEL void elementwise_chunks_kernel(Strided<N> p, ChunkResults<N> results) {
+  const Group<Size> group;
+  const auto& l = p.layout;
+  const int64_t begin = group.block() * StridedTuning::host_tile;
+  const int64_t end = std::min(begin + StridedTuning::host_tile, l.size);
+  const bool dense_out = p.out_dtype == p.result && is_row_major(l, 0);
+  Chunks<N> in(p);
+  const void* x[N];
+  alignas(64) char result[StridedTuning::chunk_bytes];  // results are no larger than operands
+  for (int64_t at = begin; at < end; at += in.size()) {
+    const int64_t n = std::min(end - at, in.size());
+    in.load(at, n, x);
+    results(p, x, dense_out ? static_cast<char*>(p.out) + at * itemsize(p.result) : result, at, n);
+    if (!dense_out) store_runs(result, p.result, p.out, p.out_dtype, {l.shape, l.strides[0], l.ndim, at, n});
+  }
+}
+
+}  // namespace
+
+// Other columns have no use for it.
+template <int N>
+void launch_chunks(const abi::Queue& q, const char* name, const abi::Elementwise& e, DType compute, DType result,
+                   ChunkResults<N> results) {
+  if constexpr (fast_host) {
+    constexpr int block = StridedTuning::block;
+    Strided<N> p;
+    detail::prepare(p, q, e, compute, result, 1);
+    launch(q, name, elementwise_chunks_kernel<N, block>, {ceil_div(e.size, StridedTuning::host_tile), block}, p,
+           results);
+  }
+}
+
+template void launch_chunks<1>(const abi::Queue&, const char*, const abi::Elementwise&, DType, DType, ChunkResults<1>);
+template void launch_chunks<2>(const abi::Queue&, const char*, const abi::Elementwise&, DType, DType, ChunkResults<2>);
+template void launch_chunks<3>(const abi::Queue&, const char*, const abi::Elementwise&, DType, DType, ChunkResults<3>);
+template void launch_chunks<4>(const abi::Queue&, const char*, const abi::Elementwise&, DType, DType, ChunkResults<4>);
+
+}  // namespace stator::STATOR_COLUMN
