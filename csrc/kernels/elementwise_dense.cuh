@@ -10,6 +10,8 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/elementwise_types.cuh"
 
+#include <cstring>
+
 namespace stator::STATOR_COLUMN {
 
 // Loads in flight a thread: the memory of an H200 needs about 32 KiB a multiprocessor to stay busy.
@@ -18,27 +20,31 @@ struct DenseTuning {
   static constexpr int bytes_in_flight = 64;        // of all inputs of a thread
   static constexpr int64_t host_tile = 64 * 1024;   // bytes of an operand that a block reads
   static constexpr int64_t host_shortest_row = 32;  // shorter rows leave too little to a vector loop
-  template <class T, int N>
+  template <int N>
   static constexpr int unroll = bytes_in_flight / (16 * N) < 1 ? 1 : bytes_in_flight / (16 * N);
 };
 
-template <class T, int N>
-struct DenseInput {
-  const T* data[N];  // null: `value` everywhere
-  int64_t row_stride[N];
-  T value[N];
-  bool along[N];  // dense along a row, else one value
-};
-
-template <class T, class R, int N>
+// Of any storage type: launchers of all types are one.
+template <int N>
 struct Dense {
-  R* out;
+  void* out;
   int64_t out_row_stride;
-  DenseInput<T, N> in;
+  const void* in[N];  // null: `value` everywhere
+  int64_t row_stride[N];
+  alignas(16) unsigned char value[N][16];
+  bool along[N];  // dense along a row, else one value
   int64_t rows, cols;
   int64_t units;             // accesses of vector_width elements that cover rows x cols
   int64_t tail;              // elements after the units; only where rows is 1
   FastDivmod units_per_row;  // unused where rows is 1
+
+  // Where input k is one value. By value: an address of kernel parameters would cost a copy of them all.
+  template <class T>
+  STATOR_FN T single(int k, int64_t at) const {
+    T x;
+    std::memcpy(&x, value[k], sizeof(T));
+    return in[k] == nullptr ? x : static_cast<const T*>(in[k])[at];
+  }
 };
 
 template <class F, class T, class R, class... X>
@@ -54,13 +60,13 @@ STATOR_FN R apply_at(const T (&x)[N], std::integer_sequence<int, K...>) {
 }
 
 // Where blocks have threads: a thread loads all of its units before it stores the first, in W elements each.
-template <class T, class R, int N, int W>
+template <class T, int N, int W>
 struct DenseThread {
-  static constexpr int units = DenseTuning::unroll<T, N>;
+  static constexpr int units = DenseTuning::unroll<N>;
   int64_t row[units], col[units];
   Vec<T, W> x[N][units];
 
-  STATOR_PART void load(const Dense<T, R, N>& p, int64_t first, int threads) {
+  STATOR_PART void load(const Dense<N>& p, int64_t first, int threads) {
     STATOR_UNROLL()
     for (int u = 0; u < units; ++u) {
       const int64_t unit = first + u * threads;
@@ -74,16 +80,16 @@ struct DenseThread {
     }
     STATOR_UNROLL()
     for (int k = 0; k < N; ++k) {
-      const T* data = p.in.data[k];
-      if (data != nullptr && p.in.along[k]) {
+      const T* data = static_cast<const T*>(p.in[k]);
+      const int64_t row_stride = p.row_stride[k];
+      if (p.along[k]) {
         STATOR_UNROLL()
         for (int u = 0; u < units; ++u)
-          if (first + u * threads < p.units) x[k][u] = load_vector<W>(data + row[u] * p.in.row_stride[k] + col[u]);
+          if (first + u * threads < p.units) x[k][u] = load_vector<W>(data + row[u] * row_stride + col[u]);
       } else {
         STATOR_UNROLL()
         for (int u = 0; u < units; ++u) {
-          T value = p.in.value[k];
-          if (data != nullptr && first + u * threads < p.units) value = data[row[u] * p.in.row_stride[k]];
+          const T value = p.template single<T>(k, first + u * threads < p.units ? row[u] * row_stride : 0);
           STATOR_UNROLL()
           for (int j = 0; j < W; ++j) x[k][u][j] = value;
         }
@@ -93,8 +99,8 @@ struct DenseThread {
 };
 
 template <class F, class T, class R, int N, int W, int Size>
-STATOR_FN void dense_units(const Group<Size>& group, const Dense<T, R, N>& p) {
-  DenseThread<T, R, N, W> thread;
+STATOR_FN void dense_units(const Group<Size>& group, const Dense<N>& p) {
+  DenseThread<T, N, W> thread;
   const int64_t first = group.block() * (Size * thread.units) + group.rank();
   thread.load(p, first, Size);
   STATOR_UNROLL()
@@ -108,7 +114,7 @@ STATOR_FN void dense_units(const Group<Size>& group, const Dense<T, R, N>& p) {
       for (int k = 0; k < N; ++k) element[k] = thread.x[k][u][j];
       y[j] = apply_at<F, T, R>(element, std::make_integer_sequence<int, N>{});
     }
-    store_vector(p.out + thread.row[u] * p.out_row_stride + thread.col[u], y);
+    store_vector(static_cast<R*>(p.out) + thread.row[u] * p.out_row_stride + thread.col[u], y);
   }
 }
 
@@ -124,29 +130,26 @@ struct Constant {
 };
 
 // Binds input after input to its form, so that the loop inside has none to choose.
-template <class F, int K, class T, class R, int N, int Size, class... Bound>
-STATOR_FN void dense_segment(const Group<Size>& group, const Dense<T, R, N>& p, int64_t row, int64_t col, int64_t n,
+template <class F, class T, class R, int K, int N, int Size, class... Bound>
+STATOR_FN void dense_segment(const Group<Size>& group, const Dense<N>& p, int64_t row, int64_t col, int64_t n,
                              Bound... bound) {
   if constexpr (K == N) {
-    R* out = p.out + row * p.out_row_stride + col;
+    R* out = static_cast<R*>(p.out) + row * p.out_row_stride + col;
     group.for_each(n, [=](int64_t i) { out[i] = apply<F, T, R>(bound[i]...); });
   } else {
-    const T* data = p.in.data[K];
-    if (data == nullptr)
-      data = &p.in.value[K];
+    const int64_t at = row * p.row_stride[K];
+    if (p.along[K])
+      dense_segment<F, T, R, K + 1>(group, p, row, col, n, bound...,
+                                    Along<T>{static_cast<const T*>(p.in[K]) + at + col});
     else
-      data += row * p.in.row_stride[K];
-    if (p.in.along[K])
-      dense_segment<F, K + 1>(group, p, row, col, n, bound..., Along<T>{data + col});
-    else
-      dense_segment<F, K + 1>(group, p, row, col, n, bound..., Constant<T>{*data});
+      dense_segment<F, T, R, K + 1>(group, p, row, col, n, bound..., Constant<T>{p.template single<T>(K, at)});
   }
 }
 
 }  // namespace detail
 
 template <class F, class T, class R, int N, int Size>
-STATOR_KERNEL void elementwise_dense_kernel(Dense<T, R, N> p) {
+STATOR_KERNEL void elementwise_dense_kernel(Dense<N> p) {
   const Group<Size> group;
   if constexpr (fast_host) {
     constexpr int64_t tile = DenseTuning::host_tile / int64_t(sizeof(T));
@@ -155,7 +158,7 @@ STATOR_KERNEL void elementwise_dense_kernel(Dense<T, R, N> p) {
     for (int64_t i = begin; i < end;) {
       const int64_t row = p.rows == 1 ? 0 : i / p.cols, col = i - row * p.cols;
       const int64_t n = p.cols - col < end - i ? p.cols - col : end - i;
-      detail::dense_segment<F, 0>(group, p, row, col, n);
+      detail::dense_segment<F, T, R, 0>(group, p, row, col, n);
       i += n;
     }
   } else {
@@ -163,46 +166,43 @@ STATOR_KERNEL void elementwise_dense_kernel(Dense<T, R, N> p) {
     if (group.block() == 0 && group.rank() < p.tail) {
       const int64_t at = p.cols - p.tail + group.rank();
       T element[N];
-      for (int k = 0; k < N; ++k) {
-        const T* data = p.in.data[k];
-        element[k] = data == nullptr ? p.in.value[k] : data[p.in.along[k] ? at : 0];
-      }
-      p.out[at] = detail::apply_at<F, T, R>(element, std::make_integer_sequence<int, N>{});
+      for (int k = 0; k < N; ++k) element[k] = p.template single<T>(k, p.along[k] ? at : 0);
+      static_cast<R*>(p.out)[at] = detail::apply_at<F, T, R>(element, std::make_integer_sequence<int, N>{});
     }
   }
 }
 
 // False when the layout is not rows x cols or not aligned to whole accesses. `value[k]`: an immediate operand in the
-// storage type. Functors share it.
-template <class T, class R, int N>
-STATOR_COMMON bool launch_dense_kernel(const abi::Queue& q, const char* name, const abi::Elementwise& e,
-                                       const T (&value)[N], void (*kernel)(Dense<T, R, N>)) {
+// storage type. size: bytes of its elements; result_size: of the results'. Functors share it.
+template <int N>
+STATOR_COMMON bool launch_dense_kernel(const abi::Queue& q, const char* name, const abi::Elementwise& e, int size,
+                                       int result_size, const unsigned char (&value)[N][16], void (*kernel)(Dense<N>)) {
   if (e.ndim > 2) return false;
   const int inner = e.ndim - 1, outer = e.ndim - 2;
   if (e.ndim > 0 && e.out.strides[inner] != 1) return false;
-  Dense<T, R, N> p{};
+  Dense<N> p{};
   p.rows = e.ndim == 2 ? e.shape[outer] : 1;
   p.cols = e.ndim > 0 ? e.shape[inner] : 1;
   if (fast_host && p.rows > 1 && p.cols < DenseTuning::host_shortest_row) return false;
-  p.out = static_cast<R*>(e.out.data);
+  const int64_t width = 16 / size;
+  p.out = e.out.data;
   p.out_row_stride = e.ndim == 2 ? e.out.strides[outer] : 0;
-  uintptr_t misaligned = reinterpret_cast<uintptr_t>(p.out) % (sizeof(R) * vector_width<T>);
+  uintptr_t misaligned = reinterpret_cast<uintptr_t>(p.out) % uintptr_t(result_size * width);
   int64_t steps = p.out_row_stride;  // offsets of rows that begin an access
+  std::memcpy(p.value, value, sizeof(value));
   for (int k = 0; k < N; ++k) {
     const abi::ElementwiseOperand& in = e.in[k];
-    p.in.value[k] = value[k];
     if (in.immediate) continue;
     const int64_t step = e.ndim > 0 ? in.strides[inner] : 0;
     if (step != 0 && step != 1) return false;
-    p.in.data[k] = static_cast<const T*>(in.data);
-    p.in.along[k] = step == 1;
-    p.in.row_stride[k] = e.ndim == 2 ? in.strides[outer] : 0;
+    p.in[k] = in.data;
+    p.along[k] = step == 1;
+    p.row_stride[k] = e.ndim == 2 ? in.strides[outer] : 0;
     if (step == 1) {
       misaligned |= reinterpret_cast<uintptr_t>(in.data) % 16;
-      steps |= p.in.row_stride[k];
+      steps |= p.row_stride[k];
     }
   }
-  constexpr int64_t width = vector_width<T>;
   if (!fast_host && (misaligned != 0 || (p.rows > 1 && (steps | p.cols) % width != 0))) return false;
   const int64_t per_row = p.cols / width;
   p.units = p.rows * per_row;
@@ -212,8 +212,8 @@ STATOR_COMMON bool launch_dense_kernel(const abi::Queue& q, const char* name, co
     p.units_per_row = FastDivmod(int32_t(per_row));
   }
   constexpr int block = DenseTuning::block;
-  const int64_t blocks = fast_host ? ceil_div(e.size, DenseTuning::host_tile / int64_t(sizeof(T)))
-                                   : std::max<int64_t>(1, ceil_div(p.units, block * DenseTuning::unroll<T, N>));
+  const int64_t blocks = fast_host ? ceil_div(e.size, DenseTuning::host_tile / size)
+                                   : std::max<int64_t>(1, ceil_div(p.units, block * DenseTuning::unroll<N>));
   if (blocks >= int64_t(1) << 31) return false;
   launch(q, name, kernel, {blocks, block}, p);
   return true;
@@ -221,7 +221,11 @@ STATOR_COMMON bool launch_dense_kernel(const abi::Queue& q, const char* name, co
 
 template <class F, class T, class R, int N>
 bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e, const T (&value)[N]) {
-  return launch_dense_kernel<T, R, N>(q, name, e, value, elementwise_dense_kernel<F, T, R, N, DenseTuning::block>);
+  static_assert(vector_width<T> == 16 / int(sizeof(T)));
+  alignas(16) unsigned char bytes[N][16]{};
+  for (int k = 0; k < N; ++k) std::memcpy(bytes[k], &value[k], sizeof(T));
+  return launch_dense_kernel<N>(q, name, e, int(sizeof(T)), int(sizeof(R)), bytes,
+                                elementwise_dense_kernel<F, T, R, N, DenseTuning::block>);
 }
 
 }  // namespace stator::STATOR_COLUMN
