@@ -1,6 +1,7 @@
 #include "ops/collapse.hpp"
 
-#include <algorithm>
+#include "ops/axes.hpp"
+
 #include <cstdlib>
 #include <numeric>
 
@@ -91,8 +92,8 @@ Array empty_like(OpCall& call, const Dims& shape, DType dtype, std::span<const A
   if (!model || model->is_contiguous()) return call.empty(shape, dtype);
   int order[abi::max_dims];  // axes by falling stride
   std::iota(order, order + shape.size(), 0);
-  std::stable_sort(order, order + shape.size(),
-                   [&](int a, int b) { return model->strides()[a] > model->strides()[b]; });
+  sort_axes(std::span(order, size_t(shape.size())),
+            [&](int a, int b) { return model->strides()[a] > model->strides()[b]; });
   int64_t dense = 1;
   for (int i = shape.size() - 1; i >= 0; --i) {
     if (shape[order[i]] == 1) continue;

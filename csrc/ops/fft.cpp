@@ -89,8 +89,7 @@ void fill_batch(const Array& in, const Array& out, int axis, const Dims& extents
   std::vector<BatchDim> dims;
   for (int d = 0; d < out.ndim(); ++d)
     if (d != axis && extents[d] != 1) dims.push_back({extents[d], in.strides()[d], out.strides()[d]});
-  std::stable_sort(dims.begin(), dims.end(),
-                   [](const BatchDim& a, const BatchDim& b) { return std::abs(a.out) > std::abs(b.out); });
+  sort_axes(std::span(dims), [](const BatchDim& a, const BatchDim& b) { return std::abs(a.out) > std::abs(b.out); });
   std::vector<BatchDim> merged;
   for (const BatchDim& dim : dims) {
     if (!merged.empty() && merged.back().in == dim.in * dim.extent && merged.back().out == dim.out * dim.extent)

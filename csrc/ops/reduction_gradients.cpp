@@ -7,7 +7,6 @@
 
 #include <stator/creation.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -128,8 +127,7 @@ Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOp
   // In the order of x's memory: to the factors of a product it is all one, and neighbours merge.
   std::vector<int> axes(size_t(x.ndim()));
   std::iota(axes.begin(), axes.end(), 0);
-  std::stable_sort(axes.begin(), axes.end(),
-                   [&](int a, int b) { return std::abs(x.strides()[a]) > std::abs(x.strides()[b]); });
+  sort_axes(std::span(axes), [&](int a, int b) { return std::abs(x.strides()[a]) > std::abs(x.strides()[b]); });
   for (const int d : axes) {
     const int64_t extent = x.shape()[d], g = view.strides()[d], from = x.strides()[d], to = result.strides()[d];
     if (reduced[size_t(d)]) {

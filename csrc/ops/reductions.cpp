@@ -6,7 +6,6 @@
 
 #include <stator/creation.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -105,8 +104,7 @@ abi::Reduction describe(const OpInfo& row, const Array& x, const Array& mask, co
     }
     (reduced[size_t(d)] ? gone : kept).push_back(axis);
   }
-  if (!positional(row))
-    std::stable_sort(gone.begin(), gone.end(), [](const Axis& a, const Axis& b) { return a.stride > b.stride; });
+  if (!positional(row)) sort_axes(std::span(gone), [](const Axis& a, const Axis& b) { return a.stride > b.stride; });
   r.kept_ndim = collapse(kept, r.kept_shape, r.kept_strides, r.kept_mask_strides, &r.kept_size);
   r.reduced_ndim = collapse(gone, r.reduced_shape, r.reduced_strides, r.reduced_mask_strides, &r.reduced_size);
   if (r.reduced_size == 0) {
