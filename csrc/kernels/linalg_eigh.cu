@@ -1,7 +1,7 @@
 // Eigenvalues and vectors of small Hermitian matrices by cyclic Jacobi rotations: a group a matrix. Golub and Van Loan,
 // Matrix Computations (2013), section 8.5; the phase of a complex entry is taken into the rotation.
 #include "device/scaled.cuh"
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg_rotation.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {
@@ -13,30 +13,6 @@ struct EighShared {
 };
 
 inline constexpr int most_sweeps = 40;
-
-// The rotation that makes entry (p, q) zero: rows p and q become c p - s w q and s p + c w q.
-template <class T>
-struct Rotation {
-  real_t<T> c, s, shift;  // shift: what the diagonal entries move by
-  T w;
-};
-
-template <class T>
-STATOR_FN Rotation<T> rotation(real_t<T> app, real_t<T> aqq, T apq, real_t<T> size) {
-  using R = real_t<T>;
-  const R theta = (aqq - app) / (size + size);
-  const R t = (theta < R(0) ? R(-1) : R(1)) / (abs(theta) + sqrt(theta * theta + R(1)));
-  const R c = R(1) / sqrt(t * t + R(1));
-  return {c, t * c, t * size, scaled_by(apq, R(1) / size)};
-}
-
-template <class T>
-STATOR_FN real_t<T> length_of(T x) {
-  if constexpr (is_complex<T>)
-    return hypot(x.re, x.im);
-  else
-    return abs(x);
-}
 
 // a: the whole matrix, diagonal on return; v: rows that become the eigenvectors, or null. False without convergence.
 template <class T, class G>
@@ -50,20 +26,13 @@ STATOR_FN bool diagonalize(const G& group, T* a, T* v, int n, int step, real_t<T
         const real_t<T> size = length_of(apq);
         if (!(size > least)) continue;
         rotated = true;
-        const Rotation<T> r = rotation<T>(real_of(row_p[p]), real_of(row_q[q]), apq, size);
-        const real_t<T> c = r.c, s = r.s;
+        const auto r = rotation<T>(real_of(row_p[p]), real_of(row_q[q]), apq, size);
         const T w = r.w, back = conjugate(w);
         const real_t<T> new_p = real_of(row_p[p]) - r.shift, new_q = real_of(row_q[q]) + r.shift;
         group.sync();
         group.for_each(n, [=](int64_t j) {
-          const T x = row_p[j], y = w * row_q[j];
-          row_p[j] = scaled_by(x, c) - scaled_by(y, s);
-          row_q[j] = scaled_by(x, s) + scaled_by(y, c);
-          if (v != nullptr) {
-            const T e = v[p * step + j], f = back * v[q * step + j];
-            v[p * step + j] = scaled_by(e, c) - scaled_by(f, s);
-            v[q * step + j] = scaled_by(e, s) + scaled_by(f, c);
-          }
+          turn(r, w, row_p[j], row_q[j]);
+          if (v != nullptr) turn(r, back, v[p * step + j], v[q * step + j]);
         });
         group.sync();
         group.for_each(n, [=](int64_t j) {

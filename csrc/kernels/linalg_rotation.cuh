@@ -1,0 +1,42 @@
+// Jacobi rotations; the phase of a complex entry is taken into the rotation. Golub and Van Loan, Matrix Computations
+// (2013), section 8.5.
+#pragma once
+
+#include "kernels/linalg_small.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+template <class T>
+struct Rotation {
+  real_t<T> s, tau, shift;  // the sine; the tangent of half the angle; what the diagonal entries move by
+  T w;                      // the phase of the entry
+};
+
+// What makes entry (p, q) of a Hermitian matrix zero, by an angle of at most 45 degrees; size = |apq| > 0.
+template <class T>
+STATOR_FN Rotation<T> rotation(real_t<T> app, real_t<T> aqq, T apq, real_t<T> size) {
+  using R = real_t<T>;
+  const R theta = (aqq - app) / (size + size);
+  const R t = (theta < R(0) ? R(-1) : R(1)) / (abs(theta) + sqrt(theta * theta + R(1)));
+  const R c = R(1) / sqrt(t * t + R(1));
+  return {t * c, t * c / (R(1) + c), t * size, scaled_by(apq, R(1) / size)};
+}
+
+// x, y = c x - s w y, c y + s conj(w) x, as corrections of x and y: products with a rounded cosine, or phase, would
+// change all lengths alike, a little at every turn (Rutishauser, Numerische Mathematik 9, 1966).
+template <class T>
+STATOR_FN void turn(const Rotation<T>& r, T w, T& x, T& y) {
+  const T p = x, q = y;
+  x = p - scaled_by(w * q + scaled_by(p, r.tau), r.s);
+  y = q + scaled_by(conjugate(w) * p - scaled_by(q, r.tau), r.s);
+}
+
+template <class T>
+STATOR_FN real_t<T> length_of(T x) {
+  if constexpr (is_complex<T>)
+    return hypot(x.re, x.im);
+  else
+    return abs(x);
+}
+
+}  // namespace stator::STATOR_COLUMN
