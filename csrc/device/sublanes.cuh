@@ -19,4 +19,13 @@ STATOR_FN A sum_sublanes(A value, [[maybe_unused]] int lanes) {
   return value;
 }
 
+// The value that the first of a run of most_sublanes threads has. Every thread of the run calls it.
+template <class A>
+STATOR_FN A from_first_sublane(A value) {
+#if !defined(STATOR_HOST) || defined(STATOR_FAITHFUL)
+  value = simt::broadcast(value, 0, 0xffffffffu, Site::here());
+#endif
+  return value;
+}
+
 }  // namespace stator::STATOR_COLUMN

@@ -1,5 +1,5 @@
-// Parameters of the linear-algebra launchers: decompositions of small matrices, a group a matrix, and the small steps
-// around a library's decompositions.
+// Parameters of the linear-algebra launchers: decompositions of small matrices, a group a matrix, what libraries do not
+// do for batches, and the small steps around a library's decompositions.
 #pragma once
 
 #include "device/abi.hpp"
@@ -50,6 +50,31 @@ struct SmallQr {
   int32_t m, n, q_columns, r_rows;
   int64_t count;
   Matrices a, q, r;
+};
+
+// Q from its reflectors, as LAPACK stores them: `reflectors` columns of factors, in columns (row 1), beside tau.
+// Columns of Q are independent, so q is not where the factors are.
+inline constexpr int64_t formed_rows = 4096;
+struct FormQ {
+  DType dtype;
+  bool started;    // q holds a matrix C in its first `reflectors` rows and columns: it becomes Q diag(C, I)
+  bool conjugate;  // q becomes conj(Q): with its strides exchanged, Q^H
+  int64_t count, m, columns, reflectors;  // m <= formed_rows
+  Matrices factors;
+  const void* tau;  // [count, reflectors]
+  Matrices q;       // (m, columns)
+};
+
+// Singular values, descending, and vectors of matrices (m, n) in columns (row 1), m >= n, by rotations of columns.
+inline constexpr int64_t rotated_columns = 512;
+struct BatchedSvd {
+  DType dtype;
+  int64_t count, m, n, u_columns;  // m <= formed_rows, n <= rotated_columns; u_columns: n or m
+  Matrices a;                      // destroyed
+  void* values;                    // [count, n] of the real dtype
+  Matrices u, vh;                  // (m, u_columns) and (n, n), in columns; no vectors where there is no data
+  void* work;                      // count * n * (n + 2) elements
+  int32_t* info;                   // [count]: 0, or 1 without convergence
 };
 
 // Eigenvalues, ascending, of the Hermitian matrix whose triangle is named, by Jacobi rotations.
@@ -130,6 +155,8 @@ struct LinalgTable {
   void (*small_cholesky)(const abi::Queue&, const abi::SmallCholesky&);
   void (*small_triangular)(const abi::Queue&, const abi::SmallTriangular&);
   void (*small_qr)(const abi::Queue&, const abi::SmallQr&);
+  void (*form_q)(const abi::Queue&, const abi::FormQ&);
+  void (*batched_svd)(const abi::Queue&, const abi::BatchedSvd&);
   void (*small_eigh)(const abi::Queue&, const abi::SmallEigh&);
   void (*triangle)(const abi::Queue&, const abi::Triangle&);
   void (*determinant)(const abi::Queue&, const abi::Determinant&);

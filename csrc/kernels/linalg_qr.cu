@@ -1,6 +1,5 @@
-// Householder QR of small matrices: a group a matrix. Golub and Van Loan, Matrix Computations (2013), section 5.1;
-// signs and scaling as LAPACK's geqrf, so that R agrees with NumPy's.
-#include "kernels/linalg_small.cuh"
+// Householder QR of small matrices: a group a matrix.
+#include "kernels/linalg_reflector.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {
@@ -10,39 +9,6 @@ struct Reflector {
   T tau[abi::small_matrix];
   T along[abi::small_matrix];  // v^H times each column
 };
-
-template <class R>
-struct QrRange {
-  static constexpr R least = sizeof(R) == 4 ? R(0x1p-96) : R(0x1p-960), up = sizeof(R) == 4 ? R(0x1p64) : R(0x1p128);
-};
-
-// H x = beta e1 for x = column k from row k on; v replaces x below its first entry, which becomes beta. Returns tau.
-template <class T, class G>
-STATOR_FN T reflect(const G& group, T* a, int step, int rows) {
-  using R = real_t<T>;
-  const T alpha = a[0];
-  const R large = group.template map_reduce<R>(rows - 1, Max{}, [=](int64_t i) { return size_of(a[(i + 1) * step]); });
-  R imaginary = 0;
-  if constexpr (is_complex<T>) imaginary = alpha.im;
-  if (!(large > 0) && large == large && imaginary == R(0)) return T(0);
-  const R given = size_of(alpha) > large ? size_of(alpha) : large;
-  // A column of which 1 / size could overflow, as rounding leaves of dependent columns, is lifted first.
-  const bool tiny = given < QrRange<R>::least;
-  const R up = tiny ? QrRange<R>::up : R(1), down = tiny ? R(1) / QrRange<R>::up : R(1);
-  const R scale = given * up, back = R(1) / scale;
-  const T lifted = scaled_by(alpha, up);
-  const R below = group.template map_reduce<R>(
-      rows - 1, Sum{}, [=](int64_t i) { return square_of(scaled_by(scaled_by(a[(i + 1) * step], up), back)); });
-  const R norm = scale * sqrt(square_of(scaled_by(lifted, back)) + below);
-  const R beta = real_of(alpha) < R(0) ? norm : -norm;
-  const T tau = scaled_by(T(beta) - lifted, R(1) / beta);
-  const T first = lifted - T(beta);
-  group.sync();
-  group.for_each(rows - 1, [=](int64_t i) { a[(i + 1) * step] = scaled_by(a[(i + 1) * step], up) / first; });
-  if (group.rank() == 0) a[0] = T(beta * down);
-  group.sync();
-  return tau;
-}
 
 // to = (I - tau v v^H) to, where v is 1 followed by the column below `v`.
 template <class T, class G>

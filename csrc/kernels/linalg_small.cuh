@@ -159,6 +159,8 @@ inline int64_t small_blocks(int64_t count) { return ceil_div(count, SmallTuning:
 void fill_linalg_lu(kernels::LinalgTable& table);
 void fill_linalg_cholesky(kernels::LinalgTable& table);
 void fill_linalg_qr(kernels::LinalgTable& table);
+void fill_linalg_form_q(kernels::LinalgTable& table);
+void fill_linalg_svd(kernels::LinalgTable& table);
 void fill_linalg_eigh(kernels::LinalgTable& table);
 void fill_linalg_spectrum(kernels::LinalgTable& table);
 void fill_linalg_cross(kernels::LinalgTable& table);

@@ -1,0 +1,42 @@
+// Teams: aligned runs of a block's threads that run in step, each at work on data of its own without waiting for the
+// block. On the fast host the block is the one team.
+#pragma once
+
+#include "device/sublanes.cuh"
+
+namespace stator::STATOR_COLUMN {
+
+// Index i is the same thread's in every loop of every team: what a team wrote at i it reads at i without a barrier.
+template <int Size>
+struct Team {
+  static_assert(Size % most_sublanes == 0, "a block is whole teams");
+  static constexpr int size = most_sublanes, count = fast_host ? 1 : Size / size;
+
+  STATOR_FN explicit Team(const Group<Size>& group) : index_(group.rank() / size), rank_(group.rank() % size) {}
+
+  STATOR_FN int index() const { return index_; }  // of the team in its block
+  STATOR_FN int rank() const { return rank_; }    // of the thread in its team
+
+  // f(i) for every i in [first, last), 0 or more.
+  template <class F>
+  STATOR_FN void for_each(int64_t first, int64_t last, F f) const {
+    for (int64_t i = start(first); i < last; i += size) f(i);
+  }
+
+  // The sum of f(i) over i in [first, last), in every thread; A{} is zero. All threads of the team call it; the tree is
+  // fixed by the range.
+  template <class A, class F>
+  STATOR_FN A sum(int64_t first, int64_t last, F f) const {
+    A total{};
+    STATOR_UNROLL(2)
+    for (int64_t i = start(first); i < last; i += size) total = total + f(i);
+    return from_first_sublane(sum_sublanes(total, size));
+  }
+
+ private:
+  STATOR_FN int64_t start(int64_t first) const { return first + ((rank_ - first) & (size - 1)); }
+
+  int index_, rank_;
+};
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,61 @@
+// Q of batches of matrices from their reflectors, as LAPACK's orgqr: Q e_j = H_0 ... H_{k-1} e_j, each column by
+// itself, where reflectors beyond the j-th change nothing. A team of threads has a few columns in shared memory.
+#include "kernels/linalg_reflector.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct FormQTuning {
+  static constexpr int block = 128;
+  static constexpr int shared_bytes = 96 << 10;  // two blocks a multiprocessor at least
+};
+
+// A block has a tile of `width` columns, a team at most `each` of them. Teams do not meet.
+template <class T, int Size>
+STATOR_KERNEL void form_q_kernel(abi::FormQ p, int width, int each) {
+  const Group<Size> group;
+  const Team<Size> team(group);
+  const int64_t m = p.m, k = p.reflectors, row = p.q.row, col = p.q.col;
+  const int64_t tiles = (p.columns + width - 1) / width;
+  const int before = team.index() * each;
+  T* x = group.template dynamic<T>(width * m) + before * m;
+  const int64_t matrix = group.block() / tiles, first = (group.block() - matrix * tiles) * width + before;
+  const int64_t left = p.columns - first, rest = width - before, most = left < rest ? left : rest;
+  const int own = int(most < each ? most : each);
+  if (own <= 0) return;
+  T* q = static_cast<T*>(p.q.data) + matrix * p.q.batch + first * col;
+  const bool started = p.started, conjugated = p.conjugate;
+  for (int c = 0; c < own; ++c) {
+    T* column = x + c * m;
+    const T* given = started && first + c < k ? q + c * col : nullptr;
+    team.for_each(0, m, [=](int64_t i) {
+      column[i] = given == nullptr ? T(i == first + c) : i < k ? given[i * row] : T(0);
+    });
+  }
+  const T* v = static_cast<const T*>(p.factors.data) + matrix * p.factors.batch;
+  const T* tau = static_cast<const T*>(p.tau) + matrix * k;
+  for (int64_t at = started || first + own > k ? k - 1 : first + own - 1; at >= 0; --at)
+    reflect_columns(team, v + at * p.factors.col, at, m, tau[at], x, m, own);
+  for (int c = 0; c < own; ++c) {
+    const T* column = x + c * m;
+    T* to = q + c * col;
+    team.for_each(0, m, [=](int64_t i) { to[i * row] = conjugated ? conjugate(column[i]) : column[i]; });
+  }
+}
+
+}  // namespace
+
+void form_q(const abi::Queue& q, const abi::FormQ& p) {
+  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+    constexpr int teams = Team<FormQTuning::block>::count;
+    const int64_t bytes = p.m * int64_t(sizeof(T)), fit = std::max<int64_t>(1, FormQTuning::shared_bytes / bytes);
+    const int each = int(std::clamp<int64_t>(fit / teams, 1, reflected_columns));
+    const int width = int(std::min<int64_t>(fit, teams * each));
+    launch(q, "form_q", form_q_kernel<T, FormQTuning::block>,
+           {p.count * ceil_div(p.columns, width), FormQTuning::block, int(width * bytes)}, p, width, each);
+  });
+}
+
+void fill_linalg_form_q(kernels::LinalgTable& table) { table.form_q = form_q; }
+
+}  // namespace stator::STATOR_COLUMN

@@ -1,0 +1,219 @@
+// Singular values and vectors of batches of matrices by one-sided Jacobi rotations (Hestenes), a block a matrix. Golub
+// and Van Loan, Matrix Computations (2013), section 8.6; Demmel and Veselic, SIAM J. Matrix Anal. Appl. 13 (1992). With
+// A = Q R, columns of R^H are rotated, which takes fewer sweeps than columns of A (Drmac and Veselic, ibid. 29, 2008):
+//
+//   R^H X = V S,   A = (Q X) S V^H
+//
+// X is a product of rotations. V is taken from a QR of the rotated columns, scaled to length 1: columns that are zero
+// get the completion of the others, and all are orthogonal whatever their length was.
+#include "device/scaled.cuh"
+#include "kernels/linalg_reflector.cuh"
+#include "kernels/linalg_rotation.cuh"
+
+namespace stator::STATOR_COLUMN {
+namespace {
+
+struct SvdTuning {
+  static constexpr int block = 512;
+  static constexpr int most_sweeps = 40;  // 13 serve random matrices up to 512 x 512, 22 the worst that were met
+};
+
+// The largest entry is brought to [1, 2). Columns shorter than this are zero but for an error far below an eps of the
+// largest, and left as they are: of dependent columns rounding leaves such that stay dependent.
+template <class R>
+inline constexpr R negligible = limits<R>::epsilon() / R(256);
+
+template <class T>
+STATOR_FN real_t<T> larger_part(T x) {
+  if constexpr (is_complex<T>)
+    return Max{}(abs(x.re), abs(x.im));
+  else
+    return abs(x);
+}
+
+template <class R>
+struct SvdShared {
+  R length[abi::rotated_columns];
+  int place[abi::rotated_columns];
+};
+
+// The columns of one matrix and who works on them.
+template <class T, int Size>
+struct Columns {
+  const Group<Size>& group;
+  const Team<Size>& team;
+  T* data;
+  int64_t step;
+  int m, n;
+
+  STATOR_FN T* operator[](int64_t j) const { return data + j * step; }
+
+  // f(j) for every column, each by a team.
+  template <class F>
+  STATOR_FN void for_each_column(F f) const {
+    for (int j = team.index(); j < n; j += Team<Size>::count) f(j);
+  }
+  // f(i, j) for every element.
+  template <class F>
+  STATOR_FN void for_each_element(F f) const {
+    for_each_column([=, this](int64_t j) { team.for_each(0, m, [=](int64_t i) { f(i, j); }); });
+  }
+};
+
+// The columns become R and the reflectors below it. Ends synchronised.
+template <class T, int Size>
+STATOR_FN void factor(const Columns<T, Size>& a, T* tau) {
+  constexpr int stride = Team<Size>::count * reflected_columns;
+  for (int k = 0; k < a.n; ++k) {
+    const T own = reflect(a.group, a[k] + k, 1, a.m - k);
+    if (a.group.rank() == 0) tau[k] = own;
+    for (int j = k + 1 + a.team.index() * reflected_columns; j < a.n; j += stride) {
+      const int left = a.n - j;
+      reflect_columns(a.team, a[k], k, a.m, conjugate(own), a[j], a.step,
+                      left < reflected_columns ? left : reflected_columns);
+    }
+    a.group.sync();
+  }
+}
+
+template <class T>
+struct Gram {
+  real_t<T> p, q;
+  T pq;
+  STATOR_FN friend Gram operator+(Gram a, Gram b) { return {a.p + b.p, a.q + b.q, a.pq + b.pq}; }
+};
+
+// Makes columns p and q of w orthogonal, with the same rotation of x where that has data; false where they were.
+template <class T, int Size>
+STATOR_FN bool separate(const Columns<T, Size>& w, const Columns<T, Size>& x, int p, int q, real_t<T> tolerance) {
+  using R = real_t<T>;
+  constexpr R least = negligible<R> * negligible<R>;
+  T *a = w[p], *b = w[q];
+  const Gram<T> g = w.team.template sum<Gram<T>>(
+      0, w.m, [=](int64_t i) -> Gram<T> { return {square_of(a[i]), square_of(b[i]), conjugate(a[i]) * b[i]}; });
+  const R size = length_of(g.pq), lengths = sqrt(g.p) * sqrt(g.q);
+  if (!(g.p > least && g.q > least && size > tolerance * lengths)) return false;
+  const auto r = rotation<T>(g.p, g.q, g.pq, size);
+  const T back = conjugate(r.w);
+  w.team.for_each(0, w.m, [=](int64_t i) { turn(r, back, a[i], b[i]); });
+  if (x.data == nullptr) return true;
+  a = x[p];
+  b = x[q];
+  w.team.for_each(0, x.m, [=](int64_t i) { turn(r, back, a[i], b[i]); });
+  return true;
+}
+
+// Sweeps over all pairs, in rounds of pairs without a common column: the circle of a tournament, one player standing.
+// False without convergence. Ends synchronised.
+template <class T, int Size>
+STATOR_FN bool separate_all(const Columns<T, Size>& w, const Columns<T, Size>& x) {
+  const real_t<T> tolerance = limits<real_t<T>>::epsilon() * sqrt(real_t<T>(w.m));
+  const int circle = (w.n + 1) / 2 * 2 - 1;
+  for (int sweep = 0; sweep < SvdTuning::most_sweeps; ++sweep) {
+    int rotated = 0;
+    for (int round = 0; round < circle; ++round) {
+      for (int pair = w.team.index(); pair <= circle / 2; pair += Team<Size>::count) {
+        const int ahead = round + pair, behind = round - pair;
+        const int one = pair == 0 ? circle : ahead < circle ? ahead : ahead - circle;
+        const int other = behind < 0 ? behind + circle : behind;
+        if (one >= w.n) continue;  // of an odd number of columns one pauses
+        rotated |= one < other ? separate(w, x, one, other, tolerance) : separate(w, x, other, one, tolerance);
+      }
+      w.group.sync();
+    }
+    if (w.group.reduce(rotated, Max{}) == 0) return true;
+  }
+  return false;
+}
+
+// Scratch: `rotated` columns of every matrix, then tau of Q and of V.
+struct Scratch {
+  char *columns, *tau, *tau_v;
+};
+
+template <class T, int Size>
+STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(abi::BatchedSvd p, Scratch scratch) {
+  using R = real_t<T>;
+  using Matrix = Columns<T, Size>;
+  const Group<Size> group;
+  const Team<Size> team(group);
+  SvdShared<R>& s = group.template shared<SvdShared<R>>();
+  const int64_t matrix = group.block();
+  const int n = int(p.n);
+  const bool vectors = p.u.data != nullptr;
+  const auto of = [&](const abi::Matrices& x, int m) {
+    return Matrix{group, team, static_cast<T*>(x.data) + matrix * x.batch, x.col, m, n};
+  };
+  const abi::Matrices room{scratch.columns, p.n * p.n, 1, n};
+  const Matrix a = of(p.a, int(p.m)), u = of(p.u, n);
+  // V^H is formed last: until then its memory has the columns that are rotated.
+  const Matrix w = of(vectors ? p.vh : room, n);
+  Matrix x = of(room, n);
+  if (!vectors) x.data = nullptr;
+  R *const length = s.length, *const values = static_cast<R*>(p.values) + matrix * n;
+  int* const place = s.place;
+  T* const tau = reinterpret_cast<T*>(scratch.tau) + matrix * n;
+  T* const tau_v = reinterpret_cast<T*>(scratch.tau_v) + matrix * n;
+
+  R large = 0;
+  a.for_each_element([=, &large](int64_t i, int64_t j) { large = Max{}(large, larger_part(a[j][i])); });
+  large = group.reduce(large, Max{});
+  int64_t exponent;
+  split_exponent(double(large), exponent);
+  a.for_each_element([=](int64_t i, int64_t j) { a[j][i] = scale_by(a[j][i], -exponent); });
+  group.sync();
+  factor(a, tau);
+  w.for_each_element([=](int64_t i, int64_t j) {
+    w[j][i] = i < j ? T(0) : conjugate(a[i][j]);
+    if (vectors) x[j][i] = T(i == j);
+  });
+  group.sync();
+  const bool done = separate_all(w, x);
+
+  w.for_each_column([=](int64_t j) {
+    const T* column = w[j];
+    const R square = team.template sum<R>(0, n, [=](int64_t i) { return square_of(column[i]); });
+    if (team.rank() == 0) length[j] = sqrt(square);
+  });
+  group.sync();
+  group.for_each(n, [=](int64_t j) {
+    int before = 0;
+    for (int64_t i = 0; i < n; ++i) before += length[i] > length[j] || (length[i] == length[j] && i < j);
+    place[j] = before;
+    values[before] = scale_by(length[j], exponent);
+  });
+  if (group.rank() == 0) p.info[matrix] = done ? 0 : 1;
+  if (!vectors) return;
+  group.sync();
+  x.for_each_element([=](int64_t i, int64_t j) { u[place[j]][i] = x[j][i]; });
+  group.sync();
+  w.for_each_element([=](int64_t i, int64_t j) {
+    const R back = R(1) / length[j];
+    x[place[j]][i] = back <= limits<R>::max() ? scaled_by(w[j][i], back) : T(0);
+  });
+  group.sync();
+  factor(x, tau_v);
+  // A column of Q is that of V but for the sign, which goes to U.
+  u.for_each_element([=](int64_t i, int64_t j) {
+    if (real_of(x[j][j]) < R(0)) u[j][i] = -u[j][i];
+  });
+}
+
+void batched_svd(const abi::Queue& q, const abi::BatchedSvd& p) {
+  const int64_t n = p.n, item = itemsize(p.dtype);
+  char* const columns = static_cast<char*>(p.work);
+  const Scratch scratch{columns, columns + p.count * n * n * item, columns + p.count * (n + 1) * n * item};
+  visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "batched_svd", batched_svd_kernel<T, SvdTuning::block>, {p.count, SvdTuning::block}, p, scratch);
+  });
+  if (p.u.data == nullptr) return;
+  const abi::Matrices factors{scratch.columns, n * n, 1, n}, v{p.vh.data, p.vh.batch, p.vh.col, p.vh.row};
+  form_q(q, {p.dtype, false, true, p.count, n, n, n, factors, scratch.tau_v, v});
+  form_q(q, {p.dtype, true, false, p.count, p.m, p.u_columns, n, p.a, scratch.tau, p.u});
+}
+
+}  // namespace
+
+void fill_linalg_svd(kernels::LinalgTable& table) { table.batched_svd = batched_svd; }
+
+}  // namespace stator::STATOR_COLUMN
