@@ -1,4 +1,4 @@
-// Batches of small matrices by cuBLAS's and cuSOLVER's batched routines: one call for all of them.
+// Batches of matrices by cuBLAS's and cuSOLVER's batched routines, or by kernels of ours: one call for all of them.
 #include "libs/cuda_session.hpp"
 
 #include <algorithm>
@@ -10,6 +10,8 @@ template <class T>
 T** as(void** list) {
   return reinterpret_cast<T**>(list);
 }
+
+abi::Matrices matrices(const Batch& b) { return {b.data, b.stride, 1, b.leading}; }
 
 }  // namespace
 
@@ -104,6 +106,18 @@ void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors
     return lib.syev_batched(s.handle, s.params, mode, fill_of(upper), d.n, type, d.a.data, d.a.leading, real, values,
                             type, room.device, room.device_bytes, room.host, room.host_bytes, d.info, d.count);
   });
+}
+
+void form_q_batched(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns) {
+  call.kernels().linalg.form_q(call.queue(), {d.dtype, false, false, d.count, d.m, columns, std::min(d.m, d.n),
+                                              matrices(d.a), tau, matrices(q)});
+}
+
+void svd_batched(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {
+  void* const work = call.scratch(size_t(d.count * d.n * (d.n + 2)) * size_t(itemsize(d.dtype)));
+  call.kernels().linalg.batched_svd(
+      call.queue(), {d.dtype, d.count, d.m, d.n, svd.vectors == SvdVectors::full ? d.m : d.n, matrices(d.a), svd.s,
+                     matrices(svd.u), matrices(svd.vt), work, d.info});
 }
 
 void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {

@@ -81,6 +81,11 @@ inline Fill fill_of(bool upper) { return upper ? Fill::upper : Fill::lower; }
 // QR without Q, triangular systems, Hermitian eigenvalues; singular values up to 32 x 32.
 inline constexpr int64_t batched_rows = 512, rotated_rows = 32;
 inline bool batched(const Decomposition& d) { return d.count > 1 && std::max(d.m, d.n) <= batched_rows; }
+// What it lacks are kernels of ours: Q of QR, singular values of larger matrices (m >= n). Beyond these limits a call
+// for each matrix works in blocks; they are estimates, not measured on a GPU.
+inline bool batched_by_us(const Decomposition& d) {
+  return d.count > 1 && d.m <= abi::formed_rows && std::min(d.m, d.n) <= abi::rotated_columns;
+}
 
 // As the members of Solver, for `batched` ones; LU of square matrices.
 void cholesky_batched(OpCall& call, const Decomposition& d, bool upper);
@@ -91,6 +96,8 @@ void triangular_batched(OpCall& call, const Decomposition& d, const Solver::Tria
                         int64_t columns);
 void qr_batched(OpCall& call, const Decomposition& d, void* tau);
 void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors, void* values);
+void form_q_batched(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns);
+void svd_batched(OpCall& call, const Decomposition& d, const Solver::Svd& svd);
 void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& svd);
 
 }  // namespace stator::libs::cusolver

@@ -1,4 +1,4 @@
-// cuSOLVER, a matrix a call; batches of small ones are in cuda_batched.cpp.
+// cuSOLVER, a matrix a call; batches are in cuda_batched.cpp.
 #include "libs/cuda_session.hpp"
 
 #include <algorithm>
@@ -106,22 +106,25 @@ class CudaSolver final : public Solver {
     });
   }
 
-  void form_q(OpCall& call, const Decomposition& d, const void* tau, int64_t reflectors) const override {
+  bool forms_q_apart(const Decomposition& d) const override { return batched_by_us(d); }
+
+  void form_q(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns) const override {
+    if (forms_q_apart(d)) return form_q_batched(call, d, tau, q, columns);
     const Session session(call);
     const LeasedSolver& s = session.leased();
-    const int m = checked(call, d.m), n = checked(call, d.n), k = checked(call, reflectors),
-              lda = checked(call, d.a.leading);
+    const int m = checked(call, d.m), n = checked(call, columns), k = checked(call, std::min(d.m, d.n)),
+              ldq = checked(call, q.leading);
     visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
       const auto& lib = typed<T>(call.name());
       int length = 0;
       session.run("cusolverDnXorgqr_bufferSize", [&] {
-        return lib.orgqr_size(s.handle, m, n, k, static_cast<const T*>(d.a.data), lda, static_cast<const T*>(tau),
+        return lib.orgqr_size(s.handle, m, n, k, static_cast<const T*>(q.data), ldq, static_cast<const T*>(tau),
                               &length);
       });
       T* work = static_cast<T*>(call.scratch(sizeof(T) * size_t(std::max(length, 1))));
       int* info = static_cast<int*>(call.scratch(sizeof(int)));
       session.run_each("cusolverDnXorgqr", d.count, [&](int64_t i) {
-        return lib.orgqr(s.handle, m, n, k, reinterpret_cast<T*>(at(d.a, d.dtype, i)), lda,
+        return lib.orgqr(s.handle, m, n, k, reinterpret_cast<T*>(at(q, d.dtype, i)), ldq,
                          reinterpret_cast<const T*>(at(tau, d.dtype, i * k)), work, length, info);
       });
     });
@@ -131,6 +134,7 @@ class CudaSolver final : public Solver {
 
   void svd(OpCall& call, const Decomposition& d, const Svd& svd) const override {
     if (rotates(d)) return svd_by_rotations(call, d, svd);
+    if (batched_by_us(d)) return svd_batched(call, d, svd);
     const Api& lib = api(call.name());
     const Session session(call);
     const LeasedSolver& s = session.leased();

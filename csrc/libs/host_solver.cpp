@@ -221,19 +221,19 @@ class HostSolver final : public Solver {
     });
   }
 
-  void form_q(OpCall& call, const Decomposition& d, const void* tau, int64_t reflectors) const override {
-    checked(call, {d.m, d.n, d.a.leading});
+  void form_q(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns) const override {
+    checked(call, {d.m, columns, q.leading});
     visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
       const Api<T>& lapack = lapack::api<T>(call.name());
-      const int m = int(d.m), n = int(d.n), k = int(reflectors), lda = int(d.a.leading), query = -1;
+      const int m = int(d.m), n = int(columns), k = int(std::min(d.m, d.n)), ldq = int(q.leading), query = -1;
       T answer{};
       int info = 0;
-      lapack.orgqr(&m, &n, &k, nullptr, &lda, nullptr, &answer, &query, &info);
+      lapack.orgqr(&m, &n, &k, nullptr, &ldq, nullptr, &answer, &query, &info);
       const int length = length_of(answer);
       for_each_matrix(call, "orgqr", d.count, double(m) * n * k, sizeof(T) * size_t(length), lapack.threaded,
                       [=, &lapack](int64_t i, char* memory) {
                         int status = 0;
-                        lapack.orgqr(&m, &n, &k, at<T>(d.a, i), &lda, static_cast<const T*>(tau) + i * k,
+                        lapack.orgqr(&m, &n, &k, at<T>(q, i), &ldq, static_cast<const T*>(tau) + i * k,
                                      reinterpret_cast<T*>(memory), &length, &status);
                       });
     });

@@ -49,8 +49,10 @@ class Solver {
                           int64_t columns) const = 0;
   // a (m, n): R in and above the diagonal, reflectors below it; tau [count, min(m, n)].
   virtual void qr(OpCall& call, const Decomposition& d, void* tau) const = 0;
-  // a (m, n): the first n columns of Q, from `reflectors` reflectors in its first columns.
-  virtual void form_q(OpCall& call, const Decomposition& d, const void* tau, int64_t reflectors) const = 0;
+  // q (m, columns): the first columns of Q, from what `qr` left of a (m, n). It lies where a does, unless
+  // `forms_q_apart`: then in memory of its own.
+  virtual bool forms_q_apart(const Decomposition&) const { return false; }
+  virtual void form_q(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns) const = 0;
   struct Svd {
     SvdVectors vectors = SvdVectors::none;
     void* s = nullptr;  // [count, min(m, n)] of the real dtype, descending

@@ -152,11 +152,7 @@ Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options&
   const Dims batch = batch_of(a);
   const int64_t m = rows(a), n = cols(a), least = std::min(m, n);
   const bool full = vectors == libs::SvdVectors::full, wanted = vectors != libs::SvdVectors::none;
-  libs::Decomposition shape;
-  shape.count = product(batch);
-  shape.m = m;
-  shape.n = n;
-  if (a.size() != 0 && libs::solver(call.context()).rotates(shape)) {
+  if (a.size() != 0 && libs::solver(call.context()).rotates(decomposition(a, {}))) {
     const Svd out = by_library_rotations(call, a, vectors);
     if (options.check) verify(call, out.info, diverged, diverged_remedy);
     return out;
@@ -233,19 +229,24 @@ Qr qr(const Array& given, bool complete, const Stream& stream) {
     call.kernels().linalg.small_qr(call.queue(), p);
     return out;
   }
-  // Reflectors and Q share one array: A is in its first n columns, Q in its first q_columns.
-  const Array room = empty_by_columns(call, batch, m, std::max(n, q_columns), a.dtype());
+  const libs::Solver& solver = libs::solver(call.context());
+  libs::Decomposition d = decomposition(a, {});
+  // Reflectors and Q share one array where they may: A is in its first n columns, Q in its first q_columns.
+  const bool apart = solver.forms_q_apart(d);
+  const Array room = empty_by_columns(call, batch, m, apart ? n : std::max(n, q_columns), a.dtype());
   const auto first = [&](int64_t columns) {
     Dims shape = matrix_shape(batch, m, columns);
     return Array(room.buffer(), room.dtype(), std::move(shape), room.strides(), room.offset());
   };
   const Array work = first(n);
+  out.q = apart ? empty_by_columns(call, batch, m, q_columns, a.dtype()) : first(q_columns);
   assign(work, Operand(a), on);
   void* tau = call.scratch(size_t(count * least) * size_t(itemsize(a.dtype())));
   call.writes(room);
+  if (apart) call.writes(out.q);
   call.writes(out.r);
-  const libs::Solver& solver = libs::solver(call.context());
-  solver.qr(call, decomposition(work, column_major(room)), tau);
+  d.a = column_major(room);
+  solver.qr(call, d, tau);
   abi::Triangle t{};
   t.itemsize = itemsize(a.dtype());
   t.dtype = a.dtype();
@@ -256,8 +257,7 @@ Qr qr(const Array& given, bool complete, const Stream& stream) {
   t.a = matrices(work);
   t.out = matrices(out.r);
   call.kernels().linalg.triangle(call.queue(), t);
-  out.q = first(q_columns);
-  solver.form_q(call, decomposition(out.q, column_major(room)), tau, least);
+  solver.form_q(call, d, tau, column_major(out.q), q_columns);
   return out;
 }
 

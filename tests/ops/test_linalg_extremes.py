@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from factorisations import CHECKS, adjoint, assert_small, draw, get
 
 from stator import linalg
 from stator.errors import InvalidValueError, LinAlgError
@@ -55,6 +56,35 @@ def test_eigenvalues_of_huge_and_subnormal_matrices(be, size):
     values, vectors = linalg.eigh(be.asarray(INDEFINITE * size))
     np.testing.assert_allclose(values.to_numpy() / size, np.linalg.eigvalsh(INDEFINITE), rtol=1e-12)
     np.testing.assert_allclose(np.abs(vectors.to_numpy()), np.abs(np.linalg.eigh(INDEFINITE)[1]), rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(40, 40), (300, 35), (35, 300)])
+def test_svd_of_batches_of_every_rank_and_size(be, shape, dtype):
+    """Rank 3, zero, equal columns, near both ends of the range, beside one like the others."""
+    plain = draw(shape, dtype)
+    rank = draw((shape[0], 3), dtype) @ draw((3, shape[1]), dtype, 1)
+    ends = (1e-37, 1e35) if np.finfo(dtype).bits == 32 else (1e-306, 1e304)
+    sizes = np.array([1, 1, 1, 1, *ends])
+    a = np.stack([plain, rank, 0 * plain, np.ones_like(plain), plain, plain])
+    on = be.asarray((a * sizes[:, None, None]).astype(dtype))
+    for full in (False, True):
+        u, s, vh = get(*linalg.svd(on, full_matrices=full))
+        s, k = s / sizes[:, None].astype(s.dtype), s.shape[-1]
+        top = np.maximum(s[:, 0], 1)
+        assert_small((u[..., :k] * s[:, None]) @ vh[..., :k, :] - a, top, dtype, max(shape))
+        assert_small(adjoint(u) @ u - np.eye(u.shape[-1]), np.ones(6), dtype, max(shape))
+        assert_small(vh @ adjoint(vh) - np.eye(vh.shape[-2]), np.ones(6), dtype, max(shape))
+        assert (np.diff(s) <= 0).all()
+        want = np.linalg.svd(a.astype(np.result_type(dtype, np.float64)), compute_uv=False)
+        assert_small((s - want)[..., None], top, dtype, max(shape))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(33, 33), (70, 34), (34, 70), (700, 36), (2000, 9)])
+def test_qr_of_batches_of_larger_matrices(be, shape, dtype):
+    a = np.stack([draw(shape, dtype), np.ones(shape, dtype), draw(shape, dtype, 1)])
+    CHECKS["qr"][0](be, a, dtype, "contiguous")
 
 
 @pytest.mark.parametrize("n", [4, 9, 40])
