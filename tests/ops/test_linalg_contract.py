@@ -134,9 +134,10 @@ def test_nan_ends_and_stays_in_its_matrix(be, name, n):
     except LinAlgError as error:
         assert name in WAIT and error.index == 1
         return
-    alone = flat(CALLS[name](be.asarray(a[:1]), be.asarray(b[:1])))
-    for x, one in zip(found, alone, strict=True):
-        np.testing.assert_allclose(x.to_numpy()[:1], one.to_numpy(), rtol=1e-9, atol=1e-9)
+    # Beside one like it: a single matrix may take another routine, whose vectors have other signs.
+    good = flat(CALLS[name](be.asarray(a[[0, 0]]), be.asarray(b[[0, 0]])))
+    for x, y in zip(found, good, strict=True):
+        np.testing.assert_allclose(x.to_numpy()[:1], y.to_numpy()[:1], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
