@@ -27,22 +27,27 @@
 
 // STATOR_FN is inlined; STATOR_CALL stays a call: a dtype switch in every kernel would be most of its code. STATOR_PART
 // is inlined, but in the faithful column a call: what kernels of several functors share is compiled once there.
+// STATOR_COLD is inlined, but on the fast host a call: what kernels do outside their inner loops, often in several
+// places.
 #if !defined(STATOR_HOST)
 #define STATOR_KERNEL __global__
 #define STATOR_FN __device__ __forceinline__
 #define STATOR_CALL inline __device__ __noinline__
 #define STATOR_PART STATOR_FN
+#define STATOR_COLD STATOR_FN
 #elif defined(STATOR_FAITHFUL)
 #define STATOR_KERNEL
 #define STATOR_FN inline
 #define STATOR_CALL inline
 #define STATOR_PART inline __attribute__((noinline))
+#define STATOR_COLD inline
 #else
 // flatten: a lambda that a word calls in its main loop and in its tail must be inlined in both to vectorise.
 #define STATOR_KERNEL __attribute__((flatten))
 #define STATOR_FN inline __attribute__((always_inline))
 #define STATOR_CALL inline __attribute__((noinline))
 #define STATOR_PART STATOR_FN
+#define STATOR_COLD STATOR_CALL
 #endif
 
 // What launchers of one family share, once in a unit: inlined into each of them it would be half of the host code.

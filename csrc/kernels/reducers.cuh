@@ -7,7 +7,7 @@
 //                    where element (lane, step) is at first + step * stride (+ lane * apart)
 //   finish(acc, n)   the result of n elements, in the type that is rounded once at the store
 // Each reducer's Of<In, C> and dtypes are at the end: `typed` have kernels that load them as they are, `computes` are
-// what all others are converted to.
+// what all others are converted to, and `shared` those of them that the fast host computes in another one's kernel.
 #pragma once
 
 #include "kernels/reduction.hpp"
@@ -200,7 +200,7 @@ using Wide =
 inline constexpr DTypeSet common = dtypes::full_floats | dtype_bit(DType::int32) | dtype_bit(DType::int64);
 
 struct sum {
-  static constexpr DTypeSet typed = common, computes = dtypes::all;
+  static constexpr DTypeSet typed = common, computes = dtypes::all, shared = dtype_bit(DType::uint64);
   template <class In>
   using Compute = Wide<In>;
   template <class In, class C>
@@ -209,6 +209,7 @@ struct sum {
 
 struct product {
   static constexpr DTypeSet typed = dtypes::full_floats, computes = dtypes::all;
+  static constexpr DTypeSet shared = dtype_bit(DType::uint64) | dtype_bit(DType::complex64);
   template <class In>
   using Compute = Wide<In>;
   template <class In, class C>
@@ -216,9 +217,9 @@ struct product {
 };
 
 // Computed in the type of the elements.
-template <template <class> class R, DTypeSet Typed, DTypeSet Computes>
+template <template <class> class R, DTypeSet Typed, DTypeSet Computes, DTypeSet Shared = 0>
 struct InOwnType {
-  static constexpr DTypeSet typed = Typed, computes = Computes;
+  static constexpr DTypeSet typed = Typed, computes = Computes, shared = Shared;
   template <class In>
   using Compute = In;
   template <class In, class>

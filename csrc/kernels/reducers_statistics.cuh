@@ -93,8 +93,8 @@ struct MomentsOf {
       return {n[j], mean, isfinite(apart) || !isfinite(shift) ? s2[j] - apart : s2[j]};  // what overflows is infinite
     }
     STATOR_FN Acc total(const MomentsOf& r, int64_t, int64_t, int64_t) const {
-      Acc acc = fold(r, 0, 0, 0);
-      for (int j = 1; j < W; ++j) acc = r.combine(acc, fold(r, j, 0, 0));
+      Acc acc = fast_host ? r.identity() : fold(r, 0, 0, 0);  // one copy of what follows
+      for (int j = !fast_host; j < W; ++j) acc = r.combine(acc, fold(r, j, 0, 0));
       return acc;
     }
   };
@@ -202,9 +202,9 @@ struct NormOf {
   }
   STATOR_FN Acc widen(Lane lane) const { return lane; }
   STATOR_FN Acc identity() const { return empty(); }
-  STATOR_FN Acc single(In v, int64_t) const { return term(v); }
+  STATOR_COLD Acc single(In v, int64_t) const { return term(v); }
   STATOR_FN Acc combine(Acc a, Acc b) const { return merge(a, b); }
-  STATOR_FN double finish(Acc acc, int64_t) const {
+  STATOR_COLD double finish(Acc acc, int64_t) const {
     const double p = mode.parameter;
     return p == 1 || p == 0 || extreme() ? acc : pow(acc, 1.0 / p);
   }
@@ -264,7 +264,7 @@ struct LogSumExpOf {
     if (of_small.hi == 0) return {large, of_large};
     return {large, two_sum(of_large, {of_small.hi * e, of_small.lo * e})};
   }
-  STATOR_FN double finish(Acc acc, int64_t) const {
+  STATOR_COLD double finish(Acc acc, int64_t) const {
     const double sum = compensated(acc.sum.hi, acc.sum.lo);
     if (sum != sum) return sum;
     return isinf(double(acc.largest)) ? double(acc.largest) : double(acc.largest) + log(sum);
@@ -273,10 +273,10 @@ struct LogSumExpOf {
 
 namespace reducers {
 
-using count = InOwnType<CountOf, dtypes::boolean | dtype_bit(DType::float32), dtypes::all>;
-using moments = InOwnType<MomentsOf, dtypes::full_floats, dtypes::inexact>;
+using count = InOwnType<CountOf, dtypes::boolean | dtype_bit(DType::float32), dtypes::all, dtype_bit(DType::uint64)>;
+using moments = InOwnType<MomentsOf, dtypes::full_floats, dtypes::inexact, dtype_bit(DType::complex64)>;
 using euclidean = InOwnType<EuclideanOf, dtypes::full_floats, dtypes::inexact>;
-using norm = InOwnType<NormOf, 0, dtypes::inexact>;
+using norm = InOwnType<NormOf, 0, dtypes::inexact, dtype_bit(DType::complex64)>;
 using logsumexp = InOwnType<LogSumExpOf, 0, dtypes::floats>;
 
 }  // namespace reducers

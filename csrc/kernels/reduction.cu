@@ -16,6 +16,14 @@ constexpr DType widest(DType d) {
   }
 }
 
+// On the fast host kernels serve a second type too: unsigned integers where they wrap as signed ones do, and complex64
+// where it is widened element by element.
+template <class Spec>
+constexpr DType computed_in(DType d) {
+  if (!fast_host || !in(d, Spec::shared)) return d;
+  return d == DType::uint64 ? DType::int64 : DType::complex128;
+}
+
 template <class R, class Source>
 void submit(const abi::Queue& q, const ReductionPlan& p) {
   using Tune = ReductionTuning;
@@ -37,18 +45,20 @@ void reduce(const abi::Queue& q, const abi::Reduction& r, const kernels::Reducti
   };
   bool done = false;
   visit(r.in_dtype, [&]<class T>(type_tag<T>) {
-    if constexpr (in(dtype_of_v<T>, Spec::typed)) {
+    // On the fast host the kernel of any dtype reads what it computes in as it is.
+    if constexpr (in(dtype_of_v<T>, Spec::typed) && !(fast_host && widest(dtype_of_v<T>) == dtype_of_v<T>)) {
       using C = typename Spec::template Compute<T>;
       if (r.mask != nullptr || widest(r.compute) != widest(dtype_of_v<C>)) return;
       const ReductionPlan p = plan(true);
-      if (p.path == ReductionPath::strided) return;
+      if (!fast_host && p.path == ReductionPath::strided) return;
       submit<typename Spec::template Of<T, C>, Typed<T>>(q, p);
       done = true;
     }
   });
   if (done) return;
-  visit(widest(r.compute), [&]<class W>(type_tag<W>) {
-    if constexpr (widest(dtype_of_v<W>) == dtype_of_v<W> && in(dtype_of_v<W>, Spec::computes))
+  visit(computed_in<Spec>(widest(r.compute)), [&]<class W>(type_tag<W>) {
+    constexpr DType computed = computed_in<Spec>(widest(dtype_of_v<W>));
+    if constexpr (computed == dtype_of_v<W> && in(computed, Spec::computes))
       submit<typename Spec::template Of<W, W>, Any<W>>(q, plan(false));
   });
 }

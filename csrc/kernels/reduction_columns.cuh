@@ -18,7 +18,7 @@ struct ColumnTile {
   int64_t base, mask_base, group, column, width, split, begin, end;
 };
 
-STATOR_FN ColumnTile column_tile(const ReductionWork& w, int64_t block) {
+STATOR_COLD ColumnTile column_tile(const ReductionWork& w, int64_t block) {
   const int64_t tiles = (w.columns + w.tile - 1) / w.tile;
   ColumnTile t;
   t.split = block % w.splits;
@@ -87,25 +87,17 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
   if (mine) store_result(r, w, t.column + x, acc);
 }
 
-template <class R, class T>
-STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Typed<T>& source,
+// One copy of the loop, whether elements are read where they lie or from a buffer.
+template <class R, class Source>
+STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Source& source,
                          int64_t offset, int64_t step, int width, int k) {
-  const T* const p = source.p + offset;
-  if (step == 1)
+  typename R::In buffer[line_buffer];
+  int64_t count = 0;
+  for (int64_t j = 0; j < width; j += count) {
+    count = width - j;
+    const typename R::In* const p = source.line(buffer, offset + j * step, step, count);
 #pragma GCC ivdep
-    for (int j = 0; j < width; ++j) lanes.enter(r, j, p[j], k);
-  else
-    for (int j = 0; j < width; ++j) lanes.enter(r, j, p[j * step], k);
-}
-template <class R, class C>
-STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Any<C>& source,
-                         int64_t offset, int64_t step, int width, int k) {
-  constexpr int piece = 64;
-  C value[piece];
-  for (int j = 0; j < width; j += piece) {
-    const int count = width - j < piece ? width - j : piece;
-    load_line(value, source.p, source.dtype, offset + j * step, step, count);
-    for (int i = 0; i < count; ++i) lanes.enter(r, j + i, value[i], k);
+    for (int i = 0; i < int(count); ++i) lanes.enter(r, int(j) + i, p[i], k);
   }
 }
 
@@ -126,11 +118,13 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
   Acc acc[W];
   for (int j = 0; j < width; ++j) acc[j] = r.identity();
   int64_t row = t.begin;
-  for (; w.mask != nullptr && row < t.end; ++row) {
-    const bool* const mask = w.mask + t.mask_base + w.reduced.mask_offset(row);
-    const int64_t at = t.base + w.reduced.offset(row);
-    for (int j = 0; j < width; ++j)
-      if (mask[j * w.mask_column_step]) acc[j] = r.combine(acc[j], r.single(source.at(at + j * w.column_step), row));
+  if constexpr (Source::any) {
+    for (; w.mask != nullptr && row < t.end; ++row) {
+      const bool* const mask = w.mask + t.mask_base + w.reduced.mask_offset(row);
+      const int64_t at = t.base + w.reduced.offset(row);
+      for (int j = 0; j < width; ++j)
+        if (mask[j * w.mask_column_step]) take_one(r, acc[j], source, at + j * w.column_step, row);
+    }
   }
   while (row < t.end) {
     lanes.clear(r, together * width);
@@ -147,9 +141,9 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
   }
   if (w.splits > 1) {
     Acc* const partials = static_cast<Acc*>(w.partials) + t.group * w.splits * w.tile;
-    for (int j = 0; j < width; ++j) partials[t.split * w.tile + j] = acc[j];
+    std::copy_n(acc, width, partials + t.split * w.tile);
     if (!group.last_block(w.counters + t.group, uint32_t(w.splits))) return;
-    for (int j = 0; j < width; ++j) acc[j] = partials[j];
+    std::copy_n(partials, width, acc);
     for (int s = 1; s < w.splits; ++s)
       for (int j = 0; j < width; ++j) acc[j] = r.combine(acc[j], partials[s * w.tile + j]);
   }

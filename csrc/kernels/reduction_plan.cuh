@@ -86,7 +86,8 @@ inline void plan_columns(const abi::DeviceLimits& limits, ReductionPlan& p, int 
   share_out(w, p.groups, resident, w.count, least, 1);
 }
 
-// `typed`: elements are accumulated in what the op computes their dtype in, so that a kernel of that dtype serves.
+// `typed`: elements are accumulated in what the op computes their dtype in, so that a kernel of that dtype serves. The
+// fast host looks at every line of a row: it has one path for rows.
 inline ReductionPlan plan_reduction(const abi::DeviceLimits& limits, const abi::Reduction& r, bool typed) {
   const int k = r.kept_ndim, n = r.reduced_ndim;
   const int64_t run = n > 0 ? r.reduced_shape[n - 1] : 1, reduced_step = n > 0 ? r.reduced_strides[n - 1] : 0;
@@ -94,9 +95,9 @@ inline ReductionPlan plan_reduction(const abi::DeviceLimits& limits, const abi::
   const bool dense = n > 0 && reduced_step == 1 && (n == 1 || run >= ReductionTuning::least_run);
   const bool across = k > 0 && (n == 0 || std::abs(kept_step) < std::abs(reduced_step)) &&
                       (fast_host || columns >= 32 || r.reduced_size >= 64);
-  const auto path = dense && typed     ? ReductionPath::rows
-                    : !dense && across ? ReductionPath::columns
-                                       : ReductionPath::strided;
+  const auto path = dense && typed && !fast_host ? ReductionPath::rows
+                    : !dense && across           ? ReductionPath::columns
+                                                 : ReductionPath::strided;
   const bool rows = path == ReductionPath::rows, down = path == ReductionPath::columns;
   ReductionPlan p{path,
                   1,

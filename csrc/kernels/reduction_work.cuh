@@ -29,11 +29,11 @@ struct Axes {
     }
   }
 
-  STATOR_FN int64_t offset(int64_t i) const { return along(i, strides); }
+  STATOR_FN int64_t offset(int64_t i) const { return fast_host && ndim == 1 ? i * strides[0] : along(i, strides); }
   STATOR_FN int64_t mask_offset(int64_t i) const { return along(i, mask_strides); }
 
  private:
-  STATOR_FN int64_t along(int64_t i, const int64_t* steps) const {
+  STATOR_COLD int64_t along(int64_t i, const int64_t* steps) const {
     if (ndim == 0) return 0;
     int64_t sum = 0;
     STATOR_UNROLL(1)
@@ -66,14 +66,40 @@ struct ReductionWork {
   uint32_t* counters;                              // one for each set of `splits` blocks, left zero
 };
 
-// Where elements come from: memory of their own type, or of any dtype, converted to C.
+// Elements that the fast host loads at a time: one call and one switch, and they stay in the nearest cache.
+inline constexpr int64_t line_buffer = 512;
+
+// Where elements come from: memory of their own type, or of any dtype, converted to C. On the fast host line() gives
+// `count` elements from `offset` on, `step` apart, side by side: where they lie if they are so there, else as many of
+// them as the buffer holds.
 template <class T>
 struct Typed {
-  using Value = T;
+  static constexpr bool any = false;
   const T* p;
   STATOR_FN Typed(const void* base, DType) : p(static_cast<const T*>(base)) {}
   STATOR_FN T at(int64_t offset) const { return p[offset]; }
+  STATOR_FN const T* line(T* buffer, int64_t offset, int64_t step, int64_t& count) const {
+    if (step == 1) return p + offset;
+    count = std::min(count, line_buffer);
+    gather(buffer, p + offset, step, int(count));
+    return buffer;
+  }
+
+ private:
+  STATOR_COLD static void gather(T* STATOR_RESTRICT to, const T* from, int64_t step, int count) {
+    if (step == 2)  // constant: shuffles instead of single loads
+      for (int i = 0; i < count; ++i) to[i] = from[2 * i];
+    else
+      for (int i = 0; i < count; ++i) to[i] = from[i * step];
+  }
 };
+
+// Of elements i, i + apart, ... before `end` of the reduced axes the first that counts, else one past them.
+STATOR_COLD int64_t next_counted(const ReductionWork& w, const bool* mask, int64_t i, int64_t end, int64_t apart) {
+  STATOR_UNROLL(1)
+  while (i < end && !mask[w.reduced.mask_offset(i)]) i += apart;
+  return i;
+}
 
 // What a thread converts several elements of at a time: what sums, means and counts are usually of. The others pass one
 // by one.
@@ -87,12 +113,26 @@ inline constexpr DTypeSet read_together =
 
 template <class C>
 struct Any {
-  using Value = C;
+  static constexpr bool any = true;
   const void* p;
   DType dtype;
   STATOR_FN Any(const void* base, DType d) : p(base), dtype(d) {}
   STATOR_FN C at(int64_t offset) const { return load_one<C>(p, dtype, offset); }
+  STATOR_FN const C* line(C* buffer, int64_t offset, int64_t step, int64_t& count) const {
+    constexpr DType other = std::is_same_v<C, int64_t> ? DType::uint64 : dtype_of_v<C>;  // of the same bits
+    if ((dtype == dtype_of_v<C> || dtype == other) && step == 1) return static_cast<const C*>(p) + offset;
+    count = std::min(count, line_buffer);
+    load_line(buffer, p, dtype, offset, step, count);
+    return buffer;
+  }
 };
+
+// One element, where masks leave few side by side.
+template <class R>
+STATOR_COLD void take_one(const R& r, typename R::Acc& acc, const Any<typename R::In>& source, int64_t offset,
+                          int64_t position) {
+  acc = r.combine(acc, r.single(source.at(offset), position));
+}
 
 // Combines the accumulators of the threads rank, rank + apart, rank + 2 * apart, ... below `size`, a power of two, in
 // a fixed tree; the threads with rank < apart get the results. Every thread of the block calls it.
