@@ -113,60 +113,90 @@ STATOR_CALL void load_values(T* STATOR_RESTRICT out, const abi::Indexed& p, int6
 #undef STATOR_CASE
 }
 
-template <class T, class Op>
-STATOR_FN void accumulate_places(const abi::Indexed& p, int64_t begin, int64_t end, Op op, const abi::ErrorSlot& slot,
-                                 uint16_t id) {
-  T* const x = static_cast<T*>(p.x);
-  const int64_t step = p.x_strides[p.ndim - 1];
-  T values[indexed_chunk];
-  for_each_place(
-      p, 0, p.size, slot, id,
-      [&](int64_t to, int64_t from, int64_t stride, int64_t count) {
-        if (to < begin || to >= end) return;
-        for (int64_t i = 0; i < count; i += indexed_chunk) {
-          const int n = count - i < indexed_chunk ? int(count - i) : indexed_chunk;
-          load_values(values, p, from + i * stride, stride, n);
-          T* const out = x + to + i * step;
-          if (step == 1) {
-            for (int j = 0; j < n; ++j) out[j] = op(out[j], values[j]);
-          } else if (step == 0) {
-            T total = *out;
-            for (int j = 0; j < n; ++j) total = op(total, values[j]);
-            *out = total;
-          } else {
-            for (int j = 0; j < n; ++j) out[j * step] = op(out[j * step], values[j]);
-          }
-        }
-      },
-      [&](const int64_t* to, int64_t from, int64_t stride, int count) {
-        load_values(values, p, from, stride, count);
-        for (int i = 0; i < count; ++i)
-          if (to[i] >= begin && to[i] < end) x[to[i]] = op(x[to[i]], values[i]);
-      });
-}
-
-template <class T, int Size>
-STATOR_KERNEL void accumulate_host_kernel(abi::Indexed p, abi::Accumulation how, int axis, abi::ErrorSlot slot,
-                                          uint16_t op) {
-  const Group<Size> group;
-  const HostShare s = host_share(p, axis, group.block(), group.blocks());
+// f(op) for the operation: one walk over the places serves all.
+template <class F>
+STATOR_FN void with_operation(abi::Accumulation how, F f) {
   switch (how) {
-    case abi::Accumulation::add: return accumulate_places<T>(s.part, s.begin, s.end, Sum{}, slot, op);
-    case abi::Accumulation::multiply: return accumulate_places<T>(s.part, s.begin, s.end, Product{}, slot, op);
-    case abi::Accumulation::minimum: return accumulate_places<T>(s.part, s.begin, s.end, Min{}, slot, op);
-    case abi::Accumulation::maximum: return accumulate_places<T>(s.part, s.begin, s.end, Max{}, slot, op);
+    case abi::Accumulation::add: return f(Sum{});
+    case abi::Accumulation::multiply: return f(Product{});
+    case abi::Accumulation::minimum: return f(Min{});
+    case abi::Accumulation::maximum: return f(Max{});
   }
 }
 
 template <class T>
-void accumulate_as(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation how, bool in_order) {
+STATOR_CALL void accumulate_run(abi::Accumulation how, const abi::Indexed& p, int64_t to, int64_t step, int64_t from,
+                                int64_t stride, int64_t count) {
+  T values[indexed_chunk];
+  for (int64_t i = 0; i < count; i += indexed_chunk) {
+    const int n = count - i < indexed_chunk ? int(count - i) : indexed_chunk;
+    load_values(values, p, from + i * stride, stride, n);
+    T* const out = static_cast<T*>(p.x) + to + i * step;
+    with_operation(how, [=, &values](auto op) {
+      if (step == 0) {
+        T total = *out;
+        for (int j = 0; j < n; ++j) total = op(total, values[j]);
+        *out = total;
+      } else if (step == 1) {
+        for (int j = 0; j < n; ++j) out[j] = op(out[j], values[j]);
+      } else {
+        for (int j = 0; j < n; ++j) out[j * step] = op(out[j * step], values[j]);
+      }
+    });
+  }
+}
+
+// Into places in [begin, end).
+template <class T>
+STATOR_CALL void accumulate_scattered(abi::Accumulation how, const abi::Indexed& p, const int64_t* to, int64_t begin,
+                                      int64_t end, int64_t from, int64_t stride, int n) {
+  T values[indexed_chunk];
+  load_values(values, p, from, stride, n);
+  T* const x = static_cast<T*>(p.x);
+  with_operation(how, [=, &values](auto op) {
+    for (int i = 0; i < n; ++i)
+      if (to[i] >= begin && to[i] < end) x[to[i]] = op(x[to[i]], values[i]);
+  });
+}
+
+// f(type_tag) for the type that x is accumulated in.
+template <class F>
+constexpr void for_accumulated(DType dtype, F f) {
+  switch (dtype) {
+    case DType::int32: return f(type_tag<int32_t>{});
+    case DType::int64: return f(type_tag<int64_t>{});
+    case DType::uint64: return f(type_tag<uint64_t>{});
+    case DType::float32: return f(type_tag<float>{});
+    default: return f(type_tag<double>{});
+  }
+}
+
+template <int Size>
+STATOR_KERNEL void accumulate_host_kernel(abi::Indexed p, abi::Accumulation how, int axis, abi::ErrorSlot slot,
+                                          uint16_t op) {
+  const Group<Size> group;
+  const HostShare s = host_share(p, axis, group.block(), group.blocks());
+  const int64_t step = p.x_strides[p.ndim - 1];
+  for_each_place(
+      s.part, 0, s.part.size, slot, op,
+      [&](int64_t to, int64_t from, int64_t stride, int64_t count) {
+        if (to < s.begin || to >= s.end) return;
+        for_accumulated(p.x_dtype,
+                        [&]<class T>(type_tag<T>) { accumulate_run<T>(how, s.part, to, step, from, stride, count); });
+      },
+      [&](const int64_t* to, int64_t from, int64_t stride, int count) {
+        for_accumulated(p.x_dtype, [&]<class T>(type_tag<T>) {
+          accumulate_scattered<T>(how, s.part, to, s.begin, s.end, from, stride, count);
+        });
+      });
+}
+
+// -----------------------------------------------------------------------------------------------------------------
+
+template <class T>
+void accumulate_with_threads(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation how, bool in_order) {
   using Tune = AccumulateTuning;
-  const char* name = "accumulate";
-  if constexpr (fast_host) {
-    const HostSplit split = split_writes(*q.limits, p, Tune::alone);
-    launch(q, name, accumulate_host_kernel<T, Tune::block>, {split.blocks, Tune::block}, p, how, split.axis, q.slot,
-           q.op);
-  } else if (in_order) {
+  if (in_order) {
     int64_t kept = 1;
     for (int d = 0; d < p.ndim; ++d) kept *= p.x_strides[d] == 0 ? 1 : p.shape[d];
     const int64_t parts = std::clamp<int64_t>(Tune::owners / kept, 1,
@@ -174,18 +204,19 @@ void accumulate_as(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation
     launch(q, "accumulate_in_order", accumulate_in_order_kernel<T, Tune::block>,
            {ceil_div(kept * parts, Tune::block), Tune::block}, p, IndexedExtents(p), how, kept, parts, q.slot, q.op);
   } else {
-    launch(q, name, accumulate_atomic_kernel<T, Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
+    launch(q, "accumulate", accumulate_atomic_kernel<T, Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
            IndexedExtents(p), how, q.slot, q.op);
   }
 }
 
 void accumulate(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation how, bool in_order) {
-  switch (p.x_dtype) {
-    case DType::int32: return accumulate_as<int32_t>(q, p, how, in_order);
-    case DType::int64: return accumulate_as<int64_t>(q, p, how, in_order);
-    case DType::uint64: return accumulate_as<uint64_t>(q, p, how, in_order);
-    case DType::float32: return accumulate_as<float>(q, p, how, in_order);
-    default: return accumulate_as<double>(q, p, how, in_order);
+  using Tune = AccumulateTuning;
+  if constexpr (fast_host) {
+    const HostSplit split = split_writes(*q.limits, p, Tune::alone);
+    launch(q, "accumulate", accumulate_host_kernel<Tune::block>, {split.blocks, Tune::block}, p, how, split.axis,
+           q.slot, q.op);
+  } else {
+    for_accumulated(p.x_dtype, [&]<class T>(type_tag<T>) { accumulate_with_threads<T>(q, p, how, in_order); });
   }
 }
 
