@@ -191,8 +191,6 @@ STATOR_KERNEL void accumulate_host_kernel(abi::Indexed p, abi::Accumulation how,
       });
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-
 template <class T>
 void accumulate_with_threads(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation how, bool in_order) {
   using Tune = AccumulateTuning;
