@@ -155,6 +155,7 @@ struct LinalgTable {
   void (*small_cholesky)(const abi::Queue&, const abi::SmallCholesky&);
   void (*small_triangular)(const abi::Queue&, const abi::SmallTriangular&);
   void (*small_qr)(const abi::Queue&, const abi::SmallQr&);
+  // Null on the fast host, where LAPACK serves: these two would be compiled for nobody.
   void (*form_q)(const abi::Queue&, const abi::FormQ&);
   void (*batched_svd)(const abi::Queue&, const abi::BatchedSvd&);
   void (*small_eigh)(const abi::Queue&, const abi::SmallEigh&);

@@ -51,11 +51,12 @@ void form_q(const abi::Queue& q, const abi::FormQ& p) {
     const int64_t bytes = p.m * int64_t(sizeof(T)), fit = std::max<int64_t>(1, FormQTuning::shared_bytes / bytes);
     const int each = int(std::clamp<int64_t>(fit / teams, 1, reflected_columns));
     const int width = int(std::min<int64_t>(fit, teams * each));
-    launch(q, "form_q", form_q_kernel<T, FormQTuning::block>,
-           {p.count * ceil_div(p.columns, width), FormQTuning::block, int(width * bytes)}, p, width, each);
+    if constexpr (!fast_host)
+      launch(q, "form_q", form_q_kernel<T, FormQTuning::block>,
+             {p.count * ceil_div(p.columns, width), FormQTuning::block, int(width * bytes)}, p, width, each);
   });
 }
 
-void fill_linalg_form_q(kernels::LinalgTable& table) { table.form_q = form_q; }
+void fill_linalg_form_q(kernels::LinalgTable& table) { table.form_q = fast_host ? nullptr : form_q; }
 
 }  // namespace stator::STATOR_COLUMN

@@ -204,7 +204,8 @@ void batched_svd(const abi::Queue& q, const abi::BatchedSvd& p) {
   char* const columns = static_cast<char*>(p.work);
   const Scratch scratch{columns, columns + p.count * n * n * item, columns + p.count * (n + 1) * n * item};
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
-    launch(q, "batched_svd", batched_svd_kernel<T, SvdTuning::block>, {p.count, SvdTuning::block}, p, scratch);
+    if constexpr (!fast_host)
+      launch(q, "batched_svd", batched_svd_kernel<T, SvdTuning::block>, {p.count, SvdTuning::block}, p, scratch);
   });
   if (p.u.data == nullptr) return;
   const abi::Matrices factors{scratch.columns, n * n, 1, n}, v{p.vh.data, p.vh.batch, p.vh.col, p.vh.row};
@@ -214,6 +215,6 @@ void batched_svd(const abi::Queue& q, const abi::BatchedSvd& p) {
 
 }  // namespace
 
-void fill_linalg_svd(kernels::LinalgTable& table) { table.batched_svd = batched_svd; }
+void fill_linalg_svd(kernels::LinalgTable& table) { table.batched_svd = fast_host ? nullptr : batched_svd; }
 
 }  // namespace stator::STATOR_COLUMN
