@@ -9,15 +9,21 @@
 
 set(STATOR_SHARDS 2 CACHE STRING "Translation units that a sharded kernel file is split into for g++; for nvcc twice as many")
 
-# stator_units(<variable> <folder> <extension> <files a unit> <stem> ...) writes wrappers of the files and appends them to
-# the variable.
+# stator_units(<variable> <folder> <extension> <files a unit> <stem> ...) writes wrappers of the files, in units of about
+# equal numbers, and appends them to the variable.
 function(stator_units variable folder extension unit_files)
   set(units ${${variable}})
   list(LENGTH ARGN count)
+  math(EXPR unit_count "(${count} + ${unit_files} / 2) / ${unit_files}")
+  if(unit_count EQUAL 0)
+    set(unit_count 1)
+  endif()
   set(first 0)
-  while(first LESS count)
-    list(SUBLIST ARGN ${first} ${unit_files} group)
-    math(EXPR first "${first} + ${unit_files}")
+  foreach(unit RANGE 1 ${unit_count})
+    math(EXPR end "${count} * ${unit} / ${unit_count}")
+    math(EXPR length "${end} - ${first}")
+    list(SUBLIST ARGN ${first} ${length} group)
+    set(first ${end})
     list(GET group 0 name)
     list(GET group -1 last)
     if(NOT last STREQUAL name)
@@ -27,7 +33,7 @@ function(stator_units variable folder extension unit_files)
     list(JOIN group "\n" text)
     file(CONFIGURE OUTPUT ${folder}/${name}.${extension} CONTENT "${text}\n")
     list(APPEND units ${folder}/${name}.${extension})
-  endwhile()
+  endforeach()
   set(${variable} ${units} PARENT_SCOPE)
 endfunction()
 
