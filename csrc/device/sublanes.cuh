@@ -19,13 +19,17 @@ STATOR_FN A sum_sublanes(A value, [[maybe_unused]] int lanes) {
   return value;
 }
 
-// The value that the first of a run of most_sublanes threads has. Every thread of the run calls it.
+// The value that one of a run of most_sublanes threads has. Every thread of the run calls it.
 template <class A>
-STATOR_FN A from_first_sublane(A value) {
+STATOR_FN A from_sublane(A value, [[maybe_unused]] int sublane) {
 #if !defined(STATOR_HOST) || defined(STATOR_FAITHFUL)
-  value = simt::broadcast(value, 0, 0xffffffffu, Site::here());
+  value = simt::broadcast(value, sublane, 0xffffffffu, Site::here());
 #endif
   return value;
+}
+template <class A>
+STATOR_FN A from_first_sublane(A value) {
+  return from_sublane(value, 0);
 }
 
 }  // namespace stator::STATOR_COLUMN

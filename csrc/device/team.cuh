@@ -33,6 +33,12 @@ struct Team {
     return from_first_sublane(sum_sublanes(total, size));
   }
 
+  // The value that the thread of this rank in the team has. All threads of the team call it.
+  template <class A>
+  STATOR_FN A from(A value, int rank) const {
+    return from_sublane(value, rank);
+  }
+
  private:
   STATOR_FN int64_t start(int64_t first) const { return first + ((rank_ - first) & (size - 1)); }
 

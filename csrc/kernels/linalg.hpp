@@ -77,6 +77,17 @@ struct BatchedSvd {
   int32_t* info;                   // [count]: 0, or 1 without convergence
 };
 
+// Eigenvalues, in no order, and vectors of length 1 of complex matrices in columns (row 1), by Schur's form.
+inline constexpr int64_t schur_columns = 256;
+struct BatchedEig {
+  DType dtype;       // complex64 or complex128
+  int64_t count, n;  // n <= schur_columns
+  Matrices a;        // destroyed
+  void* values;      // [count, n]
+  Matrices vectors;  // (n, n), in columns; none where there is no data
+  int32_t* info;     // [count]: 0, or without convergence how many of the first values are not known
+};
+
 // Eigenvalues, ascending, of the Hermitian matrix whose triangle is named, by Jacobi rotations.
 struct SmallEigh {
   DType dtype;
@@ -155,9 +166,10 @@ struct LinalgTable {
   void (*small_cholesky)(const abi::Queue&, const abi::SmallCholesky&);
   void (*small_triangular)(const abi::Queue&, const abi::SmallTriangular&);
   void (*small_qr)(const abi::Queue&, const abi::SmallQr&);
-  // Null on the fast host, where LAPACK serves: these two would be compiled for nobody.
+  // Null on the fast host, where LAPACK serves: these would be compiled for nobody.
   void (*form_q)(const abi::Queue&, const abi::FormQ&);
   void (*batched_svd)(const abi::Queue&, const abi::BatchedSvd&);
+  void (*batched_eig)(const abi::Queue&, const abi::BatchedEig&);
   void (*small_eigh)(const abi::Queue&, const abi::SmallEigh&);
   void (*triangle)(const abi::Queue&, const abi::Triangle&);
   void (*determinant)(const abi::Queue&, const abi::Determinant&);

@@ -212,6 +212,7 @@ void fill(kernels::LinalgTable& table) {
   fill_linalg_qr(table);
   fill_linalg_form_q(table);
   fill_linalg_svd(table);
+  fill_linalg_eig(table);
   fill_linalg_eigh(table);
   fill_linalg_spectrum(table);
   fill_linalg_cross(table);

@@ -161,6 +161,7 @@ void fill_linalg_cholesky(kernels::LinalgTable& table);
 void fill_linalg_qr(kernels::LinalgTable& table);
 void fill_linalg_form_q(kernels::LinalgTable& table);
 void fill_linalg_svd(kernels::LinalgTable& table);
+void fill_linalg_eig(kernels::LinalgTable& table);
 void fill_linalg_eigh(kernels::LinalgTable& table);
 void fill_linalg_spectrum(kernels::LinalgTable& table);
 void fill_linalg_cross(kernels::LinalgTable& table);

@@ -120,6 +120,11 @@ void svd_batched(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {
                      matrices(svd.u), matrices(svd.vt), work, d.info});
 }
 
+void eig_batched(OpCall& call, const Decomposition& d, void* values, const Batch& vectors) {
+  call.kernels().linalg.batched_eig(call.queue(),
+                                    {d.dtype, d.count, d.n, matrices(d.a), values, matrices(vectors), d.info});
+}
+
 void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {
   const Session session(call);
   const LeasedSolver& s = session.leased();

@@ -81,11 +81,12 @@ inline Fill fill_of(bool upper) { return upper ? Fill::upper : Fill::lower; }
 // QR without Q, triangular systems, Hermitian eigenvalues; singular values up to 32 x 32.
 inline constexpr int64_t batched_rows = 512, rotated_rows = 32;
 inline bool batched(const Decomposition& d) { return d.count > 1 && std::max(d.m, d.n) <= batched_rows; }
-// What it lacks are kernels of ours: Q of QR, singular values of larger matrices (m >= n). Beyond these limits a call
-// for each matrix works in blocks; they are estimates, not measured on a GPU.
+// What it lacks are kernels of ours: Q of QR, singular values of larger matrices (m >= n), general eigenvalues. Beyond
+// these limits a call for each matrix works in blocks; they are estimates, not measured on a GPU.
 inline bool batched_by_us(const Decomposition& d) {
   return d.count > 1 && d.m <= abi::formed_rows && std::min(d.m, d.n) <= abi::rotated_columns;
 }
+inline bool eig_by_us(const Decomposition& d) { return d.count > 1 && d.n <= abi::schur_columns; }
 
 // As the members of Solver, for `batched` ones; LU of square matrices.
 void cholesky_batched(OpCall& call, const Decomposition& d, bool upper);
@@ -98,6 +99,7 @@ void qr_batched(OpCall& call, const Decomposition& d, void* tau);
 void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors, void* values);
 void form_q_batched(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns);
 void svd_batched(OpCall& call, const Decomposition& d, const Solver::Svd& svd);
+void eig_batched(OpCall& call, const Decomposition& d, void* values, const Batch& vectors);
 void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& svd);
 
 }  // namespace stator::libs::cusolver

@@ -176,6 +176,7 @@ class CudaSolver final : public Solver {
   }
 
   void eig(OpCall& call, const Decomposition& d, void* values, const Batch& vectors) const override {
+    if (eig_by_us(d)) return eig_batched(call, d, values, vectors);
     const Api& lib = api(call.name());
     const Session session(call);
     const LeasedSolver& s = session.leased();

@@ -1,5 +1,5 @@
-// The kernels that decompose batches of matrices beyond the small ones, of the faithful column: Q from reflectors, and
-// singular values by rotations.
+// The kernels that decompose batches of matrices beyond the small ones, of the faithful column: Q from reflectors,
+// singular values by rotations, and eigenvalues by Schur's form.
 #include "kernel_support.hpp"
 
 namespace {
@@ -248,10 +248,145 @@ void test_svds() {
   test_svd(DType::complex128, 35, 33, 35);
 }
 
+// Matrices of eigenvalues that are known, where `values` says so, up to `error` times eps.
+struct Eigen {
+  const char* name;
+  Matrix a;
+  std::vector<Value> values = {};
+  double error = 1, scale = 1;
+};
+
+std::vector<Value> list(int64_t n, const std::function<Value(int64_t)>& value) {
+  std::vector<Value> values;
+  for (int64_t i = 0; i < n; ++i) values.push_back(value(i));
+  return values;
+}
+
+std::vector<Eigen> eigens(DType dtype, int64_t n) {
+  const bool single = dtype == DType::complex64;
+  const double pi = std::acos(-1.0), eps = single ? 0x1p-23 : 0x1p-52;
+  const Matrix any = draw(dtype, n, n, 4), other = draw(dtype, n, n, 9);
+  Matrix upper = any, real = any, cycle(n, n), jordan(n, n), lower(n, n), ones(n, n), graded = any, split = any;
+  for (int64_t j = 0; j < n; ++j) {
+    cycle((j + 1) % n, j) = ones(j, j) = 1;
+    jordan(j, j) = 0.5;
+    if (j > 0) jordan(j - 1, j) = lower(j, j - 1) = 1;
+    for (int64_t i = 0; i < n; ++i) {
+      if (i > j) upper(i, j) = 0;
+      real(i, j) = any(i, j).real();
+      graded(i, j) *= std::pow(0.5, double(i + j) / 2);
+      if (i > n / 2 && j <= n / 2) split(i, j) = 0;
+    }
+  }
+  const auto zero = [](int64_t) { return Value(); };
+  const Matrix hermitian = [&] {
+    Matrix h = any;
+    for (int64_t i = 0; i < n * n; ++i) h.data[size_t(i)] += adjoint(any).data[size_t(i)];
+    return h;
+  }();
+  return {{"any", any},
+          {"another", other},
+          {"upper", upper, list(n, [&](int64_t i) { return upper(i, i); }), 1e4},
+          {"diagonal", diagonal(n, n, [](int64_t i) { return double(i % 5); }),
+           list(n, [](int64_t i) { return double(i % 5); })},
+          {"zero", Matrix(n, n), list(n, zero), 0},
+          {"identity", ones, list(n, [](int64_t) { return 1.0; })},
+          {"cycle", cycle, list(n, [&](int64_t i) { return std::polar(1.0, 2 * pi * double(i) / double(n)); })},
+          {"jordan", jordan, list(n, [](int64_t) { return 0.5; })},
+          {"lower jordan", lower, list(n, zero), std::pow(eps, 1 / double(n)) / eps},
+          {"hermitian", hermitian},
+          {"real", real},
+          {"graded", graded},
+          {"split", split},
+          {"tiny", any, {}, 1, single ? 1e-30 : 1e-290},
+          {"huge", any, {}, 1, single ? 1e35 : 1e303}};
+}
+
+// The values.
+Bytes test_eig(DType dtype, int64_t n, bool vectors) {
+  const std::vector<Eigen> all = eigens(dtype, n);
+  const int64_t count = int64_t(all.size()), step = n + 2, v_step = n + 1;
+  Bytes a(dtype, count * step * n);
+  for (int64_t i = 0; i < count; ++i) {
+    Matrix scaled = all[size_t(i)].a;
+    for (Value& x : scaled.data) x *= all[size_t(i)].scale;
+    store(a, i, step, scaled);
+  }
+  std::vector<Bytes> runs;
+  Bytes v(dtype, 0), values(dtype, 0);
+  for (uint64_t seed : {0, 1}) {
+    table.set_block_seed(seed);
+    Bytes destroyed = a;
+    v = Bytes(dtype, vectors ? count * v_step * n : 0);
+    values = Bytes(dtype, count * n);
+    std::vector<int32_t> info(size_t(count), 7);
+    Recorder device;
+    table.linalg.batched_eig(device.queue(Op::eig),
+                             {dtype, count, n, columns_of(destroyed, step, n), values.get(),
+                              vectors ? columns_of(v, v_step, n) : abi::Matrices{}, info.data()});
+    check(device.launches == 1, "batched_eig: launches", device.launches);
+    check(info == std::vector<int32_t>(size_t(count), 0), "batched_eig: info", n, vectors);
+    for (const Bytes& x : {values, v}) runs.push_back(x);
+  }
+  table.set_block_seed(0);
+  for (size_t i = 0; i < 2; ++i) check(runs[i].data == runs[i + 2].data, "batched_eig: bits under another order", i);
+  const double eps = dtype == DType::complex64 ? 0x1p-23 : 0x1p-52, most = eps * double(n + 10);
+  for (int64_t i = 0; i < count; ++i) {
+    const Eigen& given = all[size_t(i)];
+    const std::string name = std::string("batched_eig of ") + given.name;
+    double norm = 0;
+    for (Value x : given.a.data) norm += std::norm(x);
+    norm = std::max(std::sqrt(norm), 1e-300);
+    Matrix found(n, n), trace(1, 1), sum(1, 1);
+    for (int64_t j = 0; j < n; ++j) {
+      found(j, j) = read(values, i * n + j) / given.scale;
+      sum(0, 0) += found(j, j);
+      trace(0, 0) += given.a(j, j);
+    }
+    expect_close(name + ": sum of values", sum, trace, most * norm);
+    std::vector<Value> known = given.values;
+    for (int64_t j = 0; j < n && !known.empty(); ++j) {  // each of them once
+      const Value x = found(j, j);
+      const auto nearest = std::min_element(known.begin(), known.end(),
+                                            [x](Value p, Value q) { return std::abs(p - x) < std::abs(q - x); });
+      check(std::abs(*nearest - x) <= given.error * most * norm, (name + ": value").c_str(), n, j);
+      known.erase(nearest);
+    }
+    if (!vectors) continue;
+    const Matrix x = load(v, i, v_step, n, n);
+    expect_close(name + ": A v", given.a * x, x * found, most * norm);
+    for (int64_t j = 0; j < n; ++j) {
+      double square = 0;
+      double largest = 0, real = 0;  // of those that are real
+      for (int64_t k = 0; k < n; ++k) {
+        square += std::norm(x(k, j));
+        largest = std::max(largest, std::abs(x(k, j)));
+        if (x(k, j).imag() == 0) real = std::max(real, x(k, j).real());
+      }
+      check(std::abs(std::sqrt(square) - 1) <= most, (name + ": length of a vector").c_str(), n, j);
+      check(real >= largest * (1 - most), (name + ": the largest entry of a vector").c_str(), n, j);
+    }
+  }
+  return values;
+}
+
+// A block of 128 threads in shared memory and, in double precision beyond 50 columns, not; a block of 512.
+void test_eigs() {
+  for (DType dtype : {DType::complex64, DType::complex128}) {
+    for (int64_t n : {1, 2, 3, 7, 33, 40}) {
+      const Bytes values = test_eig(dtype, n, true);
+      if (n != 40) check(test_eig(dtype, n, false).data == values.data, "batched_eig: values without vectors", n);
+    }
+  }
+  test_eig(DType::complex128, 60, true);
+  test_eig(DType::complex64, 67, true);
+}
+
 }  // namespace
 
 int main() {
   test_form_q();
   test_svds();
+  test_eigs();
   return finish();
 }
