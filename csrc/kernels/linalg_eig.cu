@@ -1,6 +1,6 @@
-// Eigenvalues and vectors of batches of complex matrices, a block a matrix: reduction to Hessenberg form, QR iteration
-// to Schur form A = Q T Q^H, vectors of T by back substitution. Golub and Van Loan, Matrix Computations (2013),
-// sections 7.4 to 7.6; shifts, tests and limits as LAPACK's zlahqr, ztrevc and zgeev.
+// Eigenvalues and vectors of batches of complex matrices, a block a matrix: balancing, reduction to Hessenberg form, QR
+// iteration to Schur form A = Q T Q^H, vectors of T by back substitution. Golub and Van Loan, Matrix Computations
+// (2013), sections 7.4 to 7.6; shifts, tests and limits as LAPACK's zlahqr, ztrevc and zgeev.
 //
 // A sweep is explicit, H - s = G R, R G^H + s (as EISPACK's comqr): while G is found a thread has a column, while it is
 // applied from the right a row, so the block waits for itself once a team's columns and not once a rotation. What
@@ -16,6 +16,7 @@ struct EigTuning {
   static constexpr int columns = 64;  // up to here the small block
   static constexpr int small_block = 128, block = 512;
   static constexpr int shared_bytes = 40 * 1024;  // a matrix up to here is in shared memory
+  static constexpr int balancing = 8;             // sweeps at most: beyond, a matrix is close to a reducible one
   static constexpr int exceptional = 10;          // sweeps without an eigenvalue, as zlahqr
   static constexpr int sweeps = 30;               // at most, an eigenvalue
 };
@@ -27,6 +28,10 @@ struct EigRange {
   static constexpr R tiny = limits<R>::least_normal() / limits<R>::epsilon() * R(abi::schur_columns);
   // Entries of eigenvectors of T stay below: sums of products with T do not overflow, nor their quotients.
   static constexpr R large = sizeof(R) == 4 ? R(0x1p60) : R(0x1p500);
+  // Balancing is by powers of two with exponents up to this, so that lengths of vectors can be found afterwards.
+  static constexpr int balanced = sizeof(R) == 4 ? 48 : 400;
+  // Squares of entries times this neither overflow nor, where they count, underflow.
+  static constexpr R up = sizeof(R) == 4 ? R(0x1p50) : R(0x1p450);
 };
 
 // [c s; -conj(s) c].
@@ -55,6 +60,13 @@ template <class T>
 struct EigShared {
   Givens<T> turns[abi::schur_columns];
   real_t<T> self[abi::schur_columns];
+  int exponent[abi::schur_columns];
+};
+
+template <class R>
+struct Sides {  // sums of squares, then lengths
+  R column, row;
+  STATOR_FN friend Sides operator+(Sides a, Sides b) { return {a.column + b.column, a.row + b.row}; }
 };
 
 // The matrix of a block, which becomes T, and Q, of which there is none without vectors; column after column.
@@ -71,6 +83,43 @@ struct Schur {
   int n;
 
   STATOR_FN T& at(int64_t i, int64_t j) const { return h[j * step + i]; }
+
+  // H becomes D^-1 H D, a row of which is about as long as its column: errors are relative to the largest entry
+  // (Parlett and Reinsch, Numerische Mathematik 13, 1969). Lengths have the diagonal, or matrices close to Hessenberg
+  // form get worse (James, Langou and Lowery, arXiv:1401.5766). Unlike gebal it looks for no permutation. Ends
+  // synchronised.
+  STATOR_FN void balance() const {
+    const int j = group.rank();
+    if (j < n) s.exponent[j] = 0;
+    group.sync();  // what the caller wrote, too
+    bool changed = true;
+    for (int sweep = 0; changed && sweep < EigTuning::balancing; ++sweep) {
+      changed = false;
+      for (int i = 0; i < n; ++i) {
+        const int before = s.exponent[i];
+        const auto square = [=, this](int row, int column) {
+          return square_of(scaled_by(at(row, column), EigRange<R>::up));
+        };
+        Sides<R> given = group.reduce(j < n ? Sides<R>{square(j, i), square(i, j)} : Sides<R>{}, Sum{});
+        given = {sqrt(given.column), sqrt(given.row)};
+        if (!(given.column > R(0) && given.row > R(0))) continue;
+        Sides<R> found = given;
+        int e = 0;
+        for (; found.column < found.row / R(2) && before + e < EigRange<R>::balanced; ++e)
+          found = {found.column * R(2), found.row / R(2)};
+        for (; found.row <= found.column / R(2) && before + e > -EigRange<R>::balanced; --e)
+          found = {found.column / R(2), found.row * R(2)};
+        if (e == 0 || !(found.column + found.row < R(0.95) * (given.column + given.row))) continue;  // of every thread
+        changed = true;
+        if (j < n && j != i) {
+          at(j, i) = scale_by(at(j, i), e);
+          at(i, j) = scale_by(at(i, j), -e);
+        }
+        if (j == i) s.exponent[i] = before + e;
+        group.sync();
+      }
+    }
+  }
 
   // Reflections from both sides. What is below the subdiagonal stays: nobody reads it. Ends synchronised.
   STATOR_FN void to_hessenberg() const {
@@ -185,19 +234,18 @@ struct Schur {
     for (int i = n - 1; i > 0;) {
       const int l = group.template map_reduce<int>(
           i, Max{}, [=, this](int64_t k) { return negligible_below(k + 1) ? int(k) + 1 : 0; });
-      const int start = l > 0 ? l : 0;  // no rank has more than the least int where ranks are more than rows
-      if (start > 0 && group.rank() == 0) at(start, start - 1) = T(0);
-      if (start == i) {
+      if (l > 0 && group.rank() == 0) at(l, l - 1) = T(0);
+      if (l == i) {
         --i;
         sweep = 0;
         continue;
       }
       if (left-- == 0) return i + 1;
-      const T sigma = shift(start, i, ++sweep);
+      const T sigma = shift(l, i, ++sweep);
       group.sync();
-      to_triangle(start, i, q == nullptr ? i : n - 1, sigma);
+      to_triangle(l, i, q == nullptr ? i : n - 1, sigma);
       group.sync();
-      from_right(q == nullptr ? start : 0, start, i, sigma);
+      from_right(q == nullptr ? l : 0, l, i, sigma);
       group.sync();
     }
     return 0;
@@ -232,12 +280,12 @@ struct Schur {
     s.self[k] = self;
   }
 
-  // Q becomes Q X for those, in place: a thread has a row. Needs a barrier after it.
+  // Q becomes D Q X for those, in place: a thread has a row. Needs a barrier after it.
   STATOR_FN void multiply_row(int64_t r) const {
     for (int64_t k = n - 1; k >= 0; --k) {
       T sum = scaled_by(q[k * q_step + r], s.self[k]);
       for (int64_t j = 0; j < k; ++j) sum = sum + q[j * q_step + r] * at(k, j);
-      q[k * q_step + r] = sum;
+      q[k * q_step + r] = scale_by(sum, s.exponent[r]);
     }
   }
 };
@@ -299,7 +347,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(abi::BatchedEig p
     a.at(i, j) = scale_by(given[j * given_step + i], -exponent);
     if (q != nullptr) q[j * q_step + i] = T(i == j);
   });
-  group.sync();
+  a.balance();
   a.to_hessenberg();
   const int missing = a.iterate();
   group.for_each(n, [=](int64_t i) { values[i] = scale_by(a.at(i, i), exponent); });

@@ -256,6 +256,12 @@ struct Eigen {
   double error = 1, scale = 1;
 };
 
+double length(const Matrix& a) {
+  double square = 0;
+  for (Value x : a.data) square += std::norm(x);
+  return std::sqrt(square);
+}
+
 std::vector<Value> list(int64_t n, const std::function<Value(int64_t)>& value) {
   std::vector<Value> values;
   for (int64_t i = 0; i < n; ++i) values.push_back(value(i));
@@ -266,7 +272,8 @@ std::vector<Eigen> eigens(DType dtype, int64_t n) {
   const bool single = dtype == DType::complex64;
   const double pi = std::acos(-1.0), eps = single ? 0x1p-23 : 0x1p-52;
   const Matrix any = draw(dtype, n, n, 4), other = draw(dtype, n, n, 9);
-  Matrix upper = any, real = any, cycle(n, n), jordan(n, n), lower(n, n), ones(n, n), graded = any, split = any;
+  Matrix upper = any, real = any, cycle(n, n), jordan(n, n), lower(n, n), ones(n, n), graded = any, split = any,
+         uneven(n, n), frank(n, n);
   for (int64_t j = 0; j < n; ++j) {
     cycle((j + 1) % n, j) = ones(j, j) = 1;
     jordan(j, j) = 0.5;
@@ -274,6 +281,8 @@ std::vector<Eigen> eigens(DType dtype, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       if (i > j) upper(i, j) = 0;
       real(i, j) = any(i, j).real();
+      if (i <= j + 1) frank(i, j) = double(n - std::max(i, j));
+      uneven(i, j) = std::ldexp(1.0, int(j % 7 - i % 7) * 6);
       graded(i, j) *= std::pow(0.5, double(i + j) / 2);
       if (i > n / 2 && j <= n / 2) split(i, j) = 0;
     }
@@ -298,6 +307,8 @@ std::vector<Eigen> eigens(DType dtype, int64_t n) {
           {"real", real},
           {"graded", graded},
           {"split", split},
+          {"uneven", uneven, list(n, [n](int64_t i) { return i == 0 ? double(n) : 0.0; }), double(n) / length(uneven)},
+          {"frank", frank},  // balancing by rows and columns without the diagonal makes its vectors useless
           {"tiny", any, {}, 1, single ? 1e-30 : 1e-290},
           {"huge", any, {}, 1, single ? 1e35 : 1e303}};
 }
@@ -334,9 +345,7 @@ Bytes test_eig(DType dtype, int64_t n, bool vectors) {
   for (int64_t i = 0; i < count; ++i) {
     const Eigen& given = all[size_t(i)];
     const std::string name = std::string("batched_eig of ") + given.name;
-    double norm = 0;
-    for (Value x : given.a.data) norm += std::norm(x);
-    norm = std::max(std::sqrt(norm), 1e-300);
+    const double norm = std::max(length(given.a), 1e-300);
     Matrix found(n, n), trace(1, 1), sum(1, 1);
     for (int64_t j = 0; j < n; ++j) {
       found(j, j) = read(values, i * n + j) / given.scale;
