@@ -15,7 +15,7 @@ namespace {
 struct EigTuning {
   static constexpr int columns = 64;  // up to here the small block
   static constexpr int small_block = 128, block = 512;
-  static constexpr int shared_bytes = 40 * 1024;  // a matrix up to here is in shared memory
+  static constexpr int shared_bytes = 32 * 1024;  // a matrix up to here is in shared memory, beside EigShared in 48 KiB
   static constexpr int balancing = 8;             // sweeps at most: beyond, a matrix is close to a reducible one
   static constexpr int exceptional = 10;          // sweeps without an eigenvalue, as zlahqr
   static constexpr int sweeps = 30;               // at most, an eigenvalue
@@ -62,6 +62,9 @@ struct EigShared {
   real_t<T> self[abi::schur_columns];
   int exponent[abi::schur_columns];
 };
+
+// With the partial results of reductions; more would have to be asked for at the launch.
+static_assert(EigTuning::shared_bytes + sizeof(EigShared<complex<double>>) <= 46 * 1024);
 
 template <class R>
 struct Sides {  // sums of squares, then lengths

@@ -379,7 +379,7 @@ Bytes test_eig(DType dtype, int64_t n, bool vectors) {
   return values;
 }
 
-// A block of 128 threads in shared memory and, in double precision beyond 50 columns, not; a block of 512.
+// A block of 128 threads in shared memory and, in double precision beyond 45 columns, not; a block of 512.
 void test_eigs() {
   for (DType dtype : {DType::complex64, DType::complex128}) {
     for (int64_t n : {1, 2, 3, 7, 33, 40}) {
