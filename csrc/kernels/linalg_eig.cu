@@ -308,7 +308,7 @@ struct Longest {  // the sum of squares, and the first entry of the largest
 
 // Length 1, and the largest entry real.
 template <class T, class Team>
-STATOR_FN void normalise(const Team& team, T* v, int64_t n) {
+STATOR_FN void to_unit_length(const Team& team, T* v, int64_t n) {
   using R = real_t<T>;
   const auto all = team.template sum<Longest<T>>(0, n, [=](int64_t i) -> Longest<T> {
     const R square = square_of(v[i]);
@@ -361,7 +361,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(abi::BatchedEig p
   group.sync();
   group.for_each(n, [=](int64_t r) { a.multiply_row(r); });
   group.sync();
-  for (int j = team.index(); j < n; j += Team<Size>::count) normalise(team, q + j * q_step, n);
+  for (int j = team.index(); j < n; j += Team<Size>::count) to_unit_length(team, q + j * q_step, n);
 }
 
 template <class T>
