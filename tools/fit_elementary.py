@@ -1,4 +1,4 @@
-"""Prints the polynomials of csrc/device/elementary_power.cuh: minimax, by Remez's exchange in 40 digits.
+"""Prints the polynomials of csrc/device/math/elementary_power.cuh: minimax, by Remez's exchange in 40 digits.
 
 python tools/fit_elementary.py
 """

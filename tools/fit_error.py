@@ -1,4 +1,7 @@
-"""Fits the coefficients of csrc/device/special_error.cuh and prints them: python tools/fit_error.py (needs mpmath)."""
+"""Fits the coefficients of csrc/device/math/special_error.cuh and prints them.
+
+python tools/fit_error.py (needs mpmath)
+"""
 
 import struct
 

@@ -1,4 +1,7 @@
-"""Fits the coefficients of csrc/device/special_gamma.cuh and prints them: python tools/fit_gamma.py (needs mpmath)."""
+"""Fits the coefficients of csrc/device/math/special_gamma.cuh and prints them.
+
+python tools/fit_gamma.py (needs mpmath)
+"""
 
 import mpmath as mp
 from fit_error import show

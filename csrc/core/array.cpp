@@ -1,7 +1,7 @@
 #include <stator/array.hpp>
 
 #include "core/context.hpp"
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "core/text.hpp"
 
 #include <stator/creation.hpp>

@@ -1,7 +1,7 @@
 // The kernels of a column: linked in, or the shared object for this CPU that lies beside the library.
 #pragma once
 
-#include "kernels/table.hpp"
+#include "params/table.hpp"
 
 #include <stator/backend.hpp>
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "core/box.hpp"
-#include "core/buffer.hpp"
+#include "core/memory/buffer.hpp"
 #include "core/process.hpp"
 #include "core/stream.hpp"
 #include "core/tracker.hpp"
-#include "kernels/table.hpp"
+#include "params/table.hpp"
 #include "runtime/runtime.hpp"
 
 #include <stator/array.hpp>

@@ -1,6 +1,6 @@
 #include "core/op_call.hpp"
 
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "core/context.hpp"
 #include "core/text.hpp"
 
-#include "kernels/random.hpp"
+#include "params/random.hpp"
 
 #include <algorithm>
 #include <bit>

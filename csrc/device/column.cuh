@@ -2,7 +2,7 @@
 // (nvcc), host_v2 to host_v4 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
 #pragma once
 
-#include "device/abi.hpp"
+#include "params/launch.hpp"
 
 #if !defined(STATOR_COLUMN)
 #error "device/ headers belong to one column: compile with -DSTATOR_COLUMN=<cuda|host_v2|host_v3|host_v4|host_faithful>"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/atomic.cuh"
-#include "device/block_fast.hpp"
+#include "host/block_fast.hpp"
 #include "device/cascade.cuh"
 #include "device/functional.cuh"
 #include "device/lanes_fast.cuh"

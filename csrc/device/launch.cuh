@@ -3,7 +3,7 @@
 
 #include "device/column.cuh"
 #if defined(STATOR_HOST)
-#include "device/host_entry.hpp"
+#include "host/host_entry.hpp"
 #endif
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // What Group is built from, on the faithful host.
 #pragma once
 
-#include "device/fiber.hpp"
+#include "host/fiber.hpp"
 
 #include <type_traits>
 

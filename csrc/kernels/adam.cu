@@ -1,7 +1,7 @@
 // Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019), a list of tensors in one launch.
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "device/vector.cuh"
 #include "kernels/nn_fill.cuh"
 

@@ -2,7 +2,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "kernels/elementwise.hpp"
+#include "params/elementwise.hpp"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,7 +1,7 @@
 // The table of one column, found by core under the name stator_column_<column>.
 #include "device/column.cuh"
 #include "device/launch.cuh"
-#include "kernels/table.hpp"
+#include "params/table.hpp"
 
 #define STATOR_JOIN_(a, b) a##b
 #define STATOR_JOIN(a, b) STATOR_JOIN_(a, b)

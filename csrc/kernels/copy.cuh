@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/elementwise.hpp"
+#include "params/elementwise.hpp"
 
 namespace stator::STATOR_COLUMN {
 

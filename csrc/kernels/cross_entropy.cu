@@ -6,7 +6,7 @@
 #include "device/functional.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/nn_fill.cuh"
 
 namespace stator::STATOR_COLUMN {

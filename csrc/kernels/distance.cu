@@ -2,8 +2,8 @@
 // computes a tile of pairs from features that pass through shared memory.
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
-#include "kernels/distance.hpp"
+#include "device/math/math.cuh"
+#include "params/distance.hpp"
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/vector.cuh"
-#include "kernels/elementwise.hpp"
+#include "params/elementwise.hpp"
 #include "kernels/elementwise_types.cuh"
 
 #include <cstring>

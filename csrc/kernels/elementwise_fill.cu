@@ -1,5 +1,5 @@
 #include "device/column.cuh"
-#include "kernels/elementwise.hpp"
+#include "params/elementwise.hpp"
 
 #include <type_traits>
 

@@ -4,7 +4,7 @@
 #include "device/convert.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
-#include "kernels/elementwise.hpp"
+#include "params/elementwise.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -2,8 +2,8 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
-#include "kernels/fft.hpp"
+#include "device/math/math.cuh"
+#include "params/fft.hpp"
 
 namespace stator::STATOR_COLUMN {
 

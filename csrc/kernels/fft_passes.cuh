@@ -1,7 +1,7 @@
 // A transform of one block of lanes, in its work memory: point i of lane l is at [i][re, im][l].
 #pragma once
 
-#include "kernels/fft.hpp"
+#include "params/fft.hpp"
 #include "kernels/fft_butterflies.cuh"
 
 namespace stator::STATOR_COLUMN {

@@ -3,7 +3,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/word.cuh"
-#include "kernels/fft.hpp"
+#include "params/fft.hpp"
 
 namespace stator::STATOR_COLUMN {
 

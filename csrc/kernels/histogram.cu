@@ -4,7 +4,7 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/order_keys.cuh"
 #include "kernels/sets_fill.cuh"
 

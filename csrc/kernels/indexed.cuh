@@ -7,7 +7,7 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/word.cuh"
-#include "kernels/indexed.hpp"
+#include "params/indexed.hpp"
 
 #include <limits>
 

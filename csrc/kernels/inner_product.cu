@@ -1,6 +1,6 @@
 // Sums of products of two vectors, many at a time or one long one in parts whose sums the last block adds up.
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/integer_product.cuh"
 #include "kernels/products_fill.cuh"
 

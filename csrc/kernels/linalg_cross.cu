@@ -1,5 +1,5 @@
 // Cross products of vectors of three elements along any axis, in one pass.
-#include "device/complex_math.cuh"
+#include "device/math/complex_math.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"

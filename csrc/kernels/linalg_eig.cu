@@ -5,7 +5,7 @@
 // A sweep is explicit, H - s = G R, R G^H + s (as EISPACK's comqr): while G is found a thread has a column, while it is
 // applied from the right a row, so the block waits for itself once a team's columns and not once a rotation. What
 // limits it is the chain of the rotations, each a square root and divisions after the one before.
-#include "device/scaled.cuh"
+#include "device/math/scaled.cuh"
 #include "kernels/linalg_reflector.cuh"
 
 namespace stator::STATOR_COLUMN {

@@ -1,6 +1,6 @@
 // The steps around a library's decompositions: triangles, determinants, permutations, pivots, and what keeps NaN from
 // algorithms that iterate.
-#include "device/scaled.cuh"
+#include "device/math/scaled.cuh"
 #include "kernels/linalg_small.cuh"
 
 namespace stator::STATOR_COLUMN {

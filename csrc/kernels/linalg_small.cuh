@@ -1,11 +1,11 @@
 // What the kernels of small matrices share: a group has its matrices in dynamic shared memory, row after row.
 #pragma once
 
-#include "device/complex_math.cuh"
+#include "device/math/complex_math.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "kernels/linalg.hpp"
+#include "params/linalg.hpp"
 
 namespace stator::STATOR_COLUMN {
 

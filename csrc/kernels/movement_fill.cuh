@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/movement.hpp"
+#include "params/movement.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/nn.hpp"
+#include "params/nn.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/order.hpp"
+#include "params/order.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/convert.cuh"
-#include "kernels/order.hpp"
+#include "params/order.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/products.hpp"
+#include "params/products.hpp"
 
 namespace stator::STATOR_COLUMN {
 

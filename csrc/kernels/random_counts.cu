@@ -1,7 +1,7 @@
 // How often each outcome came: binomials, one after the other.
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/random_fill.cuh"
 #include "kernels/random_math.cuh"
 

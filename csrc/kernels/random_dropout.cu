@@ -2,7 +2,7 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "device/vector.cuh"
 #include "kernels/random_fill.cuh"
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "device/philox.cuh"
-#include "kernels/random.hpp"
+#include "params/random.hpp"
 
 namespace stator::STATOR_COLUMN {
 

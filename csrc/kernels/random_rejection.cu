@@ -3,7 +3,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/random_fill.cuh"
 #include "kernels/random_math.cuh"
 

@@ -10,7 +10,7 @@
 // what all others are converted to, and `shared` those of them that the fast host computes in another one's kernel.
 #pragma once
 
-#include "kernels/reduction.hpp"
+#include "params/reduction.hpp"
 #include "kernels/reduction_values.cuh"
 
 namespace stator::STATOR_COLUMN {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/reduction.hpp"
+#include "params/reduction.hpp"
 
 namespace stator::STATOR_COLUMN {
 

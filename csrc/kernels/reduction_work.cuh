@@ -6,7 +6,7 @@
 #include "device/vector.cuh"
 #include "kernels/elementwise_runs.cuh"
 #include "kernels/reducers_statistics.cuh"
-#include "kernels/reduction.hpp"
+#include "params/reduction.hpp"
 
 #include <algorithm>
 

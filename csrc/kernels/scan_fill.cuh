@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/scan.hpp"
+#include "params/scan.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -3,7 +3,7 @@
 
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "kernels/scan.hpp"
+#include "params/scan.hpp"
 #include "kernels/scanners.cuh"
 
 namespace stator::STATOR_COLUMN {

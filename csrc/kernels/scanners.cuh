@@ -9,7 +9,7 @@
 #pragma once
 
 #include "device/convert.cuh"
-#include "device/scaled.cuh"
+#include "device/math/scaled.cuh"
 #include "kernels/reduction_values.cuh"
 
 #include <limits>

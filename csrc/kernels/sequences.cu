@@ -2,7 +2,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/movement_fill.cuh"
 
 namespace stator::STATOR_COLUMN {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/sets.hpp"
+#include "params/sets.hpp"
 
 namespace stator::STATOR_COLUMN {
 

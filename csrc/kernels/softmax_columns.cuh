@@ -6,8 +6,8 @@
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
-#include "device/math.cuh"
-#include "kernels/nn.hpp"
+#include "device/math/math.cuh"
+#include "params/nn.hpp"
 
 namespace stator::STATOR_COLUMN {
 

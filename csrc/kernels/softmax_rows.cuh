@@ -5,9 +5,9 @@
 #include "device/convert.cuh"
 #include "device/functional.cuh"
 #include "device/group.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "device/vector.cuh"
-#include "kernels/nn.hpp"
+#include "params/nn.hpp"
 
 namespace stator::STATOR_COLUMN {
 

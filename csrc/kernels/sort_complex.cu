@@ -4,7 +4,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/order_fill.cuh"
 #include "kernels/order_keys.cuh"
 

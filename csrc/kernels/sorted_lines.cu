@@ -1,7 +1,7 @@
 // What is read off lines that are sorted: quantiles, and the most frequent value.
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/order_fill.cuh"
 #include "kernels/order_keys.cuh"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "kernels/sparse.hpp"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -6,9 +6,9 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "device/sublanes.cuh"
-#include "kernels/sparse.hpp"
+#include "params/sparse.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/word.cuh"
-#include "kernels/indexing.hpp"
+#include "params/indexing.hpp"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,5 +1,5 @@
 // Sparse products and triangular systems as plain data: what cuSPARSE is asked for. Our own kernels serve elsewhere
-// (kernels/sparse.hpp).
+// (params/sparse.hpp).
 #pragma once
 
 #include "core/op_call.hpp"

@@ -1,6 +1,6 @@
 // Views that add, drop, move or turn round axes: no kernel, no copy.
 #include "core/context.hpp"
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
 #include "ops/views.hpp"
 

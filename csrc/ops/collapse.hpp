@@ -3,7 +3,7 @@
 
 #include "core/op_call.hpp"
 
-#include "kernels/elementwise.hpp"
+#include "params/elementwise.hpp"
 
 #include <stator/array.hpp>
 

@@ -1,5 +1,5 @@
 #include "core/op_call.hpp"
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "ops/copy.hpp"
 #include "ops/views.hpp"
 

@@ -1,7 +1,7 @@
 #include <stator/creation.hpp>
 
 #include "core/op_call.hpp"
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "ops/collapse.hpp"
 #include "ops/copy.hpp"
 #include "ops/scalar.hpp"

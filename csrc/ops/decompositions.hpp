@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/op_call.hpp"
-#include "kernels/linalg.hpp"
+#include "params/linalg.hpp"
 #include "libs/solver.hpp"
 
 #include <stator/decompositions.hpp>

@@ -1,8 +1,8 @@
-// The tables of stator's own Fourier transforms, in the layouts of kernels/fft.hpp, computed in long double.
+// The tables of stator's own Fourier transforms, in the layouts of params/fft.hpp, computed in long double.
 #pragma once
 
 #include "core/op_call.hpp"
-#include "kernels/fft.hpp"
+#include "params/fft.hpp"
 #include "libs/plan_cache.hpp"
 
 #include <memory>

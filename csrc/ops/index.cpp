@@ -1,6 +1,6 @@
 // x[index] with arrays and masks among the entries, read and written.
 #include "core/op_call.hpp"
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
 #include "ops/collapse.hpp"
 #include "ops/indexed_plan.hpp"

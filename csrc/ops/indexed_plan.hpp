@@ -1,10 +1,10 @@
-// From arrays and index arrays to the launch parameters of kernels/indexed.hpp and kernels/compact.hpp.
+// From arrays and index arrays to the launch parameters of params/indexed.hpp and params/compact.hpp.
 #pragma once
 
 #include "core/op_call.hpp"
 
-#include "kernels/compact.hpp"
-#include "kernels/indexed.hpp"
+#include "params/compact.hpp"
+#include "params/indexed.hpp"
 
 #include <stator/array.hpp>
 

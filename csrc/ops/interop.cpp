@@ -1,7 +1,7 @@
 #include <stator/interop.hpp>
 
 #include "core/box.hpp"
-#include "core/buffer.hpp"
+#include "core/memory/buffer.hpp"
 #include "core/context.hpp"
 
 #include <stator/creation.hpp>

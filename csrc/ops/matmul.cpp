@@ -1,6 +1,6 @@
 #include "ops/matmul.hpp"
 #include "core/op_call.hpp"
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "libs/blas.hpp"
 #include "ops/matmul_plan.hpp"
 

@@ -1,7 +1,7 @@
 // The product behind matmul and its kin.
 #pragma once
 
-#include "kernels/products.hpp"
+#include "params/products.hpp"
 #include "libs/blas.hpp"
 #include "ops/matmul_plan.hpp"
 

@@ -1,5 +1,5 @@
 // Products of integers and bool: exact, wrapping, by one portable kernel. Two int8 operands sum in int32.
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "libs/blas.hpp"
 #include "ops/decompositions.hpp"
 #include "ops/matmul.hpp"

@@ -3,7 +3,7 @@
 
 #include "core/op_call.hpp"
 
-#include "kernels/order.hpp"
+#include "params/order.hpp"
 
 #include <stator/array.hpp>
 

@@ -1,5 +1,5 @@
 // Products with sparse matrices, sums of rows, triangular systems.
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "ops/sparse_parts.hpp"
 #include "ops/sparse_vendor.hpp"
 

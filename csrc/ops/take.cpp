@@ -1,7 +1,7 @@
 #include <stator/indexing.hpp>
 
 #include "core/op_call.hpp"
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
 
 #include <stator/creation.hpp>

@@ -1,7 +1,7 @@
 // Views: no kernel, no copy (but reshape, when the strides cannot express the shape).
 #include "ops/views.hpp"
 #include "core/context.hpp"
-#include "core/overlap.hpp"
+#include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
 
 #include <stator/creation.hpp>

@@ -2,7 +2,7 @@
 // what must hold for every call lives here once: injection, counters, order checking, status check.
 #pragma once
 
-#include "device/abi.hpp"
+#include "params/launch.hpp"
 #include "runtime/op_name.hpp"
 
 #include <array>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "kernels/table.hpp"
+#include "params/table.hpp"
 
 extern "C" const stator::kernels::Table* stator_column_host_faithful();
 

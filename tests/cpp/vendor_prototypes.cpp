@@ -1,13 +1,13 @@
 // Compares what stator declares of the vendor libraries with their headers, where those exist. Nothing runs: it
 // compiles or it does not.
-#include "libs/cublas.hpp"
-#include "libs/cublaslt.hpp"
-#include "libs/cufft.hpp"
-#include "libs/cusolver.hpp"
-#include "libs/cusparse.hpp"
-#include "libs/cusparse_lt.hpp"
-#include "libs/lapack.hpp"
-#include "libs/openblas.hpp"
+#include "libs/cuda/cublas.hpp"
+#include "libs/cuda/cublaslt.hpp"
+#include "libs/cuda/cufft.hpp"
+#include "libs/cuda/cusolver.hpp"
+#include "libs/cuda/cusparse.hpp"
+#include "libs/cuda/cusparse_lt.hpp"
+#include "libs/host/lapack.hpp"
+#include "libs/host/openblas.hpp"
 
 #include <complex>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The pool: reuse on one stream and across streams, limits, page-locked memory, and every seam call failed in turn.
 #include "core_support.hpp"
 
-#include "core/overlap.hpp"
-#include "core/pool_lists.hpp"
+#include "core/memory/overlap.hpp"
+#include "core/memory/pool_lists.hpp"
 
 #include <stator/creation.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "device/cascade.cuh"
-#include "device/elementary.cuh"
-#include "device/math.cuh"
+#include "device/math/elementary.cuh"
+#include "device/math/math.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

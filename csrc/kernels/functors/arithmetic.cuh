@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/convert.cuh"
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 
 #include <bit>
 #include <type_traits>

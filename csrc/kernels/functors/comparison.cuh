@@ -2,7 +2,7 @@
 // that loops vectorise.
 #pragma once
 
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 
 #include <bit>
 #include <type_traits>

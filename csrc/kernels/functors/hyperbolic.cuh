@@ -1,7 +1,7 @@
 // Hyperbolic functions and their inverses.
 #pragma once
 
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

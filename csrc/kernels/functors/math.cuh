@@ -1,8 +1,8 @@
-// Exponentials and logarithms: the words of device/math.cuh under the names of their rows.
+// Exponentials and logarithms: the words of device/math/math.cuh under the names of their rows.
 #pragma once
 
-#include "device/elementary.cuh"
-#include "device/math.cuh"
+#include "device/math/elementary.cuh"
+#include "device/math/math.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "device/cascade.cuh"
-#include "device/math.cuh"
-#include "device/polynomial.cuh"
+#include "device/math/math.cuh"
+#include "device/math/polynomial.cuh"
 
 #include <type_traits>
 

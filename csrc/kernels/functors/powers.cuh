@@ -1,7 +1,7 @@
 // Powers and roots.
 #pragma once
 
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 #include "kernels/functors/arithmetic.cuh"
 
 #include <type_traits>

@@ -1,7 +1,7 @@
 // Rounding to whole numbers; integers and bool are whole.
 #pragma once
 
-#include "device/math.cuh"
+#include "device/math/math.cuh"
 
 #include <type_traits>
 

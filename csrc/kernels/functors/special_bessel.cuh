@@ -1,9 +1,9 @@
 // Bessel and Airy functions, named as their rows of ops.def.
 #pragma once
 
-#include "device/bessel_airy.cuh"
-#include "device/bessel_first_kind.cuh"
-#include "device/bessel_modified.cuh"
+#include "device/math/bessel_airy.cuh"
+#include "device/math/bessel_first_kind.cuh"
+#include "device/math/bessel_modified.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

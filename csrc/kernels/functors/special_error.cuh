@@ -1,7 +1,7 @@
-// The error function and its kin: the words of device/special_error.cuh under the names of their rows.
+// The error function and its kin: the words of device/math/special_error.cuh under the names of their rows.
 #pragma once
 
-#include "device/special_error.cuh"
+#include "device/math/special_error.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

@@ -1,7 +1,7 @@
-// The gamma function's kin: the words of device/special_gamma.cuh and special_zeta.cuh under the names of their rows.
+// The gamma function's kin: the words of device/math/special_gamma.cuh and special_zeta.cuh under the names of their rows.
 #pragma once
 
-#include "device/special_zeta.cuh"
+#include "device/math/special_zeta.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

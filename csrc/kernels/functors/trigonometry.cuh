@@ -1,8 +1,8 @@
 // Circular functions and their inverses, and angles.
 #pragma once
 
-#include "device/elementary.cuh"
-#include "device/math.cuh"
+#include "device/math/elementary.cuh"
+#include "device/math/math.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

@@ -1,0 +1,76 @@
+#include "core/memory/buffer.hpp"
+
+#include "core/context.hpp"
+#include "core/text.hpp"
+
+namespace stator {
+
+Buffer::Buffer(Context& context, Source source, size_t bytes, uint16_t op)
+    : Box(source == Source::pinned ? BoxKind::pinned : BoxKind::buffer, &context.pool(), context.tracker(), op),
+      context_(context),
+      source_(source) {
+  set_bytes(bytes);
+}
+
+Buffer::~Buffer() { dispose(); }
+
+Ref<Buffer> Buffer::foreign(Context& context, void* memory, size_t bytes, bool host_shared, bool read_only,
+                            std::function<void()> deleter, uint16_t op) {
+  const OpGuard guard(context, op);
+  // An empty array of someone else may have no address; null would say closed.
+  static char nothing;
+  Ref<Buffer> buffer(new Buffer(context, Source::foreign, bytes, op));
+  buffer->read_only_ = read_only;
+  buffer->host_shared_.store(host_shared, std::memory_order_relaxed);
+  buffer->deleter_ = std::move(deleter);
+  buffer->set_native(memory ? memory : &nothing);
+  return buffer;
+}
+
+void* Buffer::export_memory(uint16_t op) {
+  const OpGuard guard(context_, op);
+  void* memory = get(op);
+  if (context_.device().type == DeviceType::cpu) host_shared_.store(true, std::memory_order_relaxed);
+  if (exports_.fetch_add(1, std::memory_order_acq_rel) == 0) context_.pool().note_exported(bytes(), 1);
+  return memory;
+}
+
+void Buffer::unexport() noexcept {
+  if (left_alone()) return;
+  const int32_t before = exports_.fetch_sub(1, std::memory_order_acq_rel);
+  if ((before & ~detached_bit) != 1) return;
+  context_.pool().note_exported(bytes(), -1);
+  if (before & detached_bit) free_detached();
+}
+
+void Buffer::release_native(void* handle) noexcept {
+  detached_ = handle;
+  if (exports_.load(std::memory_order_acquire) > 0) {       // no new ones: they need a guard, or a reference
+    detached_blocks.fetch_add(source_ != Source::foreign);  // before another thread may free it
+    if ((exports_.fetch_or(detached_bit, std::memory_order_acq_rel) & ~detached_bit) > 0) {
+      context_.pool().detach(*this);  // the last unexport frees it
+      return;
+    }
+    detached_blocks.fetch_sub(source_ != Source::foreign);
+  }
+  switch (source_) {
+    case Source::pool:
+    case Source::pinned: context_.pool().give_back(*this, handle); break;
+    case Source::foreign: context_.pool().release_foreign(*this); break;
+  }
+}
+
+void Buffer::free_detached() noexcept {
+  detached_blocks.fetch_sub(source_ != Source::foreign);
+  if (source_ == Source::foreign) {
+    ForeignReleases::push(std::move(deleter_));
+    return;
+  }
+  runtime::Runtime& runtime = context_.runtime();
+  if (source_ == Source::pinned)
+    context_.report("free_pinned", runtime.free_pinned_noexcept(detached_));
+  else
+    context_.report("free", runtime.free_noexcept(detached_, block_bytes_, nullptr));
+}
+
+}  // namespace stator

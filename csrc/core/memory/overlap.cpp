@@ -1,0 +1,86 @@
+#include "core/memory/overlap.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+namespace stator {
+namespace {
+
+// step * k for lowest <= k <= highest, step > 0.
+struct Term {
+  int64_t step, lowest, highest;
+};
+
+// Whether a sum of terms hits (target - b_size, target + a_size) with a bounded number of attempts; in doubt, yes.
+struct Search {
+  std::vector<Term> terms;               // by falling step
+  std::vector<int64_t> lowest, highest;  // of the sums of the terms from i on
+  int64_t a_size, b_size;
+  int budget = 4096;
+
+  bool hits(int64_t target, size_t i) {
+    if (i == terms.size()) return -b_size < target && target < a_size;
+    const Term& t = terms[i];
+    const auto floor_div = [](int64_t n, int64_t d) { return n / d - (n % d < 0); };
+    const int64_t first = -floor_div(-(target - a_size + 1 - highest[i + 1]), t.step);
+    const int64_t last = floor_div(target + b_size - 1 - lowest[i + 1], t.step);
+    for (int64_t k = std::max(first, t.lowest); k <= std::min(last, t.highest); ++k) {
+      if (--budget < 0 || hits(target - k * t.step, i + 1)) return true;
+    }
+    return false;
+  }
+};
+
+void add_terms(const Array& array, bool negative, std::vector<Term>& terms) {
+  for (int d = 0; d < array.ndim(); ++d) {
+    int64_t step = array.strides()[d] * itemsize(array.dtype()), reach = array.shape()[d] - 1;
+    if (step == 0 || reach == 0) continue;
+    const bool down = (step < 0) != negative;
+    step = std::abs(step);
+    const auto same = std::find_if(terms.begin(), terms.end(), [&](const Term& t) { return t.step == step; });
+    Term& term = same != terms.end() ? *same : terms.emplace_back(Term{step, 0, 0});
+    (down ? term.lowest : term.highest) += down ? -reach : reach;
+  }
+}
+
+}  // namespace
+
+Extent extent_of(const Array& array) {
+  if (array.size() == 0) return {0, 0};
+  Extent extent{0, 1};
+  for (int d = 0; d < array.ndim(); ++d) {
+    const int64_t reach = (array.shape()[d] - 1) * array.strides()[d];
+    (reach < 0 ? extent.begin : extent.end) += reach;
+  }
+  return {extent.begin * itemsize(array.dtype()), extent.end * itemsize(array.dtype())};
+}
+
+bool same_view(const Array& a, const Array& b) {
+  if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  for (int d = 0; d < a.ndim(); ++d) {
+    if (a.shape()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
+  }
+  return true;
+}
+
+bool may_overlap(const Array& a, const Array& b) {
+  if (a.size() == 0 || b.size() == 0) return false;
+  const int64_t distance = static_cast<char*>(b.data_ptr()) - static_cast<char*>(a.data_ptr());
+  const Extent ea = extent_of(a), eb = extent_of(b);
+  if (ea.end <= distance + eb.begin || distance + eb.end <= ea.begin) return false;
+  // Some i of a and j of b meet: sum(i * stride) - sum(j * stride) lies within an item of the distance.
+  Search search{{}, {}, {}, itemsize(a.dtype()), itemsize(b.dtype())};
+  add_terms(a, false, search.terms);
+  add_terms(b, true, search.terms);
+  std::sort(search.terms.begin(), search.terms.end(), [](const Term& s, const Term& t) { return s.step > t.step; });
+  search.lowest.assign(search.terms.size() + 1, 0);
+  search.highest = search.lowest;
+  for (size_t i = search.terms.size(); i-- > 0;) {
+    search.lowest[i] = search.lowest[i + 1] + search.terms[i].step * search.terms[i].lowest;
+    search.highest[i] = search.highest[i + 1] + search.terms[i].step * search.terms[i].highest;
+  }
+  return search.hits(distance, 0);
+}
+
+}  // namespace stator

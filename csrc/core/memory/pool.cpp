@@ -1,0 +1,185 @@
+#include "core/context.hpp"
+#include "core/memory/pool_impl.hpp"
+#include "core/text.hpp"
+
+namespace stator {
+
+using runtime::status::success;
+
+Pool::Pool(Context& context)
+    : Box(BoxKind::pool, &context, context.tracker(), no_op, Hold::part_of),
+      context_(context),
+      impl_(std::make_unique<Impl>()) {
+  set_native(this);
+}
+
+Pool::~Pool() { dispose(); }
+
+Ref<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home, uint16_t op) {
+  if (impl_->has_owners.load(std::memory_order_relaxed)) poll_foreign();
+  Ref<Buffer> buffer(new Buffer(context_, source, bytes, op));
+  const Block block = take(block_size(bytes), home, op);
+  buffer->block_bytes_ = block.bytes;
+  buffer->home_stream_ = uint8_t(home);
+  buffer->set_last_stream(home == pinned_home ? 0 : home);
+  buffer->set_native(block.memory);
+  return buffer;
+}
+
+Ref<Buffer> Pool::allocate(size_t bytes, StreamBox& stream, uint16_t op) {
+  return make(Buffer::Source::pool, bytes, stream.index(), op);
+}
+
+Ref<Buffer> Pool::allocate_pinned(size_t bytes, uint16_t op) {
+  return make(Buffer::Source::pinned, bytes, pinned_home, op);
+}
+
+Block Pool::take(size_t bytes, int home, uint16_t op) {
+  Block block;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    ++impl_->allocations;
+    bool found = impl_->lists[home].pop(bytes, false, &block);
+    for (int other = 0; !found && home != pinned_home && other < pinned_home; ++other) {
+      found = other != home && impl_->lists[other].pop(bytes, false, &block);
+    }
+    if (found) {
+      impl_->cached -= block.bytes;
+      impl_->to_live(block.bytes);
+      ++impl_->reuses;
+    }
+  }
+  if (!block.memory) return obtain(bytes, home, op);
+  if (block.home == home && block.ready()) [[likely]]
+    return block;
+  const auto put_back = [&] {
+    {
+      const std::lock_guard lock(impl_->mutex);
+      impl_->live -= block.bytes;
+      --impl_->reuses;
+    }
+    keep(std::move(block));
+  };
+  try {
+    if (settle(block, home, op)) return block;
+  } catch (...) {
+    put_back();
+    throw;
+  }
+  put_back();
+  return obtain(bytes, home, op);
+}
+
+// Orders the stream after all that the block was used for. On failure the block is as unsettled as before, or less.
+bool Pool::settle(Block& block, int home, uint16_t op) {
+  if (home == pinned_home) return passed(block);
+  runtime::Runtime& runtime = context_.runtime();
+  if (block.home != home) block.unmarked |= uint32_t(1) << block.home;
+  block.home = int8_t(home);
+  block.events.reserve(block.events.size() + Backend::stream_count);
+  for (int i = 0; i < Backend::stream_count; ++i) {
+    const uint32_t bit = uint32_t(1) << i;
+    if (!(block.unmarked & bit)) continue;
+    if (i != home) {
+      const runtime::EventHandle event = take_event();
+      block.events.push_back(event);  // an event that is not recorded yet orders nothing, and unmarked still says so
+      runtime.event_record(event, context_.native_stream(i));
+    }
+    block.unmarked &= ~bit;
+  }
+  const runtime::StreamHandle stream = context_.stream(home)->handle(op);
+  while (!block.events.empty()) {
+    runtime.stream_wait(stream, block.events.back());
+    keep_event(block.events.back());
+    block.events.pop_back();
+  }
+  return true;
+}
+
+// True when the device is done with everything that used the block.
+bool Pool::passed(Block& block) noexcept {
+  runtime::Runtime& runtime = context_.runtime();
+  try {
+    while (!block.events.empty()) {
+      if (!runtime.event_query(block.events.back(), false)) return false;
+      keep_event(block.events.back());
+      block.events.pop_back();
+    }
+    for (int i = 0; i < Backend::stream_count; ++i) {
+      const uint32_t bit = uint32_t(1) << i;
+      if (!(block.unmarked & bit)) continue;
+      if (!runtime.stream_query(context_.native_stream(i))) return false;
+      block.unmarked &= ~bit;
+    }
+    return true;
+  } catch (const std::exception&) {
+    return false;  // a failed device: its memory stays until close
+  }
+}
+
+Block Pool::obtain(size_t bytes, int home, uint16_t op) {
+  const size_t limit = context_.options().memory_limit;
+  const auto reserve = [&]() -> size_t {  // 0, or what is too much
+    const std::lock_guard lock(impl_->mutex);
+    const size_t total = impl_->live + impl_->cached + bytes;
+    if (limit && total > limit) return total - limit;
+    impl_->live += bytes;
+    return 0;
+  };
+  const auto unreserve = [&] {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->live -= bytes;
+  };
+  if (const size_t excess = reserve()) {
+    trim(excess);
+    if (reserve()) throw out_of_memory(bytes, op);
+  }
+  Block block{nullptr, bytes, 0, int8_t(home), {}};
+  runtime::Status status;
+  try {
+    status = obtain_once(bytes, home, op, &block.memory);
+    if (status != success) {
+      ReleaseQueue::drain();
+      empty_cache();
+      context_.synchronize_noexcept();  // frees happen in stream order
+      status = obtain_once(bytes, home, op, &block.memory);
+    }
+  } catch (...) {
+    unreserve();
+    throw;
+  }
+  if (status != success) {
+    unreserve();
+    throw out_of_memory(bytes, op);
+  }
+  const std::lock_guard lock(impl_->mutex);
+  impl_->peak = std::max(impl_->peak, impl_->live);
+  return block;
+}
+
+runtime::Status Pool::obtain_once(size_t bytes, int home, uint16_t op, void** memory) {
+  runtime::Runtime& runtime = context_.runtime();
+  if (home == pinned_home) return runtime.allocate_pinned(bytes, memory);
+  return runtime.allocate(bytes, context_.stream(home)->handle(op), memory);
+}
+
+OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {
+  const MemoryStats now = stats();
+  size_t free = 0, total = 0;
+  try {
+    context_.runtime().memory_info(&free, &total);
+  } catch (const Error&) {
+    free = 0;  // the figure is a courtesy
+  }
+  if (now.limit) free = std::min(free, now.limit - std::min(now.limit, now.live_bytes + now.cached_bytes));
+  return OutOfMemoryError(op_text(op),
+                          {requested, free, now.cached_bytes, now.limit, context_.tracker().largest_owner()});
+}
+
+MemoryStats Pool::stats() const {
+  const std::lock_guard lock(impl_->mutex);
+  return {impl_->live,        impl_->cached, impl_->peak, context_.options().memory_limit, impl_->exported.load(),
+          impl_->allocations, impl_->reuses};
+}
+
+}  // namespace stator

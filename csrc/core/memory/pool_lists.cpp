@@ -1,0 +1,52 @@
+#include "core/memory/pool_lists.hpp"
+
+#include <utility>
+
+namespace stator {
+
+bool FreeList::pop(size_t bytes, bool ready_only, Block* out) {
+  if (bytes > small_limit) {
+    const auto last = large_.upper_bound(bytes + bytes / 8);
+    auto found = large_.lower_bound(bytes);
+    if (found == last) return false;
+    auto ready = found;
+    while (ready != last && !ready->second.ready()) ++ready;
+    if (ready != last)
+      found = ready;
+    else if (ready_only)
+      return false;
+    *out = std::move(found->second);
+    large_.erase(found);
+    return true;
+  }
+  std::vector<Block>& list = small_[small_class(bytes)];
+  if (list.empty()) return false;
+  size_t at = list.size();
+  while (at > 0 && !list[at - 1].ready()) --at;
+  if (at == 0) {
+    if (ready_only) return false;
+    at = list.size();
+  }
+  std::swap(list[at - 1], list.back());
+  *out = std::move(list.back());
+  list.pop_back();
+  return true;
+}
+
+bool FreeList::pop_any(Block* out) {
+  if (!large_.empty()) {
+    const auto largest = std::prev(large_.end());
+    *out = std::move(largest->second);
+    large_.erase(largest);
+    return true;
+  }
+  for (int i = small_classes - 1; i >= 0; --i) {
+    if (small_[i].empty()) continue;
+    *out = std::move(small_[i].back());
+    small_[i].pop_back();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace stator

@@ -1,0 +1,188 @@
+// The way back: blocks into the free lists, cached blocks to the runtime, foreign owners to their queue. Nothing here
+// throws, and no figure is lost when a call of the runtime fails.
+#include "core/context.hpp"
+#include "core/memory/pool_impl.hpp"
+
+namespace stator {
+
+using runtime::status::success;
+
+runtime::EventHandle Pool::take_event() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (!impl_->events.empty()) {
+      const runtime::EventHandle event = impl_->events.back();
+      impl_->events.pop_back();
+      return event;
+    }
+  }
+  return context_.runtime().event_create();
+}
+
+void Pool::keep_event(runtime::EventHandle event) noexcept {
+  try {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->events.push_back(event);
+  } catch (const std::bad_alloc&) {
+    destroy_event(event);
+  }
+}
+
+void Pool::destroy_event(runtime::EventHandle event) noexcept {
+  context_.report("event_destroy", context_.runtime().event_destroy_noexcept(event));
+}
+
+void Pool::mark(Block& block, uint32_t streams) noexcept {
+  for (int i = 0; i < Backend::stream_count; ++i) {
+    const uint32_t bit = uint32_t(1) << i;
+    if (!(streams & bit)) continue;
+    runtime::EventHandle event = nullptr;
+    try {
+      block.events.reserve(block.events.size() + 1);
+      event = take_event();
+      if (context_.runtime().event_record_noexcept(event, context_.native_stream(i)) == success) {
+        block.events.push_back(event);
+        continue;
+      }
+    } catch (const std::exception&) {
+      // No event to be had: the mask says so, and whoever takes the block tries again.
+    }
+    if (event) keep_event(event);
+    block.unmarked |= bit;
+  }
+}
+
+void Pool::keep(Block&& block) noexcept {
+  const size_t bytes = block.bytes;
+  try {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->lists[block.home].push(std::move(block));
+    impl_->cached += bytes;
+  } catch (const std::bad_alloc&) {
+    free_block(block);
+  }
+}
+
+void Pool::give_back(Buffer& buffer, void* memory) noexcept {
+  const int home = buffer.home_stream_;
+  Block block{memory, buffer.block_bytes_, 0, int8_t(home), {}};
+  const uint32_t others = buffer.used_.load(std::memory_order_acquire) & ~(uint32_t(1) << home);
+  if (others && !context_.quiet()) [[unlikely]]
+    mark(block, others);
+  try {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->live -= block.bytes;
+    impl_->lists[home].push(std::move(block));
+    impl_->cached += buffer.block_bytes_;
+  } catch (const std::bad_alloc&) {
+    free_block(block);
+  }
+}
+
+void Pool::detach(Buffer& buffer) noexcept {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->live -= buffer.block_bytes_;
+}
+
+void Pool::note_exported(size_t bytes, int sign) noexcept {
+  if (sign > 0)
+    impl_->exported.fetch_add(bytes);
+  else
+    impl_->exported.fetch_sub(bytes);
+}
+
+void Pool::free_block(Block& block) noexcept {
+  runtime::Runtime& runtime = context_.runtime();
+  const bool pinned = block.home == pinned_home;
+  const runtime::StreamHandle stream = pinned ? nullptr : context_.native_stream(block.home);
+  for (const runtime::EventHandle event : block.events) {
+    if (!context_.quiet() && (!stream || runtime.stream_wait_noexcept(stream, event) != success)) {
+      try {
+        runtime.event_synchronize(event);
+      } catch (const Error&) {
+        // The device failed: nothing on it uses the memory any more.
+      }
+    }
+    destroy_event(event);
+  }
+  for (int i = 0; block.unmarked && !context_.quiet() && i < Backend::stream_count; ++i) {
+    if (block.unmarked >> i & 1) runtime.stream_synchronize_noexcept(context_.native_stream(i));
+  }
+  if (pinned)
+    context_.report("free_pinned", runtime.free_pinned_noexcept(block.memory));
+  else
+    context_.report("free", runtime.free_noexcept(block.memory, block.bytes, stream));
+  runtime.forget_buffer(block.memory);
+}
+
+size_t Pool::trim(size_t bytes) noexcept {
+  size_t released = 0;
+  while (released < bytes) {
+    Block block;
+    {
+      const std::lock_guard lock(impl_->mutex);
+      bool found = false;
+      for (FreeList& list : impl_->lists) found = found || list.pop_any(&block);
+      if (!found) break;
+      impl_->cached -= block.bytes;
+    }
+    released += block.bytes;
+    free_block(block);
+  }
+  return released;
+}
+
+void Pool::empty_cache() noexcept {
+  trim(SIZE_MAX);
+  std::vector<runtime::EventHandle> events;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    events.swap(impl_->events);
+  }
+  for (const runtime::EventHandle event : events) destroy_event(event);
+}
+
+void Pool::release_foreign(Buffer& buffer) noexcept {
+  context_.runtime().forget_buffer(buffer.detached_);
+  if (!buffer.deleter_) return;
+  const uint32_t used = buffer.host_shared() || context_.quiet() ? 0 : buffer.used_.load(std::memory_order_acquire);
+  Impl::Owner owner;
+  if (used) mark(owner.block, used);
+  owner.deleter = std::move(buffer.deleter_);
+  if (owner.block.ready()) {
+    ForeignReleases::push(std::move(owner.deleter));
+    return;
+  }
+  const std::lock_guard lock(impl_->mutex);
+  impl_->owners.push_back(std::move(owner));
+  impl_->has_owners.store(true, std::memory_order_relaxed);
+}
+
+void Pool::poll_foreign() noexcept {
+  std::vector<Impl::Owner> owners;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    owners.swap(impl_->owners);
+    impl_->has_owners.store(false, std::memory_order_relaxed);
+  }
+  for (Impl::Owner& owner : owners) {
+    const bool quiet = context_.quiet();
+    if (quiet) {
+      for (const runtime::EventHandle event : owner.block.events) destroy_event(event);
+    }
+    if (quiet || passed(owner.block)) {
+      ForeignReleases::push(std::move(owner.deleter));
+      continue;
+    }
+    const std::lock_guard lock(impl_->mutex);
+    impl_->owners.push_back(std::move(owner));
+    impl_->has_owners.store(true, std::memory_order_relaxed);
+  }
+}
+
+void Pool::release_native(void*) noexcept {
+  poll_foreign();
+  empty_cache();
+}
+
+}  // namespace stator

@@ -1,0 +1,127 @@
+// log, log1p, asinh, acosh, atanh for the host columns: x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)),
+// s = f / (2 + f), log(1 + f) = f - (f^2/2 - s (f^2/2 + R(s^2))): the leading term is exact
+// (form and coefficients of FreeBSD's msun).
+#pragma once
+
+#include "device/math/elementary_core.cuh"
+
+namespace stator::STATOR_COLUMN::libm {
+
+template <class T>
+struct LogFormat;
+template <>
+struct LogFormat<float> {
+  static constexpr float large = 0x1p13f;  // 1 / large^2 is below an ULP
+  // log((1+s)/(1-s)) = 2s + s z tail(z), z = s^2
+  STATOR_FN static float tail(float z) {
+    return polynomial(z, 0xaaaaaa.0p-24f, 0xccce13.0p-25f, 0x91e9ee.0p-25f, 0xf89e26.0p-26f);
+  }
+};
+template <>
+struct LogFormat<double> {
+  static constexpr double large = 0x1p28;
+  STATOR_FN static double tail(double z) {
+    return estrin(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+                  2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
+                  1.479819860511658591e-01);
+  }
+};
+
+// x = 2^k (1 + f) for a normal positive x; `exponent` has k at the place of the exponent, and bits below.
+template <class T>
+struct LogParts {
+  T k, f;
+  BitsOf<T> exponent;
+};
+template <class T>
+STATOR_FN LogParts<T> log_parts(T x) {
+  using F = Format<T>;
+  using B = BitsOf<T>;
+  constexpr B mantissa_mask = (B(1) << F::mantissa) - 1;
+  if constexpr (sizeof(T) == 4) {
+    const B field = bits(x) - F::sqrt_half;
+    return {T(int32_t(field) >> F::mantissa), from_bits<T>((field & mantissa_mask) + F::sqrt_half) - T(1), field};
+  } else {
+    // Vectors of 64-bit integers have neither an arithmetic shift nor a conversion before AVX-512: k + 1024 becomes the
+    // lower bits of a number.
+    const B field = bits(x) - (F::sqrt_half - (B(1024) << F::mantissa));
+    const T k = from_bits<T>((field >> F::mantissa) | bits(0x1p52)) - (0x1p52 + 1024);
+    return {k, from_bits<T>((field & mantissa_mask) + F::sqrt_half) - T(1), field - (B(1024) << F::mantissa)};
+  }
+}
+// The same for subnormal numbers too; what it gives for others means nothing.
+template <class T>
+STATOR_FN LogParts<T> log_parts_of_any(T x) {
+  using F = Format<T>;
+  const bool subnormal = x < std::numeric_limits<T>::min();
+  LogParts<T> parts = log_parts(x * select(subnormal, T(BitsOf<T>(1) << F::mantissa), T(1)));
+  parts.k = parts.k - zero_if(!subnormal, T(F::mantissa));
+  return parts;
+}
+
+// log(1 + f) + k ln(2)
+template <class T>
+STATOR_FN T log_sum(T f, T k) {
+  using F = Format<T>;
+  const T s = f / (T(2) + f), z = s * s;
+  const T half_square = T(0.5) * f * f;
+  const T tail = s * multiply_add(z, LogFormat<T>::tail(z), half_square);
+  return multiply_add(k, F::ln2_hi, f - (half_square - multiply_add(k, F::ln2_lo, tail)));
+}
+
+// `value` as the logarithm of x, but NaN below zero, and infinities at zero and infinity.
+template <class T>
+STATOR_FN T log_at_ends(T x, T value) {
+  const T y = select(x == infinite<T>, x, nan_if(!(x >= T(0)), value));
+  return select(x == T(0), -infinite<T>, y);
+}
+
+template <class T>
+STATOR_FN T own_log(T x) {
+  const LogParts<T> p = log_parts_of_any(x);
+  return log_at_ends(x, log_sum(p.f, p.k));
+}
+
+// log(1 + t), or log(2 (1 + t)) where `twice`: what 1 + t lost is put back into f, so that f = t for small t.
+template <class T>
+STATOR_FN T log_of_1p(T t, bool twice) {
+  using F = Format<T>;
+  const T u = T(1) + t;
+  const LogParts<T> p = log_parts(u);
+  const T lost = t - (u - T(1));
+  const BitsOf<T> exponent = p.exponent & ~((BitsOf<T>(1) << F::mantissa) - 1);
+  // 2^-k, but without the exponent's upper bit: it must be finite where the largest numbers would make it wrap.
+  const T scale = from_bits<T>((bits(T(1)) - exponent) & ~(sign_bit<T> | sign_bit<T> >> 1));
+  const T f = multiply_add(lost, scale, p.f);
+  return log_at_ends(u, log_sum(f, p.k + zero_if(!twice, T(1))));
+}
+
+template <class T>
+STATOR_FN T own_log1p(T x) {
+  return with_sign_of(log_of_1p(x, false), x);
+}
+
+// log(a + sqrt(a^2 + 1)), the argument less 1 free of cancellation; log(2a) for large a.
+template <class T>
+STATOR_FN T own_asinh(T x) {
+  const T a = magnitude(x), square = a * a;
+  const bool large = a > LogFormat<T>::large;
+  const T t = a + square / (T(1) + square_root(T(1) + square));
+  return with_sign_of(log_of_1p(select(large, a - T(1), t), large), x);
+}
+
+template <class T>
+STATOR_FN T own_acosh(T x) {
+  const T t = x - T(1);
+  const bool large = x > LogFormat<T>::large;
+  const T root = zero_if(large, square_root(t * (t + T(2))));
+  return nan_if(!(x >= T(1)), log_of_1p(t + root, large));
+}
+
+template <class T>
+STATOR_FN T own_atanh(T x) {
+  const T a = magnitude(x);
+  return with_sign_of(T(0.5) * log_of_1p((a + a) / (T(1) - a), false), x);
+}
+
+}  // namespace stator::STATOR_COLUMN::libm

@@ -1,0 +1,150 @@
+// Batches of matrices by cuBLAS's and cuSOLVER's batched routines, or by kernels of ours: one call for all of them.
+#include "libs/cuda/session.hpp"
+
+#include <algorithm>
+
+namespace stator::libs::cusolver {
+namespace {
+
+template <class T>
+T** as(void** list) {
+  return reinterpret_cast<T**>(list);
+}
+
+abi::Matrices matrices(const Batch& b) { return {b.data, b.stride, 1, b.leading}; }
+
+}  // namespace
+
+void cholesky_batched(OpCall& call, const Decomposition& d, bool upper) {
+  const Session session(call);
+  const LeasedSolver& s = session.leased();
+  const Session::Lists lists = session.addresses(d.count, d.a, {}, d.dtype);
+  const int n = checked(call, d.n), lda = checked(call, d.a.leading), count = checked(call, d.count);
+  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    session.run("cusolverDnXpotrfBatched", [&] {
+      return typed<T>(call.name()).potrf_batched(s.handle, fill_of(upper), n, as<T>(lists.first), lda, d.info, count);
+    });
+  });
+}
+
+void lu_batched(OpCall& call, const Decomposition& d, int32_t* pivots) {
+  const Session session(call);
+  const LeasedSolver& s = session.leased();
+  const Session::Lists lists = session.addresses(d.count, d.a, {}, d.dtype);
+  const int n = checked(call, d.n), lda = checked(call, d.a.leading), count = checked(call, d.count);
+  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    session.run_blas("cublasXgetrfBatched", [&] {
+      return typed<T>(call.name()).getrf_batched(s.blas, n, as<T>(lists.first), lda, pivots, d.info, count);
+    });
+  });
+  call.kernels().linalg.pivots(call.queue(), {d.count * d.n, d.n, d.n, nullptr, pivots, pivots, true});
+}
+
+void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,
+                      int64_t columns) {
+  const Session session(call);
+  const LeasedSolver& s = session.leased();
+  const Session::Lists lists = session.addresses(d.count, d.a, b, d.dtype);
+  const int n = checked(call, d.n), lda = checked(call, d.a.leading), ldb = checked(call, b.leading),
+            k = checked(call, columns), count = checked(call, d.count);
+  int32_t* theirs = static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(d.count * d.n)));
+  call.kernels().linalg.pivots(call.queue(),
+                               {d.count * d.n, d.n, d.n, nullptr, theirs, const_cast<int32_t*>(pivots), false});
+  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    session.run_blas("cublasXgetrsBatched", [&] {
+      int info = 0;
+      return typed<T>(call.name())
+          .getrs_batched(s.blas, static_cast<Operation>(how), n, k, as<T>(lists.first), lda, theirs,
+                         as<T>(lists.second), ldb, &info, count);
+    });
+  });
+}
+
+void triangular_batched(OpCall& call, const Decomposition& d, const Solver::Triangle& triangle, const Batch& b,
+                        int64_t columns) {
+  const Session session(call);
+  const LeasedSolver& s = session.leased();
+  const Session::Lists lists = session.addresses(d.count, d.a, b, d.dtype);
+  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    session.run_blas("cublasXtrsmBatched", [&] {
+      const T one(1);
+      return typed<T>(call.name())
+          .trsm_batched(s.blas, Side::left, fill_of(triangle.upper), static_cast<Operation>(triangle.how),
+                        triangle.unit ? Diagonal::unit : Diagonal::non_unit, d.n, columns, &one, as<T>(lists.first),
+                        d.a.leading, as<T>(lists.second), b.leading, d.count);
+    });
+  });
+}
+
+void qr_batched(OpCall& call, const Decomposition& d, void* tau) {
+  const Session session(call);
+  const LeasedSolver& s = session.leased();
+  const int64_t least = std::min(d.m, d.n);
+  const Session::Lists lists = session.addresses(d.count, d.a, {tau, least, least}, d.dtype);
+  const int m = checked(call, d.m), n = checked(call, d.n), lda = checked(call, d.a.leading),
+            count = checked(call, d.count);
+  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    session.run_blas("cublasXgeqrfBatched", [&] {
+      int info = 0;
+      return typed<T>(call.name())
+          .geqrf_batched(s.blas, m, n, as<T>(lists.first), lda, as<T>(lists.second), &info, count);
+    });
+  });
+}
+
+void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors, void* values) {
+  const Api& lib = api(call.name());
+  const Session session(call);
+  const LeasedSolver& s = session.leased();
+  const DataType type = cublas::data_type(d.dtype), real = cublas::data_type(real_part(d.dtype));
+  const Mode mode = vectors ? Mode::vectors : Mode::no_vectors;
+  const Session::Room room = session.room("cusolverDnXsyevBatched_bufferSize", [&](size_t* device, size_t* host) {
+    return lib.syev_batched_size(s.handle, s.params, mode, fill_of(upper), d.n, type, d.a.data, d.a.leading, real,
+                                 values, type, device, host, d.count);
+  });
+  session.run("cusolverDnXsyevBatched", [&] {
+    return lib.syev_batched(s.handle, s.params, mode, fill_of(upper), d.n, type, d.a.data, d.a.leading, real, values,
+                            type, room.device, room.device_bytes, room.host, room.host_bytes, d.info, d.count);
+  });
+}
+
+void form_q_batched(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns) {
+  call.kernels().linalg.form_q(call.queue(), {d.dtype, false, false, d.count, d.m, columns, std::min(d.m, d.n),
+                                              matrices(d.a), tau, matrices(q)});
+}
+
+void svd_batched(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {
+  void* const work = call.scratch(size_t(d.count * d.n * (d.n + 2)) * size_t(itemsize(d.dtype)));
+  call.kernels().linalg.batched_svd(
+      call.queue(), {d.dtype, d.count, d.m, d.n, svd.vectors == SvdVectors::full ? d.m : d.n, matrices(d.a), svd.s,
+                     matrices(svd.u), matrices(svd.vt), work, d.info});
+}
+
+void eig_batched(OpCall& call, const Decomposition& d, void* values, const Batch& vectors) {
+  call.kernels().linalg.batched_eig(call.queue(),
+                                    {d.dtype, d.count, d.n, matrices(d.a), values, matrices(vectors), d.info});
+}
+
+void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {
+  const Session session(call);
+  const LeasedSolver& s = session.leased();
+  const int m = checked(call, d.m), n = checked(call, d.n), lda = checked(call, d.a.leading),
+            count = checked(call, d.count);
+  const Mode mode = svd.vectors == SvdVectors::none ? Mode::no_vectors : Mode::vectors;
+  visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
+    const auto& lib = typed<T>(call.name());
+    T *a = static_cast<T*>(d.a.data), *u = static_cast<T*>(svd.u.data), *v = static_cast<T*>(svd.vt.data);
+    auto* values = static_cast<real_t<T>*>(svd.s);
+    int length = 0;
+    session.run("cusolverDnXgesvdjBatched_bufferSize", [&] {
+      return lib.gesvdj_batched_size(s.handle, mode, m, n, a, lda, values, u, m, v, n, &length, s.jacobi, count);
+    });
+    T* const work = static_cast<T*>(call.scratch(sizeof(T) * size_t(std::max(length, 1))));
+    session.run("cusolverDnXgesvdjBatched", [&] {
+      return lib.gesvdj_batched(s.handle, mode, m, n, a, lda, values, u, m, v, n, work, length, d.info, s.jacobi,
+                                count);
+    });
+  });
+}
+
+}  // namespace stator::libs::cusolver

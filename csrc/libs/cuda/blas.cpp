@@ -1,0 +1,104 @@
+#include "libs/cuda/blas.hpp"
+
+#include "libs/loader.hpp"
+
+#include <memory>
+
+namespace stator::libs {
+
+using namespace cublas;
+
+const Api& cublas_api(std::string_view op) {
+  return calls_of<Api>(Library::cublas, op, [](Api& a, const Lookup& find) {
+    find(a.create, "cublasCreate_v2");
+    find(a.destroy, "cublasDestroy_v2");
+    find(a.set_stream, "cublasSetStream_v2");
+    find(a.set_workspace, "cublasSetWorkspace_v2");
+    find(a.set_math_mode, "cublasSetMathMode");
+    find(a.status_name, "cublasGetStatusName");
+    find.optional(a.gemm, "cublasGemmStridedBatchedEx_64");
+  });
+}
+
+const char* describe_cublas(int status) { return cublas_api({}).status_name(status); }
+
+BlasLease::~BlasLease() {
+  if (handle != nullptr) cublas_api({}).destroy(handle);
+}
+
+Status BlasLease::open(StreamHandle stream, void* memory) {
+  const Api& api = cublas_api({});
+  Status status = api.create(&handle);
+  if (status == success) status = api.set_stream(handle, stream);
+  if (status == success) status = api.set_workspace(handle, memory, workspace->bytes());
+  if (status == success) status = api.set_math_mode(handle, Math::disallow_reduced_precision_reduction);
+  return status;
+}
+
+namespace {
+
+constexpr uint16_t op_id = static_cast<uint16_t>(Op::matmul);
+
+// What NVIDIA recommends from Hopper on, and before it.
+size_t workspace_bytes(const runtime::Properties& device) { return size_t(device.compute_major >= 9 ? 32 : 4) << 20; }
+
+std::shared_ptr<void> make_lease(Context& context, StreamBox& stream) {
+  runtime::Runtime& runtime = context.runtime();
+  auto leased =
+      std::make_shared<BlasLease>(context.pool().allocate(workspace_bytes(runtime.properties()), stream, op_id));
+  const runtime::StreamHandle native = stream.handle(op_id);
+  runtime::Record record;
+  record.op = op_id;
+  void* memory = leased->workspace->memory(op_id);
+  runtime.library(
+      "cublasCreate", [&] { return leased->open(static_cast<StreamHandle>(native), memory); }, describe_cublas, native,
+      record);
+  return leased;
+}
+
+ComputeType compute_type(const Gemm& g) {
+  if (real_part(g.operands) == DType::float64) return ComputeType::f64;
+  return g.tf32 && real_part(g.operands) == DType::float32 ? ComputeType::f32_fast_tf32 : ComputeType::f32;
+}
+
+Operation operation(bool transposed) { return transposed ? Operation::transpose : Operation::none; }
+
+class CudaBlas final : public Blas {
+ public:
+  void gemm(OpCall& call, const Gemm& g) const override {
+    if (lt_multiply(call, g, {})) return;
+    const Api& cublas = cublas_api(call.name());
+    if (cublas.gemm == nullptr)
+      require_symbol(Library::cublas, "cublasGemmStridedBatchedEx_64", call.name());  // throws
+    // cuBLAS is column-major: the row-major C is its C^T = B^T A^T, so the operands change places.
+    const auto lease = lease_blas(call);
+    const Handle handle = lease->handle;
+    const BlasScale alpha(g.alpha, g.operands), beta(g.beta, g.operands);
+    const DataType in = data_type(g.operands), out = data_type(g.result);
+    call.context().runtime().library(
+        "cublasGemmStridedBatchedEx",
+        [&] {
+          return cublas.gemm(handle, operation(g.transpose_b), operation(g.transpose_a), g.n, g.m, g.k, alpha.data(),
+                             g.b, in, g.ldb, g.stride_b, g.a, in, g.lda, g.stride_a, beta.data(), g.c, out, g.ldc,
+                             g.stride_c, g.batch, compute_type(g), Algorithm::standard);
+        },
+        describe_cublas, call.stream().handle(op_id), call.record());
+  }
+
+  bool gemm_with(OpCall& call, const Gemm& g, const GemmExtra& extra) const override {
+    return lt_multiply(call, g, extra);
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<BlasLease> lease_blas(OpCall& call) {
+  return std::static_pointer_cast<BlasLease>(call.context().lease("cublas", call.stream(), make_lease));
+}
+
+const Blas& cuda_blas() {
+  static const CudaBlas instance;
+  return instance;
+}
+
+}  // namespace stator::libs

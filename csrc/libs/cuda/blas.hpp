@@ -1,0 +1,52 @@
+// What the two libraries of products on cuda share: a handle of one stream, its workspace, and its plans.
+#pragma once
+
+#include "libs/blas.hpp"
+#include "libs/cuda/cublas.hpp"
+#include "libs/plan_cache.hpp"
+
+namespace stator::libs {
+
+const cublas::Api& cublas_api(std::string_view op);
+const char* describe_cublas(int status);
+
+// A cuBLAS handle of one stream, which is one of cuBLASLt too, with a workspace of ours: the library's own would be
+// memory behind the pool's back. Leased for one enqueue, so that nobody else changes a plan's pointers meanwhile.
+struct BlasLease {
+  explicit BlasLease(Ref<Buffer> memory) : workspace(std::move(memory)), plans(PlanCaches::matmul()) {}
+  ~BlasLease();
+  BlasLease(const BlasLease&) = delete;
+  cublas::Status open(cublas::StreamHandle stream, void* memory);
+
+  Ref<Buffer> workspace;
+  cublas::Handle handle = nullptr;
+  PlanCache plans;
+};
+std::shared_ptr<BlasLease> lease_blas(OpCall& call);
+
+// alpha or beta in the type that the compute type scales in.
+class BlasScale {
+ public:
+  BlasScale(double value, DType operands) {
+    if (real_part(operands) == DType::float64) {
+      doubles_[0] = value;
+    } else if (operands == DType::int8) {
+      integer_ = int32_t(value);
+    } else {
+      floats_[0] = static_cast<float>(value);
+    }
+  }
+  const void* data() const { return doubles_; }
+
+ private:
+  union {
+    double doubles_[2] = {};
+    float floats_[2];
+    int32_t integer_;
+  };
+};
+
+// One product by cuBLASLt. False, and nothing done, where it is not installed or its heuristics know no algorithm.
+bool lt_multiply(OpCall& call, const Gemm& gemm, const GemmExtra& extra);
+
+}  // namespace stator::libs

@@ -1,0 +1,105 @@
+// What the uses of cuSOLVER share: its functions, the handles of a stream, calls with an op's accesses.
+#pragma once
+
+#include "libs/cuda/cusolver.hpp"
+#include "libs/solver.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace stator::libs::cusolver {
+
+// Opened at first use. LibraryNotFoundError.
+const Api& api(std::string_view op);
+
+template <class T>
+const Typed<T, real_t<T>>& typed(std::string_view op);
+
+// The handles of one stream, and host memory that calls may read until the next one on it.
+struct LeasedSolver {
+  ~LeasedSolver();
+  Status open(cublas::StreamHandle stream);
+
+  Handle handle = nullptr;
+  Params params = nullptr;
+  Jacobi jacobi = nullptr;
+  cublas::Handle blas = nullptr;
+  std::vector<char> host;
+};
+
+// One op's use of the library: the lease, and calls with the call's accesses.
+class Session {
+ public:
+  explicit Session(OpCall& call);
+  LeasedSolver& leased() const { return *static_cast<LeasedSolver*>(lease_.get()); }
+
+  void run(const char* what, std::function<int()> f) const;
+  void run_blas(const char* what, std::function<int()> f) const;  // the same for what returns cuBLAS's status
+  // size: fills in the bytes.
+  struct Room {
+    void* device = nullptr;
+    size_t device_bytes = 0;
+    void* host = nullptr;
+    size_t host_bytes = 0;
+  };
+  Room room(const char* what, const std::function<int(size_t*, size_t*)>& size) const;
+  void run_each(const char* what, int64_t count, const std::function<int(int64_t)>& f) const;
+
+  // Lists of the matrices' addresses in device memory, for batched routines: one launch.
+  struct Lists {
+    void **first, **second;
+  };
+  Lists addresses(int64_t count, const Batch& a, const Batch& b, DType dtype) const;
+
+ private:
+  OpCall& call_;
+  std::shared_ptr<void> lease_;
+};
+
+char* at(const Batch& b, DType dtype, int64_t i);
+char* at(const void* values, DType dtype, int64_t index);
+// As a 32-bit index. UnsupportedError.
+int checked(const OpCall& call, int64_t extent);
+
+template <class F>
+void visit_matrix(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float32: return f(type_tag<float>{});
+    case DType::float64: return f(type_tag<double>{});
+    case DType::complex64: return f(type_tag<complex64>{});
+    default: return f(type_tag<complex128>{});
+  }
+}
+
+inline Fill fill_of(bool upper) { return upper ? Fill::upper : Fill::lower; }
+
+// Batches of matrices small enough that one routine for all of them beats one call for each. What exists: Cholesky, LU,
+// QR without Q, triangular systems, Hermitian eigenvalues; singular values up to 32 x 32.
+inline constexpr int64_t batched_rows = 512, rotated_rows = 32;
+inline bool batched(const Decomposition& d) { return d.count > 1 && std::max(d.m, d.n) <= batched_rows; }
+// What it lacks are kernels of ours: Q of QR, singular values of larger matrices (m >= n), general eigenvalues. Beyond
+// these limits a call for each matrix works in blocks; they are estimates, not measured on a GPU.
+inline bool batched_by_us(const Decomposition& d) {
+  return d.count > 1 && d.m <= abi::formed_rows && std::min(d.m, d.n) <= abi::rotated_columns;
+}
+inline bool eig_by_us(const Decomposition& d) { return d.count > 1 && d.n <= abi::schur_columns; }
+
+// As the members of Solver, for `batched` ones; LU of square matrices.
+void cholesky_batched(OpCall& call, const Decomposition& d, bool upper);
+void lu_batched(OpCall& call, const Decomposition& d, int32_t* pivots);
+void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,
+                      int64_t columns);
+void triangular_batched(OpCall& call, const Decomposition& d, const Solver::Triangle& triangle, const Batch& b,
+                        int64_t columns);
+void qr_batched(OpCall& call, const Decomposition& d, void* tau);
+void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors, void* values);
+void form_q_batched(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns);
+void svd_batched(OpCall& call, const Decomposition& d, const Solver::Svd& svd);
+void eig_batched(OpCall& call, const Decomposition& d, void* values, const Batch& vectors);
+void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& svd);
+
+}  // namespace stator::libs::cusolver

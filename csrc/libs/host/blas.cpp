@@ -1,0 +1,203 @@
+#include "libs/blas.hpp"
+#include "libs/gemm_pieces.hpp"
+#include "libs/host/halves.hpp"
+#include "libs/host/openblas.hpp"
+
+#include <stator/error.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <string>
+
+namespace stator::libs {
+namespace {
+
+using openblas::Order;
+using openblas::Products;
+using openblas::transpose;
+using openblas::Uplo;
+
+// A scalar in the form that CBLAS takes it.
+template <class T>
+class Scale {
+ public:
+  explicit Scale(double value) : value_(static_cast<decltype(T().re)>(value)) {}
+  operator openblas::Scalar<T>() const { return &value_; }
+
+ private:
+  T value_;
+};
+template <>
+struct Scale<float> {
+  explicit Scale(double value) : value_(static_cast<float>(value)) {}
+  operator float() const { return value_; }
+  float value_;
+};
+template <>
+struct Scale<double> {
+  explicit Scale(double value) : value_(value) {}
+  operator double() const { return value_; }
+  double value_;
+};
+
+// One product of a batch. Products with a vector go to gemv, which is two to three times as fast as gemm there.
+template <class T>
+void multiply(const Products<T>& blas, const Gemm& g, const T* a, int lda, const T* b, int ldb, T* c, int ldc) {
+  const Scale<T> alpha(g.alpha), beta(g.beta);
+  const int m = int(g.m), n = int(g.n), k = int(g.k);
+  if (n == 1) {
+    blas.gemv(Order::row_major, transpose(g.transpose_a), g.transpose_a ? k : m, g.transpose_a ? m : k, alpha, a, lda,
+              b, g.transpose_b ? 1 : ldb, beta, c, ldc);
+  } else if (m == 1) {
+    blas.gemv(Order::row_major, transpose(!g.transpose_b), g.transpose_b ? n : k, g.transpose_b ? k : n, alpha, b, ldb,
+              a, g.transpose_a ? lda : 1, beta, c, 1);
+  } else {
+    blas.gemm(Order::row_major, transpose(g.transpose_a), transpose(g.transpose_b), m, n, k, alpha, a, lda, b, ldb,
+              beta, c, ldc);
+  }
+}
+
+template <class T>
+void run(const Products<T>& blas, const Gemm& g) {
+  const T* a = static_cast<const T*>(g.a);
+  const T* b = static_cast<const T*>(g.b);
+  T* c = static_cast<T*>(g.c);
+  for (int64_t i = 0; i < g.batch; ++i) {
+    multiply(blas, g, a + i * g.stride_a, int(g.lda), b + i * g.stride_b, int(g.ldb), c + i * g.stride_c, int(g.ldc));
+  }
+}
+
+// c[j, i] = c[i, j] above the diagonal of C, for a tile of it.
+template <class T>
+void mirror(T* c, int64_t ldc, const GramPieces::Tile& tile) {
+  constexpr int64_t block = 32;  // rows that stay in the nearest cache
+  const int64_t bottom = tile.row + tile.gemm.m, right = tile.column + tile.gemm.n;
+  for (int64_t first = tile.row; first < bottom; first += block) {
+    for (int64_t j = tile.column; j < right; ++j) {
+      const int64_t last = std::min({first + block, bottom, j});
+      for (int64_t i = first; i < last; ++i) c[j * ldc + i] = c[i * ldc + j];
+    }
+  }
+}
+
+template <class T>
+void run_gram(const Products<T>& blas, const GramPieces::Tile& tile) {
+  const Gemm& g = tile.gemm;
+  const T* a = static_cast<const T*>(g.a);
+  const T* b = static_cast<const T*>(g.b);
+  T* const c = static_cast<T*>(g.c);
+  T* const own = c + tile.row * g.ldc + tile.column;
+  if (tile.row == tile.column)
+    blas.syrk(Order::row_major, Uplo::upper, transpose(g.transpose_a), int(g.m), int(g.k), Scale<T>(g.alpha), a,
+              int(g.lda), Scale<T>(0), own, int(g.ldc));
+  else
+    multiply(blas, g, a, int(g.lda), b, int(g.ldb), own, int(g.ldc));
+  mirror(c, g.ldc, tile);
+}
+
+// Room of one piece for a matrix of each operand in float32.
+struct Widened {
+  static int64_t elements(const GemmPieces& p) {
+    const int64_t k = p.whole().k;
+    return p.m() * k + k * p.n() + (p.whole().result == DType::float32 ? 0 : p.m() * p.n());
+  }
+  Widened(float* memory, const Gemm& g) : a(memory), b(a + g.m * g.k), c(b + g.k * g.n) {}
+  float *a, *b, *c;
+};
+
+template <class Half>
+void run_halves(const Products<float>& blas, const Gemm& g, const Widened& wide) {
+  const int64_t rows_a = g.transpose_a ? g.k : g.m, cols_a = g.transpose_a ? g.m : g.k;
+  const int64_t rows_b = g.transpose_b ? g.n : g.k, cols_b = g.transpose_b ? g.k : g.n;
+  const Half* a = static_cast<const Half*>(g.a);
+  const Half* b = static_cast<const Half*>(g.b);
+  for (int64_t i = 0; i < g.batch; ++i) {
+    if (i == 0 || g.stride_a != 0) widen(a + i * g.stride_a, g.lda, wide.a, rows_a, cols_a);
+    if (i == 0 || g.stride_b != 0) widen(b + i * g.stride_b, g.ldb, wide.b, rows_b, cols_b);
+    if (g.result == DType::float32) {
+      multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), static_cast<float*>(g.c) + i * g.stride_c,
+               int(g.ldc));
+      continue;
+    }
+    Half* c = static_cast<Half*>(g.c) + i * g.stride_c;
+    if (g.beta != 0) widen(c, g.ldc, wide.c, g.m, g.n);
+    multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), wide.c, int(g.n));
+    narrow(wide.c, c, g.ldc, g.m, g.n);
+  }
+}
+
+void check_range(const OpCall& call, const Gemm& g) {
+  const int64_t largest = std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc});
+  if (largest <= std::numeric_limits<int>::max()) return;
+  throw UnsupportedError(std::string(call.name()), "a matrix with a dimension or stride of " + std::to_string(largest),
+                         "OpenBLAS indexes with 32 bits: split the operands");
+}
+
+const char* describe_gemm(int) { return "OpenBLAS error"; }
+
+class HostBlas final : public Blas {
+ public:
+  void gemm(OpCall& call, const Gemm& g) const override {
+    check_range(call, g);
+    switch (g.operands) {
+      case DType::float16: return enqueue_halves<float16>(call, g);
+      case DType::bfloat16: return enqueue_halves<bfloat16>(call, g);
+      case DType::float64: return enqueue<double>(call, g);
+      case DType::complex64: return enqueue<complex64>(call, g);
+      case DType::complex128: return enqueue<complex128>(call, g);
+      default: return enqueue<float>(call, g);
+    }
+  }
+
+ private:
+  // Pieces: GemmPieces or GramPieces.
+  template <class Pieces = GemmPieces>
+  static Pieces pieces_of(const OpCall& call, const Gemm& g, bool threaded) {
+    return Pieces(g, threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
+  }
+
+  static void submit(OpCall& call, int64_t pieces, std::function<int(int64_t)> task) {
+    call.context().runtime().library_in_pieces("cblas_gemm", std::move(task), pieces, describe_gemm,
+                                               call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
+  }
+
+  template <class T>
+  static void enqueue(OpCall& call, const Gemm& g) {
+    const Products<T>& blas = openblas::products<T>(call.name());
+    if (is_gram(g)) {
+      const auto pieces = pieces_of<GramPieces>(call, g, blas.threaded);
+      return submit(call, pieces.count(), [&blas, pieces](int64_t index) {
+        run_gram(blas, pieces.piece(index));
+        return 0;
+      });
+    }
+    const GemmPieces pieces = pieces_of(call, g, blas.threaded);
+    submit(call, pieces.count(), [&blas, pieces](int64_t index) {
+      run(blas, pieces.piece(index));
+      return 0;
+    });
+  }
+
+  template <class Half>
+  static void enqueue_halves(OpCall& call, const Gemm& g) {
+    const Products<float>& blas = openblas::products<float>(call.name());
+    const GemmPieces pieces = pieces_of(call, g, blas.threaded);
+    const int64_t each = Widened::elements(pieces);
+    float* memory = static_cast<float*>(call.scratch(sizeof(float) * size_t(each * pieces.count())));
+    submit(call, pieces.count(), [&blas, pieces, memory, each](int64_t index) {
+      const Gemm piece = pieces.piece(index);
+      run_halves<Half>(blas, piece, Widened(memory + index * each, piece));
+      return 0;
+    });
+  }
+};
+
+}  // namespace
+
+const Blas& host_blas() {
+  static const HostBlas instance;
+  return instance;
+}
+
+}  // namespace stator::libs

@@ -1,0 +1,191 @@
+// Parameters of the linear-algebra launchers: decompositions of small matrices, a group a matrix, what libraries do not
+// do for batches, and the small steps around a library's decompositions.
+#pragma once
+
+#include "params/launch.hpp"
+#include "params/matrix_functions.hpp"
+
+namespace stator::abi {
+
+// The largest matrix that the launchers named small_ take, in rows and columns.
+inline constexpr int small_matrix = 32;
+
+// P A = L U with partial pivoting, and solutions with it. dtype: float32, float64, complex64, complex128.
+struct SmallLu {
+  DType dtype;
+  bool factored;  // a holds the factors already, pivots are read
+  bool identity;  // the right-hand sides are the columns of the identity
+  int32_t n;
+  int64_t count, columns;  // matrices; right-hand sides of each
+  Matrices a, lu, b, x;    // lu and x are written where they have data
+  int32_t* pivots;         // [count, n], 0-based: row k was exchanged with row pivots[k]; may be null unless factored
+  int32_t* info;           // [count]: 0, or the first zero pivot counted from 1; may be null
+};
+
+// A = L L^H or U^H U of the triangle named; the other triangle of the result is zero.
+struct SmallCholesky {
+  DType dtype;
+  bool upper;
+  int32_t n;
+  int64_t count;
+  Matrices a, out;
+  int32_t* info;  // [count]: 0, or the order of the first leading minor that is not positive
+};
+
+// Triangular systems in one or two steps: step k solves with op(a).
+struct SmallTriangular {
+  DType dtype;
+  bool upper, unit;  // of a as it is stored
+  int32_t steps;
+  bool transpose[2], conjugate[2];
+  int32_t n;
+  int64_t count, columns;
+  Matrices a, b, x;
+  int32_t* info;  // as of SmallLu: the first zero on the diagonal; may be null
+};
+
+// A = Q R by Householder reflections; q is (m, q_columns), r is (r_rows, n).
+struct SmallQr {
+  DType dtype;
+  int32_t m, n, q_columns, r_rows;
+  int64_t count;
+  Matrices a, q, r;
+};
+
+// Q from its reflectors, as LAPACK stores them: `reflectors` columns of factors, in columns (row 1), beside tau.
+// Columns of Q are independent, so q is not where the factors are.
+inline constexpr int64_t formed_rows = 4096;
+struct FormQ {
+  DType dtype;
+  bool started;    // q holds a matrix C in its first `reflectors` rows and columns: it becomes Q diag(C, I)
+  bool conjugate;  // q becomes conj(Q): with its strides exchanged, Q^H
+  int64_t count, m, columns, reflectors;  // m <= formed_rows
+  Matrices factors;
+  const void* tau;  // [count, reflectors]
+  Matrices q;       // (m, columns)
+};
+
+// Singular values, descending, and vectors of matrices (m, n) in columns (row 1), m >= n, by rotations of columns.
+inline constexpr int64_t rotated_columns = 512;
+struct BatchedSvd {
+  DType dtype;
+  int64_t count, m, n, u_columns;  // m <= formed_rows, n <= rotated_columns; u_columns: n or m
+  Matrices a;                      // destroyed
+  void* values;                    // [count, n] of the real dtype
+  Matrices u, vh;                  // (m, u_columns) and (n, n), in columns; no vectors where there is no data
+  void* work;                      // count * n * (n + 2) elements
+  int32_t* info;                   // [count]: 0, or 1 without convergence
+};
+
+// Eigenvalues, in no order, and vectors of length 1 of complex matrices in columns (row 1), by Schur's form.
+inline constexpr int64_t schur_columns = 256;
+struct BatchedEig {
+  DType dtype;       // complex64 or complex128
+  int64_t count, n;  // n <= schur_columns
+  Matrices a;        // destroyed
+  void* values;      // [count, n]
+  Matrices vectors;  // (n, n), in columns; none where there is no data
+  int32_t* info;     // [count]: 0, or without convergence how many of the first values are not known
+};
+
+// Eigenvalues, ascending, of the Hermitian matrix whose triangle is named, by Jacobi rotations.
+struct SmallEigh {
+  DType dtype;
+  bool upper;
+  int32_t n;
+  int64_t count;
+  Matrices a, vectors;  // no vectors where there is no data
+  void* values;         // [count, n] of the real dtype
+  int32_t* info;        // [count]: 0, 1 without convergence, -1 for NaN or infinity in the matrix
+};
+
+// out = the triangle of a, zero elsewhere; unit: ones on the diagonal.
+struct Triangle {
+  int32_t itemsize;
+  DType dtype;
+  bool upper, unit;
+  int64_t count, rows, cols;
+  Matrices a, out;
+};
+
+// The determinant from LU factors: det, or its sign and the logarithm of its absolute value.
+struct Determinant {
+  DType dtype;
+  int64_t count, n;
+  Matrices lu;
+  const int32_t* pivots;
+  void *det, *sign, *log;  // null where not asked for
+};
+
+// The permutation matrix p [count, n, n] of pivots: A = p L U. order: scratch of [count, n].
+struct RowExchanges {
+  DType dtype;
+  int64_t count, n, steps;  // steps pivots a matrix
+  const int32_t* pivots;
+  int32_t* order;
+  void* p;
+};
+
+// Pivots of a library, counted from 1, to ours and back; `each` of them a matrix. To a library a pivot outside 0..rows
+// goes as no exchange: it would be an address out of range.
+struct Pivots {
+  int64_t count, each, rows;  // count: of all matrices
+  int64_t* theirs;            // one of the two
+  int32_t* theirs_narrow;
+  int32_t* ours;  // may be theirs_narrow
+  bool to_ours;
+};
+
+enum class Part : int32_t { whole, lower, upper };
+
+// bad[i] = 1 and matrix i zero where dense matrix i, of `size` elements, holds NaN or infinity: what iterates must not
+// see those. Afterwards `poison` makes the results of those matrices NaN and their info -1.
+struct Guard {
+  DType dtype;
+  Part part;  // that is looked at; a triangle only of matrices in columns of `rows`
+  int64_t count, rows, size;
+  void* a;
+  int32_t* bad;
+};
+struct Poison {
+  int64_t count;
+  const int32_t* bad;
+  int32_t* info;
+  int32_t results;
+  DType dtype[3];
+  int64_t size[3];  // elements a matrix
+  void* data[3];
+};
+
+}  // namespace stator::abi
+
+namespace stator::kernels {
+
+struct LinalgTable {
+  void (*small_lu)(const abi::Queue&, const abi::SmallLu&);
+  void (*small_cholesky)(const abi::Queue&, const abi::SmallCholesky&);
+  void (*small_triangular)(const abi::Queue&, const abi::SmallTriangular&);
+  void (*small_qr)(const abi::Queue&, const abi::SmallQr&);
+  // Null on the fast host, where LAPACK serves: these would be compiled for nobody.
+  void (*form_q)(const abi::Queue&, const abi::FormQ&);
+  void (*batched_svd)(const abi::Queue&, const abi::BatchedSvd&);
+  void (*batched_eig)(const abi::Queue&, const abi::BatchedEig&);
+  void (*small_eigh)(const abi::Queue&, const abi::SmallEigh&);
+  void (*triangle)(const abi::Queue&, const abi::Triangle&);
+  void (*determinant)(const abi::Queue&, const abi::Determinant&);
+  void (*permutation)(const abi::Queue&, const abi::RowExchanges&);
+  void (*pivots)(const abi::Queue&, const abi::Pivots&);
+  void (*guard)(const abi::Queue&, const abi::Guard&);
+  void (*poison)(const abi::Queue&, const abi::Poison&);
+  void (*addresses)(const abi::Queue&, const abi::Addresses&);
+  void (*diagonal_zero)(const abi::Queue&, const abi::DiagonalZero&);
+  void (*spectrum)(const abi::Queue&, const abi::Spectrum&);
+  void (*cross)(const abi::Queue&, const abi::Cross&);
+  void (*expm_scale)(const abi::Queue&, const abi::ExpmScale&);
+  void (*expm_choose)(const abi::Queue&, const abi::ExpmChoose&);
+  void (*expm_terms)(const abi::Queue&, const abi::ExpmTerms&);
+  void (*expm_fraction)(const abi::Queue&, const abi::ExpmFraction&);
+  void (*expm_keep)(const abi::Queue&, const abi::ExpmKeep&);
+};
+
+}  // namespace stator::kernels

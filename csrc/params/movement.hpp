@@ -1,0 +1,82 @@
+// Parameters of the movement launchers. They move words of the item's size; outputs are dense and row-major, strides
+// are in elements.
+#pragma once
+
+#include "params/launch.hpp"
+
+namespace stator::abi {
+
+// Which element of an input axis of n an output coordinate reads, c being the coordinate less the shift. Outside of
+// 0..n-1: nothing (the fill value), the nearest end, the mirror image with or without the end twice, or c modulo n.
+enum class AxisRule : int32_t { inside, edge, reflect, symmetric, wrap };
+
+struct AxisMap {
+  AxisRule rule;
+  int64_t extent;  // of the output
+  int64_t n, stride, shift;
+};
+
+// out[c...] = in[rule of each c]: roll and pad. At least one axis; the innermost is last.
+struct Rearrange {
+  void* out;
+  const void* in;
+  int32_t itemsize, ndim;
+  int64_t size;
+  alignas(16) unsigned char fill[16];
+  AxisMap axes[max_dims];
+};
+
+// Matrices of which the elements with low <= column - row <= high are kept, the others 0. Kept is in[batch, row,
+// column], or `value` where in is null: triu, tril, diag, tri, eye. low and high are within -rows..cols.
+struct Band {
+  void* out;
+  const void* in;
+  int32_t itemsize, ndim;  // axes of the batch
+  int64_t batch, rows, cols;
+  int64_t low, high, row_stride, col_stride;
+  alignas(16) unsigned char value[16];
+  int64_t shape[max_dims], strides[max_dims];
+};
+
+// One after the other along the middle axis of [outer, n, inner].
+struct ConcatPiece {
+  const void* data;
+  int64_t begin;  // n * inner of the pieces before it
+  int64_t outer_stride, axis_stride, inner_stride;
+};
+struct Concat {
+  void* out;
+  const ConcatPiece* pieces;  // read before the launcher returns; none is empty
+  int32_t count, itemsize;
+  int64_t outer, inner, cols;  // cols: n * inner of all pieces
+};
+
+// out[i] = start + i * step, out[count - 1] = last: in double, rounded (integers: down) once.
+struct Linspace {
+  void* out;
+  DType dtype;
+  int64_t count;
+  double start[2], step[2], last[2];  // real and imaginary parts
+  double scale[2];                    // of start + i * step
+};
+
+// out[ends[k - 1]..ends[k]) = k, ends of n entries: what repeat() with counts takes.
+struct RepeatedCounts {
+  const int64_t* ends;
+  int64_t* out;
+  int64_t n, size;
+};
+
+}  // namespace stator::abi
+
+namespace stator::kernels {
+
+struct MovementTable {
+  void (*rearrange)(const abi::Queue&, const abi::Rearrange&);
+  void (*band)(const abi::Queue&, const abi::Band&);
+  void (*concat)(const abi::Queue&, const abi::Concat&);  // one launch for up to 640 pieces
+  void (*linspace)(const abi::Queue&, const abi::Linspace&);
+  void (*runs)(const abi::Queue&, const abi::RepeatedCounts&);
+};
+
+}  // namespace stator::kernels

@@ -1,0 +1,67 @@
+// Parameters of the neural-network launchers: softmax family, cross entropy, Adam.
+#pragma once
+
+#include "params/launch.hpp"
+
+namespace stator::abi {
+
+// Lines of n elements along one axis; the other axes, collapsed, index the lines. Strides and steps are in elements.
+struct Softmax {
+  const void* x;      // forward: the input. backward: the gradient
+  const void* saved;  // backward: the forward result
+  void* y;
+  DType dtype, out_dtype;
+  bool log;
+  int32_t ndim;  // of the space of lines; innermost last
+  int64_t n, lines;
+  int64_t x_step, saved_step, y_step;  // along the axis
+  int64_t shape[max_dims], x_strides[max_dims], saved_strides[max_dims], y_strides[max_dims];
+};
+
+// Mean, sum or none over rows of -log_softmax(logits)[target]; targets equal to ignore_index count nothing.
+enum class LossReduction : int32_t { none, mean, sum };
+struct CrossEntropy {
+  const void* logits;  // [n, classes], row stride and column stride in elements
+  const void* target;  // [n] int32 or int64
+  const void* weight;  // [classes] of the logits' dtype, or null
+  const void* grad;    // backward: 0-d or [n] (none)
+  void* out;           // forward: 0-d or [n]; backward: [n, classes] contiguous
+  void* partials;      // forward, mean and sum: scratch
+  uint32_t* counters;
+  DType dtype, target_dtype;
+  int64_t n, classes;
+  int64_t logit_strides[2], target_stride, grad_stride;
+  int64_t ignore_index;
+  double label_smoothing;
+  LossReduction reduction;
+};
+
+// Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019) over a list of tensors in one launch.
+struct AdamTensor {
+  void *param, *exp_avg, *exp_avg_sq;
+  const void* grad;
+  int64_t size;
+};
+struct Adam {
+  const AdamTensor* tensors;  // host memory, copied into the launch; none of size 0
+  int32_t tensor_count;
+  DType dtype, state_dtype;  // of param and grad; of the moments
+  double lr, beta1, beta2, eps, weight_decay;
+  double bias_correction1, bias_correction2;  // 1 - beta^step
+  bool decoupled, maximize;
+};
+
+}  // namespace stator::abi
+
+namespace stator::kernels {
+
+struct NNTable {
+  void (*softmax)(const abi::Queue&, const abi::Softmax&);
+  void (*softmax_backward)(const abi::Queue&, const abi::Softmax&);
+  int64_t (*cross_entropy_scratch)(const abi::DeviceLimits&, const abi::CrossEntropy&);  // bytes of partials
+  void (*cross_entropy)(const abi::Queue&, const abi::CrossEntropy&);
+  void (*cross_entropy_backward)(const abi::Queue&, const abi::CrossEntropy&);
+  void (*adam)(const abi::Queue&, const abi::Adam&);
+};
+
+}  // namespace stator::kernels

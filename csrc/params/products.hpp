@@ -1,0 +1,93 @@
+// Parameters of the launchers around products: of integers, of eight-bit floats, and what follows a product.
+#pragma once
+
+#include "params/linalg.hpp"
+
+#include <stator/product_kinds.hpp>
+
+namespace stator::abi {
+
+using stator::Activation;
+using stator::Float8;
+
+// out = a b for each index of the batch: a (m, k), b (k, n), out (m, n), any strides, in elements; a stride of 0 reuses
+// an operand. Integers: operands are both int8, both uint8 or bool, or both of out's size; sums wrap, of bool they are
+// "or". Small products: of float32, float64, integers of 4 and 8 bytes, and int8 into int32.
+struct StridedProduct {
+  DType operands, result;
+  int64_t m, n, k;
+  Matrices a, b, out;  // Matrices::batch is not read
+  int32_t batch_ndim;  // innermost last
+  int64_t batch_shape[max_dims], a_batch[max_dims], b_batch[max_dims], out_batch[max_dims];
+};
+inline int64_t batches_of(const StridedProduct& p) {
+  int64_t batches = 1;
+  for (int d = 0; d < p.batch_ndim; ++d) batches *= p.batch_shape[d];
+  return batches;
+}
+
+inline constexpr int64_t small_product = 16;
+
+// A product of rows and columns (m and n are 1, k > 0), or of the conjugates of the rows; of floating and complex
+// dtypes, in at least float32.
+struct InnerProduct {
+  StridedProduct of;
+  bool conjugate;
+  int32_t parts;       // of a pair of vectors
+  int64_t share;       // elements of a part
+  void* sums;          // [batches, parts] of 16 bytes, if parts > 1
+  uint32_t* counters;  // [batches]: zero, and left so
+};
+
+// out[i, j] = activation(x[i, j] * scale_a[i] * scale_b[j] + bias[j]): x is dense, computed in its dtype (float32 or
+// float64), rounded once. Null scales are 1, a null bias is 0; strides of 0 are for a scale of the whole operand.
+struct ProductEpilogue {
+  DType x_dtype, out_dtype, bias_dtype;
+  Activation activation;
+  int64_t rows, cols;
+  int64_t out_row, out_col, bias_stride, scale_a_stride, scale_b_stride;
+  const void *x, *bias;
+  const float *scale_a, *scale_b;
+  void* out;
+};
+
+// A line has `count` elements `inner` apart: element (o, i, c) is at (o * count + i) * inner + c of dense x and q; its
+// scale is scale[o * inner + c] = largest finite |x| of the line / largest of the format; 1 where that is 0.
+struct QuantizeFloat8 {
+  DType dtype;
+  Float8 format;
+  int64_t outer, count, inner;
+  const void* x;
+  uint8_t* q;
+  float* scale;
+  int64_t part, parts;  // elements of a part of a line; parts of a line
+  float* partials;      // [outer * inner, parts] scratch
+};
+// Parts of a line of so many elements: few enough to be read again by every block.
+constexpr int64_t float8_part(int64_t count) { return count > (int64_t(1) << 24) ? (count + 1023) / 1024 : 1 << 14; }
+
+// out (dense, float16 on cuda or float32) = the values of q, for two operands at once.
+struct DecodeFloat8 {
+  Float8 format[2];
+  DType dtype;
+  int64_t rows[2], cols[2], row_stride[2], col_stride[2];
+  const uint8_t* q[2];
+  void* out[2];  // null: not this one
+};
+
+}  // namespace stator::abi
+
+namespace stator::kernels {
+
+struct ProductsTable {
+  void (*integer_product)(const abi::Queue&, const abi::StridedProduct&);
+  // Matrices of at most small_product rows, columns and depth.
+  void (*small_product)(const abi::Queue&, const abi::StridedProduct&);
+  int32_t (*inner_parts)(const abi::DeviceLimits&, int64_t batches, int64_t k, int64_t* share);
+  void (*inner_product)(const abi::Queue&, const abi::InnerProduct&);
+  void (*epilogue)(const abi::Queue&, const abi::ProductEpilogue&);
+  void (*quantize)(const abi::Queue&, const abi::QuantizeFloat8&);  // two launches
+  void (*decode)(const abi::Queue&, const abi::DecodeFloat8&);
+};
+
+}  // namespace stator::kernels
