@@ -70,7 +70,7 @@ DOMAINS: dict[str, tuple[Interval, ...]] = {
 
 
 def _from_tests(domain: Any) -> Interval:
-    """A domain of tests/ops/cases.py; a function of its own draws from [0.5, 4]."""
+    """A domain of tests/support/cases.py; a function of its own draws from [0.5, 4]."""
     if isinstance(domain, range):
         return Interval(domain.start, domain.stop - 1, whole=True)
     return Interval(0.5, 4) if callable(domain) else Interval(float(domain[0]), float(domain[1]))

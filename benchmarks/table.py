@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "ops"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 import cases as shared
 import inputs as shared_inputs
@@ -75,7 +75,7 @@ def numbers(name: str) -> tuple[float, ...]:
 
 
 def oracle(name: str) -> Callable[..., Any]:
-    """The row's oracle: of NumPy, of SciPy, or of tests/ops/oracles.py."""
+    """The row's oracle: of NumPy, of SciPy, or of tests/support/oracles.py."""
     return oracles.resolve(TABLE[name]["oracle"])
 
 
