@@ -1,8 +1,8 @@
 // Copies and fills. Without conversion only the item size matters; with it, dense data has its own kernels and any
 // other layout goes through the general elementwise kernel.
 #include "kernels/copy.cuh"
-#include "kernels/elementwise_dense.cuh"
-#include "kernels/elementwise_strided.cuh"
+#include "kernels/elementwise/dense.cuh"
+#include "kernels/elementwise/strided.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -2,8 +2,8 @@
 // tile, reading and writing dense runs of it; the turn happens in shared memory (on the fast host, in the L1 cache).
 #include "device/group.cuh"
 #include "kernels/copy.cuh"
-#include "kernels/elementwise_layout.cuh"
-#include "kernels/elementwise_types.cuh"
+#include "kernels/elementwise/layout.cuh"
+#include "kernels/elementwise/types.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

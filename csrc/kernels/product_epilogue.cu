@@ -3,8 +3,8 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "kernels/functors/activation.cuh"
-#include "kernels/functors/hyperbolic.cuh"
+#include "kernels/elementwise/functors/activation.cuh"
+#include "kernels/elementwise/functors/hyperbolic.cuh"
 #include "kernels/products_fill.cuh"
 
 namespace stator::STATOR_COLUMN {

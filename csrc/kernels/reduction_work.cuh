@@ -4,7 +4,7 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/vector.cuh"
-#include "kernels/elementwise_runs.cuh"
+#include "kernels/elementwise/runs.cuh"
 #include "kernels/reducers_statistics.cuh"
 #include "params/reduction.hpp"
 

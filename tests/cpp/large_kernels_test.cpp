@@ -2,7 +2,7 @@
 // split; offsets in 64 bits. Faithful column, see kernel_support.hpp. No memory of that size is touched.
 #include "kernel_support.hpp"
 
-#include "kernels/elementwise_layout.cuh"
+#include "kernels/elementwise/layout.cuh"
 #include "kernels/indexed.cuh"
 
 namespace {

@@ -1,7 +1,7 @@
 // Division to whole numbers and what it leaves. Integers: a zero divisor gives 0 and faults; the lowest by -1 wraps.
 #pragma once
 
-#include "kernels/functors/arithmetic.cuh"
+#include "kernels/elementwise/functors/arithmetic.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

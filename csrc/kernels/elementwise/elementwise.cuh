@@ -2,8 +2,8 @@
 // arithmetic, else the general one.
 #pragma once
 
-#include "kernels/elementwise_dense.cuh"
-#include "kernels/elementwise_strided.cuh"
+#include "kernels/elementwise/dense.cuh"
+#include "kernels/elementwise/strided.cuh"
 
 #include <stator/op_table.hpp>
 

@@ -3,7 +3,7 @@
 // The complement of bool is logical_not's, which is what its op launches.
 #pragma once
 
-#include "kernels/functors/arithmetic.cuh"
+#include "kernels/elementwise/functors/arithmetic.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

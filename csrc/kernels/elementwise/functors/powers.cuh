@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/math/math.cuh"
-#include "kernels/functors/arithmetic.cuh"
+#include "kernels/elementwise/functors/arithmetic.cuh"
 
 #include <type_traits>
 

@@ -252,4 +252,4 @@ struct nan_to_num {
 
 }  // namespace stator::STATOR_COLUMN::functors
 
-#include "kernels/functors/division.cuh"
+#include "kernels/elementwise/functors/division.cuh"

@@ -2,7 +2,7 @@
 // chunk. Compiled once (elementwise_runs.cu) for all kernels.
 #pragma once
 
-#include "kernels/elementwise_layout.cuh"
+#include "kernels/elementwise/layout.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -1,5 +1,5 @@
 #include "device/convert.cuh"
-#include "kernels/elementwise_runs.cuh"
+#include "kernels/elementwise/runs.cuh"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/vector.cuh"
-#include "kernels/elementwise_layout.cuh"
-#include "kernels/elementwise_types.cuh"
+#include "kernels/elementwise/layout.cuh"
+#include "kernels/elementwise/types.cuh"
 
 #include <cstring>
 #include <utility>

@@ -3,8 +3,8 @@
 // it takes PyTorch's branch.
 #pragma once
 
-#include "kernels/functors/activation.cuh"
-#include "kernels/functors/arithmetic.cuh"
+#include "kernels/elementwise/functors/activation.cuh"
+#include "kernels/elementwise/functors/arithmetic.cuh"
 
 namespace stator::STATOR_COLUMN::functors {
 

@@ -1,7 +1,7 @@
 // The general elementwise kernel of the fast host: chunks of the operands pass through buffers of the compute type, and
 // a function of the op gives a chunk's results. One kernel for all functors and types.
-#include "kernels/elementwise_runs.cuh"
-#include "kernels/elementwise_strided.cuh"
+#include "kernels/elementwise/runs.cuh"
+#include "kernels/elementwise/strided.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

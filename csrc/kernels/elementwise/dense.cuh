@@ -8,7 +8,7 @@
 #include "device/launch.cuh"
 #include "device/vector.cuh"
 #include "params/elementwise.hpp"
-#include "kernels/elementwise_types.cuh"
+#include "kernels/elementwise/types.cuh"
 
 #include <cstring>
 
