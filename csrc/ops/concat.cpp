@@ -1,6 +1,6 @@
 #include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
-#include "ops/copy.hpp"
+#include "ops/creation/copy.hpp"
 #include "ops/views.hpp"
 
 #include <stator/creation.hpp>

@@ -1,7 +1,7 @@
 // roll, pad, tile, repeat.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
-#include "ops/copy.hpp"
+#include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"
 #include "ops/views.hpp"
 

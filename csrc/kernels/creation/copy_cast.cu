@@ -3,7 +3,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/vector.cuh"
-#include "kernels/copy.cuh"
+#include "kernels/creation/copy.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

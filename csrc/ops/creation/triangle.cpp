@@ -1,6 +1,6 @@
 // What keeps a band of a matrix, and linspace.
 #include "core/op_call.hpp"
-#include "ops/copy.hpp"
+#include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"
 
 #include <stator/creation.hpp>

@@ -3,7 +3,7 @@
 #include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
 #include "ops/collapse.hpp"
-#include "ops/copy.hpp"
+#include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // Transposing copies: the input is dense along one axis (rows here), the output along another (cols). A block moves a
 // tile, reading and writing dense runs of it; the turn happens in shared memory (on the fast host, in the L1 cache).
 #include "device/group.cuh"
-#include "kernels/copy.cuh"
+#include "kernels/creation/copy.cuh"
 #include "kernels/elementwise/layout.cuh"
 #include "kernels/elementwise/types.cuh"
 

@@ -1,6 +1,6 @@
 // Copies and fills. Without conversion only the item size matters; with it, dense data has its own kernels and any
 // other layout goes through the general elementwise kernel.
-#include "kernels/copy.cuh"
+#include "kernels/creation/copy.cuh"
 #include "kernels/elementwise/dense.cuh"
 #include "kernels/elementwise/strided.cuh"
 
