@@ -10,7 +10,7 @@
 
 #include "device/convert.cuh"
 #include "device/math/scaled.cuh"
-#include "kernels/reduction_values.cuh"
+#include "kernels/reduce/values.cuh"
 
 #include <limits>
 

@@ -5,7 +5,7 @@
 #include <stator/elementwise.hpp>
 #include <stator/linalg.hpp>
 #include <stator/products.hpp>
-#include <stator/reductions.hpp>
+#include <stator/reduce.hpp>
 
 #include <algorithm>
 #include <bit>

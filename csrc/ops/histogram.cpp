@@ -4,7 +4,7 @@
 #include <stator/counting.hpp>
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
-#include <stator/reductions.hpp>
+#include <stator/reduce.hpp>
 #include <stator/scans.hpp>
 
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "ops/sparse_parts.hpp"
 
 #include <stator/elementwise.hpp>
-#include <stator/reductions.hpp>
+#include <stator/reduce.hpp>
 
 namespace stator::sparse {
 namespace {

@@ -14,7 +14,7 @@
 #include "params/order.hpp"
 #include "params/products.hpp"
 #include "params/random.hpp"
-#include "params/reduction.hpp"
+#include "params/reduce.hpp"
 #include "params/scan.hpp"
 #include "params/sets.hpp"
 #include "params/sparse.hpp"

@@ -84,7 +84,7 @@ from stator._order import (
     unique_values,
 )
 from stator._products import addmm, baddbmm, cdist, dot, einsum, kron, matmul, outer, tensordot, vecdot
-from stator._reductions import (
+from stator._reduce import (
     bincount,
     cumulative_max,
     cumulative_min,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stator._elementwise import functions as elementwise
-from stator._reductions import functions as reductions
+from stator._reduce import functions as reductions
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {**elementwise, **reductions}
 

@@ -16,7 +16,7 @@ from stator._nn import (
     softmax_backward,
 )
 from stator._products import QuantizedResult, linear, quantize_fp8, scaled_matmul
-from stator._reductions import mean_backward, prod_backward, sum_backward
+from stator._reduce import mean_backward, prod_backward, sum_backward
 
 if TYPE_CHECKING:
     from stator._made_nn import *  # noqa: F403

@@ -14,7 +14,7 @@ from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional
 
-from stator._reductions import functions as reductions
+from stator._reduce import functions as reductions
 from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError, ShapeError, UnsupportedError
 
 

@@ -1,6 +1,6 @@
 // Every reducer of the faithful column in each of its modes: see kernel_support.hpp.
 #include "kernel_support.hpp"
-#include "ops/reduction_rules.hpp"
+#include "ops/reduce/rules.hpp"
 
 namespace {
 

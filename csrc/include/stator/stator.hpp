@@ -27,8 +27,8 @@
 #include <stator/product_kinds.hpp>
 #include <stator/products.hpp>
 #include <stator/random.hpp>
-#include <stator/reduction_gradients.hpp>
-#include <stator/reductions.hpp>
+#include <stator/reduce.hpp>
+#include <stator/reduce.hpp>
 #include <stator/ref.hpp>
 #include <stator/scans.hpp>
 #include <stator/scatter.hpp>

@@ -12,7 +12,7 @@ from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport after_wait, enter
 from stator._convert cimport to_axes, to_dims, to_dtype, to_int
 from stator._function cimport Row, make_function, sort_arguments, text
-from stator.cpp cimport counting, op_table, reduction_gradients, reductions, scans
+from stator.cpp cimport counting, op_table, reduce, scans
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.python cimport PyObject
 from stator.cpp.ref cimport Dims
@@ -20,8 +20,8 @@ from stator.cpp.std cimport optional
 
 from stator.errors import DTypeError, InvalidValueError
 
-CumulativeExtremes = namedtuple("CumulativeExtremes", ("values", "indices"), module="stator._reductions")
-Histogram = namedtuple("Histogram", ("hist", "bin_edges"), module="stator._reductions")
+CumulativeExtremes = namedtuple("CumulativeExtremes", ("values", "indices"), module="stator._reduce")
+Histogram = namedtuple("Histogram", ("hist", "bin_edges"), module="stator._reduce")
 
 
 cdef double to_number(object value, str op, str what) except? -1:
@@ -37,7 +37,7 @@ cdef tuple keywords = ("axis", "keepdims", "dtype", "out", "where", None)
 cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
     cdef Row row = <Row>self
     cdef PyObject* options[6]
-    cdef reductions.ReduceOptions reduce_options
+    cdef reduce.ReduceOptions reduce_options
     cdef CppStream stream
     cdef Array x, result
     cdef int k
@@ -55,7 +55,7 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     enter(x.backend, stream)
     result = new_array(x.backend)
     with nogil:
-        result.c = reductions.reduce(row.op, x.c, reduce_options, stream)
+        result.c = reduce.reduce(row.op, x.c, reduce_options, stream)
     return result if reduce_options.out == NULL else <object>options[3]
 
 
@@ -85,8 +85,8 @@ cdef dict make_reductions():
 functions = make_reductions()
 
 
-cdef reduction_gradients.ReductionGradientOptions reduction(object axis, object keepdims, str op) except *:
-    cdef reduction_gradients.ReductionGradientOptions options
+cdef reduce.ReductionGradientOptions reduction(object axis, object keepdims, str op) except *:
+    cdef reduce.ReductionGradientOptions options
     to_axes(axis, options.axes, op)
     options.keepdims = bool(keepdims)
     return options
@@ -97,13 +97,13 @@ def sum_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequenc
     """The gradient of what sum reduced: grad repeated to its shape. axis and keepdims: as sum's."""
     cdef Array g = as_array(grad, "nn.sum_backward")
     cdef Array out = new_array(g.backend)
-    cdef reduction_gradients.ReductionGradientOptions options = reduction(axis, keepdims, "nn.sum_backward")
+    cdef reduce.ReductionGradientOptions options = reduction(axis, keepdims, "nn.sum_backward")
     cdef Dims dims
     cdef CppStream stream
     to_dims(shape, dims, "nn.sum_backward")
     enter(g.backend, stream)
     with nogil:
-        out.c = reduction_gradients.sum_backward(g.c, dims, options, stream)
+        out.c = reduce.sum_backward(g.c, dims, options, stream)
     return out
 
 
@@ -115,13 +115,13 @@ def mean_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequen
     """
     cdef Array g = as_array(grad, "nn.mean_backward")
     cdef Array out = new_array(g.backend)
-    cdef reduction_gradients.ReductionGradientOptions options = reduction(axis, keepdims, "nn.mean_backward")
+    cdef reduce.ReductionGradientOptions options = reduction(axis, keepdims, "nn.mean_backward")
     cdef Dims dims
     cdef CppStream stream
     to_dims(shape, dims, "nn.mean_backward")
     enter(g.backend, stream)
     with nogil:
-        out.c = reduction_gradients.mean_backward(g.c, dims, options, stream)
+        out.c = reduce.mean_backward(g.c, dims, options, stream)
     return out
 
 
@@ -133,11 +133,11 @@ def prod_backward(grad: Array, x: Array, /, axis: int | Sequence[int] | None = N
     """
     cdef Array g = as_array(grad, "nn.prod_backward"), source = as_array(x, "nn.prod_backward")
     cdef Array out = new_array(g.backend)
-    cdef reduction_gradients.ReductionGradientOptions options = reduction(axis, keepdims, "nn.prod_backward")
+    cdef reduce.ReductionGradientOptions options = reduction(axis, keepdims, "nn.prod_backward")
     cdef CppStream stream
     enter(g.backend, stream)
     with nogil:
-        out.c = reduction_gradients.prod_backward(g.c, source.c, options, stream)
+        out.c = reduce.prod_backward(g.c, source.c, options, stream)
     return out
 
 

@@ -1,6 +1,6 @@
 // One shard of the reduction launchers: the reducers whose number is STATOR_SHARD modulo STATOR_SHARDS.
-#include "kernels/reduction_plan.cuh"
-#include "kernels/reduction_shards.cuh"
+#include "kernels/reduce/plan.cuh"
+#include "kernels/reduce/shards.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

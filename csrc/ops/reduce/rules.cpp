@@ -1,4 +1,4 @@
-#include "ops/reduction_rules.hpp"
+#include "ops/reduce/rules.hpp"
 
 namespace stator {
 

@@ -1,8 +1,8 @@
-#include <stator/reductions.hpp>
+#include <stator/reduce.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
-#include "ops/reduction_rules.hpp"
+#include "ops/reduce/rules.hpp"
 
 #include <stator/creation.hpp>
 

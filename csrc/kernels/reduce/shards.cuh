@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "params/reduction.hpp"
+#include "params/reduce.hpp"
 
 namespace stator::STATOR_COLUMN {
 

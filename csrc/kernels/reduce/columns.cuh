@@ -2,7 +2,7 @@
 // along the rows. Blocks may share the rows of a tile; the last of them finishes.
 #pragma once
 
-#include "kernels/reduction_work.cuh"
+#include "kernels/reduce/work.cuh"
 
 namespace stator::STATOR_COLUMN {
 

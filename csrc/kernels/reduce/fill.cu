@@ -1,5 +1,5 @@
-#include "kernels/reduction_plan.cuh"
-#include "kernels/reduction_shards.cuh"
+#include "kernels/reduce/plan.cuh"
+#include "kernels/reduce/shards.cuh"
 
 #include <utility>
 

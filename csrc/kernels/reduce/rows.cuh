@@ -1,7 +1,7 @@
 // Reductions of rows: `threads` threads take a row, several rows a block or several blocks a row.
 #pragma once
 
-#include "kernels/reduction_work.cuh"
+#include "kernels/reduce/work.cuh"
 
 namespace stator::STATOR_COLUMN {
 

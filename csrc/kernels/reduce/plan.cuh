@@ -2,8 +2,8 @@
 #pragma once
 
 #include "device/launch.cuh"
-#include "kernels/reduction_columns.cuh"
-#include "kernels/reduction_rows.cuh"
+#include "kernels/reduce/columns.cuh"
+#include "kernels/reduce/rows.cuh"
 
 #include <bit>
 

@@ -40,7 +40,7 @@ struct Reduction {
 
 namespace stator::kernels {
 
-// What is accumulated; each op is one of them in some mode (ops/reduction_rules.cpp).
+// What is accumulated; each op is one of them in some mode (ops/reduce/rules.cpp).
 enum class Reducer : int32_t { sum, product, extreme, position, count, moments, norm, logsumexp, euclidean };
 inline constexpr int reducer_count = 9;
 

@@ -5,8 +5,8 @@
 #include "device/index.cuh"
 #include "device/vector.cuh"
 #include "kernels/elementwise/runs.cuh"
-#include "kernels/reducers_statistics.cuh"
-#include "params/reduction.hpp"
+#include "kernels/reduce/reducers_statistics.cuh"
+#include "params/reduce.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <stator/reduction_gradients.hpp>
+#include <stator/reduce.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"

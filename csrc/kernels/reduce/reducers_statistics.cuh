@@ -1,7 +1,7 @@
 // Reducers of counts, moments, norms and logarithms of sums. See reducers.cuh for what a reducer is.
 #pragma once
 
-#include "kernels/reducers.cuh"
+#include "kernels/reduce/reducers.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -1,7 +1,7 @@
 // Which reducer, in which mode, a row of the op table is.
 #pragma once
 
-#include "params/reduction.hpp"
+#include "params/reduce.hpp"
 
 #include <stator/op_table.hpp>
 

@@ -10,8 +10,8 @@
 // what all others are converted to, and `shared` those of them that the fast host computes in another one's kernel.
 #pragma once
 
-#include "params/reduction.hpp"
-#include "kernels/reduction_values.cuh"
+#include "params/reduce.hpp"
+#include "kernels/reduce/values.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -1,6 +1,6 @@
 // The gradient of a product: the factors of each product are gathered, then each is taken out of them again.
 #include "device/launch.cuh"
-#include "kernels/product_factors.cuh"
+#include "kernels/reduce/product_factors.cuh"
 #include "kernels/scan_fill.cuh"
 #include "kernels/scan_work.cuh"
 
