@@ -5,7 +5,7 @@
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/reduce.hpp>
-#include <stator/scans.hpp>
+#include <stator/scan.hpp>
 
 #include <cmath>
 #include <limits>

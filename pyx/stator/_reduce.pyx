@@ -12,7 +12,7 @@ from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport after_wait, enter
 from stator._convert cimport to_axes, to_dims, to_dtype, to_int
 from stator._function cimport Row, make_function, sort_arguments, text
-from stator.cpp cimport counting, op_table, reduce, scans
+from stator.cpp cimport counting, op_table, reduce, scan
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.python cimport PyObject
 from stator.cpp.ref cimport Dims
@@ -153,7 +153,7 @@ cdef int to_axis(object axis, optional[int64_t]& out, str op) except -1:
 
 cdef Array accumulate(Kind kind, str op, object x, object axis, object dtype, bint initial, bint reverse, object out):
     cdef Array source = as_array(x, op), result
-    cdef scans.ScanOptions options
+    cdef scan.ScanOptions options
     cdef CppStream stream
     to_axis(axis, options.axis, op)
     to_dtype(dtype, options.dtype)
@@ -164,11 +164,11 @@ cdef Array accumulate(Kind kind, str op, object x, object axis, object dtype, bi
     result = new_array(source.backend)
     with nogil:
         if kind == sum_:
-            result.c = scans.cumulative_sum(source.c, options, stream)
+            result.c = scan.cumulative_sum(source.c, options, stream)
         elif kind == prod:
-            result.c = scans.cumulative_prod(source.c, options, stream)
+            result.c = scan.cumulative_prod(source.c, options, stream)
         else:
-            result.c = scans.logcumsumexp(source.c, options, stream)
+            result.c = scan.logcumsumexp(source.c, options, stream)
     return result if out is None else <Array>out
 
 
@@ -176,16 +176,16 @@ cdef object extremes(bint smallest, str op, object x, object axis, bint reverse)
     cdef Array source = as_array(x, op), values, indices
     cdef optional[int64_t] along
     cdef cbool backwards = reverse
-    cdef scans.Extremes found
+    cdef scan.Extremes found
     cdef CppStream stream
     to_axis(axis, along, op)
     enter(source.backend, stream)
     values, indices = new_array(source.backend), new_array(source.backend)
     with nogil:
         if smallest:
-            found = scans.cumulative_min(source.c, along, backwards, stream)
+            found = scan.cumulative_min(source.c, along, backwards, stream)
         else:
-            found = scans.cumulative_max(source.c, along, backwards, stream)
+            found = scan.cumulative_max(source.c, along, backwards, stream)
         values.c = found.values
         indices.c = found.indices
     return CumulativeExtremes(values, indices)
@@ -244,7 +244,7 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = Non
     prepend, append: put before and after x first; of its shape but along the axis.
     """
     cdef Array source = as_array(x, "diff"), result
-    cdef scans.DiffOptions options
+    cdef scan.DiffOptions options
     cdef CppStream stream
     options.axis = to_int(axis, "diff")
     options.n = to_int(n, "diff")
@@ -253,7 +253,7 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = Non
     enter(source.backend, stream)
     result = new_array(source.backend)
     with nogil:
-        result.c = scans.diff(source.c, options, stream)
+        result.c = scan.diff(source.c, options, stream)
     return result
 
 

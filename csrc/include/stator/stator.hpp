@@ -30,7 +30,7 @@
 #include <stator/reduce.hpp>
 #include <stator/reduce.hpp>
 #include <stator/ref.hpp>
-#include <stator/scans.hpp>
+#include <stator/scan.hpp>
 #include <stator/scatter.hpp>
 #include <stator/sets.hpp>
 #include <stator/sparse.hpp>

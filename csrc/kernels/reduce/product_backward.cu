@@ -1,8 +1,8 @@
 // The gradient of a product: the factors of each product are gathered, then each is taken out of them again.
 #include "device/launch.cuh"
 #include "kernels/reduce/product_factors.cuh"
-#include "kernels/scan_fill.cuh"
-#include "kernels/scan_work.cuh"
+#include "kernels/scan/fill.cuh"
+#include "kernels/scan/work.cuh"
 
 #include <algorithm>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 // without bounds, and divided by each in turn, which loses nothing; zeros, infinities and NaN are counted instead.
 #pragma once
 
-#include "kernels/scanners.cuh"
+#include "kernels/scan/scanners.cuh"
 
 #include <bit>
 

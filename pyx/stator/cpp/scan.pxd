@@ -1,4 +1,4 @@
-# stator/scans.hpp
+# stator/scan.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
@@ -9,7 +9,7 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.std cimport optional
 
 
-cdef extern from "stator/scans.hpp" namespace "stator" nogil:
+cdef extern from "stator/scan.hpp" namespace "stator" nogil:
     cdef cppclass ScanOptions:
         optional[int64_t] axis
         optional[DType] dtype

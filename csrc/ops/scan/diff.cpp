@@ -3,7 +3,7 @@
 #include "ops/scalar.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/scans.hpp>
+#include <stator/scan.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // Differences of any order up to abi::Difference::most_order along one axis of up to three arrays one after the other.
 #include "device/launch.cuh"
-#include "kernels/scan_fill.cuh"
-#include "kernels/scan_work.cuh"
+#include "kernels/scan/fill.cuh"
+#include "kernels/scan/work.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,6 +1,6 @@
 // Cumulative products, and logarithms of cumulative sums of exponentials.
-#include "kernels/scan_fill.cuh"
-#include "kernels/scan_plan.cuh"
+#include "kernels/scan/fill.cuh"
+#include "kernels/scan/plan.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,6 +1,6 @@
 // Cumulative sums, maxima and minima.
-#include "kernels/scan_fill.cuh"
-#include "kernels/scan_plan.cuh"
+#include "kernels/scan/fill.cuh"
+#include "kernels/scan/plan.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -4,7 +4,7 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "params/scan.hpp"
-#include "kernels/scanners.cuh"
+#include "kernels/scan/scanners.cuh"
 
 namespace stator::STATOR_COLUMN {
 

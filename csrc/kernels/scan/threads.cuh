@@ -3,7 +3,7 @@
 // the lines or across them, whichever way each side lies.
 #pragma once
 
-#include "kernels/scan_work.cuh"
+#include "kernels/scan/work.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "device/launch.cuh"
-#include "kernels/scan_host.cuh"
-#include "kernels/scan_threads.cuh"
+#include "kernels/scan/host.cuh"
+#include "kernels/scan/threads.cuh"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 // cache, or down many lines side by side.
 #pragma once
 
-#include "kernels/scan_work.cuh"
+#include "kernels/scan/work.cuh"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <stator/scans.hpp>
+#include <stator/scan.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
