@@ -5,7 +5,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
-#include "kernels/order_keys.cuh"
+#include "kernels/sort/keys.cuh"
 #include "kernels/sets_fill.cuh"
 
 #include <algorithm>

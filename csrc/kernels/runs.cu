@@ -4,7 +4,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/word.cuh"
-#include "kernels/order_keys.cuh"
+#include "kernels/sort/keys.cuh"
 #include "kernels/sets_fill.cuh"
 
 #include <type_traits>

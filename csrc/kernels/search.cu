@@ -2,7 +2,7 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "kernels/order_keys.cuh"
+#include "kernels/sort/keys.cuh"
 #include "kernels/sets_fill.cuh"
 
 namespace stator::STATOR_COLUMN {

@@ -1,7 +1,7 @@
 // choice and multinomial: what is drawn by probabilities, which stay on the device.
 #include "core/op_call.hpp"
 #include "ops/indexed_plan.hpp"
-#include "ops/order_keys.hpp"
+#include "ops/sort/keys.hpp"
 #include "ops/random_blocks.hpp"
 
 #include <stator/creation.hpp>

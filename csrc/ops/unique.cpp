@@ -1,5 +1,5 @@
 #include "core/op_call.hpp"
-#include "ops/order_keys.hpp"
+#include "ops/sort/keys.hpp"
 #include "ops/scalar.hpp"
 
 #include <stator/creation.hpp>

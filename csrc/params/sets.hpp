@@ -1,7 +1,7 @@
 // Parameters of the launchers of searching, of runs of equal elements, and of counting.
 #pragma once
 
-#include "params/order.hpp"
+#include "params/sort.hpp"
 
 namespace stator::abi {
 

@@ -11,7 +11,7 @@
 #include "params/linalg.hpp"
 #include "params/movement.hpp"
 #include "params/nn.hpp"
-#include "params/order.hpp"
+#include "params/sort.hpp"
 #include "params/products.hpp"
 #include "params/random.hpp"
 #include "params/reduce.hpp"

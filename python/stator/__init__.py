@@ -66,7 +66,7 @@ from stator._movement import (
     triu,
 )
 from stator._namespace import made
-from stator._order import (
+from stator._sort import (
     argsort,
     isin,
     kthvalue,

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "kernel_support.hpp"
-#include "ops/order_keys.hpp"
+#include "ops/sort/keys.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Searching and sets. All dtypes; searchsorted not complex (DTypeError). Elements compare as in stator/order.hpp: -0
+// Searching and sets. All dtypes; searchsorted not complex (DTypeError). Elements compare as in stator/sort.hpp: -0
 // and +0 are equal, NaN is above every number.
 #pragma once
 

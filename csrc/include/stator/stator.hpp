@@ -23,7 +23,7 @@
 #include <stator/movement.hpp>
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
-#include <stator/order.hpp>
+#include <stator/sort.hpp>
 #include <stator/product_kinds.hpp>
 #include <stator/products.hpp>
 #include <stator/random.hpp>

@@ -9,7 +9,8 @@ from libcpp cimport bool as cbool
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport after_wait, enter
 from stator._convert cimport to_axes, to_int, to_scalar
-from stator.cpp cimport order, sets
+from stator.cpp cimport sets
+from stator.cpp cimport sort as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Int64Span
@@ -17,13 +18,13 @@ from stator.cpp.std cimport optional, vector
 
 from stator.errors import DTypeError, InvalidValueError
 
-TopK = namedtuple("TopK", ("values", "indices"), module="stator._order")
-KthValue = namedtuple("KthValue", ("values", "indices"), module="stator._order")
-Mode = namedtuple("Mode", ("values", "counts"), module="stator._order")
-UniqueAll = namedtuple("UniqueAll", ("values", "indices", "inverse_indices", "counts"), module="stator._order")
-UniqueCounts = namedtuple("UniqueCounts", ("values", "counts"), module="stator._order")
-UniqueInverse = namedtuple("UniqueInverse", ("values", "inverse_indices"), module="stator._order")
-UniqueConsecutive = namedtuple("UniqueConsecutive", ("values", "inverse", "counts"), module="stator._order")
+TopK = namedtuple("TopK", ("values", "indices"), module="stator._sort")
+KthValue = namedtuple("KthValue", ("values", "indices"), module="stator._sort")
+Mode = namedtuple("Mode", ("values", "counts"), module="stator._sort")
+UniqueAll = namedtuple("UniqueAll", ("values", "indices", "inverse_indices", "counts"), module="stator._sort")
+UniqueCounts = namedtuple("UniqueCounts", ("values", "counts"), module="stator._sort")
+UniqueInverse = namedtuple("UniqueInverse", ("values", "inverse_indices"), module="stator._sort")
+UniqueConsecutive = namedtuple("UniqueConsecutive", ("values", "inverse", "counts"), module="stator._sort")
 
 METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased",
            "normal_unbiased")
@@ -31,7 +32,7 @@ METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull
 
 cdef Array sorted_array(bint places, object x, object axis, object descending, str op):
     cdef Array source = as_array(x, op), out
-    cdef order.SortOptions options
+    cdef cpp.SortOptions options
     cdef CppStream stream
     options.axis = to_int(axis, op)
     options.descending = bool(descending)
@@ -39,16 +40,16 @@ cdef Array sorted_array(bint places, object x, object axis, object descending, s
     out = new_array(source.backend)
     with nogil:
         if places:
-            out.c = order.argsort(source.c, options, stream)
+            out.c = cpp.argsort(source.c, options, stream)
         else:
-            out.c = order.sort(source.c, options, stream)
+            out.c = cpp.sort(source.c, options, stream)
     return out
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """A sorted copy along an axis; always stable. Asynchronous.
 
-    NaN is above every number: last in ascending order, first in descending order. -0 and 0 tie, ties keep their order.
+    NaN is above every number: last in ascending order, first in descending cpp. -0 and 0 tie, ties keep their cpp.
     Complex numbers: by real part, then by imaginary part, as NumPy.
     """
     return sorted_array(False, x, axis, descending, "sort")
@@ -67,12 +68,12 @@ def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: b
     cdef Array source = as_array(x, "topk"), values, indices
     cdef int64_t count = to_int(k, "topk"), along = to_int(axis, "topk")
     cdef cbool high = bool(largest)
-    cdef order.Ranked found
+    cdef cpp.Ranked found
     cdef CppStream stream
     enter(source.backend, stream)
     values, indices = new_array(source.backend), new_array(source.backend)
     with nogil:
-        found = order.topk(source.c, count, along, high, stream)
+        found = cpp.topk(source.c, count, along, high, stream)
         values.c = found.values
         indices.c = found.indices
     return TopK(values, indices)
@@ -83,12 +84,12 @@ def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> 
     cdef Array source = as_array(x, "kthvalue"), values, indices
     cdef int64_t rank = to_int(k, "kthvalue"), along = to_int(axis, "kthvalue")
     cdef cbool keep = bool(keepdims)
-    cdef order.Ranked found
+    cdef cpp.Ranked found
     cdef CppStream stream
     enter(source.backend, stream)
     values, indices = new_array(source.backend), new_array(source.backend)
     with nogil:
-        found = order.kthvalue(source.c, rank, along, keep, stream)
+        found = cpp.kthvalue(source.c, rank, along, keep, stream)
         values.c = found.values
         indices.c = found.indices
     return KthValue(values, indices)
@@ -106,7 +107,7 @@ def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
-        out.c = order.partition(source.c, Int64Span(ranks.data(), ranks.size()), along, stream)
+        out.c = cpp.partition(source.c, Int64Span(ranks.data(), ranks.size()), along, stream)
     return out
 
 
@@ -124,7 +125,7 @@ def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[in
     lower, higher, midpoint, nearest (half to even), hazen, weibull, median_unbiased, normal_unbiased.
     """
     cdef Array source = as_array(x, "quantile"), out
-    cdef order.QuantileOptions options
+    cdef cpp.QuantileOptions options
     cdef cbool scalar = not isinstance(q, (tuple, list)) and getattr(q, "ndim", 0) == 0
     cdef vector[double] levels
     cdef CppStream stream
@@ -136,25 +137,25 @@ def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[in
         raise InvalidValueError(f"method={method!r}", op="quantile", remedy=f"Use one of {', '.join(METHODS)}.")
     to_axes(axis, options.axes, "quantile")
     options.keepdims = bool(keepdims)
-    options.method = <order.QuantileMethod><int>METHODS.index(method)
+    options.method = <cpp.QuantileMethod><int>METHODS.index(method)
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
-        out.c = order.quantile(source.c, order.DoubleSpan(levels.data(), levels.size()), scalar, options, stream)
+        out.c = cpp.quantile(source.c, cpp.DoubleSpan(levels.data(), levels.size()), scalar, options, stream)
     return out
 
 
 def median(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """The middle element, or the mean of the middle two, over axes (None: all). NaN gives NaN. Asynchronous."""
     cdef Array source = as_array(x, "median"), out
-    cdef order.QuantileOptions options
+    cdef cpp.QuantileOptions options
     cdef CppStream stream
     to_axes(axis, options.axes, "median")
     options.keepdims = bool(keepdims)
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
-        out.c = order.median(source.c, options, stream)
+        out.c = cpp.median(source.c, options, stream)
     return out
 
 
@@ -166,12 +167,12 @@ def mode(x: Array, /, *, axis: int = -1, keepdims: bool = False) -> Mode:
     cdef Array source = as_array(x, "mode"), values, counts
     cdef int64_t along = to_int(axis, "mode")
     cdef cbool keep = bool(keepdims)
-    cdef order.Modes found
+    cdef cpp.Modes found
     cdef CppStream stream
     enter(source.backend, stream)
     values, counts = new_array(source.backend), new_array(source.backend)
     with nogil:
-        found = order.mode(source.c, along, keep, stream)
+        found = cpp.mode(source.c, along, keep, stream)
         values.c = found.values
         counts.c = found.counts
     return Mode(values, counts)

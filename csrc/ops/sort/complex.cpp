@@ -1,6 +1,6 @@
 // Sorting complex numbers: their keys are sorted with their places, then the places are followed.
 #include "core/op_call.hpp"
-#include "ops/order_keys.hpp"
+#include "ops/sort/keys.hpp"
 
 #include <utility>
 

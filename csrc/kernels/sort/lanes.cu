@@ -1,5 +1,5 @@
 // Fast host: sorting and selecting keys by vectors.
-#include "kernels/sort_lanes.cuh"
+#include "kernels/sort/lanes.cuh"
 
 #include "device/lane_sort.cuh"
 

@@ -2,9 +2,9 @@
 // it, and sort a bucket each (Frazer and McKellar, "Samplesort", 1970): three launches. Where elements of 64 bits stood
 // goes beside them into the buckets.
 #include "device/group.cuh"
-#include "kernels/order_fill.cuh"
-#include "kernels/sort.cuh"
-#include "kernels/sort_host.cuh"
+#include "kernels/sort/fill.cuh"
+#include "kernels/sort/sort.cuh"
+#include "kernels/sort/host.cuh"
 
 #include <utility>
 

@@ -1,10 +1,10 @@
 // Quantiles, medians and modes: what is needed of sorted lines goes into a copy, from which the results are read.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
-#include "ops/order_keys.hpp"
+#include "ops/sort/keys.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/order.hpp>
+#include <stator/sort.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Sorting short lines in one launch: a block sorts a tile of whole lines in shared memory, by bytes of the keys, least
 // significant first, and then by line.
 #include "device/digit_rank.cuh"
-#include "kernels/sort.cuh"
-#include "kernels/sort_host.cuh"
+#include "kernels/sort/sort.cuh"
+#include "kernels/sort/host.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/convert.cuh"
-#include "params/order.hpp"
+#include "params/sort.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -3,8 +3,8 @@
 // passing over those that all elements share.
 #pragma once
 
-#include "kernels/order_keys.cuh"
-#include "kernels/sort_lanes.cuh"
+#include "kernels/sort/keys.cuh"
+#include "kernels/sort/lanes.cuh"
 
 #include <algorithm>
 #include <cstring>

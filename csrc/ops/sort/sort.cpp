@@ -1,8 +1,8 @@
 #include "core/op_call.hpp"
-#include "ops/order_keys.hpp"
+#include "ops/sort/keys.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/order.hpp>
+#include <stator/sort.hpp>
 
 #include <algorithm>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include "core/op_call.hpp"
 
-#include "params/order.hpp"
+#include "params/sort.hpp"
 
 #include <stator/array.hpp>
 
@@ -36,7 +36,7 @@ struct SortWindow {
 void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const SortWindow& window, const Array* values,
                  const Array* indices);
 
-// The same for complex numbers, whole lines: ops/complex_order.cpp. Operands are declared.
+// The same for complex numbers, whole lines: ops/sort/complex.cpp. Operands are declared.
 void launch_complex_sort(OpCall& call, const Array& x, int axis, bool descending, const Array* values,
                          const Array* indices);
 

@@ -1,4 +1,4 @@
-#include "ops/order_keys.hpp"
+#include "ops/sort/keys.hpp"
 
 #include <algorithm>
 #include <limits>

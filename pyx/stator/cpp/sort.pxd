@@ -1,4 +1,4 @@
-# stator/order.hpp
+# stator/sort.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
@@ -14,7 +14,7 @@ cdef extern from "<span>" nogil:
         DoubleSpan(const double*, size_t)
 
 
-cdef extern from "stator/order.hpp" namespace "stator" nogil:
+cdef extern from "stator/sort.hpp" namespace "stator" nogil:
     cdef cppclass SortOptions:
         int64_t axis
         cbool descending

@@ -3,7 +3,7 @@
 
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "kernels/order_keys.cuh"
+#include "kernels/sort/keys.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -3,8 +3,8 @@
 // (Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", 2012); then
 // what was found is looked up, stably: of equal elements the one that stands first has the lower place.
 #include "device/atomic.cuh"
-#include "kernels/order_fill.cuh"
-#include "kernels/sort.cuh"
+#include "kernels/sort/fill.cuh"
+#include "kernels/sort/sort.cuh"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // The table of sorting and what follows from it.
-#include "kernels/order_fill.cuh"
+#include "kernels/sort/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "params/order.hpp"
+#include "params/sort.hpp"
 
 namespace stator::STATOR_COLUMN {
 

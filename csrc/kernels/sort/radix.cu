@@ -3,9 +3,9 @@
 // Harris and Garland, IPDPS 2009, for the passes; no look-back between blocks, so that every column runs the same.
 #include "device/atomic.cuh"
 #include "device/digit_rank.cuh"
-#include "kernels/order_fill.cuh"
-#include "kernels/sort.cuh"
-#include "kernels/sort_host.cuh"
+#include "kernels/sort/fill.cuh"
+#include "kernels/sort/sort.cuh"
+#include "kernels/sort/host.cuh"
 
 #include <utility>
 

@@ -5,8 +5,8 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
-#include "kernels/order_fill.cuh"
-#include "kernels/order_keys.cuh"
+#include "kernels/sort/fill.cuh"
+#include "kernels/sort/keys.cuh"
 
 #include <cstring>
 
