@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Reductions, made from the op table, and their gradients; scans, differences, counting."""
+"""Reductions, made from the op table, and their gradients; scans, differences, sets."""
 from collections import namedtuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport after_wait, enter
 from stator._convert cimport to_axes, to_dims, to_dtype, to_int
 from stator._function cimport Row, make_function, sort_arguments, text
-from stator.cpp cimport counting, op_table, reduce, scan
+from stator.cpp cimport op_table, reduce, scan, sets
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.python cimport PyObject
 from stator.cpp.ref cimport Dims
@@ -276,7 +276,7 @@ def histc(x: Array, /, bins: int = 100, *, min: float = 0, max: float = 0) -> Ar
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
-        out.c = counting.histc(source.c, count, low, high, stream)
+        out.c = sets.histc(source.c, count, low, high, stream)
     return out
 
 
@@ -303,8 +303,8 @@ def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: t
     extremes that are not finite give NaN edges and count nothing. density: divided by total and widths, float64.
     """
     cdef Array source = as_array(x, "histogram"), counts, edges = None
-    cdef counting.HistogramOptions options
-    cdef counting.Histogram found
+    cdef sets.HistogramOptions options
+    cdef sets.Histogram found
     cdef int64_t count = 0
     cdef CppStream stream
     if hasattr(bins, "__index__") and not isinstance(bins, (Array, np.ndarray)):
@@ -315,14 +315,14 @@ def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: t
     if range is not None:
         if not isinstance(range, (tuple, list)) or len(range) != 2:
             raise DTypeError(f"range={range!r}", op="histogram", remedy="Give (low, high).")
-        options.range = optional[counting.Range](counting.Range(to_bound(range[0], "range", "histogram"),
+        options.range = optional[sets.Range](sets.Range(to_bound(range[0], "range", "histogram"),
                                                                 to_bound(range[1], "range", "histogram")))
     options.weights = as_out(weights, "histogram")
     options.density = bool(density)
     enter(source.backend, stream)
     counts = new_array(source.backend)
     with nogil:
-        found = counting.histogram(source.c, count, options, stream)
+        found = sets.histogram(source.c, count, options, stream)
         counts.c = found.counts
     if edges is None:
         edges = new_array(source.backend)
@@ -337,7 +337,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, s
     element outside 0..size-1 is not counted and raises IndexError at the next synchronising call.
     """
     cdef Array source = as_array(x, "bincount"), out
-    cdef counting.BincountOptions options
+    cdef sets.BincountOptions options
     cdef CppStream stream
     options.weights = as_out(weights, "bincount")
     options.minlength = to_int(minlength, "bincount")
@@ -346,7 +346,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, s
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
-        out.c = counting.bincount(source.c, options, stream)
+        out.c = sets.bincount(source.c, options, stream)
     if size is None:
         after_wait(source.backend)
     return out

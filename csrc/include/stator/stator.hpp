@@ -4,7 +4,7 @@
 #include <stator/array.hpp>
 #include <stator/backend.hpp>
 #include <stator/complex.hpp>
-#include <stator/counting.hpp>
+#include <stator/sets.hpp>
 #include <stator/creation.hpp>
 #include <stator/decompositions.hpp>
 #include <stator/distance.hpp>

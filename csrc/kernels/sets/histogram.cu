@@ -6,7 +6,7 @@
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
 #include "kernels/sort/keys.cuh"
-#include "kernels/sets_fill.cuh"
+#include "kernels/sets/fill.cuh"
 
 #include <algorithm>
 

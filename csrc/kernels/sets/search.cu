@@ -3,7 +3,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "kernels/sort/keys.cuh"
-#include "kernels/sets_fill.cuh"
+#include "kernels/sets/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -5,7 +5,7 @@
 #include "device/launch.cuh"
 #include "device/word.cuh"
 #include "kernels/sort/keys.cuh"
-#include "kernels/sets_fill.cuh"
+#include "kernels/sets/fill.cuh"
 
 #include <type_traits>
 

@@ -1,5 +1,5 @@
 // The table of searching, sets and counting.
-#include "kernels/sets_fill.cuh"
+#include "kernels/sets/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 

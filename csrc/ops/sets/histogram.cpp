@@ -1,7 +1,7 @@
 #include "core/op_call.hpp"
 #include "ops/sort/keys.hpp"
 
-#include <stator/counting.hpp>
+#include <stator/sets.hpp>
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/reduce.hpp>
