@@ -1,7 +1,7 @@
 #include <stator/distance.hpp>
 
 #include "core/op_call.hpp"
-#include "ops/indexed_plan.hpp"
+#include "ops/indexing/indexed_plan.hpp"
 
 #include <stator/creation.hpp>
 

@@ -1,6 +1,6 @@
 // choice and multinomial: what is drawn by probabilities, which stay on the device.
 #include "core/op_call.hpp"
-#include "ops/indexed_plan.hpp"
+#include "ops/indexing/indexed_plan.hpp"
 #include "ops/sort/keys.hpp"
 #include "ops/random_blocks.hpp"
 

@@ -2,11 +2,11 @@
 // kernel, its block size, vector and index width, and submits exactly the launches that the op table states.
 #pragma once
 
-#include "params/compact.hpp"
+#include "params/indexing.hpp"
 #include "params/distance.hpp"
 #include "params/elementwise.hpp"
 #include "params/fft.hpp"
-#include "params/indexed.hpp"
+#include "params/indexing.hpp"
 #include "params/indexing.hpp"
 #include "params/linalg.hpp"
 #include "params/movement.hpp"

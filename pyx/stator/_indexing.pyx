@@ -7,8 +7,7 @@ from libcpp cimport bool as cbool
 from stator._array cimport Array, as_array, new_array, take_op
 from stator._backend cimport Backend, enter
 from stator._convert cimport not_an_array, to_dims, to_int, to_scalar
-from stator.cpp cimport indexing, masks
-from stator.cpp cimport scatter as scattering
+from stator.cpp cimport indexing as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Operand, Scalar
 from stator.cpp.backend cimport Stream as CppStream
@@ -46,7 +45,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
-        out.c = indexing.take_along_axis(source.c, index.c, along, stream)
+        out.c = cpp.take_along_axis(source.c, index.c, along, stream)
     return out
 
 
@@ -64,7 +63,7 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
     to_operand(values, "put_along_axis", operand)
     enter(target.backend, stream)
     with nogil:
-        indexing.put_along_axis(target.c, index.c, operand[0], along, stream)
+        cpp.put_along_axis(target.c, index.c, operand[0], along, stream)
 
 
 # Scatter, index_add and segments give new arrays of x's dtype. -n..n-1 is valid; a write outside is dropped, and
@@ -75,8 +74,8 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
 cdef enum Segment:
     sum_, mean, min_, max_
 
-cdef dict reductions = {"set": <int>scattering.set_, "add": <int>scattering.add, "mul": <int>scattering.multiply,
-                        "min": <int>scattering.minimum, "max": <int>scattering.maximum}
+cdef dict reductions = {"set": <int>cpp.set_, "add": <int>cpp.add, "mul": <int>cpp.multiply,
+                        "min": <int>cpp.minimum, "max": <int>cpp.maximum}
 
 
 cdef optional[cbool] to_choice(object value):
@@ -95,16 +94,16 @@ def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduc
     cdef vector[Operand] values
     cdef int64_t along = to_int(axis, "scatter")
     cdef optional[cbool] choice = to_choice(deterministic)
-    cdef scattering.Reduce how
+    cdef cpp.Reduce how
     cdef CppStream stream
     if reduce not in reductions:
         raise InvalidValueError(f"reduce={reduce!r}", op="scatter",
                                 remedy='Use "set", "add", "mul", "min" or "max".')
-    how = <scattering.Reduce><int>reductions[reduce]
+    how = <cpp.Reduce><int>reductions[reduce]
     to_operand(src, "scatter", values)
     enter(target.backend, stream)
     with nogil:
-        out.c = scattering.scatter(target.c, along, at.c, values[0], how, choice, stream)
+        out.c = cpp.scatter(target.c, along, at.c, values[0], how, choice, stream)
     return out
 
 
@@ -120,7 +119,7 @@ def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
     to_operand(src, "scatter_add", values)
     enter(target.backend, stream)
     with nogil:
-        out.c = scattering.scatter_add(target.c, along, at.c, values[0], choice, stream)
+        out.c = cpp.scatter_add(target.c, along, at.c, values[0], choice, stream)
     return out
 
 
@@ -136,7 +135,7 @@ def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
     to_operand(src, "index_add", values)
     enter(target.backend, stream)
     with nogil:
-        out.c = scattering.index_add(target.c, along, at.c, values[0], choice, stream)
+        out.c = cpp.index_add(target.c, along, at.c, values[0], choice, stream)
     return out
 
 
@@ -149,13 +148,13 @@ cdef Array segment(Segment kind, str op, object src, object index, object num_se
     enter(source.backend, stream)
     with nogil:
         if kind == sum_:
-            out.c = scattering.segment_sum(source.c, at.c, count, choice, stream)
+            out.c = cpp.segment_sum(source.c, at.c, count, choice, stream)
         elif kind == mean:
-            out.c = scattering.segment_mean(source.c, at.c, count, choice, stream)
+            out.c = cpp.segment_mean(source.c, at.c, count, choice, stream)
         elif kind == min_:
-            out.c = scattering.segment_min(source.c, at.c, count, stream)
+            out.c = cpp.segment_min(source.c, at.c, count, stream)
         else:
-            out.c = scattering.segment_max(source.c, at.c, count, stream)
+            out.c = cpp.segment_max(source.c, at.c, count, stream)
     return out
 
 
@@ -179,8 +178,8 @@ def segment_max(src: Array, index: Array, /, num_segments: int) -> Array:
     return segment(max_, "segment_max", src, index, num_segments, None)
 
 
-cdef masks.Capacity to_capacity(object size, object fill_value, str op) except *:
-    cdef masks.Capacity capacity
+cdef cpp.Capacity to_capacity(object size, object fill_value, str op) except *:
+    cdef cpp.Capacity capacity
     if size is not None:
         capacity.size = optional[int64_t](to_int(size, op))
     elif fill_value is not None:
@@ -199,7 +198,7 @@ def masked_fill(x: Array, mask: Array, value: Array | complex, /) -> Array:
     to_operand(value, "masked_fill", number)
     enter(source.backend, stream)
     with nogil:
-        out.c = masks.masked_fill(source.c, where.c, number[0], stream)
+        out.c = cpp.masked_fill(source.c, where.c, number[0], stream)
     return out
 
 
@@ -210,11 +209,11 @@ def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_val
     """
     cdef Array source = as_array(x, "masked_select"), where = as_array(mask, "masked_select")
     cdef Array out = new_array(source.backend)
-    cdef masks.Capacity capacity = to_capacity(size, fill_value, "masked_select")
+    cdef cpp.Capacity capacity = to_capacity(size, fill_value, "masked_select")
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
-        out.c = masks.masked_select(source.c, where.c, capacity, stream)
+        out.c = cpp.masked_select(source.c, where.c, capacity, stream)
     return out
 
 
@@ -229,7 +228,7 @@ def masked_scatter(x: Array, mask: Array, source: Array, /) -> Array:
     cdef CppStream stream
     enter(target.backend, stream)
     with nogil:
-        out.c = masks.masked_scatter(target.c, where.c, values.c, stream)
+        out.c = cpp.masked_scatter(target.c, where.c, values.c, stream)
     return out
 
 
@@ -250,12 +249,12 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: int | None = No
     With a size it does not: each has that many elements, and fill_value (0) after the last one found.
     """
     cdef Array source = as_array(x, "nonzero")
-    cdef masks.Capacity capacity = to_capacity(size, fill_value, "nonzero")
+    cdef cpp.Capacity capacity = to_capacity(size, fill_value, "nonzero")
     cdef vector[CppArray] found
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
-        found = masks.nonzero(source.c, capacity, stream)
+        found = cpp.nonzero(source.c, capacity, stream)
     return to_tuple(source.backend, found)
 
 
@@ -269,7 +268,7 @@ def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array
         along = optional[int64_t](to_int(axis, "compress"))
     enter(source.backend, stream)
     with nogil:
-        out.c = masks.compress(where.c, source.c, along, stream)
+        out.c = cpp.compress(where.c, source.c, along, stream)
     return out
 
 
@@ -280,7 +279,7 @@ def masked_fill_backward(grad: Array, mask: Array, /) -> Array:
     cdef CppStream stream
     enter(g.backend, stream)
     with nogil:
-        out.c = masks.masked_fill_backward(g.c, where.c, stream)
+        out.c = cpp.masked_fill_backward(g.c, where.c, stream)
     return out
 
 
@@ -294,7 +293,7 @@ def masked_select_backward(grad: Array, mask: Array, /) -> Array:
     cdef CppStream stream
     enter(g.backend, stream)
     with nogil:
-        out.c = masks.masked_select_backward(g.c, where.c, stream)
+        out.c = cpp.masked_select_backward(g.c, where.c, stream)
     return out
 
 
@@ -302,12 +301,12 @@ def masked_scatter_backward(grad: Array, mask: Array, /, source_shape: int | Seq
     """The gradients of masked_scatter's array and source. Elements of source that were not used have gradient 0."""
     cdef Array g = as_array(grad, "nn.masked_scatter_backward"), where = as_array(mask, "nn.masked_scatter_backward")
     cdef Array x = new_array(g.backend), source = new_array(g.backend)
-    cdef masks.MaskedScatterGradients gradients
+    cdef cpp.MaskedScatterGradients gradients
     cdef Dims shape
     cdef CppStream stream
     to_dims(source_shape, shape, "nn.masked_scatter_backward")
     enter(g.backend, stream)
     with nogil:
-        gradients = masks.masked_scatter_backward(g.c, where.c, shape, stream)
+        gradients = cpp.masked_scatter_backward(g.c, where.c, shape, stream)
     x.c, source.c = gradients.x, gradients.source
     return x, source

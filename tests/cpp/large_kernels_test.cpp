@@ -3,7 +3,7 @@
 #include "kernel_support.hpp"
 
 #include "kernels/elementwise/layout.cuh"
-#include "kernels/indexed.cuh"
+#include "kernels/indexing/indexed.cuh"
 
 namespace {
 

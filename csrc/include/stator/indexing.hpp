@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace stator {
 
@@ -36,5 +37,73 @@ STATOR_API Array take_along_axis(const Array& x, const Array& indices, int64_t a
 // numpy.put_along_axis, in place. Repeated writes as of index_put.
 STATOR_API void put_along_axis(const Array& x, const Array& indices, const Operand& values, int64_t axis,
                                const Stream& = {});
+
+}  // namespace stator
+
+// Arrays and masks. A mask has dtype bool (DTypeError) and a shape that broadcasts (ShapeError).
+namespace stator {
+
+// x where the mask is false, `value` (a number or a 0-d array) elsewhere, in x's dtype. Asynchronous.
+STATOR_API Array masked_fill(const Array& x, const Array& mask, const Operand& value, const Stream& = {});
+
+// With a size the result has that many elements, the first ones found and then `fill`, and nothing synchronises.
+// DTypeError for a floating fill of other elements.
+struct STATOR_API Capacity {
+  std::optional<int64_t> size;
+  Scalar fill = 0;
+};
+// The elements of x where the mask is true, in row-major order. Synchronises once, unless the size is given.
+STATOR_API Array masked_select(const Array& x, const Array& mask, const Capacity& capacity = {}, const Stream& = {});
+// x with the elements of source, in row-major order, put one after the other where the mask is true. A source that is
+// too short is an IndexError at the next synchronising call, and x stays there. Asynchronous.
+STATOR_API Array masked_scatter(const Array& x, const Array& mask, const Array& source, const Stream& = {});
+
+// The coordinates of what is not zero, an int64 array an axis. Synchronises once, unless the size is given.
+STATOR_API std::vector<Array> nonzero(const Array& x, const Capacity& capacity = {}, const Stream& = {});
+// The slices along the axis (none: of the flattened array) at which condition, one axis, is true. Synchronises once.
+STATOR_API Array compress(const Array& condition, const Array& x, std::optional<int64_t> axis, const Stream& = {});
+
+namespace nn {
+
+// The gradient of x: 0 where the mask is true.
+STATOR_API Array masked_fill_backward(const Array& grad, const Array& mask, const Stream& = {});
+// The gradient of x, of the mask's shape; grad is that of the selected elements.
+STATOR_API Array masked_select_backward(const Array& grad, const Array& mask, const Stream& = {});
+// The gradients of x and of source. Asynchronous.
+struct STATOR_API MaskedScatterGradients {
+  Array x, source;
+};
+STATOR_API MaskedScatterGradients masked_scatter_backward(const Array& grad, const Array& mask,
+                                                          const Dims& source_shape, const Stream& = {});
+
+}  // namespace nn
+}  // namespace stator
+
+// Writing and adding up through indices. Indices as in indexing.hpp. Results are new arrays in x's dtype; narrow
+// integers and half types are accumulated in 32 bits and rounded once. Asynchronous. deterministic: equal bits run to
+// run (none: the backend's setting); without it cuda adds atomically and
+// keeps any of several values set at one element, with it the last (two launches more). cpu is always in order.
+namespace stator {
+
+enum class Reduce : uint8_t { set, add, multiply, minimum, maximum };
+
+// x with `src`, broadcast to indices' shape, put or gathered at out[.., indices[.., k, ..], ..]; axes other than `axis`
+// broadcast as in take_along_axis. DTypeError: bool adds nothing, complex has no order and no atomic product.
+STATOR_API Array scatter(const Array& x, int64_t axis, const Array& indices, const Operand& src, Reduce reduce,
+                         std::optional<bool> deterministic = {}, const Stream& = {});
+STATOR_API Array scatter_add(const Array& x, int64_t axis, const Array& indices, const Operand& src,
+                             std::optional<bool> deterministic = {}, const Stream& = {});
+// x with slice k of src added to slice indices[k] along the axis; indices has one axis.
+STATOR_API Array index_add(const Array& x, int64_t axis, const Array& indices, const Operand& src,
+                           std::optional<bool> deterministic = {}, const Stream& = {});
+
+// out[s] reduces the rows src[e] with index[e] == s, in any order of e; index has one axis, as long as src's first.
+// An empty segment has sum 0, mean NaN, and the identity as extreme: infinity, or the dtype's last number.
+STATOR_API Array segment_sum(const Array& src, const Array& index, int64_t num_segments,
+                             std::optional<bool> deterministic = {}, const Stream& = {});
+STATOR_API Array segment_mean(const Array& src, const Array& index, int64_t num_segments,
+                              std::optional<bool> deterministic = {}, const Stream& = {});
+STATOR_API Array segment_min(const Array& src, const Array& index, int64_t num_segments, const Stream& = {});
+STATOR_API Array segment_max(const Array& src, const Array& index, int64_t num_segments, const Stream& = {});
 
 }  // namespace stator

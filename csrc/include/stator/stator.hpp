@@ -19,7 +19,7 @@
 #include <stator/interop.hpp>
 #include <stator/libraries.hpp>
 #include <stator/linalg.hpp>
-#include <stator/masks.hpp>
+#include <stator/indexing.hpp>
 #include <stator/movement.hpp>
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
@@ -31,7 +31,7 @@
 #include <stator/reduce.hpp>
 #include <stator/ref.hpp>
 #include <stator/scan.hpp>
-#include <stator/scatter.hpp>
+#include <stator/indexing.hpp>
 #include <stator/sets.hpp>
 #include <stator/sparse.hpp>
 #include <stator/version.hpp>

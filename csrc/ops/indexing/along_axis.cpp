@@ -1,13 +1,13 @@
 // Indices along one axis: take_along_axis, put_along_axis, scatter, index_add and segments.
 #include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
-#include "ops/indexed_plan.hpp"
+#include "ops/indexing/indexed_plan.hpp"
 #include "ops/scalar.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/indexing.hpp>
-#include <stator/scatter.hpp>
+#include <stator/indexing.hpp>
 
 #include <cstring>
 #include <limits>

@@ -1,7 +1,7 @@
 // Reads and writes through arrays of indices: words of the item's size.
 #include "device/atomic_update.cuh"
 #include "device/launch.cuh"
-#include "kernels/indexed_host.cuh"
+#include "kernels/indexing/host.cuh"
 
 #include <cstring>
 

@@ -3,12 +3,12 @@
 #include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
 #include "ops/collapse.hpp"
-#include "ops/indexed_plan.hpp"
+#include "ops/indexing/indexed_plan.hpp"
 #include "ops/scalar.hpp"
 
 #include <stator/elementwise.hpp>
 #include <stator/indexing.hpp>
-#include <stator/masks.hpp>
+#include <stator/indexing.hpp>
 
 #include <array>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/word.cuh"
-#include "params/compact.hpp"
+#include "params/indexing.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
-#include <stator/masks.hpp>
+#include <stator/indexing.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
-#include "ops/indexed_plan.hpp"
+#include "ops/indexing/indexed_plan.hpp"
 #include "ops/scalar.hpp"
 
 #include <stator/creation.hpp>

@@ -1,10 +1,10 @@
-// From arrays and index arrays to the launch parameters of params/indexed.hpp and params/compact.hpp.
+// From arrays and index arrays to the launch parameters of params/indexing.hpp and params/indexing.hpp.
 #pragma once
 
 #include "core/op_call.hpp"
 
-#include "params/compact.hpp"
-#include "params/indexed.hpp"
+#include "params/indexing.hpp"
+#include "params/indexing.hpp"
 
 #include <stator/array.hpp>
 

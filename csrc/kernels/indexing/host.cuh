@@ -2,7 +2,7 @@
 // walks its own in row-major order, so that nothing is atomic and equal input gives equal bits.
 #pragma once
 
-#include "kernels/indexed.cuh"
+#include "kernels/indexing/indexed.cuh"
 
 #include <algorithm>
 

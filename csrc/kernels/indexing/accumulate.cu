@@ -2,7 +2,7 @@
 #include "device/atomic_update.cuh"
 #include "device/functional.cuh"
 #include "device/launch.cuh"
-#include "kernels/indexed_host.cuh"
+#include "kernels/indexing/host.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

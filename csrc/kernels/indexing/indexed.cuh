@@ -7,7 +7,7 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/word.cuh"
-#include "params/indexed.hpp"
+#include "params/indexing.hpp"
 
 #include <limits>
 

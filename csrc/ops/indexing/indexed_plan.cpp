@@ -1,4 +1,4 @@
-#include "ops/indexed_plan.hpp"
+#include "ops/indexing/indexed_plan.hpp"
 
 #include <stator/creation.hpp>
 
