@@ -1,7 +1,7 @@
 // roll, pad, and what keeps a band of a matrix: triu, tril, diag, tri, eye.
 #include "device/index.cuh"
-#include "kernels/movement_fill.cuh"
-#include "kernels/movement_rows.cuh"
+#include "kernels/movement/fill.cuh"
+#include "kernels/movement/rows.cuh"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 #include "core/context.hpp"
 #include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
-#include "ops/views.hpp"
+#include "ops/movement/views.hpp"
 
 #include <stator/creation.hpp>
 

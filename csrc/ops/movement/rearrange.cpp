@@ -3,7 +3,7 @@
 #include "ops/axes.hpp"
 #include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"
-#include "ops/views.hpp"
+#include "ops/movement/views.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/indexing.hpp>

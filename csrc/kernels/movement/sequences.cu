@@ -3,7 +3,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
-#include "kernels/movement_fill.cuh"
+#include "kernels/movement/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

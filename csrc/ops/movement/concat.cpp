@@ -1,7 +1,7 @@
 #include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
 #include "ops/creation/copy.hpp"
-#include "ops/views.hpp"
+#include "ops/movement/views.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>

@@ -1,5 +1,5 @@
 // Views that cut, flatten and turn.
-#include "ops/views.hpp"
+#include "ops/movement/views.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>

@@ -1,6 +1,6 @@
 // Arrays one after the other. The list of pieces travels in the launch's own parameters.
-#include "kernels/movement_fill.cuh"
-#include "kernels/movement_rows.cuh"
+#include "kernels/movement/fill.cuh"
+#include "kernels/movement/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,5 +1,5 @@
 // Views: no kernel, no copy (but reshape, when the strides cannot express the shape).
-#include "ops/views.hpp"
+#include "ops/movement/views.hpp"
 #include "core/context.hpp"
 #include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
