@@ -1,7 +1,7 @@
 #include "libs/plan_cache.hpp"
 
 #include <stator/fft.hpp>
-#include <stator/linalg.hpp>
+#include <stator/matmul.hpp>
 
 #include <cstring>
 

@@ -4,7 +4,7 @@
 #include "ops/decompositions.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/linalg.hpp>
+#include <stator/matmul.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
-#include <stator/linalg.hpp>
+#include <stator/matmul.hpp>
 #include <stator/reduce.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "libs/sparse.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/linalg.hpp>
+#include <stator/matmul.hpp>
 #include <stator/sparse.hpp>
 
 #include <algorithm>

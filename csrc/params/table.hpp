@@ -3,7 +3,7 @@
 #pragma once
 
 #include "params/indexing.hpp"
-#include "params/distance.hpp"
+#include "params/matmul.hpp"
 #include "params/elementwise.hpp"
 #include "params/fft.hpp"
 #include "params/indexing.hpp"
@@ -12,7 +12,7 @@
 #include "params/movement.hpp"
 #include "params/nn.hpp"
 #include "params/sort.hpp"
-#include "params/products.hpp"
+#include "params/matmul.hpp"
 #include "params/random.hpp"
 #include "params/reduce.hpp"
 #include "params/scan.hpp"

@@ -83,7 +83,7 @@ from stator._sort import (
     unique_inverse,
     unique_values,
 )
-from stator._products import addmm, baddbmm, cdist, dot, einsum, kron, matmul, outer, tensordot, vecdot
+from stator._matmul import addmm, baddbmm, cdist, dot, einsum, kron, matmul, outer, tensordot, vecdot
 from stator._reduce import (
     bincount,
     cumulative_max,

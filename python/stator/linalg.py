@@ -45,7 +45,7 @@ from stator._decompositions import (
 )
 from stator._manipulation import diagonal, matrix_transpose
 from stator._namespace import made
-from stator._products import (
+from stator._matmul import (
     MatmulCacheInfo,
     clear_matmul_cache,
     matmul,

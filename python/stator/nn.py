@@ -15,7 +15,7 @@ from stator._nn import (
     softmax,
     softmax_backward,
 )
-from stator._products import QuantizedResult, linear, quantize_fp8, scaled_matmul
+from stator._matmul import QuantizedResult, linear, quantize_fp8, scaled_matmul
 from stator._reduce import mean_backward, prod_backward, sum_backward
 
 if TYPE_CHECKING:

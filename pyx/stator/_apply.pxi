@@ -120,7 +120,7 @@ cdef object number(Array x):
 
 
 cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, object out):
-    cdef linalg.MatmulOptions options
+    cdef matmul.MatmulOptions options
     cdef CppStream stream
     cdef Array result
     options.out = as_out(out, "matmul")
@@ -129,7 +129,7 @@ cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, objec
     enter(a.backend, stream)
     result = new_array(a.backend)
     with nogil:
-        result.c = linalg.matmul(a.c, b.c, options, stream)
+        result.c = matmul.matmul(a.c, b.c, options, stream)
     return result if out is None else <Array>out
 
 

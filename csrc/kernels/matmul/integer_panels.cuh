@@ -2,7 +2,7 @@
 // and van de Geijn, ACM TOMS 34, 2008).
 #pragma once
 
-#include "kernels/integer_product.cuh"
+#include "kernels/matmul/integer_product.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -1,8 +1,8 @@
 // Batches of small products, for which a library's call costs more than its work: on the fast host rows of b stay in
 // vectors, with a function for each length of them.
 #include "device/launch.cuh"
-#include "kernels/integer_product.cuh"
-#include "kernels/products_fill.cuh"
+#include "kernels/matmul/integer_product.cuh"
+#include "kernels/matmul/fill.cuh"
 
 #include <cstring>
 

@@ -1,11 +1,11 @@
 // The product behind matmul and its kin.
 #pragma once
 
-#include "params/products.hpp"
+#include "params/matmul.hpp"
 #include "libs/blas.hpp"
-#include "ops/matmul_plan.hpp"
+#include "ops/matmul/plan.hpp"
 
-#include <stator/linalg.hpp>
+#include <stator/matmul.hpp>
 
 namespace stator {
 

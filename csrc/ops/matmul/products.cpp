@@ -1,11 +1,11 @@
 // Products made of one matmul or one multiplication, over views of their operands.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
-#include "ops/matmul.hpp"
+#include "ops/matmul/matmul.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
-#include <stator/products.hpp>
+#include <stator/matmul.hpp>
 
 #include <algorithm>
 #include <array>

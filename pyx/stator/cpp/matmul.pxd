@@ -1,4 +1,4 @@
-# stator/products.hpp
+# stator/matmul.hpp
 from libc.stdint cimport int64_t, uint64_t
 
 from stator.cpp.array cimport Array
@@ -9,7 +9,15 @@ from stator.cpp.ref cimport Int64Span
 from stator.cpp.std cimport optional, string_view
 
 
-cdef extern from "stator/products.hpp" namespace "stator" nogil:
+cdef extern from "stator/matmul.hpp" namespace "stator" nogil:
+    cdef cppclass MatmulOptions:
+        optional[DType] dtype, compute_dtype
+        const Array* out
+
+    Array matmul(const Array&, const Array&, const MatmulOptions&, const Stream&) except +translate_exception
+
+
+cdef extern from "stator/matmul.hpp" namespace "stator" nogil:
     cdef cppclass ArraySpan "std::span<const stator::Array>":
         ArraySpan(const Array*, size_t)
 
@@ -22,7 +30,7 @@ cdef extern from "stator/products.hpp" namespace "stator" nogil:
     Array addmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
     Array baddbmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
 
-cdef extern from "stator/float8.hpp" namespace "stator::nn" nogil:
+cdef extern from "stator/matmul.hpp" namespace "stator::nn" nogil:
     cdef cppclass Quantized:
         Array values, scale
 
@@ -35,7 +43,7 @@ cdef extern from "stator/float8.hpp" namespace "stator::nn" nogil:
     Array scaled_matmul(const Array&, const Array&, const Array&, const Array&, const ScaledMatmulOptions&,
                         const Stream&) except +translate_exception
 
-cdef extern from "stator/linalg.hpp" namespace "stator::linalg" nogil:
+cdef extern from "stator/matmul.hpp" namespace "stator::linalg" nogil:
     cdef cppclass MatmulCacheInfo:
         uint64_t hits, misses, evictions
         size_t plans, limit
@@ -44,5 +52,9 @@ cdef extern from "stator/linalg.hpp" namespace "stator::linalg" nogil:
     void clear_matmul_cache() except +translate_exception
     void set_matmul_cache_limit(size_t) except +translate_exception
 
-cdef extern from "stator/products.hpp" namespace "stator::nn" nogil:
+cdef extern from "stator/matmul.hpp" namespace "stator::nn" nogil:
     Array linear(const Array&, const Array&, const Array*, string_view, const Stream&) except +translate_exception
+
+
+cdef extern from "stator/matmul.hpp" namespace "stator" nogil:
+    Array cdist(const Array&, const Array&, double, const Stream&) except +translate_exception

@@ -1,10 +1,10 @@
 // Eight-bit floats: scaled quantisation, and products by the library or by way of decoded operands.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
-#include "ops/matmul.hpp"
+#include "ops/matmul/matmul.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/float8.hpp>
+#include <stator/matmul.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,9 +1,9 @@
 // Products of integers: exact, wrapping, any strides. The fast host multiplies packed panels, operands of one byte as
 // float32, whose fused sums of 128 products are exact; where blocks have threads they share tiles in shared memory.
 #include "device/launch.cuh"
-#include "kernels/integer_panels.cuh"
-#include "kernels/integer_product.cuh"
-#include "kernels/products_fill.cuh"
+#include "kernels/matmul/integer_panels.cuh"
+#include "kernels/matmul/integer_product.cuh"
+#include "kernels/matmul/fill.cuh"
 
 #include <type_traits>
 

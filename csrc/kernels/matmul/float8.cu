@@ -2,7 +2,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "kernels/products_fill.cuh"
+#include "kernels/matmul/fill.cuh"
 
 #include <bit>
 

@@ -5,7 +5,7 @@
 #include "device/launch.cuh"
 #include "kernels/elementwise/functors/activation.cuh"
 #include "kernels/elementwise/functors/hyperbolic.cuh"
-#include "kernels/products_fill.cuh"
+#include "kernels/matmul/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

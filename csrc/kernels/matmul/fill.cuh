@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/column.cuh"
-#include "params/products.hpp"
+#include "params/matmul.hpp"
 
 namespace stator::STATOR_COLUMN {
 

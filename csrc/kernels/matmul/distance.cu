@@ -3,7 +3,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
-#include "params/distance.hpp"
+#include "params/matmul.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // Sums of products of two vectors, many at a time or one long one in parts whose sums the last block adds up.
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
-#include "kernels/integer_product.cuh"
-#include "kernels/products_fill.cuh"
+#include "kernels/matmul/integer_product.cuh"
+#include "kernels/matmul/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

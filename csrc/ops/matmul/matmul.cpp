@@ -1,12 +1,12 @@
-#include "ops/matmul.hpp"
+#include "ops/matmul/matmul.hpp"
 #include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
 #include "libs/blas.hpp"
-#include "ops/matmul_plan.hpp"
+#include "ops/matmul/plan.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
-#include <stator/linalg.hpp>
+#include <stator/matmul.hpp>
 
 #include <algorithm>
 #include <string>

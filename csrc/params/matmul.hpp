@@ -1,6 +1,7 @@
 // Parameters of the launchers around products: of integers, of eight-bit floats, and what follows a product.
 #pragma once
 
+#include "params/launch.hpp"
 #include "params/linalg.hpp"
 
 #include <stator/product_kinds.hpp>
@@ -75,6 +76,16 @@ struct DecodeFloat8 {
   void* out[2];  // null: not this one
 };
 
+// out[b, i, j] = the p-norm of a[b, i, :] - b[b, j, :], out contiguous. Strides of batch, row, feature in elements.
+struct Distance {
+  const void *a, *b;
+  void* out;
+  DType dtype;  // float32 or float64
+  double p;     // 0 counts what differs, infinity is the largest
+  int64_t batch, rows, cols, features;
+  int64_t a_strides[3], b_strides[3];
+};
+
 }  // namespace stator::abi
 
 namespace stator::kernels {
@@ -88,6 +99,10 @@ struct ProductsTable {
   void (*epilogue)(const abi::Queue&, const abi::ProductEpilogue&);
   void (*quantize)(const abi::Queue&, const abi::QuantizeFloat8&);  // two launches
   void (*decode)(const abi::Queue&, const abi::DecodeFloat8&);
+};
+
+struct DistanceTable {
+  void (*cdist)(const abi::Queue&, const abi::Distance&);
 };
 
 }  // namespace stator::kernels

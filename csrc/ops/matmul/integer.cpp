@@ -2,8 +2,8 @@
 #include "core/memory/overlap.hpp"
 #include "libs/blas.hpp"
 #include "ops/decompositions.hpp"
-#include "ops/matmul.hpp"
-#include "ops/matmul_plan.hpp"
+#include "ops/matmul/matmul.hpp"
+#include "ops/matmul/plan.hpp"
 
 #include <stator/creation.hpp>
 

@@ -1,4 +1,4 @@
-#include <stator/distance.hpp>
+#include <stator/matmul.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/indexing/indexed_plan.hpp"

@@ -5,7 +5,7 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/lane_product.cuh"
-#include "params/products.hpp"
+#include "params/matmul.hpp"
 
 namespace stator::STATOR_COLUMN {
 

@@ -1,4 +1,4 @@
-#include "ops/matmul_plan.hpp"
+#include "ops/matmul/plan.hpp"
 
 #include <stator/error.hpp>
 #include <stator/op_table.hpp>

@@ -3,8 +3,8 @@
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
-#include <stator/linalg.hpp>
-#include <stator/products.hpp>
+#include <stator/matmul.hpp>
+#include <stator/matmul.hpp>
 #include <stator/reduce.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <stator/array.hpp>
-#include <stator/linalg.hpp>
+#include <stator/matmul.hpp>
 
 #include <optional>
 #include <utility>

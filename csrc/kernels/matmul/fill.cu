@@ -1,4 +1,4 @@
-#include "kernels/products_fill.cuh"
+#include "kernels/matmul/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t
 from stator._array cimport Array, as_array, as_out, matmul_op, new_array
 from stator._backend cimport enter
 from stator._convert cimport to_dims, to_dtype, to_int
-from stator.cpp cimport distance, products
+from stator.cpp cimport matmul as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
@@ -18,8 +18,8 @@ from stator.cpp.std cimport optional, string_view, vector
 from stator.errors import DTypeError, InvalidValueError
 
 MatmulCacheInfo = namedtuple("MatmulCacheInfo", ("hits", "misses", "evictions", "plans", "limit"),
-                             module="stator._products")
-QuantizedResult = namedtuple("QuantizedResult", ("values", "scale"), module="stator._products")
+                             module="stator._matmul")
+QuantizedResult = namedtuple("QuantizedResult", ("values", "scale"), module="stator._matmul")
 
 
 def matmul(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = None, compute_dtype: DTypeLike | None = None,
@@ -43,11 +43,11 @@ cdef Array pair(Kind kind, str op, object x1, object x2):
     enter(a.backend, stream)
     with nogil:
         if kind == dot_:
-            out.c = products.dot(a.c, b.c, stream)
+            out.c = cpp.dot(a.c, b.c, stream)
         elif kind == outer_:
-            out.c = products.outer(a.c, b.c, stream)
+            out.c = cpp.outer(a.c, b.c, stream)
         else:
-            out.c = products.kron(a.c, b.c, stream)
+            out.c = cpp.kron(a.c, b.c, stream)
     return out
 
 
@@ -74,7 +74,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     cdef CppStream stream
     enter(a.backend, stream)
     with nogil:
-        out.c = products.vecdot(a.c, b.c, along, stream)
+        out.c = cpp.vecdot(a.c, b.c, along, stream)
     return out
 
 
@@ -97,7 +97,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
         to_dims(tuple(range(count)), right, "tensordot")
     enter(a.backend, stream)
     with nogil:
-        out.c = products.tensordot(a.c, b.c, Int64Span(left.data(), left.size()), Int64Span(right.data(), right.size()),
+        out.c = cpp.tensordot(a.c, b.c, Int64Span(left.data(), left.size()), Int64Span(right.data(), right.size()),
                                    stream)
     return out
 
@@ -129,7 +129,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     out = new_array(first.backend)
     enter(first.backend, stream)
     with nogil:
-        out.c = products.einsum(view, products.ArraySpan(arrays.data(), arrays.size()), stream)
+        out.c = cpp.einsum(view, cpp.ArraySpan(arrays.data(), arrays.size()), stream)
     return out
 
 
@@ -140,9 +140,9 @@ cdef Array accumulated(bint batched, str op, object x, object x1, object x2, dou
     enter(c.backend, stream)
     with nogil:
         if batched:
-            out.c = products.baddbmm(c.c, a.c, b.c, alpha, beta, stream)
+            out.c = cpp.baddbmm(c.c, a.c, b.c, alpha, beta, stream)
         else:
-            out.c = products.addmm(c.c, a.c, b.c, alpha, beta, stream)
+            out.c = cpp.addmm(c.c, a.c, b.c, alpha, beta, stream)
     return out
 
 
@@ -171,7 +171,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation:
     cdef CppStream stream
     enter(a.backend, stream)
     with nogil:
-        out.c = products.linear(a.c, w.c, add, name, stream)
+        out.c = cpp.linear(a.c, w.c, add, name, stream)
     return out
 
 
@@ -188,13 +188,13 @@ def quantize_fp8(x: Array, /, *, format: str = "e4m3", axis: int | None = None) 
     cdef bytes name = str(format).encode()
     cdef string_view text = string_view(<const char*>name, len(name))
     cdef optional[int64_t] along
-    cdef products.Quantized out
+    cdef cpp.Quantized out
     cdef CppStream stream
     if axis is not None:
         along = optional[int64_t](to_int(axis, "nn.quantize_fp8"))
     enter(source.backend, stream)
     with nogil:
-        out = products.quantize_fp8(source.c, text, along, stream)
+        out = cpp.quantize_fp8(source.c, text, along, stream)
     values.c = out.values
     scale.c = out.scale
     return QuantizedResult(values, scale)
@@ -211,7 +211,7 @@ def scaled_matmul(a: Array, b: Array, scale_a: Array, scale_b: Array, /, *, a_fo
     cdef Array left = as_array(a, "nn.scaled_matmul"), right = as_array(b, "nn.scaled_matmul")
     cdef Array of_a = as_array(scale_a, "nn.scaled_matmul"), of_b = as_array(scale_b, "nn.scaled_matmul")
     cdef Array out = new_array(left.backend)
-    cdef products.ScaledMatmulOptions options
+    cdef cpp.ScaledMatmulOptions options
     cdef bytes name_a = str(a_format).encode(), name_b = str(b_format).encode()
     cdef optional[CppDType] code
     cdef CppStream stream
@@ -222,7 +222,7 @@ def scaled_matmul(a: Array, b: Array, scale_a: Array, scale_b: Array, /, *, a_fo
     options.dtype = code.value()
     enter(left.backend, stream)
     with nogil:
-        out.c = products.scaled_matmul(left.c, right.c, of_a.c, of_b.c, options, stream)
+        out.c = cpp.scaled_matmul(left.c, right.c, of_a.c, of_b.c, options, stream)
     return out
 
 
@@ -231,14 +231,14 @@ def matmul_cache_info() -> MatmulCacheInfo:
 
     The host has no such plans: all figures but the limit stay 0 there.
     """
-    cdef products.MatmulCacheInfo info = products.matmul_cache_info()
+    cdef cpp.MatmulCacheInfo info = cpp.matmul_cache_info()
     return MatmulCacheInfo(info.hits, info.misses, info.evictions, info.plans, info.limit)
 
 
 def clear_matmul_cache() -> None:
     """Drops every plan. Work in flight is not disturbed."""
     with nogil:
-        products.clear_matmul_cache()
+        cpp.clear_matmul_cache()
 
 
 def set_matmul_cache_limit(limit: int, /) -> None:
@@ -248,7 +248,7 @@ def set_matmul_cache_limit(limit: int, /) -> None:
         raise InvalidValueError(f"a limit of {size} plans", op="linalg.set_matmul_cache_limit",
                                 remedy="Give at least 0.")
     with nogil:
-        products.set_matmul_cache_limit(<size_t>size)
+        cpp.set_matmul_cache_limit(<size_t>size)
 
 
 def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
@@ -261,5 +261,5 @@ def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
     cdef CppStream stream
     enter(a.backend, stream)
     with nogil:
-        out.c = distance.cdist(a.c, b.c, norm, stream)
+        out.c = cpp.cdist(a.c, b.c, norm, stream)
     return out
