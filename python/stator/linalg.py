@@ -7,7 +7,7 @@ returns its info, int32 on the device, besides: 0 is success.
 
 from typing import TYPE_CHECKING
 
-from stator._decompositions import (
+from stator._linalg import (
     EighResult,
     EigResult,
     LstsqResult,

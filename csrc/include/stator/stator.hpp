@@ -6,7 +6,7 @@
 #include <stator/complex.hpp>
 #include <stator/sets.hpp>
 #include <stator/creation.hpp>
-#include <stator/decompositions.hpp>
+#include <stator/linalg.hpp>
 #include <stator/matmul.hpp>
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>

@@ -1,7 +1,7 @@
 // Products of integers and bool: exact, wrapping, by one portable kernel. Two int8 operands sum in int32.
 #include "core/memory/overlap.hpp"
 #include "libs/blas.hpp"
-#include "ops/decompositions.hpp"
+#include "ops/linalg/operands.hpp"
 #include "ops/matmul/matmul.hpp"
 #include "ops/matmul/plan.hpp"
 

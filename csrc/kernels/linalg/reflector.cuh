@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/team.cuh"
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_COLUMN {
 

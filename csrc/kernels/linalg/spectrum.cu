@@ -1,5 +1,5 @@
 // What singular values say of their matrices, and the small steps around a library's batched routines.
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,7 +1,7 @@
 // The steps of the matrix exponential between its products: scaling and squaring with Pade approximants (Higham, SIAM
 // J. Matrix Anal. Appl. 26(4), 2005), squarings chosen from norms of powers (Al-Mohy and Higham, SIAM J. Matrix Anal.
 // Appl. 31(3), 2009). Degree 13 for double precision, 7 for single. Factors are powers of two, which round nothing.
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg/small.cuh"
 
 #include <bit>
 

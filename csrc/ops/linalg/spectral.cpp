@@ -1,8 +1,9 @@
 // QR, singular values, eigenvalues.
-#include "ops/decompositions.hpp"
+#include "ops/linalg/operands.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
+#include <stator/movement.hpp>
 
 #include <algorithm>
 
@@ -19,18 +20,6 @@ DType complex_of(DType d) { return real_part(d) == DType::float32 ? DType::compl
 constexpr int64_t host_jacobi = 8;
 bool by_rotations(const OpCall& call, int64_t n) {
   return n <= (call.context().runtime().is_host() ? host_jacobi : abi::small_matrix);
-}
-
-int32_t* integers(const Array& x) { return static_cast<int32_t*>(x.data_ptr()); }
-
-libs::Decomposition decomposition(const Array& a, const libs::Batch& stored) {
-  libs::Decomposition d;
-  d.dtype = a.dtype();
-  d.count = product(batch_of(a));
-  d.m = rows(a);
-  d.n = cols(a);
-  d.a = stored;
-  return d;
 }
 
 Eigen hermitian(Op op, const Array& given, bool upper, bool vectors, const Options& options, const Stream& stream) {

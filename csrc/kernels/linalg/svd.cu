@@ -7,8 +7,8 @@
 // X is a product of rotations. V is taken from a QR of the rotated columns, scaled to length 1: columns that are zero
 // get the completion of the others, and all are orthogonal whatever their length was.
 #include "device/math/scaled.cuh"
-#include "kernels/linalg_reflector.cuh"
-#include "kernels/linalg_rotation.cuh"
+#include "kernels/linalg/reflector.cuh"
+#include "kernels/linalg/rotation.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

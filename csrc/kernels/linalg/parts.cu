@@ -1,7 +1,7 @@
 // The steps around a library's decompositions: triangles, determinants, permutations, pivots, and what keeps NaN from
 // algorithms that iterate.
 #include "device/math/scaled.cuh"
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

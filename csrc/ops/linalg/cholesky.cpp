@@ -1,5 +1,5 @@
 // Cholesky factors and triangular systems.
-#include "ops/decompositions.hpp"
+#include "ops/linalg/operands.hpp"
 
 #include <stator/creation.hpp>
 
@@ -10,16 +10,6 @@ using namespace decompositions;
 
 constexpr const char* not_positive = "is not positive definite";
 constexpr const char* not_positive_remedy = "solve() takes any matrix; a small multiple of the identity may help";
-
-libs::Decomposition decomposition(const Array& a, const libs::Batch& stored) {
-  libs::Decomposition d;
-  d.dtype = a.dtype();
-  d.count = product(batch_of(a));
-  d.m = rows(a);
-  d.n = cols(a);
-  d.a = stored;
-  return d;
-}
 
 libs::Transposition library(Transpose how) { return static_cast<libs::Transposition>(how); }
 

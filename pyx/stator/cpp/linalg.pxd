@@ -1,4 +1,4 @@
-# stator/decompositions.hpp
+# stator/linalg.hpp
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
@@ -9,7 +9,7 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.std cimport optional
 
 
-cdef extern from "stator/decompositions.hpp" namespace "stator::linalg" nogil:
+cdef extern from "stator/linalg.hpp" namespace "stator::linalg" nogil:
     cdef cppclass Options:
         cbool check
 

@@ -2,7 +2,7 @@
 // (2013), section 8.5.
 #pragma once
 
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -1,5 +1,5 @@
 // LU with partial pivoting of small matrices, and solutions with it: a group a matrix.
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

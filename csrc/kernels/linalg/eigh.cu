@@ -1,7 +1,7 @@
 // Eigenvalues and vectors of small Hermitian matrices by cyclic Jacobi rotations: a group a matrix. Golub and Van Loan,
 // Matrix Computations (2013), section 8.5; the phase of a complex entry is taken into the rotation.
 #include "device/math/scaled.cuh"
-#include "kernels/linalg_rotation.cuh"
+#include "kernels/linalg/rotation.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

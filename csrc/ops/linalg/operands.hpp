@@ -5,7 +5,7 @@
 #include "params/linalg.hpp"
 #include "libs/solver.hpp"
 
-#include <stator/decompositions.hpp>
+#include <stator/linalg.hpp>
 
 #include <string>
 
@@ -45,6 +45,10 @@ libs::Batch column_major(const Array& x);  // of what those gave, or by_columns(
 Array by_columns(OpCall& call, const Array& x);
 // The transposes of dense row-major matrices, which are column-major as they lie.
 libs::Batch transposed(const Array& x);
+
+inline int32_t* integers(const Array& x) { return static_cast<int32_t*>(x.data_ptr()); }
+// What a library is asked for: the matrices of a, stored so; info is an int32 array, or null where none is wanted.
+libs::Decomposition decomposition(const Array& a, const libs::Batch& stored, const Array* info = nullptr);
 
 // int32 zeros of the batch's shape.
 Array no_info(OpCall& call, const Dims& batch);

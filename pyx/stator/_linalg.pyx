@@ -9,7 +9,7 @@ from libcpp cimport bool as cbool
 from stator._array cimport Array, as_array, new_array
 from stator._backend cimport Backend, after_wait, enter
 from stator._convert cimport to_dtype, to_int
-from stator.cpp cimport decompositions as cpp
+from stator.cpp cimport linalg as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
@@ -17,14 +17,14 @@ from stator.cpp.std cimport optional
 
 from stator.errors import DTypeError, InvalidValueError
 
-EighResult = namedtuple("EighResult", ("eigenvalues", "eigenvectors"), module="stator._decompositions")
-EigResult = namedtuple("EigResult", ("eigenvalues", "eigenvectors"), module="stator._decompositions")
-LstsqResult = namedtuple("LstsqResult", ("x", "residuals", "rank", "singular_values"), module="stator._decompositions")
-LUFactorResult = namedtuple("LUFactorResult", ("lu", "pivots"), module="stator._decompositions")
-LUResult = namedtuple("LUResult", ("P", "L", "U"), module="stator._decompositions")
-QRResult = namedtuple("QRResult", ("Q", "R"), module="stator._decompositions")
-SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"), module="stator._decompositions")
-SVDResult = namedtuple("SVDResult", ("U", "S", "Vh"), module="stator._decompositions")
+EighResult = namedtuple("EighResult", ("eigenvalues", "eigenvectors"), module="stator._linalg")
+EigResult = namedtuple("EigResult", ("eigenvalues", "eigenvectors"), module="stator._linalg")
+LstsqResult = namedtuple("LstsqResult", ("x", "residuals", "rank", "singular_values"), module="stator._linalg")
+LUFactorResult = namedtuple("LUFactorResult", ("lu", "pivots"), module="stator._linalg")
+LUResult = namedtuple("LUResult", ("P", "L", "U"), module="stator._linalg")
+QRResult = namedtuple("QRResult", ("Q", "R"), module="stator._linalg")
+SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"), module="stator._linalg")
+SVDResult = namedtuple("SVDResult", ("U", "S", "Vh"), module="stator._linalg")
 
 
 cdef Array wrap(const CppArray& c, Backend backend):

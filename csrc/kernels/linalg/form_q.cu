@@ -1,6 +1,6 @@
 // Q of batches of matrices from their reflectors, as LAPACK's orgqr: Q e_j = H_0 ... H_{k-1} e_j, each column by
 // itself, where reflectors beyond the j-th change nothing. A team of threads has a few columns in shared memory.
-#include "kernels/linalg_reflector.cuh"
+#include "kernels/linalg/reflector.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

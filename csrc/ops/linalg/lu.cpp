@@ -1,7 +1,8 @@
 // LU factors, and what is made of them: solutions, inverses, determinants.
-#include "ops/decompositions.hpp"
+#include "ops/linalg/operands.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 
 #include <algorithm>
 
@@ -10,21 +11,8 @@ namespace {
 
 using namespace decompositions;
 
-constexpr const char* singular = "is singular";
+constexpr const char* is_singular = "is singular";
 constexpr const char* singular_remedy = "lstsq() and pinv() take such a matrix";
-
-int32_t* integers(const Array& x) { return static_cast<int32_t*>(x.data_ptr()); }
-
-libs::Decomposition decomposition(const Array& a, const libs::Batch& stored, const Array& info) {
-  libs::Decomposition d;
-  d.dtype = a.dtype();
-  d.count = product(batch_of(a));
-  d.m = rows(a);
-  d.n = cols(a);
-  d.a = stored;
-  d.info = integers(info);
-  return d;
-}
 
 abi::SmallLu small_lu(const Array& a) {
   abi::SmallLu p{};
@@ -62,7 +50,7 @@ Factors factor(OpCall& call, const Array& a, bool either) {
     p.info = integers(f.info);
     call.kernels().linalg.small_lu(call.queue(), p);
   } else {
-    const libs::Decomposition d = decomposition(a, f.of_transpose ? transposed(f.lu) : column_major(f.lu), f.info);
+    const libs::Decomposition d = decomposition(a, f.of_transpose ? transposed(f.lu) : column_major(f.lu), &f.info);
     libs::solver(call.context()).lu(call, d, integers(f.pivots));
   }
   return f;
@@ -78,7 +66,7 @@ Array square(const OpCall& call, const Array& given) {
 // a x = b for b in columns, over b, by factors of the transpose.
 void solve_in_place(OpCall& call, const Factors& f, const Array& x) {
   libs::solver(call.context())
-      .lu_solve(call, decomposition(f.lu, transposed(f.lu), f.info), integers(f.pivots), libs::Transposition::transpose,
+      .lu_solve(call, decomposition(f.lu, transposed(f.lu), &f.info), integers(f.pivots), libs::Transposition::transpose,
                 column_major(x), cols(x));
 }
 
@@ -118,7 +106,7 @@ LuFactor lu_factor(const Array& given, const Options& options, const Stream& str
             no_info(call, batch)};
   }
   const Factors f = factor(call, a, false);
-  if (options.check) verify(call, f.info, singular, "check=False gives the factors with the zero pivot");
+  if (options.check) verify(call, f.info, is_singular, "check=False gives the factors with the zero pivot");
   return {f.lu, f.pivots, f.info};
 }
 
@@ -208,7 +196,7 @@ Array lu_solve(const Array& given_lu, const Array& given_pivots, const Array& gi
   call.reads(pivots);
   call.writes(x);
   libs::solver(call.context())
-      .lu_solve(call, decomposition(stored, column_major(stored), info), integers(pivots),
+      .lu_solve(call, decomposition(stored, column_major(stored), &info), integers(pivots),
                 static_cast<libs::Transposition>(how), column_major(x), cols(x));
   return as_given(x, rhs.vector);
 }
@@ -251,7 +239,7 @@ Solution solve(const Array& given_a, const Array& given_b, const Options& option
     solve_in_place(call, f, x);
     info = f.info;
   }
-  if (options.check) verify(call, info, singular, singular_remedy);
+  if (options.check) verify(call, info, is_singular, singular_remedy);
   return {as_given(x, rhs.vector), info};
 }
 
@@ -279,11 +267,11 @@ Solution inv(const Array& given, const Options& options, const Stream& stream) {
     fill_identity(x, on);
     call.writes(x);
     libs::solver(call.context())
-        .lu_solve(call, decomposition(f.lu, transposed(f.lu), f.info), integers(f.pivots), libs::Transposition::none,
+        .lu_solve(call, decomposition(f.lu, transposed(f.lu), &f.info), integers(f.pivots), libs::Transposition::none,
                   transposed(x), cols(x));
     info = f.info;
   }
-  if (options.check) verify(call, info, singular, singular_remedy);
+  if (options.check) verify(call, info, is_singular, singular_remedy);
   return {x, info};
 }
 

@@ -1,5 +1,5 @@
 // Householder QR of small matrices: a group a matrix.
-#include "kernels/linalg_reflector.cuh"
+#include "kernels/linalg/reflector.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

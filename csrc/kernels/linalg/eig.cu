@@ -6,7 +6,7 @@
 // applied from the right a row, so the block waits for itself once a team's columns and not once a rotation. What
 // limits it is the chain of the rotations, each a square root and divisions after the one before.
 #include "device/math/scaled.cuh"
-#include "kernels/linalg_reflector.cuh"
+#include "kernels/linalg/reflector.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

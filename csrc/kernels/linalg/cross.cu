@@ -4,7 +4,7 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

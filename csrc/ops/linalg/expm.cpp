@@ -1,10 +1,11 @@
 // The matrix exponential: scaling, a Pade approximant, squaring. The steps between products, and where they come from,
-// are in kernels/linalg_expm.cu.
+// are in kernels/linalg/expm.cu.
 #include "libs/blas.hpp"
-#include "ops/decompositions.hpp"
+#include "ops/linalg/operands.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/matmul.hpp>
+#include <stator/movement.hpp>
 
 #include <algorithm>
 #include <vector>

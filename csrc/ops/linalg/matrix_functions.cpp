@@ -1,10 +1,11 @@
 // What is made of decompositions, products and reductions: least squares, ranks, norms, powers, traces.
 #include "ops/collapse.hpp"
-#include "ops/decompositions.hpp"
+#include "ops/linalg/operands.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/matmul.hpp>
+#include <stator/movement.hpp>
 #include <stator/reduce.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Cholesky factors and triangular systems of small matrices: a group a matrix.
-#include "kernels/linalg_small.cuh"
+#include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

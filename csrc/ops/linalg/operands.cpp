@@ -1,6 +1,7 @@
-#include "ops/decompositions.hpp"
+#include "ops/linalg/operands.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 
 #include <vector>
 
@@ -115,6 +116,17 @@ Array by_columns(OpCall& call, const Array& x) {
 }
 
 libs::Batch transposed(const Array& x) { return {x.data_ptr(), cols(x), rows(x) * cols(x)}; }
+
+libs::Decomposition decomposition(const Array& a, const libs::Batch& stored, const Array* info) {
+  libs::Decomposition d;
+  d.dtype = a.dtype();
+  d.count = product(batch_of(a));
+  d.m = rows(a);
+  d.n = cols(a);
+  d.a = stored;
+  if (info) d.info = integers(*info);
+  return d;
+}
 
 Array no_info(OpCall& call, const Dims& batch) {
   const Array info = call.empty(batch, DType::int32);
