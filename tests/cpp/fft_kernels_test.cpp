@@ -3,7 +3,7 @@
 #include <stator/backend.hpp>
 #include <stator/creation.hpp>
 #include <stator/fft.hpp>
-#include <stator/stft.hpp>
+#include <stator/fft.hpp>
 
 #include <cmath>
 #include <complex>

@@ -50,7 +50,7 @@ cdef extern from "stator/fft.hpp" namespace "stator::fft" nogil:
     void set_cache_limit(size_t) except +translate_exception
 
 
-cdef extern from "stator/stft.hpp" namespace "stator::fft" nogil:
+cdef extern from "stator/fft.hpp" namespace "stator::fft" nogil:
     cdef cppclass FrameOptions:
         optional[int64_t] hop_length, win_length
         const Array* window

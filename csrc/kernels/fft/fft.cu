@@ -1,5 +1,5 @@
 // Fourier transforms of the host column, and of devices without cuFFT.
-#include "kernels/fft_lines.cuh"
+#include "kernels/fft/lines.cuh"
 
 namespace stator::STATOR_COLUMN {
 

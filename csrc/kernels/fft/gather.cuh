@@ -2,7 +2,7 @@
 // lies at base[l] + index * step. Addresses are in numbers of type T.
 #pragma once
 
-#include "kernels/fft_passes.cuh"
+#include "kernels/fft/passes.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -1,9 +1,10 @@
 // Short-time Fourier transforms: a pass over the signal's frames beside the transform of them.
 #include "core/op_call.hpp"
+#include "ops/fft/lines.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/fft.hpp>
-#include <stator/stft.hpp>
+#include <stator/fft.hpp>
 
 #include <algorithm>
 #include <string>
@@ -32,12 +33,6 @@ Layout checked(const std::string& op, int64_t n, const FrameOptions& options) {
                        "it has win_length = " + std::to_string(width) + " points");
   }
   return {n, hop, (n - width) / 2, width};
-}
-
-DType computed(DType d) {
-  return in(d, dtypes::full_floats | dtypes::complexes)                  ? d
-         : in(d, dtype_bit(DType::float16) | dtype_bit(DType::bfloat16)) ? DType::float32
-                                                                         : DType::float64;
 }
 
 // The window dense in the real type of what is computed.

@@ -1,4 +1,4 @@
-#include "ops/fft_vendor.hpp"
+#include "ops/fft/vendor.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>

@@ -1,6 +1,6 @@
-#include "ops/fft_lines.hpp"
+#include "ops/fft/lines.hpp"
 
-#include "ops/fft_tables.hpp"
+#include "ops/fft/tables.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // What goes with the transforms: shifts, frequencies, convolution.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
-#include "ops/fft_tables.hpp"
+#include "ops/fft/tables.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>

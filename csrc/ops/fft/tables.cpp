@@ -1,4 +1,4 @@
-#include "ops/fft_tables.hpp"
+#include "ops/fft/tables.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@ namespace stator::fft {
 namespace {
 
 using Complex = std::complex<long double>;
-constexpr int largest_radix = 61;  // kernels/fft_passes.cuh
+constexpr int largest_radix = 61;  // kernels/fft/passes.cuh
 
 // exp(-2 pi i k / n), 0 <= k < n. The angle is reduced exactly to an eighth of the circle. Long tables are products of
 // two short ones.

@@ -4,7 +4,7 @@
 
 #include "device/index.cuh"
 #include "device/launch.cuh"
-#include "kernels/fft_gather.cuh"
+#include "kernels/fft/gather.cuh"
 
 namespace stator::STATOR_COLUMN {
 

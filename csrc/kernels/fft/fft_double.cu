@@ -1,5 +1,5 @@
 // The lines of fft.cu in double precision, apart from it to be compiled beside it.
-#include "kernels/fft_lines.cuh"
+#include "kernels/fft/lines.cuh"
 
 namespace stator::STATOR_COLUMN {
 

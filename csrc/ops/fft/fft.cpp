@@ -2,8 +2,8 @@
 
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
-#include "ops/fft_lines.hpp"
-#include "ops/fft_vendor.hpp"
+#include "ops/fft/lines.hpp"
+#include "ops/fft/vendor.hpp"
 
 #include <stator/creation.hpp>
 
@@ -65,12 +65,6 @@ Request check(Op op, const Array& x, const Options& options, FftKind kind, bool 
     throw ValueError(name, "norm=\"" + std::string(options.norm) + "\"", "use \"backward\", \"ortho\" or \"forward\"");
   }
   return r;
-}
-
-DType computed(DType d) {
-  return in(d, dtypes::full_floats | dtypes::complexes) ? d
-         : d == DType::float16 || d == DType::bfloat16  ? DType::float32
-                                                        : DType::float64;
 }
 
 // The first elements along the axes.

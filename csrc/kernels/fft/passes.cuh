@@ -2,7 +2,7 @@
 #pragma once
 
 #include "params/fft.hpp"
-#include "kernels/fft_butterflies.cuh"
+#include "kernels/fft/butterflies.cuh"
 
 namespace stator::STATOR_COLUMN {
 
