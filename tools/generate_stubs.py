@@ -29,7 +29,7 @@ IMPORTS = {
     "Event": "from stator._backend import Event",
     "Stream": "from stator._backend import Stream",
     "DType": "from stator._dtype import DType",
-    "RngState": "from stator._generator import RngState",
+    "RngState": "from stator._random import RngState",
     "COO": "from stator._sparse import COO",
     "CSC": "from stator._sparse import CSC",
     "CSR": "from stator._sparse import CSR",

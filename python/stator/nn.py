@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from stator._elementwise import gelu, gelu_backward
-from stator._generator import dropout, dropout_backward
+from stator._random import dropout, dropout_backward
 from stator._indexing import masked_fill_backward, masked_scatter_backward, masked_select_backward
 from stator._namespace import made
 from stator._nn import (

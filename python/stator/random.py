@@ -1,6 +1,6 @@
 """Random numbers of the current backend: Philox4x32-10, equal bits on every device."""
 
-from stator._generator import (
+from stator._random import (
     Generator,
     RngState,
     bernoulli,

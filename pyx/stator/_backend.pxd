@@ -5,7 +5,7 @@ from stator.cpp.random cimport State
 cdef class Backend:
     cdef cpp.Backend c
     cdef cpp.DeviceType type
-    cdef State random         # of stator._generator, guarded by random_lock
+    cdef State random         # of stator._random, guarded by random_lock
     cdef object random_lock
     cdef object __weakref__
 

@@ -5,8 +5,8 @@
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
-#include "kernels/random_fill.cuh"
-#include "kernels/random_math.cuh"
+#include "kernels/random/fill.cuh"
+#include "kernels/random/math.cuh"
 
 #include <cmath>
 

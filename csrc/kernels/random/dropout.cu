@@ -4,7 +4,7 @@
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
-#include "kernels/random_fill.cuh"
+#include "kernels/random/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -4,8 +4,8 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
-#include "kernels/random_fill.cuh"
-#include "kernels/random_math.cuh"
+#include "kernels/random/fill.cuh"
+#include "kernels/random/math.cuh"
 
 #include <cmath>
 

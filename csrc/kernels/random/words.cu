@@ -5,7 +5,7 @@
 #include "device/launch.cuh"
 #include "device/vector.cuh"
 #include "device/word.cuh"
-#include "kernels/random_fill.cuh"
+#include "kernels/random/fill.cuh"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // Permutations without a sort.
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "kernels/random_fill.cuh"
+#include "kernels/random/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

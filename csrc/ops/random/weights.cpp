@@ -2,7 +2,7 @@
 #include "core/op_call.hpp"
 #include "ops/indexing/indexed_plan.hpp"
 #include "ops/sort/keys.hpp"
-#include "ops/random_blocks.hpp"
+#include "ops/random/blocks.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/random.hpp>

@@ -1,5 +1,5 @@
 #include "core/op_call.hpp"
-#include "ops/random_blocks.hpp"
+#include "ops/random/blocks.hpp"
 #include "ops/scalar.hpp"
 
 #include <stator/indexing.hpp>
