@@ -1,8 +1,8 @@
 // Stable radix sort of entries by one index (Knuth, TAOCP 3, 5.2.5): counts of each digit by block, their running sum
 // (ops/ calls the scan), and the move to the places that it gives. Within a block the order of equal digits is their
 // order in memory, so equal input gives equal bits.
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,6 +1,6 @@
 // A compressed matrix times a dense one.
 #include "device/cascade.cuh"
-#include "kernels/sparse_product.cuh"
+#include "kernels/sparse/product.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

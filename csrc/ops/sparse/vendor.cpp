@@ -1,4 +1,4 @@
-#include "ops/sparse_vendor.hpp"
+#include "ops/sparse/vendor.hpp"
 
 #include "libs/sparse.hpp"
 

@@ -1,5 +1,5 @@
 // Sparse matrices: construction, checks, views.
-#include "ops/sparse_parts.hpp"
+#include "ops/sparse/parts.hpp"
 
 #include <stator/elementwise.hpp>
 #include <stator/reduce.hpp>

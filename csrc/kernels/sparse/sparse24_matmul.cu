@@ -2,8 +2,8 @@
 // block computes a tile of the result, panel by panel along the depth: the rows of x that the panel may meet, and the
 // tile's kept values with their places, are copied close by in the compute type first.
 #include "device/lane_vector.cuh"
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

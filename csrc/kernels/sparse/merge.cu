@@ -1,8 +1,8 @@
 // Sums of compressed matrices with sorted rows; of one matrix, its repeated entries. Each thread merges rows of its
 // own.
 #include "device/cascade.cuh"
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,6 +1,6 @@
 // Index work on compressed matrices: rows of entries, pointers from sorted keys, the check of a structure.
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

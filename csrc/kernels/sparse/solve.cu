@@ -1,7 +1,7 @@
 // Triangular systems, row after row. Right-hand sides are independent: a thread each where there are many, else a block
 // each, whose threads share a row.
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

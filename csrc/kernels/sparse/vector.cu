@@ -1,5 +1,5 @@
 // A compressed matrix times vectors, and sums of rows.
-#include "kernels/sparse_product.cuh"
+#include "kernels/sparse/product.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

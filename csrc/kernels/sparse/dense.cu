@@ -1,7 +1,7 @@
 // Dense matrices to compressed ones and back.
 #include "device/cascade.cuh"
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/sparse_parts.hpp"
+#include "ops/sparse/parts.hpp"
 
 #include <algorithm>
 #include <bit>

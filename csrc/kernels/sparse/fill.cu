@@ -1,4 +1,4 @@
-#include "kernels/sparse_fill.cuh"
+#include "kernels/sparse/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 

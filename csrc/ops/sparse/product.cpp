@@ -1,7 +1,7 @@
 // Products with sparse matrices, sums of rows, triangular systems.
 #include "core/memory/overlap.hpp"
-#include "ops/sparse_parts.hpp"
-#include "ops/sparse_vendor.hpp"
+#include "ops/sparse/parts.hpp"
+#include "ops/sparse/vendor.hpp"
 
 namespace stator::sparse {
 namespace {

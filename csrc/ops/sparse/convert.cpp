@@ -1,5 +1,5 @@
 // Sparse formats into each other, and dense matrices.
-#include "ops/sparse_parts.hpp"
+#include "ops/sparse/parts.hpp"
 
 namespace stator::sparse {
 namespace {

@@ -1,6 +1,6 @@
 // Sparse results whose number of entries is in the data: sums and products of sparse matrices.
-#include "ops/sparse_parts.hpp"
-#include "ops/sparse_vendor.hpp"
+#include "ops/sparse/parts.hpp"
+#include "ops/sparse/vendor.hpp"
 
 #include <algorithm>
 

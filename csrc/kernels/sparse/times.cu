@@ -1,7 +1,7 @@
 // Product of two compressed matrices by rows (Gustavson, ACM TOMS 4, 1978). A block has a mark and a sum for each
 // column of the result; the rows of b are added one after the other, so that equal input gives equal sums.
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

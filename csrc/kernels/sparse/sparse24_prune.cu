@@ -1,6 +1,6 @@
 // 2:4 sparsity: of each four neighbours along an axis the two largest magnitudes stay.
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,6 +1,6 @@
 // Entries of a dense product where a compressed matrix has some.
-#include "kernels/sparse_fill.cuh"
-#include "kernels/sparse_rows.cuh"
+#include "kernels/sparse/fill.cuh"
+#include "kernels/sparse/rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -3,7 +3,7 @@
 // valid, dtypes or layouts that the library lacks. The call has declared its operands.
 #pragma once
 
-#include "ops/sparse_parts.hpp"
+#include "ops/sparse/parts.hpp"
 
 #include <optional>
 
