@@ -7,7 +7,7 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
-#include "kernels/nn_fill.cuh"
+#include "kernels/nn/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

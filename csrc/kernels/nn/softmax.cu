@@ -1,8 +1,8 @@
 // Launchers of the softmax family: cached rows, long rows, columns.
 #include "device/launch.cuh"
-#include "kernels/nn_fill.cuh"
-#include "kernels/softmax_columns.cuh"
-#include "kernels/softmax_rows.cuh"
+#include "kernels/nn/fill.cuh"
+#include "kernels/nn/softmax_columns.cuh"
+#include "kernels/nn/softmax_rows.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/nn_fill.cuh"
+#include "kernels/nn/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 

@@ -3,7 +3,7 @@
 #include "device/launch.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
-#include "kernels/nn_fill.cuh"
+#include "kernels/nn/fill.cuh"
 
 namespace stator::STATOR_COLUMN {
 namespace {
