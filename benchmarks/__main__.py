@@ -10,6 +10,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,7 @@ class Run:
 
     def row(self, plan: Plan, seconds: float) -> Row:
         """Gate, then time. What raises is a wrong case: none is dropped."""
-        row: Row = {"case": plan.name, "op": plan.op, "variant": plan.variant, "dtype": plan.dtype, "size": plan.size}
-        row |= {"layout": plan.layout, "valid": False, "error": None, "note": ""}
+        row: Row = {"case": plan.name, **asdict(plan), "valid": False, "error": None, "note": ""}
         try:
             case = build(self.be, plan, self.peers, self.pool)
             checked = verdict(case)
@@ -146,6 +146,7 @@ def main() -> int:
     peers = [p for p in ("numpy", "torch", "cupy") if any(f"r_{p}" in r for r in rows)]
     versions = {"stator": stator.__version__, "numpy": np.__version__, "python": platform.python_version()}
     report: dict[str, Any] = {
+        "command": " ".join(["python -m benchmarks", *sys.argv[1:]]),
         "device": device,
         "column": column,
         "machine": platform.processor() or platform.machine(),
@@ -155,7 +156,7 @@ def main() -> int:
         "summary": [summary(rows, p) for p in peers],
     }
     if args.out:
-        write(args.out, rows, report, " ".join(["python -m benchmarks", *sys.argv[1:]]), console)
+        write(args.out, rows, report, console)
     if args.json:
         first = report["summary"][0] if report["summary"] else {}
         print(json.dumps(report | {"cases": rows} | {k: first.get(k) for k in ("geomean", "worst", "worst_op")}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 import stator
 
 from .domains import core
+from .families import family
 from .inputs import LAYOUTS, SHAPES, SIZES, Pool, upload
 from .numpy_peer import numpy_call, widened
 from .table import PRODUCTS, TABLE, first, in_family, kind, ours, scalar_special
@@ -24,9 +26,10 @@ Arrays = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """variant: which operands or which axis, where a row has several cases."""
+    """variant: which operands or which axis, where a row has several cases; family: see families.py."""
 
     op: str
+    family: str
     variant: str
     dtype: str
     size: int
@@ -89,15 +92,16 @@ def _preferred(name: str) -> tuple[str, str | None]:
 
 def _quick(name: str, variant: str) -> Iterator[Plan]:
     one, two = _preferred(name)
-    yield Plan(name, variant, one, 1_000, "contiguous")
-    yield Plan(name, variant, one, 1_000_000, "contiguous")
+    plan = partial(Plan, name, family(name), variant)
+    yield plan(one, 1_000, "contiguous")
+    yield plan(one, 1_000_000, "contiguous")
     if variant == variants(name)[0]:
         if not scalar_special(name) and layouts(name) == LAYOUTS:
-            yield Plan(name, variant, one, 1_000_000, "transposed")
+            yield plan(one, 1_000_000, "transposed")
         if two:
-            yield Plan(name, variant, two, 1_000, "contiguous")
+            yield plan(two, 1_000, "contiguous")
         if name in LARGE:
-            yield Plan(name, variant, one, 1 << 24, "contiguous")
+            yield plan(one, 1 << 24, "contiguous")
 
 
 def layouts(name: str) -> tuple[str, ...]:
@@ -134,7 +138,7 @@ def plans(quick: bool) -> list[Plan]:
                 made += _quick(name, variant)
             else:
                 every = ((d, s, y) for d in TABLE[name]["dtypes"] for s in SIZES for y in layouts(name))
-                made += [Plan(name, variant, d, s, y) for d, s, y in every]
+                made += [Plan(name, family(name), variant, *case) for case in every]
     return made
 
 

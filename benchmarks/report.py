@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .inputs import SIZES
+from .plot import made_by, plot
 
 Row = dict[str, Any]
 GOAL = 0.8  # no op slower than this
@@ -89,13 +90,12 @@ def _of_op(rows: list[Row], op: str, peer: str) -> list[str]:
     return cells
 
 
-def markdown(rows: list[Row], report: dict[str, Any], command: str) -> str:
+def markdown(rows: list[Row], report: dict[str, Any]) -> str:
     """The summary page."""
-    versions = ", ".join(f"{k} {v}" for k, v in report["versions"].items())
     text = [
         f"# Benchmarks on {report['device']}",
         "",
-        f"Made by `{command}` on {report['machine']}, {report['cores']} cores, column {report['column']}; {versions}.",
+        made_by(report),
         "",
         "A ratio is the peer's time over stator's, the median of paired rounds: above 1, stator is faster. Means are",
         "geometric. The floor is a copy of the same bytes, measured in the same run.",
@@ -115,36 +115,7 @@ def markdown(rows: list[Row], report: dict[str, Any], command: str) -> str:
     return "\n".join(text).rstrip() + "\n"
 
 
-def plot(path: Path, rows: list[Row], peer: str) -> str | None:
-    """One line an op, slowest first, one dot a size; None where matplotlib is missing."""
-    try:
-        import matplotlib
-    except ImportError:
-        return None
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    ops = by_op(rows, peer)
-    order = sorted(ops, key=ops.__getitem__, reverse=True)
-    figure, axes = plt.subplots(figsize=(8, 1.5 + 0.16 * len(order)), layout="constrained")
-    for size, label, colour in zip(SIZES, ("1e3", "1e6", "2^24"), ("tab:blue", "tab:orange", "tab:green"), strict=True):
-        some = by_op(rows, peer, size)
-        places = [i for i, op in enumerate(order) if op in some]
-        axes.plot([some[order[i]] for i in places], places, "o", ms=4, color=colour, label=label)
-    axes.plot([ops[op] for op in order], range(len(order)), "|", ms=9, color="black", label="all cases")
-    axes.axvline(1, color="black", lw=0.8)
-    axes.axvline(GOAL, color="tab:red", lw=0.8, ls=":")
-    axes.set(xscale="log", xlabel=f"time of {peer} / time of stator", ylim=(-1, len(order)))
-    axes.set_xscale("log", base=2)
-    axes.set_yticks(range(len(order)), order, fontsize=7)
-    axes.grid(axis="x", lw=0.3)
-    axes.legend(loc="upper right", fontsize=8)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
-    return str(path)
-
-
-def write(folder: Path, rows: list[Row], report: dict[str, Any], command: str, console: Console) -> None:
+def write(folder: Path, rows: list[Row], report: dict[str, Any], console: Console) -> None:
     """<device>.csv, .json, .md and .png in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = folder / report["device"].replace(":", "")
@@ -154,7 +125,7 @@ def write(folder: Path, rows: list[Row], report: dict[str, Any], command: str, c
         writer.writeheader()
         writer.writerows({k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in r.items()} for r in rows)
     stem.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(markdown(rows, report, command))
-    if report["summary"] and plot(stem.with_suffix(".png"), rows, report["summary"][0]["peer"]) is None:
+    stem.with_suffix(".md").write_text(markdown(rows, report))
+    if report["summary"] and not plot(stem.with_suffix(".png"), rows, report):
         console.print("no plot: matplotlib is not installed")
     console.print(f"wrote {stem}.csv, .json, .md")
