@@ -11,7 +11,26 @@ from typing import TYPE_CHECKING, Any
 from stator import errors, fft, linalg, memory, nn, random, sparse, special, testing
 from stator._array import Array
 from stator._backend import shutdown
-from stator._creation import arange, asarray, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
+from stator._creation import (
+    arange,
+    asarray,
+    astype,
+    copy,
+    diag,
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    linspace,
+    ones,
+    ones_like,
+    tri,
+    tril,
+    triu,
+    zeros,
+    zeros_like,
+)
 from stator._dtype import DType, all_dtypes, dtype, result_type
 from stator._elementwise import clip, nan_to_num
 from stator._indexing import (
@@ -32,12 +51,12 @@ from stator._indexing import (
     take_along_axis,
 )
 from stator._interop import from_dlpack
-from stator._manipulation import (
+from stator._matmul import addmm, baddbmm, cdist, dot, einsum, kron, matmul, outer, tensordot, vecdot
+from stator._movement import concat, pad, ravel, repeat, roll, rot90, split, stack, tile
+from stator._movement_views import (
     as_strided,
-    astype,
     broadcast_arrays,
     broadcast_to,
-    copy,
     expand_dims,
     flip,
     matrix_transpose,
@@ -48,53 +67,21 @@ from stator._manipulation import (
     squeeze,
     unstack,
 )
-from stator._movement import (
-    concat,
-    diag,
-    eye,
-    linspace,
-    pad,
-    ravel,
-    repeat,
-    roll,
-    rot90,
-    split,
-    stack,
-    tile,
-    tri,
-    tril,
-    triu,
-)
 from stator._namespace import made
-from stator._sort import (
-    argsort,
+from stator._scan import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
+from stator._sets import (
+    bincount,
+    histc,
+    histogram,
     isin,
-    kthvalue,
-    median,
-    mode,
-    partition,
-    quantile,
     searchsorted,
-    sort,
-    topk,
     unique_all,
     unique_consecutive,
     unique_counts,
     unique_inverse,
     unique_values,
 )
-from stator._matmul import addmm, baddbmm, cdist, dot, einsum, kron, matmul, outer, tensordot, vecdot
-from stator._reduce import (
-    bincount,
-    cumulative_max,
-    cumulative_min,
-    cumulative_prod,
-    cumulative_sum,
-    diff,
-    histc,
-    histogram,
-    logcumsumexp,
-)
+from stator._sort import argsort, kthvalue, median, mode, partition, quantile, sort, topk
 from stator._table import rows as op_table
 from stator._version import __version__
 from stator.backend import (

@@ -43,8 +43,6 @@ from stator._linalg import (
     svdvals,
     trace,
 )
-from stator._manipulation import diagonal, matrix_transpose
-from stator._namespace import made
 from stator._matmul import (
     MatmulCacheInfo,
     clear_matmul_cache,
@@ -55,6 +53,8 @@ from stator._matmul import (
     tensordot,
     vecdot,
 )
+from stator._movement_views import diagonal, matrix_transpose
+from stator._namespace import made
 from stator.errors import LinAlgError
 
 if TYPE_CHECKING:

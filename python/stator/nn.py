@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from stator._elementwise import gelu, gelu_backward
-from stator._random import dropout, dropout_backward
 from stator._indexing import masked_fill_backward, masked_scatter_backward, masked_select_backward
+from stator._matmul import QuantizedResult, linear, quantize_fp8, scaled_matmul
 from stator._namespace import made
 from stator._nn import (
     adam_step,
@@ -15,7 +15,7 @@ from stator._nn import (
     softmax,
     softmax_backward,
 )
-from stator._matmul import QuantizedResult, linear, quantize_fp8, scaled_matmul
+from stator._random import dropout, dropout_backward
 from stator._reduce import mean_backward, prod_backward, sum_backward
 
 if TYPE_CHECKING:

@@ -160,7 +160,7 @@ cdef Array reshape_op(Array x, object shape, object copy):
     enter(x.backend, stream)
     out = new_array(x.backend)
     with nogil:
-        out.c = creation.reshape(x.c, Int64Span(dims.data(), dims.size()), when, stream)
+        out.c = movement.reshape(x.c, Int64Span(dims.data(), dims.size()), when, stream)
     return out
 
 
@@ -179,7 +179,7 @@ cdef Array astype_op(Array x, object dtype, bint copy):
 
 cdef Array swap_last(Array x):
     cdef Array out = new_array(x.backend)
-    out.c = creation.matrix_transpose(x.c)
+    out.c = movement.matrix_transpose(x.c)
     return out
 
 

@@ -12,7 +12,7 @@ from stator._convert cimport (
 )
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
-from stator.cpp cimport creation, elementwise, indexing, interop, matmul, op_table
+from stator.cpp cimport creation, elementwise, indexing, interop, matmul, movement, op_table
 from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_integer
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
@@ -171,7 +171,7 @@ cdef class Array:
         cdef CppDType code = <CppDType>as_dtype(dtype)
         cdef Array out = new_array(self.backend)
         with nogil:
-            out.c = creation.view(self.c, code)
+            out.c = movement.view(self.c, code)
         return out
 
     def reshape(self, *shape: int | Sequence[int], copy: bool | None = None) -> Array:
@@ -183,20 +183,20 @@ cdef class Array:
         return astype_op(self, dtype, copy)
 
     def __getitem__(self, key: object) -> Array:
-        cdef vector[creation.Index] index
+        cdef vector[indexing.Index] index
         cdef Array out
         if is_advanced(key):
             return index_get_op(self, key)
         to_index(key, index)
         out = new_array(self.backend)
         with nogil:
-            out.c = creation.getitem(self.c, creation.IndexSpan(index.data(), index.size()))
+            out.c = indexing.getitem(self.c, indexing.IndexSpan(index.data(), index.size()))
         return out
 
     def __setitem__(self, key: object, value: Array | complex) -> None:
         cdef cpp.Scalar scalar
         cdef CppStream stream
-        cdef vector[creation.Index] index
+        cdef vector[indexing.Index] index
         cdef Array source
         if is_advanced(key):
             index_put_op(self, key, value)
@@ -206,10 +206,10 @@ cdef class Array:
         if isinstance(value, Array):  # its own view, after x[i] += y, is no launch
             source = <Array>value
             with nogil:
-                creation.setitem(self.c, creation.IndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
+                indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
         elif to_scalar(value, scalar):
             with nogil:
-                creation.setitem(self.c, creation.IndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
+                indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
         else:
             raise not_an_array(value, "Array.__setitem__")
 

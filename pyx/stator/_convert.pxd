@@ -2,7 +2,7 @@ from libc.stdint cimport int64_t, uintptr_t
 
 from stator._dtype cimport DType
 from stator.cpp.array cimport Scalar
-from stator.cpp.creation cimport Index
+from stator.cpp.indexing cimport Index
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional, vector

@@ -9,7 +9,7 @@ from libcpp cimport bool as cbool
 
 from stator._dtype cimport as_dtype
 from stator.cpp cimport array as cpp_array
-from stator.cpp cimport creation as cpp_creation
+from stator.cpp cimport indexing as cpp_indexing
 from stator.cpp.dtype cimport bfloat16
 
 from operator import index as to_python_int
@@ -125,11 +125,11 @@ cdef int push_index(object key, vector[Index]& out) except -1:
     cdef Index entry
     cdef Py_ssize_t start = 0, stop = 0, step = 0
     if key is None:
-        entry.type = cpp_creation.newaxis
+        entry.type = cpp_indexing.newaxis
     elif key is ...:
-        entry.type = cpp_creation.ellipsis
+        entry.type = cpp_indexing.ellipsis
     elif isinstance(key, slice):
-        entry.type = cpp_creation.slice_
+        entry.type = cpp_indexing.slice_
         try:
             PySlice_Unpack(key, &start, &stop, &step)
         except ValueError:
@@ -144,7 +144,7 @@ cdef int push_index(object key, vector[Index]& out) except -1:
     elif isinstance(key, (list, np.ndarray)):
         raise not_an_array(key, "Array.__getitem__")
     else:
-        entry.type = cpp_creation.integer
+        entry.type = cpp_indexing.integer
         try:
             entry.start = to_int(key, "Array.__getitem__")
         except ShapeError as error:

@@ -1,14 +1,15 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Creation: filled arrays, ranges, arrays from memory of the host, page-locked memory."""
+"""Creation: filled arrays, ranges, triangles, copies, arrays from memory of the host, page-locked memory."""
 import numpy as np
 
 from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_FillInfo, PyObject_GetBuffer
+from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport sized_dims, to_dims, to_dtype, to_scalar
+from stator._convert cimport sized_dims, to_dims, to_dtype, to_int, to_scalar
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator._interop cimport copied, from_cuda_array_interface
 from stator.cpp cimport backend as cpp_backend
@@ -137,6 +138,109 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     with nogil:
         out.c = creation.arange(backend.c, first, last, increment, code, stream)
     return out
+
+
+def linspace(start: complex, stop: complex, /, num: int = 50, *, dtype: DTypeLike | None = None,
+             device: DeviceLike = None, endpoint: bool = True) -> Array:
+    """num evenly spaced numbers from start to stop, which is the last exactly (unless endpoint is False).
+
+    The dtype is float64, or complex128 for a complex end, unless given; integer dtypes round down.
+    """
+    cdef Backend backend = resolve(device)
+    cdef int64_t count = to_int(num, "linspace")
+    cdef optional[CppDType] code
+    cdef Scalar first, last
+    cdef cbool closed = bool(endpoint)
+    cdef CppStream stream
+    cdef Array out = new_array(backend)
+    if not to_scalar(start, first) or not to_scalar(stop, last):
+        raise DTypeError(f"ends {start!r} and {stop!r}", op="linspace", remedy="Give numbers.")
+    to_dtype(dtype, code)
+    enter(backend, stream)
+    with nogil:
+        out.c = creation.linspace(backend.c, first, last, count, closed, code, stream)
+    return out
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """Matrices with what is below diagonal k set to 0."""
+    cdef Array source = as_array(x, "triu")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t diagonal = to_int(k, "triu")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = creation.triu(source.c, diagonal, stream)
+    return out
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Matrices with what is above diagonal k set to 0."""
+    cdef Array source = as_array(x, "tril")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t diagonal = to_int(k, "tril")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = creation.tril(source.c, diagonal, stream)
+    return out
+
+
+def diag(x: Array, /, k: int = 0) -> Array:
+    """A square matrix with the vector x on diagonal k, or a copy of diagonal k of the matrix x."""
+    cdef Array source = as_array(x, "diag")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t diagonal = to_int(k, "diag")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        out.c = creation.diag(source.c, diagonal, stream)
+    return out
+
+
+cdef Array ones_in_band(bint below, object rows, object cols, object k, object dtype, object device, str op):
+    cdef int64_t height = to_int(rows, op), width = height if cols is None else to_int(cols, op)
+    cdef int64_t diagonal = to_int(k, op)
+    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype)
+    cdef Backend backend = resolve(device)
+    cdef CppStream stream
+    cdef Array out = new_array(backend)
+    enter(backend, stream)
+    with nogil:
+        if below:
+            out.c = creation.tri(backend.c, height, width, diagonal, code, stream)
+        else:
+            out.c = creation.eye(backend.c, height, width, diagonal, code, stream)
+    return out
+
+
+def tri(N: int, M: int | None = None, k: int = 0, *, dtype: DTypeLike | None = None,
+        device: DeviceLike = None) -> Array:
+    """N x M (N x N) with ones on and below diagonal k. The dtype is float64 unless given."""
+    return ones_in_band(True, N, M, k, dtype, device, "tri")
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = None,
+        device: DeviceLike = None) -> Array:
+    """Ones on diagonal k, else 0. The dtype is float64 unless given."""
+    return ones_in_band(False, n_rows, n_cols, k, dtype, device, "eye")
+
+
+def copy(x: Array, /) -> Array:
+    """A row-major copy, whatever the layout: one launch."""
+    cdef Array source = as_array(x, "copy")
+    cdef CppStream stream
+    cdef Array out = new_array(source.backend)
+    enter(source.backend, stream)
+    with nogil:
+        out.c = creation.copy(source.c, stream)
+    return out
+
+
+def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> Array:
+    """Conversion: float to int saturates, NaN gives 0; complex to real drops the imaginary part."""
+    cdef Array out = astype_op(as_array(x, "astype"), dtype, copy)
+    return out if device is None else out.to_device(device)
 
 
 cdef extern from *:

@@ -21,7 +21,7 @@ cdef bint is_advanced(object key):
 
 cdef int to_array_index(object key, vector[indexing.ArrayIndex]& out) except -1:
     cdef indexing.ArrayIndex entry
-    cdef vector[creation.Index] basic
+    cdef vector[indexing.Index] basic
     for part in key if isinstance(key, tuple) else (key,):
         entry.array = cpp.Array()
         entry.is_boolean = isinstance(part, (bool, numpy_bool))

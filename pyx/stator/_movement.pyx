@@ -7,15 +7,12 @@ from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array
-from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport to_axes, to_dims, to_dtype, to_int, to_scalar
-from stator._dtype cimport as_dtype
+from stator._backend cimport Backend, enter
+from stator._convert cimport to_axes, to_dims, to_int, to_scalar
 from stator.cpp cimport movement as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
-from stator.cpp.dtype cimport DType as CppDType
-from stator.cpp.dtype cimport float64
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, pair, string_view, vector
 
@@ -222,90 +219,4 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
             out.c = cpp.repeat(source.c, count, along, stream)
         else:
             out.c = cpp.repeat(source.c, counts.c, along, stream)
-    return out
-
-
-def triu(x: Array, /, *, k: int = 0) -> Array:
-    """Matrices with what is below diagonal k set to 0."""
-    cdef Array source = as_array(x, "triu")
-    cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_int(k, "triu")
-    cdef CppStream stream
-    enter(source.backend, stream)
-    with nogil:
-        out.c = cpp.triu(source.c, diagonal, stream)
-    return out
-
-
-def tril(x: Array, /, *, k: int = 0) -> Array:
-    """Matrices with what is above diagonal k set to 0."""
-    cdef Array source = as_array(x, "tril")
-    cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_int(k, "tril")
-    cdef CppStream stream
-    enter(source.backend, stream)
-    with nogil:
-        out.c = cpp.tril(source.c, diagonal, stream)
-    return out
-
-
-def diag(x: Array, /, k: int = 0) -> Array:
-    """A square matrix with the vector x on diagonal k, or a copy of diagonal k of the matrix x."""
-    cdef Array source = as_array(x, "diag")
-    cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_int(k, "diag")
-    cdef CppStream stream
-    enter(source.backend, stream)
-    with nogil:
-        out.c = cpp.diag(source.c, diagonal, stream)
-    return out
-
-
-cdef Array ones_in_band(bint below, object rows, object cols, object k, object dtype, object device, str op):
-    cdef int64_t height = to_int(rows, op), width = height if cols is None else to_int(cols, op)
-    cdef int64_t diagonal = to_int(k, op)
-    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype)
-    cdef Backend backend = resolve(device)
-    cdef CppStream stream
-    cdef Array out = new_array(backend)
-    enter(backend, stream)
-    with nogil:
-        if below:
-            out.c = cpp.tri(backend.c, height, width, diagonal, code, stream)
-        else:
-            out.c = cpp.eye(backend.c, height, width, diagonal, code, stream)
-    return out
-
-
-def tri(N: int, M: int | None = None, k: int = 0, *, dtype: DTypeLike | None = None,
-        device: DeviceLike = None) -> Array:
-    """N x M (N x N) with ones on and below diagonal k. The dtype is float64 unless given."""
-    return ones_in_band(True, N, M, k, dtype, device, "tri")
-
-
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = None,
-        device: DeviceLike = None) -> Array:
-    """Ones on diagonal k, else 0. The dtype is float64 unless given."""
-    return ones_in_band(False, n_rows, n_cols, k, dtype, device, "eye")
-
-
-def linspace(start: complex, stop: complex, /, num: int = 50, *, dtype: DTypeLike | None = None,
-             device: DeviceLike = None, endpoint: bool = True) -> Array:
-    """num evenly spaced numbers from start to stop, which is the last exactly (unless endpoint is False).
-
-    The dtype is float64, or complex128 for a complex end, unless given; integer dtypes round down.
-    """
-    cdef Backend backend = resolve(device)
-    cdef int64_t count = to_int(num, "linspace")
-    cdef optional[CppDType] code
-    cdef Scalar first, last
-    cdef cbool closed = bool(endpoint)
-    cdef CppStream stream
-    cdef Array out = new_array(backend)
-    if not to_scalar(start, first) or not to_scalar(stop, last):
-        raise DTypeError(f"ends {start!r} and {stop!r}", op="linspace", remedy="Give numbers.")
-    to_dtype(dtype, code)
-    enter(backend, stream)
-    with nogil:
-        out.c = cpp.linspace(backend.c, first, last, count, closed, code, stream)
     return out

@@ -1,35 +1,18 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Copies, conversions and views."""
+"""Views: other shapes, strides and orders of the same memory."""
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, as_array, astype_op, new_array, reshape_op
+from stator._array cimport Array, as_array, new_array, reshape_op
 from stator._backend cimport enter
 from stator._convert cimport to_axes, to_dims, to_int
 from stator.cpp cimport array as cpp_array
-from stator.cpp cimport creation
+from stator.cpp cimport movement as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
 
 from stator.errors import InvalidValueError
-
-
-def copy(x: Array, /) -> Array:
-    """A row-major copy, whatever the layout: one launch."""
-    cdef Array source = as_array(x, "copy")
-    cdef CppStream stream
-    cdef Array out = new_array(source.backend)
-    enter(source.backend, stream)
-    with nogil:
-        out.c = creation.copy(source.c, stream)
-    return out
-
-
-def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> Array:
-    """Conversion: float to int saturates, NaN gives 0; complex to real drops the imaginary part."""
-    cdef Array out = astype_op(as_array(x, "astype"), dtype, copy)
-    return out if device is None else out.to_device(device)
 
 
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
@@ -39,7 +22,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     cdef Dims order
     to_dims(axes, order, "permute_dims")
     with nogil:
-        out.c = creation.permute_dims(source.c, Int64Span(order.data(), order.size()))
+        out.c = cpp.permute_dims(source.c, Int64Span(order.data(), order.size()))
     return out
 
 
@@ -55,7 +38,7 @@ def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
     cdef Dims dims
     to_dims(shape, dims, "broadcast_to")
     with nogil:
-        out.c = creation.broadcast_to(source.c, dims)
+        out.c = cpp.broadcast_to(source.c, dims)
     return out
 
 
@@ -68,7 +51,7 @@ def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[
     to_dims(shape, dims, "as_strided")
     to_dims(strides, steps, "as_strided")
     with nogil:
-        out.c = creation.as_strided(source.c, dims, steps, first)
+        out.c = cpp.as_strided(source.c, dims, steps, first)
     return out
 
 
@@ -79,7 +62,7 @@ def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
     cdef optional[vector[int64_t]] axes
     to_axes(axis, axes, "squeeze")
     with nogil:
-        out.c = creation.squeeze(source.c, axes)
+        out.c = cpp.squeeze(source.c, axes)
     return out
 
 
@@ -90,7 +73,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     cdef Dims axes
     to_dims(axis, axes, "expand_dims")
     with nogil:
-        out.c = creation.expand_dims(source.c, Int64Span(axes.data(), axes.size()))
+        out.c = cpp.expand_dims(source.c, Int64Span(axes.data(), axes.size()))
     return out
 
 
@@ -102,7 +85,7 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
     to_dims(source, sources, "moveaxis")
     to_dims(destination, places, "moveaxis")
     with nogil:
-        out.c = creation.moveaxis(array.c, Int64Span(sources.data(), sources.size()),
+        out.c = cpp.moveaxis(array.c, Int64Span(sources.data(), sources.size()),
                                   Int64Span(places.data(), places.size()))
     return out
 
@@ -114,7 +97,7 @@ def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
     cdef optional[vector[int64_t]] axes
     to_axes(axis, axes, "flip")
     with nogil:
-        out.c = creation.flip(source.c, axes)
+        out.c = cpp.flip(source.c, axes)
     return out
 
 
@@ -123,7 +106,7 @@ def matrix_transpose(x: Array, /) -> Array:
     cdef Array source = as_array(x, "matrix_transpose")
     cdef Array out = new_array(source.backend)
     with nogil:
-        out.c = creation.matrix_transpose(source.c)
+        out.c = cpp.matrix_transpose(source.c)
     return out
 
 
@@ -133,7 +116,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     cdef Array out = new_array(source.backend)
     cdef int64_t k = to_int(offset, "linalg.diagonal")
     with nogil:
-        out.c = creation.diagonal(source.c, k)
+        out.c = cpp.diagonal(source.c, k)
     return out
 
 
@@ -164,7 +147,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     cdef vector[cpp_array.Array] given, views
     backends = unwrapped(arrays, given, "broadcast_arrays")
     with nogil:
-        views = creation.broadcast_arrays(given)
+        views = cpp.broadcast_arrays(given)
     return wrapped(views, backends)
 
 
@@ -177,7 +160,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
         raise InvalidValueError(f"indexing={indexing!r}", op="meshgrid", remedy="Pass 'xy' or 'ij'.")
     backends = unwrapped(arrays, given, "meshgrid")
     with nogil:
-        views = creation.meshgrid(given, swapped)
+        views = cpp.meshgrid(given, swapped)
     return wrapped(views, backends)
 
 
@@ -187,5 +170,5 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     cdef int64_t at = to_int(axis, "unstack")
     cdef vector[cpp_array.Array] pieces
     with nogil:
-        pieces = creation.unstack(source.c, at)
+        pieces = cpp.unstack(source.c, at)
     return wrapped(pieces, [source.backend])

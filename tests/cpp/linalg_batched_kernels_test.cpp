@@ -2,6 +2,8 @@
 // singular values by rotations, and eigenvalues by Schur's form.
 #include "kernel_support.hpp"
 
+#include <stator/movement.hpp>
+
 namespace {
 
 using namespace stator;

@@ -1,6 +1,8 @@
 // Sparse kernels of the faithful column: see kernel_support.hpp.
 #include "kernel_support.hpp"
 
+#include <stator/movement.hpp>
+
 namespace {
 
 using namespace stator;

@@ -9,6 +9,8 @@
 #include "libs/host/lapack.hpp"
 #include "libs/host/openblas.hpp"
 
+#include <stator/indexing.hpp>
+
 #include <complex>
 #include <cstddef>
 #include <type_traits>

@@ -3,6 +3,7 @@
 
 #include <stator/creation.hpp>
 #include <stator/interop.hpp>
+#include <stator/movement.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>

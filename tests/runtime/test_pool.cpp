@@ -5,6 +5,7 @@
 #include "core/memory/pool_lists.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 
 #include <chrono>
 

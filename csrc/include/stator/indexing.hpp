@@ -3,13 +3,23 @@
 #pragma once
 
 #include <stator/array.hpp>
-#include <stator/creation.hpp>
 
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace stator {
+
+// NumPy basic indexing. Exactly one of the four per entry.
+struct STATOR_API Index {
+  enum class Type : uint8_t { integer, slice, newaxis, ellipsis } type = Type::ellipsis;
+  int64_t start = 0, stop = 0, step = 1;  // integer: start. slice: raw values as in Python
+  bool has_start = false, has_stop = false;
+};
+STATOR_API Array getitem(const Array&, std::span<const Index> index);
+// x[index] = value: value is broadcast and converted (same kind); overlap as if it were copied first. One launch, but
+// for overlap. DTypeError for another kind, ShapeError where it does not broadcast, ValueError for read-only memory.
+STATOR_API void setitem(const Array& x, std::span<const Index> index, const Operand& value, const Stream& = {});
 
 // numpy.take along an axis (none: of the flattened array). Asynchronous.
 STATOR_API Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, const Array* out = nullptr,
@@ -38,10 +48,7 @@ STATOR_API Array take_along_axis(const Array& x, const Array& indices, int64_t a
 STATOR_API void put_along_axis(const Array& x, const Array& indices, const Operand& values, int64_t axis,
                                const Stream& = {});
 
-}  // namespace stator
-
 // Arrays and masks. A mask has dtype bool (DTypeError) and a shape that broadcasts (ShapeError).
-namespace stator {
 
 // x where the mask is false, `value` (a number or a 0-d array) elsewhere, in x's dtype. Asynchronous.
 STATOR_API Array masked_fill(const Array& x, const Array& mask, const Operand& value, const Stream& = {});
@@ -77,13 +84,10 @@ STATOR_API MaskedScatterGradients masked_scatter_backward(const Array& grad, con
                                                           const Dims& source_shape, const Stream& = {});
 
 }  // namespace nn
-}  // namespace stator
-
 // Writing and adding up through indices. Indices as in indexing.hpp. Results are new arrays in x's dtype; narrow
 // integers and half types are accumulated in 32 bits and rounded once. Asynchronous. deterministic: equal bits run to
 // run (none: the backend's setting); without it cuda adds atomically and
 // keeps any of several values set at one element, with it the last (two launches more). cpu is always in order.
-namespace stator {
 
 enum class Reduce : uint8_t { set, add, multiply, minimum, maximum };
 

@@ -5,6 +5,7 @@
 #include <stator/array.hpp>
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -41,18 +42,30 @@ STATOR_API Array repeat(const Array& x, int64_t count, std::optional<int64_t> ax
 // Element i counts[i] times: integers, one for each element or one for all. Synchronises: it reads the counts.
 STATOR_API Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis = {}, const Stream& = {});
 
-// Of the last two axes; elements below, above diagonal k become 0.
-STATOR_API Array triu(const Array& x, int64_t k = 0, const Stream& = {});
-STATOR_API Array tril(const Array& x, int64_t k = 0, const Stream& = {});
-// A square matrix with x on diagonal k, or diagonal k of a matrix x.
-STATOR_API Array diag(const Array& x, int64_t k = 0, const Stream& = {});
-// Ones on and below diagonal k; ones on it.
-STATOR_API Array tri(const Backend&, int64_t rows, int64_t cols, int64_t k = 0, DType dtype = DType::float64,
-                     const Stream& = {});
-STATOR_API Array eye(const Backend&, int64_t rows, int64_t cols, int64_t k = 0, DType dtype = DType::float64,
-                     const Stream& = {});
-// count values from start to stop, which is the last exactly when endpoint is set. Integer dtypes round down.
-STATOR_API Array linspace(const Backend&, Scalar start, Scalar stop, int64_t count, bool endpoint = true,
-                          std::optional<DType> dtype = {}, const Stream& = {});
+// Views: no kernel, no copy. ShapeError when the result cannot be a view or would leave the buffer.
+STATOR_API Array permute_dims(const Array&, std::span<const int64_t> axes);
+STATOR_API Array broadcast_to(const Array&, const Dims& shape);
+// One -1 is inferred. copy: true always, false never (ShapeError when one is needed), none when needed.
+STATOR_API Array reshape(const Array&, std::span<const int64_t> shape, std::optional<bool> copy = {},
+                         const Stream& = {});
+STATOR_API Array as_strided(const Array&, const Dims& shape, const Dims& strides,
+                            int64_t offset = 0);   // elements of the buffer
+STATOR_API Array view(const Array&, DType dtype);  // same bytes; the last axis scales when the sizes differ
+
+// AxisError for an axis out of range or named twice; ShapeError where an axis to drop is not 1 long.
+STATOR_API Array squeeze(const Array&,
+                         const std::optional<std::vector<int64_t>>& axes = {});  // none: all that are 1 long
+STATOR_API Array expand_dims(const Array&, std::span<const int64_t> axes);       // axes of the result
+STATOR_API Array moveaxis(const Array&, std::span<const int64_t> source, std::span<const int64_t> destination);
+STATOR_API Array flip(const Array&, const std::optional<std::vector<int64_t>>& axes = {});  // none: every axis
+// Of the last two axes, which ShapeError demands. k: above (positive) or below the main diagonal.
+STATOR_API Array matrix_transpose(const Array&);
+STATOR_API Array diagonal(const Array&, int64_t k = 0);
+STATOR_API std::vector<Array> unstack(const Array&, int64_t axis = 0);  // along the axis, each without it
+// Every array in the shape that they broadcast to together. Do not write to the views.
+STATOR_API std::vector<Array> broadcast_arrays(std::span<const Array> arrays);
+// Coordinates of a grid: the k-th array of n_k elements along axis k of (n_0, n_1, ...), the first two axes swapped if
+// asked for. ShapeError for an array of more than one axis. Do not write to the views.
+STATOR_API std::vector<Array> meshgrid(std::span<const Array> arrays, bool swapped = true);
 
 }  // namespace stator

@@ -3,6 +3,7 @@
 #include "libs/sparse.hpp"
 
 #include <stator/error.hpp>
+#include <stator/indexing.hpp>
 
 #include <cstring>
 #include <memory>

@@ -1,4 +1,5 @@
 #include <stator/creation.hpp>
+#include <stator/indexing.hpp>
 
 #include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"

@@ -7,7 +7,7 @@
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/indexing.hpp>
-#include <stator/indexing.hpp>
+#include <stator/movement.hpp>
 
 #include <cstring>
 #include <limits>

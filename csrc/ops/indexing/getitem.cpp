@@ -3,6 +3,7 @@
 #include "ops/axes.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/indexing.hpp>
 #include <stator/op_table.hpp>
 
 #include <algorithm>

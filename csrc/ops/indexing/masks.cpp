@@ -1,12 +1,12 @@
+#include <stator/creation.hpp>
 #include <stator/indexing.hpp>
+#include <stator/movement.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
 #include "ops/indexing/indexed_plan.hpp"
 #include "ops/scalar.hpp"
 
-#include <stator/creation.hpp>
-#include <stator/indexing.hpp>
 
 #include <array>
 #include <cstring>

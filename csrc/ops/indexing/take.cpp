@@ -1,10 +1,11 @@
+#include <stator/creation.hpp>
 #include <stator/indexing.hpp>
+#include <stator/movement.hpp>
 
 #include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
 
-#include <stator/creation.hpp>
 
 namespace stator {
 namespace {

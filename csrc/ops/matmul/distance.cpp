@@ -1,9 +1,10 @@
+#include <stator/creation.hpp>
 #include <stator/matmul.hpp>
+#include <stator/movement.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/indexing/indexed_plan.hpp"
 
-#include <stator/creation.hpp>
 
 #include <cmath>
 #include <string>

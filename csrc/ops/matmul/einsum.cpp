@@ -4,7 +4,7 @@
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/matmul.hpp>
-#include <stator/matmul.hpp>
+#include <stator/movement.hpp>
 #include <stator/reduce.hpp>
 
 #include <algorithm>

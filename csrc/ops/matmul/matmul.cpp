@@ -7,6 +7,7 @@
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/matmul.hpp>
+#include <stator/movement.hpp>
 
 #include <algorithm>
 #include <string>

@@ -5,6 +5,7 @@
 #include "ops/movement/views.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 
 #include <algorithm>
 #include <string>

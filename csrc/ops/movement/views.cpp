@@ -5,6 +5,7 @@
 #include "ops/axes.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 #include <stator/op_table.hpp>
 
 #include <algorithm>

@@ -1,10 +1,11 @@
+#include <stator/creation.hpp>
+#include <stator/movement.hpp>
 #include <stator/reduce.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/reduce/rules.hpp"
 
-#include <stator/creation.hpp>
 
 #include <cstdlib>
 #include <string>

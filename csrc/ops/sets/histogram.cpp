@@ -1,11 +1,12 @@
 #include "core/op_call.hpp"
 #include "ops/sort/keys.hpp"
 
-#include <stator/sets.hpp>
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
+#include <stator/movement.hpp>
 #include <stator/reduce.hpp>
 #include <stator/scan.hpp>
+#include <stator/sets.hpp>
 
 #include <cmath>
 #include <limits>

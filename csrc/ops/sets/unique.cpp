@@ -3,6 +3,7 @@
 #include "ops/scalar.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 #include <stator/sets.hpp>
 
 #include <cstring>

@@ -4,6 +4,7 @@
 #include "ops/sort/keys.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 #include <stator/sort.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "ops/sort/keys.hpp"
 
 #include <stator/creation.hpp>
+#include <stator/movement.hpp>
 #include <stator/sort.hpp>
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 #include "ops/sparse/parts.hpp"
 
+#include <stator/movement.hpp>
+
 #include <algorithm>
 #include <bit>
 

@@ -2,6 +2,7 @@
 #include "ops/sparse/parts.hpp"
 
 #include <stator/elementwise.hpp>
+#include <stator/movement.hpp>
 #include <stator/reduce.hpp>
 
 namespace stator::sparse {

@@ -4,13 +4,29 @@ from libcpp cimport bool as cbool
 
 from stator.cpp.array cimport Array, Operand, Scalar
 from stator.cpp.backend cimport Stream
-from stator.cpp.creation cimport Index
 from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional, vector
 
 
 cdef extern from "stator/indexing.hpp" namespace "stator" nogil:
+    ctypedef enum IndexType "stator::Index::Type":
+        integer "stator::Index::Type::integer"
+        slice_ "stator::Index::Type::slice"
+        newaxis "stator::Index::Type::newaxis"
+        ellipsis "stator::Index::Type::ellipsis"
+
+    cdef cppclass Index:
+        IndexType type
+        int64_t start, stop, step
+        cbool has_start, has_stop
+
+    cdef cppclass IndexSpan "std::span<const stator::Index>":
+        IndexSpan(const Index*, size_t)
+
+    Array getitem(const Array&, IndexSpan) except +translate_exception
+    void setitem(const Array&, IndexSpan, const Operand&, const Stream&) except +translate_exception
+
     Array take(const Array&, const Array&, optional[int64_t], const Array*, const Stream&) except +translate_exception
 
     cdef cppclass ArrayIndex:

@@ -6,7 +6,7 @@ from stator.cpp.array cimport Array, Scalar
 from stator.cpp.backend cimport Backend, Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
-from stator.cpp.ref cimport Int64Span
+from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, pair, string_view, vector
 
 
@@ -23,10 +23,17 @@ cdef extern from "stator/movement.hpp" namespace "stator" nogil:
     Array tile(const Array&, Int64Span, const Stream&) except +translate_exception
     Array repeat(const Array&, int64_t, optional[int64_t], const Stream&) except +translate_exception
     Array repeat(const Array&, const Array&, optional[int64_t], const Stream&) except +translate_exception
-    Array triu(const Array&, int64_t, const Stream&) except +translate_exception
-    Array tril(const Array&, int64_t, const Stream&) except +translate_exception
-    Array diag(const Array&, int64_t, const Stream&) except +translate_exception
-    Array tri(const Backend&, int64_t, int64_t, int64_t, DType, const Stream&) except +translate_exception
-    Array eye(const Backend&, int64_t, int64_t, int64_t, DType, const Stream&) except +translate_exception
-    Array linspace(const Backend&, Scalar, Scalar, int64_t, cbool, optional[DType],
-                   const Stream&) except +translate_exception
+    Array permute_dims(const Array&, Int64Span) except +translate_exception
+    Array broadcast_to(const Array&, const Dims&) except +translate_exception
+    Array reshape(const Array&, Int64Span, optional[cbool], const Stream&) except +translate_exception
+    Array as_strided(const Array&, const Dims&, const Dims&, int64_t) except +translate_exception
+    Array view(const Array&, DType) except +translate_exception
+    Array squeeze(const Array&, const optional[vector[int64_t]]&) except +translate_exception
+    Array expand_dims(const Array&, Int64Span) except +translate_exception
+    Array moveaxis(const Array&, Int64Span, Int64Span) except +translate_exception
+    Array flip(const Array&, const optional[vector[int64_t]]&) except +translate_exception
+    Array matrix_transpose(const Array&) except +translate_exception
+    Array diagonal(const Array&, int64_t) except +translate_exception
+    vector[Array] broadcast_arrays(const vector[Array]&) except +translate_exception
+    vector[Array] meshgrid(const vector[Array]&, cbool) except +translate_exception
+    vector[Array] unstack(const Array&, int64_t) except +translate_exception

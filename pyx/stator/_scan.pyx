@@ -1,0 +1,132 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Scans along one axis, and differences of neighbours."""
+from collections import namedtuple
+
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+
+from stator._array cimport Array, as_array, as_out, new_array
+from stator._backend cimport enter
+from stator._convert cimport to_dtype, to_int
+from stator.cpp cimport scan
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.std cimport optional
+
+CumulativeExtremes = namedtuple("CumulativeExtremes", ("values", "indices"), module="stator._scan")
+
+
+cdef enum Kind:
+    sum_, prod, logsumexp
+
+
+cdef int to_axis(object axis, optional[int64_t]& out, str op) except -1:
+    if axis is not None:
+        out = optional[int64_t](to_int(axis, op))
+    return 0
+
+
+cdef Array accumulate(Kind kind, str op, object x, object axis, object dtype, bint initial, bint reverse, object out):
+    cdef Array source = as_array(x, op), result
+    cdef scan.ScanOptions options
+    cdef CppStream stream
+    to_axis(axis, options.axis, op)
+    to_dtype(dtype, options.dtype)
+    options.include_initial = initial
+    options.reverse = reverse
+    options.out = as_out(out, op)
+    enter(source.backend, stream)
+    result = new_array(source.backend)
+    with nogil:
+        if kind == sum_:
+            result.c = scan.cumulative_sum(source.c, options, stream)
+        elif kind == prod:
+            result.c = scan.cumulative_prod(source.c, options, stream)
+        else:
+            result.c = scan.logcumsumexp(source.c, options, stream)
+    return result if out is None else <Array>out
+
+
+cdef object extremes(bint smallest, str op, object x, object axis, bint reverse):
+    cdef Array source = as_array(x, op), values, indices
+    cdef optional[int64_t] along
+    cdef cbool backwards = reverse
+    cdef scan.Extremes found
+    cdef CppStream stream
+    to_axis(axis, along, op)
+    enter(source.backend, stream)
+    values, indices = new_array(source.backend), new_array(source.backend)
+    with nogil:
+        if smallest:
+            found = scan.cumulative_min(source.c, along, backwards, stream)
+        else:
+            found = scan.cumulative_max(source.c, along, backwards, stream)
+        values.c = found.values
+        indices.c = found.indices
+    return CumulativeExtremes(values, indices)
+
+
+def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
+                   include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
+    """The sum of the elements up to each one. Asynchronous.
+
+    axis: may be left out for one dimension. dtype: of the accumulation and the result; integers accumulate in 64 bits.
+    include_initial: starts with 0, one element more. reverse: from the last element to the first.
+    """
+    return accumulate(sum_, "cumulative_sum", x, axis, dtype, include_initial, reverse, out)
+
+
+def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
+                    include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
+    """The product of the elements up to each one, infinite or zero only where the exact one is. Asynchronous.
+
+    axis: may be left out for one dimension. dtype: of the accumulation and the result; integers accumulate in 64 bits.
+    include_initial: starts with 1, one element more. reverse: from the last element to the first.
+    """
+    return accumulate(prod, "cumulative_prod", x, axis, dtype, include_initial, reverse, out)
+
+
+def logcumsumexp(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
+                 include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
+    """log(cumulative_sum(exp(x))) without overflow. Asynchronous.
+
+    axis: may be left out for one dimension. include_initial: starts with -inf, one element more. reverse: from the last
+    element to the first.
+    """
+    return accumulate(logsumexp, "logcumsumexp", x, axis, dtype, include_initial, reverse, out)
+
+
+def cumulative_max(x: Array, /, *, axis: int | None = None, reverse: bool = False) -> CumulativeExtremes:
+    """(values, indices): the maximum of the elements up to each one, and where it stands. Asynchronous.
+
+    Of ties the last in the direction of the scan. NaN is above every number and ties with NaN.
+    """
+    return extremes(False, "cumulative_max", x, axis, reverse)
+
+
+def cumulative_min(x: Array, /, *, axis: int | None = None, reverse: bool = False) -> CumulativeExtremes:
+    """(values, indices): the minimum of the elements up to each one, and where it stands. Asynchronous.
+
+    Of ties the last in the direction of the scan. NaN is below every number and ties with NaN.
+    """
+    return extremes(True, "cumulative_min", x, axis, reverse)
+
+
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None,
+         append: Array | None = None) -> Array:
+    """x[1:] - x[:-1] along an axis, n times; of bools whether neighbours differ. Asynchronous.
+
+    prepend, append: put before and after x first; of its shape but along the axis.
+    """
+    cdef Array source = as_array(x, "diff"), result
+    cdef scan.DiffOptions options
+    cdef CppStream stream
+    options.axis = to_int(axis, "diff")
+    options.n = to_int(n, "diff")
+    options.prepend = as_out(prepend, "diff")
+    options.append = as_out(append, "diff")
+    enter(source.backend, stream)
+    result = new_array(source.backend)
+    with nogil:
+        result.c = scan.diff(source.c, options, stream)
+    return result

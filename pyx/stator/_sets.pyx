@@ -1,0 +1,220 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Searching, sets, and counting by bin."""
+from collections import namedtuple
+
+import numpy as np
+
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+
+from stator._array cimport Array, as_array, as_out, new_array
+from stator._backend cimport after_wait, enter
+from stator._convert cimport to_int, to_scalar
+from stator.cpp cimport sets
+from stator.cpp.array cimport Array as CppArray
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.std cimport optional
+
+from stator.errors import DTypeError, InvalidValueError
+
+UniqueAll = namedtuple("UniqueAll", ("values", "indices", "inverse_indices", "counts"), module="stator._sets")
+UniqueCounts = namedtuple("UniqueCounts", ("values", "counts"), module="stator._sets")
+UniqueInverse = namedtuple("UniqueInverse", ("values", "inverse_indices"), module="stator._sets")
+UniqueConsecutive = namedtuple("UniqueConsecutive", ("values", "inverse", "counts"), module="stator._sets")
+Histogram = namedtuple("Histogram", ("hist", "bin_edges"), module="stator._sets")
+
+
+def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None) -> Array:
+    """Where the values x2, of any shape, belong among the sorted boundaries x1: int64. Asynchronous.
+
+    x1: one axis; or rows, with the leading axes of x2. side: before ("left") or after ("right") equal boundaries.
+    sorter: indices of x1's shape that sort it, such as argsort gives; one out of range raises IndexError at the next
+    synchronising call. NaN is above every number. Two dtypes are promoted first.
+    """
+    cdef Array boundaries = as_array(x1, "searchsorted"), values = as_array(x2, "searchsorted"), out
+    cdef sets.SearchOptions options
+    cdef CppStream stream
+    if side not in ("left", "right"):
+        raise InvalidValueError(f"side={side!r}", op="searchsorted", remedy="Use 'left' or 'right'.")
+    options.right = side == "right"
+    options.sorter = as_out(sorter, "searchsorted")
+    enter(boundaries.backend, stream)
+    out = new_array(boundaries.backend)
+    with nogil:
+        out.c = sets.searchsorted(boundaries.c, values.c, options, stream)
+    return out
+
+
+def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
+    """Whether each element of x1 is (invert: is not) among those of x2. NaN is in nothing. Asynchronous."""
+    cdef Array elements = as_array(x1, "isin"), test = as_array(x2, "isin"), out
+    cdef cbool opposite = bool(invert)
+    cdef CppStream stream
+    enter(elements.backend, stream)
+    out = new_array(elements.backend)
+    with nogil:
+        out.c = sets.isin(elements.c, test.c, opposite, stream)
+    return out
+
+
+cdef Array wrapped(Array source, const CppArray& c):
+    cdef Array out = new_array(source.backend)
+    out.c = c
+    return out
+
+
+cdef Array find(sets.UniqueOp op, str name, object x, object size, object fill_value, sets.Unique& found):
+    cdef Array source = as_array(x, name)
+    cdef sets.UniqueOptions options
+    cdef CppStream stream
+    if size is not None:
+        options.size = optional[int64_t](to_int(size, name))
+    if not to_scalar(fill_value, options.fill):
+        raise DTypeError(f"fill_value is a {type(fill_value).__name__}", op=name, remedy="Give a number.")
+    enter(source.backend, stream)
+    with nogil:
+        found = sets.unique(op, source.c, options, stream)
+    if size is None:
+        after_wait(source.backend)
+    return source
+
+
+def unique_all(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueAll:
+    """(values, indices, inverse_indices, counts): the distinct elements, ascending; each NaN is distinct.
+
+    indices: of the first occurrence, in the flattened array. inverse_indices: of x's shape. Synchronises once to learn
+    how many there are; with `size` there are that many results and nothing synchronises: more are dropped, missing ones
+    are fill_value with index -1 and count 0.
+    """
+    cdef sets.Unique found
+    cdef Array source = find(sets.op_unique_all, "unique_all", x, size, fill_value, found)
+    return UniqueAll(wrapped(source, found.values), wrapped(source, found.indices), wrapped(source, found.inverse),
+                     wrapped(source, found.counts))
+
+
+def unique_counts(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueCounts:
+    """(values, counts) of unique_all. Synchronises once unless `size` is given."""
+    cdef sets.Unique found
+    cdef Array source = find(sets.op_unique_counts, "unique_counts", x, size, fill_value, found)
+    return UniqueCounts(wrapped(source, found.values), wrapped(source, found.counts))
+
+
+def unique_inverse(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueInverse:
+    """(values, inverse_indices) of unique_all. Synchronises once unless `size` is given."""
+    cdef sets.Unique found
+    cdef Array source = find(sets.op_unique_inverse, "unique_inverse", x, size, fill_value, found)
+    return UniqueInverse(wrapped(source, found.values), wrapped(source, found.inverse))
+
+
+def unique_values(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> Array:
+    """The values of unique_all. Synchronises once unless `size` is given."""
+    cdef sets.Unique found
+    cdef Array source = find(sets.op_unique_values, "unique_values", x, size, fill_value, found)
+    return wrapped(source, found.values)
+
+
+def unique_consecutive(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueConsecutive:
+    """(values, inverse, counts) of the runs of equal neighbours in the flattened array; each NaN is a run.
+
+    inverse: of x's shape, the run of each element. Synchronises once unless `size` is given, as unique_all.
+    """
+    cdef sets.Unique found
+    cdef Array source = find(sets.op_unique_consecutive, "unique_consecutive", x, size, fill_value, found)
+    return UniqueConsecutive(wrapped(source, found.values), wrapped(source, found.inverse),
+                             wrapped(source, found.counts))
+
+
+cdef double to_bound(object value, str what, str op) except? -1:
+    if isinstance(value, Array) or not hasattr(value, "__float__"):
+        raise DTypeError(f"{what} is a {type(value).__name__}", op=op, remedy="Give a number.")
+    return float(value)
+
+
+def histc(x: Array, /, bins: int = 100, *, min: float = 0, max: float = 0) -> Array:
+    """Counts, in x's dtype, in bins of equal width over [min, max], as torch.histc. Asynchronous.
+
+    min == max takes the extremes of x. NaN and elements outside are not counted; extremes that are not finite count
+    nothing.
+    """
+    cdef Array source = as_array(x, "histc"), out
+    cdef int64_t count = to_int(bins, "histc")
+    cdef double low = to_bound(min, "min", "histc"), high = to_bound(max, "max", "histc")
+    cdef CppStream stream
+    enter(source.backend, stream)
+    out = new_array(source.backend)
+    with nogil:
+        out.c = sets.histc(source.c, count, low, high, stream)
+    return out
+
+
+cdef Array to_edges(Array source, object bins):
+    # Given edges as an Array: others come from the host, where they can be looked at.
+    if isinstance(bins, Array):
+        return <Array>bins
+    try:
+        edges = np.asarray(bins, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DTypeError(f"bins is a {type(bins).__name__}", op="histogram",
+                         remedy="Give a number of bins, or edges.") from None
+    if edges.ndim == 1 and not np.all(edges[1:] >= edges[:-1]):
+        raise InvalidValueError("edges that decrease, or NaN", op="histogram", remedy="Sort the edges.")
+    return source.backend.asarray(edges)
+
+
+def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: tuple[float, float] | None = None,
+              weights: Array | None = None, density: bool = False) -> Histogram:
+    """(hist, bin_edges) as numpy.histogram: int64 counts, or sums of the weights in their dtype. Asynchronous.
+
+    bins: a number, over `range` (None: the extremes of x); or edges: of an Array it is not checked that they do not
+    decrease. bin_edges: of x's dtype where it is floating, else float64. NaN and elements outside are not counted;
+    extremes that are not finite give NaN edges and count nothing. density: divided by total and widths, float64.
+    """
+    cdef Array source = as_array(x, "histogram"), counts, edges = None
+    cdef sets.HistogramOptions options
+    cdef sets.Histogram found
+    cdef int64_t count = 0
+    cdef CppStream stream
+    if hasattr(bins, "__index__") and not isinstance(bins, (Array, np.ndarray)):
+        count = to_int(bins, "histogram")
+    else:
+        edges = to_edges(source, bins)
+        options.edges = &edges.c
+    if range is not None:
+        if not isinstance(range, (tuple, list)) or len(range) != 2:
+            raise DTypeError(f"range={range!r}", op="histogram", remedy="Give (low, high).")
+        options.range = optional[sets.Range](sets.Range(to_bound(range[0], "range", "histogram"),
+                                                                to_bound(range[1], "range", "histogram")))
+    options.weights = as_out(weights, "histogram")
+    options.density = bool(density)
+    enter(source.backend, stream)
+    counts = new_array(source.backend)
+    with nogil:
+        found = sets.histogram(source.c, count, options, stream)
+        counts.c = found.counts
+    if edges is None:
+        edges = new_array(source.backend)
+        edges.c = found.edges
+    return Histogram(counts, edges)
+
+
+def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, size: int | None = None) -> Array:
+    """How often each of 0, 1, ... stands in integers of any shape, int64; or float64 sums of the weights.
+
+    Synchronises once to learn the largest element. With `size` there are that many bins and nothing synchronises: an
+    element outside 0..size-1 is not counted and raises IndexError at the next synchronising call.
+    """
+    cdef Array source = as_array(x, "bincount"), out
+    cdef sets.BincountOptions options
+    cdef CppStream stream
+    options.weights = as_out(weights, "bincount")
+    options.minlength = to_int(minlength, "bincount")
+    if size is not None:
+        options.size = optional[int64_t](to_int(size, "bincount"))
+    enter(source.backend, stream)
+    out = new_array(source.backend)
+    with nogil:
+        out.c = sets.bincount(source.c, options, stream)
+    if size is None:
+        after_wait(source.backend)
+    return out
