@@ -141,14 +141,14 @@ def main() -> int:
     with stator.Backend(args.device) as be, be.use():
         run = Run(be, peers_for(be, args.peers), QUICK if args.quick else FULL)
         rows = measure(run, chosen(args), args.quick, console)
-        device, column, libraries = str(be.device), be.kernels, run.peers
+        device, target, libraries = str(be.device), be.kernels, run.peers
         del run
     peers = [p for p in ("numpy", "torch", "cupy") if any(f"r_{p}" in r for r in rows)]
     versions = {"stator": stator.__version__, "numpy": np.__version__, "python": platform.python_version()}
     report: dict[str, Any] = {
         "command": " ".join(["python -m benchmarks", *sys.argv[1:]]),
         "device": device,
-        "column": column,
+        "target": target,
         "machine": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "versions": versions | {name: library.__version__ for name, library in libraries.items()},

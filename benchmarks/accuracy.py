@@ -87,9 +87,9 @@ values (NaN, infinities, signed zeros, subnormals, extremes) NaN and infinities 
 """
 
 
-def markdown(found: list[Measured], command: str, column: str, residuals: list[str] | None = None) -> str:
+def markdown(found: list[Measured], command: str, target: str, residuals: list[str] | None = None) -> str:
     """The page; `residuals`: its section of factorisations."""
-    made = f"Made by `{command}` on the {column} column with NumPy {np.__version__}: do not edit."
+    made = f"Made by `{command}` on the {target} target with NumPy {np.__version__}: do not edit."
     text = ["# Accuracy", "", made, *INTRODUCTION.rstrip().splitlines()]
     for title in ("Elementwise", "Activations and their backward", "Special functions", "Reductions and scans"):
         some = [m for m in found if group(m.op) == title]
@@ -155,11 +155,11 @@ def main() -> int:
         whole = args.write and not args.op
         residuals = factorisations.section(be) if whole else None
         lengths = ["", *long_sums.section(be), ""] if whole else []
-        column = be.kernels
+        target = be.kernels
     show(console, found)
     if args.write:
         command = " ".join(["python -m benchmarks.accuracy", *(a for a in sys.argv[1:])])
-        args.write.write_text(markdown(found, command, column, residuals) + "\n".join(lengths))
+        args.write.write_text(markdown(found, command, target, residuals) + "\n".join(lengths))
         console.print(f"wrote {args.write}")
     return 1 if any(m.outside and not {m.op, (m.op, m.dtype)} & REASONS.keys() for m in found) else 0
 

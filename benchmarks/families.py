@@ -1,4 +1,4 @@
-"""The family of each op: one row of the plot, one column of the CSV."""
+"""The family of each op: one row of the plot, one target of the CSV."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Found = dict[str, list[tuple[float, int]]]
 
 def made_by(report: dict[str, Any]) -> str:
     versions = ", ".join(f"{k} {v}" for k, v in report["versions"].items())
-    where = f"{report['machine']}, {report['cores']} cores, column {report['column']}"
+    where = f"{report['machine']}, {report['cores']} cores, target {report['target']}"
     return f"Made by `{report['command']}` on {where}; {versions}."
 
 

@@ -72,10 +72,10 @@ if(CMAKE_CUDA_COMPILER)
   if(NOT architectures)
     set(architectures "9.0 and PTX 8.0")
   endif()
-  message(STATUS "stator: cuda column by nvcc ${CMAKE_CUDA_COMPILER_VERSION} (${CMAKE_CUDA_COMPILER}) for "
+  message(STATUS "stator: cuda target by nvcc ${CMAKE_CUDA_COMPILER_VERSION} (${CMAKE_CUDA_COMPILER}) for "
     "${architectures}")
 elseif(STATOR_CUDA STREQUAL "AUTO")
-  message(WARNING "stator: no nvcc was found; building the host column alone")
+  message(WARNING "stator: no nvcc was found; building the host target alone")
   set(STATOR_CUDA OFF)
 else()
   message(FATAL_ERROR "stator: STATOR_CUDA=${STATOR_CUDA}, but no nvcc was found. Install the build requirement "

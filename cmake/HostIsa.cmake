@@ -1,4 +1,4 @@
-# Sets STATOR_HOST_ISAS: the x86-64 levels that fast host columns are built for. As with CUDA architectures, a build
+# Sets STATOR_HOST_ISAS: the x86-64 levels that fast host targets are built for. As with CUDA architectures, a build
 # serves its own machine unless told otherwise; a wheel to give away names them all: -DSTATOR_HOST_ISA="v2;v3;v4".
 
 if(STATOR_HOST_ISA STREQUAL "native")
@@ -25,4 +25,4 @@ else()
   list(SORT STATOR_HOST_ISAS)
   list(REMOVE_DUPLICATES STATOR_HOST_ISAS)
 endif()
-message(STATUS "Fast host columns: ${STATOR_HOST_ISAS}")
+message(STATUS "Fast host targets: ${STATOR_HOST_ISAS}")

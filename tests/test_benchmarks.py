@@ -30,7 +30,7 @@ def planned(monkeypatch):
 def test_no_op_is_left_out(planned):
     import stator
 
-    launching = {r["name"] for r in stator.op_table() if r["launches"] and r["shape_class"] not in ("view", "method")}
+    launching = {r["name"] for r in stator.op_table() if any(r["launches"].values()) and r["shape_class"] not in ("view", "method")}
     for quick in (False, True):
         names = [p.name for p in planned(quick)]
         assert len(set(names)) == len(names)

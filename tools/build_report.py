@@ -1,8 +1,8 @@
-"""What a build cost: kernel instances per column and seconds per translation unit.
+"""What a build cost: kernel instances per target and seconds per translation unit.
 
     python tools/build_report.py BUILD_DIR
 
-Fails when a column has more than 2,500 kernel instances: compile time and download size follow them.
+Fails when a target has more than 2,500 kernel instances: compile time and download size follow them.
 """
 
 import re
@@ -19,13 +19,13 @@ def kernel_names() -> set[str]:
     return {n for p in sources for n in re.findall(r"^STATOR_KERNEL void (\w+)\(", p.read_text(), re.MULTILINE)}
 
 
-def instances(column: Path) -> int:
+def instances(target: Path) -> int:
     """Instances of the kernels, each as often as it was compiled, without what is theirs: nvcc's host stub of each, and
     lambdas, which unoptimised objects name."""
     kernel = re.compile(rf"[0-9a-f]+ [tTwWuV] (?:void )?(stator::\w+::.*?\b(?:{'|'.join(kernel_names())})[<(].*)")
     others = ("run_blocks", "{lambda")
     count = 0
-    for unit in column.rglob("*.o"):
+    for unit in target.rglob("*.o"):
         table = subprocess.run(["nm", "-C", "--defined-only", unit], capture_output=True, text=True, check=True).stdout
         found = (kernel.match(line) for line in table.splitlines() if "__device_stub__" not in line)
         count += len({re.sub(r" \[clone .*", "", m[1]) for m in found if m and not any(o in m[1] for o in others)})
@@ -43,25 +43,25 @@ def seconds(build: Path) -> dict[str, float]:
 
 def main() -> int:
     build = Path(sys.argv[1])
-    columns = sorted(p for p in build.rglob("column_*.dir") if p.is_dir())
-    counts = {p.name.removeprefix("column_").removesuffix(".dir"): instances(p) for p in columns}
+    targets = sorted(p for p in build.rglob("kernels_*.dir") if p.is_dir())
+    counts = {p.name.removeprefix("column_").removesuffix(".dir"): instances(p) for p in targets}
     spent = {name: value for name, value in seconds(build).items() if name.endswith(".o") and (build / name).exists()}
-    per_column = Counter()
+    per_target = Counter()
     for name, value in spent.items():
         found = re.search(r"column_(\w+)\.dir", name)
-        per_column[found[1] if found else "the rest"] += value
+        per_target[found[1] if found else "the rest"] += value
 
-    print(f"{'column':<16}{'kernel instances':>18}{'seconds':>10}")
-    for column, value in sorted(per_column.items()):
-        print(f"{column:<16}{counts.get(column, '-'):>18}{value:>10.1f}")
+    print(f"{'target':<16}{'kernel instances':>18}{'seconds':>10}")
+    for target, value in sorted(per_target.items()):
+        print(f"{target:<16}{counts.get(target, '-'):>18}{value:>10.1f}")
     print(f"\n{'seconds':>8}  translation unit")
     for name, value in sorted(spent.items(), key=lambda item: -item[1]):
         print(f"{value:>8.1f}  {re.sub(r'csrc/CMakeFiles/|.dir', '', name)}")
 
-    over = {column: count for column, count in counts.items() if count > LIMIT}
-    for column, count in over.items():
-        print(f"build_report: {column} has {count} kernel instances, more than {LIMIT}", file=sys.stderr)
-    if not columns or not all(counts.values()):
+    over = {target: count for target, count in counts.items() if count > LIMIT}
+    for target, count in over.items():
+        print(f"build_report: {target} has {count} kernel instances, more than {LIMIT}", file=sys.stderr)
+    if not targets or not all(counts.values()):
         print(f"build_report: no kernels found below {build}: {counts}", file=sys.stderr)
         return 1
     return 1 if over else 0

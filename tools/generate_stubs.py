@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -136,7 +137,18 @@ def function(name: str, doc: str | None, indent: str = "") -> str | None:
     if found is None:
         return None
     found = defaults_hidden(found)
-    return f"{indent}def {name}{found}{'' if ' -> ' in found else ' -> Any'}: ...\n"
+    text = (doc or "").partition("\n")[2]
+    return definition(name, f"{found}{'' if ' -> ' in found else ' -> Any'}", text, indent)
+
+
+def definition(name: str, found: str, doc: str, indent: str = "") -> str:
+    """A function with its documentation, which editors show."""
+    text = inspect.cleandoc(doc)
+    if not text:
+        return f"{indent}def {name}{found}: ...\n"
+    body = text.replace("\n", f"\n{indent}    ").replace(f"\n{indent}    \n", "\n\n")
+    end = f"\n{indent}    " if "\n" in body else ""
+    return f'{indent}def {name}{found}:\n{indent}    """{body}{end}"""\n{indent}    ...\n'
 
 
 def attribute(name: str, doc: str | None) -> str:
@@ -198,8 +210,8 @@ def finish(body: str) -> str:
     return HEADER + "\n".join(sorted(wanted, key=lambda s: (s.startswith("from stator"), s))) + "\n\n" + body
 
 
-def made_signature(text: str) -> str:
-    """The annotated form of a made function's signature: operands are arrays or numbers."""
+def table_signature(text: str) -> str:
+    """The annotated form of the signature of a function made from the table: operands are arrays or numbers."""
     inside = text[1:-1]
     kinds = {
         "dtype": "DTypeLike | None = ...",
@@ -226,18 +238,21 @@ def made_signature(text: str) -> str:
     return f"({', '.join(parts)}) -> Array"
 
 
-def made_stub(prefix: str) -> str:
+def table_stub(prefix: str) -> str:
     """Functions that are made from the op table when stator is imported."""
-    from stator._namespace import made
+    from stator._namespace import table_functions
 
-    lines = [f"def {name}{made_signature(f.__text_signature__)}: ...\n" for name, f in made(prefix).items()]
+    lines = [
+        definition(name, table_signature(f.__text_signature__), f.__doc__ or "")
+        for name, f in table_functions(prefix).items()
+    ]
     return finish("".join(sorted(lines)))
 
 
 def stubs() -> dict[str, str]:
     """File name to text."""
-    found = {"_made.pyi": made_stub(""), "_made_nn.pyi": made_stub("nn.")}
-    found |= {"_made_linalg.pyi": made_stub("linalg."), "_made_special.pyi": made_stub("special.")}
+    found = {"_table_functions.pyi": table_stub(""), "_table_functions_nn.pyi": table_stub("nn.")}
+    found |= {"_table_functions_linalg.pyi": table_stub("linalg."), "_table_functions_special.pyi": table_stub("special.")}
     for path in sorted(PYX.glob("*.pyx")):
         found[f"{path.stem}.pyi"] = module_stub(importlib.import_module(f"stator.{path.stem}"))
     return found

@@ -70,7 +70,7 @@ void Array::to_host(void* destination, const Stream& stream, Op reader) const {
   if (size() > 0) {
     buffer_->note_use(on->index());
     buffer_->set_last_stream(on->index());
-    const abi::Access access{buffer_->memory(to_numpy), offset_ * itemsize(dtype_), int64_t(nbytes()), false};
+    const params::Access access{buffer_->memory(to_numpy), offset_ * itemsize(dtype_), int64_t(nbytes()), false};
     context.runtime().copy(destination, source, nbytes(), runtime::CopyKind::device_to_host, on->handle(to_numpy),
                            {to_numpy, &access, 1, buffer_->host_shared()});
   }

@@ -1,6 +1,6 @@
 #include "core/context.hpp"
 
-#include "core/column.hpp"
+#include "core/target.hpp"
 #include "core/library_box.hpp"
 #include "core/text.hpp"
 
@@ -22,9 +22,11 @@ Context::Context(Device device, const BackendOptions& options, std::unique_ptr<T
       options_(options),
       process_(process_generation()),
       tracker_(std::move(tracker)) {
-  kernels_ = &column_for(device.type);
+  kernels_ = &target_for(device.type);
   const runtime::Table& table = device.type == DeviceType::cuda ? runtime::cuda_table() : runtime::host_table();
   runtime_ = std::make_shared<runtime::Runtime>(table, device.index, unsigned(std::max(options.checks, 0)));
+  limits_ = runtime_->properties().limits;
+  limits_.target = kernels_->target;
   for (int i = 0; i < Backend::stream_count; ++i) streams_[i] = std::make_unique<StreamBox>(*this, i);
   pool_ = std::make_unique<Pool>(*this);
   set_native(runtime_.get());

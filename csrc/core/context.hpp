@@ -6,7 +6,7 @@
 #include "core/process.hpp"
 #include "core/stream.hpp"
 #include "core/tracker.hpp"
-#include "params/table.hpp"
+#include "params/launcher.hpp"
 #include "runtime/runtime.hpp"
 
 #include <stator/array.hpp>
@@ -44,7 +44,8 @@ class Context final : public Box {
   const BackendOptions& options() const { return options_; }
   runtime::Runtime& runtime() const { return *runtime_; }
   const std::shared_ptr<runtime::Runtime>& shared_runtime() const { return runtime_; }
-  const kernels::Table& kernels() const { return *kernels_; }
+  const kernels::TargetKernels& kernels() const { return *kernels_; }
+  const params::DeviceLimits& limits() const { return limits_; }  // with the target that its kernels are of
   Tracker& tracker() const { return *tracker_; }
   Pool& pool() const { return *pool_; }
   Ref<StreamBox> stream(int index);      // created at first use
@@ -82,7 +83,8 @@ class Context final : public Box {
   const uint32_t process_;  // its generation
   std::unique_ptr<Tracker> tracker_;
   std::shared_ptr<runtime::Runtime> runtime_;
-  const kernels::Table* kernels_ = nullptr;
+  const kernels::TargetKernels* kernels_ = nullptr;
+  params::DeviceLimits limits_{};
   // In this order: the pool frees its memory on the streams, so it is the newer child.
   std::array<std::unique_ptr<StreamBox>, Backend::stream_count> streams_;
   std::unique_ptr<Pool> pool_;

@@ -31,7 +31,7 @@ Ref<Context> context_of(Op op, const Backend& backend) {
   throw ValueError(op_text(uint16_t(op)), "a default-constructed backend", "Open one with Backend::open(device)");
 }
 
-void submit(const abi::Queue& queue, const abi::Launch& launch) {
+void submit(const params::Queue& queue, const params::Launch& launch) {
   const OpCall& call = *static_cast<const OpCall*>(queue.stream);
   call.context().runtime().launch(launch, call.stream().handle(queue.op), call.record());
 }
@@ -110,7 +110,7 @@ void OpCall::declare(const Array& array, bool write) {
   buffer.set_last_stream(stream_->index());
   synchronous_ = synchronous_ || buffer.host_shared();
   const Extent extent = extent_of(array);
-  const abi::Access access{memory, array.offset() * itemsize(array.dtype()) + extent.begin, extent.end - extent.begin,
+  const params::Access access{memory, array.offset() * itemsize(array.dtype()) + extent.begin, extent.end - extent.begin,
                            write};
   if (access_count_ < int(few_.size())) {
     few_[access_count_] = access;
@@ -125,10 +125,10 @@ runtime::Record OpCall::record() const {
   return {uint16_t(op_), many_.empty() ? few_.data() : many_.data(), access_count_, synchronous_};
 }
 
-const abi::Queue& OpCall::queue() {
+const params::Queue& OpCall::queue() {
   stream_->raise_pending(uint16_t(op_));
   const runtime::Record accesses = record();
-  queue_ = {submit,        this,         &context_->runtime().properties().limits, stream_->slot(), accesses.accesses,
+  queue_ = {submit,        this,         &context_->limits(), stream_->slot(), accesses.accesses,
             access_count_, uint16_t(op_)};
   return queue_;
 }

@@ -22,7 +22,7 @@ class OpCall {
   Op op() const { return op_; }
   std::string_view name() const { return op_info(op_).call; }
   Context& context() const { return *context_; }
-  const kernels::Table& kernels() const { return context_->kernels(); }
+  const params::DeviceLimits& limits() const { return context_->limits(); }
   StreamBox& stream() const { return *stream_; }
   Stream on() const { return Stream(Ref<StreamBox>(stream_)); }  // the same as the public functions take it
 
@@ -38,7 +38,7 @@ class OpCall {
   void writes(const Array& array) { declare(array, true); }
 
   // Valid until the OpCall ends. Launchers submit to it; every launch carries the declared accesses.
-  const abi::Queue& queue();
+  const params::Queue& queue();
   runtime::Record record() const;
 
   // After the launches: waits and raises when check_indices="eager" and the op uses the error slot.
@@ -54,11 +54,11 @@ class OpCall {
   OpGuard guard_;
   Ref<StreamBox> stream_;
   std::vector<Ref<Buffer>> scratch_;
-  std::array<abi::Access, 8> few_;
-  std::vector<abi::Access> many_;  // all of them, once there are more than a few
+  std::array<params::Access, 8> few_;
+  std::vector<params::Access> many_;  // all of them, once there are more than a few
   int access_count_ = 0;
   bool synchronous_ = false;
-  abi::Queue queue_{};
+  params::Queue queue_{};
   std::array<const Array*, 8> inputs_{};
   std::vector<const Array*> more_inputs_;  // beyond those
 };

@@ -90,7 +90,7 @@ class OpenContexts {
     if (memory <= 0 && left[2] <= 0 && left[3] <= 0 && left[4] <= 0) return;
     warn("stator: leaked %lld allocations, %lld streams, %lld events, %lld contexts on %s",
          static_cast<long long>(memory), static_cast<long long>(left[2]), static_cast<long long>(left[3]),
-         static_cast<long long>(left[4]), table.column);
+         static_cast<long long>(left[4]), table.target);
   }
 
   std::mutex mutex_;

@@ -16,12 +16,12 @@ using runtime::status::success;
 
 namespace {
 
-[[noreturn]] void refuse_probabilities(const abi::FaultRecord& seen) {
+[[noreturn]] void refuse_probabilities(const params::FaultRecord& seen) {
   const std::string op = op_text(uint16_t(seen.op));
   const std::string number = std::to_string(std::bit_cast<double>(seen.value));
   if (seen.position >= 0)
     throw ValueError(op, "p[" + std::to_string(seen.position) + "] is " + number, "probabilities are from 0 to 1");
-  if (seen.position == abi::sum_of_probabilities)
+  if (seen.position == params::sum_of_probabilities)
     throw ValueError(op, "probabilities sum to " + number, "divide them by their sum, in float64");
   throw ValueError(op, "only " + std::to_string(seen.value) + " probabilities are not 0, and more are drawn",
                    "draw with replacement, or fewer");
@@ -49,16 +49,16 @@ void StreamBox::open(uint16_t op) {
   void *claim = nullptr, *record = nullptr;
   try {
     claim = device_memory(sizeof(uint32_t), stream, op);
-    if (runtime.allocate_pinned(sizeof(abi::FaultRecord), &record) != success) {
-      throw OutOfMemoryError(op_text(op), {sizeof(abi::FaultRecord), 0, 0, 0, {}});
+    if (runtime.allocate_pinned(sizeof(params::FaultRecord), &record) != success) {
+      throw OutOfMemoryError(op_text(op), {sizeof(params::FaultRecord), 0, 0, 0, {}});
     }
   } catch (...) {
     if (claim) runtime.free_noexcept(claim, sizeof(uint32_t), stream);
     runtime.stream_destroy_noexcept(stream);
     throw;
   }
-  slot_ = {static_cast<uint32_t*>(claim), new (record) abi::FaultRecord{}};
-  set_bytes(sizeof(uint32_t) + sizeof(abi::FaultRecord));
+  slot_ = {static_cast<uint32_t*>(claim), new (record) params::FaultRecord{}};
+  set_bytes(sizeof(uint32_t) + sizeof(params::FaultRecord));
   set_native(stream);
 }
 
@@ -95,7 +95,7 @@ void* StreamBox::zeroed_scratch(size_t bytes, uint16_t op) {
   return scratch_;
 }
 
-bool StreamBox::take_record(abi::FaultRecord* record) {
+bool StreamBox::take_record(params::FaultRecord* record) {
   *record = *slot_.record;
   record->fault = __atomic_exchange_n(&slot_.record->fault, 0, __ATOMIC_ACQ_REL);
   return record->fault != 0;  // another thread was faster
@@ -103,7 +103,7 @@ bool StreamBox::take_record(abi::FaultRecord* record) {
 
 void StreamBox::take_slot(uint16_t op) {
   const runtime::StreamHandle stream = handle(op);
-  abi::FaultRecord seen{};
+  params::FaultRecord seen{};
   {
     const std::lock_guard lock(mutex_);
     if (!slot_set() || !take_record(&seen)) return;
@@ -114,21 +114,21 @@ void StreamBox::take_slot(uint16_t op) {
       throw;
     }
   }
-  if (abi::Fault(seen.fault) == abi::Fault::division_by_zero) {
+  if (params::Fault(seen.fault) == params::Fault::division_by_zero) {
     context_.note_division_by_zero();
     return;
   }
-  if (abi::Fault(seen.fault) == abi::bad_probability) refuse_probabilities(seen);
+  if (params::Fault(seen.fault) == params::bad_probability) refuse_probabilities(seen);
   throw IndexError(op_text(uint16_t(seen.op)),
                    index_text(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",
                    "Indices of an axis of n elements are from -n to n - 1");
 }
 
 void StreamBox::log_pending() noexcept {
-  abi::FaultRecord seen{};
-  if (!slot_set() || !take_record(&seen) || abi::Fault(seen.fault) == abi::Fault::division_by_zero) return;
+  params::FaultRecord seen{};
+  if (!slot_set() || !take_record(&seen) || params::Fault(seen.fault) == params::Fault::division_by_zero) return;
   const std::string_view call = unsigned(seen.op) < unsigned(op_count) ? op_info(Op(seen.op)).call : "an operation";
-  if (abi::Fault(seen.fault) == abi::bad_probability) {
+  if (params::Fault(seen.fault) == params::bad_probability) {
     warn("stator: %.*s: bad probabilities, seen when the backend closed", int(call.size()), call.data());
     return;
   }

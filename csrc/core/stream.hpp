@@ -24,13 +24,13 @@ class StreamBox final : public Box {
 
   // The error slot in device and mapped host memory. raise_pending throws IndexError once, then resets the slot;
   // called after each synchronisation of the stream, and (without waiting) at each enqueue it only looks.
-  const abi::ErrorSlot& slot() const { return slot_; }
+  const params::ErrorSlot& slot() const { return slot_; }
   void raise_pending(uint16_t op) {
     if (slot_set()) [[unlikely]]
       take_slot(op);
   }
   bool saw_division_by_zero() const {
-    return slot_set() && slot_.record->fault == int32_t(abi::Fault::division_by_zero);
+    return slot_set() && slot_.record->fault == int32_t(params::Fault::division_by_zero);
   }
   void log_pending() noexcept;    // of a backend that closes
   void synchronize(uint16_t op);  // waits, then raise_pending
@@ -39,14 +39,14 @@ class StreamBox final : public Box {
 
  private:
   bool slot_set() const { return slot_.record && __atomic_load_n(&slot_.record->fault, __ATOMIC_ACQUIRE) != 0; }
-  bool take_record(abi::FaultRecord* record);
+  bool take_record(params::FaultRecord* record);
   void take_slot(uint16_t op);
   void* device_memory(size_t bytes, runtime::StreamHandle stream, uint16_t op);
   void release_native(void* handle) noexcept override;
 
   Context& context_;
   const int index_;
-  abi::ErrorSlot slot_{};
+  params::ErrorSlot slot_{};
   std::mutex mutex_;  // of opening and of the scratch
   void* scratch_ = nullptr;
   size_t scratch_bytes_ = 0;

@@ -35,8 +35,8 @@ void set_block_seed(const Backend& backend, uint64_t seed) {
   const OpGuard guard(*backend.context(), no_op);
   const auto set = backend.context()->kernels().set_block_seed;
   if (!set) {
-    throw UnsupportedError("set_block_seed", "the column " + backend.kernels() + " has one order of blocks",
-                           "Open the backend with STATOR_HOST_MODE=faithful");
+    throw UnsupportedError("set_block_seed", "the target " + backend.kernels() + " has one order of blocks",
+                           "Open the backend with STATOR_HOST_MODE=checked");
   }
   set(seed);
 }

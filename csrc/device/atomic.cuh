@@ -1,12 +1,12 @@
 // Atomics of device scope, relaxed unless said; `fence` orders them.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <cstring>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // Orders this thread's writes before its later ones, for every thread of the device.
 STATOR_FN void fence() {
@@ -68,4 +68,4 @@ STATOR_FN T atomic_add(T* p, T v) {
 #endif
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

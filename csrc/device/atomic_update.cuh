@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // *p = f(*p) as one step, 4- and 8-byte types. Relaxed; f may run several times.
 template <class T, class F>
@@ -27,4 +27,4 @@ STATOR_FN void atomic_update(T* p, F f) {
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

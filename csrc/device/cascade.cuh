@@ -1,9 +1,9 @@
 // Compensated accumulation of partial sums (Neumaier, ZAMM 54, 1974): a long sum errs as its short runs do.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // An infinite sum has a NaN for its compensation: leave that out.
 template <class T>
@@ -32,4 +32,4 @@ struct Cascade {
   STATOR_FN A value() const { return compensated(sum, error); }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -3,14 +3,14 @@
 // "!= 0"; anything to a half type rounds once.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
@@ -237,4 +237,4 @@ STATOR_CALL void store_many(void* base, DType d, Items<int64_t, N> at, Items<C, 
     if (k < count) store_one(base, d, at[k], value[k]);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

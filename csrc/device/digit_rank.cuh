@@ -1,10 +1,10 @@
-// Stable ranks of 8-bit digits within a block of 256 threads: the step of a radix sort. For columns whose blocks have
+// Stable ranks of 8-bit digits within a block of 256 threads: the step of a radix sort. For targets whose blocks have
 // threads. Lanes with equal digits find each other by a match (Adinets and Merrill, "Onesweep", 2022, section 4).
 #pragma once
 
 #include "device/group.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // What rank_digits needs in shared memory. before[d]: items of the tile with digits below d.
 struct DigitCounts {
@@ -12,7 +12,7 @@ struct DigitCounts {
   uint32_t before[257];
 };
 
-#if !defined(STATOR_HOST) || defined(STATOR_FAITHFUL)
+#if !defined(STATOR_HOST) || defined(STATOR_CHECKED)
 namespace simt {
 
 #if !defined(STATOR_HOST)
@@ -73,4 +73,4 @@ STATOR_FN void rank_digits(const Group<256>& group, DigitCounts& counts, const i
 }
 #endif
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

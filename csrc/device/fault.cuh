@@ -3,11 +3,11 @@
 
 #include "device/atomic.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
-STATOR_FN void report(const abi::ErrorSlot& slot, uint16_t op, abi::Fault fault, int64_t position, int64_t value) {
+STATOR_FN void report(const params::ErrorSlot& slot, uint16_t op, params::Fault fault, int64_t position, int64_t value) {
   if (slot.claim == nullptr || atomic_cas(slot.claim, 0u, 1u) != 0u) return;
-  volatile abi::FaultRecord* const record = slot.record;
+  volatile params::FaultRecord* const record = slot.record;
   record->op = op;
   record->position = position;
   record->value = value;
@@ -16,10 +16,10 @@ STATOR_FN void report(const abi::ErrorSlot& slot, uint16_t op, abi::Fault fault,
 }
 
 // An unsigned index that is negative here is larger than the record can say: it becomes the largest number.
-STATOR_FN void report_index(const abi::ErrorSlot& slot, uint16_t op, int64_t position, int64_t value,
+STATOR_FN void report_index(const params::ErrorSlot& slot, uint16_t op, int64_t position, int64_t value,
                             bool is_unsigned) {
   constexpr int64_t largest = int64_t(~uint64_t(0) >> 1);
-  report(slot, op, abi::Fault::index_out_of_range, position, is_unsigned && value < 0 ? largest : value);
+  report(slot, op, params::Fault::index_out_of_range, position, is_unsigned && value < 0 ? largest : value);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // Signed overflow is undefined in C++: go through the unsigned type of the same width.
 template <class A>
@@ -77,4 +77,4 @@ struct Min {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

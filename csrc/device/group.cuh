@@ -4,14 +4,14 @@
 // Their trees are fixed by Size and n alone: equal input gives equal bits.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #if !defined(STATOR_HOST)
 #include "device/simt_cuda.cuh"
 
 #include "device/group_simt.cuh"  // over the words above
-#elif defined(STATOR_FAITHFUL)
-#include "device/simt_faithful.cuh"
+#elif defined(STATOR_CHECKED)
+#include "device/simt_checked.cuh"
 
 #include "device/group_simt.cuh"  // over the words above
 #else

@@ -8,7 +8,7 @@
 #include "device/functional.cuh"
 #include "device/lanes_fast.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <int Size>
 struct Group {
@@ -96,4 +96,4 @@ struct Group {
   int64_t block_, blocks_;
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -1,11 +1,11 @@
-// Group where a block is Size threads: cuda and the faithful column run this same source.
+// Group where a block is Size threads: cuda and the checked target run this same source.
 #pragma once
 
 #include "device/atomic.cuh"
 #include "device/cascade.cuh"
 #include "device/functional.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <int Size>
 struct Group {
@@ -147,4 +147,4 @@ struct Group {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

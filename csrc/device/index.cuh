@@ -1,12 +1,12 @@
 // From a linear index to coordinates and offsets. Divisors are made by the launcher and travel in the parameters.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <cstdint>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <class Int>
 struct PlainDivmod {
@@ -99,4 +99,4 @@ STATOR_FN int64_t offset_of(int64_t linear, int ndim, const int64_t* shape, cons
   return ndim > 0 ? offset + linear * strides[0] : offset;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -2,20 +2,20 @@
 // with. Blocks with threads have no use for it.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
-#if defined(STATOR_HOST) && !defined(STATOR_FAITHFUL)
+#if defined(STATOR_HOST) && !defined(STATOR_CHECKED)
 #if defined(__AVX512VL__)
 #include <immintrin.h>
 #endif
 
 #include "device/lanes_fast.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <class K>
 struct KeyLanes {
@@ -95,5 +95,5 @@ struct KeyLanes {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET
 #endif

@@ -3,9 +3,9 @@
 
 #include "device/lane_vector.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
-#if defined(STATOR_HOST) && !defined(STATOR_FAITHFUL)
+#if defined(STATOR_HOST) && !defined(STATOR_CHECKED)
 
 // A few elements, up to a native vector or two.
 template <class T, int Count>
@@ -55,4 +55,4 @@ STATOR_FN T multiply_add_lanes(T a, T b, T c) {
 
 #endif
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

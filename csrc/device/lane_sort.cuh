@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
-#if !defined(STATOR_HOST) || defined(STATOR_FAITHFUL)
+#if !defined(STATOR_HOST) || defined(STATOR_CHECKED)
 template <class K>
 struct LaneSort;
 #else
@@ -254,4 +254,4 @@ struct LaneSort {
 };
 #endif
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

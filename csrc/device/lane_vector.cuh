@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
-#if defined(STATOR_HOST) && !defined(STATOR_FAITHFUL)
+#if defined(STATOR_HOST) && !defined(STATOR_CHECKED)
 
 template <class T>
 struct LaneVector {
@@ -131,4 +131,4 @@ STATOR_FN void transpose_lanes(T (&)[N]) {}
 
 #endif
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

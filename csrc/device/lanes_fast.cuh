@@ -8,7 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // Operations whose operator() takes compiler vectors too.
 template <class Op>
@@ -144,4 +144,4 @@ STATOR_FN A sum_lanes(int64_t n, const F& f) {
   return compensated(plain, correction) + rest;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -1,7 +1,7 @@
 // Starting a kernel: launch(queue, "name", kernel<...>, {blocks, threads, shared_bytes}, arguments...).
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 #if defined(STATOR_HOST)
 #include "host/host_entry.hpp"
 #endif
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // A one-dimensional grid; at most 2^31-1 blocks on cuda, so launchers cap the grid and kernels stride over it.
 // `threads` is the kernel's Group size (the fast host ignores it).
@@ -23,19 +23,19 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Blocks that are resident at once: the grid to aim at for kernels that stride over their work. The fast host asks for
 // a few blocks a worker, so that a late worker leaves less to wait for.
-inline int64_t waves(const abi::DeviceLimits& limits, int threads) {
+inline int64_t waves(const params::DeviceLimits& limits, int threads) {
   const int per_processor = fast_host ? 4 : std::max(1, limits.max_threads_per_multiprocessor / std::max(threads, 32));
   return int64_t(std::max(1, limits.multiprocessors)) * per_processor;
 }
 
 // Arguments are copied when the launch is submitted. A grid of no blocks launches nothing.
 template <class... P>
-void launch(const abi::Queue& q, const char* name, void (*kernel)(P...), Config c,
+void launch(const params::Queue& q, const char* name, void (*kernel)(P...), Config c,
             const std::type_identity_t<P>&... args) {
   static_assert((std::is_trivially_copyable_v<P> && ...), "kernel arguments are copied as bytes");
   static_assert((!std::is_reference_v<P> && ...), "kernel arguments outlive the caller's");
   if (c.blocks <= 0) return;
-  abi::Launch l{};
+  params::Launch l{};
   l.name = name;
   l.kernel = reinterpret_cast<const void*>(kernel);
   l.blocks = c.blocks;
@@ -55,13 +55,13 @@ void launch(const abi::Queue& q, const char* name, void (*kernel)(P...), Config 
 #endif
 }
 
-// What sets the order of blocks and fibers; null where the column has none.
+// What sets the order of blocks and fibers; null where the target has none.
 inline auto block_seed_setter() -> void (*)(uint64_t) {
-#if defined(STATOR_FAITHFUL)
+#if defined(STATOR_CHECKED)
   return set_block_seed;
 #else
   return nullptr;
 #endif
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

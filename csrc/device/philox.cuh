@@ -1,9 +1,9 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers, SC 2011): equal bits on every column.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers, SC 2011): equal bits on every target.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 struct Philox4 {
   uint32_t x[4];
@@ -26,4 +26,4 @@ STATOR_FN constexpr Philox4 philox4x32_10(uint64_t key, uint64_t counter_lo, uin
   return {{x0, x1, x2, x3}};
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

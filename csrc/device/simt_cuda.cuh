@@ -1,14 +1,14 @@
 // What Group is built from, on cuda.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <cstring>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
-// Where a collective was called from: the faithful column's checker reports it.
+// Where a collective was called from: the checked target's checker reports it.
 struct Site {
   STATOR_FN static constexpr Site here() { return {}; }
 };
@@ -59,4 +59,4 @@ STATOR_FN unsigned char* dynamic_shared(size_t, Site) {
 }
 
 }  // namespace simt
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -3,7 +3,7 @@
 
 #include "device/group.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // The most threads of a run.
 inline constexpr int most_sublanes = fast_host ? 1 : 32;
@@ -12,7 +12,7 @@ inline constexpr int most_sublanes = fast_host ? 1 : 32;
 // others. Every thread of the block calls it. The tree is fixed by `lanes`.
 template <class A>
 STATOR_FN A sum_sublanes(A value, [[maybe_unused]] int lanes) {
-#if !defined(STATOR_HOST) || defined(STATOR_FAITHFUL)
+#if !defined(STATOR_HOST) || defined(STATOR_CHECKED)
   for (int delta = lanes / 2; delta > 0; delta /= 2)
     value = value + simt::shuffle_down(value, delta, 0xffffffffu, Site::here());
 #endif
@@ -22,7 +22,7 @@ STATOR_FN A sum_sublanes(A value, [[maybe_unused]] int lanes) {
 // The value that one of a run of most_sublanes threads has. Every thread of the run calls it.
 template <class A>
 STATOR_FN A from_sublane(A value, [[maybe_unused]] int sublane) {
-#if !defined(STATOR_HOST) || defined(STATOR_FAITHFUL)
+#if !defined(STATOR_HOST) || defined(STATOR_CHECKED)
   value = simt::broadcast(value, sublane, 0xffffffffu, Site::here());
 #endif
   return value;
@@ -32,4 +32,4 @@ STATOR_FN A from_first_sublane(A value) {
   return from_sublane(value, 0);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

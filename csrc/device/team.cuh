@@ -4,7 +4,7 @@
 
 #include "device/sublanes.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // Index i is the same thread's in every loop of every team: what a team wrote at i it reads at i without a barrier.
 template <int Size>
@@ -45,4 +45,4 @@ struct Team {
   int index_, rank_;
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <class T, int N>
 struct alignas(N * sizeof(T)) Vec {
@@ -182,4 +182,4 @@ STATOR_FN void map_contiguous(const Group& group, int64_t n, T* out, F f, const 
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -1,13 +1,13 @@
 // Words that items of one size move in: what does not look at values is compiled for five sizes, not for every dtype.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <stator/export.hpp>
 
 #include <cstdint>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 struct alignas(16) Word16 {
   uint64_t a, b;
@@ -29,4 +29,4 @@ STATOR_HD auto with_word(int itemsize, const F& f) {
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

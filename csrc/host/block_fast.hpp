@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // CUDA's limit for static shared memory, so that a kernel that fits there fits here.
 inline constexpr size_t static_shared_limit = 48 * 1024;
@@ -40,7 +40,7 @@ inline void* shared_object(const void* key, size_t bytes) {
 }
 
 // The arenas live on the stack: untouched pages cost nothing and nothing is left to release.
-inline const char* run_range(const abi::Launch& launch, int64_t first, int64_t last, void (*run)(const abi::Launch&)) {
+inline const char* run_range(const params::Launch& launch, int64_t first, int64_t last, void (*run)(const params::Launch&)) {
   alignas(64) unsigned char arena[static_shared_limit];
   Block block;
   Block* const outer = current_block;
@@ -62,4 +62,4 @@ inline const char* run_range(const abi::Launch& launch, int64_t first, int64_t l
   return nullptr;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -35,7 +35,7 @@ stator_fiber_switch:
 .size stator_fiber_switch, . - stator_fiber_switch
 )");
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 namespace fiber {
 namespace {
 
@@ -110,7 +110,7 @@ constinit thread_local Run* current_run = nullptr;
 // One call of run_range.
 class Run {
  public:
-  Run(const abi::Launch& launch, void (*body)(const abi::Launch&))
+  Run(const params::Launch& launch, void (*body)(const params::Launch&))
       : launch_(launch), body_(body), seed_(block_seed.load(std::memory_order_relaxed)), random_(seed_) {
     if (launch.shared_bytes > 0) dynamic_ = allocate(size_t(launch.shared_bytes), 128);
     fibers_.resize(size_t(launch.threads));
@@ -360,8 +360,8 @@ class Run {
          other->rank, other->site.file, other->site.line);
   }
 
-  const abi::Launch& launch_;
-  void (*body_)(const abi::Launch&);
+  const params::Launch& launch_;
+  void (*body_)(const params::Launch&);
   uint64_t seed_;
   Random random_;
   std::vector<Fiber> fibers_;
@@ -394,7 +394,7 @@ unsigned char* dynamic_shared(size_t bytes, Site site) { return current_run->dyn
 
 void set_block_seed(uint64_t seed) { fiber::block_seed.store(seed, std::memory_order_relaxed); }
 
-const char* run_range(const abi::Launch& launch, int64_t first, int64_t last, void (*run)(const abi::Launch&)) {
+const char* run_range(const params::Launch& launch, int64_t first, int64_t last, void (*run)(const params::Launch&)) {
   fiber::Run current(launch, run);
   fiber::current_run = &current;
   const char* const message = current.blocks(first, last);
@@ -402,4 +402,4 @@ const char* run_range(const abi::Launch& launch, int64_t first, int64_t last, vo
   return message;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -1,4 +1,4 @@
-// Faithful host: every CUDA thread of a block is a fiber on a guarded stack of its own, and the blocks of a launch run
+// Checked host: every CUDA thread of a block is a fiber on a guarded stack of its own, and the blocks of a launch run
 // one after the other on one OS thread. Barriers count the fibers that are alive; what CUDA leaves undefined (a barrier
 // that threads reach at different places, a lane that a mask names and that never comes, a deadlock) ends the launch
 // with a message.
@@ -6,7 +6,7 @@
 
 #include "params/launch.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // Where a collective was called from.
 struct Site {
@@ -20,7 +20,7 @@ void set_block_seed(uint64_t seed);
 
 // Runs blocks [first, last); `run` is the body of one thread. Null, or what the checker saw, valid on this OS thread
 // until the next call.
-const char* run_range(const abi::Launch& launch, int64_t first, int64_t last, void (*run)(const abi::Launch&));
+const char* run_range(const params::Launch& launch, int64_t first, int64_t last, void (*run)(const params::Launch&));
 
 namespace fiber {
 
@@ -39,4 +39,4 @@ void* shared_object(const void* key, size_t bytes, size_t alignment, Site site);
 unsigned char* dynamic_shared(size_t bytes, Site site);
 
 }  // namespace fiber
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

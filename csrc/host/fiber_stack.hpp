@@ -16,7 +16,7 @@
 // Saves the callee-saved registers and the stack pointer in *from, and continues at `to`.
 extern "C" __attribute__((visibility("hidden"))) void stator_fiber_switch(void** from, void* to);
 
-namespace stator::STATOR_COLUMN::fiber {
+namespace stator::STATOR_TARGET::fiber {
 
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr size_t stack_bytes = 256 * 1024;  // instrumented frames are several times larger
@@ -74,4 +74,4 @@ inline void* prepare_stack(unsigned char* stack, void (*entry)(), int rank) {
   return top;
 }
 
-}  // namespace stator::STATOR_COLUMN::fiber
+}  // namespace stator::STATOR_TARGET::fiber

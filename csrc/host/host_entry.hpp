@@ -1,14 +1,14 @@
-// Host columns: packed arguments, and the entry that unpacks them and runs a range of blocks.
+// Host targets: packed arguments, and the entry that unpacks them and runs a range of blocks.
 #pragma once
 
 #include "params/launch.hpp"
-#if defined(STATOR_FAITHFUL)
+#if defined(STATOR_CHECKED)
 #include "host/fiber.hpp"
 #else
 #include "host/block_fast.hpp"
 #endif
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // std::tuple is not trivially copyable; this is.
 template <class... P>
@@ -44,15 +44,15 @@ void call_unpacked(void (*kernel)(P...), const Pack<Head, Tail...>& pack, const 
 }
 
 template <class... P>
-void run_thread(const abi::Launch& launch) {
+void run_thread(const params::Launch& launch) {
   const auto kernel = reinterpret_cast<void (*)(P...)>(const_cast<void*>(launch.kernel));
   call_unpacked(kernel, *static_cast<const Pack<P...>*>(launch.arguments));
 }
 
 // One instance a signature; which kernel it is comes with the launch.
 template <class... P>
-const char* run_blocks(const abi::Launch& launch, int64_t first, int64_t last) {
+const char* run_blocks(const params::Launch& launch, int64_t first, int64_t last) {
   return run_range(launch, first, last, run_thread<P...>);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -11,7 +11,7 @@ enum class FftKind : int32_t { complex_to_complex, real_to_complex, complex_to_r
 // negative on the input. count: elements of the line in memory, which the line is padded to with zeros.
 struct FftOperand {
   void* data = nullptr;
-  int64_t strides[abi::max_dims] = {};  // of the batch
+  int64_t strides[params::max_dims] = {};  // of the batch
   int64_t step = 1;
   int64_t count = 0;
   bool real = false;
@@ -25,7 +25,7 @@ struct Fft {
   bool is_double = false;
   int64_t n = 0, lines = 1;
   int ndim = 0;
-  int64_t shape[abi::max_dims] = {};  // of the batch, row-major; its product is `lines`
+  int64_t shape[params::max_dims] = {};  // of the batch, row-major; its product is `lines`
   FftOperand in, out;
   double scale = 1;
 };

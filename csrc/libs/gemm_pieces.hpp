@@ -1,4 +1,4 @@
-// How one product of the host column is shared out to the workers.
+// How one product of the host target is shared out to the workers.
 #pragma once
 
 #include "libs/blas.hpp"

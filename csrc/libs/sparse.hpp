@@ -14,7 +14,7 @@ struct SparseMatrix {
   int64_t rows, cols, nnz;
   DType index, dtype;
 };
-// Rows (or columns) of `leading` elements from one to the next; a vector has one column.
+// Rows (or columns) of `leading` elements from one to the next; a vector has one target.
 struct DenseMatrix {
   void* data;
   int64_t rows, cols, leading;

@@ -29,7 +29,7 @@ bool step_together(const Axis& outer, const Axis& inner, int operands) {
   return true;
 }
 
-void set_operand(abi::ElementwiseOperand& operand, const Array* array) {
+void set_operand(params::ElementwiseOperand& operand, const Array* array) {
   operand.immediate = array == nullptr;
   operand.data = array ? array->data_ptr() : nullptr;
   if (array) operand.dtype = array->dtype();
@@ -37,8 +37,8 @@ void set_operand(abi::ElementwiseOperand& operand, const Array* array) {
 
 }  // namespace
 
-abi::Elementwise collapse(const Array& out, std::span<const Array* const> inputs) {
-  abi::Elementwise e;
+params::Elementwise collapse(const Array& out, std::span<const Array* const> inputs) {
+  params::Elementwise e;
   e.size = out.size();
   e.input_count = int32_t(inputs.size());
   set_operand(e.out, &out);
@@ -49,7 +49,7 @@ abi::Elementwise collapse(const Array& out, std::span<const Array* const> inputs
     operands[count++] = input;
   }
 
-  Axis axes[abi::max_dims];
+  Axis axes[params::max_dims];
   int axis_count = 0;
   for (int d = 0; d < out.ndim(); ++d) {
     if (out.shape()[d] == 1) continue;
@@ -90,7 +90,7 @@ Array empty_like(OpCall& call, const Dims& shape, DType dtype, std::span<const A
     model = x;
   }
   if (!model || model->is_contiguous()) return call.empty(shape, dtype);
-  int order[abi::max_dims];  // axes by falling stride
+  int order[params::max_dims];  // axes by falling stride
   std::iota(order, order + shape.size(), 0);
   sort_axes(std::span(order, size_t(shape.size())),
             [&](int a, int b) { return model->strides()[a] > model->strides()[b]; });

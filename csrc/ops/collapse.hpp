@@ -15,7 +15,7 @@ namespace stator {
 // The iteration space of `out` over inputs that broadcast to its shape (null: an immediate, which the caller fills
 // in): no axis of extent 1, axes in the order of the output's strides, neighbours merged that step together in every
 // operand.
-abi::Elementwise collapse(const Array& out, std::span<const Array* const> inputs);
+params::Elementwise collapse(const Array& out, std::span<const Array* const> inputs);
 
 // The inputs of a fill.
 inline constexpr std::array<const Array*, 1> one_number{nullptr};

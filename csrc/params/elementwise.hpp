@@ -1,11 +1,11 @@
-// Parameters of the elementwise, copy, fill and arange launchers.
+// Parameters of the elementwise launchers.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
 #include <stator/op_table.hpp>
 
-namespace stator::abi {
+namespace stator::params {
 
 // One side of an elementwise op. Strides are in elements, 0 where broadcast. An immediate is a weak scalar already
 // converted to the compute dtype; `data` is null then.
@@ -29,25 +29,11 @@ struct Elementwise {
   ElementwiseOperand in[4];
 };
 
-struct Arange {
-  void* out;
-  DType dtype;
-  int64_t size;
-  double start, step;           // floating
-  int64_t start_int, step_int;  // integer dtypes
-};
+}  // namespace stator::params
 
-}  // namespace stator::abi
+namespace stator::kernels::elementwise {
 
-namespace stator::kernels {
+// The op, of which in[...] are as many as the table says.
+extern Launcher<void(const Queue&, Op, const params::Elementwise&)> run;
 
-using ElementwiseLauncher = void (*)(const abi::Queue&, const abi::Elementwise&);
-
-struct ElementwiseTable {
-  ElementwiseLauncher op[op_count];  // elementwise ops by Op; null for others
-  ElementwiseLauncher copy;  // in[0] to out, converting as the numerics contract says; tiled where it transposes
-  ElementwiseLauncher fill;  // in[0] is an immediate of out's dtype
-  void (*arange)(const abi::Queue&, const abi::Arange&);
-};
-
-}  // namespace stator::kernels
+}  // namespace stator::kernels::elementwise

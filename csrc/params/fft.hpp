@@ -1,9 +1,9 @@
 // Parameters of the Fourier transforms that stator computes itself.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 // A transform of n points in passes of small radices (Stockham's autosort). tables: for each pass of an odd radix R
 // first cos and sin of 2 pi t / R, t < R; then for every pass of m = (points left) / R: for p < m, 1 <= k < R cos and
@@ -108,20 +108,18 @@ struct OverlapAdd {
   int64_t lines, frames, n, hop, left, width, start, length;
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::fft {
 
-struct FftTable {
-  int32_t lanes[2];            // of float and double
-  int32_t blocks_a_processor;  // that share the work of a launch
-  void (*lines)(const abi::Queue&, const abi::FftLines&);
-  void (*tangle)(const abi::Queue&, const abi::FftTangle&);
-  void (*roll)(const abi::Queue&, const abi::Roll&);
-  void (*frequencies)(const abi::Queue&, const abi::Frequencies&);
-  int64_t overlap_tile;  // samples
-  void (*frames)(const abi::Queue&, const abi::Frames&);
-  void (*overlap_add)(const abi::Queue&, const abi::OverlapAdd&);
-};
+extern Launcher<int32_t(const DeviceLimits&, bool is_double)> lanes;      // lines that one thread transforms at once
+extern Launcher<int32_t(const DeviceLimits&)> blocks_per_multiprocessor;  // that share the work of a launch
+extern Launcher<void(const Queue&, const params::FftLines&)> lines;
+extern Launcher<void(const Queue&, const params::FftTangle&)> tangle;
+extern Launcher<void(const Queue&, const params::Roll&)> roll;
+extern Launcher<void(const Queue&, const params::Frequencies&)> frequencies;
+extern Launcher<int64_t(const DeviceLimits&)> overlap_tile;  // samples that a block adds up
+extern Launcher<void(const Queue&, const params::Frames&)> frames;
+extern Launcher<void(const Queue&, const params::OverlapAdd&)> overlap_add;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::fft

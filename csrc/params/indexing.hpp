@@ -1,9 +1,9 @@
 // Parameters of the indexing launchers.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 // out[o, k, i] = x[o, indices[k], i]: x is [outer, n, inner] with element strides, out is contiguous [outer, count,
 // inner]. An index outside -n..n-1 reads 0 and goes to the error slot. Moves bytes, so only the item size matters.
@@ -60,40 +60,34 @@ struct Compact {
   unsigned char fill[16];
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::indexing {
 
-struct IndexingTable {
-  void (*take)(const abi::Queue&, const abi::Take&);
-};
+extern Launcher<void(const Queue&, const params::Take&)> take;
 
-struct IndexedTable {
-  // other = x at the indices; 0 where one is outside. Moves bytes of x's item size.
-  void (*get)(const abi::Queue&, const abi::Indexed&);
-  // x at the indices = other. Of places that meet, the last in row-major order stays on the hosts' fast columns;
-  // elsewhere any of them, or with `claims` the last: three launches, one without.
-  void (*put)(const abi::Queue&, const abi::Indexed&, uint64_t* claims);
-  int64_t (*claims)(const abi::Indexed&);  // how many numbers that is: 0 where the last stays in any case
-  // x at the indices op= other. x is int32 (other: bool and integers of up to 32 bits), int64 (uint32, int64, uint64),
-  // uint64, float32 (float16, bfloat16, float32) or float64. in_order: in row-major order,
-  // so that equal input gives equal bits; else atomic (the fast host is always in order).
-  void (*accumulate)(const abi::Queue&, const abi::Indexed&, abi::Accumulation, bool in_order);
-};
+// other = x at the indices; 0 where one is outside. Moves bytes of x's item size.
+extern Launcher<void(const Queue&, const params::Indexed&)> get;
+// x at the indices = other. Of places that meet, the last in row-major order stays on the hosts' fast targets;
+// elsewhere any of them, or with `claims` the last: three launches, one without.
+extern Launcher<void(const Queue&, const params::Indexed&, uint64_t* claims)> put;
+extern Launcher<int64_t(const DeviceLimits&, const params::Indexed&)> claims;  // how many numbers that is: 0 where the last stays in any case
+// x at the indices op= other. x is int32 (other: bool and integers of up to 32 bits), int64 (uint32, int64, uint64),
+// uint64, float32 (float16, bfloat16, float32) or float64. in_order: in row-major order,
+// so that equal input gives equal bits; else atomic (the fast host is always in order).
+extern Launcher<void(const Queue&, const params::Indexed&, params::Accumulation, bool in_order)> accumulate;
 
-struct CompactTable {
-  static constexpr int64_t most_tiles = 1024;
-  // Elements of a tile, so that there are at most most_tiles.
-  int64_t (*tile)(int64_t size);
-  void (*count)(const abi::Queue&, const abi::Compact&);  // fills base
-  // After count. out[r] = x at rank r, r < capacity; the rest is `fill`.
-  void (*select)(const abi::Queue&, const abi::Compact&);
-  // After count. out = source[r] at rank r, x elsewhere. A rank beyond the source goes to the error slot; x stays
-  // there.
-  void (*spread)(const abi::Queue&, const abi::Compact&);
-  // After count. columns: coordinate d of rank r at out[d * capacity + r]; else the sum of coordinates times x_strides
-  // at out[r]. int64; the rest is `fill`.
-  void (*nonzero)(const abi::Queue&, const abi::Compact&, bool columns);
-};
+inline constexpr int64_t most_tiles = 1024;
+// Elements of a tile, so that there are at most most_tiles.
+extern Launcher<int64_t(const DeviceLimits&, int64_t size)> tile;
+extern Launcher<void(const Queue&, const params::Compact&)> count;  // fills base
+// After count. out[r] = x at rank r, r < capacity; the rest is `fill`.
+extern Launcher<void(const Queue&, const params::Compact&)> select;
+// After count. out = source[r] at rank r, x elsewhere. A rank beyond the source goes to the error slot; x stays
+// there.
+extern Launcher<void(const Queue&, const params::Compact&)> spread;
+// After count. columns: coordinate d of rank r at out[d * capacity + r]; else the sum of coordinates times x_strides
+// at out[r]. int64; the rest is `fill`.
+extern Launcher<void(const Queue&, const params::Compact&, bool columns)> nonzero;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::indexing

@@ -1,4 +1,4 @@
-// Plain data that every column, the runtime and the ops share: no function with linkage, no CUDA header.
+// Plain data that every target, the runtime and the ops share: no function with linkage, no CUDA header.
 #pragma once
 
 #include <stator/dtype.hpp>
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace stator::abi {
+namespace stator::params {
 
 inline constexpr int max_dims = 32;
 
@@ -17,11 +17,17 @@ struct Access {
   bool write;
 };
 
+// The compilations of the kernels: for CUDA devices, for x86-64 hosts of three levels, and for checking on any host.
+enum class Target : int32_t { cuda, host_v2, host_v3, host_v4, host_checked };
+inline constexpr int target_count = 5;
+
+// What launchers must know of a device.
 struct DeviceLimits {
   int32_t multiprocessors;
   int32_t max_threads_per_multiprocessor;
   int32_t shared_bytes_per_block;
   int32_t l2_bytes;
+  Target target = {};  // whose kernels the device runs; the context sets it
 };
 
 // One per stream. A kernel that sees a bad index (or an integer division by zero) claims the slot; the first wins.
@@ -39,7 +45,7 @@ struct ErrorSlot {
 };
 
 struct Launch;
-// Runs blocks [first, last) of a launch on this thread; null when fine, else what the checker of the faithful column
+// Runs blocks [first, last) of a launch on this thread; null when fine, else what the checker of the checked target
 // saw.
 using HostEntry = const char* (*)(const Launch&, int64_t first, int64_t last);
 
@@ -53,7 +59,7 @@ struct Launch {
   HostEntry entry;        // host
   const void* arguments;  // host: the packed arguments, trivially copyable; the runtime copies them when it queues
   size_t argument_bytes;
-  bool whole;  // host: all blocks in one call of entry, on one thread (faithful column)
+  bool whole;  // host: all blocks in one call of entry, on one thread (checked target)
 };
 
 // Where a launcher puts its launches. `submit` throws what the runtime reports.
@@ -67,4 +73,4 @@ struct Queue {
   uint16_t op;
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params

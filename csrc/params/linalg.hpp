@@ -3,9 +3,9 @@
 #pragma once
 
 #include "params/elementwise.hpp"
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 // A batch of matrices in any layout; strides in elements. Null data: there is none.
 struct Matrices {
@@ -34,8 +34,8 @@ struct Spectrum {
   SpectralNorm norm;
   void* norms;  // [count], real; null for none
   // Row i of `scaled` (scaled_rows, scaled_cols) is divided by value i, or made zero where that does
-  // not count; or by_column its columns. Both matrices become their conjugates besides.
-  bool by_column;
+  // not count; or by_target its columns. Both matrices become their conjugates besides.
+  bool by_target;
   int64_t scaled_rows, scaled_cols;
   Matrices scaled;
   int64_t other_rows, other_cols;
@@ -253,35 +253,33 @@ struct Poison {
   void* data[3];
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::linalg {
 
-struct LinalgTable {
-  void (*small_lu)(const abi::Queue&, const abi::SmallLu&);
-  void (*small_cholesky)(const abi::Queue&, const abi::SmallCholesky&);
-  void (*small_triangular)(const abi::Queue&, const abi::SmallTriangular&);
-  void (*small_qr)(const abi::Queue&, const abi::SmallQr&);
-  // Null on the fast host, where LAPACK serves: these would be compiled for nobody.
-  void (*form_q)(const abi::Queue&, const abi::FormQ&);
-  void (*batched_svd)(const abi::Queue&, const abi::BatchedSvd&);
-  void (*batched_eig)(const abi::Queue&, const abi::BatchedEig&);
-  void (*small_eigh)(const abi::Queue&, const abi::SmallEigh&);
-  void (*triangle)(const abi::Queue&, const abi::Triangle&);
-  void (*determinant)(const abi::Queue&, const abi::Determinant&);
-  void (*permutation)(const abi::Queue&, const abi::RowExchanges&);
-  void (*pivots)(const abi::Queue&, const abi::Pivots&);
-  void (*guard)(const abi::Queue&, const abi::Guard&);
-  void (*poison)(const abi::Queue&, const abi::Poison&);
-  void (*addresses)(const abi::Queue&, const abi::Addresses&);
-  void (*diagonal_zero)(const abi::Queue&, const abi::DiagonalZero&);
-  void (*spectrum)(const abi::Queue&, const abi::Spectrum&);
-  void (*cross)(const abi::Queue&, const abi::Cross&);
-  void (*expm_scale)(const abi::Queue&, const abi::ExpmScale&);
-  void (*expm_choose)(const abi::Queue&, const abi::ExpmChoose&);
-  void (*expm_terms)(const abi::Queue&, const abi::ExpmTerms&);
-  void (*expm_fraction)(const abi::Queue&, const abi::ExpmFraction&);
-  void (*expm_keep)(const abi::Queue&, const abi::ExpmKeep&);
-};
+extern Launcher<void(const Queue&, const params::SmallLu&)> small_lu;
+extern Launcher<void(const Queue&, const params::SmallCholesky&)> small_cholesky;
+extern Launcher<void(const Queue&, const params::SmallTriangular&)> small_triangular;
+extern Launcher<void(const Queue&, const params::SmallQr&)> small_qr;
+// Null on the fast host, where LAPACK serves: these would be compiled for nobody.
+extern Launcher<void(const Queue&, const params::FormQ&)> form_q;
+extern Launcher<void(const Queue&, const params::BatchedSvd&)> batched_svd;
+extern Launcher<void(const Queue&, const params::BatchedEig&)> batched_eig;
+extern Launcher<void(const Queue&, const params::SmallEigh&)> small_eigh;
+extern Launcher<void(const Queue&, const params::Triangle&)> triangle;
+extern Launcher<void(const Queue&, const params::Determinant&)> determinant;
+extern Launcher<void(const Queue&, const params::RowExchanges&)> permutation;
+extern Launcher<void(const Queue&, const params::Pivots&)> pivots;
+extern Launcher<void(const Queue&, const params::Guard&)> guard;
+extern Launcher<void(const Queue&, const params::Poison&)> poison;
+extern Launcher<void(const Queue&, const params::Addresses&)> addresses;
+extern Launcher<void(const Queue&, const params::DiagonalZero&)> diagonal_zero;
+extern Launcher<void(const Queue&, const params::Spectrum&)> spectrum;
+extern Launcher<void(const Queue&, const params::Cross&)> cross;
+extern Launcher<void(const Queue&, const params::ExpmScale&)> expm_scale;
+extern Launcher<void(const Queue&, const params::ExpmChoose&)> expm_choose;
+extern Launcher<void(const Queue&, const params::ExpmTerms&)> expm_terms;
+extern Launcher<void(const Queue&, const params::ExpmFraction&)> expm_fraction;
+extern Launcher<void(const Queue&, const params::ExpmKeep&)> expm_keep;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::linalg

@@ -1,12 +1,12 @@
 // Parameters of the launchers around products: of integers, of eight-bit floats, and what follows a product.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 #include "params/linalg.hpp"
 
 #include <stator/product_kinds.hpp>
 
-namespace stator::abi {
+namespace stator::params {
 
 using stator::Activation;
 using stator::Float8;
@@ -86,23 +86,19 @@ struct Distance {
   int64_t a_strides[3], b_strides[3];
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::matmul {
 
-struct ProductsTable {
-  void (*integer_product)(const abi::Queue&, const abi::StridedProduct&);
-  // Matrices of at most small_product rows, columns and depth.
-  void (*small_product)(const abi::Queue&, const abi::StridedProduct&);
-  int32_t (*inner_parts)(const abi::DeviceLimits&, int64_t batches, int64_t k, int64_t* share);
-  void (*inner_product)(const abi::Queue&, const abi::InnerProduct&);
-  void (*epilogue)(const abi::Queue&, const abi::ProductEpilogue&);
-  void (*quantize)(const abi::Queue&, const abi::QuantizeFloat8&);  // two launches
-  void (*decode)(const abi::Queue&, const abi::DecodeFloat8&);
-};
+extern Launcher<void(const Queue&, const params::StridedProduct&)> integer_product;
+// Matrices of at most small_product rows, columns and depth.
+extern Launcher<void(const Queue&, const params::StridedProduct&)> small_product;
+extern Launcher<int32_t(const DeviceLimits&, int64_t batches, int64_t k, int64_t* share)> inner_parts;
+extern Launcher<void(const Queue&, const params::InnerProduct&)> inner_product;
+extern Launcher<void(const Queue&, const params::ProductEpilogue&)> epilogue;
+extern Launcher<void(const Queue&, const params::QuantizeFloat8&)> quantize;  // two launches
+extern Launcher<void(const Queue&, const params::DecodeFloat8&)> decode;
 
-struct DistanceTable {
-  void (*cdist)(const abi::Queue&, const abi::Distance&);
-};
+extern Launcher<void(const Queue&, const params::Distance&)> cdist;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::matmul

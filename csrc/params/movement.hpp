@@ -2,9 +2,9 @@
 // are in elements.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 // Which element of an input axis of n an output coordinate reads, c being the coordinate less the shift. Outside of
 // 0..n-1: nothing (the fill value), the nearest end, the mirror image with or without the end twice, or c modulo n.
@@ -26,18 +26,6 @@ struct Rearrange {
   AxisMap axes[max_dims];
 };
 
-// Matrices of which the elements with low <= column - row <= high are kept, the others 0. Kept is in[batch, row,
-// column], or `value` where in is null: triu, tril, diag, tri, eye. low and high are within -rows..cols.
-struct Band {
-  void* out;
-  const void* in;
-  int32_t itemsize, ndim;  // axes of the batch
-  int64_t batch, rows, cols;
-  int64_t low, high, row_stride, col_stride;
-  alignas(16) unsigned char value[16];
-  int64_t shape[max_dims], strides[max_dims];
-};
-
 // One after the other along the middle axis of [outer, n, inner].
 struct ConcatPiece {
   const void* data;
@@ -51,15 +39,6 @@ struct Concat {
   int64_t outer, inner, cols;  // cols: n * inner of all pieces
 };
 
-// out[i] = start + i * step, out[count - 1] = last: in double, rounded (integers: down) once.
-struct Linspace {
-  void* out;
-  DType dtype;
-  int64_t count;
-  double start[2], step[2], last[2];  // real and imaginary parts
-  double scale[2];                    // of start + i * step
-};
-
 // out[ends[k - 1]..ends[k]) = k, ends of n entries: what repeat() with counts takes.
 struct RepeatedCounts {
   const int64_t* ends;
@@ -67,16 +46,12 @@ struct RepeatedCounts {
   int64_t n, size;
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::movement {
 
-struct MovementTable {
-  void (*rearrange)(const abi::Queue&, const abi::Rearrange&);
-  void (*band)(const abi::Queue&, const abi::Band&);
-  void (*concat)(const abi::Queue&, const abi::Concat&);  // one launch for up to 640 pieces
-  void (*linspace)(const abi::Queue&, const abi::Linspace&);
-  void (*runs)(const abi::Queue&, const abi::RepeatedCounts&);
-};
+extern Launcher<void(const Queue&, const params::Rearrange&)> rearrange;
+extern Launcher<void(const Queue&, const params::Concat&)> concat;  // one launch for up to 640 pieces
+extern Launcher<void(const Queue&, const params::RepeatedCounts&)> repeat_indices;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::movement

@@ -1,9 +1,9 @@
 // Parameters of the neural-network launchers: softmax family, cross entropy, Adam.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 // Lines of n elements along one axis; the other axes, collapsed, index the lines. Strides and steps are in elements.
 struct Softmax {
@@ -51,17 +51,15 @@ struct Adam {
   bool decoupled, maximize;
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::nn {
 
-struct NNTable {
-  void (*softmax)(const abi::Queue&, const abi::Softmax&);
-  void (*softmax_backward)(const abi::Queue&, const abi::Softmax&);
-  int64_t (*cross_entropy_scratch)(const abi::DeviceLimits&, const abi::CrossEntropy&);  // bytes of partials
-  void (*cross_entropy)(const abi::Queue&, const abi::CrossEntropy&);
-  void (*cross_entropy_backward)(const abi::Queue&, const abi::CrossEntropy&);
-  void (*adam)(const abi::Queue&, const abi::Adam&);
-};
+extern Launcher<void(const Queue&, const params::Softmax&)> softmax;
+extern Launcher<void(const Queue&, const params::Softmax&)> softmax_backward;
+extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_scratch;  // bytes of partials
+extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy;
+extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy_backward;
+extern Launcher<void(const Queue&, const params::Adam&)> adam;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::nn

@@ -3,9 +3,9 @@
 // the launch shape.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 struct Random {
   void* out;  // contiguous
@@ -96,26 +96,26 @@ struct Dropout {
   int64_t shape[max_dims], strides[max_dims];
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::random {
 
-struct RandomTable {
-  void (*uniform)(const abi::Queue&, const abi::Random&);
-  void (*normal)(const abi::Queue&, const abi::Random&);
-  void (*exponential)(const abi::Queue&, const abi::Random&);
-  void (*gamma)(const abi::Queue&, const abi::Random&);    // a block of the counter each
-  void (*poisson)(const abi::Queue&, const abi::Random&);  // likewise
-  void (*integers)(const abi::Queue&, const abi::RandomIntegers&);
-  void (*bernoulli)(const abi::Queue&, const abi::Bernoulli&);
-  int64_t (*permutation_blocks)(int64_t n);  // Philox blocks that a permutation takes
-  void (*permutation)(const abi::Queue&, const abi::Permutation&);
-  void (*weigh)(const abi::Queue&, const abi::Weigh&);
-  void (*race)(const abi::Queue&, const abi::Race&);
-  void (*categorical)(const abi::Queue&, const abi::Categorical&);
-  void (*multinomial)(const abi::Queue&, const abi::Multinomial&);
-  void (*dropout)(const abi::Queue&, const abi::Dropout&);
-  void (*philox)(uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* words);  // four, in host memory
-};
+extern Launcher<void(const Queue&, const params::Random&)> uniform;
+extern Launcher<void(const Queue&, const params::Random&)> normal;
+extern Launcher<void(const Queue&, const params::Random&)> exponential;
+extern Launcher<void(const Queue&, const params::Random&)> gamma;    // a block of the counter each
+extern Launcher<void(const Queue&, const params::Random&)> poisson;  // likewise
+extern Launcher<void(const Queue&, const params::RandomIntegers&)> integers;
+extern Launcher<void(const Queue&, const params::Bernoulli&)> bernoulli;
+extern Launcher<int64_t(const DeviceLimits&, int64_t n)> permutation_blocks;  // Philox blocks that a permutation takes
+extern Launcher<void(const Queue&, const params::Permutation&)> permutation;
+extern Launcher<void(const Queue&, const params::Weigh&)> weigh;
+extern Launcher<void(const Queue&, const params::Race&)> race;
+extern Launcher<void(const Queue&, const params::Categorical&)> categorical;
+extern Launcher<void(const Queue&, const params::Multinomial&)> multinomial;
+extern Launcher<void(const Queue&, const params::Dropout&)> dropout;
+// Four words in host memory.
+extern Launcher<void(const DeviceLimits&, uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* words)>
+    philox;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::random

@@ -1,11 +1,11 @@
 // Parameters of the reduction launchers.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
 #include <cstdint>
 
-namespace stator::abi {
+namespace stator::params {
 
 // What becomes of the accumulator of n elements.
 enum class Finish : int32_t { value, mean, any, none, variance, deviation };
@@ -36,27 +36,40 @@ struct Reduction {
   int64_t kept_size, reduced_size;
 };
 
-}  // namespace stator::abi
+// out[k, r] = grad[k] * the product of x[k, s] over s other than r; axes are kept or reduced, each group collapsed on
+// its own.
+struct ProductBackward {
+  const void *grad, *x;
+  void* out;
+  DType dtype;
+  int32_t kept_ndim, reduced_ndim;
+  int64_t kept_size, reduced_size;
+  int64_t kept_shape[max_dims], kept_grad[max_dims], kept_x[max_dims], kept_out[max_dims];
+  int64_t reduced_shape[max_dims], reduced_x[max_dims], reduced_out[max_dims];
+};
 
-namespace stator::kernels {
+}  // namespace stator::params
+
+namespace stator::kernels::reduce {
 
 // What is accumulated; each op is one of them in some mode (ops/reduce/rules.cpp).
 enum class Reducer : int32_t { sum, product, extreme, position, count, moments, norm, logsumexp, euclidean };
-inline constexpr int reducer_count = 9;
+inline constexpr int reducer_count = int(Reducer::euclidean) + 1;
 
 // Scratch that a reduction needs when it splits the reduced axis over blocks. A launcher asks for it in two steps:
 // needs(limits, r) says how much; counters are zeroed device memory that the kernel leaves zero.
-struct ReductionScratch {
+struct Scratch {
   void* partials;
   uint32_t* counters;
 };
-struct ReductionNeeds {
+struct Needs {
   int64_t partial_bytes, counter_bytes;
 };
+extern Launcher<Needs(const DeviceLimits&, const params::Reduction&)> needs;
+extern Launcher<void(const Queue&, Reducer, const params::Reduction&, const Scratch&)> run;
 
-struct ReductionTable {
-  ReductionNeeds (*needs)(const abi::DeviceLimits&, const abi::Reduction&);
-  void (*run[reducer_count])(const abi::Queue&, const abi::Reduction&, const ReductionScratch&);
-};
+// Bytes of partials that the gradient of a product asks for (0: one launch), and the gradient.
+extern Launcher<int64_t(const DeviceLimits&, const params::ProductBackward&)> product_scratch;
+extern Launcher<void(const Queue&, const params::ProductBackward&, void* partials)> product_backward;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::reduce

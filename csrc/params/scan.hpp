@@ -1,11 +1,11 @@
 // Parameters of the scan launchers: cumulative ops, differences, and the gradient of a product.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
 #include <stator/op_table.hpp>
 
-namespace stator::abi {
+namespace stator::params {
 
 // Lines of n elements along one axis; the other axes, collapsed, index the lines (innermost last). Strides and steps
 // are in elements. A reversed scan has negative steps: `in` and `out` point to what comes first.
@@ -39,33 +39,17 @@ struct Difference {
   int64_t size, shape[max_dims];
 };
 
-// out[k, r] = grad[k] * the product of x[k, s] over s other than r; axes are kept or reduced, each group collapsed on
-// its own.
-struct ProductBackward {
-  const void *grad, *x;
-  void* out;
-  DType dtype;
-  int32_t kept_ndim, reduced_ndim;
-  int64_t kept_size, reduced_size;
-  int64_t kept_shape[max_dims], kept_grad[max_dims], kept_x[max_dims], kept_out[max_dims];
-  int64_t reduced_shape[max_dims], reduced_x[max_dims], reduced_out[max_dims];
-};
+}  // namespace stator::params
 
-}  // namespace stator::abi
-
-namespace stator::kernels {
+namespace stator::kernels::scan {
 
 // A line that is shared by blocks takes two launches: the totals of its parts, which go to scratch of the bytes asked
 // for, and the scan itself. No bytes: one launch.
-struct ScanTable {
-  int64_t (*scratch)(const abi::DeviceLimits&, const abi::Scan&);
-  void (*sum)(const abi::Queue&, const abi::Scan&, void* partials);
-  void (*product)(const abi::Queue&, const abi::Scan&, void* partials);
-  void (*logsumexp)(const abi::Queue&, const abi::Scan&, void* partials);
-  void (*extreme)(const abi::Queue&, const abi::Scan&, bool smallest, void* partials);
-  void (*difference)(const abi::Queue&, const abi::Difference&);
-  int64_t (*product_scratch)(const abi::DeviceLimits&, const abi::ProductBackward&);
-  void (*product_backward)(const abi::Queue&, const abi::ProductBackward&, void* partials);
-};
+extern Launcher<int64_t(const DeviceLimits&, const params::Scan&)> scratch;
+extern Launcher<void(const Queue&, const params::Scan&, void* partials)> sum;
+extern Launcher<void(const Queue&, const params::Scan&, void* partials)> product;
+extern Launcher<void(const Queue&, const params::Scan&, void* partials)> logsumexp;
+extern Launcher<void(const Queue&, const params::Scan&, bool smallest, void* partials)> extreme;
+extern Launcher<void(const Queue&, const params::Difference&)> difference;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::scan

@@ -3,7 +3,7 @@
 
 #include "params/sort.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 // Where values belong among sorted boundaries. Value i, values[...] in row-major order, searches row i / per_row of the
 // boundaries.
@@ -83,19 +83,17 @@ struct BinSums {
   int64_t n, bins;
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::sets {
 
-struct SetsTable {
-  void (*search)(const abi::Queue&, const abi::Search&);
-  // Parts to split n elements into: Runs.parts, and its share.
-  int32_t (*run_parts)(const abi::DeviceLimits&, int64_t n, int64_t* share);
-  void (*count_runs)(const abi::Queue&, const abi::Runs&);
-  void (*write_runs)(const abi::Queue&, const abi::Runs&);   // all but the counts and what lies beyond the total
-  void (*finish_runs)(const abi::Queue&, const abi::Runs&);  // those
-  void (*histogram)(const abi::Queue&, const abi::Histogram&);
-  void (*bin_sums)(const abi::Queue&, const abi::BinSums&);
-};
+extern Launcher<void(const Queue&, const params::Search&)> search;
+// Parts to split n elements into: Runs.parts, and its share.
+extern Launcher<int32_t(const DeviceLimits&, int64_t n, int64_t* share)> run_parts;
+extern Launcher<void(const Queue&, const params::Runs&)> count_runs;
+extern Launcher<void(const Queue&, const params::Runs&)> write_runs;   // all but the counts and what lies beyond the total
+extern Launcher<void(const Queue&, const params::Runs&)> finish_runs;  // those
+extern Launcher<void(const Queue&, const params::Histogram&)> histogram;
+extern Launcher<void(const Queue&, const params::BinSums&)> bin_sums;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::sets

@@ -1,9 +1,9 @@
 // Parameters of the launchers that sort, and of those that work on what is sorted.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 // How the bits of a dtype become unsigned keys in sorting order, and back; made by ops/order_keys. NaN is the greatest
 // key, -0 and +0 are two keys that compare equal.
@@ -94,19 +94,17 @@ struct Mode {
   int64_t lines, n;
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::sort {
 
-struct OrderTable {
-  // Bytes that a sort asks for, and the sort: one launch for short lines.
-  int64_t (*sort_scratch)(const abi::DeviceLimits&, const abi::Sort&);
-  void (*sort)(const abi::Queue&, const abi::Sort&, void* scratch);
-  void (*quantile)(const abi::Queue&, const abi::Quantile&);
-  void (*mode)(const abi::Queue&, const abi::Mode&);
-  void (*complex_keys)(const abi::Queue&, const abi::ComplexKeys&);
-  void (*complex_gather)(const abi::Queue&, const abi::ComplexGather&);
-  void (*complex_search)(const abi::Queue&, const abi::ComplexSearch&);
-};
+// Bytes that a sort asks for, and the sort: one launch for short lines.
+extern Launcher<int64_t(const DeviceLimits&, const params::Sort&)> sort_scratch;
+extern Launcher<void(const Queue&, const params::Sort&, void* scratch)> sort;
+extern Launcher<void(const Queue&, const params::Quantile&)> quantile;
+extern Launcher<void(const Queue&, const params::Mode&)> mode;
+extern Launcher<void(const Queue&, const params::ComplexKeys&)> complex_keys;
+extern Launcher<void(const Queue&, const params::ComplexGather&)> complex_gather;
+extern Launcher<void(const Queue&, const params::ComplexSearch&)> complex_search;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::sort

@@ -2,9 +2,9 @@
 // elements. Index arrays are int32, or int64 where `wide`.
 #pragma once
 
-#include "params/launch.hpp"
+#include "params/launcher.hpp"
 
-namespace stator::abi {
+namespace stator::params {
 
 // A matrix compressed along its rows (a CSC matrix is its transpose): the entries of row r are indptr[r] to
 // indptr[r + 1] of `nnz` indices. Kernels clamp what indptr says to [0, nnz] and read nothing for an index outside
@@ -175,37 +175,35 @@ struct PackedProduct {
   int64_t shape[max_dims], value_strides[max_dims], place_strides[max_dims], x_strides[max_dims], out_strides[max_dims];
 };
 
-}  // namespace stator::abi
+}  // namespace stator::params
 
-namespace stator::kernels {
+namespace stator::kernels::sparse {
 
-struct SparseTable {
-  void (*product)(const abi::Queue&, const abi::SparseProduct&);
-  void (*scatter)(const abi::Queue&, const abi::SparseScatter&);
-  void (*gather_count)(const abi::Queue&, const abi::SparseGather&);
-  void (*gather_fill)(const abi::Queue&, const abi::SparseGather&);
-  void (*expand)(const abi::Queue&, const abi::SparseExpand&);
-  void (*pointers)(const abi::Queue&, const abi::SparsePointers&);
-  void (*check)(const abi::Queue&, const abi::SparseCheck&);
-  // Bits a pass takes of keys up to `bound`, and the entries of a block, for sorting n entries; whether it needs
-  // `work`.
-  bool (*sort_plan)(const abi::DeviceLimits&, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk);
-  void (*sort_count)(const abi::Queue&, const abi::SparseSort&);
-  void (*sort_scatter)(const abi::Queue&, const abi::SparseSort&);
-  void (*merge_count)(const abi::Queue&, const abi::SparseMerge&);
-  void (*merge_fill)(const abi::Queue&, const abi::SparseMerge&);
-  bool times_sorts;  // whether times_fill leaves the indices of each row in order
-  // Blocks for a scratch of at most `bytes`.
-  int64_t (*times_blocks)(const abi::DeviceLimits&, const abi::SparseTimesSparse&, int64_t bytes);
-  void (*times_count)(const abi::Queue&, const abi::SparseTimesSparse&);
-  void (*times_fill)(const abi::Queue&, const abi::SparseTimesSparse&);
-  void (*sampled)(const abi::Queue&, const abi::SparseSampled&);
-  void (*solve)(const abi::Queue&, const abi::SparseSolve&);
-  // *singular, 0 before, of the triangle, without solving it.
-  void (*find_singular)(const abi::Queue&, const abi::SparseSolve&);
-  void (*packed_product)(const abi::Queue&, const abi::PackedProduct&);
-  void (*two_to_four)(const abi::Queue&, const abi::TwoToFour&);
-  void (*from_two_to_four)(const abi::Queue&, const abi::FromTwoToFour&);
-};
+extern Launcher<void(const Queue&, const params::SparseProduct&)> product;
+extern Launcher<void(const Queue&, const params::SparseScatter&)> scatter;
+extern Launcher<void(const Queue&, const params::SparseGather&)> gather_count;
+extern Launcher<void(const Queue&, const params::SparseGather&)> gather_fill;
+extern Launcher<void(const Queue&, const params::SparseExpand&)> expand;
+extern Launcher<void(const Queue&, const params::SparsePointers&)> pointers;
+extern Launcher<void(const Queue&, const params::SparseCheck&)> check;
+// Bits a pass takes of keys up to `bound`, and the entries of a block, for sorting n entries; whether it needs
+// `work`.
+extern Launcher<bool(const DeviceLimits&, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk)> sort_plan;
+extern Launcher<void(const Queue&, const params::SparseSort&)> sort_count;
+extern Launcher<void(const Queue&, const params::SparseSort&)> sort_scatter;
+extern Launcher<void(const Queue&, const params::SparseMerge&)> merge_count;
+extern Launcher<void(const Queue&, const params::SparseMerge&)> merge_fill;
+extern Launcher<bool(const DeviceLimits&)> times_sorts;  // whether times_fill leaves the indices of each row in order
+// Blocks for a scratch of at most `bytes`.
+extern Launcher<int64_t(const DeviceLimits&, const params::SparseTimesSparse&, int64_t bytes)> times_blocks;
+extern Launcher<void(const Queue&, const params::SparseTimesSparse&)> times_count;
+extern Launcher<void(const Queue&, const params::SparseTimesSparse&)> times_fill;
+extern Launcher<void(const Queue&, const params::SparseSampled&)> sampled;
+extern Launcher<void(const Queue&, const params::SparseSolve&)> solve;
+// *singular, 0 before, of the triangle, without solving it.
+extern Launcher<void(const Queue&, const params::SparseSolve&)> find_singular;
+extern Launcher<void(const Queue&, const params::PackedProduct&)> packed_product;
+extern Launcher<void(const Queue&, const params::TwoToFour&)> two_to_four;
+extern Launcher<void(const Queue&, const params::FromTwoToFour&)> from_two_to_four;
 
-}  // namespace stator::kernels
+}  // namespace stator::kernels::sparse

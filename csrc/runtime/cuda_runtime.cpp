@@ -216,7 +216,7 @@ Status event_elapsed(ContextHandle handle, EventHandle from, EventHandle to, flo
   return call(handle, [=] { return cudaEventElapsedTime(milliseconds, event_of(from), event_of(to)); });
 }
 
-Status launch(ContextHandle handle, const abi::Launch& launch, int64_t, bool, StreamHandle stream) {
+Status launch(ContextHandle handle, const params::Launch& launch, int64_t, bool, StreamHandle stream) {
   if (launch.blocks <= 0 || launch.blocks > INT_MAX || !launch.kernel) return status::invalid_value;
   return call(handle, [&] {
     if (launch.shared_bytes > default_shared_bytes) {
@@ -272,7 +272,7 @@ std::string why_not(cudaError_t code, int driver) {
 
 const Table& cuda_table() {
   static constexpr Table table{
-      .column = "cuda",
+      .target = "cuda",
       .device_count = device_count,
       .properties = properties,
       .error_name = error_name,

@@ -24,7 +24,7 @@ std::array<int64_t, 5> outstanding() { return {}; }
 
 const Table& cuda_table() {
   static constexpr Table table{
-      .column = "cuda",
+      .target = "cuda",
       .device_count = device_count,
       .properties = refuse,
       .error_name = error_name,

@@ -39,7 +39,7 @@ Status guarded(F&& f) noexcept {
 // host_work.cpp
 Status copy(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
 Status fill(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
-Status launch(ContextHandle, const abi::Launch&, int64_t bytes, bool synchronous, StreamHandle);
+Status launch(ContextHandle, const params::Launch&, int64_t bytes, bool synchronous, StreamHandle);
 Status host_task(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
 std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body);
 

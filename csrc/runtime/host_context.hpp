@@ -1,4 +1,4 @@
-// The host column's context: its sticky fault, its quarantine of freed memory, its place in the process.
+// The host target's context: its sticky fault, its quarantine of freed memory, its place in the process.
 #pragma once
 
 #include "runtime/runtime.hpp"

@@ -1,4 +1,4 @@
-// Streams and events of the host column as calls of the table.
+// Streams and events of the host target as calls of the table.
 #include "runtime/host_calls.hpp"
 
 namespace stator::runtime::host {

@@ -167,7 +167,7 @@ std::array<int64_t, 5> outstanding() {
 
 const Table& host_table() {
   static constexpr Table table{
-      .column = "host",
+      .target = "host",
       .device_count = device_count,
       .properties = properties,
       .error_name = error_name,

@@ -1,4 +1,4 @@
-// Streams of the host column: queues that a pool of workers runs in order and asynchronously, events that order them.
+// Streams of the host target: queues that a pool of workers runs in order and asynchronously, events that order them.
 #pragma once
 
 #include "runtime/host_context.hpp"

@@ -1,4 +1,4 @@
-// Work of the host column: at once on the caller's thread when it is small, else queued for the workers.
+// Work of the host target: at once on the caller's thread when it is small, else queued for the workers.
 #include "runtime/host_calls.hpp"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamH
   });
 }
 
-Status launch(ContextHandle handle, const abi::Launch& launch, int64_t bytes, bool synchronous, StreamHandle stream) {
+Status launch(ContextHandle handle, const params::Launch& launch, int64_t bytes, bool synchronous, StreamHandle stream) {
   Context& context = context_of(handle);
   if (launch.blocks <= 0 || !launch.entry) return status::invalid_value;
   const auto now = [&]() -> const char* {
@@ -112,7 +112,7 @@ Status launch(ContextHandle handle, const abi::Launch& launch, int64_t bytes, bo
     const std::shared_ptr<std::byte[]> arguments(new std::byte[launch.argument_bytes]);
     std::memcpy(arguments.get(), launch.arguments, launch.argument_bytes);
     const int64_t chunk = launch.whole ? launch.blocks : chunk_of(launch.blocks, bytes);
-    abi::Launch queued = launch;
+    params::Launch queued = launch;
     queued.arguments = arguments.get();
     return make_item(launch.blocks, chunk, [&context, arguments, queued](int64_t first, int64_t last) -> const char* {
       if (const char* fault = take_injected_fault(context)) return fault;

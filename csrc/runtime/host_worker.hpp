@@ -1,4 +1,4 @@
-// A thread that runs the host column's work, and where it may run.
+// A thread that runs the host target's work, and where it may run.
 #pragma once
 
 #include <pthread.h>

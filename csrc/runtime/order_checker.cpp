@@ -46,7 +46,7 @@ void OrderChecker::join(Clock& into, const Clock& from) {
   for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
-const OrderChecker::Entry* OrderChecker::unordered(const History& history, const abi::Access& access, size_t stream,
+const OrderChecker::Entry* OrderChecker::unordered(const History& history, const params::Access& access, size_t stream,
                                                    const Clock& clock) {
   if (access.bytes <= 0) return nullptr;
   for (const Entry& earlier : history) {
@@ -57,7 +57,7 @@ const OrderChecker::Entry* OrderChecker::unordered(const History& history, const
   return nullptr;
 }
 
-void OrderChecker::refuse(const std::string& what, const std::string& where, const abi::Access& access,
+void OrderChecker::refuse(const std::string& what, const std::string& where, const params::Access& access,
                           const Entry& earlier) {
   const std::string stream = "stream " + std::to_string(earlier.stream);
   throw StreamOrderError(
@@ -77,7 +77,7 @@ void OrderChecker::enqueue(StreamHandle handle, const char* what, const Record& 
   if (clock.size() <= stream) clock.resize(stream + 1);
   const std::string name = label(record.op, what);
   for (int i = 0; i < record.access_count; ++i) {
-    const abi::Access& access = record.accesses[i];
+    const params::Access& access = record.accesses[i];
     const auto history = histories_.find(access.buffer);
     if (history == histories_.end()) continue;
     if (const Entry* earlier = unordered(history->second, access, stream, clock))
@@ -85,7 +85,7 @@ void OrderChecker::enqueue(StreamHandle handle, const char* what, const Record& 
   }
   const uint64_t tick = ++clock[stream];
   for (int i = 0; i < record.access_count; ++i) {
-    const abi::Access& access = record.accesses[i];
+    const params::Access& access = record.accesses[i];
     if (access.bytes <= 0) continue;
     remember(histories_[access.buffer],
              {access.offset, access.offset + access.bytes, access.write, stream, tick, name});
@@ -103,7 +103,7 @@ void OrderChecker::remember(History& history, Entry entry) {
   history.push_back(std::move(entry));
 }
 
-void OrderChecker::host_access(const abi::Access& access, uint16_t op) {
+void OrderChecker::host_access(const params::Access& access, uint16_t op) {
   const std::lock_guard lock(mutex_);
   const auto history = histories_.find(access.buffer);
   if (history == histories_.end()) return;

@@ -18,7 +18,7 @@ class OrderChecker {
 
   // The accesses of an operation that is about to be enqueued; StreamOrderError when one is unordered.
   void enqueue(StreamHandle stream, const char* what, const Record& record);
-  void host_access(const abi::Access& access, uint16_t op);
+  void host_access(const params::Access& access, uint16_t op);
   void forget(const void* buffer);
 
   void record(EventHandle event, StreamHandle stream);
@@ -43,9 +43,9 @@ class OrderChecker {
   size_t stream_index(StreamHandle stream);
   static void join(Clock& into, const Clock& from);
   static uint64_t at(const Clock& clock, size_t stream) { return stream < clock.size() ? clock[stream] : 0; }
-  static const Entry* unordered(const History& history, const abi::Access& access, size_t stream, const Clock& clock);
+  static const Entry* unordered(const History& history, const params::Access& access, size_t stream, const Clock& clock);
   void remember(History& history, Entry entry);
-  [[noreturn]] static void refuse(const std::string& what, const std::string& where, const abi::Access& access,
+  [[noreturn]] static void refuse(const std::string& what, const std::string& where, const params::Access& access,
                                   const Entry& earlier);
 
   std::mutex mutex_;

@@ -256,7 +256,7 @@ float Runtime::event_elapsed(EventHandle from, EventHandle to, uint16_t op) {
   return milliseconds;
 }
 
-void Runtime::launch(const abi::Launch& launch, StreamHandle stream, const Record& record) {
+void Runtime::launch(const params::Launch& launch, StreamHandle stream, const Record& record) {
   check(Call::launch, enter(Call::launch), record.op);
   order(stream, launch.name, record);
   check(Call::launch, table_.launch(context_, launch, bytes_of(record), record.synchronous, stream), record.op);
@@ -291,7 +291,7 @@ void Runtime::forget_buffer(const void* buffer) {
   if (checker_) checker_->forget(buffer);
 }
 
-void Runtime::host_access(const abi::Access& access, uint16_t op) {
+void Runtime::host_access(const params::Access& access, uint16_t op) {
   if (checker_) checker_->host_access(access, op);
 }
 

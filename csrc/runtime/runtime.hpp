@@ -54,7 +54,7 @@ inline constexpr int call_count = static_cast<int>(Call::library) + 1;
 const char* name(Call call);
 bool is_release(Call call);
 
-// Codes are the CUDA runtime's (cudaError_t) on both columns.
+// Codes are the CUDA runtime's (cudaError_t) on both targets.
 using Status = int;
 namespace status {
 inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, unloading = 4,
@@ -75,7 +75,7 @@ struct Properties {
   size_t total_memory = 0;
   int driver_version = 0, runtime_version = 0;  // 13000 is 13.0; 0 on host
   bool cooperative = false;
-  abi::DeviceLimits limits{};
+  params::DeviceLimits limits{};
 };
 
 // A vendor-library call. Pieces are independent of each other.
@@ -85,7 +85,7 @@ using HostTask = std::function<void(int64_t piece)>;
 // and makes it current in each call; on host it owns worker threads and the sticky fault. No member throws.
 // stream == nullptr is never passed. Pointers and sizes are bytes.
 struct Table {
-  const char* column;  // "cuda" or "host"
+  const char* target;  // "cuda" or "host"
   Status (*device_count)(int* count);
   Status (*properties)(int device, Properties* out);
   const char* (*error_name)(Status);
@@ -117,7 +117,7 @@ struct Table {
   Status (*event_synchronize)(ContextHandle, EventHandle);
   Status (*event_elapsed)(ContextHandle, EventHandle from, EventHandle to, float* milliseconds);
   // `synchronous`: host only; the operands include memory shared with NumPy, so the work is done on return
-  Status (*launch)(ContextHandle, const abi::Launch&, int64_t bytes, bool synchronous, StreamHandle);
+  Status (*launch)(ContextHandle, const params::Launch&, int64_t bytes, bool synchronous, StreamHandle);
   // host: runs the pieces [0, pieces) in stream order, shared out to the workers. cuda: runs piece 0 now, on this
   // thread, with the context's device current; it must not throw
   Status (*host_task)(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
@@ -153,7 +153,7 @@ struct Injection {
 // The record that every enqueueing operation carries.
 struct Record {
   uint16_t op = 0;  // stator::Op, 0xffff for none
-  const abi::Access* accesses = nullptr;
+  const params::Access* accesses = nullptr;
   int access_count = 0;
   bool synchronous = false;
 };
@@ -200,7 +200,7 @@ class Runtime {
   bool event_query(EventHandle, bool orders = true, uint16_t op = no_op);
   void event_synchronize(EventHandle, uint16_t op = no_op);
   float event_elapsed(EventHandle from, EventHandle to, uint16_t op = no_op);
-  void launch(const abi::Launch&, StreamHandle, const Record&);
+  void launch(const params::Launch&, StreamHandle, const Record&);
   // A vendor-library call. cuda: `call` runs now, on this thread, and enqueues onto the stream. host: it runs in stream
   // order. `call` returns 0 or the library's status; `describe` turns that into a name. Host statuses become sticky
   // faults.
@@ -212,7 +212,7 @@ class Runtime {
   // A buffer's memory went back to the pool or came out of it: the order checker forgets or starts its history.
   void forget_buffer(const void* buffer);
   // A host read or write of the buffer happens now (to_numpy of shared memory): checked like any other access.
-  void host_access(const abi::Access&, uint16_t op);
+  void host_access(const params::Access&, uint16_t op);
 
   void set_injection(const Injection&);
   void lift_injection();

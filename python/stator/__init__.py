@@ -67,7 +67,7 @@ from stator._movement_views import (
     squeeze,
     unstack,
 )
-from stator._namespace import made
+from stator._namespace import table_functions
 from stator._scan import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
 from stator._sets import (
     bincount,
@@ -96,9 +96,9 @@ from stator.backend import (
 from stator.inspection import __array_namespace_info__, broadcast_shapes, can_cast, finfo, iinfo, isdtype
 
 if TYPE_CHECKING:
-    from stator._made import *  # noqa: F403
+    from stator._table_functions import *  # noqa: F403
 else:
-    globals().update(made(""))
+    globals().update(table_functions(""))
 
 (
     bool,
@@ -301,5 +301,5 @@ __all__ = [
     "vecdot",
     "zeros",
     "zeros_like",
-    *made(""),
+    *table_functions(""),
 ]

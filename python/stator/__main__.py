@@ -51,7 +51,7 @@ def show_info(args: argparse.Namespace, console: Console) -> int:
         return 0
     build = info["build"]
     console.print(
-        f"stator {build['version']}, {'with' if build['cuda'] else 'without'} the cuda column, {build['compiler']}, "
+        f"stator {build['version']}, {'with' if build['cuda'] else 'without'} the cuda target, {build['compiler']}, "
         f"Python {build['python']}, NumPy {build['numpy']}"
     )
     devices = Table("device", "name", "kernels", "memory", "driver", "runtime", title="devices")
@@ -76,10 +76,12 @@ def show_ops(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         print(json.dumps(rows))
         return 0
-    columns = ("call", "columns", "sync", "capture", "determinism", "launches", "dtypes", "seed_ops")
+    columns = ("call", "summary", "family", "targets", "sync", "capture", "determinism", "launches", "dtypes")
     table = Table(*columns, title=f"{len(rows)} ops")
     for row in rows:
-        table.add_row(*(" ".join(v) if isinstance(v := row[c], list) else str(v) for c in columns))
+        launches = sorted(set(row["launches"].values()))
+        cells = {**row, "launches": " or ".join(map(str, launches))}
+        table.add_row(*(escape(" ".join(v) if isinstance(v := cells[c], list) else str(v)) for c in columns))
     console.print(table)
     return 0
 

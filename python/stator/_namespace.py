@@ -11,7 +11,7 @@ from stator._reduce import functions as reductions
 FUNCTIONS: dict[str, Callable[..., Any]] = {**elementwise, **reductions}
 
 
-def made(prefix: str) -> dict[str, Callable[..., Any]]:
+def table_functions(prefix: str) -> dict[str, Callable[..., Any]]:
     """Name to function: of the prefix "" or "nn."."""
     names = {call: call.removeprefix(prefix) for call in FUNCTIONS if call.startswith(prefix)}
     return {name: FUNCTIONS[call] for call, name in names.items() if "." not in name}

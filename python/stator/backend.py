@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stator import _backend, _creation, _generator, _libraries
+from stator import _backend, _creation, _random, _libraries
 from stator._backend import Event, Stream
 from stator.errors import DTypeError
 
@@ -134,9 +134,9 @@ class Backend(_backend.Backend):
         return Device(place.type, place.index, weakref.ref(self))
 
     @property
-    def random(self) -> _generator.Generator:
+    def random(self) -> _random.Generator:
         """The backend's random numbers."""
-        return _generator.Generator(self)
+        return _random.Generator(self)
 
     @property
     def streams(self) -> tuple[Stream, ...]:

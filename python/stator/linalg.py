@@ -54,13 +54,13 @@ from stator._matmul import (
     vecdot,
 )
 from stator._movement_views import diagonal, matrix_transpose
-from stator._namespace import made
+from stator._namespace import table_functions
 from stator.errors import LinAlgError
 
 if TYPE_CHECKING:
-    from stator._made_linalg import *  # noqa: F403
+    from stator._table_functions_linalg import *  # noqa: F403
 else:
-    globals().update(made("linalg."))
+    globals().update(table_functions("linalg."))
 
 __all__ = [
     "EigResult",
@@ -108,5 +108,5 @@ __all__ = [
     "tensordot",
     "trace",
     "vecdot",
-    *made("linalg."),
+    *table_functions("linalg."),
 ]

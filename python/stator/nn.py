@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from stator._elementwise import gelu, gelu_backward
 from stator._indexing import masked_fill_backward, masked_scatter_backward, masked_select_backward
 from stator._matmul import QuantizedResult, linear, quantize_fp8, scaled_matmul
-from stator._namespace import made
+from stator._namespace import table_functions
 from stator._nn import (
     adam_step,
     cross_entropy,
@@ -19,9 +19,9 @@ from stator._random import dropout, dropout_backward
 from stator._reduce import mean_backward, prod_backward, sum_backward
 
 if TYPE_CHECKING:
-    from stator._made_nn import *  # noqa: F403
+    from stator._table_functions_nn import *  # noqa: F403
 else:
-    globals().update(made("nn."))
+    globals().update(table_functions("nn."))
 
 __all__ = [
     "QuantizedResult",
@@ -45,5 +45,5 @@ __all__ = [
     "softmax",
     "softmax_backward",
     "sum_backward",
-    *made("nn."),
+    *table_functions("nn."),
 ]

@@ -100,16 +100,16 @@ def fail_every_call(step: FirstStep, until_lifted: bool, advance: Advance) -> In
 
 @dataclass(frozen=True)
 class Permuted:
-    """Runs of the step in the faithful column under random orders of blocks and threads."""
+    """Runs of the step in the checked target under random orders of blocks and threads."""
 
-    column: str
+    target: str
     orders: int
     different: int
 
 
 def permute_blocks(data: Digits, config: Hyperparameters, orders: int, advance: Advance) -> Permuted:
     """Every op of the step is declared deterministic, so each order must give the bits of the natural one."""
-    with environment(STATOR_HOST_MODE="faithful"), stator.Backend("cpu") as be:
+    with environment(STATOR_HOST_MODE="checked"), stator.Backend("cpu") as be:
         step = FirstStep(be, data, config)
         testing.set_block_seed(be, 0)
         expected = step.clean()

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from stator._namespace import made
+from stator._namespace import table_functions
 
 if TYPE_CHECKING:
-    from stator._made_special import *  # noqa: F403
+    from stator._table_functions_special import *  # noqa: F403
 else:
-    globals().update(made("special."))
+    globals().update(table_functions("special."))
 
-__all__ = list(made("special."))
+__all__ = list(table_functions("special."))

@@ -141,7 +141,7 @@ cdef class Backend:
 
     @property
     def kernels(self) -> str:
-        """The column of kernels in use: "cuda", "host_v3", "host_faithful", ..."""
+        """The target of the kernels in use: "cuda", "host_v3", "host_checked", ..."""
         return self.c.kernels().decode()
 
     @property

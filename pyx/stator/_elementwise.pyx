@@ -2,7 +2,7 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Elementwise functions, made from the op table."""
 from stator._array cimport Array, as_array, binary_op, elementwise_op, unary_op
-from stator._function cimport Row, make_function, make_functions, sort_arguments, text
+from stator._function cimport Row, make_function, make_functions, named_operands, sort_arguments, text
 from stator.cpp cimport op_table
 from stator.cpp.dtype cimport bool_
 from stator.cpp.python cimport PyObject
@@ -69,26 +69,13 @@ cdef object call_many(object self, PyObject* const* args, Py_ssize_t count, PyOb
     return elementwise_op(row.op, values, row.operands, <object>values[row.operands], <object>values[row.operands + 1])
 
 
-# Numbers among the operands, with their defaults: in order, after the arrays.
-cdef dict parameters = {
-    "leaky_relu": {"negative_slope": 0.01},
-    "elu": {"alpha": 1.0},
-    "celu": {"alpha": 1.0},
-    "softplus": {"beta": 1.0, "threshold": 20.0},
-}
 cdef tuple array_names = (("x",), ("x1", "x2"), ("x1", "x2", "x3"), ("x1", "x2", "x3", "x4"))
-cdef dict operand_names = {
-    "where": ("condition", "x1", "x2"),
-    "lerp": ("start", "end", "weight"),
-    "polygamma": ("n", "x"),
-    "zeta": ("x", "q"),
-    "xlogy": ("x", "y"),
-    "xlog1py": ("x", "y"),
-}
+cdef str asynchronous = "Elementwise{broadcasting}. Asynchronous.\n\n" \
+    "dtype: of a floating result, rounded once. out: an array of the exact shape; it may be {operand}."
 
 
 cdef dict make_many():
-    """Rows of three and four operands, and those with numbers that have defaults."""
+    """Entries of three and four operands, and those that name their operands."""
     cdef dict out = {}
     cdef const op_table.OpInfo* info
     cdef int i
@@ -99,37 +86,30 @@ cdef dict make_many():
         name, path, count = text(info.name), text(info.call), arity.get(<int>info.shape_class)
         if count is None or path.rpartition(".")[2] != name:
             continue
-        given = parameters.get(name.removesuffix("_backward"), {})
+        arrays, given = named_operands(info) if info.operands.size() else ((), {})
         backward = name.endswith("_backward")
-        if count < 3 and not given and name not in operand_names and not backward:
+        if count < 3 and not arrays and not backward:
             continue
-        arrays = count - len(given)
-        named = operand_names.get(name)
-        if named is None:
-            named = ("grad", "y" if name in ("sigmoid_backward", "tanh_backward") else "x",
-                     "min", "max")[:arrays] if backward else array_names[arrays - 1]
+        if not arrays:
+            arrays = ("grad", "x", "min", "max")[:count] if backward else array_names[count - 1]
         options = "".join(f", {k}={v}" for k, v in given.items())
         out[path] = make_function(
-            i, call_many, f"({', '.join(named)}, /{options}, *, dtype=None, out=None)",
-            "{oracle} of the elements, with broadcasting; operands are arrays or numbers. Asynchronous.\n\n"
-            "dtype: of a floating result, rounded once. out: of the exact shape; may be an operand.",
+            i, call_many, f"({', '.join(arrays[:count - len(given)])}, /{options}, *, dtype=None, out=None)",
+            asynchronous.format(broadcasting=", with broadcasting; operands are arrays or numbers", operand="an operand"),
             count, (*given, *keywords), tuple(given.values()))
     return out
 
 
-functions = make_functions(
-    <int>op_table.unary, call_unary, "(x, /, *, dtype=None, out=None)",
-    "{oracle} of each element. Asynchronous.\n\n"
-    "dtype: of a floating result, rounded once. out: of the exact shape; may be x itself.")
+functions = make_functions(<int>op_table.unary, call_unary, "(x, /, *, dtype=None, out=None)",
+                           asynchronous.format(broadcasting="", operand="x itself"))
 functions.update(make_functions(
     <int>op_table.binary, call_binary, "(x1, x2, /, *, dtype=None, out=None)",
-    "{oracle} of each pair of elements, with broadcasting; one side may be a number. Asynchronous.\n\n"
-    "dtype: of a floating result, rounded once. out: of the exact shape; may be x1 or x2."))
+    asynchronous.format(broadcasting=", with broadcasting; one side may be a number", operand="x1 or x2")))
 functions.update(make_many())
 functions["add"] = make_function(
     <int>op_table.add, call_add, "(x1, x2, /, *, alpha=None, dtype=None, out=None)",
-    "x1 + x2, or x1 + alpha * x2, with broadcasting; one side may be a number. Asynchronous.\n\n"
-    "dtype: of a floating result, rounded once. out: of the exact shape; may be x1 or x2.")
+    "With alpha, x1 + alpha * x2, rounded once. " +
+    asynchronous.format(broadcasting=", with broadcasting; one side may be a number", operand="x1 or x2"))
 for by_hand in ("nn.gelu", "nn.gelu_backward", "clip", "nan_to_num"):
     del functions[by_hand]
 

@@ -1,4 +1,4 @@
-from stator.cpp.op_table cimport Op, string_view
+from stator.cpp.op_table cimport Op, OpInfo, string_view
 from stator.cpp.python cimport PyObject
 
 ctypedef object (*FastCall)(object, PyObject* const*, Py_ssize_t, PyObject*)
@@ -23,12 +23,14 @@ cdef class Row:
     cdef PyMethodDef method
 
 cdef str text(string_view view)
-# Built-in functions, one for each row of a shape class: {"exp": ..., "nn.relu": ...}. They cost no Python frame. A row
-# that is a variant of another (its call ends in another name than its own) is left to the function of that one.
-cdef dict make_functions(int shape_class, FastCall call, str parameters, str summary)
-# A function of one row; `signature` begins with "(".
-cdef object make_function(int op, FastCall call, str signature, str summary, int operands=*, tuple keywords=*,
+# Built-in functions, one for each entry of a shape class: {"exp": ..., "nn.relu": ...}. They cost no Python frame. An
+# entry that is a variant of another (its call ends in another name than its own) is left to the function of that one.
+cdef dict make_functions(int shape_class, FastCall call, str parameters, str details)
+# A function of one entry; `signature` begins with "(". Its documentation is the entry's summary, then the details.
+cdef object make_function(int op, FastCall call, str signature, str details, int operands=*, tuple keywords=*,
                           tuple defaults=*)
+# The operands that an entry names, and the defaults of those that have one: (("x", "alpha"), {"alpha": 1.0}).
+cdef tuple named_operands(const OpInfo* info)
 # Sorts fast-call arguments: `positional` of them by position, the rest by keyword; absent ones stay as they are.
 cdef int sort_arguments(Row row, PyObject* const* args, Py_ssize_t count, PyObject* names, int positional,
                         tuple keywords, PyObject** options) except -1

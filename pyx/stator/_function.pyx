@@ -1,6 +1,7 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
 """Functions made from the op table: a new row needs no code here."""
+from ast import literal_eval
 from importlib import import_module
 
 from stator.cpp cimport op_table
@@ -25,7 +26,18 @@ cdef str text(op_table.string_view view):
     return view.data()[:view.size()].decode()
 
 
-cdef object make_function(int op, FastCall call, str signature, str summary, int operands=1, tuple keywords=(),
+cdef tuple named_operands(const op_table.OpInfo* info):
+    cdef dict defaults = {}
+    cdef list names = []
+    for part in text(info.operands).split(", "):
+        name, _, default = part.partition("=")
+        names.append(name)
+        if default:
+            defaults[name] = literal_eval(default)
+    return tuple(names), defaults
+
+
+cdef object make_function(int op, FastCall call, str signature, str details, int operands=1, tuple keywords=(),
                           tuple defaults=()):
     cdef const op_table.OpInfo* info = &op_table.op_info(<Op>op)
     cdef Row row = Row.__new__(Row)
@@ -34,7 +46,7 @@ cdef object make_function(int op, FastCall call, str signature, str summary, int
     row.name = text(info.name)
     row.namespace = f"stator.{prefix}" if prefix else "stator"
     row.short_name = short.encode()
-    row.doc = f"{short}{signature}\n--\n\n{summary.format(oracle=text(info.oracle))}".encode()
+    row.doc = f"{short}{signature}\n--\n\n{text(info.summary)}.\n\n{details}".encode()
     row.operands = operands
     row.keywords = keywords
     row.defaults = defaults
@@ -45,7 +57,7 @@ cdef object make_function(int op, FastCall call, str signature, str summary, int
     return PyCFunction_NewEx(&row.method, row, row.namespace)
 
 
-cdef dict make_functions(int shape_class, FastCall call, str parameters, str summary):
+cdef dict make_functions(int shape_class, FastCall call, str parameters, str details):
     cdef dict out = {}
     cdef int i
     cdef const op_table.OpInfo* info
@@ -53,7 +65,7 @@ cdef dict make_functions(int shape_class, FastCall call, str parameters, str sum
         info = &op_table.op_info(<Op>i)
         path = text(info.call)
         if <int>info.shape_class == shape_class and path.rpartition(".")[2] == text(info.name):
-            out[path] = make_function(i, call, parameters, summary)
+            out[path] = make_function(i, call, parameters, details)
     return out
 
 

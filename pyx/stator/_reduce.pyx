@@ -11,7 +11,7 @@ from libcpp cimport bool as cbool
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
 from stator._convert cimport to_axes, to_dims, to_dtype
-from stator._function cimport Row, make_function, sort_arguments, text
+from stator._function cimport Row, make_function, named_operands, sort_arguments, text
 from stator.cpp cimport op_table, reduce
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.python cimport PyObject
@@ -55,10 +55,6 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     return result if reduce_options.out == NULL else <object>options[3]
 
 
-# The number that an op takes besides, with its default.
-cdef dict parameters = {"var": ("correction", 0.0), "std": ("correction", 0.0), "vector_norm": ("ord", 2)}
-
-
 cdef dict make_reductions():
     cdef dict out = {}
     cdef int i
@@ -67,11 +63,14 @@ cdef dict make_reductions():
         info = &op_table.op_info(<op_table.Op>i)
         if <int>info.shape_class != <int>op_table.reduce:
             continue
-        name, default = parameters.get(text(info.name), (None, 0.0))
-        extra = f"{name}={default}, " if name else ""
+        name, default, extra = None, 0.0, ""
+        if info.operands.size():  # the number that the op takes besides x
+            (_, name), given = named_operands(info)
+            default = given[name]
+            extra = f"{name}={default}, "
         out[text(info.call)] = make_function(
             i, call_reduce, f"(x, /, *, axis=None, {extra}keepdims=False, dtype=None, out=None, where=None)",
-            "{oracle} over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.\n\n"
+            "Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.\n\n"
             "dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where "
             "it is True count, and over none the result is the identity.",
             1, (*keywords[:5], name), (default,))

@@ -113,7 +113,7 @@ cdef class SparseMatrix:
         return matmul(self.T, x.mT).mT
 
     def sum(self, *, axis: int | None = None) -> Array:
-        """The sum of all entries, or of each column (axis 0) or row (axis 1)."""
+        """The sum of all entries, or of each target (axis 0) or row (axis 1)."""
         if axis is None:
             return reductions["sum"](self.data)
         if axis not in (-2, -1, 0, 1):
@@ -133,7 +133,7 @@ cdef class Compressed(SparseMatrix):
         self.fill(data, indices, indptr, shape, is_sorted, is_coalesced)
 
     cdef cpp.Csr as_rows(self):
-        # The matrix compressed by rows, or the transpose of one compressed by columns.
+        # The matrix compressed by rows, or the transpose of one compressed by targets.
         cdef cpp.Csr out
         out.indptr = self.indptr.c
         out.indices = self.indices.c
@@ -264,7 +264,7 @@ cdef class CSR(Compressed):
         return self
 
     def to_csc(self) -> CSC:
-        """The same matrix compressed by columns, sorted."""
+        """The same matrix compressed by targets, sorted."""
         cdef cpp.Csr a = self.as_rows()
         cdef cpp.Csc c
         cdef CppStream stream
@@ -276,7 +276,7 @@ cdef class CSR(Compressed):
 
 
 cdef class CSC(Compressed):
-    """A matrix compressed by columns: column c has entries indptr[c] to indptr[c + 1] of indices and data. See CSR."""
+    """A matrix compressed by targets: column c has entries indptr[c] to indptr[c + 1] of indices and data. See CSR."""
 
     @property
     def T(self) -> CSR:
@@ -351,7 +351,7 @@ cdef class COO(SparseMatrix):
         return new_compressed(CSR, self.data.backend, c)
 
     def to_csc(self) -> CSC:
-        """The same entries compressed by columns; those of a column keep their order."""
+        """The same entries compressed by targets; those of a column keep their order."""
         return self.T.to_csr().T
 
     def to_coo(self) -> COO:

@@ -72,7 +72,7 @@ def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: in
 
 
 def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
-    """As csr_from_dense, compressed by columns."""
+    """As csr_from_dense, compressed by targets."""
     return csr_from_dense(as_array(x, "sparse.csc_from_dense").T, index_dtype=index_dtype, nnz=nnz).T
 
 

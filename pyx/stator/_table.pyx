@@ -9,45 +9,39 @@ from stator.cpp.version cimport build_info
 
 from stator._dtype import all_dtypes
 
-cdef tuple classes = (
-    "creation", "unary", "binary", "ternary", "quaternary", "select", "reduce", "view", "other", "method"
-)
-cdef tuple results = ("same", "inexact", "boolean", "real", "index", "accumulate", "given")
-cdef tuple determinisms = ("bit_exact", "run_to_run", "none")
-
-
 cdef str text(op_table.string_view view):
     return view.data()[:view.size()].decode()
 
 
 def rows() -> list[dict[str, Any]]:
-    """One dict an op, in the table's order."""
+    """One dict per op, in the order of the table."""
     cdef const op_table.OpInfo* info
     cdef int i, d
     cdef list out = []
-    columns = ["cuda", "host"] if build_info().cuda else ["host"]
+    targets = ["cuda", "host"] if build_info().cuda else ["host"]
     for i in range(op_table.op_count):
         info = &op_table.op_info(<op_table.Op>i)
         out.append({
             "name": text(info.name),
             "call": text(info.call),
-            "shape_class": classes[<int>info.shape_class],
+            "family": text(op_table.family_name(info.family)),
+            "shape_class": text(op_table.shape_class_name(info.shape_class)),
             "dtypes": [all_dtypes[d].name for d in range(dtype_count) if info.dtypes >> d & 1],
-            "result": results[<int>info.result],
+            "result": text(op_table.result_name(info.result)),
             "oracle": text(info.oracle),
             "tolerance": {"float32": info.tolerance.float32, "float64": info.tolerance.float64},
-            "columns": columns,
+            "targets": targets,
             "sync": "sync" if <int>info.sync else "async",
             "capture": "not_capturable" if <int>info.capture else "capturable",
-            "determinism": determinisms[<int>info.determinism],
-            "launches": info.launches,
-            "seed_ops": text(info.seed_ops).split(),
+            "determinism": text(op_table.determinism_name(info.determinism)),
+            "launches": {"host": info.launches.host, "cuda": info.launches.cuda},
+            "summary": text(info.summary),
         })
     return out
 
 
 def build() -> dict[str, Any]:
-    """Version, whether there is a cuda column, and the compiler of the host columns."""
+    """Version, whether there is a cuda target, and the compiler of the host targets."""
     return {"version": build_info().version.decode(), "cuda": build_info().cuda,
             "compiler": build_info().compiler.decode()}
 

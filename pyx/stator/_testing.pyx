@@ -45,5 +45,5 @@ def outstanding(kind: str) -> dict[str, int]:
 
 
 def set_block_seed(backend: Backend, seed: int) -> None:
-    """Order of blocks and fibers in the faithful column."""
+    """Order of blocks and fibers in the checked target."""
     cpp.set_block_seed((<Backend?>backend).c, seed)

@@ -1,5 +1,5 @@
-// A fast host column by itself: reductions, conversions, math. Compiled with -DSTATOR_COLUMN=host_v2 or host_v3,
-// -DSTATOR_HOST=1 and that column's flags.
+// A fast host target by itself: reductions, conversions, math. Compiled with -DSTATOR_COLUMN=host_v2 or host_v3,
+// -DSTATOR_HOST=1 and that target's flags.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -15,7 +15,7 @@
 #include "device/launch.cuh"
 #include "device/philox.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 struct Sums {
   double sum, product_of_signs;
@@ -69,19 +69,19 @@ UNARY(cos)
 UNARY(sqrt)
 #undef UNARY
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET
 
 namespace {
 
 using namespace stator;
-namespace column = stator::STATOR_COLUMN;
+namespace target = stator::STATOR_TARGET;
 
-abi::Queue queue() {
-  abi::Queue q{};
-  q.submit = [](const abi::Queue&, const abi::Launch& l) {
+params::Queue queue() {
+  params::Queue q{};
+  q.submit = [](const params::Queue&, const params::Launch& l) {
     std::vector<unsigned char> copy(l.argument_bytes);
     std::memcpy(copy.data(), l.arguments, l.argument_bytes);
-    abi::Launch again = l;
+    params::Launch again = l;
     again.arguments = copy.data();
     for (int64_t b = l.blocks - 1; b >= 0; --b) l.entry(again, b, b + 1);
   };
@@ -94,8 +94,8 @@ void reductions() {
   for (int64_t n : {0, 1, 15, 16, 17, 511, 512, 513, 100003}) {
     std::vector<float> x(static_cast<size_t>(2 * n));
     for (float& v : x) v = uniform(random);
-    column::Sums out[2];
-    column::launch(queue(), "reduce", column::reduce_kernel<256>, {2, 256}, x.data(), n, out);
+    target::Sums out[2];
+    target::launch(queue(), "reduce", target::reduce_kernel<256>, {2, 256}, x.data(), n, out);
     for (int64_t r = 0; r < 2; ++r) {
       double sum = 0, sign = 1, size = 0;
       int64_t integer = 0;
@@ -114,20 +114,20 @@ void reductions() {
   // 2^24 ones after a large term: a plain float loop would stop counting
   std::vector<float> x(1 << 24, 1.0f);
   x[0] = 16777216.0f;
-  column::Sums out;
-  column::launch(queue(), "reduce", column::reduce_kernel<256>, {1, 256}, x.data(), int64_t(x.size()), &out);
+  target::Sums out;
+  target::launch(queue(), "reduce", target::reduce_kernel<256>, {1, 256}, x.data(), int64_t(x.size()), &out);
   check(std::fabs(out.sum - 2 * 16777216.0) <= 8, "long sums keep their small terms");  // 4 ULP
   x[12345] = NAN;
-  column::launch(queue(), "reduce", column::reduce_kernel<256>, {1, 256}, x.data(), int64_t(x.size()), &out);
+  target::launch(queue(), "reduce", target::reduce_kernel<256>, {1, 256}, x.data(), int64_t(x.size()), &out);
   check(std::isnan(out.sum) && std::isnan(out.largest) && std::isnan(out.smallest), "NaN propagates");
   x[12345] = INFINITY;
-  column::launch(queue(), "reduce", column::reduce_kernel<256>, {1, 256}, x.data(), int64_t(x.size()), &out);
+  target::launch(queue(), "reduce", target::reduce_kernel<256>, {1, 256}, x.data(), int64_t(x.size()), &out);
   check(out.sum == INFINITY && out.largest == INFINITY, "an infinite sum is infinite");
 }
 
 void shared_memory() {
   std::vector<int> y(5);
-  column::launch(queue(), "shared", column::shared_kernel<64>, {5, 64, 800}, y.data());
+  target::launch(queue(), "shared", target::shared_kernel<64>, {5, 64, 800}, y.data());
   for (int b = 0; b < 5; ++b) check(y[size_t(b)] == b + 12, "shared memory", b);
 }
 
@@ -163,7 +163,7 @@ void function(const char* name, void (*kernel)(const T*, T*, int64_t), long doub
                 -L::denorm_min(), L::min(), L::min() / 3, L::max(), L::lowest(), L::epsilon()})
       x.push_back(v);
   std::vector<T> y(x.size());
-  column::launch(queue(), name, kernel, {1, 256}, x.data(), y.data(), int64_t(x.size()));
+  target::launch(queue(), name, kernel, {1, 256}, x.data(), y.data(), int64_t(x.size()));
   double worst = 0;
   for (size_t i = 0; i < x.size(); ++i) worst = std::max(worst, ulps(y[i], want(x[i])));
   check(worst <= 4, name, int64_t(sizeof(T)), int64_t(std::min(worst, 1e15)));
@@ -172,15 +172,15 @@ void function(const char* name, void (*kernel)(const T*, T*, int64_t), long doub
 template <class T>
 void functions() {
   const T large = sizeof(T) == 4 ? 100 : 750;
-  function<T>("exp", column::exp_kernel<T, 256>, expl, large);
-  function<T>("exp2", column::exp2_kernel<T, 256>, exp2l, large * T(1.44));
-  function<T>("expm1", column::expm1_kernel<T, 256>, expm1l, large);
-  function<T>("log", column::log_kernel<T, 256>, logl, 1000);
-  function<T>("log1p", column::log1p_kernel<T, 256>, log1pl, 1000);
-  function<T>("tanh", column::tanh_kernel<T, 256>, tanhl, 30);
-  function<T>("sin", column::sin_kernel<T, 256>, sinl, 10000);
-  function<T>("cos", column::cos_kernel<T, 256>, cosl, 10000);
-  function<T>("sqrt", column::sqrt_kernel<T, 256>, sqrtl, 10000);
+  function<T>("exp", target::exp_kernel<T, 256>, expl, large);
+  function<T>("exp2", target::exp2_kernel<T, 256>, exp2l, large * T(1.44));
+  function<T>("expm1", target::expm1_kernel<T, 256>, expm1l, large);
+  function<T>("log", target::log_kernel<T, 256>, logl, 1000);
+  function<T>("log1p", target::log1p_kernel<T, 256>, log1pl, 1000);
+  function<T>("tanh", target::tanh_kernel<T, 256>, tanhl, 30);
+  function<T>("sin", target::sin_kernel<T, 256>, sinl, 10000);
+  function<T>("cos", target::cos_kernel<T, 256>, cosl, 10000);
+  function<T>("sqrt", target::sqrt_kernel<T, 256>, sqrtl, 10000);
 }
 
 template <class T>
@@ -219,14 +219,14 @@ void complex_function(const char* name, complex<T> (*got)(complex<T>),
 template <class T>
 void complex_functions() {
   using L = long double;
-  complex_function<T>("complex exp", column::exp<T>, std::exp<T>, std::exp<L>);
-  complex_function<T>("complex log", column::log<T>, std::log<T>, std::log<L>);
-  complex_function<T>("complex sqrt", column::sqrt<T>, std::sqrt<T>, std::sqrt<L>);
-  complex_function<T>("complex tanh", column::tanh<T>, std::tanh<T>, std::tanh<L>);
+  complex_function<T>("complex exp", target::exp<T>, std::exp<T>, std::exp<L>);
+  complex_function<T>("complex log", target::log<T>, std::log<T>, std::log<L>);
+  complex_function<T>("complex sqrt", target::sqrt<T>, std::sqrt<T>, std::sqrt<L>);
+  complex_function<T>("complex tanh", target::tanh<T>, std::tanh<T>, std::tanh<L>);
 }
 
 void conversions() {
-  using column::convert;
+  using target::convert;
   check(convert<int32_t>(3e9f) == INT32_MAX && convert<int32_t>(-3e9f) == INT32_MIN && convert<int32_t>(-1.9f) == -1,
         "float to int32");
   check(convert<int32_t>(NAN) == 0 && convert<int64_t>(1e300) == INT64_MAX && convert<int64_t>(-1e300) == INT64_MIN,
@@ -254,16 +254,16 @@ void conversions() {
             convert<float16>(65520.0).bits == 0x7c00,
         "float16 overflow");
   check(float(convert<float16>(double(NAN))) != float(convert<float16>(double(NAN))), "NaN stays NaN");
-  const column::Items<int64_t, 3> offsets{{2, 0, 1}};
+  const target::Items<int64_t, 3> offsets{{2, 0, 1}};
   const double base[3] = {1.5, -2.5, 1e9};
-  const auto loaded = column::load_many<double, dtypes::full_floats>(base, DType::float64, offsets, 3);
-  check(column::load_many<double, 0>(base, DType::float64, offsets, 3)[0] == loaded[0], "load_many, one by one");
+  const auto loaded = target::load_many<double, dtypes::full_floats>(base, DType::float64, offsets, 3);
+  check(target::load_many<double, 0>(base, DType::float64, offsets, 3)[0] == loaded[0], "load_many, one by one");
   int16_t stored[3] = {9, 9, 9}, singly[3] = {9, 9, 9};
-  column::store_many<double, dtypes::integers>(stored, DType::int16, offsets, loaded, 2);
-  column::store_many<double, 0>(singly, DType::int16, offsets, loaded, 2);
+  target::store_many<double, dtypes::integers>(stored, DType::int16, offsets, loaded, 2);
+  target::store_many<double, 0>(singly, DType::int16, offsets, loaded, 2);
   check(loaded[0] == 1e9 && stored[2] == INT16_MAX && stored[0] == 1 && stored[1] == 9, "load_many, store_many");
   check(std::memcmp(stored, singly, sizeof(stored)) == 0, "store_many, one by one");
-  check(column::load_as<float>(base, DType::float64, 1) == -2.5f, "load_as");
+  check(target::load_as<float>(base, DType::float64, 1) == -2.5f, "load_as");
 }
 
 // load_one and store_one share code between dtypes; load_as and store_as have a conversion each.
@@ -274,10 +274,10 @@ void compact_conversions(std::initializer_list<C> values) {
     const DType d = DType(k);
     for (const C& value : values) {
       unsigned char one[32] = {}, as[32] = {};
-      column::store_one<C>(one, d, 1, value);
-      column::store_as<C>(as, d, 1, value);
+      target::store_one<C>(one, d, 1, value);
+      target::store_as<C>(as, d, 1, value);
       check(same(one, as, sizeof(one)), "store_one");
-      const C from_one = column::load_one<C>(as, d, 1), from_as = column::load_as<C>(as, d, 1);
+      const C from_one = target::load_one<C>(as, d, 1), from_as = target::load_as<C>(as, d, 1);
       check(same(&from_one, &from_as, sizeof(C)), "load_one");
     }
   }
@@ -300,13 +300,13 @@ void compact_conversions() {
 }
 
 void numbers() {
-  const column::Philox4 p = column::philox4x32_10(0, 0, 0);
+  const target::Philox4 p = target::philox4x32_10(0, 0, 0);
   check(p.x[0] == 0x6627e8d5 && p.x[1] == 0xe169c58d && p.x[2] == 0xbc57ac4c && p.x[3] == 0x9b00dbd8, "Philox, zeros");
-  const column::Philox4 o = column::philox4x32_10(~0ull, ~0ull, ~0ull);
+  const target::Philox4 o = target::philox4x32_10(~0ull, ~0ull, ~0ull);
   check(o.x[0] == 0x408f276d && o.x[1] == 0x41c83b0e && o.x[2] == 0xa20bc7c6 && o.x[3] == 0x6d5451fd, "Philox, ones");
   bool good = true;
   for (int32_t d : {1, 2, 3, 5, 7, 10, 641, 65535, 65536, 1 << 30, INT32_MAX}) {
-    const column::MultipliedDivmod<int32_t> f(d);
+    const target::MultipliedDivmod<int32_t> f(d);
     for (int32_t n : {0, 1, 2, d - 1, d, 99999, 1 << 30, INT32_MAX - 1, INT32_MAX}) good &= f.divide(n) == n / d;
   }
   check(good, "MultipliedDivmod, 32 bits");
@@ -315,7 +315,7 @@ void numbers() {
   for (int k = 0; k < 20000; ++k) {
     const int64_t d = int64_t(random() >> (1 + random() % 63)) | (k % 2), n = int64_t(random() >> (1 + random() % 63));
     if (d == 0) continue;
-    const column::MultipliedDivmod<int64_t> f(d);
+    const target::MultipliedDivmod<int64_t> f(d);
     for (const int64_t m : {n, n / d * d, INT64_MAX}) {
       int64_t rest;
       good &= f.divmod(m, rest) == m / d && rest == m % d;
@@ -323,14 +323,14 @@ void numbers() {
   }
   check(good, "MultipliedDivmod, 64 bits");
   const int64_t shape[3] = {4, 5, 6}, strides[3] = {1, 100, -7};
-  check(column::offset_of(int64_t(3 * 30 + 2 * 6 + 5), 3, shape, strides) == 3 + 200 - 35, "offset_of");
+  check(target::offset_of(int64_t(3 * 30 + 2 * 6 + 5), 3, shape, strides) == 3 + 200 - 35, "offset_of");
 }
 
 // Sizes about those of the networks; few values, sorted ones, all alike, and what makes every sample misleading.
 template <class K>
 void sorting() {
   std::mt19937_64 random(5);
-  using Sort = column::LaneSort<K>;
+  using Sort = target::LaneSort<K>;
   for (int64_t n : {1, 2, 15, 16, 17, 64, 65, 129, 255, 256, 257, 1000, 20000})
     for (int kind = 0; kind < 4; ++kind) {
       std::vector<K> x(static_cast<size_t>(n)), a, b(x.size());

@@ -1,4 +1,4 @@
-// The Fourier transforms of the faithful column, through the public API: every kind of line, block of lanes and stage,
+// The Fourier transforms of the checked target, through the public API: every kind of line, block of lanes and stage,
 // in two orders of blocks and threads with equal bits.
 #include <stator/backend.hpp>
 #include <stator/creation.hpp>
@@ -111,7 +111,7 @@ void test_frames(const Backend& be, int64_t n, int64_t samples) {
 
 int main() {
   const Backend be = Backend::open("cpu");
-  check(be.kernels() == "host_faithful", "the faithful column");
+  check(be.kernels() == "host_checked", "the checked target");
   for (int64_t n : {1, 2, 8, 15, 60, 77, 130}) test_lines(be, n, 9);
   test_lines(be, 67, 2);   // Bluestein, in whole lines
   test_lines(be, 512, 3);  // in two stages of one block

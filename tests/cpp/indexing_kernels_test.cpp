@@ -1,4 +1,4 @@
-// Indexing with arrays, masks and distances of the faithful column: see kernel_support.hpp.
+// Indexing with arrays, masks and distances of the checked target: see kernel_support.hpp.
 #include "kernel_support.hpp"
 
 namespace {
@@ -8,8 +8,8 @@ using namespace stator;
 constexpr int64_t rows = 50, inner = 7, count = 700;
 
 // Rows of x, one an index, in a space of (count, inner).
-abi::Indexed space(Bytes& x, Bytes* other, Bytes& index) {
-  abi::Indexed p{};
+params::Indexed space(Bytes& x, Bytes* other, Bytes& index) {
+  params::Indexed p{};
   p.x = x.get();
   p.other = other ? other->get() : nullptr;
   p.x_dtype = x.dtype;
@@ -42,12 +42,12 @@ void test_get_and_put() {
   for (DType dtype : {DType::int8, DType::float16, DType::float32, DType::float64, DType::complex128}) {
     Bytes x = numbers(dtype, rows * inner, 1);
     const Bytes got = run("index_get", Op::index_get, Bytes(dtype, count * inner),
-                          [&](const abi::Queue& q, Bytes& out) { table.indexed.get(q, space(x, &out, index)); });
+                          [&](const params::Queue& q, Bytes& out) { table.indexed.get(q, space(x, &out, index)); });
     expect("index_get", got, [&](int64_t i) { return real(x, row_of(i / inner) * inner + i % inner); }, 0);
     // Every row gets the same values from all of its indices, so that the order does not matter.
     Bytes values(dtype, count * inner);
     for (int64_t i = 0; i < values.size(); ++i) write(values, i, double((row_of(i / inner) + i % inner) % 7));
-    const Bytes put = run("index_put", Op::index_put, x, [&](const abi::Queue& q, Bytes& out) {
+    const Bytes put = run("index_put", Op::index_put, x, [&](const params::Queue& q, Bytes& out) {
       table.indexed.put(q, space(out, &values, index), nullptr);
     });
     expect("index_put", put, [&](int64_t i) { return double((i / inner + i % inner) % 7); }, 0);
@@ -56,7 +56,7 @@ void test_get_and_put() {
   Bytes x = numbers(DType::float32, rows * inner, 1), out(DType::float32, count * inner);
   Recorder device;
   table.indexed.get(device.queue(Op::index_get), space(x, &out, index));
-  check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == rows,
+  check(device.record.fault == int32_t(params::Fault::index_out_of_range) && device.record.value == rows,
         "index_get: the error slot");
   check(real(out, 13 * inner) == 0, "index_get: 0 outside");
 }
@@ -67,7 +67,7 @@ void test_put_last() {
   for (DType dtype : {DType::int8, DType::float32, DType::complex128}) {
     Bytes values(dtype, count * inner);
     for (int64_t i = 0; i < values.size(); ++i) write(values, i, double(i / inner % 97 + i % inner));
-    const abi::Indexed p = space(values, &values, index);
+    const params::Indexed p = space(values, &values, index);
     check(table.indexed.claims(p) == rows * inner, "index_put_last: claims", table.indexed.claims(p));
     for (uint64_t seed : {0, 1, 2}) {
       table.set_block_seed(seed);
@@ -86,28 +86,28 @@ void test_put_last() {
     table.set_block_seed(0);
   }
   Bytes x(DType::float32, rows * inner);
-  abi::Indexed number = space(x, nullptr, index);
+  params::Indexed number = space(x, nullptr, index);
   check(table.indexed.claims(number) == 0, "index_put_last: a number needs no claims");
   write(index, 13, double(rows));
   Bytes values(DType::float32, count * inner);
   std::vector<uint64_t> claims(rows * inner);
   Recorder device;
   table.indexed.put(device.queue(Op::index_put), space(x, &values, index), claims.data());
-  check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == rows,
+  check(device.record.fault == int32_t(params::Fault::index_out_of_range) && device.record.value == rows,
         "index_put_last: the error slot");
 }
 
 void test_accumulate() {
   Bytes index = indices();
   for (DType dtype : {DType::int32, DType::int64, DType::uint64, DType::float32, DType::float64})
-    for (abi::Accumulation how :
-         {abi::Accumulation::add, abi::Accumulation::multiply, abi::Accumulation::minimum, abi::Accumulation::maximum})
+    for (params::Accumulation how :
+         {params::Accumulation::add, params::Accumulation::multiply, params::Accumulation::minimum, params::Accumulation::maximum})
       for (bool in_order : {false, true}) {
         Bytes values(dtype, count * inner);
         for (int64_t i = 0; i < values.size(); ++i)
-          write(values, i, how == abi::Accumulation::multiply ? double(1 + (i % 97 == 0)) : double(i % 23));
+          write(values, i, how == params::Accumulation::multiply ? double(1 + (i % 97 == 0)) : double(i % 23));
         const Bytes got =
-            run("accumulate", Op::scatter, numbers(dtype, rows * inner, 1), [&](const abi::Queue& q, Bytes& out) {
+            run("accumulate", Op::scatter, numbers(dtype, rows * inner, 1), [&](const params::Queue& q, Bytes& out) {
               table.indexed.accumulate(q, space(out, &values, index), how, in_order);
             });
         std::vector<double> want(rows * inner);
@@ -116,9 +116,9 @@ void test_accumulate() {
         for (int64_t i = 0; i < count * inner; ++i) {
           double& w = want[size_t(row_of(i / inner) * inner + i % inner)];
           const double v = real(values, i);
-          w = how == abi::Accumulation::add        ? w + v
-              : how == abi::Accumulation::multiply ? w * v
-              : how == abi::Accumulation::minimum  ? std::min(w, v)
+          w = how == params::Accumulation::add        ? w + v
+              : how == params::Accumulation::multiply ? w * v
+              : how == params::Accumulation::minimum  ? std::min(w, v)
                                                    : std::max(w, v);
         }
         expect("accumulate", got, [&](int64_t i) { return want[size_t(i)]; }, 0);
@@ -131,8 +131,8 @@ struct Counted {
 };
 
 // A mask of n places, every third one true; counted.
-abi::Compact counted(Bytes& mask, Counted& scratch) {
-  abi::Compact p{};
+params::Compact counted(Bytes& mask, Counted& scratch) {
+  params::Compact p{};
   p.mask = static_cast<const uint8_t*>(mask.get());
   p.ndim = 1;
   p.size = p.shape[0] = mask.size();
@@ -153,7 +153,7 @@ void test_compaction() {
     Bytes mask(DType::bool_, n);
     for (int64_t i = 0; i < n; ++i) write(mask, i, double(i % 3 == 0));
     Counted scratch;
-    abi::Compact p = counted(mask, scratch);
+    params::Compact p = counted(mask, scratch);
     const int64_t all = (n + 2) / 3;
     check(scratch.base.back() == all, "mask_count: the total", scratch.base.back());
     for (DType dtype : {DType::uint8, DType::float16, DType::float32, DType::float64, DType::complex128}) {
@@ -163,7 +163,7 @@ void test_compaction() {
       for (int64_t capacity : {all, all / 2, all + 700}) {
         p.capacity = capacity;
         const Bytes got =
-            run("mask_select", Op::masked_select, Bytes(dtype, capacity), [&](const abi::Queue& q, Bytes& out) {
+            run("mask_select", Op::masked_select, Bytes(dtype, capacity), [&](const params::Queue& q, Bytes& out) {
               p.out = out.get();
               table.compact.select(q, p);
             });
@@ -171,7 +171,7 @@ void test_compaction() {
       }
       p.source = source.get();
       p.source_size = all;
-      const Bytes got = run("mask_spread", Op::masked_scatter, Bytes(dtype, n), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes got = run("mask_spread", Op::masked_scatter, Bytes(dtype, n), [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
         table.compact.spread(q, p);
       });
@@ -179,7 +179,7 @@ void test_compaction() {
     }
     p.capacity = all;
     for (bool columns : {false, true}) {
-      const Bytes got = run("nonzero", Op::nonzero, Bytes(DType::int64, all), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes got = run("nonzero", Op::nonzero, Bytes(DType::int64, all), [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
         table.compact.nonzero(q, p, columns);
       });
@@ -193,7 +193,7 @@ void test_distance() {
     for (double power : {0.0, 1.0, 2.0, 3.0, double(INFINITY)}) {
       const int64_t m = 37, k = 67, features = 41;
       Bytes a = numbers(dtype, 2 * m * features, 1), b = numbers(dtype, 2 * k * features, 2);
-      const Bytes got = run("cdist", Op::cdist, Bytes(dtype, 2 * m * k), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes got = run("cdist", Op::cdist, Bytes(dtype, 2 * m * k), [&](const params::Queue& q, Bytes& out) {
         table.distance.cdist(q, {a.get(),
                                  b.get(),
                                  out.get(),

@@ -1,4 +1,4 @@
-// What the tests of the faithful column's kernels share: exact heap buffers, so that one byte beyond is the
+// What the tests of the checked target's kernels share: exact heap buffers, so that one byte beyond is the
 // sanitizer's; two orders of blocks and threads with equal bits; the grid that launchers pick for an H200.
 #pragma once
 
@@ -13,24 +13,24 @@
 #include "check.hpp"
 #include "params/table.hpp"
 
-extern "C" const stator::kernels::Table* stator_column_host_faithful();
+extern "C" const stator::kernels::Table* stator_target_host_checked();
 
 namespace stator {
 
-inline const kernels::Table& table = *stator_column_host_faithful();
-inline const abi::DeviceLimits h200{132, 2048, 227 * 1024, 50 << 20};
+inline const kernels::Table& table = *stator_target_host_checked();
+inline const params::DeviceLimits h200{132, 2048, 227 * 1024, 50 << 20};
 
 struct Recorder {
   uint32_t claim = 0;
-  abi::FaultRecord record{};
+  params::FaultRecord record{};
   int launches = 0;
 
-  static void submit(const abi::Queue& q, const abi::Launch& launch) {
+  static void submit(const params::Queue& q, const params::Launch& launch) {
     ++static_cast<Recorder*>(q.stream)->launches;
     const char* fault = launch.entry(launch, 0, launch.blocks);
     check(fault == nullptr, fault ? fault : launch.name);
   }
-  abi::Queue queue(Op op) { return {submit, this, &h200, {&claim, &record}, nullptr, 0, uint16_t(op)}; }
+  params::Queue queue(Op op) { return {submit, this, &h200, {&claim, &record}, nullptr, 0, uint16_t(op)}; }
 };
 
 // An array on the heap, exactly as large as it is.
@@ -89,7 +89,7 @@ inline Value varied(DType dtype, int64_t i, int seed) {
 
 // Runs `work` on a fresh copy of the output under two orders: equal bits, one launch; the output.
 inline Bytes run(const std::string& name, Op op, const Bytes& blank,
-                 const std::function<void(const abi::Queue&, Bytes&)>& work) {
+                 const std::function<void(const params::Queue&, Bytes&)>& work) {
   Bytes first = blank;
   for (uint64_t seed : {0, 1}) {
     table.set_block_seed(seed);

@@ -1,4 +1,4 @@
-// Elementwise rows, copies, fills and arange of the faithful column: see kernel_support.hpp.
+// Elementwise rows, copies, fills and arange of the checked target: see kernel_support.hpp.
 #include <optional>
 
 #include "kernel_support.hpp"
@@ -44,8 +44,8 @@ Operand operand(DType dtype, int k, int64_t rows, int64_t cols, Layout layout) {
   return o;
 }
 
-abi::Elementwise space(int64_t rows, int64_t cols, Layout layout, Bytes& out, std::vector<Operand>& in, DType compute) {
-  abi::Elementwise e{};
+params::Elementwise space(int64_t rows, int64_t cols, Layout layout, Bytes& out, std::vector<Operand>& in, DType compute) {
+  params::Elementwise e{};
   const bool flat = layout == Layout::dense;
   e.ndim = flat ? 1 : 2;
   e.size = rows * cols;
@@ -58,7 +58,7 @@ abi::Elementwise space(int64_t rows, int64_t cols, Layout layout, Bytes& out, st
   e.out.strides[0] = flat ? 1 : cols;
   e.out.strides[1] = 1;
   for (size_t k = 0; k < in.size(); ++k) {
-    abi::ElementwiseOperand& to = e.in[k];
+    params::ElementwiseOperand& to = e.in[k];
     to.immediate = in[k].immediate;
     to.dtype = to.immediate ? e.compute : in[k].memory.dtype;
     if (to.immediate) {
@@ -179,7 +179,7 @@ Bytes run_row(const std::string& name, Op op, DType dtype, int64_t rows, int64_t
     const bool condition = row.shape_class == ShapeClass::select && k == 0;
     in.push_back(operand(condition ? DType::bool_ : dtype, k, rows, cols, layout));
   }
-  Bytes got = run(name, op, Bytes(types.result, rows * cols), [&](const abi::Queue& q, Bytes& out) {
+  Bytes got = run(name, op, Bytes(types.result, rows * cols), [&](const params::Queue& q, Bytes& out) {
     table.elementwise.op[int(op)](q, space(rows, cols, layout, out, in, types.compute));
   });
   if (!has_reference(row, dtype)) return got;
@@ -226,7 +226,7 @@ void test_division_by_zero() {
         Bytes out(dtype, rows * cols);
         table.elementwise.op[int(op)](device.queue(op), space(rows, cols, layout, out, in, dtype));
         if (whole) check(real(out, bad) == 0, "division by zero: the result");
-        check(device.record.fault == int32_t(whole ? abi::Fault::division_by_zero : abi::Fault::none),
+        check(device.record.fault == int32_t(whole ? params::Fault::division_by_zero : params::Fault::none),
               "division by zero: the error slot", int(op), int(dtype));
         check(!whole || (device.record.position == bad && device.record.op == int(op)), "division by zero: where");
       }
@@ -242,7 +242,7 @@ void test_copies() {
         in[0].memory = numbers(DType(d), rows * cols, d);
         const std::string name =
             "copy " + std::string(stator::name(DType(d))) + " to " + std::string(stator::name(DType(t)));
-        const Bytes got = run(name, Op::copy, Bytes(DType(t), rows * cols), [&](const abi::Queue& q, Bytes& out) {
+        const Bytes got = run(name, Op::copy, Bytes(DType(t), rows * cols), [&](const params::Queue& q, Bytes& out) {
           table.elementwise.copy(q, space(rows, cols, layout, out, in, DType(t)));
         });
         expect(
@@ -257,9 +257,9 @@ void test_copies() {
 
 void test_fills() {
   for (int d = 0; d < dtype_count; ++d) {
-    const Bytes filled = run("fill", Op::full, Bytes(DType(d), 3001), [&](const abi::Queue& q, Bytes& out) {
+    const Bytes filled = run("fill", Op::full, Bytes(DType(d), 3001), [&](const params::Queue& q, Bytes& out) {
       std::vector<Operand> none;
-      abi::Elementwise e = space(3001, 1, Layout::dense, out, none, DType(d));
+      params::Elementwise e = space(3001, 1, Layout::dense, out, none, DType(d));
       Bytes one(DType(d), 1);
       write(one, 0, 1);
       std::memcpy(e.in[0].value, one.get(), one.data.size());
@@ -269,7 +269,7 @@ void test_fills() {
     });
     expect("fill", filled, [](int64_t) { return 1.0; }, 0);
     if (!in(DType(d), dtypes::reals)) continue;
-    const Bytes counted = run("arange", Op::arange, Bytes(DType(d), 101), [&](const abi::Queue& q, Bytes& out) {
+    const Bytes counted = run("arange", Op::arange, Bytes(DType(d), 101), [&](const params::Queue& q, Bytes& out) {
       table.elementwise.arange(q, {out.get(), DType(d), 101, 2, 1, 2, 1});
     });
     expect("arange", counted, [](int64_t i) { return double(i + 2); }, 0);

@@ -1,5 +1,5 @@
 // Sizes beyond 2^31: how launches are split, on real extents and, with a small limit, against the launch that is not
-// split; offsets in 64 bits. Faithful column, see kernel_support.hpp. No memory of that size is touched.
+// split; offsets in 64 bits. Checked target, see kernel_support.hpp. No memory of that size is touched.
 #include "kernel_support.hpp"
 
 #include "kernels/elementwise/layout.cuh"
@@ -8,13 +8,13 @@
 namespace {
 
 using namespace stator;
-namespace column = stator::host_faithful;
+namespace target = stator::host_checked;
 
-constexpr int64_t limit = column::largest_small_size;
+constexpr int64_t limit = target::largest_small_size;
 
-abi::Elementwise space(std::initializer_list<int64_t> shape, std::initializer_list<int64_t> out,
+params::Elementwise space(std::initializer_list<int64_t> shape, std::initializer_list<int64_t> out,
                        std::initializer_list<int64_t> x, std::initializer_list<int64_t> y) {
-  abi::Elementwise e{};
+  params::Elementwise e{};
   e.ndim = int32_t(shape.size());
   e.input_count = 2;
   e.size = 1;
@@ -26,7 +26,7 @@ abi::Elementwise space(std::initializer_list<int64_t> shape, std::initializer_li
   return e;
 }
 
-int64_t offset_of_element(const abi::Elementwise& e, const abi::ElementwiseOperand& operand, int64_t linear) {
+int64_t offset_of_element(const params::Elementwise& e, const params::ElementwiseOperand& operand, int64_t linear) {
   int64_t offset = 0;
   for (int d = e.ndim - 1; d >= 0; --d) {
     offset += linear % e.shape[d] * operand.strides[d];
@@ -36,22 +36,22 @@ int64_t offset_of_element(const abi::Elementwise& e, const abi::ElementwiseOpera
 }
 
 // Pieces follow each other without a gap, none is empty or too long, and each begins where its operands do.
-void expect_partition(const char* name, abi::Elementwise e, int64_t most, int64_t pieces_at_most) {
+void expect_partition(const char* name, params::Elementwise e, int64_t most, int64_t pieces_at_most) {
   std::vector<char> memory(1);
-  abi::ElementwiseOperand* const operands[] = {&e.out, &e.in[0], &e.in[1]};
+  params::ElementwiseOperand* const operands[] = {&e.out, &e.in[0], &e.in[1]};
   for (auto* operand : operands) operand->data = memory.data();
   e.out.dtype = DType::float16;
   e.in[0].dtype = DType::float64;
   e.in[1].dtype = DType::int8;
   int64_t next = 0, pieces = 0;
   const auto address = [](const void* data) { return reinterpret_cast<intptr_t>(data); };
-  column::in_small_pieces(
+  target::in_small_pieces(
       e, 0,
-      [&](const abi::Elementwise& piece, int64_t first) {
+      [&](const params::Elementwise& piece, int64_t first) {
         int64_t size = 1;
         for (int d = 0; d < piece.ndim; ++d) size *= piece.shape[d];
         bool fine = first == next && size == piece.size && size > 0 && size <= most;
-        const abi::ElementwiseOperand* const moved[] = {&piece.out, &piece.in[0], &piece.in[1]};
+        const params::ElementwiseOperand* const moved[] = {&piece.out, &piece.in[0], &piece.in[1]};
         for (int k = 0; k < 3; ++k)
           fine = fine && address(moved[k]->data) - address(memory.data()) == offset_of_element(e, *operands[k], first);
         check(fine, name, first);
@@ -79,17 +79,17 @@ void test_pieces() {
 void test_split_launches() {
   for (DType dtype : {DType::int8, DType::int64, DType::float32, DType::complex128}) {
     Bytes x = numbers(dtype, 7 * 50 * 33, 1), y = numbers(dtype, 33, 2);
-    abi::Elementwise e = space({7, 50, 33}, {1650, 33, 1}, {1, 7, 350}, {0, 0, 1});
+    params::Elementwise e = space({7, 50, 33}, {1650, 33, 1}, {1, 7, 350}, {0, 0, 1});
     e.out.dtype = e.in[0].dtype = e.in[1].dtype = e.compute = dtype;
     if (dtype == DType::int8) e.compute = DType::int64;
     e.in[0].data = x.get();
     e.in[1].data = y.get();
-    const auto launch = [&](const abi::Queue& q, const abi::Elementwise& piece, Op op) {
+    const auto launch = [&](const params::Queue& q, const params::Elementwise& piece, Op op) {
       (op == Op::copy ? table.elementwise.copy : table.elementwise.op[int(op)])(q, piece);
     };
     for (Op op : {Op::multiply, Op::copy}) {
       e.input_count = op == Op::copy ? 1 : 2;
-      const Bytes whole = run("unsplit", op, Bytes(dtype, e.size), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes whole = run("unsplit", op, Bytes(dtype, e.size), [&](const params::Queue& q, Bytes& out) {
         e.out.data = out.get();
         launch(q, e, op);
       });
@@ -97,8 +97,8 @@ void test_split_launches() {
         Bytes out(dtype, e.size);
         e.out.data = out.get();
         Recorder device;
-        column::in_small_pieces(
-            e, 0, [&](const abi::Elementwise& piece, int64_t) { launch(device.queue(op), piece, op); }, most);
+        target::in_small_pieces(
+            e, 0, [&](const params::Elementwise& piece, int64_t) { launch(device.queue(op), piece, op); }, most);
         check(device.launches > 1 && out.data == whole.data, "split: the bits of the unsplit launch", most);
       }
     }
@@ -109,7 +109,7 @@ void test_split_launches() {
 struct Counter {
   int launches = 0;
   int64_t blocks = 0;
-  static void submit(const abi::Queue& q, const abi::Launch& launch) {
+  static void submit(const params::Queue& q, const params::Launch& launch) {
     ++static_cast<Counter*>(q.stream)->launches;
     static_cast<Counter*>(q.stream)->blocks += launch.blocks;
   }
@@ -117,11 +117,11 @@ struct Counter {
 
 void test_launchers_split() {
   std::vector<char> memory(16);
-  abi::Elementwise e = space({3, (int64_t(1) << 31) + 5}, {(int64_t(1) << 31) + 5, 1}, {0, 1}, {1, 0});
+  params::Elementwise e = space({3, (int64_t(1) << 31) + 5}, {(int64_t(1) << 31) + 5, 1}, {0, 1}, {1, 0});
   e.out.dtype = e.in[0].dtype = e.in[1].dtype = e.compute = DType::float64;
   e.out.data = e.in[0].data = e.in[1].data = memory.data();
   Counter counter;
-  const abi::Queue q{Counter::submit, &counter, &h200, {}, nullptr, 0, uint16_t(Op::hypot)};
+  const params::Queue q{Counter::submit, &counter, &h200, {}, nullptr, 0, uint16_t(Op::hypot)};
   table.elementwise.op[int(Op::hypot)](q, e);
   check(counter.launches >= 4, "hypot of 3 x (2^31 + 5): launches", counter.launches);
   check(counter.blocks * 256 * 16 >= e.size, "hypot of 3 x (2^31 + 5): blocks", counter.blocks);
@@ -132,7 +132,7 @@ void test_places() {
   Bytes index(DType::int32, 8);
   for (int64_t k = 0; k < 8; ++k) write(index, k, double(k % 2 ? -1 - k : k * 100));
   for (const bool huge : {false, true}) {
-    abi::Indexed p{};
+    params::Indexed p{};
     p.ndim = 3;
     p.entry_count = 1;
     const int64_t shape[] = {huge ? int64_t(1) << 28 : 37, 8, 5}, strides[] = {7, 0, -3}, other[] = {1, 0, 9};
@@ -145,7 +145,7 @@ void test_places() {
     p.entries[0].extent = 1000;
     p.entries[0].step = int64_t(1) << 32;
     p.entries[0].strides[1] = 1;
-    column::IndexedExtents extents(p), wide = extents;
+    target::IndexedExtents extents(p), wide = extents;
     check(extents.narrow == !huge, "places: which width");
     wide.narrow = false;
     for (int64_t linear = 0; linear < p.size; linear += huge ? 123456789 : 1) {
@@ -153,7 +153,7 @@ void test_places() {
       const int64_t at = int64_t(real(index, j)), row = at < 0 ? at + 1000 : at;
       const int64_t want_x = i * 7 + (row << 32) - 3 * k, want_other = i + 9 * k;
       for (const auto& how : {extents, wide}) {
-        const auto got = column::place_of(p, how, linear, {}, 0);
+        const auto got = target::place_of(p, how, linear, {}, 0);
         check(got.x == want_x && got.other == want_other, "places", linear);
       }
     }

@@ -1,4 +1,4 @@
-// The kernels that decompose batches of matrices beyond the small ones, of the faithful column: Q from reflectors,
+// The kernels that decompose batches of matrices beyond the small ones, of the checked target: Q from reflectors,
 // singular values by rotations, and eigenvalues by Schur's form.
 #include "kernel_support.hpp"
 
@@ -91,7 +91,7 @@ Factors reflectors_of(Matrix a) {
 }
 
 // Matrices in columns that are `step` apart.
-abi::Matrices columns_of(Bytes& x, int64_t step, int64_t n) { return {x.get(), step * n, 1, step}; }
+params::Matrices columns_of(Bytes& x, int64_t step, int64_t n) { return {x.get(), step * n, 1, step}; }
 void store(Bytes& to, int64_t matrix, int64_t step, const Matrix& a) {
   for (int64_t j = 0; j < a.n; ++j)
     for (int64_t i = 0; i < a.m; ++i) write(to, (matrix * a.n + j) * step + i, a(i, j));
@@ -206,7 +206,7 @@ void test_svd(DType dtype, int64_t m, int64_t n, int64_t u_columns) {
     values = Bytes(real_part(dtype), count * n);
     std::vector<int32_t> info(size_t(count), 7);
     Recorder device;
-    const abi::Matrices none{};
+    const params::Matrices none{};
     table.linalg.batched_svd(device.queue(Op::svd),
                              {dtype, count, m, n, u_columns, columns_of(destroyed, step, n), values.get(),
                               vectors ? columns_of(u, step, u_columns) : none,
@@ -336,7 +336,7 @@ Bytes test_eig(DType dtype, int64_t n, bool vectors) {
     Recorder device;
     table.linalg.batched_eig(device.queue(Op::eig),
                              {dtype, count, n, columns_of(destroyed, step, n), values.get(),
-                              vectors ? columns_of(v, v_step, n) : abi::Matrices{}, info.data()});
+                              vectors ? columns_of(v, v_step, n) : params::Matrices{}, info.data()});
     check(device.launches == 1, "batched_eig: launches", device.launches);
     check(info == std::vector<int32_t>(size_t(count), 0), "batched_eig: info", n, vectors);
     for (const Bytes& x : {values, v}) runs.push_back(x);

@@ -1,4 +1,4 @@
-// The kernels of small matrices and the steps around a library's decompositions, of the faithful column: see
+// The kernels of small matrices and the steps around a library's decompositions, of the checked target: see
 // kernel_support.hpp.
 #include "kernel_support.hpp"
 
@@ -38,7 +38,7 @@ Bytes hermitian(DType dtype, int64_t n, double dominant) {
   return x;
 }
 
-abi::Matrices rows_of(void* data, int64_t m, int64_t n) { return {data, m * n, n, 1}; }
+params::Matrices rows_of(void* data, int64_t m, int64_t n) { return {data, m * n, n, 1}; }
 unsigned char* after(Bytes& x, int64_t elements) {
   return static_cast<unsigned char*>(x.get()) + elements * itemsize(x.dtype);
 }
@@ -57,8 +57,8 @@ void test_lu() {
         Bytes a = matrices_of(dtype, n, n, 1, 2 * n), b = matrices_of(dtype, n, columns, 2);
         std::vector<int32_t> pivots(size_t(count * n)), info(count, 7);
         const Bytes x =
-            run("small_lu", Op::solve, Bytes(dtype, count * n * columns), [&](const abi::Queue& q, Bytes& out) {
-              abi::SmallLu p{};
+            run("small_lu", Op::solve, Bytes(dtype, count * n * columns), [&](const params::Queue& q, Bytes& out) {
+              params::SmallLu p{};
               p.dtype = dtype;
               p.n = n;
               p.count = count;
@@ -88,15 +88,15 @@ void test_cholesky_and_triangles() {
         Bytes a = hermitian(dtype, n, 4 * n), b = matrices_of(dtype, n, 3, 5);
         std::vector<int32_t> info(count, 7);
         Bytes factor =
-            run("small_cholesky", Op::cholesky, Bytes(dtype, count * n * n), [&](const abi::Queue& q, Bytes& out) {
-              abi::SmallCholesky p{dtype,      upper, n, count, rows_of(a.get(), n, n), rows_of(out.get(), n, n),
+            run("small_cholesky", Op::cholesky, Bytes(dtype, count * n * n), [&](const params::Queue& q, Bytes& out) {
+              params::SmallCholesky p{dtype,      upper, n, count, rows_of(a.get(), n, n), rows_of(out.get(), n, n),
                                    info.data()};
               table.linalg.small_cholesky(q, p);
             });
         check(info == std::vector<int32_t>(count, 0), "small_cholesky: info");
         const Bytes x =
-            run("small_triangular", Op::cho_solve, Bytes(dtype, count * n * 3), [&](const abi::Queue& q, Bytes& out) {
-              abi::SmallTriangular p{};
+            run("small_triangular", Op::cho_solve, Bytes(dtype, count * n * 3), [&](const params::Queue& q, Bytes& out) {
+              params::SmallTriangular p{};
               p.dtype = dtype;
               p.upper = upper;
               p.steps = 2;
@@ -125,8 +125,8 @@ void test_qr() {
       Bytes a = matrices_of(dtype, m, n, 1);
       const int64_t q_size = count * m * m;
       const Bytes both =
-          run("small_qr", Op::qr, Bytes(dtype, q_size + count * m * n), [&](const abi::Queue& q, Bytes& out) {
-            const abi::SmallQr p{dtype,
+          run("small_qr", Op::qr, Bytes(dtype, q_size + count * m * n), [&](const params::Queue& q, Bytes& out) {
+            const params::SmallQr p{dtype,
                                  m,
                                  n,
                                  m,
@@ -153,8 +153,8 @@ void test_eigh() {
       Bytes a = hermitian(dtype, n, 0);
       Bytes values(real_part(dtype), count * n);
       std::vector<int32_t> info(count, 7);
-      const Bytes v = run("small_eigh", Op::eigh, Bytes(dtype, count * n * n), [&](const abi::Queue& q, Bytes& out) {
-        const abi::SmallEigh p{dtype,        false,      n, count, rows_of(a.get(), n, n), rows_of(out.get(), n, n),
+      const Bytes v = run("small_eigh", Op::eigh, Bytes(dtype, count * n * n), [&](const params::Queue& q, Bytes& out) {
+        const params::SmallEigh p{dtype,        false,      n, count, rows_of(a.get(), n, n), rows_of(out.get(), n, n),
                                values.get(), info.data()};
         table.linalg.small_eigh(q, p);
       });
@@ -176,8 +176,8 @@ void test_triangle() {
       for (bool unit : {false, true}) {
         const int64_t m = 41, n = 67;
         Bytes a = matrices_of(dtype, m, n, 1);
-        const Bytes got = run("triangle", Op::lu, Bytes(dtype, count * m * n), [&](const abi::Queue& q, Bytes& out) {
-          const abi::Triangle p{itemsize(dtype),         dtype, upper, unit, count, m, n, rows_of(a.get(), m, n),
+        const Bytes got = run("triangle", Op::lu, Bytes(dtype, count * m * n), [&](const params::Queue& q, Bytes& out) {
+          const params::Triangle p{itemsize(dtype),         dtype, upper, unit, count, m, n, rows_of(a.get(), m, n),
                                 rows_of(out.get(), m, n)};
           table.linalg.triangle(q, p);
         });
@@ -198,8 +198,8 @@ void test_determinant_and_permutation() {
     Bytes lu = numbers(dtype, count * n * n, 1);
     std::vector<int32_t> pivots{0, 2, 2, 1, 2, 2, 0, 1, 2};
     const double signs[] = {-1, 1, 1};
-    const Bytes det = run("determinant", Op::det, Bytes(dtype, count), [&](const abi::Queue& q, Bytes& out) {
-      abi::Determinant p{dtype, count, n, rows_of(lu.get(), n, n), pivots.data(), out.get(), nullptr, nullptr};
+    const Bytes det = run("determinant", Op::det, Bytes(dtype, count), [&](const params::Queue& q, Bytes& out) {
+      params::Determinant p{dtype, count, n, rows_of(lu.get(), n, n), pivots.data(), out.get(), nullptr, nullptr};
       table.linalg.determinant(q, p);
     });
     expect(
@@ -207,8 +207,8 @@ void test_determinant_and_permutation() {
         [&](int64_t k) { return signs[k] * read(lu, k * 9) * read(lu, k * 9 + 4) * read(lu, k * 9 + 8); },
         tolerance(dtype));
     std::vector<int32_t> order(size_t(count * n));
-    const Bytes matrix = run("permutation", Op::lu, Bytes(dtype, count * n * n), [&](const abi::Queue& q, Bytes& out) {
-      const abi::RowExchanges p{dtype, count, n, n, pivots.data(), order.data(), out.get()};
+    const Bytes matrix = run("permutation", Op::lu, Bytes(dtype, count * n * n), [&](const params::Queue& q, Bytes& out) {
+      const params::RowExchanges p{dtype, count, n, n, pivots.data(), order.data(), out.get()};
       table.linalg.permutation(q, p);
     });
     check(real(matrix, 0) == 1 && real(matrix, 5) == 1 && real(matrix, 7) == 1, "permutation: rows 1 and 2 exchanged");
@@ -218,7 +218,7 @@ void test_determinant_and_permutation() {
 void test_pivots_and_guards() {
   std::vector<int64_t> theirs(2100);
   for (size_t i = 0; i < theirs.size(); ++i) theirs[i] = int64_t(i) + 1;
-  const Bytes ours = run("pivots", Op::lu, Bytes(DType::int32, 2100), [&](const abi::Queue& q, Bytes& out) {
+  const Bytes ours = run("pivots", Op::lu, Bytes(DType::int32, 2100), [&](const params::Queue& q, Bytes& out) {
     table.linalg.pivots(q, {2100, 2100, 2100, theirs.data(), nullptr, static_cast<int32_t*>(out.get()), true});
   });
   expect("pivots", ours, [](int64_t i) { return double(i); }, 0);
@@ -227,20 +227,20 @@ void test_pivots_and_guards() {
     Bytes a = numbers(dtype, count * size, 1);
     write(a, size + 299, {std::nan(""), 0});
     std::vector<int32_t> bad(count, 7), info(count, 0);
-    const auto guarded = [&](abi::Part part) {
-      return run("guard", Op::eigh, a, [&](const abi::Queue& q, Bytes& out) {
+    const auto guarded = [&](params::Part part) {
+      return run("guard", Op::eigh, a, [&](const params::Queue& q, Bytes& out) {
         table.linalg.guard(q, {dtype, part, count, 20, size, out.get(), bad.data()});
       });
     };
-    guarded(abi::Part::upper);
+    guarded(params::Part::upper);
     check(bad == std::vector<int32_t>{0, 0, 0}, "guard: row 19 of column 14 is below the diagonal");
-    guarded(abi::Part::lower);
+    guarded(params::Part::lower);
     check(bad == std::vector<int32_t>{0, 1, 0}, "guard: which triangle");
-    const Bytes zeroed = guarded(abi::Part::whole);
+    const Bytes zeroed = guarded(params::Part::whole);
     check(bad == std::vector<int32_t>{0, 1, 0}, "guard: which matrix");
     check(real(zeroed, size) == 0 && real(zeroed, 0) == real(a, 0), "guard: what becomes zero");
-    const Bytes spoilt = run("poison", Op::eigh, a, [&](const abi::Queue& q, Bytes& out) {
-      abi::Poison p{};
+    const Bytes spoilt = run("poison", Op::eigh, a, [&](const params::Queue& q, Bytes& out) {
+      params::Poison p{};
       p.count = count;
       p.bad = bad.data();
       p.info = info.data();

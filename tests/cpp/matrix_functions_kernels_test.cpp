@@ -1,4 +1,4 @@
-// The kernels of what is made of decompositions, of the faithful column: see kernel_support.hpp. Grids of at least two
+// The kernels of what is made of decompositions, of the checked target: see kernel_support.hpp. Grids of at least two
 // blocks, sizes past a warp and a block.
 #include "kernel_support.hpp"
 
@@ -20,8 +20,8 @@ void test_cross() {
   for (DType dtype : {DType::int8, DType::uint16, DType::float16, DType::float32, DType::float64, DType::complex64,
                       DType::complex128}) {
     Bytes a = varied_of(dtype, vectors * 3, 1), b = varied_of(dtype, 3, 2);
-    const Bytes got = run("cross", Op::linalg_cross, Bytes(dtype, vectors * 3), [&](const abi::Queue& q, Bytes& out) {
-      abi::Cross p{};
+    const Bytes got = run("cross", Op::linalg_cross, Bytes(dtype, vectors * 3), [&](const params::Queue& q, Bytes& out) {
+      params::Cross p{};
       p.first.size = p.first.shape[0] = vectors;
       p.first.ndim = 1;
       p.first.input_count = 2;
@@ -51,25 +51,25 @@ void test_cross() {
 // Singular values 8, 4, 2, 1, 1/2 of a 5 x n matrix; those above rtol 0.2 are three.
 void test_spectrum() {
   for (DType dtype : dtypes_of_matrices)
-    for (bool by_column : {false, true})
+    for (bool by_target : {false, true})
       for (bool turned : {false, true}) {
-        const int64_t k = 5, n = 400, rows = by_column ? n : k, cols = by_column ? k : n;
+        const int64_t k = 5, n = 400, rows = by_target ? n : k, cols = by_target ? k : n;
         Bytes values(real_part(dtype), count * k);
         for (int64_t i = 0; i < values.size(); ++i) write(values, i, std::ldexp(8.0, -int(i % k)));
         const Bytes a = varied_of(dtype, count * k * n, 1);
         Bytes other = varied_of(dtype, count * 7, 4);
         std::vector<int64_t> rank(count, -1);
-        const abi::Matrices shape{nullptr, k * n, turned ? 1 : cols, turned ? rows : 1};
-        const Bytes got = run("spectrum", Op::pinv, a, [&](const abi::Queue& q, Bytes& out) {
+        const params::Matrices shape{nullptr, k * n, turned ? 1 : cols, turned ? rows : 1};
+        const Bytes got = run("spectrum", Op::pinv, a, [&](const params::Queue& q, Bytes& out) {
           Bytes again = other;
-          abi::Spectrum p{};
+          params::Spectrum p{};
           p.dtype = dtype;
           p.count = count;
           p.k = k;
           p.values = values.get();
           p.rtol = 0.2;
           p.rank = rank.data();
-          p.by_column = by_column;
+          p.by_target = by_target;
           p.scaled_rows = rows;
           p.scaled_cols = cols;
           p.scaled = shape;
@@ -86,22 +86,22 @@ void test_spectrum() {
             [&](int64_t at) -> Value {
               const int64_t in = at % (k * n), row = turned ? in % rows : in / cols,
                             col = turned ? in / rows : in % cols;
-              const int64_t i = by_column ? col : row;
+              const int64_t i = by_target ? col : row;
               return i < 3 ? std::conj(read(a, at)) / std::ldexp(8.0, -int(i)) : 0;
             },
             0);
       }
   Bytes values(DType::float64, 2 * 300);
   for (int64_t i = 0; i < 600; ++i) write(values, i, i >= 599 ? 0 : double(300 - i % 300));
-  const std::pair<abi::SpectralNorm, std::pair<double, double>> norms[] = {
-      {abi::SpectralNorm::largest, {300, 300}},
-      {abi::SpectralNorm::smallest, {1, 0}},
-      {abi::SpectralNorm::sum, {45150, 45149}},
-      {abi::SpectralNorm::condition, {300, INFINITY}},
-      {abi::SpectralNorm::inverse_condition, {1 / 300.0, 0}}};
+  const std::pair<params::SpectralNorm, std::pair<double, double>> norms[] = {
+      {params::SpectralNorm::largest, {300, 300}},
+      {params::SpectralNorm::smallest, {1, 0}},
+      {params::SpectralNorm::sum, {45150, 45149}},
+      {params::SpectralNorm::condition, {300, INFINITY}},
+      {params::SpectralNorm::inverse_condition, {1 / 300.0, 0}}};
   for (const auto& [norm, wanted] : norms) {
-    const Bytes got = run("spectral_norm", Op::cond, Bytes(DType::float64, 2), [&](const abi::Queue& q, Bytes& out) {
-      abi::Spectrum p{};
+    const Bytes got = run("spectral_norm", Op::cond, Bytes(DType::float64, 2), [&](const params::Queue& q, Bytes& out) {
+      params::Spectrum p{};
       p.dtype = DType::complex128;
       p.count = 2;
       p.k = 300;
@@ -123,7 +123,7 @@ void test_library_helpers() {
       for (int64_t i = 0; i < n; ++i) write(a, b * n * n + i * (n + 1), b == 1 && i >= 150 ? 0.0 : 1.0);
     for (bool unit : {false, true}) {
       const Bytes info =
-          run("diagonal_zero", Op::solve_triangular, Bytes(DType::int32, count), [&](const abi::Queue& q, Bytes& out) {
+          run("diagonal_zero", Op::solve_triangular, Bytes(DType::int32, count), [&](const params::Queue& q, Bytes& out) {
             table.linalg.diagonal_zero(
                 q, {dtype, unit, count, n, {a.get(), n * n, 1, n}, static_cast<int32_t*>(out.get())});
           });
@@ -132,7 +132,7 @@ void test_library_helpers() {
   }
   std::vector<char> base(1);
   const Bytes lists =
-      run("addresses", Op::lu_factor, Bytes(DType::uint64, 2 * 2100), [&](const abi::Queue& q, Bytes& out) {
+      run("addresses", Op::lu_factor, Bytes(DType::uint64, 2 * 2100), [&](const params::Queue& q, Bytes& out) {
         void** first = static_cast<void**>(out.get());
         table.linalg.addresses(q, {2100, base.data(), nullptr, 24, 8, first, first + 2100});
       });
@@ -142,7 +142,7 @@ void test_library_helpers() {
   std::memcpy(&last[1], lists.data.data() + 4199 * 8, 8);
   check(last[0] == at + 2099 * 24 && last[1] == 2099 * 8, "addresses");
   std::vector<int32_t> ours{0, 2, -1, 7, 5, 3};
-  const Bytes theirs = run("pivots", Op::lu_solve, Bytes(DType::int32, 6), [&](const abi::Queue& q, Bytes& out) {
+  const Bytes theirs = run("pivots", Op::lu_solve, Bytes(DType::int32, 6), [&](const params::Queue& q, Bytes& out) {
     table.linalg.pivots(q, {6, 3, 3, nullptr, static_cast<int32_t*>(out.get()), ours.data(), false});
   });
   const double wanted[] = {1, 3, 3, 1, 2, 3};
@@ -158,7 +158,7 @@ void test_expm() {
       for (int64_t b = 0; b < count; ++b)
         for (int64_t i = 0; i < n; ++i) write(a, (b * n + i) * n + i, sizes[b] * std::ldexp(1.0, -int(i % 8)));
       std::vector<int32_t> exponent(count, -1);
-      Bytes b = run("expm_scale", Op::expm, Bytes(dtype, a.size()), [&](const abi::Queue& q, Bytes& out) {
+      Bytes b = run("expm_scale", Op::expm, Bytes(dtype, a.size()), [&](const params::Queue& q, Bytes& out) {
         table.linalg.expm_scale(q, {dtype, count, n, {a.get(), n * n, n, 1}, out.get(), exponent.data()});
       });
       check(exponent == std::vector<int32_t>{0, 5, 2}, "expm_scale: exponents");
@@ -170,7 +170,7 @@ void test_expm() {
       };
       Bytes b2 = power(2), b4 = power(4), b6 = power(6), vectors(real_part(dtype), count * 2 * n);
       const Bytes chosen =
-          run("expm_choose", Op::expm, Bytes(DType::int32, count), [&](const abi::Queue& q, Bytes& out) {
+          run("expm_choose", Op::expm, Bytes(DType::int32, count), [&](const params::Queue& q, Bytes& out) {
             table.linalg.expm_choose(q, {dtype, count, n, b.get(), b4.get(), b6.get(), exponent.data(),
                                          static_cast<int32_t*>(out.get()), vectors.get()});
           });
@@ -179,7 +179,7 @@ void test_expm() {
       expect("expm_choose", chosen, [&](int64_t i) { return squarings[i]; }, 0);
       Bytes inner(dtype, 2 * b.size());
       Bytes times = chosen;
-      const Bytes outer = run("expm_terms", Op::expm, Bytes(dtype, 2 * b.size()), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes outer = run("expm_terms", Op::expm, Bytes(dtype, 2 * b.size()), [&](const params::Queue& q, Bytes& out) {
         Bytes x = b, x6 = b6;  // written in place
         table.linalg.expm_terms(q, {dtype, count, n, x.get(), b2.get(), b4.get(), x6.get(), exponent.data(),
                                     static_cast<const int32_t*>(times.get()), out.get(), inner.get()});
@@ -196,12 +196,12 @@ void test_expm() {
       check(std::abs(real(outer, row + n - 1) / (left * unit) - 1) < tolerance(dtype), "expm_terms: odd powers");
       check(std::abs(real(outer, row + 2 * n - 1) / (right * unit) - 1) < tolerance(dtype), "expm_terms: even powers");
       Bytes u = varied_of(dtype, b.size(), 1), sums = varied_of(dtype, 2 * b.size(), 2);
-      const Bytes p = run("expm_fraction", Op::expm, Bytes(dtype, b.size()), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes p = run("expm_fraction", Op::expm, Bytes(dtype, b.size()), [&](const params::Queue& q, Bytes& out) {
         Bytes both = u;
         table.linalg.expm_fraction(q, {dtype, count, n, both.get(), sums.get(), out.get(), both.get()});
       });
       expect("expm_fraction", p, [&](int64_t i) { return read(u, i) + read(sums, i / n * 2 * n + n + i % n); }, 0);
-      const Bytes kept = run("expm_keep", Op::expm, u, [&](const abi::Queue& q, Bytes& out) {
+      const Bytes kept = run("expm_keep", Op::expm, u, [&](const params::Queue& q, Bytes& out) {
         table.linalg.expm_keep(
             q, {itemsize(dtype), count, n * n, 1, static_cast<const int32_t*>(times.get()), p.data.data(), out.get()});
       });

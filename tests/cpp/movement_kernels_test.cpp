@@ -1,4 +1,4 @@
-// Movement and random numbers of the faithful column: see kernel_support.hpp.
+// Movement and random numbers of the checked target: see kernel_support.hpp.
 #include "kernel_support.hpp"
 
 #include <numeric>
@@ -10,14 +10,14 @@ using namespace stator;
 constexpr DType sizes[] = {DType::uint8, DType::float16, DType::float32, DType::int64, DType::complex128};
 
 void test_rearrange() {
-  using enum abi::AxisRule;
+  using enum params::AxisRule;
   for (DType dtype : sizes)
-    for (abi::AxisRule rule : {inside, edge, reflect, symmetric, wrap})
+    for (params::AxisRule rule : {inside, edge, reflect, symmetric, wrap})
       for (int64_t step : {1, 2})
         for (int64_t cols : {7, 61}) {
           const int64_t rows = 150, n = 41, shift = 5;
           const Bytes x = numbers(dtype, rows * n * step, 1);
-          abi::Rearrange p{};
+          params::Rearrange p{};
           p.itemsize = itemsize(dtype);
           p.ndim = 2;
           p.size = (rows + 3) * cols;
@@ -25,7 +25,7 @@ void test_rearrange() {
           p.axes[1] = {rule, cols, n, step, shift};
           p.in = x.data.data();
           const std::string name = "rearrange " + std::string(stator::name(dtype));
-          const Bytes got = run(name, Op::pad, Bytes(dtype, p.size), [&](const abi::Queue& q, Bytes& out) {
+          const Bytes got = run(name, Op::pad, Bytes(dtype, p.size), [&](const params::Queue& q, Bytes& out) {
             p.out = out.get();
             table.movement.rearrange(q, p);
           });
@@ -52,7 +52,7 @@ void test_band() {
     for (int64_t k : {-9, 0, 4}) {
       const int64_t batch = 3, rows = 37, cols = 70;
       const Bytes x = numbers(dtype, batch * rows * cols, 2);
-      abi::Band p{};
+      params::Band p{};
       p.itemsize = itemsize(dtype);
       p.ndim = 1;
       p.batch = p.shape[0] = batch;
@@ -64,7 +64,7 @@ void test_band() {
       p.row_stride = cols;
       p.col_stride = 1;
       p.in = x.data.data();
-      const Bytes got = run("band", Op::triu, Bytes(dtype, x.size()), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes got = run("band", Op::triu, Bytes(dtype, x.size()), [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
         table.movement.band(q, p);
       });
@@ -77,7 +77,7 @@ void test_concat() {
     for (int count : {1, 3, 100}) {
       const int64_t outer = 5, inner = 3;
       std::vector<Bytes> data;
-      std::vector<abi::ConcatPiece> pieces;
+      std::vector<params::ConcatPiece> pieces;
       int64_t begin = 0;
       for (int i = 0; i < count; ++i) data.push_back(numbers(dtype, outer * (i % 4 + 1) * inner, i));
       for (int i = 0; i < count; ++i) {
@@ -85,9 +85,9 @@ void test_concat() {
         pieces.push_back({data[size_t(i)].get(), begin, n * inner, inner, 1});
         begin += n * inner;
       }
-      const abi::Concat p{nullptr, pieces.data(), count, itemsize(dtype), outer, inner, begin};
-      const Bytes got = run("concat", Op::concat, Bytes(dtype, outer * begin), [&](const abi::Queue& q, Bytes& out) {
-        abi::Concat c = p;
+      const params::Concat p{nullptr, pieces.data(), count, itemsize(dtype), outer, inner, begin};
+      const Bytes got = run("concat", Op::concat, Bytes(dtype, outer * begin), [&](const params::Queue& q, Bytes& out) {
+        params::Concat c = p;
         c.out = out.get();
         table.movement.concat(q, c);
       });
@@ -104,15 +104,15 @@ void test_concat() {
 }
 
 void test_sequences() {
-  const abi::Linspace p{nullptr, DType::float64, 3000, {1, 0}, {0.5, 0}, {9, 0}, {1, 1}};
-  const Bytes got = run("linspace", Op::linspace, Bytes(DType::float64, 3000), [&](const abi::Queue& q, Bytes& out) {
-    abi::Linspace l = p;
+  const params::Linspace p{nullptr, DType::float64, 3000, {1, 0}, {0.5, 0}, {9, 0}, {1, 1}};
+  const Bytes got = run("linspace", Op::linspace, Bytes(DType::float64, 3000), [&](const params::Queue& q, Bytes& out) {
+    params::Linspace l = p;
     l.out = out.get();
     table.movement.linspace(q, l);
   });
   expect("linspace", got, [](int64_t i) -> Value { return i == 2999 ? 9 : 1 + 0.5 * double(i); }, 0);
   std::vector<int64_t> ends = {0, 700, 700, 701, 2600};
-  const Bytes runs = run("runs", Op::repeat, Bytes(DType::int64, 2600), [&](const abi::Queue& q, Bytes& out) {
+  const Bytes runs = run("runs", Op::repeat, Bytes(DType::int64, 2600), [&](const params::Queue& q, Bytes& out) {
     table.movement.runs(q, {ends.data(), static_cast<int64_t*>(out.get()), 5, 2600});
   });
   expect("runs", runs, [](int64_t i) -> Value { return i < 700 ? 1 : i < 701 ? 3 : 4; }, 0);
@@ -120,7 +120,7 @@ void test_sequences() {
 
 void test_random() {
   for (int64_t n : {5, 255, 256, 257, 2500}) {
-    const Bytes got = run("permutation", Op::permutation, Bytes(DType::int64, n), [&](const abi::Queue& q, Bytes& out) {
+    const Bytes got = run("permutation", Op::permutation, Bytes(DType::int64, n), [&](const params::Queue& q, Bytes& out) {
       table.random.permutation(q, {static_cast<int64_t*>(out.get()), n, n, 7, 3});
     });
     std::vector<bool> seen(static_cast<size_t>(n));
@@ -129,16 +129,16 @@ void test_random() {
   }
   for (DType dtype : {DType::int8, DType::int16, DType::int32, DType::int64})
     for (uint64_t range : {uint64_t(10), uint64_t(3) << 30, uint64_t(1) << 40, uint64_t(0)})
-      run("integers", Op::integers, Bytes(dtype, 3001), [&](const abi::Queue& q, Bytes& out) {
+      run("integers", Op::integers, Bytes(dtype, 3001), [&](const params::Queue& q, Bytes& out) {
         table.random.integers(q, {out.get(), itemsize(dtype), 3001, 5, 9, 1, range});
       });
   for (auto launcher : {table.random.gamma, table.random.poisson, table.random.exponential})
     run("draws", Op::gamma, Bytes(DType::float32, 3001),
-        [&](const abi::Queue& q, Bytes& out) { launcher(q, {out.get(), DType::float32, 3001, 5, 9, 12.5, 1}); });
+        [&](const params::Queue& q, Bytes& out) { launcher(q, {out.get(), DType::float32, 3001, 5, 9, 12.5, 1}); });
   for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     const Bytes x = numbers(dtype, 3001, 4);
-    const Bytes got = run("dropout", Op::dropout, Bytes(dtype, 3001), [&](const abi::Queue& q, Bytes& out) {
-      abi::Dropout d{x.data.data(), out.get(), dtype, 3001, 5, 9, uint64_t(1) << 31, 2, 0, {}, {}};
+    const Bytes got = run("dropout", Op::dropout, Bytes(dtype, 3001), [&](const params::Queue& q, Bytes& out) {
+      params::Dropout d{x.data.data(), out.get(), dtype, 3001, 5, 9, uint64_t(1) << 31, 2, 0, {}, {}};
       table.random.dropout(q, d);
     });
     expect(

@@ -1,4 +1,4 @@
-// Softmax, losses, the optimiser, take and random numbers of the faithful column: see kernel_support.hpp.
+// Softmax, losses, the optimiser, take and random numbers of the checked target: see kernel_support.hpp.
 #include "kernel_support.hpp"
 
 namespace {
@@ -16,8 +16,8 @@ void test_softmax() {
             for (int64_t i = 0; i < saved.size(); ++i) write(saved, i, -real(saved, i) / 64);
             const std::string name = std::string("softmax ") + (log ? "log " : "") + (columns ? "columns " : "rows ") +
                                      (backward ? "backward " : "") + std::string(stator::name(dtype));
-            const Bytes got = run(name, Op::softmax, Bytes(dtype, lines * n), [&](const abi::Queue& q, Bytes& out) {
-              abi::Softmax p{};
+            const Bytes got = run(name, Op::softmax, Bytes(dtype, lines * n), [&](const params::Queue& q, Bytes& out) {
+              params::Softmax p{};
               p.x = x.get();
               p.saved = backward ? saved.get() : nullptr;
               p.y = out.get();
@@ -49,11 +49,11 @@ void test_softmax() {
 void test_cross_entropy() {
   for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64})
     for (int64_t classes : {10, 300})
-      for (auto reduction : {abi::LossReduction::none, abi::LossReduction::mean, abi::LossReduction::sum}) {
+      for (auto reduction : {params::LossReduction::none, params::LossReduction::mean, params::LossReduction::sum}) {
         const int64_t n = classes > 100 ? 67 : 1031;
         Bytes logits = numbers(dtype, n * classes, 1), target(DType::int32, n), grad = numbers(dtype, n, 0);
         for (int64_t i = 0; i < n; ++i) write(target, i, double(i % classes));
-        abi::CrossEntropy p{};
+        params::CrossEntropy p{};
         p.logits = logits.get();
         p.target = target.get();
         p.grad = grad.get();
@@ -66,9 +66,9 @@ void test_cross_entropy() {
         p.ignore_index = 3;
         p.label_smoothing = 0.1;
         p.reduction = reduction;
-        const bool each = reduction == abi::LossReduction::none;
+        const bool each = reduction == params::LossReduction::none;
         const Bytes loss =
-            run("cross_entropy", Op::cross_entropy, Bytes(dtype, each ? n : 1), [&](const abi::Queue& q, Bytes& out) {
+            run("cross_entropy", Op::cross_entropy, Bytes(dtype, each ? n : 1), [&](const params::Queue& q, Bytes& out) {
               std::vector<unsigned char> partials(size_t(table.nn.cross_entropy_scratch(h200, p)));
               uint32_t counter = 0;
               p.partials = partials.data();
@@ -79,7 +79,7 @@ void test_cross_entropy() {
             });
         check(real(loss, 0) > 0, "cross_entropy: a positive loss");
         const Bytes slope = run("cross_entropy_backward", Op::cross_entropy_backward, Bytes(dtype, n * classes),
-                                [&](const abi::Queue& q, Bytes& out) {
+                                [&](const params::Queue& q, Bytes& out) {
                                   p.out = out.get();
                                   table.nn.cross_entropy_backward(q, p);
                                 });
@@ -95,13 +95,13 @@ void test_adam() {
     for (int count : {3, 60}) {
       const int64_t n = 5003;
       Bytes grad = numbers(dtype, n, 1);
-      run("adam", Op::adam_step, Bytes(dtype, 3 * n * count), [&](const abi::Queue& q, Bytes& out) {
-        std::vector<abi::AdamTensor> tensors;
+      run("adam", Op::adam_step, Bytes(dtype, 3 * n * count), [&](const params::Queue& q, Bytes& out) {
+        std::vector<params::AdamTensor> tensors;
         auto* at = static_cast<unsigned char*>(out.get());
         const int64_t step = n * itemsize(dtype);
         for (int i = 0; i < count; ++i, at += 3 * step)
           tensors.push_back({at, at + step, at + 2 * step, grad.get(), n});
-        abi::Adam p{tensors.data(), count, dtype, dtype, 0.1, 0.9, 0.99, 1e-8, 0.01, 0.1, 0.01, false, false};
+        params::Adam p{tensors.data(), count, dtype, dtype, 0.1, 0.9, 0.99, 1e-8, 0.01, 0.1, 0.01, false, false};
         table.nn.adam(q, p);
         // From zero moments the first step is the learning rate against the sign of the gradient.
         check(std::abs(real(out, 0) + 0.1) < 0.01, "adam: the first step");
@@ -115,7 +115,7 @@ void test_take() {
       const int64_t n = 9, count = 700;
       Bytes x = numbers(dtype, 2 * n * inner, 1), index(DType::int16, count);
       for (int64_t i = 0; i < count; ++i) write(index, i, double(i % (2 * n)) - n);
-      const auto gather = [&](const abi::Queue& q, Bytes& out) {
+      const auto gather = [&](const params::Queue& q, Bytes& out) {
         const int64_t row = n * inner;
         table.indexing.take(
             q,
@@ -133,7 +133,7 @@ void test_take() {
       Recorder device;
       Bytes out(dtype, 2 * count * inner);
       gather(device.queue(Op::take), out);
-      check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == 100,
+      check(device.record.fault == int32_t(params::Fault::index_out_of_range) && device.record.value == 100,
             "take: the error slot");
     }
 }
@@ -141,10 +141,10 @@ void test_take() {
 void test_random() {
   for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     const int64_t n = 9001;
-    const abi::Random draw{nullptr, dtype, n, 42, 7, 0, 1};
+    const params::Random draw{nullptr, dtype, n, 42, 7, 0, 1};
     for (bool normal : {false, true}) {
-      const Bytes got = run("random", Op::uniform, Bytes(dtype, n), [&](const abi::Queue& q, Bytes& out) {
-        abi::Random r = draw;
+      const Bytes got = run("random", Op::uniform, Bytes(dtype, n), [&](const params::Queue& q, Bytes& out) {
+        params::Random r = draw;
         r.out = out.get();
         (normal ? table.random.normal : table.random.uniform)(q, r);
       });

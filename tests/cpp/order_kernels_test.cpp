@@ -1,4 +1,4 @@
-// Sorting, searching, runs and histograms of the faithful column: see kernel_support.hpp.
+// Sorting, searching, runs and histograms of the checked target: see kernel_support.hpp.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -13,7 +13,7 @@ using namespace stator;
 
 // Runs `work` under two orders of blocks and threads: equal bits, `launches` launches.
 Bytes twice(const std::string& name, Op op, const Bytes& blank, int launches,
-            const std::function<void(const abi::Queue&, Bytes&)>& work) {
+            const std::function<void(const params::Queue&, Bytes&)>& work) {
   Bytes first = blank;
   for (uint64_t seed : {0, 1}) {
     table.set_block_seed(seed);
@@ -31,8 +31,8 @@ Bytes twice(const std::string& name, Op op, const Bytes& blank, int launches,
   return first;
 }
 
-abi::Lines dense(int64_t count, int64_t n) {
-  abi::Lines lines{};
+params::Lines dense(int64_t count, int64_t n) {
+  params::Lines lines{};
   lines.count = count;
   lines.ndim = 1;
   lines.shape[0] = count;
@@ -66,26 +66,26 @@ void test_sort() {
         if (n > 4000 && descending) continue;
         const bool is_long = n > (itemsize(dtype) == 8 ? 2048 : 4096);
         const Bytes x = drawn(dtype, lines * n);
-        abi::Sort s{};
+        params::Sort s{};
         s.x = const_cast<unsigned char*>(x.data.data());
         s.key = key_codec(dtype, descending);
         s.n = n;
         s.x_step = s.out_step = 1;
         s.count = n;
         s.lines = dense(lines, n);
-        const auto work = [&](const abi::Queue& q) {
+        const auto work = [&](const params::Queue& q) {
           std::vector<unsigned char> scratch(size_t(table.order.sort_scratch(h200, s)));
           table.order.sort(q, s, scratch.data());
         };
         const int launches = is_long ? 3 * itemsize(dtype) : 1;
         const Bytes order =
-            twice(name, Op::argsort, Bytes(DType::int64, lines * n), launches, [&](const abi::Queue& q, Bytes& out) {
+            twice(name, Op::argsort, Bytes(DType::int64, lines * n), launches, [&](const params::Queue& q, Bytes& out) {
               s.values = nullptr;
               s.indices = static_cast<int64_t*>(out.get());
               work(q);
             });
         const Bytes values =
-            twice(name, Op::sort, Bytes(dtype, lines * n), launches, [&](const abi::Queue& q, Bytes& out) {
+            twice(name, Op::sort, Bytes(dtype, lines * n), launches, [&](const params::Queue& q, Bytes& out) {
               s.values = out.get();
               s.indices = nullptr;
               work(q);
@@ -133,7 +133,7 @@ void test_select() {
       for (int kind : {0, 1, 2}) {
         const std::string name = "select " + std::to_string(kind) + " of " + std::string(stator::name(dtype));
         const std::vector<int64_t> ranks{0, n / 2, n / 2 + 1, n - 1};
-        abi::Sort s{};
+        params::Sort s{};
         s.x = const_cast<unsigned char*>(x.data.data());
         s.key = key_codec(dtype, descending);
         s.n = n;
@@ -147,7 +147,7 @@ void test_select() {
         Bytes values(dtype, lines * s.count);
         const int launches = 3 + itemsize(dtype) + (kind == 1 ? 1 : 0);
         const Bytes places =
-            twice(name, Op::topk, Bytes(DType::int64, lines * s.count), launches, [&](const abi::Queue& q, Bytes& out) {
+            twice(name, Op::topk, Bytes(DType::int64, lines * s.count), launches, [&](const params::Queue& q, Bytes& out) {
               s.values = values.get();
               s.indices = static_cast<int64_t*>(out.get());
               std::vector<unsigned char> scratch(size_t(table.order.sort_scratch(h200, s)));
@@ -191,9 +191,9 @@ void test_complex() {
     Bytes values(dtype, lines * n);
     const bool two = dtype == DType::complex128;
     const Bytes got = twice(
-        "complex", Op::argsort, Bytes(DType::int64, lines * n), two ? 5 : 3, [&](const abi::Queue& q, Bytes& out) {
-          abi::ComplexKeys k{x.get(), dtype, nullptr, keys.data(), false, false, n, 1, dense(lines, n)};
-          abi::Sort s{};
+        "complex", Op::argsort, Bytes(DType::int64, lines * n), two ? 5 : 3, [&](const params::Queue& q, Bytes& out) {
+          params::ComplexKeys k{x.get(), dtype, nullptr, keys.data(), false, false, n, 1, dense(lines, n)};
+          params::Sort s{};
           s.x = keys.data();
           s.key = key_codec(DType::uint64);
           s.n = s.count = n;
@@ -216,7 +216,7 @@ void test_complex() {
     Bytes line(dtype, n);
     std::copy_n(values.data.begin(), line.data.size(), line.data.begin());
     const Bytes found =
-        twice("complex: isin", Op::isin, Bytes(DType::bool_, n), 1, [&](const abi::Queue& q, Bytes& out) {
+        twice("complex: isin", Op::isin, Bytes(DType::bool_, n), 1, [&](const params::Queue& q, Bytes& out) {
           table.order.complex_search(q,
                                      {line.get(), x.get(), dtype, static_cast<bool*>(out.get()), true, n, dense(n, 1)});
         });
@@ -228,7 +228,7 @@ void test_quantile_and_mode() {
   const int64_t lines = 3, n = 700;
   Bytes sorted(DType::float32, lines * n);
   for (int64_t i = 0; i < lines * n; ++i) write(sorted, i, double(i % n / 3));
-  abi::Quantile p{};
+  params::Quantile p{};
   p.sorted = sorted.get();
   p.dtype = p.out_dtype = DType::float32;
   p.lines = lines;
@@ -236,7 +236,7 @@ void test_quantile_and_mode() {
   p.count = 64;
   for (int k = 0; k < 64; ++k) p.index[k] = k * 10, p.fraction[k] = 0.5;
   const Bytes got =
-      twice("quantile", Op::quantile, Bytes(DType::float32, 64 * lines), 1, [&](const abi::Queue& q, Bytes& out) {
+      twice("quantile", Op::quantile, Bytes(DType::float32, 64 * lines), 1, [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
         table.order.quantile(q, p);
       });
@@ -245,7 +245,7 @@ void test_quantile_and_mode() {
       0);
   for (int64_t i = 300; i < 310; ++i) write(sorted, n + i, 100.0);
   Bytes values(DType::float32, lines);
-  const Bytes counts = twice("mode", Op::mode, Bytes(DType::int64, lines), 1, [&](const abi::Queue& q, Bytes& out) {
+  const Bytes counts = twice("mode", Op::mode, Bytes(DType::int64, lines), 1, [&](const params::Queue& q, Bytes& out) {
     table.order.mode(
         q, {sorted.get(), values.get(), static_cast<int64_t*>(out.get()), key_codec(DType::float32), lines, n});
   });
@@ -260,7 +260,7 @@ void test_search() {
       Bytes boundaries(dtype, n), values(dtype, m);
       for (int64_t i = 0; i < n; ++i) write(boundaries, i, double(i / 2 * 2));
       for (int64_t i = 0; i < m; ++i) write(values, i, double(i % 45));
-      abi::Search p{};
+      params::Search p{};
       p.boundaries = boundaries.get();
       p.values = values.get();
       p.right = right;
@@ -270,7 +270,7 @@ void test_search() {
       p.rows = dense(1, 0);
       p.elements = dense(m, 1);
       const Bytes got =
-          twice("search", Op::searchsorted, Bytes(DType::int64, m), 1, [&](const abi::Queue& q, Bytes& out) {
+          twice("search", Op::searchsorted, Bytes(DType::int64, m), 1, [&](const params::Queue& q, Bytes& out) {
             p.out = static_cast<int64_t*>(out.get());
             table.sets.search(q, p);
           });
@@ -291,7 +291,7 @@ void test_runs() {
     for (int64_t i = 0; i < n; ++i) write(x, i, double(i / length % 100));
     int64_t share = 0, found = 0;
     uint32_t counter = 0;
-    abi::Runs p{};
+    params::Runs p{};
     p.x = x.get();
     p.key = key_codec(dtype);
     p.elements = dense(n, 1);
@@ -308,7 +308,7 @@ void test_runs() {
     p.inverse = static_cast<int64_t*>(inverse.get());
     p.counts = static_cast<int64_t*>(counts.get());
     const Bytes values =
-        twice("runs", Op::unique_consecutive, Bytes(dtype, capacity), 3, [&](const abi::Queue& q, Bytes& out) {
+        twice("runs", Op::unique_consecutive, Bytes(dtype, capacity), 3, [&](const params::Queue& q, Bytes& out) {
           p.values = out.get();
           table.sets.count_runs(q, p);
           check(found == total && counter == 0, "runs: the total");
@@ -327,15 +327,15 @@ void test_runs() {
 
 void test_histogram() {
   for (int64_t bins : {1, 10, 3000, 9000})
-    for (abi::Binning binning : {abi::Binning::integers, abi::Binning::uniform, abi::Binning::even}) {
+    for (params::Binning binning : {params::Binning::integers, params::Binning::uniform, params::Binning::even}) {
       const int64_t n = 10007;
-      const bool whole = binning == abi::Binning::integers;
+      const bool whole = binning == params::Binning::integers;
       Bytes x(whole ? DType::int32 : DType::float32, n);
       for (int64_t i = 0; i < n; ++i) write(x, i, double(i % bins) + (whole ? 0 : 0.5));
-      const bool own = bins <= abi::Histogram::most_private;
+      const bool own = bins <= params::Histogram::most_private;
       std::vector<int64_t> zero(static_cast<size_t>(bins));
       uint32_t counter = 0;
-      abi::Histogram p{};
+      params::Histogram p{};
       p.binning = binning;
       p.x = x.get();
       p.dtype = x.dtype;
@@ -345,7 +345,7 @@ void test_histogram() {
       p.edge_dtype = DType::float64;
       p.counter = &counter;
       const Bytes got =
-          twice("histogram", Op::histogram, Bytes(DType::int64, bins), 1, [&](const abi::Queue& q, Bytes& out) {
+          twice("histogram", Op::histogram, Bytes(DType::int64, bins), 1, [&](const params::Queue& q, Bytes& out) {
             p.counts = own ? zero.data() : static_cast<int64_t*>(out.get());
             p.out = own ? out.get() : nullptr;
             p.out_dtype = DType::int64;
@@ -361,7 +361,7 @@ void test_bin_sums() {
   const int64_t n = 3000, bins = 11;
   Bytes ids(DType::uint32, n), order(DType::int64, n), weights = numbers(DType::float32, n, 2);
   for (int64_t i = 0; i < n; ++i) write(ids, i, double(i * 10 / n)), write(order, i, double(n - 1 - i));
-  abi::BinSums p{static_cast<uint32_t*>(ids.get()),
+  params::BinSums p{static_cast<uint32_t*>(ids.get()),
                  static_cast<int64_t*>(order.get()),
                  weights.get(),
                  DType::float32,
@@ -371,7 +371,7 @@ void test_bin_sums() {
                  n,
                  bins};
   const Bytes got =
-      twice("bin_sums", Op::bincount, Bytes(DType::float64, bins), 1, [&](const abi::Queue& q, Bytes& out) {
+      twice("bin_sums", Op::bincount, Bytes(DType::float64, bins), 1, [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
         table.sets.bin_sums(q, p);
       });

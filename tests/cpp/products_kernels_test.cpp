@@ -1,4 +1,4 @@
-// The kernels around products, of the faithful column: see kernel_support.hpp.
+// The kernels around products, of the checked target: see kernel_support.hpp.
 #include "kernel_support.hpp"
 
 #include <array>
@@ -18,7 +18,7 @@ int64_t whole(const Bytes& x, int64_t i) {
   });
 }
 
-// Two matrices of a batch, the second operand shared; b lies by columns.
+// Two matrices of a batch, the second operand shared; b lies by targets.
 void test_integers() {
   constexpr int64_t count = 2;
   const std::array<DType, 2> pairs[] = {{DType::int8, DType::int32},   {DType::uint8, DType::uint8},
@@ -31,7 +31,7 @@ void test_integers() {
       for (Bytes* x : {&a, &b})
         for (size_t i = 0; i < x->data.size(); ++i)
           x->data[i] = operands == DType::bool_ ? i * 7 % 31 == 0 : uint8_t(i * 37 % 251 + (x == &a ? 3 : 0));
-      abi::StridedProduct p{};
+      params::StridedProduct p{};
       p.operands = operands;
       p.result = result;
       p.m = m;
@@ -44,7 +44,7 @@ void test_integers() {
       p.a_batch[0] = m * k;
       p.out_batch[0] = m * n;
       const Bytes got =
-          run("integer_product", Op::matmul, Bytes(result, count * m * n), [&](const abi::Queue& q, Bytes& out) {
+          run("integer_product", Op::matmul, Bytes(result, count * m * n), [&](const params::Queue& q, Bytes& out) {
             p.out = {out.get(), 0, n, 1};
             table.products.integer_product(q, p);
           });
@@ -68,7 +68,7 @@ void test_inner_product() {
         Bytes a(dtype, batches * k), b(dtype, k);
         for (int64_t i = 0; i < a.size(); ++i) write(a, i, varied(dtype, i, 1));
         for (int64_t i = 0; i < k; ++i) write(b, i, varied(dtype, i, 2));
-        abi::InnerProduct p{};
+        params::InnerProduct p{};
         p.of.operands = dtype;
         p.of.result = dtype == DType::float16 ? DType::float32 : dtype;
         p.of.m = p.of.n = 1;
@@ -87,7 +87,7 @@ void test_inner_product() {
         p.sums = sums.data();
         p.counters = counters.data();
         const Bytes got =
-            run("inner_product", Op::vecdot, Bytes(p.of.result, batches), [&](const abi::Queue& q, Bytes& out) {
+            run("inner_product", Op::vecdot, Bytes(p.of.result, batches), [&](const params::Queue& q, Bytes& out) {
               p.of.out = {out.get(), 0, 1, 1};
               table.products.inner_product(q, p);
             });
@@ -110,11 +110,11 @@ void test_epilogue() {
     for (int64_t i = 0; i < x.size(); ++i) write(x, i, std::sin(double(i)));
     for (int64_t i = 0; i < cols; ++i) write(bias, i, double(i % 7) / 4);
     for (int64_t i = 0; i < rows; ++i) write(scale, i, double(i + 1));
-    abi::ProductEpilogue p{};
+    params::ProductEpilogue p{};
     p.x_dtype = dtype;
     p.out_dtype = dtype;
     p.bias_dtype = DType::float32;
-    p.activation = abi::Activation::relu;
+    p.activation = params::Activation::relu;
     p.rows = rows;
     p.cols = cols;
     p.out_row = 1;  // into columns
@@ -123,7 +123,7 @@ void test_epilogue() {
     p.x = x.get();
     p.bias = bias.get();
     p.scale_a = static_cast<const float*>(scale.get());
-    const Bytes got = run("epilogue", Op::linear, Bytes(dtype, rows * cols), [&](const abi::Queue& q, Bytes& out) {
+    const Bytes got = run("epilogue", Op::linear, Bytes(dtype, rows * cols), [&](const params::Queue& q, Bytes& out) {
       p.out = out.get();
       table.products.epilogue(q, p);
     });
@@ -142,13 +142,13 @@ void test_float8() {
   for (const auto& [outer, count, inner] : {std::array<int64_t, 3>{2, 5, 300}, {3, 40000, 1}, {1, 1, 1}}) {
     Bytes x(DType::float32, outer * count * inner), q(DType::uint8, x.size()), scale(DType::float32, outer * inner);
     for (int64_t i = 0; i < x.size(); ++i) write(x, i, std::sin(double(i)) * double(i % 11));
-    abi::QuantizeFloat8 p{};
+    params::QuantizeFloat8 p{};
     p.dtype = DType::float32;
-    p.format = abi::Float8::e5m2;
+    p.format = params::Float8::e5m2;
     p.outer = outer;
     p.count = count;
     p.inner = inner;
-    p.part = abi::float8_part(count);
+    p.part = params::float8_part(count);
     p.parts = (count + p.part - 1) / p.part;
     std::vector<float> partials(size_t(outer * inner * p.parts));
     p.partials = partials.data();
@@ -159,10 +159,10 @@ void test_float8() {
     table.products.quantize(device.queue(Op::quantize_fp8), p);
     check(device.launches == 2, "quantize: launches", device.launches);
     const Bytes back =
-        run("decode", Op::scaled_matmul, Bytes(DType::float32, x.size()), [&](const abi::Queue& queue, Bytes& out) {
-          abi::DecodeFloat8 d{};
+        run("decode", Op::scaled_matmul, Bytes(DType::float32, x.size()), [&](const params::Queue& queue, Bytes& out) {
+          params::DecodeFloat8 d{};
           d.dtype = DType::float32;
-          d.format[0] = d.format[1] = abi::Float8::e5m2;
+          d.format[0] = d.format[1] = params::Float8::e5m2;
           d.rows[0] = outer * count;
           d.cols[0] = d.row_stride[0] = inner;
           d.col_stride[0] = d.cols[1] = 1;

@@ -1,4 +1,4 @@
-// Draws by weight of the faithful column: see kernel_support.hpp.
+// Draws by weight of the checked target: see kernel_support.hpp.
 #include "kernel_support.hpp"
 
 #include <bit>
@@ -29,7 +29,7 @@ void test_weigh() {
   for (int64_t n : {1, 2, 8, 1000, 8191, 8192, 8193, 20011})
     for (int64_t step : {1, 3}) {
       Bytes p = probabilities(DType::float64, n, step);
-      const Bytes got = run("weigh", Op::choice, Bytes(DType::uint64, n), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes got = run("weigh", Op::choice, Bytes(DType::uint64, n), [&](const params::Queue& q, Bytes& out) {
         table.random.weigh(q, {p.get(), p.dtype, n, step, 1, 1e-9, static_cast<uint64_t*>(out.get())});
       });
       const std::vector<uint64_t> want = sums(p, n, step);
@@ -38,7 +38,7 @@ void test_weigh() {
 }
 
 // What the error slot says of n probabilities of 1 / n, but one; the last entry of the sums is then 0.
-abi::FaultRecord refused(int64_t n, int64_t at, double value, int64_t least) {
+params::FaultRecord refused(int64_t n, int64_t at, double value, int64_t least) {
   Bytes p(DType::float64, n);
   for (int64_t i = 0; i < n; ++i) write(p, i, i == at ? value : 1.0 / double(n));
   std::vector<uint64_t> cdf(static_cast<size_t>(n), 99);
@@ -51,15 +51,15 @@ abi::FaultRecord refused(int64_t n, int64_t at, double value, int64_t least) {
 void test_refusals() {
   for (int64_t n : {4, 9000}) {
     for (double value : {-0.5, double(INFINITY), double(-INFINITY)}) {
-      const abi::FaultRecord r = refused(n, n - 2, value, 0);
-      check(r.fault == int32_t(abi::bad_probability) && r.position == n - 2 && std::bit_cast<double>(r.value) == value,
+      const params::FaultRecord r = refused(n, n - 2, value, 0);
+      check(r.fault == int32_t(params::bad_probability) && r.position == n - 2 && std::bit_cast<double>(r.value) == value,
             "weigh: the bad probability", n);
     }
     check(refused(n, 1, std::nan(""), 0).position == 1, "weigh: NaN", n);
-    check(refused(n, 1, 0.9, 0).position == abi::sum_of_probabilities, "weigh: the sum", n);
+    check(refused(n, 1, 0.9, 0).position == params::sum_of_probabilities, "weigh: the sum", n);
     check(refused(n, 0, 1.0 / double(n), n).fault == 0, "weigh: as many as are drawn", n);
-    const abi::FaultRecord few = refused(n, 0, 1.0 / double(n), n + 1);
-    check(few.position == abi::few_probabilities && few.value == n, "weigh: too few", n);
+    const params::FaultRecord few = refused(n, 0, 1.0 / double(n), n + 1);
+    check(few.position == params::few_probabilities && few.value == n, "weigh: too few", n);
   }
   // Five ones are 2^62 modulo 2^64.
   Bytes ones(DType::float64, 5);
@@ -67,14 +67,14 @@ void test_refusals() {
   std::vector<uint64_t> cdf(5);
   Recorder device;
   table.random.weigh(device.queue(Op::choice), {ones.get(), ones.dtype, 5, 1, 0, 1e-9, cdf.data()});
-  check(device.record.position == abi::sum_of_probabilities, "weigh: sums saturate");
+  check(device.record.position == params::sum_of_probabilities, "weigh: sums saturate");
 }
 
 void test_indices() {
   for (int64_t n : {1, 2, 3, 129, 3000}) {
     Bytes p = probabilities(DType::float64, n, 1);
     const std::vector<uint64_t> cdf = sums(p, n, 1);
-    const Bytes got = run("categorical", Op::choice, Bytes(DType::int64, 2051), [&](const abi::Queue& q, Bytes& out) {
+    const Bytes got = run("categorical", Op::choice, Bytes(DType::int64, 2051), [&](const params::Queue& q, Bytes& out) {
       table.random.categorical(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, 2051, 7, 3});
     });
     expect(
@@ -87,7 +87,7 @@ void test_indices() {
           return double(std::upper_bound(cdf.begin(), cdf.end(), value) - cdf.begin());
         },
         0);
-    const Bytes keys = run("race", Op::choice, Bytes(DType::float64, n), [&](const abi::Queue& q, Bytes& out) {
+    const Bytes keys = run("race", Op::choice, Bytes(DType::float64, n), [&](const params::Queue& q, Bytes& out) {
       table.random.race(q, {p.get(), p.dtype, n, 1, static_cast<double*>(out.get()), 7, 3});
     });
     for (int64_t i = 0; i < n; ++i) {
@@ -106,7 +106,7 @@ void test_counts() {
   const std::vector<uint64_t> cdf = sums(p, n, 1);
   for (int64_t trials : {int64_t(0), int64_t(7), int64_t(100000), int64_t(1) << 50}) {
     const Bytes got =
-        run("multinomial", Op::multinomial, Bytes(DType::int64, n * experiments), [&](const abi::Queue& q, Bytes& out) {
+        run("multinomial", Op::multinomial, Bytes(DType::int64, n * experiments), [&](const params::Queue& q, Bytes& out) {
           table.random.multinomial(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, trials, experiments, 7, 3});
         });
     for (int64_t e = 0; e < experiments; ++e) {
@@ -125,7 +125,7 @@ void test_rejection() {
   for (DType dtype : {DType::float16, DType::float32, DType::float64, DType::int64})
     for (double mean : {0.3, 3.0, 47.0}) {
       auto* const launcher = dtype == DType::int64 ? table.random.poisson : table.random.gamma;
-      const Bytes got = run("rejection", Op::gamma, Bytes(dtype, 2051), [&](const abi::Queue& q, Bytes& out) {
+      const Bytes got = run("rejection", Op::gamma, Bytes(dtype, 2051), [&](const params::Queue& q, Bytes& out) {
         launcher(q, {out.get(), dtype, 2051, 5, 9, mean, 1});
       });
       double sum = 0;

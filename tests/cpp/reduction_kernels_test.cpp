@@ -1,4 +1,4 @@
-// Every reducer of the faithful column in each of its modes: see kernel_support.hpp.
+// Every reducer of the checked target in each of its modes: see kernel_support.hpp.
 #include "kernel_support.hpp"
 #include "ops/reduce/rules.hpp"
 
@@ -172,14 +172,14 @@ Value reference(const Case& c, DType dtype, const std::vector<Value>& all) {
 }
 
 struct Task {
-  abi::Reduction r{};
+  params::Reduction r{};
   kernels::Reducer reducer;
   std::string name;
 };
 
 Bytes run_task(const Task& t, Op op, int64_t outputs) {
-  return run(t.name, op, Bytes(t.r.out_dtype, outputs), [&](const abi::Queue& q, Bytes& out) {
-    abi::Reduction r = t.r;
+  return run(t.name, op, Bytes(t.r.out_dtype, outputs), [&](const params::Queue& q, Bytes& out) {
+    params::Reduction r = t.r;
     r.out = out.get();
     const kernels::ReductionNeeds needs = table.reduction.needs(h200, r);
     std::vector<unsigned char> partials(size_t(needs.partial_bytes));
@@ -212,7 +212,7 @@ void test_layout(const Case& c, DType dtype, const Layout& l, Mask masking, cons
   Bytes x(dtype, size), mask(DType::bool_, masked ? size : 0);
   std::copy_n(source.data.begin(), x.data.size(), x.data.begin());
   std::copy_n(counts.data.begin(), mask.data.size(), mask.data.begin());
-  abi::Reduction& r = t.r;
+  params::Reduction& r = t.r;
   r.in = x.get();
   if (masked) r.mask = static_cast<const bool*>(mask.get());
   r.kept_ndim = int32_t(l.kept.size());
@@ -249,7 +249,7 @@ void test_nothing(const Case& c, DType dtype) {
   Task t = task_of(c, dtype, true);
   t.name += " of nothing";
   Bytes x = elements(c.op, dtype, 3 * 40), mask(DType::bool_, 3 * 40);
-  abi::Reduction& r = t.r;
+  params::Reduction& r = t.r;
   r.in = x.get();
   r.mask = static_cast<const bool*>(mask.get());
   r.kept_ndim = r.reduced_ndim = 1;

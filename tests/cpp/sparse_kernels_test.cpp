@@ -1,4 +1,4 @@
-// Sparse kernels of the faithful column: see kernel_support.hpp.
+// Sparse kernels of the checked target: see kernel_support.hpp.
 #include "kernel_support.hpp"
 
 #include <stator/movement.hpp>
@@ -24,7 +24,7 @@ struct Matrix {
     indptr.shrink_to_fit();
     values = numbers(d, int64_t(indices.size()), 1);
   }
-  abi::SparseRows view() const { return {indptr.data(), indices.data(), rows, cols, int64_t(indices.size()), false}; }
+  params::SparseRows view() const { return {indptr.data(), indices.data(), rows, cols, int64_t(indices.size()), false}; }
   double at(int64_t r, int64_t c) const {
     for (int32_t k = indptr[size_t(r)]; k < indptr[size_t(r) + 1]; ++k)
       if (indices[size_t(k)] == c) return real(values, k);
@@ -59,7 +59,7 @@ void test_index_outside() {
   Recorder device;
   table.sparse.product(device.queue(Op::csr_matmul),
                        {a.view(), a.values.get(), x.get(), out.get(), DType::float32, true, 8, 8, 1, 8, 1});
-  check(device.record.fault == int32_t(abi::Fault::index_out_of_range) && device.record.value == 40,
+  check(device.record.fault == int32_t(params::Fault::index_out_of_range) && device.record.value == 40,
         "sparse product: the error slot");
 }
 
@@ -71,7 +71,7 @@ void test_dense() {
       });
   expect("scatter", full, [&](int64_t i) { return a.at(i / a.cols, i % a.cols); }, 0);
   Bytes x = full;
-  abi::SparseGather p{x.get(), DType::float64, a.rows,          a.cols,  a.cols,  1,
+  params::SparseGather p{x.get(), DType::float64, a.rows,          a.cols,  a.cols,  1,
                       false,   nullptr,        a.indptr.data(), nullptr, nullptr, int64_t(a.indices.size())};
   const Bytes counts =
       run("gather count", Op::csr_from_dense, Bytes(DType::int32, a.rows), [&](const auto& q, Bytes& out) {
@@ -96,7 +96,7 @@ void test_sort() {
   for (int64_t k = 0; k < n; ++k) keys[size_t(k)] = int32_t(k * 7919 % bound), other[size_t(k)] = int32_t(k);
   Bytes values = numbers(DType::float64, n, 2), moved(DType::float64, n);
   int32_t bits;
-  abi::SparseSort p{};
+  params::SparseSort p{};
   check(!table.sparse.sort_plan(h200, n, bound, &bits, &p.chunk), "sort: threads need no work array");
   p.keys = keys.data();
   p.n = n;
@@ -144,7 +144,7 @@ void test_structure() {
 
 void test_sums() {
   Matrix a(150, 90, DType::float32);
-  abi::SparseMerge p{};
+  params::SparseMerge p{};
   p.a = p.b = a.view();
   p.a_values = p.b_values = a.values.get();
   p.dtype = DType::float32;
@@ -165,7 +165,7 @@ void test_sums() {
 
 void test_times() {
   Matrix a(40, 60, DType::float64), b(60, 50, DType::float64);
-  abi::SparseTimesSparse p{};
+  params::SparseTimesSparse p{};
   p.a = a.view();
   p.b = b.view();
   p.a_values = a.values.get();
@@ -222,7 +222,7 @@ void test_singular() {
   for (int64_t k = 0; k < a.view().nnz; ++k) write(a.values, k, 1);
   int64_t first = 0;
   while (a.at(first, first) != 0) ++first;
-  abi::SparseSolve p{a.view(), a.values.get(), nullptr, DType::float64, true, false, 1, 1, 1, nullptr};
+  params::SparseSolve p{a.view(), a.values.get(), nullptr, DType::float64, true, false, 1, 1, 1, nullptr};
   const auto expected = [&](int64_t) { return double(first + 1); };
   for (bool lower : {false, true}) {
     p.lower = lower;
@@ -257,7 +257,7 @@ void test_packed_product() {
     for (int64_t r = 0; r < rows; ++r) {  // the last group has two elements
       places[size_t((r + 1) * groups - 1)] = uint8_t(0 | 1 << 2);
     }
-    abi::PackedProduct p{};
+    params::PackedProduct p{};
     p.values = values.get();
     p.positions = places.data();
     p.x = x.get();

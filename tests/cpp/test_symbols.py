@@ -1,4 +1,4 @@
-"""The installed shared objects: what they export, what they link, and that no column's code can serve another."""
+"""The installed shared objects: what they export, what they link, and that no target's code can serve another."""
 
 import re
 import shutil
@@ -9,9 +9,9 @@ import pytest
 from test_consumers import installed
 
 FAST = sorted(path.stem.removeprefix("libstator_") for path in (installed() / "lib").glob("libstator_host_v*.so"))
-LIBRARIES = ["libstator.so", *(f"libstator_{column}.so" for column in FAST)]
+LIBRARIES = ["libstator.so", *(f"libstator_{target}.so" for target in FAST)]
 # Public functions live in these namespaces; everything else of stator's is the library's own.
-COLUMNS = ("cuda", "host_v2", "host_v3", "host_v4", "host_faithful")
+TARGETS = ("cuda", "host_v2", "host_v3", "host_v4", "host_checked")
 
 
 def tool(*command: object) -> str:
@@ -46,7 +46,7 @@ def test_libstator_exports_its_api_alone():
 
 def test_private_rooms_are_not_exported():
     private = [
-        s for s in exported("libstator.so") if re.match(rf"stator::(runtime|abi|kernels|libs|{'|'.join(COLUMNS)})::", s)
+        s for s in exported("libstator.so") if re.match(rf"stator::(runtime|abi|kernels|libs|{'|'.join(TARGETS)})::", s)
     ]
     assert not private
 
@@ -55,14 +55,14 @@ def test_a_fast_host_column_is_installed():
     assert FAST
 
 
-@pytest.mark.parametrize("column", FAST)
-def test_a_host_column_exports_its_table_alone(column):
-    assert exported(f"libstator_{column}.so") == [f"stator_column_{column}"]
+@pytest.mark.parametrize("target", FAST)
+def test_a_host_column_exports_its_table_alone(target):
+    assert exported(f"libstator_{target}.so") == [f"stator_target_{target}"]
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_device_code_stays_in_its_column(name):
-    """A weak function of device/ outside a column would be merged with another column's by the linker."""
+    """A weak function of device/ outside a target would be merged with another target's by the linker."""
     root = Path(__file__).resolve().parents[2] / "csrc/device"
     words = set()
     for header in root.glob("*.*"):

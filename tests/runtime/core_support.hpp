@@ -23,11 +23,11 @@ inline constexpr std::array<int64_t, 5> nothing{};
 inline std::array<int64_t, 5> left() { return testing::outstanding(DeviceType::cpu); }
 
 struct Work {
-  const std::function<void(const abi::ErrorSlot&)>* body;
-  abi::ErrorSlot slot;
+  const std::function<void(const params::ErrorSlot&)>* body;
+  params::ErrorSlot slot;
 };
 
-inline const char* run_work(const abi::Launch& launch, int64_t, int64_t) {
+inline const char* run_work(const params::Launch& launch, int64_t, int64_t) {
   Work work;
   std::memcpy(&work, launch.arguments, sizeof work);
   (*work.body)(work.slot);
@@ -35,13 +35,13 @@ inline const char* run_work(const abi::Launch& launch, int64_t, int64_t) {
 }
 
 // Runs body, which outlives the work, as a kernel that writes the array.
-inline void enqueue(const Array& array, const std::function<void(const abi::ErrorSlot&)>& body,
+inline void enqueue(const Array& array, const std::function<void(const params::ErrorSlot&)>& body,
                     const Stream& stream = {}) {
   OpCall call(Op::copy, {&array}, stream);
   call.writes(array);
-  const abi::Queue& queue = call.queue();
+  const params::Queue& queue = call.queue();
   Work work{&body, queue.slot};
-  abi::Launch launch{};
+  params::Launch launch{};
   launch.name = "test";
   launch.blocks = 1;
   launch.threads = 1;

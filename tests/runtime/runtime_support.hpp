@@ -26,7 +26,7 @@ struct Body {
   const char* fault;
 };
 
-inline const char* run_body(const abi::Launch& launch, int64_t first, int64_t last) {
+inline const char* run_body(const params::Launch& launch, int64_t first, int64_t last) {
   Body body;
   std::memcpy(&body, launch.arguments, sizeof body);
   if (body.run) (*body.run)(first, last);
@@ -41,7 +41,7 @@ struct Launcher {
   void operator()(const std::function<void(int64_t, int64_t)>& body, int64_t blocks = 1, int64_t bytes = big,
                   const char* fault = nullptr, bool whole = false, bool synchronous = false) const {
     const Body packed{&body, fault};
-    abi::Launch launch{};
+    params::Launch launch{};
     launch.name = "test_kernel";
     launch.blocks = blocks;
     launch.threads = 1;
@@ -49,7 +49,7 @@ struct Launcher {
     launch.arguments = &packed;
     launch.argument_bytes = sizeof packed;
     launch.whole = whole;
-    const abi::Access access{&body, 0, bytes, true};
+    const params::Access access{&body, 0, bytes, true};
     runtime.launch(launch, stream, Record{no_op, &access, 1, synchronous});
   }
 };
@@ -57,13 +57,13 @@ struct Launcher {
 inline void touch(Runtime& runtime, StreamHandle stream, const void* buffer, bool write, int64_t offset = 0,
                   int64_t bytes = 64) {
   const Body packed{nullptr, nullptr};
-  abi::Launch launch{};
+  params::Launch launch{};
   launch.name = write ? "writer" : "reader";
   launch.blocks = launch.threads = 1;
   launch.entry = run_body;
   launch.arguments = &packed;
   launch.argument_bytes = sizeof packed;
-  const abi::Access access{buffer, offset, bytes, write};
+  const params::Access access{buffer, offset, bytes, write};
   runtime.launch(launch, stream, Record{no_op, &access, 1, false});
 }
 

@@ -85,7 +85,7 @@ void use_after_close() {
 
 void pending_work() {
   std::atomic<int> done{0};
-  const std::function<void(const abi::ErrorSlot&)> slow = [&](const abi::ErrorSlot&) { pause(2), done.fetch_add(1); };
+  const std::function<void(const params::ErrorSlot&)> slow = [&](const params::ErrorSlot&) { pause(2), done.fetch_add(1); };
   Backend backend = open_host();
   for (int i = 0; i < 8; ++i) {
     const Array array = make(backend, 100 + i, backend.stream(i));
@@ -102,7 +102,7 @@ void threads() {
     std::vector<std::thread> users;
     for (int t = 0; t < 8; ++t) {
       users.emplace_back([&, t] {
-        const std::function<void(const abi::ErrorSlot&)> none = [](const abi::ErrorSlot&) {};
+        const std::function<void(const params::ErrorSlot&)> none = [](const params::ErrorSlot&) {};
         try {
           std::vector<Array> kept;
           for (int i = 0; i < 10000; ++i) {
@@ -165,9 +165,9 @@ void exports() {
 void exports_wait() {
   std::atomic<bool> done{false};
   bool seen = false;
-  const std::function<void(const abi::ErrorSlot&)> slow = [&](const abi::ErrorSlot&) { pause(20), done = true; };
-  const std::function<void(const abi::ErrorSlot&)> quick = [](const abi::ErrorSlot&) {};
-  const std::function<void(const abi::ErrorSlot&)> look = [&](const abi::ErrorSlot&) { seen = done; };
+  const std::function<void(const params::ErrorSlot&)> slow = [&](const params::ErrorSlot&) { pause(20), done = true; };
+  const std::function<void(const params::ErrorSlot&)> quick = [](const params::ErrorSlot&) {};
+  const std::function<void(const params::ErrorSlot&)> look = [&](const params::ErrorSlot&) { seen = done; };
   Backend backend = open_host();
   Array array = make(backend, 64);
   const Array other = make(backend, 64);
@@ -195,7 +195,7 @@ void foreign() {
   CHECK(THROWN(ValueError, from_foreign(backend, memory + 8, DType::complex128, Dims{2}, Dims{1}, true, false, {}))
             .find("no multiple of 16") != std::string::npos);
   std::atomic<bool> go{false};
-  const std::function<void(const abi::ErrorSlot&)> wait = [&](const abi::ErrorSlot&) {
+  const std::function<void(const params::ErrorSlot&)> wait = [&](const params::ErrorSlot&) {
     while (!go) pause(1);
   };
   {
@@ -214,7 +214,7 @@ void foreign() {
   const Array kept(Buffer::foreign(
                        *backend.context(), memory, 256, true, true, [&] { ++deleted; }, 0xffff),
                    DType::uint8, Dims{256}, Dims{1}, 0);
-  enqueue(kept, [](const abi::ErrorSlot&) {});  // shared with the host: done on return, so a temporary may be used
+  enqueue(kept, [](const params::ErrorSlot&) {});  // shared with the host: done on return, so a temporary may be used
   backend.close();
   CHECK(deleted == 1);
   ForeignReleases::drain();
@@ -224,16 +224,16 @@ void foreign() {
 void error_slot() {
   Backend backend = open_host();
   const Array array = make(backend, 16);
-  const auto report = [](abi::Fault fault, int64_t value) {
-    return [=](const abi::ErrorSlot& slot) {
+  const auto report = [](params::Fault fault, int64_t value) {
+    return [=](const params::ErrorSlot& slot) {
       if (__atomic_exchange_n(slot.claim, 1, __ATOMIC_ACQ_REL)) return;
       *slot.record = {0, int32_t(Op::take), 3, value};
       __atomic_store_n(&slot.record->fault, int32_t(fault), __ATOMIC_RELEASE);
     };
   };
-  const std::function<void(const abi::ErrorSlot&)> first = report(abi::Fault::index_out_of_range, 9),
-                                                   second = report(abi::Fault::index_out_of_range, 7),
-                                                   division = report(abi::Fault::division_by_zero, 0);
+  const std::function<void(const params::ErrorSlot&)> first = report(params::Fault::index_out_of_range, 9),
+                                                   second = report(params::Fault::index_out_of_range, 7),
+                                                   division = report(params::Fault::division_by_zero, 0);
   for (int round = 0; round < 3; ++round) {
     enqueue(array, first);
     const std::string text = THROWN(IndexError, enqueue(array, second), backend.synchronize());
@@ -298,7 +298,7 @@ void exits() {
               for (int i = 0; i < 8; ++i) {
                 Backend backend = open_host();
                 globals.push_back(make(backend, 100));
-                static const std::function<void(const abi::ErrorSlot&)> slow = [](const abi::ErrorSlot&) { pause(5); };
+                static const std::function<void(const params::ErrorSlot&)> slow = [](const params::ErrorSlot&) { pause(5); };
                 enqueue(globals.back(), slow);
               }
               shutdown();
@@ -334,7 +334,7 @@ void leak_canary() {
 }  // namespace
 
 int main(int count, char**) {
-  setenv("STATOR_HOST_MODE", "faithful", 0);
+  setenv("STATOR_HOST_MODE", "checked", 0);
   if (count > 1) leak_and_exit();
   keep_warnings();
 #ifndef __SANITIZE_THREAD__  // which does not follow the threads of a forked child

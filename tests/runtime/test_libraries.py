@@ -1,4 +1,4 @@
-"""Where the vendor libraries are looked for, and which host column is loaded."""
+"""Where the vendor libraries are looked for, and which host target is loaded."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -32,8 +32,8 @@ void reuse() {
     memory = array.data_ptr();
   }
   CHECK(make(backend, 900, one).data_ptr() == memory);  // the same stream, the same class
-  const std::function<void(const abi::ErrorSlot&)> slow = [&](const abi::ErrorSlot&) { pause(10), order = 1; };
-  const std::function<void(const abi::ErrorSlot&)> check = [&](const abi::ErrorSlot&) { CHECK(order == 1), order = 2; };
+  const std::function<void(const params::ErrorSlot&)> slow = [&](const params::ErrorSlot&) { pause(10), order = 1; };
+  const std::function<void(const params::ErrorSlot&)> check = [&](const params::ErrorSlot&) { CHECK(order == 1), order = 2; };
   {
     const Array array = make(backend, 1000, one);
     enqueue(array, slow, one);
@@ -81,7 +81,7 @@ void limits() {
 void pinned() {
   Backend backend = open_host();
   std::atomic<bool> go{false};
-  const std::function<void(const abi::ErrorSlot&)> wait = [&](const abi::ErrorSlot&) {
+  const std::function<void(const params::ErrorSlot&)> wait = [&](const params::ErrorSlot&) {
     while (!go) pause(1);
   };
   void* memory;
@@ -101,7 +101,7 @@ void pinned() {
 
 // What a step of work asks of the seam.
 void step(const Backend& backend) {
-  static const std::function<void(const abi::ErrorSlot&)> touch = [](const abi::ErrorSlot&) { pause(1); };
+  static const std::function<void(const params::ErrorSlot&)> touch = [](const params::ErrorSlot&) { pause(1); };
   const Stream one = backend.stream(1), two = backend.stream(2);
   char bytes[3000] = {};
   {
@@ -187,7 +187,7 @@ void speed() {
 }  // namespace
 
 int main() {
-  setenv("STATOR_HOST_MODE", "faithful", 0);
+  setenv("STATOR_HOST_MODE", "checked", 0);
   keep_warnings();
   size_classes();
   reuse();

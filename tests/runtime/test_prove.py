@@ -33,7 +33,7 @@ def test_every_failing_call_is_typed_leaks_nothing_and_the_next_step_is_exact(de
 
 def test_permuted_blocks_give_the_same_bits(data):
     result = prove.permute_blocks(data, CONFIG, 3, quiet)
-    assert (result.column, result.orders, result.different) == ("host_faithful", 3, 0)
+    assert (result.target, result.orders, result.different) == ("host_checked", 3, 0)
 
 
 def test_a_deleted_wait_is_caught(data):

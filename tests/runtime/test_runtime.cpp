@@ -205,7 +205,7 @@ void test_faults() {
   for (int64_t bytes : {int64_t(8), big}) {
     Runtime runtime(host_table(), 0, 0);
     const StreamHandle stream = runtime.stream_create();
-    const abi::Access access{nullptr, 0, bytes, true};
+    const params::Access access{nullptr, 0, bytes, true};
     const auto describe = [](int) { return "not positive definite"; };
     int ran = 0;
     runtime.library("potrf", [&] { return ++ran, 0; }, describe, stream, Record{no_op, &access, 1, true});
@@ -237,7 +237,7 @@ void everything(Runtime& runtime) {
   step.event = runtime.event_create();
   if (runtime.allocate(64, step.a, &step.block)) throw OutOfMemoryError("everything", {});
   if (runtime.allocate_pinned(64, &step.pinned)) throw OutOfMemoryError("everything", {});
-  const abi::Access access{step.block, 0, 64, true};
+  const params::Access access{step.block, 0, 64, true};
   const Record record{no_op, &access, 1, false};
   runtime.fill(step.block, 1, 64, step.a, record);
   runtime.event_record(step.event, step.a);

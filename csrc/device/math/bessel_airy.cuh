@@ -7,7 +7,7 @@
 
 #include "device/math/bessel_modified.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 namespace bessel {
 
@@ -240,4 +240,4 @@ STATOR_FN T airy_ai(T x) {
   return libm::multiply_add(-zeta.low, decay, decay) * bessel::ai_decay(a);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -7,7 +7,7 @@
 
 #include "device/math/bessel_modified.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 namespace bessel {
 
@@ -474,4 +474,4 @@ STATOR_FN T spherical_bessel_j0(T x) {
   return x == T(0) ? T(1) : isinf(x) ? T(0) : sin(x) / x;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

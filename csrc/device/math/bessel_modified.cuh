@@ -7,7 +7,7 @@
 #include "device/math/math.cuh"
 #include "device/math/polynomial.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 namespace bessel {
 
@@ -324,4 +324,4 @@ STATOR_FN T bessel_k(T x) {
   return Scaled ? value : value * exp(-x);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -4,7 +4,7 @@
 #include "device/math/complex_math.cuh"
 #include "device/math/elementary_core.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <class T>
 STATOR_FN complex<T> exp(complex<T> z) {
@@ -95,4 +95,4 @@ STATOR_FN complex<T> pow(complex<T> a, complex<T> b) {
   return exp(b * log(a));
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -3,7 +3,7 @@
 
 #include "device/math/complex_math.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 namespace detail {
 // Above it, sinh(x), cosh(x) = exp(x) / 2, and tanh(x) = 1.
@@ -70,4 +70,4 @@ STATOR_FN complex<T> tan(complex<T> z) {
   return detail::over_i(tanh(detail::times_i(z)));
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

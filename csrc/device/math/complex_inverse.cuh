@@ -4,7 +4,7 @@
 
 #include "device/math/complex_math.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 namespace detail {
 // sqrt(1 - z), sqrt(1 + z), and what the logarithm in asinh has to be given back as z is scaled: asinh of a large
@@ -80,4 +80,4 @@ STATOR_FN complex<T> atan(complex<T> z) {
   return detail::over_i(atanh(detail::times_i(z)));
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -5,7 +5,7 @@
 #include "device/math/hypot.cuh"
 #include "device/math/math.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <class T>
 STATOR_FN T abs(complex<T> z) {
@@ -77,7 +77,7 @@ STATOR_FN complex<T> sqrt(complex<T> z) {
   return {abs(other) * back, copysign(root * back, z.im)};
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET
 
 #include "device/math/complex_exponential.cuh"
 #include "device/math/complex_hyperbolic.cuh"

@@ -1,4 +1,4 @@
-// What the host columns' elementary functions are made of: formats, selection by masks, polynomials, powers of two.
+// What the host targets' elementary functions are made of: formats, selection by masks, polynomials, powers of two.
 // Branch-free, so that loops vectorise: both sides of a choice are computed, and special values chosen last, where
 // nothing waits for the choice.
 #pragma once
@@ -8,7 +8,7 @@
 #include <bit>
 #include <limits>
 
-namespace stator::STATOR_COLUMN::libm {
+namespace stator::STATOR_TARGET::libm {
 
 template <class T>
 struct Format;
@@ -131,4 +131,4 @@ STATOR_FN T product_error(T a, T b, T product) {
 #endif
 }
 
-}  // namespace stator::STATOR_COLUMN::libm
+}  // namespace stator::STATOR_TARGET::libm

@@ -1,10 +1,10 @@
-// exp, expm1, cosh, tanh for the host columns: x = n ln(2) + r, a polynomial for exp(r) - 1 on
+// exp, expm1, cosh, tanh for the host targets: x = n ln(2) + r, a polynomial for exp(r) - 1 on
 // |r| <= ln(2)/2, and 2^n put into the exponent (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 #pragma once
 
 #include "device/math/elementary_core.cuh"
 
-namespace stator::STATOR_COLUMN::libm {
+namespace stator::STATOR_TARGET::libm {
 
 // infinite_above: between the largest argument with a finite result and the first whose n is out of range.
 template <class T>
@@ -101,4 +101,4 @@ STATOR_FN T own_tanh(T x) {
   return with_sign_of(select(a > ExpFormat<T>::tanh_flat, T(1), m / (m + T(2))), x);
 }
 
-}  // namespace stator::STATOR_COLUMN::libm
+}  // namespace stator::STATOR_TARGET::libm

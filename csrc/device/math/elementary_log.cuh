@@ -1,11 +1,11 @@
-// log, log1p, asinh, acosh, atanh for the host columns: x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)),
+// log, log1p, asinh, acosh, atanh for the host targets: x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)),
 // s = f / (2 + f), log(1 + f) = f - (f^2/2 - s (f^2/2 + R(s^2))): the leading term is exact
 // (form and coefficients of FreeBSD's msun).
 #pragma once
 
 #include "device/math/elementary_core.cuh"
 
-namespace stator::STATOR_COLUMN::libm {
+namespace stator::STATOR_TARGET::libm {
 
 template <class T>
 struct LogFormat;
@@ -124,4 +124,4 @@ STATOR_FN T own_atanh(T x) {
   return with_sign_of(T(0.5) * log_of_1p((a + a) / (T(1) - a), false), x);
 }
 
-}  // namespace stator::STATOR_COLUMN::libm
+}  // namespace stator::STATOR_TARGET::libm

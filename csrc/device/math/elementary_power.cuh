@@ -1,11 +1,11 @@
-// pow for the host columns: 2^(y log2(x)), the logarithm and the product in more than the precision of the result.
+// pow for the host targets: 2^(y log2(x)), the logarithm and the product in more than the precision of the result.
 // Polynomials: tools/fit_elementary.py.
 #pragma once
 
 #include "device/math/elementary_exp.cuh"
 #include "device/math/elementary_log.cuh"
 
-namespace stator::STATOR_COLUMN::libm {
+namespace stator::STATOR_TARGET::libm {
 
 STATOR_FN float truncated(float x) { return __builtin_truncf(x); }
 STATOR_FN double truncated(double x) { return __builtin_trunc(x); }
@@ -80,4 +80,4 @@ STATOR_FN T own_pow(T x, T y) {
   return from_bits<T>(bits(checked) ^ (bits(x) & sign_bit<T> & mask<T>(odd)));
 }
 
-}  // namespace stator::STATOR_COLUMN::libm
+}  // namespace stator::STATOR_TARGET::libm

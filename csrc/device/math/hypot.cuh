@@ -1,10 +1,10 @@
-// The hypotenuse, at most 2 ULP wrong, the same bits on both columns and whether or not a loop of it is vectorised:
+// The hypotenuse, at most 2 ULP wrong, the same bits on both targets and whether or not a loop of it is vectorised:
 // neither CUDA's, glibc's nor libmvec's are those of the others.
 #pragma once
 
 #include "device/math/math.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // sqrt(x^2 + y^2), infinite where x or y is. Both are scaled by the power of two under the larger, so that its square
 // neither overflows nor loses bits; what the smaller loses then is too small to count.
@@ -25,4 +25,4 @@ STATOR_FN T hypot(T x, T y) {
   return a == limits<T>::infinity() || b == limits<T>::infinity() ? limits<T>::infinity() : root;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

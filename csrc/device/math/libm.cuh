@@ -1,7 +1,7 @@
-// The float and double functions under math.cuh, by column.
+// The float and double functions under math.cuh, by target.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #if defined(STATOR_HOST)
 #include "device/math/elementary.cuh"
@@ -9,13 +9,13 @@
 
 #include <cmath>
 
-namespace stator::STATOR_COLUMN::libm {
+namespace stator::STATOR_TARGET::libm {
 
 #if defined(STATOR_HOST)
 
 // The vector forms of glibc's libmvec (since 2.35; at most 4 ULP, right for special values), which loops over these
 // calls use.
-#if defined(STATOR_FAITHFUL)
+#if defined(STATOR_CHECKED)
 #define STATOR_VECTOR_FORM
 #else
 #define STATOR_VECTOR_FORM __attribute__((simd("notinbranch"), const))
@@ -131,4 +131,4 @@ STATOR_FN void sincos(double x, double& sine, double& cosine) { ::sincos(x, &sin
 
 #endif
 
-}  // namespace stator::STATOR_COLUMN::libm
+}  // namespace stator::STATOR_TARGET::libm

@@ -1,15 +1,15 @@
 // Arithmetic that kernels use beyond the operators, for float, double and where sensible complex: the same names on
-// every column.
+// every target.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 #include "device/math/libm.cuh"
 
 #include <bit>
 #include <limits>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 // What a type computes in: halves in float, the others in themselves.
 template <class T>
@@ -96,6 +96,6 @@ STATOR_FN double fma(double x, double y, double z) { return libm::fma(x, y, z); 
 STATOR_FN void sincos(float x, float& sine, float& cosine) { libm::sincos(x, sine, cosine); }
 STATOR_FN void sincos(double x, double& sine, double& cosine) { libm::sincos(x, sine, cosine); }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET
 
 #include "device/math/complex_math.cuh"

@@ -1,9 +1,9 @@
 // Horner's rule with fused steps where the instruction set has them.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
-namespace stator::STATOR_COLUMN::libm {
+namespace stator::STATOR_TARGET::libm {
 
 // a * b + c, fused where the instruction set can.
 template <class T>
@@ -28,4 +28,4 @@ STATOR_FN T polynomial(T x, T c, C... rest) {
   return multiply_add(x, polynomial(x, rest...), c);
 }
 
-}  // namespace stator::STATOR_COLUMN::libm
+}  // namespace stator::STATOR_TARGET::libm

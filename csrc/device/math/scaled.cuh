@@ -7,7 +7,7 @@
 
 #include <bit>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 template <class T>
 STATOR_FN T power_of_two(int e) {
@@ -119,4 +119,4 @@ STATOR_FN Scaled<V> multiply(const Scaled<V>& a, const Scaled<V>& b) {
   return s;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -1,4 +1,4 @@
-// The error function, the normal distribution and the logistic curve, the same on every column; erf, erfc, ndtr and
+// The error function, the normal distribution and the logistic curve, the same on every target; erf, erfc, ndtr and
 // expit are branch-free, so that loops over them vectorise on the host.
 // Coefficients: tools/fit_error.py, which also names what each polynomial stands for.
 // Method: erfcx(a) = exp(a^2) erfc(a) is smooth up to infinity in t = (a - pole) / (a + pole); Shepherd and
@@ -8,7 +8,7 @@
 #include "device/math/elementary_exp.cuh"
 #include "device/math/math.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 namespace special {
 
@@ -217,4 +217,4 @@ STATOR_FN T entr(T x) {
   return x < T(0) ? -limits<T>::infinity() : -x * log(x);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -1,4 +1,4 @@
-// gammaln and digamma, the same on every column. Coefficients: tools/fit_gamma.py, which also says what each stands
+// gammaln and digamma, the same on every target. Coefficients: tools/fit_gamma.py, which also says what each stands
 // for. From 8 on Stirling's series (DLMF 5.11); below it a rational function up to 3 and the recurrence (DLMF 5.5). The
 // factors that vanish at the zeros 1, 2 and 1.4616 are exact, so that results keep their relative precision there; near
 // zeros on the negative axis errors are relative to what cancels there: 1 + |gammaln(-x)|, 2 + |digamma(-x)|.
@@ -7,7 +7,7 @@
 #include "device/math/math.cuh"
 #include "device/math/polynomial.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 namespace special {
 
@@ -138,4 +138,4 @@ STATOR_FN T digamma(T x) {
   return r == T(0) ? limits<T>::nan() : (a < T(1) ? right : right + inverse) + cotangent;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -1,11 +1,11 @@
-// The Hurwitz zeta function and polygamma, the same on every column, in double also for float: powers of q to the
+// The Hurwitz zeta function and polygamma, the same on every target, in double also for float: powers of q to the
 // exponent -x multiply the error of log(q) by x, and n! leaves the range of float at 35.
 // Euler-Maclaurin summation: DLMF 25.11.5 with the Bernoulli numbers of DLMF 24.2.
 #pragma once
 
 #include "device/math/special_gamma.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 namespace special {
 
@@ -95,4 +95,4 @@ STATOR_FN T polygamma(T n, T x) {
   return n == T(0) ? digamma(x) : T(special::polygamma_of<T>(n, x));
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

@@ -117,7 +117,7 @@ class STATOR_API Backend {
   Device device() const;
   DeviceInfo info() const;
   const BackendOptions& options() const;
-  std::string kernels() const;  // the column in use: "cuda", "host_v3", "host_faithful", ...
+  std::string kernels() const;  // the column in use: "cuda", "host_v3", "host_checked", ...
 
   static constexpr int stream_count = 8;
   Stream stream(int index) const;  // of a pool of fixed size, created at first use; 0 is the default stream
@@ -160,7 +160,7 @@ STATOR_API int64_t hold_warnings(bool hold);
 STATOR_API void leak_buffer(const Backend&, size_t bytes);  // behind the Tracker: a canary for the leak check
 STATOR_API std::array<int64_t, 5> outstanding(
     DeviceType);  // memory, pinned, streams, events, contexts: the table's own count
-STATOR_API void set_block_seed(const Backend&, uint64_t seed);  // faithful column: order of blocks and fibers
+STATOR_API void set_block_seed(const Backend&, uint64_t seed);  // checked target: order of blocks and fibers
 }  // namespace testing
 
 }  // namespace stator

@@ -20,7 +20,7 @@ STATOR_API void order(const Backend&, void* from, void* to);
 // The same after what every stream was given that used the array's buffer.
 STATOR_API void order_after_uses(const Array&, void* to);
 
-// Page-locked host memory as a uint8 vector. Its data_ptr() is host memory on both columns.
+// Page-locked host memory as a uint8 vector. Its data_ptr() is host memory on both targets.
 STATOR_API Array pinned(const Backend&, size_t bytes);
 
 // from_foreign with a C callback: release(owner) runs once, in a call of release_owners().

@@ -31,7 +31,7 @@ namespace linalg {
 
 // Plans of cuBLASLt: descriptors and the algorithm that its heuristics chose, kept for each stream of each backend by
 // shapes, strides, dtypes, transposes, epilogue, alignment and batch. The least recently used go beyond the limit.
-// Figures are of all together, since the start of the process; the host column has no such plans.
+// Figures are of all together, since the start of the process; the host target has no such plans.
 struct MatmulCacheInfo {
   uint64_t hits, misses, evictions;
   size_t plans, limit;
@@ -102,7 +102,7 @@ struct ScaledMatmulOptions {
 };
 // (a scale_a) @ (b scale_b) + bias of matrices a (m, k) and b (k, n) of uint8, summed in float32, rounded once. Scales
 // are float32: one number, or (m, 1) of a and (1, n) of b. On a GPU with such products (compute capability 8.9) one
-// library call, where the scales are single numbers, a lies by rows, b by columns and m, n, k are multiples of 16;
+// library call, where the scales are single numbers, a lies by rows, b by targets and m, n, k are multiples of 16;
 // elsewhere the values are decoded, multiplied, and scaled. ShapeError, DTypeError, ValueError.
 STATOR_API Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const Array& scale_b,
                                const ScaledMatmulOptions& = {}, const Stream& = {});

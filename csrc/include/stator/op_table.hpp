@@ -13,7 +13,25 @@ enum class Op : uint16_t {
 #include <stator/ops.def>
 };
 
-enum class ShapeClass : uint8_t { creation, unary, binary, ternary, quaternary, select, reduce, view, other, method };
+// A folder of every room, and `core`: what the array and the backend do themselves.
+enum class Family : uint8_t {
+  core,
+  creation,
+  elementwise,
+  reduce,
+  scan,
+  sort,
+  sets,
+  indexing,
+  movement,
+  linalg,
+  matmul,
+  fft,
+  random,
+  sparse,
+  nn
+};
+enum class ShapeClass : uint8_t { creation, unary, binary, ternary, quaternary, select, reduce, view, function, method };
 enum class ResultRule : uint8_t { same, inexact, boolean, real, index, accumulate, given };
 enum class Sync : uint8_t { async, sync };
 enum class Capture : uint8_t { capturable, not_capturable };
@@ -22,19 +40,25 @@ enum class Determinism : uint8_t { bit_exact, run_to_run, none };
 struct Tolerance {
   int float32 = 0, float64 = 0;
 };
+// Kernels or library calls on contiguous input.
+struct Launches {
+  int host = 1, cuda = 1;
+};
 
 struct OpInfo {
   std::string_view name, call;
+  Family family;
   ShapeClass shape_class;
   DTypeSet dtypes;
   ResultRule result;
   std::string_view oracle;
   Tolerance tolerance;
-  Sync sync;
-  Capture capture;
-  Determinism determinism;
-  int launches;
-  std::string_view seed_ops;  // separated by spaces
+  std::string_view summary;
+  Sync sync = Sync::async;
+  Capture capture = Capture::capturable;
+  Determinism determinism = Determinism::run_to_run;
+  Launches launches = {};
+  std::string_view operands = {};  // "x, alpha=1.0"; empty where the shape class says enough
 };
 
 STATOR_API std::span<const OpInfo> op_table();
@@ -43,5 +67,9 @@ inline constexpr int op_count = 0
 #include <stator/ops.def>
     ;
 STATOR_API const OpInfo& op_info(Op op);
+STATOR_API std::string_view name(Family family);
+STATOR_API std::string_view name(ShapeClass shape_class);
+STATOR_API std::string_view name(ResultRule result);
+STATOR_API std::string_view name(Determinism determinism);
 
 }  // namespace stator

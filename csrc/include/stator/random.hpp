@@ -1,4 +1,4 @@
-// Philox4x32-10 draws. The state is a value: (seed, counter of the next block). Equal bits on both columns whatever the
+// Philox4x32-10 draws. The state is a value: (seed, counter of the next block). Equal bits on both targets whatever the
 // launch shape: logarithms and exponentials are the draws' own. Every function advances the state by the blocks that it
 // used. Asynchronous.
 #pragma once

@@ -22,31 +22,11 @@ struct ReduceOptions {
 // argmax takes one axis or none (flat).
 STATOR_API Array reduce(Op op, const Array& x, const ReduceOptions& = {}, const Stream& = {});
 
-#define STATOR_DECLARE_reduce(name)                                                      \
+#define REDUCE(name, ...)                                                                \
   inline Array name(const Array& x, const ReduceOptions& o = {}, const Stream& s = {}) { \
     return reduce(Op::name, x, o, s);                                                    \
   }
-#define STATOR_DECLARE_creation(name)
-#define STATOR_DECLARE_unary(name)
-#define STATOR_DECLARE_binary(name)
-#define STATOR_DECLARE_ternary(name)
-#define STATOR_DECLARE_quaternary(name)
-#define STATOR_DECLARE_select(name)
-#define STATOR_DECLARE_view(name)
-#define STATOR_DECLARE_other(name)
-#define STATOR_DECLARE_method(name)
-#define OP(name, call, cls, ...) STATOR_DECLARE_##cls(name)
 #include <stator/ops.def>
-#undef STATOR_DECLARE_reduce
-#undef STATOR_DECLARE_creation
-#undef STATOR_DECLARE_unary
-#undef STATOR_DECLARE_binary
-#undef STATOR_DECLARE_ternary
-#undef STATOR_DECLARE_quaternary
-#undef STATOR_DECLARE_select
-#undef STATOR_DECLARE_view
-#undef STATOR_DECLARE_other
-#undef STATOR_DECLARE_method
 
 }  // namespace stator
 

@@ -32,7 +32,7 @@ struct Ranked {
 STATOR_API Ranked topk(const Array& x, int64_t k, int64_t axis = -1, bool largest = true, const Stream& = {});
 // The k-th smallest, counted from 1, and where it stands. ValueError for k outside 1..n.
 STATOR_API Ranked kthvalue(const Array& x, int64_t k, int64_t axis = -1, bool keepdims = false, const Stream& = {});
-// Elements `kth` stand where sorting puts them, smaller ones before, larger ones after, in an order that is the column's.
+// Elements `kth` stand where sorting puts them, smaller ones before, larger ones after, in an order that is the target's.
 // ValueError for kth outside -n..n-1.
 STATOR_API Array partition(const Array& x, std::span<const int64_t> kth, int64_t axis = -1, const Stream& = {});
 

@@ -19,14 +19,14 @@ struct STATOR_API Csr {
   bool sorted = false, unique = false, valid = false;
   int64_t nnz() const { return values.size(); }
 };
-// The same by columns.
+// The same by targets.
 struct STATOR_API Csc {
   Array indptr, indices, values;
   int64_t rows = 0, cols = 0;
   bool sorted = false, unique = false, valid = false;
   int64_t nnz() const { return values.size(); }
 };
-// `sorted`: by rows, and by columns within a row.
+// `sorted`: by rows, and by targets within a row.
 struct STATOR_API Coo {
   Array row, col, values;
   int64_t rows = 0, cols = 0;

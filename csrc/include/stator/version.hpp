@@ -7,8 +7,8 @@ namespace stator {
 
 struct BuildInfo {
   const char* version;   // "0.1.0"
-  bool cuda;             // has the cuda column
-  const char* compiler;  // of the host columns
+  bool cuda;             // has the cuda target
+  const char* compiler;  // of the host targets
 };
 
 STATOR_API BuildInfo build_info();

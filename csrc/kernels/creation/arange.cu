@@ -2,14 +2,15 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "params/elementwise.hpp"
+#include "device/launcher.cuh"
+#include "params/creation.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::creation {
 namespace {
 
 struct ArangeTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<1024, 16384>::value;  // elements a block
+  static constexpr int tile = by_target<1024, 16384>::value;  // elements a block
 };
 
 template <class A, int Size>
@@ -26,7 +27,7 @@ STATOR_KERNEL void arange_kernel(void* out, DType dtype, int64_t n, A start, A s
 #undef STATOR_CASE
 }
 
-void arange(const abi::Queue& q, const abi::Arange& p) {
+void arange(const params::Queue& q, const params::Arange& p) {
   constexpr int block = ArangeTuning::block;
   const Config config{ceil_div(p.size, ArangeTuning::tile), block};
   // Unsigned arithmetic wraps where the signed one would be undefined, and gives the same bits.
@@ -39,6 +40,6 @@ void arange(const abi::Queue& q, const abi::Arange& p) {
 
 }  // namespace
 
-void fill_arange(kernels::ElementwiseTable& table) { table.arange = arange; }
+}  // namespace stator::STATOR_TARGET::creation
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(creation, arange)

@@ -1,10 +1,22 @@
 // Copies and fills. Without conversion only the item size matters; with it, dense data has its own kernels and any
 // other layout goes through the general elementwise kernel.
+#include "device/launcher.cuh"
 #include "kernels/creation/copy.cuh"
 #include "kernels/elementwise/dense.cuh"
 #include "kernels/elementwise/strided.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::creation {
+
+using elementwise::Identity;
+using elementwise::Layout;
+using elementwise::Walk;
+using elementwise::is_row_major;
+using elementwise::launch_dense;
+using elementwise::launch_strided;
+using elementwise::make_layout;
+using elementwise::visit_item;
+using elementwise::wide_t;
+
 namespace {
 
 struct CopyTuning {
@@ -81,7 +93,7 @@ STATOR_KERNEL void copy_strided_kernel(StridedCopy<T> p) {
 }
 
 template <class T>
-void copy_same(const abi::Queue& q, const abi::Elementwise& e) {
+void copy_same(const params::Queue& q, const params::Elementwise& e) {
   T value[1] = {};
   if (e.in[0].immediate) std::memcpy(value, e.in[0].value, sizeof(T));
   if (launch_dense<Identity, T, T, 1>(q, e.in[0].immediate ? "fill" : "copy", e, value)) return;
@@ -92,7 +104,7 @@ void copy_same(const abi::Queue& q, const abi::Elementwise& e) {
   launch(q, "copy_strided", copy_strided_kernel<T, CopyTuning::block>, {ceil_div(e.size, tile), CopyTuning::block}, p);
 }
 
-void copy(const abi::Queue& q, const abi::Elementwise& e) {
+void copy(const params::Queue& q, const params::Elementwise& e) {
   if (e.in[0].immediate || e.in[0].dtype == e.out.dtype)
     return visit_item(e.out.dtype, [&](auto tag) { copy_same<typename decltype(tag)::type>(q, e); });
   if (launch_cast(q, e)) return;
@@ -105,9 +117,6 @@ void copy(const abi::Queue& q, const abi::Elementwise& e) {
 
 }  // namespace
 
-void fill_copy(kernels::ElementwiseTable& table) {
-  table.copy = copy;
-  table.fill = copy;
-}
+}  // namespace stator::STATOR_TARGET::creation
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(creation, copy)

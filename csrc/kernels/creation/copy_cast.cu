@@ -5,7 +5,7 @@
 #include "device/vector.cuh"
 #include "kernels/creation/copy.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::creation {
 namespace {
 
 struct CastTuning {
@@ -65,8 +65,8 @@ STATOR_KERNEL void cast_kernel(Cast p) {
 
 }  // namespace
 
-bool launch_cast(const abi::Queue& q, const abi::Elementwise& e) {
-  const abi::ElementwiseOperand& in = e.in[0];
+bool launch_cast(const params::Queue& q, const params::Elementwise& e) {
+  const params::ElementwiseOperand& in = e.in[0];
   if (e.ndim > 1 || in.immediate || (e.ndim == 1 && (in.strides[0] != 1 || e.out.strides[0] != 1))) return false;
   const uintptr_t addresses = reinterpret_cast<uintptr_t>(in.data) | reinterpret_cast<uintptr_t>(e.out.data);
   if (!fast_host && addresses % 16 != 0) return false;
@@ -80,4 +80,4 @@ bool launch_cast(const abi::Queue& q, const abi::Elementwise& e) {
   return true;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::creation

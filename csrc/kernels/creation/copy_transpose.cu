@@ -5,7 +5,12 @@
 #include "kernels/elementwise/layout.cuh"
 #include "kernels/elementwise/types.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::creation {
+
+using elementwise::Layout;
+using elementwise::make_layout;
+using elementwise::visit_item;
+
 namespace {
 
 template <class T>
@@ -85,10 +90,10 @@ STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
 }
 
 template <class T>
-bool launch_tiles(const abi::Queue& q, const abi::Elementwise& e, int row_axis) {
+bool launch_tiles(const params::Queue& q, const params::Elementwise& e, int row_axis) {
   using Tuning = TransposeTuning<T>;
   const int col_axis = e.ndim - 1;
-  abi::Elementwise rest{};
+  params::Elementwise rest{};
   rest.size = 1;
   for (int d = 0; d < col_axis; ++d) {
     if (d == row_axis) continue;
@@ -115,7 +120,7 @@ bool launch_tiles(const abi::Queue& q, const abi::Elementwise& e, int row_axis) 
 
 }  // namespace
 
-bool launch_transpose(const abi::Queue& q, const abi::Elementwise& e) {
+bool launch_transpose(const params::Queue& q, const params::Elementwise& e) {
   if (e.ndim < 2 || e.in[0].immediate) return false;
   const int last = e.ndim - 1;
   if (e.out.strides[last] != 1 || e.in[0].strides[last] == 1 || e.shape[last] < smallest_extent) return false;
@@ -128,4 +133,4 @@ bool launch_transpose(const abi::Queue& q, const abi::Elementwise& e) {
   return false;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::creation

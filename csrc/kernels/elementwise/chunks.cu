@@ -3,7 +3,7 @@
 #include "kernels/elementwise/runs.cuh"
 #include "kernels/elementwise/strided.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 namespace {
 
 // Dense operands of the compute type are used in place, and what repeats within a chunk (a number, a row) is loaded
@@ -76,9 +76,9 @@ STATOR_KERNEL void elementwise_chunks_kernel(Strided<N> p, ChunkResults<N> resul
 
 }  // namespace
 
-// Other columns have no use for it.
+// Other targets have no use for it.
 template <int N>
-void launch_chunks(const abi::Queue& q, const char* name, const abi::Elementwise& e, DType compute, DType result,
+void launch_chunks(const params::Queue& q, const char* name, const params::Elementwise& e, DType compute, DType result,
                    ChunkResults<N> results) {
   if constexpr (fast_host) {
     constexpr int block = StridedTuning::block;
@@ -89,9 +89,9 @@ void launch_chunks(const abi::Queue& q, const char* name, const abi::Elementwise
   }
 }
 
-template void launch_chunks<1>(const abi::Queue&, const char*, const abi::Elementwise&, DType, DType, ChunkResults<1>);
-template void launch_chunks<2>(const abi::Queue&, const char*, const abi::Elementwise&, DType, DType, ChunkResults<2>);
-template void launch_chunks<3>(const abi::Queue&, const char*, const abi::Elementwise&, DType, DType, ChunkResults<3>);
-template void launch_chunks<4>(const abi::Queue&, const char*, const abi::Elementwise&, DType, DType, ChunkResults<4>);
+template void launch_chunks<1>(const params::Queue&, const char*, const params::Elementwise&, DType, DType, ChunkResults<1>);
+template void launch_chunks<2>(const params::Queue&, const char*, const params::Elementwise&, DType, DType, ChunkResults<2>);
+template void launch_chunks<3>(const params::Queue&, const char*, const params::Elementwise&, DType, DType, ChunkResults<3>);
+template void launch_chunks<4>(const params::Queue&, const char*, const params::Elementwise&, DType, DType, ChunkResults<4>);
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::elementwise

@@ -12,7 +12,7 @@
 
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 
 // Loads in flight a thread: the memory of an H200 needs about 32 KiB a multiprocessor to stay busy.
 struct DenseTuning {
@@ -175,7 +175,7 @@ STATOR_KERNEL void elementwise_dense_kernel(Dense<N> p) {
 // False when the layout is not rows x cols or not aligned to whole accesses. `value[k]`: an immediate operand in the
 // storage type. size: bytes of its elements; result_size: of the results'. Functors share it.
 template <int N>
-STATOR_COMMON bool launch_dense_kernel(const abi::Queue& q, const char* name, const abi::Elementwise& e, int size,
+STATOR_COMMON bool launch_dense_kernel(const params::Queue& q, const char* name, const params::Elementwise& e, int size,
                                        int result_size, const unsigned char (&value)[N][16], void (*kernel)(Dense<N>)) {
   if (e.ndim > 2) return false;
   const int inner = e.ndim - 1, outer = e.ndim - 2;
@@ -191,7 +191,7 @@ STATOR_COMMON bool launch_dense_kernel(const abi::Queue& q, const char* name, co
   int64_t steps = p.out_row_stride;  // offsets of rows that begin an access
   std::memcpy(p.value, value, sizeof(value));
   for (int k = 0; k < N; ++k) {
-    const abi::ElementwiseOperand& in = e.in[k];
+    const params::ElementwiseOperand& in = e.in[k];
     if (in.immediate) continue;
     const int64_t step = e.ndim > 0 ? in.strides[inner] : 0;
     if (step != 0 && step != 1) return false;
@@ -220,7 +220,7 @@ STATOR_COMMON bool launch_dense_kernel(const abi::Queue& q, const char* name, co
 }
 
 template <class F, class T, class R, int N>
-bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e, const T (&value)[N]) {
+bool launch_dense(const params::Queue& q, const char* name, const params::Elementwise& e, const T (&value)[N]) {
   static_assert(vector_width<T> == 16 / int(sizeof(T)));
   alignas(16) unsigned char bytes[N][16]{};
   for (int k = 0; k < N; ++k) std::memcpy(bytes[k], &value[k], sizeof(T));
@@ -228,4 +228,4 @@ bool launch_dense(const abi::Queue& q, const char* name, const abi::Elementwise&
                                 elementwise_dense_kernel<F, T, R, N, DenseTuning::block>);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::elementwise

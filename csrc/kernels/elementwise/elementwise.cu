@@ -1,5 +1,6 @@
-// The elementwise rows of ops.def: this file is compiled STATOR_SHARDS times, each time with every STATOR_SHARDS-th
-// row, so that no unit grows without bound. An op is a functor and a row; nothing here names one.
+// The elementwise entries of ops.def: this file is compiled STATOR_SHARDS times, each time with every STATOR_SHARDS-th
+// entry, so that no unit grows without bound. An op is a functor and an entry; nothing here names one.
+#include "device/launcher.cuh"
 #include "kernels/elementwise/elementwise.cuh"
 #include "kernels/elementwise/functors/activation.cuh"
 #include "kernels/elementwise/functors/activation_backward.cuh"
@@ -19,39 +20,37 @@
 #include "kernels/elementwise/functors/special_gamma.cuh"
 #include "kernels/elementwise/functors/trigonometry.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 namespace {
 
 using namespace stator::dtypes;
 
 template <int Shard>
-void fill_rows(kernels::ElementwiseTable& table) {
-#define STATOR_FILL(name, dts, result, inputs)                       \
+bool set_entries() {
+#define STATOR_ENTRY(name, dts, result, inputs)                      \
   if constexpr (static_cast<int>(Op::name) % STATOR_SHARDS == Shard) \
-    table.op[static_cast<int>(Op::name)] = elementwise<functors::name, (dts), ResultRule::result, inputs>;
-#define STATOR_FILL_unary(name, dts, result) STATOR_FILL(name, dts, result, 1)
-#define STATOR_FILL_binary(name, dts, result) STATOR_FILL(name, dts, result, 2)
-#define STATOR_FILL_ternary(name, dts, result) STATOR_FILL(name, dts, result, 3)
-#define STATOR_FILL_quaternary(name, dts, result) STATOR_FILL(name, dts, result, 4)
-#define STATOR_FILL_select STATOR_FILL_ternary
-#define STATOR_FILL_creation(...)
-#define STATOR_FILL_reduce(...)
-#define STATOR_FILL_view(...)
-#define STATOR_FILL_other(...)
-#define STATOR_FILL_method(...)
-#define OP(name, call, shape_class, dts, result, ...) STATOR_FILL_##shape_class(name, dts, result)
+    by_op[static_cast<int>(Op::name)] = elementwise<functors::name, (dts), ResultRule::result, inputs>;
+#define UNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 1)
+#define BINARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 2)
+#define TERNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 3)
+#define QUATERNARY(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 4)
+#define SELECT(name, dts, result, ...) STATOR_ENTRY(name, dts, result, 3)
 #include <stator/ops.def>
+#undef STATOR_ENTRY
+  return true;
 }
+[[maybe_unused]] const bool are_set = set_entries<STATOR_SHARD>();
 
 }  // namespace
 
-// Each shard calls the next, so that only the build knows how many there are.
-void fill_elementwise_shard(std::integral_constant<int, STATOR_SHARD + 1>, kernels::ElementwiseTable&);
+#if STATOR_SHARD == 0
+constinit ElementwiseFunction by_op[op_count] = {};
 
-void fill_elementwise_shard(std::integral_constant<int, STATOR_SHARD>, kernels::ElementwiseTable& table) {
-  fill_rows<STATOR_SHARD>(table);
-  if constexpr (STATOR_SHARD + 1 < STATOR_SHARDS)
-    fill_elementwise_shard(std::integral_constant<int, STATOR_SHARD + 1>{}, table);
-}
+void run(const params::Queue& q, Op op, const params::Elementwise& e) { by_op[static_cast<int>(op)](q, e); }
+#endif
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::elementwise
+
+#if STATOR_SHARD == 0
+STATOR_LAUNCHER(elementwise, run)
+#endif

@@ -4,10 +4,11 @@
 
 #include "kernels/elementwise/dense.cuh"
 #include "kernels/elementwise/strided.cuh"
+#include "params/elementwise.hpp"
 
 #include <stator/op_table.hpp>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 
 // What a functor gives of operands of type T, by its row.
 template <ResultRule Rule, class T>
@@ -16,7 +17,7 @@ using result_t =
 
 // Whether every array operand is of dtype T and the immediates are representable in it, which are then in `value`.
 template <class T, int N>
-STATOR_COMMON bool stored_as(const abi::Elementwise& e, T (&value)[N]) {
+STATOR_COMMON bool stored_as(const params::Elementwise& e, T (&value)[N]) {
   for (int k = 0; k < N; ++k) {
     value[k] = T{};
     if (!e.in[k].immediate) {
@@ -33,7 +34,7 @@ STATOR_COMMON bool stored_as(const abi::Elementwise& e, T (&value)[N]) {
 }
 
 template <class F, ResultRule Rule, int N, class T>
-bool try_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
+bool try_dense(const params::Queue& q, const char* name, const params::Elementwise& e) {
   constexpr DType dtype = dtype_of_v<T>;
   constexpr bool to_bool = Rule == ResultRule::boolean;
   constexpr DType result = to_bool ? DType::bool_ : Rule == ResultRule::real ? real_part(dtype) : dtype;
@@ -47,7 +48,7 @@ bool try_dense(const abi::Queue& q, const char* name, const abi::Elementwise& e)
 }
 
 // The dtype that a dense instance could serve: that of the array operands.
-inline DType storage_dtype(const abi::Elementwise& e) {
+inline DType storage_dtype(const params::Elementwise& e) {
   for (int k = 0; k < e.input_count; ++k)
     if (!e.in[k].immediate) return e.in[k].dtype;
   return e.out.dtype;
@@ -59,7 +60,7 @@ inline constexpr const char* op_names[] = {
 };
 
 template <class F, DTypeSet Dtypes, ResultRule Rule, int N>
-void elementwise(const abi::Queue& q, const abi::Elementwise& e) {
+void elementwise(const params::Queue& q, const params::Elementwise& e) {
   constexpr DTypeSet computed = Rule == ResultRule::inexact ? Dtypes & dtypes::inexact : Dtypes;
   constexpr DTypeSet dense = computed & dense_dtypes<F>();
   const char* name = op_names[q.op];
@@ -86,4 +87,8 @@ void elementwise(const abi::Queue& q, const abi::Elementwise& e) {
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+using ElementwiseFunction = void (*)(const params::Queue&, const params::Elementwise&);
+// By Op; null for those that are not elementwise. Each shard of elementwise.cu sets its own when it is loaded.
+extern ElementwiseFunction by_op[op_count];
+
+}  // namespace stator::STATOR_TARGET::elementwise

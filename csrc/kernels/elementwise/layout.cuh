@@ -6,14 +6,14 @@
 #include "device/launch.cuh"
 #include "params/elementwise.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 
 // Operand 0 is the output.
 template <int Operands>
 struct Layout {
-  int64_t shape[abi::max_dims];
-  int64_t strides[Operands][abi::max_dims];
-  FastDivmod divisor[abi::max_dims];
+  int64_t shape[params::max_dims];
+  int64_t strides[Operands][params::max_dims];
+  FastDivmod divisor[params::max_dims];
   int64_t size;
   int32_t ndim;
   bool small;  // linear indices fit FastDivmod
@@ -79,7 +79,7 @@ struct Layout {
 inline constexpr int64_t largest_small_size = (int64_t(1) << 31) - (int64_t(1) << 16) - 1;
 
 template <int Operands>
-void lay_out(Layout<Operands>& l, const abi::Elementwise& e) {
+void lay_out(Layout<Operands>& l, const params::Elementwise& e) {
   l.size = e.size;
   l.ndim = e.ndim;
   l.small = e.size <= largest_small_size;
@@ -92,7 +92,7 @@ void lay_out(Layout<Operands>& l, const abi::Elementwise& e) {
 }
 
 template <int Operands>
-Layout<Operands> make_layout(const abi::Elementwise& e) {
+Layout<Operands> make_layout(const params::Elementwise& e) {
   Layout<Operands> l;
   lay_out(l, e);
   return l;
@@ -101,17 +101,17 @@ Layout<Operands> make_layout(const abi::Elementwise& e) {
 // f(piece, number of its first element) for pieces of at most `most` elements, halves of the outermost axis that can be
 // halved.
 template <class F>
-void in_small_pieces(const abi::Elementwise& e, int64_t first, const F& f, int64_t most = largest_small_size) {
+void in_small_pieces(const params::Elementwise& e, int64_t first, const F& f, int64_t most = largest_small_size) {
   if (e.size <= most) return f(e, first);
   int axis = 0;
   while (e.shape[axis] == 1) ++axis;
   const int64_t extent = e.shape[axis], line = e.size / extent;
   for (const bool upper : {false, true}) {
-    abi::Elementwise piece = e;
+    params::Elementwise piece = e;
     const int64_t skipped = upper ? extent / 2 : 0;
     piece.shape[axis] = upper ? extent - skipped : extent / 2;
     piece.size = piece.shape[axis] * line;
-    const auto skip = [=](abi::ElementwiseOperand& operand) {
+    const auto skip = [=](params::ElementwiseOperand& operand) {
       if (operand.data != nullptr)
         operand.data = static_cast<char*>(operand.data) + skipped * operand.strides[axis] * itemsize(operand.dtype);
     };
@@ -151,7 +151,7 @@ struct Walk {
   // f(offset, stride, position, length) for each run.
   template <class F>
   inline void for_each_run(F f) const {
-    int64_t at[abi::max_dims];
+    int64_t at[params::max_dims];
     int64_t offset = 0, rest = linear;
     for (int d = ndim - 1; d >= 0; --d) {
       at[d] = rest % shape[d];
@@ -177,4 +177,4 @@ struct Walk {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::elementwise

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 namespace {
 
 // Elements that pass through a buffer of their own type on their way from or to every stride-th place: so that strides
@@ -66,7 +66,7 @@ void store_typed(const C* from, T* to, int64_t stride, int64_t length) {
 
 }  // namespace
 
-// Other columns have no use for what follows.
+// Other targets have no use for what follows.
 template <class C>
 void load_line(C* out, const void* base, DType dtype, int64_t offset, int64_t step, int64_t count) {
   if constexpr (fast_host) {
@@ -129,4 +129,4 @@ template void load_line<double>(double*, const void*, DType, int64_t, int64_t, i
 template void load_line<complex64>(complex64*, const void*, DType, int64_t, int64_t, int64_t);
 template void load_line<complex128>(complex128*, const void*, DType, int64_t, int64_t, int64_t);
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::elementwise

@@ -4,7 +4,7 @@
 
 #include "kernels/elementwise/layout.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 
 // `count` elements from `offset` on, `step` apart. C: int64, uint64, float, double or complex.
 template <class C>
@@ -14,4 +14,4 @@ void load_runs(void* out, DType compute, const void* base, DType dtype, const Wa
 // result: the dtype of such a C, or bool.
 void store_runs(const void* values, DType result, void* base, DType dtype, const Walk& walk);
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::elementwise

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 
 struct StridedTuning {
   static constexpr int block = 256;
@@ -35,7 +35,7 @@ struct Strided {
   int64_t position;  // of the first element in the whole operation
   bool dense;        // neighbouring elements lie side by side in every operand that moves
   bool wide[N + 1];  // ... and are aligned for accesses of a thread's elements
-  abi::ErrorSlot slot;
+  params::ErrorSlot slot;
   uint16_t op;
 
   template <class C>
@@ -51,10 +51,15 @@ struct Strided {
 template <int N>
 using ChunkResults = void (*)(const Strided<N>& p, const void* const* x, void* y, int64_t at, int64_t n);
 template <int N>
-void launch_chunks(const abi::Queue& q, const char* name, const abi::Elementwise& e, DType compute, DType result,
+void launch_chunks(const params::Queue& q, const char* name, const params::Elementwise& e, DType compute, DType result,
                    ChunkResults<N> results);
 
 namespace detail {
+
+using STATOR_TARGET::detail::load_each;
+using STATOR_TARGET::detail::load_side_by_side;
+using STATOR_TARGET::detail::store_each;
+using STATOR_TARGET::detail::store_side_by_side;
 
 template <class F, class C, int N, int... K>
 STATOR_FN auto call_at(const C (&x)[N], std::integer_sequence<int, K...>) {
@@ -71,7 +76,7 @@ STATOR_FN bool faults(const C (&x)[2]) {
 }
 template <class C, int N>
 STATOR_FN void report_fault(const Strided<N>& p, int64_t position, C value) {
-  report(p.slot, p.op, abi::Fault::division_by_zero, position, convert<int64_t>(value));
+  report(p.slot, p.op, params::Fault::division_by_zero, position, convert<int64_t>(value));
 }
 
 // One operand's elements of a thread.
@@ -188,7 +193,7 @@ STATOR_KERNEL void elementwise_strided_kernel(Strided<N> p) {
 }
 
 namespace detail {
-inline bool is_wide(const abi::Elementwise& e, const abi::ElementwiseOperand& operand, DType computed, int count) {
+inline bool is_wide(const params::Elementwise& e, const params::ElementwiseOperand& operand, DType computed, int count) {
   if (operand.dtype != computed && !in(operand.dtype, companions_of(computed))) return false;
   return e.ndim == 1 && operand.strides[0] == 1 &&
          reinterpret_cast<uintptr_t>(operand.data) % items_alignment(itemsize(operand.dtype), count) == 0;
@@ -196,7 +201,7 @@ inline bool is_wide(const abi::Elementwise& e, const abi::ElementwiseOperand& op
 
 // Threads take `count` elements each, results are of dtype `result`. Not inlined: functors share it.
 template <int N>
-STATOR_COMMON void prepare(Strided<N>& p, const abi::Queue& q, const abi::Elementwise& e, DType compute, DType result,
+STATOR_COMMON void prepare(Strided<N>& p, const params::Queue& q, const params::Elementwise& e, DType compute, DType result,
                            int count) {
   lay_out(p.layout, e);
   p.out = e.out.data;
@@ -219,11 +224,11 @@ STATOR_COMMON void prepare(Strided<N>& p, const abi::Queue& q, const abi::Elemen
 }
 
 template <int N>
-STATOR_COMMON void launch_threads(const abi::Queue& q, const char* name, const abi::Elementwise& e,
+STATOR_COMMON void launch_threads(const params::Queue& q, const char* name, const params::Elementwise& e,
                                   void (*kernel)(Strided<N>), DType compute, DType result, int count) {
   constexpr int block = StridedTuning::block;
   Strided<N> p;
-  in_small_pieces(e, 0, [&](const abi::Elementwise& piece, int64_t position) {
+  in_small_pieces(e, 0, [&](const params::Elementwise& piece, int64_t position) {
     prepare(p, q, piece, compute, result, count);
     p.position = position;
     launch(q, name, kernel, {ceil_div(piece.size, block * count), block}, p);
@@ -233,7 +238,7 @@ STATOR_COMMON void launch_threads(const abi::Queue& q, const char* name, const a
 
 // Y is what F gives of Cs: nvcc's host side cannot ask it.
 template <class F, class C, class Y, int N>
-void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwise& e) {
+void launch_strided(const params::Queue& q, const char* name, const params::Elementwise& e) {
   if constexpr (fast_host)
     launch_chunks<N>(q, name, e, dtype_of_v<C>, dtype_of_v<Y>, detail::chunk_results<F, C, Y, N>);
   else
@@ -241,4 +246,4 @@ void launch_strided(const abi::Queue& q, const char* name, const abi::Elementwis
                            dtype_of_v<Y>, StridedTuning::items<F, C>);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::elementwise

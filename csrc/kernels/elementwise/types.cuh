@@ -1,13 +1,13 @@
 // The types that elementwise kernels are instantiated for, and lists of them.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <stator/dtype.hpp>
 
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::elementwise {
 
 // What a functor computes in when storage is converted on the way: exact for every dtype that maps to it.
 // Results of narrower integers wrap at the store.
@@ -93,4 +93,4 @@ struct Identity {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::elementwise

@@ -3,7 +3,7 @@
 
 #include "device/lane_vector.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::fft {
 
 template <class V>
 struct Point {
@@ -100,4 +100,4 @@ STATOR_FN void butterfly(Point<V> (&x)[R], const T* roots) {
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::fft

@@ -1,21 +1,20 @@
-// Fourier transforms of the host column, and of devices without cuFFT.
+// Fourier transforms of the host target, and of devices without cuFFT.
+#include "device/launcher.cuh"
 #include "kernels/fft/lines.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::fft {
 
-void fill_shift(kernels::FftTable& table);                       // fft_shift.cu
-void fill_frames(kernels::FftTable& table);                      // fft_frames.cu
-void double_lines(const abi::Queue& q, const abi::FftLines& p);  // fft_double.cu
+void double_lines(const params::Queue& q, const params::FftLines& p);  // fft_double.cu
 
 namespace {
 
 struct FftTuning {
   static constexpr int block = 128;
-  static constexpr int tangle_tile = by_column<512, 4096>::value;  // points of a block
+  static constexpr int tangle_tile = by_target<512, 4096>::value;  // points of a block
 };
 
 template <class T, int Size>
-STATOR_KERNEL void fft_tangle_kernel(abi::FftTangle p) {
+STATOR_KERNEL void fft_tangle_kernel(params::FftTangle p) {
   const Group<Size> group;
   const int64_t m = p.n, pairs = m / 2 + 1;
   const int64_t tiles = (pairs + FftTuning::tangle_tile - 1) / FftTuning::tangle_tile;
@@ -48,29 +47,29 @@ STATOR_KERNEL void fft_tangle_kernel(abi::FftTangle p) {
   });
 }
 
-void lines(const abi::Queue& q, const abi::FftLines& p) {
+void lines(const params::Queue& q, const params::FftLines& p) {
   if (p.is_double)
     double_lines(q, p);
   else
     launch_lines<float>(q, p);
 }
 
-void tangle(const abi::Queue& q, const abi::FftTangle& p) {
+void tangle(const params::Queue& q, const params::FftTangle& p) {
   const auto kernel =
       p.is_double ? fft_tangle_kernel<double, FftTuning::block> : fft_tangle_kernel<float, FftTuning::block>;
   launch(q, "fft_tangle", kernel, {p.lines * ceil_div(p.n / 2 + 1, FftTuning::tangle_tile), FftTuning::block}, p);
 }
 
+int32_t lanes(const params::DeviceLimits&, bool is_double) {
+  return is_double ? LaneVector<double>::count : LaneVector<float>::count;
+}
+int32_t blocks_per_multiprocessor(const params::DeviceLimits&) { return by_target<4, 2>::value; }
+
 }  // namespace
 
-void fill(kernels::FftTable& table) {
-  table.lanes[0] = LaneVector<float>::count;
-  table.lanes[1] = LaneVector<double>::count;
-  table.blocks_a_processor = by_column<4, 2>::value;
-  table.lines = lines;
-  table.tangle = tangle;
-  fill_shift(table);
-  fill_frames(table);
-}
+}  // namespace stator::STATOR_TARGET::fft
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(fft, lanes)
+STATOR_LAUNCHER(fft, blocks_per_multiprocessor)
+STATOR_LAUNCHER(fft, lines)
+STATOR_LAUNCHER(fft, tangle)

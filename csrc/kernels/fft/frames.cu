@@ -2,19 +2,18 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "params/fft.hpp"
 
-namespace stator::STATOR_COLUMN {
-
-void fill_frames(kernels::FftTable& table);
+namespace stator::STATOR_TARGET::fft {
 
 namespace {
 
 struct FramesTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<2048, 16384>::value;    // points of a block's frames, at least one frame
-  static constexpr int samples = by_column<1024, 1024>::value;  // of a block that adds frames
+  static constexpr int tile = by_target<2048, 16384>::value;    // points of a block's frames, at least one frame
+  static constexpr int samples = by_target<1024, 1024>::value;  // of a block that adds frames
 };
 
 template <class T, class R>
@@ -27,12 +26,12 @@ STATOR_FN T weighted(R weight, T v) {
 
 // The sample at j of a signal of `length` that is continued beyond its ends.
 template <class T>
-STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, abi::Beyond beyond) {
+STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, params::Beyond beyond) {
   if (j < 0 || j >= length) {
     switch (beyond) {
-      case abi::Beyond::reflected: j = j < 0 ? -j : 2 * (length - 1) - j; break;
-      case abi::Beyond::repeated: j = j < 0 ? 0 : length - 1; break;
-      case abi::Beyond::wrapped: j += j < 0 ? length : -length; break;
+      case params::Beyond::reflected: j = j < 0 ? -j : 2 * (length - 1) - j; break;
+      case params::Beyond::repeated: j = j < 0 ? 0 : length - 1; break;
+      case params::Beyond::wrapped: j += j < 0 ? length : -length; break;
       default: return T(0);
     }
   }
@@ -40,7 +39,7 @@ STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, abi::Bey
 }
 
 template <class T, int Size>
-STATOR_KERNEL void frames_kernel(abi::Frames p, int64_t frames_a_block) {
+STATOR_KERNEL void frames_kernel(params::Frames p, int64_t frames_a_block) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t tiles = (p.frames + frames_a_block - 1) / frames_a_block;
@@ -96,7 +95,7 @@ STATOR_FN bool vanishing(R squares) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void overlap_add_kernel(abi::OverlapAdd p) {
+STATOR_KERNEL void overlap_add_kernel(params::OverlapAdd p) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t tiles = (p.length + FramesTuning::samples - 1) / FramesTuning::samples;
@@ -176,7 +175,7 @@ void for_computed(DType dtype, F f) {
   }
 }
 
-void frames(const abi::Queue& q, const abi::Frames& p) {
+void frames(const params::Queue& q, const params::Frames& p) {
   const int64_t each = std::max<int64_t>(1, FramesTuning::tile / p.n);
   for_computed(p.dtype, [&]<class T>(T) {
     launch(q, "stft_frames", frames_kernel<T, FramesTuning::block>,
@@ -184,19 +183,19 @@ void frames(const abi::Queue& q, const abi::Frames& p) {
   });
 }
 
-void overlap_add(const abi::Queue& q, const abi::OverlapAdd& p) {
+void overlap_add(const params::Queue& q, const params::OverlapAdd& p) {
   for_computed(p.dtype, [&]<class T>(T) {
     launch(q, "overlap_add", overlap_add_kernel<T, FramesTuning::block>,
            {p.lines * ceil_div(p.length, FramesTuning::samples), FramesTuning::block}, p);
   });
 }
 
+int64_t overlap_tile(const params::DeviceLimits&) { return FramesTuning::samples; }
+
 }  // namespace
 
-void fill_frames(kernels::FftTable& table) {
-  table.overlap_tile = FramesTuning::samples;
-  table.frames = frames;
-  table.overlap_add = overlap_add;
-}
+}  // namespace stator::STATOR_TARGET::fft
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(fft, overlap_tile)
+STATOR_LAUNCHER(fft, frames)
+STATOR_LAUNCHER(fft, overlap_add)

@@ -4,7 +4,7 @@
 
 #include "kernels/fft/passes.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::fft {
 
 template <class T>
 struct LaneSide {
@@ -15,13 +15,13 @@ struct LaneSide {
   int64_t count;  // elements of the line that are in memory
   int64_t n;      // points of the line, for form half
   int lanes;      // in use
-  abi::FftForm form;
+  params::FftForm form;
   bool conjugate;
 };
 
 template <class T>
 STATOR_FN Point<T> read_point(const LaneSide<T>& side, int lane, int64_t i) {
-  using Form = abi::FftForm;
+  using Form = params::FftForm;
   const int64_t index = side.start + i * side.stride + lane * side.lane_index;
   const T* base = side.base[lane];
   if (side.form == Form::half) {
@@ -42,7 +42,7 @@ STATOR_FN Point<T> read_point(const LaneSide<T>& side, int lane, int64_t i) {
 
 template <class T>
 STATOR_FN void write_point(const LaneSide<T>& side, int lane, int64_t i, T re, T im) {
-  using Form = abi::FftForm;
+  using Form = params::FftForm;
   const int64_t index = side.start + i * side.stride + lane * side.lane_index;
   T* p = side.base[lane] + index * side.step;
   if (side.form == Form::pairs) {
@@ -66,7 +66,7 @@ enum class LaneWalk {
 template <class T>
 STATOR_FN LaneWalk walk_of(const LaneSide<T>& side) {
   constexpr int lanes = LaneVector<T>::count;
-  if (side.form == abi::FftForm::half && side.stride != 1) return LaneWalk::scattered;
+  if (side.form == params::FftForm::half && side.stride != 1) return LaneWalk::scattered;
   if (side.lanes == lanes) {
     const int64_t apart = side.base[1] - side.base[0] + side.lane_index * side.step;
     bool even = true;
@@ -76,14 +76,14 @@ STATOR_FN LaneWalk walk_of(const LaneSide<T>& side) {
   }
   if (side.lane_index == 0 && side.stride == 1) {
     if (side.step == 2 && side.imaginary == 1) return LaneWalk::rows;
-    if (side.step == 1 && side.form == abi::FftForm::real) return LaneWalk::real_rows;
+    if (side.step == 1 && side.form == params::FftForm::real) return LaneWalk::real_rows;
   }
   return LaneWalk::scattered;
 }
 // Points from the first on that are in memory whole, in every lane. Of form half the caller asks for the first half.
 template <class T>
 STATOR_FN int64_t full_points(const LaneSide<T>& side, int64_t points) {
-  const int64_t elements = side.form == abi::FftForm::pairs ? side.count / 2 : side.count;
+  const int64_t elements = side.form == params::FftForm::pairs ? side.count / 2 : side.count;
   const int64_t room = elements - 1 - side.start - side.lane_index * (side.lanes - 1);
   const int64_t full = room < 0 ? 0 : room / side.stride + 1;
   return full < points ? full : points;
@@ -111,7 +111,7 @@ STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to)
       for (; done < full; ++done) {
         const T* at = p + done * step;
         store_point(to + done * size,
-                    {load_lanes(at), side.form == abi::FftForm::real ? V{} : load_lanes(at + side.imaginary)});
+                    {load_lanes(at), side.form == params::FftForm::real ? V{} : load_lanes(at + side.imaginary)});
       }
     } else if (walk == LaneWalk::rows) {
       for (; done + lanes <= full; done += lanes) {
@@ -170,7 +170,7 @@ STATOR_CALL void scatter(G group, const LaneSide<T>& side, int64_t points, const
       for (; done < full; ++done) {
         const Point<V> x = load_point(from + done * size);
         store_lanes(p + done * step, x.re * scale);
-        if (side.form != abi::FftForm::real) store_lanes(p + done * step + side.imaginary, x.im * im_scale);
+        if (side.form != params::FftForm::real) store_lanes(p + done * step + side.imaginary, x.im * im_scale);
       }
     } else if (walk == LaneWalk::rows) {
       for (; done + lanes <= full; done += lanes) {
@@ -207,4 +207,4 @@ STATOR_CALL void scatter(G group, const LaneSide<T>& side, int64_t points, const
   group.sync();
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::fft

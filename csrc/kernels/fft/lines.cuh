@@ -6,11 +6,11 @@
 #include "device/launch.cuh"
 #include "kernels/fft/gather.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::fft {
 
 template <class T>
-STATOR_FN LaneSide<T> side_of(const abi::FftSide& side) {
-  using Form = abi::FftForm;
+STATOR_FN LaneSide<T> side_of(const params::FftSide& side) {
+  using Form = params::FftForm;
   LaneSide<T> lane;
   const bool reals = side.form == Form::real || side.form == Form::pairs;
   lane.step = side.form == Form::real ? side.step : 2 * side.step;
@@ -25,8 +25,8 @@ STATOR_FN LaneSide<T> side_of(const abi::FftSide& side) {
   return lane;
 }
 template <class T>
-STATOR_FN T* line_base(const abi::FftSide& side, int64_t line, int ndim, const int64_t* shape) {
-  const bool reals = side.form == abi::FftForm::real || side.form == abi::FftForm::pairs;
+STATOR_FN T* line_base(const params::FftSide& side, int64_t line, int ndim, const int64_t* shape) {
+  const bool reals = side.form == params::FftForm::real || side.form == params::FftForm::pairs;
   return static_cast<T*>(side.base) + offset_of(line, ndim, shape, side.strides) * (reals ? 1 : 2);
 }
 
@@ -95,9 +95,9 @@ STATOR_FN void mirror_lanes(const G& group, T* x, int64_t n, int64_t points) {
 
 // Reads, transforms and writes one block of lanes of points[0..n).
 template <class T, class G>
-STATOR_CALL void transform(G group, const abi::FftLines& p, const abi::FftPasses& passes, const LaneSide<T>& in,
+STATOR_CALL void transform(G group, const params::FftLines& p, const params::FftPasses& passes, const LaneSide<T>& in,
                            const LaneSide<T>& out, bool first, bool last, T* a, T* b) {
-  using Form = abi::FftForm;
+  using Form = params::FftForm;
   const int64_t n = passes.n;
   const bool mirrored = in.form == Form::half && in.stride == 1;
   const bool packed_in = first && p.in.form == Form::packed, packed_out = last && p.out.form == Form::packed;
@@ -135,7 +135,7 @@ STATOR_CALL void transform(G group, const abi::FftLines& p, const abi::FftPasses
 
 // Lanes are lines.
 template <class T, class G>
-STATOR_FN void whole_lines(const G& group, const abi::FftLines& p, int64_t first, T* a, T* b) {
+STATOR_FN void whole_lines(const G& group, const params::FftLines& p, int64_t first, T* a, T* b) {
   LaneSide<T> in = side_of<T>(p.in), out = side_of<T>(p.out);
   const int64_t left = p.lines - first;
   in.lanes = out.lanes = int(left < LaneVector<T>::count ? left : LaneVector<T>::count);
@@ -149,7 +149,7 @@ STATOR_FN void whole_lines(const G& group, const abi::FftLines& p, int64_t first
 
 // Lanes are columns of a line, their results go to `middle`.
 template <class T, class G>
-STATOR_FN void some_columns(const G& group, const abi::FftLines& p, int64_t line, int64_t column, T* middle, T* a,
+STATOR_FN void some_columns(const G& group, const params::FftLines& p, int64_t line, int64_t column, T* middle, T* a,
                             T* b) {
   constexpr int lanes = LaneVector<T>::count;
   LaneSide<T> in = side_of<T>(p.in);
@@ -159,7 +159,7 @@ STATOR_FN void some_columns(const G& group, const abi::FftLines& p, int64_t line
   in.lane_index = 1;
   in.lanes = int(p.rows.n - column < lanes ? p.rows.n - column : lanes);
   LaneSide<T> out = in;
-  out.form = abi::FftForm::complex;
+  out.form = params::FftForm::complex;
   out.step = 2;
   out.imaginary = 1;
   out.count = p.n;
@@ -173,7 +173,7 @@ STATOR_FN void some_columns(const G& group, const abi::FftLines& p, int64_t line
 
 // Lanes are rows of `middle`; point k of row r is point r + k * columns.n of the result.
 template <class T, class G>
-STATOR_FN void some_rows(const G& group, const abi::FftLines& p, int64_t line, int64_t row, T* middle, T* a, T* b) {
+STATOR_FN void some_rows(const G& group, const params::FftLines& p, int64_t line, int64_t row, T* middle, T* a, T* b) {
   constexpr int lanes = LaneVector<T>::count;
   LaneSide<T> out = side_of<T>(p.out);
   T* base = line_base<T>(p.out, line, p.ndim, p.shape);
@@ -182,7 +182,7 @@ STATOR_FN void some_rows(const G& group, const abi::FftLines& p, int64_t line, i
   out.lane_index = 1;
   out.lanes = int(p.columns.n - row < lanes ? p.columns.n - row : lanes);
   LaneSide<T> in{};
-  in.form = abi::FftForm::complex;
+  in.form = params::FftForm::complex;
   in.step = 2;
   in.imaginary = in.stride = 1;
   in.count = in.n = p.rows.n;
@@ -195,7 +195,7 @@ STATOR_FN void some_rows(const G& group, const abi::FftLines& p, int64_t line, i
 }
 
 template <class T, int Size>
-STATOR_KERNEL void fft_lines_kernel(abi::FftLines p) {
+STATOR_KERNEL void fft_lines_kernel(params::FftLines p) {
   constexpr int lanes = LaneVector<T>::count;
   const Group<Size> group;
   T* a = reinterpret_cast<T*>(static_cast<char*>(p.work) + group.block() * p.work_bytes);
@@ -226,9 +226,9 @@ STATOR_KERNEL void fft_lines_kernel(abi::FftLines p) {
 }
 
 template <class T>
-void launch_lines(const abi::Queue& q, const abi::FftLines& p) {
+void launch_lines(const params::Queue& q, const params::FftLines& p) {
   constexpr int block = 128;
   launch(q, "fft_lines", fft_lines_kernel<T, block>, {p.blocks, block}, p);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::fft

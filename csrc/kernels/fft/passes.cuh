@@ -4,7 +4,7 @@
 #include "params/fft.hpp"
 #include "kernels/fft/butterflies.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::fft {
 
 template <class T>
 inline constexpr int point_size = 2 * LaneVector<T>::count;  // numbers
@@ -97,7 +97,7 @@ STATOR_CALL const T* any_radix_pass(G group, const T* STATOR_RESTRICT from, T* S
 
 // Transforms what `a` holds; returns where the result is, a or b. All threads of the block see it.
 template <class T, class G>
-STATOR_FN T* run_passes(const G& group, const abi::FftPasses& passes, T* a, T* b) {
+STATOR_FN T* run_passes(const G& group, const params::FftPasses& passes, T* a, T* b) {
   const T* table = static_cast<const T*>(passes.tables);
   int left = passes.n, s = 1;
   for (int i = 0; i < passes.count; ++i) {
@@ -122,4 +122,4 @@ STATOR_FN T* run_passes(const G& group, const abi::FftPasses& passes, T* a, T* b
   return a;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::fft

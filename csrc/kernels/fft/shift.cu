@@ -2,23 +2,22 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/word.cuh"
 #include "params/fft.hpp"
 
-namespace stator::STATOR_COLUMN {
-
-void fill_shift(kernels::FftTable& table);
+namespace stator::STATOR_TARGET::fft {
 
 namespace {
 
 struct ShiftTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<1024, 16384>::value;  // elements of a block
+  static constexpr int tile = by_target<1024, 16384>::value;  // elements of a block
 };
 
 // Runs along the last axis end where it wraps, or at the tile's end.
 template <class Word, int Size>
-STATOR_KERNEL void roll_kernel(abi::Roll p) {
+STATOR_KERNEL void roll_kernel(params::Roll p) {
   const Group<Size> group;
   const int inner = p.ndim - 1;
   const int64_t row = p.shape[inner], shift = p.shift[inner], step = p.strides[inner];
@@ -46,17 +45,17 @@ STATOR_KERNEL void roll_kernel(abi::Roll p) {
 }
 
 template <class Word>
-void roll_words(const abi::Queue& q, const abi::Roll& p) {
+void roll_words(const params::Queue& q, const params::Roll& p) {
   launch(q, "roll", roll_kernel<Word, ShiftTuning::block>, {ceil_div(p.size, ShiftTuning::tile), ShiftTuning::block},
          p);
 }
 
-void roll(const abi::Queue& q, const abi::Roll& p) {
+void roll(const params::Queue& q, const params::Roll& p) {
   with_word(p.itemsize, [&]<class Word>(Word) { roll_words<Word>(q, p); });
 }
 
 template <int Size>
-STATOR_KERNEL void frequencies_kernel(abi::Frequencies p) {
+STATOR_KERNEL void frequencies_kernel(params::Frequencies p) {
   const Group<Size> group;
   const int64_t first = group.block() * ShiftTuning::tile;
   const int64_t n = p.count - first < ShiftTuning::tile ? p.count - first : ShiftTuning::tile;
@@ -66,16 +65,14 @@ STATOR_KERNEL void frequencies_kernel(abi::Frequencies p) {
   });
 }
 
-void frequencies(const abi::Queue& q, const abi::Frequencies& p) {
+void frequencies(const params::Queue& q, const params::Frequencies& p) {
   launch(q, "frequencies", frequencies_kernel<ShiftTuning::block>,
          {ceil_div(p.count, ShiftTuning::tile), ShiftTuning::block}, p);
 }
 
 }  // namespace
 
-void fill_shift(kernels::FftTable& table) {
-  table.roll = roll;
-  table.frequencies = frequencies;
-}
+}  // namespace stator::STATOR_TARGET::fft
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(fft, roll)
+STATOR_LAUNCHER(fft, frequencies)

@@ -2,9 +2,10 @@
 #include "device/atomic_update.cuh"
 #include "device/functional.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "kernels/indexing/host.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::indexing {
 namespace {
 
 struct AccumulateTuning {
@@ -37,11 +38,11 @@ STATOR_FN T load_value(const void* base, DType d, int64_t i) {
 }
 
 template <class T>
-STATOR_FN T combine(abi::Accumulation how, T a, T b) {
+STATOR_FN T combine(params::Accumulation how, T a, T b) {
   switch (how) {
-    case abi::Accumulation::add: return Sum{}(a, b);
-    case abi::Accumulation::multiply: return Product{}(a, b);
-    case abi::Accumulation::minimum: return Min{}(a, b);
+    case params::Accumulation::add: return Sum{}(a, b);
+    case params::Accumulation::multiply: return Product{}(a, b);
+    case params::Accumulation::minimum: return Min{}(a, b);
     default: return Max{}(a, b);
   }
 }
@@ -49,8 +50,8 @@ STATOR_FN T combine(abi::Accumulation how, T a, T b) {
 // --- blocks with threads -----------------------------------------------------------------------------------------
 
 template <class T, int Size>
-STATOR_KERNEL void accumulate_atomic_kernel(abi::Indexed p, IndexedExtents extents, abi::Accumulation how,
-                                            abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void accumulate_atomic_kernel(params::Indexed p, IndexedExtents extents, params::Accumulation how,
+                                            params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * AccumulateTuning::tile;
   const int64_t n = p.size - first < AccumulateTuning::tile ? p.size - first : AccumulateTuning::tile;
@@ -60,7 +61,7 @@ STATOR_KERNEL void accumulate_atomic_kernel(abi::Indexed p, IndexedExtents exten
     if (at.x == no_place) return;
     const T value =
         p.other == nullptr ? *reinterpret_cast<const T*>(p.value) : load_value<T>(p.other, p.other_dtype, at.other);
-    if (how == abi::Accumulation::add)
+    if (how == params::Accumulation::add)
       atomic_add(x + at.x, value);
     else
       atomic_update(x + at.x, [=](T old) { return combine(how, old, value); });
@@ -70,8 +71,8 @@ STATOR_KERNEL void accumulate_atomic_kernel(abi::Indexed p, IndexedExtents exten
 // A thread owns the offsets of one part of x at one place of the axes that x steps along, and walks the other axes in
 // row-major order.
 template <class T, int Size>
-STATOR_KERNEL void accumulate_in_order_kernel(abi::Indexed p, IndexedExtents extents, abi::Accumulation how,
-                                              int64_t kept, int64_t parts, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void accumulate_in_order_kernel(params::Indexed p, IndexedExtents extents, params::Accumulation how,
+                                              int64_t kept, int64_t parts, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t owner = group.block() * Size + group.rank();
   if (owner >= kept * parts) return;
@@ -97,7 +98,7 @@ STATOR_KERNEL void accumulate_in_order_kernel(abi::Indexed p, IndexedExtents ext
 // --- the fast host -----------------------------------------------------------------------------------------------
 
 template <class T>
-STATOR_CALL void load_values(T* STATOR_RESTRICT out, const abi::Indexed& p, int64_t from, int64_t stride, int count) {
+STATOR_CALL void load_values(T* STATOR_RESTRICT out, const params::Indexed& p, int64_t from, int64_t stride, int count) {
   if (p.other == nullptr) {
     for (int i = 0; i < count; ++i) out[i] = *reinterpret_cast<const T*>(p.value);
     return;
@@ -115,17 +116,17 @@ STATOR_CALL void load_values(T* STATOR_RESTRICT out, const abi::Indexed& p, int6
 
 // f(op) for the operation: one walk over the places serves all.
 template <class F>
-STATOR_FN void with_operation(abi::Accumulation how, F f) {
+STATOR_FN void with_operation(params::Accumulation how, F f) {
   switch (how) {
-    case abi::Accumulation::add: return f(Sum{});
-    case abi::Accumulation::multiply: return f(Product{});
-    case abi::Accumulation::minimum: return f(Min{});
-    case abi::Accumulation::maximum: return f(Max{});
+    case params::Accumulation::add: return f(Sum{});
+    case params::Accumulation::multiply: return f(Product{});
+    case params::Accumulation::minimum: return f(Min{});
+    case params::Accumulation::maximum: return f(Max{});
   }
 }
 
 template <class T>
-STATOR_CALL void accumulate_run(abi::Accumulation how, const abi::Indexed& p, int64_t to, int64_t step, int64_t from,
+STATOR_CALL void accumulate_run(params::Accumulation how, const params::Indexed& p, int64_t to, int64_t step, int64_t from,
                                 int64_t stride, int64_t count) {
   T values[indexed_chunk];
   for (int64_t i = 0; i < count; i += indexed_chunk) {
@@ -148,7 +149,7 @@ STATOR_CALL void accumulate_run(abi::Accumulation how, const abi::Indexed& p, in
 
 // Into places in [begin, end).
 template <class T>
-STATOR_CALL void accumulate_scattered(abi::Accumulation how, const abi::Indexed& p, const int64_t* to, int64_t begin,
+STATOR_CALL void accumulate_scattered(params::Accumulation how, const params::Indexed& p, const int64_t* to, int64_t begin,
                                       int64_t end, int64_t from, int64_t stride, int n) {
   T values[indexed_chunk];
   load_values(values, p, from, stride, n);
@@ -172,7 +173,7 @@ constexpr void for_accumulated(DType dtype, F f) {
 }
 
 template <int Size>
-STATOR_KERNEL void accumulate_host_kernel(abi::Indexed p, abi::Accumulation how, int axis, abi::ErrorSlot slot,
+STATOR_KERNEL void accumulate_host_kernel(params::Indexed p, params::Accumulation how, int axis, params::ErrorSlot slot,
                                           uint16_t op) {
   const Group<Size> group;
   const HostShare s = host_share(p, axis, group.block(), group.blocks());
@@ -192,7 +193,7 @@ STATOR_KERNEL void accumulate_host_kernel(abi::Indexed p, abi::Accumulation how,
 }
 
 template <class T>
-void accumulate_with_threads(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation how, bool in_order) {
+void accumulate_with_threads(const params::Queue& q, const params::Indexed& p, params::Accumulation how, bool in_order) {
   using Tune = AccumulateTuning;
   if (in_order) {
     int64_t kept = 1;
@@ -207,7 +208,7 @@ void accumulate_with_threads(const abi::Queue& q, const abi::Indexed& p, abi::Ac
   }
 }
 
-void accumulate(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation how, bool in_order) {
+void accumulate(const params::Queue& q, const params::Indexed& p, params::Accumulation how, bool in_order) {
   using Tune = AccumulateTuning;
   if constexpr (fast_host) {
     const HostSplit split = split_writes(*q.limits, p, Tune::alone);
@@ -220,6 +221,6 @@ void accumulate(const abi::Queue& q, const abi::Indexed& p, abi::Accumulation ho
 
 }  // namespace
 
-void fill_accumulate(kernels::IndexedTable& table) { table.accumulate = accumulate; }
+}  // namespace stator::STATOR_TARGET::indexing
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(indexing, accumulate)

@@ -4,40 +4,41 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/word.cuh"
 #include "params/indexing.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::indexing {
 namespace {
 
 struct CompactTuning {
   static constexpr int block = 256;
   static constexpr int items = 4;  // neighbours of a thread
-  static constexpr int64_t least_tile = by_column<4096, 16384>::value;
+  static constexpr int64_t least_tile = by_target<4096, 16384>::value;
   static constexpr int chunk = 512;  // places of the fast host at once
 };
 
 struct Tile {
   int64_t first, end;
 };
-STATOR_FN Tile tile_of(const abi::Compact& p, int64_t block) {
+STATOR_FN Tile tile_of(const params::Compact& p, int64_t block) {
   const int64_t first = block * p.tile;
   return {first, first + p.tile < p.size ? first + p.tile : p.size};
 }
 
-STATOR_FN int64_t offset_in(const abi::Compact& p, const int64_t* strides, int64_t linear) {
+STATOR_FN int64_t offset_in(const params::Compact& p, const int64_t* strides, int64_t linear) {
   return p.ndim == 1 ? linear * strides[0] : offset_of(linear, p.ndim, p.shape, strides);
 }
 
 // Fast host: f(linear, mask, mask stride, count, coordinates) for pieces of rows of at most a chunk.
 template <class F>
-STATOR_FN void for_each_piece(const abi::Compact& p, const Tile& t, const F& f) {
+STATOR_FN void for_each_piece(const params::Compact& p, const Tile& t, const F& f) {
   if (t.first >= t.end) return;  // an empty mask, whose extents divide nothing
   const int last = p.ndim - 1;
-  int64_t c[abi::max_dims], rest = t.first;
+  int64_t c[params::max_dims], rest = t.first;
   for (int d = last; d >= 0; --d) {
     c[d] = rest % p.shape[d];
     rest /= p.shape[d];
@@ -56,7 +57,7 @@ STATOR_FN void for_each_piece(const abi::Compact& p, const Tile& t, const F& f) 
   }
 }
 
-STATOR_FN int64_t at_coordinates(const abi::Compact& p, const int64_t* c, const int64_t* strides) {
+STATOR_FN int64_t at_coordinates(const params::Compact& p, const int64_t* c, const int64_t* strides) {
   int64_t at = 0;
   for (int d = 0; d < p.ndim; ++d) at += c[d] * strides[d];
   return at;
@@ -73,7 +74,7 @@ STATOR_FN int true_places(const uint8_t* mask, int64_t stride, int count, int32_
 }
 
 template <int Size>
-STATOR_KERNEL void mask_count_kernel(abi::Compact p) {
+STATOR_KERNEL void mask_count_kernel(params::Compact p) {
   const Group<Size> group;
   const Tile t = tile_of(p, group.block());
   int64_t count = 0;
@@ -107,7 +108,7 @@ STATOR_KERNEL void mask_count_kernel(abi::Compact p) {
 
 // Blocks with threads: f(linear, true?, rank) for the places of the tile.
 template <int Size, class F>
-STATOR_FN void for_each_rank(const Group<Size>& group, const abi::Compact& p, const F& f) {
+STATOR_FN void for_each_rank(const Group<Size>& group, const params::Compact& p, const F& f) {
   constexpr int items = CompactTuning::items;
   const Tile t = tile_of(p, group.block());
   int64_t before = p.base[group.block()];
@@ -134,7 +135,7 @@ STATOR_FN void for_each_rank(const Group<Size>& group, const abi::Compact& p, co
 
 // Fills out[all, capacity) of each of `columns`.
 template <class T, int Size>
-STATOR_FN void fill_rest(const Group<Size>& group, const abi::Compact& p, int columns) {
+STATOR_FN void fill_rest(const Group<Size>& group, const params::Compact& p, int columns) {
   const int64_t all = p.base[p.tiles], left = p.capacity - all;
   if (left <= 0) return;
   T value;
@@ -149,7 +150,7 @@ STATOR_FN void fill_rest(const Group<Size>& group, const abi::Compact& p, int co
 // --- the fast host: a kernel for each item size ------------------------------------------------------------------
 
 template <class Word, int Size>
-STATOR_KERNEL void select_host_kernel(abi::Compact p) {
+STATOR_KERNEL void select_host_kernel(params::Compact p) {
   const Group<Size> group;
   const Word* const x = static_cast<const Word*>(p.x);
   Word* const out = static_cast<Word*>(p.out);
@@ -168,7 +169,7 @@ STATOR_KERNEL void select_host_kernel(abi::Compact p) {
 }
 
 template <class Word, int Size>
-STATOR_KERNEL void spread_host_kernel(abi::Compact p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void spread_host_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const Word* const x = static_cast<const Word*>(p.x);
   const Word* const source = static_cast<const Word*>(p.source);
@@ -188,7 +189,7 @@ STATOR_KERNEL void spread_host_kernel(abi::Compact p, abi::ErrorSlot slot, uint1
         const int found = true_places(mask, stride, n, places);
         const int64_t room = p.source_size > rank ? p.source_size - rank : 0, wanted = room < found ? room : found;
         for (int64_t k = 0; k < wanted; ++k) to[places[k] * out_step] = source[(rank + k) * p.source_stride];
-        if (wanted < found) report(slot, op, abi::Fault::index_out_of_range, i + places[wanted], rank + wanted);
+        if (wanted < found) report(slot, op, params::Fault::index_out_of_range, i + places[wanted], rank + wanted);
         rank += found;
       });
 }
@@ -196,7 +197,7 @@ STATOR_KERNEL void spread_host_kernel(abi::Compact p, abi::ErrorSlot slot, uint1
 // --- blocks with threads: a switch in one kernel -----------------------------------------------------------------
 
 template <int Size>
-STATOR_KERNEL void select_threads_kernel(abi::Compact p) {
+STATOR_KERNEL void select_threads_kernel(params::Compact p) {
   const Group<Size> group;
   for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
     if (!set || rank >= p.capacity) return;
@@ -208,7 +209,7 @@ STATOR_KERNEL void select_threads_kernel(abi::Compact p) {
 }
 
 template <int Size>
-STATOR_KERNEL void spread_threads_kernel(abi::Compact p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void spread_threads_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
     const int64_t to = offset_in(p, p.out_strides, i);
@@ -218,12 +219,12 @@ STATOR_KERNEL void spread_threads_kernel(abi::Compact p, abi::ErrorSlot slot, ui
     with_word(p.itemsize, [&]<class Word>(Word) {
       static_cast<Word*>(p.out)[to] = source == nullptr ? Word{} : static_cast<const Word*>(source)[from];
     });
-    if (set && !given) report(slot, op, abi::Fault::index_out_of_range, i, rank);
+    if (set && !given) report(slot, op, params::Fault::index_out_of_range, i, rank);
   });
 }
 
 template <int Size>
-STATOR_KERNEL void nonzero_kernel(abi::Compact p, bool columns) {
+STATOR_KERNEL void nonzero_kernel(params::Compact p, bool columns) {
   const Group<Size> group;
   int64_t* const out = static_cast<int64_t*>(p.out);
   if constexpr (fast_host) {
@@ -265,16 +266,16 @@ STATOR_KERNEL void nonzero_kernel(abi::Compact p, bool columns) {
   fill_rest<int64_t>(group, p, columns ? p.ndim : 1);
 }
 
-int64_t tile(int64_t size) {
-  const int64_t share = ceil_div(size, kernels::CompactTable::most_tiles);
+int64_t tile(const params::DeviceLimits&, int64_t size) {
+  const int64_t share = ceil_div(size, kernels::indexing::most_tiles);
   return std::max(CompactTuning::least_tile, ceil_div(share, 1024) * 1024);
 }
 
-void count(const abi::Queue& q, const abi::Compact& p) {
+void count(const params::Queue& q, const params::Compact& p) {
   launch(q, "mask_count", mask_count_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, p);
 }
 
-// Fast is always true: it keeps these kernels out of columns whose blocks have threads.
+// Fast is always true: it keeps these kernels out of targets whose blocks have threads.
 template <bool Fast, template <class> class Kernel>
 auto host_kernel(int itemsize) {
   switch (itemsize) {
@@ -295,7 +296,7 @@ struct SpreadHost {
 };
 
 template <bool Fast>
-void select(const abi::Queue& q, const abi::Compact& p) {
+void select(const params::Queue& q, const params::Compact& p) {
   auto kernel = [&] {
     if constexpr (Fast)
       return host_kernel<Fast, SelectHost>(p.itemsize);
@@ -306,7 +307,7 @@ void select(const abi::Queue& q, const abi::Compact& p) {
 }
 
 template <bool Fast>
-void spread(const abi::Queue& q, const abi::Compact& p) {
+void spread(const params::Queue& q, const params::Compact& p) {
   auto kernel = [&] {
     if constexpr (Fast)
       return host_kernel<Fast, SpreadHost>(p.itemsize);
@@ -316,18 +317,16 @@ void spread(const abi::Queue& q, const abi::Compact& p) {
   launch(q, "mask_spread", kernel, {p.tiles, CompactTuning::block}, p, q.slot, q.op);
 }
 
-void nonzero(const abi::Queue& q, const abi::Compact& p, bool columns) {
+void nonzero(const params::Queue& q, const params::Compact& p, bool columns) {
   launch(q, "nonzero", nonzero_kernel<CompactTuning::block>, {p.tiles, CompactTuning::block}, p, columns);
 }
 
 }  // namespace
 
-void fill(kernels::CompactTable& table) {
-  table.tile = tile;
-  table.count = count;
-  table.select = select<fast_host>;
-  table.spread = spread<fast_host>;
-  table.nonzero = nonzero;
-}
+}  // namespace stator::STATOR_TARGET::indexing
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(indexing, tile)
+STATOR_LAUNCHER(indexing, count)
+STATOR_LAUNCHER(indexing, select, select<fast_host>)
+STATOR_LAUNCHER(indexing, spread, spread<fast_host>)
+STATOR_LAUNCHER(indexing, nonzero)

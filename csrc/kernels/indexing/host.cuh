@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::indexing {
 
 // axis: the blocks take parts of an axis that x steps along. -1: every block walks all places and writes those whose
 // offset is in its part of x.
@@ -15,7 +15,7 @@ struct HostSplit {
   int axis;
 };
 
-inline HostSplit split_writes(const abi::DeviceLimits& limits, const abi::Indexed& p, int64_t alone) {
+inline HostSplit split_writes(const params::DeviceLimits& limits, const params::Indexed& p, int64_t alone) {
   constexpr int64_t long_run = 4096;  // of the last axis: shorter runs are not cut
   const int64_t workers = std::max(1, limits.multiprocessors);
   if (p.size < alone || workers == 1) return {1, -1};
@@ -29,11 +29,11 @@ inline HostSplit split_writes(const abi::DeviceLimits& limits, const abi::Indexe
 }
 
 struct HostShare {
-  abi::Indexed part;
+  params::Indexed part;
   int64_t begin, end;  // offsets from part.x that are the block's
 };
 
-STATOR_FN HostShare host_share(const abi::Indexed& p, int axis, int64_t block, int64_t blocks) {
+STATOR_FN HostShare host_share(const params::Indexed& p, int axis, int64_t block, int64_t blocks) {
   HostShare s{p, std::numeric_limits<int64_t>::min() + 1, std::numeric_limits<int64_t>::max()};
   if (axis < 0) {
     const int64_t share = (p.x_end - p.x_begin + blocks - 1) / blocks;
@@ -47,7 +47,7 @@ STATOR_FN HostShare host_share(const abi::Indexed& p, int axis, int64_t block, i
   if (p.other != nullptr)
     s.part.other = static_cast<unsigned char*>(p.other) + first * p.other_strides[axis] * itemsize(p.other_dtype);
   for (int k = 0; k < p.entry_count; ++k) {
-    abi::IndexEntry& e = s.part.entries[k];
+    params::IndexEntry& e = s.part.entries[k];
     e.data = static_cast<const unsigned char*>(e.data) + first * e.strides[axis] * itemsize(e.dtype);
   }
   s.part.size = p.size / extent * count;
@@ -55,4 +55,4 @@ STATOR_FN HostShare host_share(const abi::Indexed& p, int axis, int64_t block, i
   return s;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::indexing

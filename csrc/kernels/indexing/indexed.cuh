@@ -1,4 +1,4 @@
-// From places of an abi::Indexed space to offsets: place by place where blocks have threads, chunk by chunk on the fast
+// From places of an params::Indexed space to offsets: place by place where blocks have threads, chunk by chunk on the fast
 // host, where each loop is over one dtype and vectorises.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include <limits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::indexing {
 
 inline constexpr int64_t no_place = std::numeric_limits<int64_t>::min();
 
@@ -28,7 +28,7 @@ STATOR_FN int64_t load_index(const void* base, DType d, int64_t i) {
 }
 
 // What an entry adds for the index at `at`, or no_place and a report.
-STATOR_FN int64_t entry_offset(const abi::IndexEntry& e, int64_t at, const abi::ErrorSlot& slot, uint16_t op,
+STATOR_FN int64_t entry_offset(const params::IndexEntry& e, int64_t at, const params::ErrorSlot& slot, uint16_t op,
                                int64_t position) {
   const int64_t value = load_index(e.data, e.dtype, at);
   if (e.raw) return value;
@@ -46,14 +46,14 @@ struct IndexedPlace {
 // What divides by the extents of a space. One kernel takes spaces of any size: a variant for each would be twice the
 // code.
 struct IndexedExtents {
-  FastDivmod fast[abi::max_dims];
+  FastDivmod fast[params::max_dims];
   bool narrow;  // the size fits 31 bits
 
-  explicit IndexedExtents(const abi::Indexed& p) : narrow(p.size < (int64_t(1) << 31)) {
+  explicit IndexedExtents(const params::Indexed& p) : narrow(p.size < (int64_t(1) << 31)) {
     for (int d = 0; d < p.ndim && narrow; ++d) fast[d] = FastDivmod(int32_t(p.shape[d]));
   }
   // `rest` becomes the quotient by extent d; the coordinate.
-  STATOR_FN int64_t coordinate(const abi::Indexed& p, int d, int64_t& rest) const {
+  STATOR_FN int64_t coordinate(const params::Indexed& p, int d, int64_t& rest) const {
     if (narrow) {
       int32_t c;
       rest = fast[d].divmod(int32_t(rest), c);
@@ -65,8 +65,8 @@ struct IndexedExtents {
   }
 };
 
-STATOR_FN IndexedPlace place_of(const abi::Indexed& p, const IndexedExtents& extents, int64_t linear,
-                                const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN IndexedPlace place_of(const params::Indexed& p, const IndexedExtents& extents, int64_t linear,
+                                const params::ErrorSlot& slot, uint16_t op) {
   int64_t x = 0, other = 0, at = 0, rest = linear;
   for (int d = p.ndim - 1; d >= 0; --d) {
     const int64_t c = d > 0 ? extents.coordinate(p, d, rest) : rest;
@@ -89,8 +89,8 @@ STATOR_FN IndexedPlace place_of(const abi::Indexed& p, const IndexedExtents& ext
 
 // Fast host. offsets[i] += what the entry adds for index `at + i * stride`; the first index outside is reported.
 template <class I>
-STATOR_FN void add_entry_typed(const abi::IndexEntry& e, const I* indices, int64_t stride, int count, int64_t* offsets,
-                               const abi::ErrorSlot& slot, uint16_t op, int64_t position) {
+STATOR_FN void add_entry_typed(const params::IndexEntry& e, const I* indices, int64_t stride, int count, int64_t* offsets,
+                               const params::ErrorSlot& slot, uint16_t op, int64_t position) {
   const int64_t extent = e.extent, step = e.step;
   int64_t bad = 0;
   for (int i = 0; i < count; ++i) {
@@ -107,8 +107,8 @@ STATOR_FN void add_entry_typed(const abi::IndexEntry& e, const I* indices, int64
     bad = 0;
   }
 }
-STATOR_CALL void add_entry(const abi::IndexEntry& e, int64_t at, int64_t stride, int count, int64_t* offsets,
-                           const abi::ErrorSlot& slot, uint16_t op, int64_t position) {
+STATOR_CALL void add_entry(const params::IndexEntry& e, int64_t at, int64_t stride, int count, int64_t* offsets,
+                           const params::ErrorSlot& slot, uint16_t op, int64_t position) {
   if (e.raw) {
     const int64_t* raw = static_cast<const int64_t*>(e.data) + at;
     for (int i = 0; i < count; ++i) offsets[i] = offsets[i] == no_place ? no_place : offsets[i] + raw[i * stride];
@@ -128,10 +128,10 @@ inline constexpr int indexed_chunk = 512;
 // Fast host: calls along(x, other, other_stride, count) for runs of places whose x offsets step by `x_stride`, and
 // scattered(offsets, other, other_stride, count) for others; a run of which an index is outside has x = no_place.
 template <class Along, class Scattered>
-STATOR_FN void for_each_place(const abi::Indexed& p, int64_t first, int64_t n, const abi::ErrorSlot& slot, uint16_t op,
+STATOR_FN void for_each_place(const params::Indexed& p, int64_t first, int64_t n, const params::ErrorSlot& slot, uint16_t op,
                               const Along& along, const Scattered& scattered) {
   const int last = p.ndim - 1;
-  int64_t c[abi::max_dims], at[abi::Indexed::most_entries];
+  int64_t c[params::max_dims], at[params::Indexed::most_entries];
   int64_t rest = first;
   for (int d = last; d >= 0; --d) {
     c[d] = rest % p.shape[d];
@@ -176,4 +176,4 @@ STATOR_FN void for_each_place(const abi::Indexed& p, int64_t first, int64_t n, c
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::indexing

@@ -1,23 +1,24 @@
 // Reads and writes through arrays of indices: words of the item's size.
 #include "device/atomic_update.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "kernels/indexing/host.cuh"
 
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::indexing {
 namespace {
 
 struct IndexedTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<1024, 16384>::value;  // places of a block
+  static constexpr int tile = by_target<1024, 16384>::value;  // places of a block
   static constexpr int64_t alone = 65536;                     // fewer writes than this stay with one host thread
 };
 
 // --- blocks with threads -----------------------------------------------------------------------------------------
 
 template <bool Write, int Size>
-STATOR_KERNEL void indexed_threads_kernel(abi::Indexed p, IndexedExtents extents, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void indexed_threads_kernel(params::Indexed p, IndexedExtents extents, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * IndexedTuning::tile;
   const int64_t n = p.size - first < IndexedTuning::tile ? p.size - first : IndexedTuning::tile;
@@ -42,8 +43,8 @@ STATOR_KERNEL void indexed_threads_kernel(abi::Indexed p, IndexedExtents extents
 enum class PutStage : int32_t { clear, claim, write };
 
 template <int Size>
-STATOR_KERNEL void put_last_kernel(abi::Indexed p, IndexedExtents extents, uint64_t* claims, PutStage stage,
-                                   abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void put_last_kernel(params::Indexed p, IndexedExtents extents, uint64_t* claims, PutStage stage,
+                                   params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * IndexedTuning::tile;
   const int64_t n = p.size - first < IndexedTuning::tile ? p.size - first : IndexedTuning::tile;
@@ -66,7 +67,7 @@ STATOR_KERNEL void put_last_kernel(abi::Indexed p, IndexedExtents extents, uint6
 // --- the fast host -----------------------------------------------------------------------------------------------
 
 template <class Word>
-STATOR_FN void get_places(const abi::Indexed& p, int64_t first, int64_t n, const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN void get_places(const params::Indexed& p, int64_t first, int64_t n, const params::ErrorSlot& slot, uint16_t op) {
   const Word* const x = static_cast<const Word*>(p.x);
   Word* const other = static_cast<Word*>(p.other);
   const int64_t step = p.x_strides[p.ndim - 1];
@@ -92,7 +93,7 @@ STATOR_FN void get_places(const abi::Indexed& p, int64_t first, int64_t n, const
 
 // Writes in order. [begin, end) are the offsets that are the block's own.
 template <class Word>
-STATOR_FN void put_places(const abi::Indexed& p, int64_t begin, int64_t end, const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN void put_places(const params::Indexed& p, int64_t begin, int64_t end, const params::ErrorSlot& slot, uint16_t op) {
   Word* const x = static_cast<Word*>(p.x);
   const Word* const other = static_cast<const Word*>(p.other);
   const int64_t step = p.x_strides[p.ndim - 1];
@@ -118,7 +119,7 @@ STATOR_FN void put_places(const abi::Indexed& p, int64_t begin, int64_t end, con
 }
 
 template <class Word, bool Write, int Size>
-STATOR_KERNEL void indexed_host_kernel(abi::Indexed p, int axis, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void indexed_host_kernel(params::Indexed p, int axis, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   if constexpr (!Write) {
     const int64_t first = group.block() * IndexedTuning::tile;
@@ -130,7 +131,7 @@ STATOR_KERNEL void indexed_host_kernel(abi::Indexed p, int axis, abi::ErrorSlot 
 }
 
 template <bool Write>
-void move(const abi::Queue& q, const abi::Indexed& p) {
+void move(const params::Queue& q, const params::Indexed& p) {
   using Tune = IndexedTuning;
   const char* name = Write ? "index_put" : "index_get";
   if constexpr (fast_host) {
@@ -146,14 +147,14 @@ void move(const abi::Queue& q, const abi::Indexed& p) {
   }
 }
 
-void put(const abi::Queue& q, const abi::Indexed& p, uint64_t* claims) {
+void put(const params::Queue& q, const params::Indexed& p, uint64_t* claims) {
   using Tune = IndexedTuning;
   if constexpr (!fast_host) {
     if (claims != nullptr) {
       // One report of an index outside is enough.
       for (const PutStage stage : {PutStage::clear, PutStage::claim, PutStage::write})
         launch(q, "index_put_last", put_last_kernel<Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
-               IndexedExtents(p), claims, stage, stage == PutStage::write ? q.slot : abi::ErrorSlot{}, q.op);
+               IndexedExtents(p), claims, stage, stage == PutStage::write ? q.slot : params::ErrorSlot{}, q.op);
       return;
     }
   }
@@ -161,7 +162,7 @@ void put(const abi::Queue& q, const abi::Indexed& p, uint64_t* claims) {
 }
 
 // Numbers, and offsets that a mask gave, cannot disagree.
-int64_t claims(const abi::Indexed& p) {
+int64_t claims(const params::DeviceLimits&, const params::Indexed& p) {
   bool distinct = p.other == nullptr || p.size == 1;
   for (int k = 0; k < p.entry_count && p.entry_count == 1; ++k) distinct = distinct || p.entries[k].raw;
   return fast_host || distinct ? 0 : p.x_end - p.x_begin;
@@ -169,13 +170,9 @@ int64_t claims(const abi::Indexed& p) {
 
 }  // namespace
 
-void fill_accumulate(kernels::IndexedTable& table);
 
-void fill(kernels::IndexedTable& table) {
-  table.get = move<false>;
-  table.put = put;
-  table.claims = claims;
-  fill_accumulate(table);
-}
+}  // namespace stator::STATOR_TARGET::indexing
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(indexing, get, move<false>)
+STATOR_LAUNCHER(indexing, put)
+STATOR_LAUNCHER(indexing, claims)

@@ -3,21 +3,22 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/word.cuh"
 #include "params/indexing.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::indexing {
 namespace {
 
 struct TakeTuning {
   static constexpr int block = 256;
-  static constexpr int row_tile = by_column<4, 64>::value;            // rows a block gathers when rows are long
-  static constexpr int element_tile = by_column<1024, 16384>::value;  // elements a block gathers when rows are short
-  static constexpr int64_t long_row = by_column<64, 4>::value;        // words from which a row is long
+  static constexpr int row_tile = by_target<4, 64>::value;            // rows a block gathers when rows are long
+  static constexpr int element_tile = by_target<1024, 16384>::value;  // elements a block gathers when rows are short
+  static constexpr int64_t long_row = by_target<64, 4>::value;        // words from which a row is long
 };
 
 // The index of position k, wrapped once; -1 (and a report) when it is out of range.
-STATOR_FN int64_t checked_index(const abi::Take& p, const abi::ErrorSlot& slot, uint16_t op, int64_t k) {
+STATOR_FN int64_t checked_index(const params::Take& p, const params::ErrorSlot& slot, uint16_t op, int64_t k) {
   const bool is_unsigned = p.index_dtype == DType::uint64;
   const int64_t value = load_as<int64_t>(p.indices, p.index_dtype, k * p.index_stride);
   const bool too_large =
@@ -30,7 +31,7 @@ STATOR_FN int64_t checked_index(const abi::Take& p, const abi::ErrorSlot& slot, 
 
 // Long rows: a group copies row after row of `inner` words.
 template <class Word, int Size>
-STATOR_KERNEL void take_rows_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void take_rows_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t rows = p.outer * p.count;
   const int64_t first = group.block() * TakeTuning::row_tile;
@@ -54,7 +55,7 @@ STATOR_KERNEL void take_rows_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t o
 // `n` single elements of line `line` from `first` on, on the fast host: loops that vectorise. Indices out of range are
 // looked for again.
 template <class Word, class I>
-STATOR_FN void take_singles(const abi::Take& p, const abi::ErrorSlot& slot, uint16_t op, int64_t line, int64_t first,
+STATOR_FN void take_singles(const params::Take& p, const params::ErrorSlot& slot, uint16_t op, int64_t line, int64_t first,
                             int64_t n) {
   const I* indices = static_cast<const I*>(p.indices) + first * p.index_stride;
   const Word* x = static_cast<const Word*>(p.x) + line * p.x_strides[0];
@@ -75,7 +76,7 @@ STATOR_FN void take_singles(const abi::Take& p, const abi::ErrorSlot& slot, uint
 
 // Short rows: threads run over the output's elements.
 template <class Word, class Index, int Size>
-STATOR_KERNEL void take_elements_kernel(abi::Take p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void take_elements_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t total = p.outer * p.count * p.inner;
   const int64_t first = group.block() * TakeTuning::element_tile;
@@ -109,7 +110,7 @@ STATOR_KERNEL void take_elements_kernel(abi::Take p, abi::ErrorSlot slot, uint16
 }
 
 template <class Word>
-void take_words(const abi::Queue& q, const abi::Take& p) {
+void take_words(const params::Queue& q, const params::Take& p) {
   using Tune = TakeTuning;
   const int64_t total = p.outer * p.count * p.inner;
   if (p.inner >= Tune::long_row)
@@ -121,7 +122,7 @@ void take_words(const abi::Queue& q, const abi::Take& p) {
 }
 
 // Rows of dense elements become rows of 16-byte words when sizes, strides and addresses are multiples of 16 bytes.
-bool widen(abi::Take& p) {
+bool widen(params::Take& p) {
   const int64_t per_word = 16 / p.itemsize;
   const auto address = reinterpret_cast<uintptr_t>(p.x) | reinterpret_cast<uintptr_t>(p.out);
   const int64_t steps = p.inner | p.x_strides[0] | p.x_strides[1];
@@ -132,8 +133,8 @@ bool widen(abi::Take& p) {
   return true;
 }
 
-void take(const abi::Queue& q, const abi::Take& params) {
-  abi::Take p = params;
+void take(const params::Queue& q, const params::Take& params) {
+  params::Take p = params;
   if (p.inner == 1) p.x_strides[2] = 1;
   if (widen(p)) return take_words<Word16>(q, p);
   with_word(p.itemsize, [&]<class Word>(Word) { take_words<Word>(q, p); });
@@ -141,6 +142,6 @@ void take(const abi::Queue& q, const abi::Take& params) {
 
 }  // namespace
 
-void fill(kernels::IndexingTable& table) { table.take = take; }
+}  // namespace stator::STATOR_TARGET::indexing
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(indexing, take)

@@ -1,7 +1,8 @@
 // Cholesky factors and triangular systems of small matrices: a group a matrix.
+#include "device/launcher.cuh"
 #include "kernels/linalg/small.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 // u becomes U of U^H U in its upper triangle, row by row, so that the inner loops run along rows. Returns the order of
@@ -29,7 +30,7 @@ STATOR_FN int factor(const G& group, T* u, int step, int n) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_cholesky_kernel(abi::SmallCholesky p) {
+STATOR_KERNEL void small_cholesky_kernel(params::SmallCholesky p) {
   const Group<Size> group;
   const int n = p.n, step = row_step(n);
   T* u = group.template dynamic<T>(n * step);
@@ -38,7 +39,7 @@ STATOR_KERNEL void small_cholesky_kernel(abi::SmallCholesky p) {
     if (matrix >= p.count) return;
     group.sync();
     // A lower triangle is read as the conjugate of an upper one.
-    abi::Matrices from = p.a, to = p.out;
+    params::Matrices from = p.a, to = p.out;
     if (!p.upper) {
       from.row = p.a.col, from.col = p.a.row;
       to.row = p.out.col, to.col = p.out.row;
@@ -61,7 +62,7 @@ STATOR_KERNEL void small_cholesky_kernel(abi::SmallCholesky p) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_triangular_kernel(abi::SmallTriangular p) {
+STATOR_KERNEL void small_triangular_kernel(params::SmallTriangular p) {
   const Group<Size> group;
   const int n = p.n, step = row_step(n);
   T* a = group.template dynamic<T>(n * step + n * row_step(held(p.columns)));
@@ -74,10 +75,10 @@ STATOR_KERNEL void small_triangular_kernel(abi::SmallTriangular p) {
       const int cols = int(left < SmallTuning::columns ? left : SmallTuning::columns);
       const int b_step = row_step(cols);
       group.sync();
-      const abi::Matrices given = p.b;
+      const params::Matrices given = p.b;
       for_each_pair(group, n, cols, [=](int i, int j) { b[i * b_step + j] = element<T>(given, matrix, i, first + j); });
       for (int turn = 0; turn < p.steps; ++turn) {
-        abi::Matrices from = p.a;
+        params::Matrices from = p.a;
         if (p.transpose[turn]) from.row = p.a.col, from.col = p.a.row;
         const bool conjugated = p.conjugate[turn];
         group.sync();
@@ -88,7 +89,7 @@ STATOR_KERNEL void small_triangular_kernel(abi::SmallTriangular p) {
         group.sync();
         substitute(group, a, step, n, p.upper != p.transpose[turn], p.unit, b, b_step, cols);
       }
-      abi::Matrices to = p.x;
+      params::Matrices to = p.x;
       to.data = static_cast<T*>(to.data) + first * to.col;
       store_matrix(group, b, b_step, n, cols, to, matrix);
     }
@@ -101,14 +102,14 @@ STATOR_KERNEL void small_triangular_kernel(abi::SmallTriangular p) {
   }
 }
 
-void small_cholesky(const abi::Queue& q, const abi::SmallCholesky& p) {
+void small_cholesky(const params::Queue& q, const params::SmallCholesky& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "small_cholesky", small_cholesky_kernel<T, SmallTuning::block>,
            {small_blocks(p.count), SmallTuning::block, int(small_bytes(p.n, p.n, sizeof(T)))}, p);
   });
 }
 
-void small_triangular(const abi::Queue& q, const abi::SmallTriangular& p) {
+void small_triangular(const params::Queue& q, const params::SmallTriangular& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes =
         small_bytes(p.n, p.n, sizeof(T)) +
@@ -120,9 +121,7 @@ void small_triangular(const abi::Queue& q, const abi::SmallTriangular& p) {
 
 }  // namespace
 
-void fill_linalg_cholesky(kernels::LinalgTable& table) {
-  table.small_cholesky = small_cholesky;
-  table.small_triangular = small_triangular;
-}
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, small_cholesky)
+STATOR_LAUNCHER(linalg, small_triangular)

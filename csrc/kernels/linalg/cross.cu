@@ -1,17 +1,18 @@
 // Cross products of vectors of three elements along any axis, in one pass.
-#include "device/math/complex_math.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
+#include "device/math/complex_math.cuh"
 #include "kernels/linalg/small.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 struct CrossTuning {
   static constexpr int block = 256;
-  static constexpr int64_t tile = by_column<512, 8192>::value;  // vectors a block
+  static constexpr int64_t tile = by_target<512, 8192>::value;  // vectors a block
 };
 
 // Integers wrap: their products are those of unsigned numbers.
@@ -35,7 +36,7 @@ STATOR_FN Vector<C> cross_of(Vector<C> a, Vector<C> b) {
 
 // Where all operands have the compute type and step evenly.
 template <class C>
-STATOR_FN void cross_dense(const abi::Cross& p, int64_t first, int64_t n) {
+STATOR_FN void cross_dense(const params::Cross& p, int64_t first, int64_t n) {
   const int64_t sa = p.a_step, sb = p.b_step, so = p.out_step;
   const bool flat = p.first.ndim == 1;
   const int64_t ta = flat ? p.first.in[0].strides[0] : 0, tb = flat ? p.first.in[1].strides[0] : 0,
@@ -51,7 +52,7 @@ STATOR_FN void cross_dense(const abi::Cross& p, int64_t first, int64_t n) {
 }
 
 template <class C, int Size>
-STATOR_KERNEL void cross_kernel(abi::Cross p, int dense) {
+STATOR_KERNEL void cross_kernel(params::Cross p, int dense) {
   const Group<Size> group;
   const int64_t begin = group.block() * CrossTuning::tile, left = p.first.size - begin;
   const int64_t n = left < CrossTuning::tile ? left : CrossTuning::tile;
@@ -61,8 +62,8 @@ STATOR_KERNEL void cross_kernel(abi::Cross p, int dense) {
       if (dense == 4) return cross_dense<int32_t>(p, begin, n);
   }
   group.for_each(n, [&](int64_t k) {  // by reference: a copy of the parameters would be a thread's stack
-    const abi::Elementwise& e = p.first;
-    const auto load = [&](const abi::ElementwiseOperand& v, int64_t step) {
+    const params::Elementwise& e = p.first;
+    const auto load = [&](const params::ElementwiseOperand& v, int64_t step) {
       const int64_t at = offset_of(begin + k, e.ndim, e.shape, v.strides);
       return Vector<C>{load_one<C>(v.data, v.dtype, at), load_one<C>(v.data, v.dtype, at + step),
                        load_one<C>(v.data, v.dtype, at + 2 * step)};
@@ -76,8 +77,8 @@ STATOR_KERNEL void cross_kernel(abi::Cross p, int dense) {
 }
 
 template <class C>
-void cross_in(const abi::Queue& q, const abi::Cross& p) {
-  const abi::Elementwise& e = p.first;
+void cross_in(const params::Queue& q, const params::Cross& p) {
+  const params::Elementwise& e = p.first;
   // The item size where operands of one dtype step evenly and need no conversion.
   const DType d = e.out.dtype;
   const bool same = e.ndim <= 1 && e.in[0].dtype == d && e.in[1].dtype == d;
@@ -86,7 +87,7 @@ void cross_in(const abi::Queue& q, const abi::Cross& p) {
          dense);
 }
 
-void cross(const abi::Queue& q, const abi::Cross& p) {
+void cross(const params::Queue& q, const params::Cross& p) {
   switch (p.first.compute) {
     case DType::float32: return cross_in<float>(q, p);
     case DType::float64: return cross_in<double>(q, p);
@@ -98,6 +99,6 @@ void cross(const abi::Queue& q, const abi::Cross& p) {
 
 }  // namespace
 
-void fill_linalg_cross(kernels::LinalgTable& table) { table.cross = cross; }
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, cross)

@@ -5,10 +5,11 @@
 // A sweep is explicit, H - s = G R, R G^H + s (as EISPACK's comqr): while G is found a thread has a column, while it is
 // applied from the right a row, so the block waits for itself once a team's columns and not once a rotation. What
 // limits it is the chain of the rotations, each a square root and divisions after the one before.
+#include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/reflector.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 // None of these is measured on a GPU.
@@ -20,12 +21,12 @@ struct EigTuning {
   static constexpr int exceptional = 10;          // sweeps without an eigenvalue, as zlahqr
   static constexpr int sweeps = 30;               // at most, an eigenvalue
 };
-static_assert(EigTuning::block >= abi::schur_columns, "a thread has one column");
+static_assert(EigTuning::block >= params::schur_columns, "a thread has one target");
 
 template <class R>
 struct EigRange {
   // What is smaller counts as zero where the largest entry was brought to [1, 2): its reciprocal is far from overflow.
-  static constexpr R tiny = limits<R>::least_normal() / limits<R>::epsilon() * R(abi::schur_columns);
+  static constexpr R tiny = limits<R>::least_normal() / limits<R>::epsilon() * R(params::schur_columns);
   // Entries of eigenvectors of T stay below: sums of products with T do not overflow, nor their quotients.
   static constexpr R large = sizeof(R) == 4 ? R(0x1p60) : R(0x1p500);
   // Balancing is by powers of two with exponents up to this, so that lengths of vectors can be found afterwards.
@@ -58,9 +59,9 @@ STATOR_FN Givens<T> givens(T f, T g, T& r) {
 
 template <class T>
 struct EigShared {
-  Givens<T> turns[abi::schur_columns];
-  real_t<T> self[abi::schur_columns];
-  int exponent[abi::schur_columns];
+  Givens<T> turns[params::schur_columns];
+  real_t<T> self[params::schur_columns];
+  int exponent[params::schur_columns];
 };
 
 // With the partial results of reductions; more would have to be asked for at the launch.
@@ -321,7 +322,7 @@ STATOR_FN void to_unit_length(const Team& team, T* v, int64_t n) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(abi::BatchedEig p, bool shared) {
+STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(params::BatchedEig p, bool shared) {
   using R = real_t<T>;
   const Group<Size> group;
   const Team<Size> team(group);
@@ -365,7 +366,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(abi::BatchedEig p
 }
 
 template <class T>
-void launch_eig(const abi::Queue& q, const abi::BatchedEig& p) {
+void launch_eig(const params::Queue& q, const params::BatchedEig& p) {
   const int64_t n = p.n, bytes = small_bytes(int(n), int(n), int(sizeof(T)));
   const bool shared = bytes <= EigTuning::shared_bytes;
   const auto with = [&]<int Size>(std::integral_constant<int, Size>) {
@@ -377,7 +378,7 @@ void launch_eig(const abi::Queue& q, const abi::BatchedEig& p) {
     with(std::integral_constant<int, EigTuning::block>{});
 }
 
-void batched_eig(const abi::Queue& q, const abi::BatchedEig& p) {
+void batched_eig(const params::Queue& q, const params::BatchedEig& p) {
   if constexpr (!fast_host) {
     if (p.dtype == DType::complex64)
       launch_eig<complex<float>>(q, p);
@@ -388,6 +389,6 @@ void batched_eig(const abi::Queue& q, const abi::BatchedEig& p) {
 
 }  // namespace
 
-void fill_linalg_eig(kernels::LinalgTable& table) { table.batched_eig = fast_host ? nullptr : batched_eig; }
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, batched_eig, fast_host ? nullptr : batched_eig)

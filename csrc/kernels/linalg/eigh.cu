@@ -1,15 +1,16 @@
 // Eigenvalues and vectors of small Hermitian matrices by cyclic Jacobi rotations: a group a matrix. Golub and Van Loan,
 // Matrix Computations (2013), section 8.5; the phase of a complex entry is taken into the rotation.
+#include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/rotation.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 template <class R>
 struct EighShared {
-  R values[abi::small_matrix];
-  int order[abi::small_matrix];
+  R values[params::small_matrix];
+  int order[params::small_matrix];
 };
 
 inline constexpr int most_sweeps = 40;
@@ -53,7 +54,7 @@ STATOR_FN bool diagonalize(const G& group, T* a, T* v, int n, int step, real_t<T
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_eigh_kernel(abi::SmallEigh p) {
+STATOR_KERNEL void small_eigh_kernel(params::SmallEigh p) {
   using R = real_t<T>;
   const Group<Size> group;
   const int n = p.n, step = row_step(n);
@@ -65,7 +66,7 @@ STATOR_KERNEL void small_eigh_kernel(abi::SmallEigh p) {
     const int64_t matrix = group.block() * SmallTuning::matrices + turn;
     if (matrix >= p.count) return;
     group.sync();
-    const abi::Matrices from = p.a;
+    const params::Matrices from = p.a;
     const bool upper = p.upper;
     for_each_pair(group, n, n, [=](int i, int j) {
       const bool own = upper ? i <= j : i >= j;
@@ -108,14 +109,14 @@ STATOR_KERNEL void small_eigh_kernel(abi::SmallEigh p) {
     group.for_each(n, [=, &s](int64_t i) { values[i] = bad ? limits<R>::nan() : s.values[i]; });
     if (v == nullptr) continue;
     const int* order = s.order;
-    const abi::Matrices to = p.vectors;
+    const params::Matrices to = p.vectors;
     for_each_pair(group, n, n, [=](int i, int j) {
       element<T>(to, matrix, i, j) = bad ? T(limits<R>::nan()) : v[order[j] * step + i];
     });
   }
 }
 
-void small_eigh(const abi::Queue& q, const abi::SmallEigh& p) {
+void small_eigh(const params::Queue& q, const params::SmallEigh& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "small_eigh", small_eigh_kernel<T, SmallTuning::block>,
            {small_blocks(p.count), SmallTuning::block, int(2 * small_bytes(p.n, p.n, sizeof(T)))}, p);
@@ -124,6 +125,6 @@ void small_eigh(const abi::Queue& q, const abi::SmallEigh& p) {
 
 }  // namespace
 
-void fill_linalg_eigh(kernels::LinalgTable& table) { table.small_eigh = small_eigh; }
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, small_eigh)

@@ -1,16 +1,17 @@
 // The steps of the matrix exponential between its products: scaling and squaring with Pade approximants (Higham, SIAM
 // J. Matrix Anal. Appl. 26(4), 2005), squarings chosen from norms of powers (Al-Mohy and Higham, SIAM J. Matrix Anal.
 // Appl. 31(3), 2009). Degree 13 for double precision, 7 for single. Factors are powers of two, which round nothing.
+#include "device/launcher.cuh"
 #include "kernels/linalg/small.cuh"
 
 #include <bit>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 struct ExpmTuning {
   static constexpr int block = 256;
-  static constexpr int64_t tile = by_column<1024, 16384>::value;  // elements a block
+  static constexpr int64_t tile = by_target<1024, 16384>::value;  // elements a block
   static constexpr int lanes = 16;                                // columns that the fast host sums at once
 };
 
@@ -102,7 +103,7 @@ STATOR_FN int ceil_log2(double x) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void expm_scale_kernel(abi::ExpmScale p) {
+STATOR_KERNEL void expm_scale_kernel(params::ExpmScale p) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t matrix = group.block(), n = p.n, row = p.a.row, col = p.a.col;
@@ -157,7 +158,7 @@ STATOR_FN double log_of_power(const G& group, const T* b, int64_t n, int times, 
 }
 
 template <class T, int Size>
-STATOR_KERNEL void expm_choose_kernel(abi::ExpmChoose p) {
+STATOR_KERNEL void expm_choose_kernel(params::ExpmChoose p) {
   using R = real_t<T>;
   using P = Pade<R>;
   const Group<Size> group;
@@ -201,7 +202,7 @@ STATOR_FN T weighted(T x2, T x4, T x6) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void expm_terms_kernel(abi::ExpmTerms p, int64_t per_block) {
+STATOR_KERNEL void expm_terms_kernel(params::ExpmTerms p, int64_t per_block) {
   using R = real_t<T>;
   using P = Pade<R>;
   constexpr R first = R(P::b[1] * P::unit), constant = R(P::b[0] * P::unit);
@@ -229,7 +230,7 @@ STATOR_KERNEL void expm_terms_kernel(abi::ExpmTerms p, int64_t per_block) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void expm_fraction_kernel(abi::ExpmFraction p, int64_t per_block) {
+STATOR_KERNEL void expm_fraction_kernel(params::ExpmFraction p, int64_t per_block) {
   const Group<Size> group;
   const int64_t n = p.n, rows = p.count * n, begin = group.block() * per_block;
   for (int64_t r = begin; r < begin + per_block && r < rows; ++r) {
@@ -244,7 +245,7 @@ STATOR_KERNEL void expm_fraction_kernel(abi::ExpmFraction p, int64_t per_block) 
 }
 
 template <class Word, int Size>
-STATOR_KERNEL void expm_keep_kernel(abi::ExpmKeep p) {
+STATOR_KERNEL void expm_keep_kernel(params::ExpmKeep p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   if (p.squarings[matrix] > p.step) return;
@@ -253,32 +254,32 @@ STATOR_KERNEL void expm_keep_kernel(abi::ExpmKeep p) {
   group.for_each(p.size, [=](int64_t i) { to[i] = from[i]; });
 }
 
-void expm_scale(const abi::Queue& q, const abi::ExpmScale& p) {
+void expm_scale(const params::Queue& q, const params::ExpmScale& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "expm_scale", expm_scale_kernel<T, ExpmTuning::block>, {p.count, ExpmTuning::block}, p);
   });
 }
-void expm_choose(const abi::Queue& q, const abi::ExpmChoose& p) {
+void expm_choose(const params::Queue& q, const params::ExpmChoose& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "expm_choose", expm_choose_kernel<T, ExpmTuning::block>, {p.count, ExpmTuning::block}, p);
   });
 }
-void expm_terms(const abi::Queue& q, const abi::ExpmTerms& p) {
+void expm_terms(const params::Queue& q, const params::ExpmTerms& p) {
   const int64_t per_block = ExpmTuning::tile / p.n + 1;
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "expm_terms", expm_terms_kernel<T, ExpmTuning::block>,
            {ceil_div(p.count * p.n, per_block), ExpmTuning::block}, p, per_block);
   });
 }
-void expm_fraction(const abi::Queue& q, const abi::ExpmFraction& p) {
+void expm_fraction(const params::Queue& q, const params::ExpmFraction& p) {
   const int64_t per_block = ExpmTuning::tile / p.n + 1;
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "expm_fraction", expm_fraction_kernel<T, ExpmTuning::block>,
            {ceil_div(p.count * p.n, per_block), ExpmTuning::block}, p, per_block);
   });
 }
-void expm_keep(const abi::Queue& q, const abi::ExpmKeep& given) {
-  abi::ExpmKeep p = given;
+void expm_keep(const params::Queue& q, const params::ExpmKeep& given) {
+  params::ExpmKeep p = given;
   constexpr int block = ExpmTuning::block;
   if (p.itemsize == 4) return launch(q, "expm_keep", expm_keep_kernel<uint32_t, block>, {p.count, block}, p);
   p.size *= p.itemsize / 8;
@@ -287,12 +288,10 @@ void expm_keep(const abi::Queue& q, const abi::ExpmKeep& given) {
 
 }  // namespace
 
-void fill_linalg_expm(kernels::LinalgTable& table) {
-  table.expm_scale = expm_scale;
-  table.expm_choose = expm_choose;
-  table.expm_terms = expm_terms;
-  table.expm_fraction = expm_fraction;
-  table.expm_keep = expm_keep;
-}
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, expm_scale)
+STATOR_LAUNCHER(linalg, expm_choose)
+STATOR_LAUNCHER(linalg, expm_terms)
+STATOR_LAUNCHER(linalg, expm_fraction)
+STATOR_LAUNCHER(linalg, expm_keep)

@@ -1,8 +1,9 @@
-// Q of batches of matrices from their reflectors, as LAPACK's orgqr: Q e_j = H_0 ... H_{k-1} e_j, each column by
+// Q of batches of matrices from their reflectors, as LAPACK's orgqr: Q e_j = H_0 ... H_{k-1} e_j, each target by
 // itself, where reflectors beyond the j-th change nothing. A team of threads has a few columns in shared memory.
+#include "device/launcher.cuh"
 #include "kernels/linalg/reflector.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 struct FormQTuning {
@@ -12,7 +13,7 @@ struct FormQTuning {
 
 // A block has a tile of `width` columns, a team at most `each` of them. Teams do not meet.
 template <class T, int Size>
-STATOR_KERNEL void form_q_kernel(abi::FormQ p, int width, int each) {
+STATOR_KERNEL void form_q_kernel(params::FormQ p, int width, int each) {
   const Group<Size> group;
   const Team<Size> team(group);
   const int64_t m = p.m, k = p.reflectors, row = p.q.row, col = p.q.col;
@@ -45,7 +46,7 @@ STATOR_KERNEL void form_q_kernel(abi::FormQ p, int width, int each) {
 
 }  // namespace
 
-void form_q(const abi::Queue& q, const abi::FormQ& p) {
+void form_q(const params::Queue& q, const params::FormQ& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     constexpr int teams = Team<FormQTuning::block>::count;
     const int64_t bytes = p.m * int64_t(sizeof(T)), fit = std::max<int64_t>(1, FormQTuning::shared_bytes / bytes);
@@ -57,6 +58,6 @@ void form_q(const abi::Queue& q, const abi::FormQ& p) {
   });
 }
 
-void fill_linalg_form_q(kernels::LinalgTable& table) { table.form_q = fast_host ? nullptr : form_q; }
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, form_q, fast_host ? nullptr : form_q)

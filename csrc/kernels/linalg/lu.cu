@@ -1,7 +1,8 @@
 // LU with partial pivoting of small matrices, and solutions with it: a group a matrix.
+#include "device/launcher.cuh"
 #include "kernels/linalg/small.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 template <class R>
@@ -73,12 +74,12 @@ STATOR_FN int factor(const G& group, T* a, int step, int n, int* pivot) {
 }
 
 struct Exchanges {
-  int pivot[abi::small_matrix];
-  int order[abi::small_matrix];  // row i of P b is row order[i] of b
+  int pivot[params::small_matrix];
+  int order[params::small_matrix];  // row i of P b is row order[i] of b
 };
 
 template <class T, class G>
-STATOR_FN void solve_columns(const G& group, const abi::SmallLu& p, int64_t matrix, const T* a, int step, T* b,
+STATOR_FN void solve_columns(const G& group, const params::SmallLu& p, int64_t matrix, const T* a, int step, T* b,
                              const int* order) {
   const int n = p.n;
   for (int64_t first = 0; first < p.columns; first += SmallTuning::columns) {
@@ -89,21 +90,21 @@ STATOR_FN void solve_columns(const G& group, const abi::SmallLu& p, int64_t matr
     if (p.identity) {
       for_each_pair(group, n, cols, [=](int i, int j) { b[i * b_step + j] = T(order[i] == first + j); });
     } else {
-      const abi::Matrices from = p.b;
+      const params::Matrices from = p.b;
       for_each_pair(group, n, cols,
                     [=](int i, int j) { b[i * b_step + j] = element<T>(from, matrix, order[i], first + j); });
     }
     group.sync();
     substitute(group, a, step, n, false, true, b, b_step, cols);
     substitute(group, a, step, n, true, false, b, b_step, cols);
-    abi::Matrices to = p.x;
+    params::Matrices to = p.x;
     to.data = static_cast<T*>(to.data) + first * to.col;
     store_matrix(group, b, b_step, n, cols, to, matrix);
   }
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_lu_kernel(abi::SmallLu p) {
+STATOR_KERNEL void small_lu_kernel(params::SmallLu p) {
   const Group<Size> group;
   const int n = p.n, step = row_step(n);
   T* a = group.template dynamic<T>(n * step + n * row_step(held(p.columns)));
@@ -140,7 +141,7 @@ STATOR_KERNEL void small_lu_kernel(abi::SmallLu p) {
   }
 }
 
-void small_lu(const abi::Queue& q, const abi::SmallLu& p) {
+void small_lu(const params::Queue& q, const params::SmallLu& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes =
         small_bytes(p.n, p.n, sizeof(T)) +
@@ -152,6 +153,6 @@ void small_lu(const abi::Queue& q, const abi::SmallLu& p) {
 
 }  // namespace
 
-void fill_linalg_lu(kernels::LinalgTable& table) { table.small_lu = small_lu; }
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, small_lu)

@@ -1,15 +1,16 @@
 // The steps around a library's decompositions: triangles, determinants, permutations, pivots, and what keeps NaN from
 // algorithms that iterate.
+#include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/small.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 struct PartsTuning {
   static constexpr int block = 256;
-  static constexpr int64_t tile = by_column<1024, 16384>::value;    // elements a block
-  static constexpr int64_t matrices = by_column<256, 1024>::value;  // determinants a block
+  static constexpr int64_t tile = by_target<1024, 16384>::value;    // elements a block
+  static constexpr int64_t matrices = by_target<256, 1024>::value;  // determinants a block
 };
 
 struct alignas(16) Item16 {
@@ -17,7 +18,7 @@ struct alignas(16) Item16 {
 };
 
 template <class Item, int Size>
-STATOR_KERNEL void triangle_kernel(abi::Triangle p, Item one) {
+STATOR_KERNEL void triangle_kernel(params::Triangle p, Item one) {
   const Group<Size> group;
   const int64_t rows = p.count * p.rows, tile = PartsTuning::tile / p.cols + 1;
   const int64_t first = group.block() * tile;
@@ -41,7 +42,7 @@ Item bits_of_one() {
   return std::bit_cast<Item>(T(1));
 }
 
-void triangle(const abi::Queue& q, const abi::Triangle& p) {
+void triangle(const params::Queue& q, const params::Triangle& p) {
   constexpr int block = PartsTuning::block;
   const Config grid{ceil_div(p.count * p.rows, PartsTuning::tile / p.cols + 1), block};
   switch (p.dtype) {
@@ -66,7 +67,7 @@ STATOR_FN complex128 phase_of(complex128 x) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void determinant_kernel(abi::Determinant p) {
+STATOR_KERNEL void determinant_kernel(params::Determinant p) {
   using R = real_t<T>;
   using Wide = std::conditional_t<is_complex<T>, complex128, double>;
   const Group<Size> group;
@@ -97,7 +98,7 @@ STATOR_KERNEL void determinant_kernel(abi::Determinant p) {
   });
 }
 
-void determinant(const abi::Queue& q, const abi::Determinant& p) {
+void determinant(const params::Queue& q, const params::Determinant& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "determinant", determinant_kernel<T, PartsTuning::block>,
            {ceil_div(p.count, PartsTuning::matrices), PartsTuning::block}, p);
@@ -106,7 +107,7 @@ void determinant(const abi::Queue& q, const abi::Determinant& p) {
 
 // order[k]: the row of A that is row k of L U. One thread follows the exchanges, which depend on each other.
 template <class T, int Size>
-STATOR_KERNEL void permutation_kernel(abi::RowExchanges p) {
+STATOR_KERNEL void permutation_kernel(params::RowExchanges p) {
   const Group<Size> group;
   const int64_t matrix = group.block(), n = p.n;
   int32_t* order = p.order + matrix * n;
@@ -126,14 +127,14 @@ STATOR_KERNEL void permutation_kernel(abi::RowExchanges p) {
   });
 }
 
-void permutation(const abi::Queue& q, const abi::RowExchanges& p) {
+void permutation(const params::Queue& q, const params::RowExchanges& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "permutation", permutation_kernel<T, PartsTuning::block>, {p.count, PartsTuning::block}, p);
   });
 }
 
 template <int Size>
-STATOR_KERNEL void pivots_kernel(abi::Pivots p) {
+STATOR_KERNEL void pivots_kernel(params::Pivots p) {
   const Group<Size> group;
   const int64_t first = group.block() * PartsTuning::tile, left = p.count - first;
   group.for_each(left < PartsTuning::tile ? left : PartsTuning::tile, [=](int64_t k) {
@@ -150,27 +151,27 @@ STATOR_KERNEL void pivots_kernel(abi::Pivots p) {
   });
 }
 
-void pivots(const abi::Queue& q, const abi::Pivots& p) {
+void pivots(const params::Queue& q, const params::Pivots& p) {
   launch(q, "pivots", pivots_kernel<PartsTuning::block>, {ceil_div(p.count, PartsTuning::tile), PartsTuning::block}, p);
 }
 
 template <class R, int Size>
-STATOR_KERNEL void guard_kernel(abi::Guard p, int parts) {
+STATOR_KERNEL void guard_kernel(params::Guard p, int parts) {
   const Group<Size> group;
   const int64_t size = p.size * parts, rows = p.rows;
-  const abi::Part part = p.part;
+  const params::Part part = p.part;
   R* matrix = static_cast<R*>(p.a) + group.block() * size;
   // 0 times a finite number is 0, times NaN or infinity NaN.
   const R sum = group.template map_reduce<R>(size, Sum{}, [=](int64_t i) {
-    if (part == abi::Part::whole) return matrix[i] * R(0);
+    if (part == params::Part::whole) return matrix[i] * R(0);
     const int64_t at = i / parts, column = at / rows, row = at - column * rows;
-    return (part == abi::Part::lower ? row >= column : row <= column) ? matrix[i] * R(0) : R(0);
+    return (part == params::Part::lower ? row >= column : row <= column) ? matrix[i] * R(0) : R(0);
   });
   if (group.rank() == 0) p.bad[group.block()] = sum != R(0);
   if (sum != R(0)) group.for_each(size, [=](int64_t i) { matrix[i] = R(0); });
 }
 
-void guard(const abi::Queue& q, const abi::Guard& p) {
+void guard(const params::Queue& q, const params::Guard& p) {
   const int parts = itemsize(p.dtype) / itemsize(real_part(p.dtype));
   const Config grid{p.count, PartsTuning::block};
   if (real_part(p.dtype) == DType::float32)
@@ -180,7 +181,7 @@ void guard(const abi::Queue& q, const abi::Guard& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void poison_kernel(abi::Poison p) {
+STATOR_KERNEL void poison_kernel(params::Poison p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   if (p.bad[matrix] == 0) return;
@@ -195,8 +196,8 @@ STATOR_KERNEL void poison_kernel(abi::Poison p) {
   if (group.rank() == 0) p.info[matrix] = -1;
 }
 
-void poison(const abi::Queue& q, const abi::Poison& params) {
-  abi::Poison p = params;
+void poison(const params::Queue& q, const params::Poison& params) {
+  params::Poison p = params;
   for (int k = 0; k < p.results; ++k) {
     p.size[k] *= itemsize(p.dtype[k]) / itemsize(real_part(p.dtype[k]));
     p.dtype[k] = real_part(p.dtype[k]);
@@ -206,23 +207,11 @@ void poison(const abi::Queue& q, const abi::Poison& params) {
 
 }  // namespace
 
-void fill(kernels::LinalgTable& table) {
-  fill_linalg_lu(table);
-  fill_linalg_cholesky(table);
-  fill_linalg_qr(table);
-  fill_linalg_form_q(table);
-  fill_linalg_svd(table);
-  fill_linalg_eig(table);
-  fill_linalg_eigh(table);
-  fill_linalg_spectrum(table);
-  fill_linalg_cross(table);
-  fill_linalg_expm(table);
-  table.triangle = triangle;
-  table.determinant = determinant;
-  table.permutation = permutation;
-  table.pivots = pivots;
-  table.guard = guard;
-  table.poison = poison;
-}
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, triangle)
+STATOR_LAUNCHER(linalg, determinant)
+STATOR_LAUNCHER(linalg, permutation)
+STATOR_LAUNCHER(linalg, pivots)
+STATOR_LAUNCHER(linalg, guard)
+STATOR_LAUNCHER(linalg, poison)

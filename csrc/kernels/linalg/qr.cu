@@ -1,13 +1,14 @@
 // Householder QR of small matrices: a group a matrix.
+#include "device/launcher.cuh"
 #include "kernels/linalg/reflector.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 template <class T>
 struct Reflector {
-  T tau[abi::small_matrix];
-  T along[abi::small_matrix];  // v^H times each column
+  T tau[params::small_matrix];
+  T along[params::small_matrix];  // v^H times each target
 };
 
 // to = (I - tau v v^H) to, where v is 1 followed by the column below `v`.
@@ -32,7 +33,7 @@ STATOR_FN void apply(const G& group, const T* v, int step, int rows, T tau, T* t
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_qr_kernel(abi::SmallQr p) {
+STATOR_KERNEL void small_qr_kernel(params::SmallQr p) {
   const Group<Size> group;
   const int m = p.m, n = p.n, step = row_step(n), q_cols = p.q_columns, q_step = row_step(q_cols);
   const int least = m < n ? m : n;
@@ -63,7 +64,7 @@ STATOR_KERNEL void small_qr_kernel(abi::SmallQr p) {
   }
 }
 
-void small_qr(const abi::Queue& q, const abi::SmallQr& p) {
+void small_qr(const params::Queue& q, const params::SmallQr& p) {
   visit_matrix(p.dtype, [&]<class T>(type_tag<T>) {
     const int64_t bytes = small_bytes(p.m, p.n, sizeof(T)) + small_bytes(p.m, p.q_columns, sizeof(T));
     launch(q, "small_qr", small_qr_kernel<T, SmallTuning::block>,
@@ -73,6 +74,6 @@ void small_qr(const abi::Queue& q, const abi::SmallQr& p) {
 
 }  // namespace
 
-void fill_linalg_qr(kernels::LinalgTable& table) { table.small_qr = small_qr; }
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, small_qr)

@@ -5,7 +5,7 @@
 #include "device/team.cuh"
 #include "kernels/linalg/small.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 
 template <class R>
 struct QrRange {
@@ -44,7 +44,7 @@ STATOR_FN T reflect(const G& group, T* a, int step, int rows) {
 inline constexpr int reflected_columns = 4;
 
 template <class T>
-struct Along {  // v^H times each column
+struct Along {  // v^H times each target
   T of[reflected_columns];
   STATOR_FN friend Along operator+(Along a, const Along& b) {
     STATOR_UNROLL()
@@ -77,6 +77,6 @@ STATOR_FN void reflect_columns(const Team& team, const T* v, int64_t k, int64_t 
   });
 }
 
-void form_q(const abi::Queue& q, const abi::FormQ& p);
+void form_q(const params::Queue& q, const params::FormQ& p);
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::linalg

@@ -4,7 +4,7 @@
 
 #include "kernels/linalg/small.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 
 template <class T>
 struct Rotation {
@@ -39,4 +39,4 @@ STATOR_FN real_t<T> length_of(T x) {
     return abs(x);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::linalg

@@ -7,11 +7,11 @@
 #include "device/launch.cuh"
 #include "params/linalg.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 
 struct SmallTuning {
   static constexpr int block = 32;                          // threads of a matrix: a lane a column
-  static constexpr int matrices = by_column<1, 16>::value;  // that a block does one after the other
+  static constexpr int matrices = by_target<1, 16>::value;  // that a block does one after the other
   static constexpr int columns = 32;                        // right-hand sides held at once
 };
 
@@ -99,12 +99,12 @@ STATOR_FN void subtract_product(const G& group, T* to, int to_step, const T* fac
 }
 
 template <class T>
-STATOR_FN T& element(const abi::Matrices& m, int64_t matrix, int64_t i, int64_t j) {
+STATOR_FN T& element(const params::Matrices& m, int64_t matrix, int64_t i, int64_t j) {
   return static_cast<T*>(m.data)[matrix * m.batch + i * m.row + j * m.col];
 }
 
 template <class T, class G>
-STATOR_FN void load_matrix(const G& group, const abi::Matrices& m, int64_t matrix, int rows, int cols, T* to,
+STATOR_FN void load_matrix(const G& group, const params::Matrices& m, int64_t matrix, int rows, int cols, T* to,
                            int step) {
   const T* base = static_cast<const T*>(m.data) + matrix * m.batch;
   const int64_t row = m.row, col = m.col;
@@ -115,7 +115,7 @@ STATOR_FN void load_matrix(const G& group, const abi::Matrices& m, int64_t matri
 }
 
 template <class T, class G>
-STATOR_FN void store_matrix(const G& group, const T* from, int step, int rows, int cols, const abi::Matrices& m,
+STATOR_FN void store_matrix(const G& group, const T* from, int step, int rows, int cols, const params::Matrices& m,
                             int64_t matrix) {
   T* base = static_cast<T*>(m.data) + matrix * m.batch;
   const int64_t row = m.row, col = m.col;
@@ -156,15 +156,4 @@ void visit_matrix(DType dtype, F f) {
 
 inline int64_t small_blocks(int64_t count) { return ceil_div(count, SmallTuning::matrices); }
 
-void fill_linalg_lu(kernels::LinalgTable& table);
-void fill_linalg_cholesky(kernels::LinalgTable& table);
-void fill_linalg_qr(kernels::LinalgTable& table);
-void fill_linalg_form_q(kernels::LinalgTable& table);
-void fill_linalg_svd(kernels::LinalgTable& table);
-void fill_linalg_eig(kernels::LinalgTable& table);
-void fill_linalg_eigh(kernels::LinalgTable& table);
-void fill_linalg_spectrum(kernels::LinalgTable& table);
-void fill_linalg_cross(kernels::LinalgTable& table);
-void fill_linalg_expm(kernels::LinalgTable& table);
-
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::linalg

@@ -1,16 +1,17 @@
 // What singular values say of their matrices, and the small steps around a library's batched routines.
+#include "device/launcher.cuh"
 #include "kernels/linalg/small.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 struct SpectrumTuning {
   static constexpr int block = 128;
-  static constexpr int64_t tile = by_column<1024, 16384>::value;  // elements a block
+  static constexpr int64_t tile = by_target<1024, 16384>::value;  // elements a block
 };
 
 template <class R>
-STATOR_FN R rtol_of(const abi::Spectrum& p, int64_t matrix) {
+STATOR_FN R rtol_of(const params::Spectrum& p, int64_t matrix) {
   return p.rtols != nullptr ? static_cast<const R*>(p.rtols)[matrix] : R(p.rtol);
 }
 
@@ -35,27 +36,27 @@ STATOR_FN int64_t rank_of(const R* values, int64_t k, R rtol) {
 }
 
 template <class R, int Size>
-STATOR_KERNEL void spectral_norm_kernel(abi::Spectrum p) {
+STATOR_KERNEL void spectral_norm_kernel(params::Spectrum p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   const R* values = static_cast<const R*>(p.values) + matrix * p.k;
   R norm = 0;
-  if (p.norm == abi::SpectralNorm::sum) norm = group.template map_sum<R>(p.k, [=](int64_t i) { return values[i]; });
+  if (p.norm == params::SpectralNorm::sum) norm = group.template map_sum<R>(p.k, [=](int64_t i) { return values[i]; });
   if (group.rank() != 0) return;
   if (p.rank != nullptr) p.rank[matrix] = rank_of(values, p.k, rtol_of<R>(p, matrix));
   if (p.norms == nullptr) return;
   const R most = values[0], least = values[p.k - 1];
-  if (p.norm == abi::SpectralNorm::largest) norm = most;
-  if (p.norm == abi::SpectralNorm::smallest) norm = least;
+  if (p.norm == params::SpectralNorm::largest) norm = most;
+  if (p.norm == params::SpectralNorm::smallest) norm = least;
   // 0 / 0 of a zero matrix is no number, its condition is infinite.
-  if (p.norm == abi::SpectralNorm::condition) norm = least == R(0) ? limits<R>::infinity() : most / least;
-  if (p.norm == abi::SpectralNorm::inverse_condition) norm = most == R(0) ? limits<R>::infinity() : least / most;
+  if (p.norm == params::SpectralNorm::condition) norm = least == R(0) ? limits<R>::infinity() : most / least;
+  if (p.norm == params::SpectralNorm::inverse_condition) norm = most == R(0) ? limits<R>::infinity() : least / most;
   static_cast<R*>(p.norms)[matrix] = norm;
 }
 
 // Rows of `scaled`, then rows of `other`; who has a matrix's first row writes its rank.
 template <class T, int Size>
-STATOR_KERNEL void pseudo_inverse_kernel(abi::Spectrum p, int64_t per_block) {
+STATOR_KERNEL void pseudo_inverse_kernel(params::Spectrum p, int64_t per_block) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t scaled_rows = p.count * p.scaled_rows, last = scaled_rows + p.count * p.other_rows;
@@ -64,7 +65,7 @@ STATOR_KERNEL void pseudo_inverse_kernel(abi::Spectrum p, int64_t per_block) {
     const bool is_scaled = r < scaled_rows;
     const int64_t each = is_scaled ? p.scaled_rows : p.other_rows, at = is_scaled ? r : r - scaled_rows;
     const int64_t matrix = at / each, i = at - matrix * each;
-    const abi::Matrices& m = is_scaled ? p.scaled : p.other;
+    const params::Matrices& m = is_scaled ? p.scaled : p.other;
     T* row = static_cast<T*>(m.data) + matrix * m.batch + i * m.row;
     const int64_t step = m.col;
     if (!is_scaled) {
@@ -74,9 +75,9 @@ STATOR_KERNEL void pseudo_inverse_kernel(abi::Spectrum p, int64_t per_block) {
     const R* values = static_cast<const R*>(p.values) + matrix * p.k;
     const R rtol = rtol_of<R>(p, matrix);
     if (p.rank != nullptr && i == 0 && group.rank() == 0) p.rank[matrix] = rank_of(values, p.k, rtol);
-    const bool by_column = p.by_column;
+    const bool by_target = p.by_target;
     group.for_each(p.scaled_cols, [=](int64_t j) {
-      const int64_t k = by_column ? j : i;
+      const int64_t k = by_target ? j : i;
       const R scale = counts(values, k, rtol) ? R(1) / values[k] : R(0);
       row[j * step] = scale == R(0) ? T(0) : scaled_by(conjugate(row[j * step]), scale);
     });
@@ -84,23 +85,23 @@ STATOR_KERNEL void pseudo_inverse_kernel(abi::Spectrum p, int64_t per_block) {
 }
 
 // Columns that lie in memory are walked as rows.
-void lay_out(abi::Matrices& m, int64_t& rows, int64_t& cols, bool* by_column) {
+void lay_out(params::Matrices& m, int64_t& rows, int64_t& cols, bool* by_target) {
   if (m.data == nullptr) rows = cols = 0;
   if (m.row != 1 || m.col == 1) return;
   std::swap(m.row, m.col);
   std::swap(rows, cols);
-  if (by_column != nullptr) *by_column = !*by_column;
+  if (by_target != nullptr) *by_target = !*by_target;
 }
 
-void spectrum(const abi::Queue& q, const abi::Spectrum& given) {
+void spectrum(const params::Queue& q, const params::Spectrum& given) {
   constexpr int block = SpectrumTuning::block;
-  abi::Spectrum p = given;
+  params::Spectrum p = given;
   if (p.scaled.data == nullptr) {
     if (real_part(p.dtype) == DType::float32)
       return launch(q, "spectral_norm", spectral_norm_kernel<float, block>, {p.count, block}, p);
     return launch(q, "spectral_norm", spectral_norm_kernel<double, block>, {p.count, block}, p);
   }
-  lay_out(p.scaled, p.scaled_rows, p.scaled_cols, &p.by_column);
+  lay_out(p.scaled, p.scaled_rows, p.scaled_cols, &p.by_target);
   lay_out(p.other, p.other_rows, p.other_cols, nullptr);
   const int64_t rows = p.count * (p.scaled_rows + p.other_rows);
   const int64_t per_block = SpectrumTuning::tile / std::max(p.scaled_cols, p.other_cols) + 1;
@@ -111,7 +112,7 @@ void spectrum(const abi::Queue& q, const abi::Spectrum& given) {
 
 // An element is `parts` reals.
 template <class R, int Size>
-STATOR_KERNEL void diagonal_zero_kernel(abi::DiagonalZero p, int parts) {
+STATOR_KERNEL void diagonal_zero_kernel(params::DiagonalZero p, int parts) {
   const Group<Size> group;
   const R* a = static_cast<const R*>(p.a.data) + group.block() * p.a.batch * parts;
   const int64_t step = (p.a.row + p.a.col) * parts;
@@ -123,7 +124,7 @@ STATOR_KERNEL void diagonal_zero_kernel(abi::DiagonalZero p, int parts) {
   if (group.rank() == 0) p.info[group.block()] = first == none ? 0 : first;
 }
 
-void diagonal_zero(const abi::Queue& q, const abi::DiagonalZero& p) {
+void diagonal_zero(const params::Queue& q, const params::DiagonalZero& p) {
   constexpr int block = SpectrumTuning::block;
   const DType real = real_part(p.dtype);
   const int parts = itemsize(p.dtype) / itemsize(real);
@@ -134,7 +135,7 @@ void diagonal_zero(const abi::Queue& q, const abi::DiagonalZero& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void addresses_kernel(abi::Addresses p) {
+STATOR_KERNEL void addresses_kernel(params::Addresses p) {
   const Group<Size> group;
   const int64_t first = group.block() * SpectrumTuning::tile, left = p.count - first;
   group.for_each(left < SpectrumTuning::tile ? left : SpectrumTuning::tile, [=](int64_t k) {
@@ -143,17 +144,15 @@ STATOR_KERNEL void addresses_kernel(abi::Addresses p) {
   });
 }
 
-void addresses(const abi::Queue& q, const abi::Addresses& p) {
+void addresses(const params::Queue& q, const params::Addresses& p) {
   launch(q, "addresses", addresses_kernel<SpectrumTuning::block>,
          {ceil_div(p.count, SpectrumTuning::tile), SpectrumTuning::block}, p);
 }
 
 }  // namespace
 
-void fill_linalg_spectrum(kernels::LinalgTable& table) {
-  table.spectrum = spectrum;
-  table.diagonal_zero = diagonal_zero;
-  table.addresses = addresses;
-}
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, spectrum)
+STATOR_LAUNCHER(linalg, diagonal_zero)
+STATOR_LAUNCHER(linalg, addresses)

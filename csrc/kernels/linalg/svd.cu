@@ -6,11 +6,12 @@
 //
 // X is a product of rotations. V is taken from a QR of the rotated columns, scaled to length 1: columns that are zero
 // get the completion of the others, and all are orthogonal whatever their length was.
+#include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/reflector.cuh"
 #include "kernels/linalg/rotation.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::linalg {
 namespace {
 
 struct SvdTuning {
@@ -33,8 +34,8 @@ STATOR_FN real_t<T> larger_part(T x) {
 
 template <class R>
 struct SvdShared {
-  R length[abi::rotated_columns];
-  int place[abi::rotated_columns];
+  R length[params::rotated_columns];
+  int place[params::rotated_columns];
 };
 
 // The columns of one matrix and who works on them.
@@ -48,7 +49,7 @@ struct Columns {
 
   STATOR_FN T* operator[](int64_t j) const { return data + j * step; }
 
-  // f(j) for every column, each by a team.
+  // f(j) for every target, each by a team.
   template <class F>
   STATOR_FN void for_each_column(F f) const {
     for (int j = team.index(); j < n; j += Team<Size>::count) f(j);
@@ -132,7 +133,7 @@ struct Scratch {
 };
 
 template <class T, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(abi::BatchedSvd p, Scratch scratch) {
+STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(params::BatchedSvd p, Scratch scratch) {
   using R = real_t<T>;
   using Matrix = Columns<T, Size>;
   const Group<Size> group;
@@ -141,10 +142,10 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(abi::BatchedSvd p
   const int64_t matrix = group.block();
   const int n = int(p.n);
   const bool vectors = p.u.data != nullptr;
-  const auto of = [&](const abi::Matrices& x, int m) {
+  const auto of = [&](const params::Matrices& x, int m) {
     return Matrix{group, team, static_cast<T*>(x.data) + matrix * x.batch, x.col, m, n};
   };
-  const abi::Matrices room{scratch.columns, p.n * p.n, 1, n};
+  const params::Matrices room{scratch.columns, p.n * p.n, 1, n};
   const Matrix a = of(p.a, int(p.m)), u = of(p.u, n);
   // V^H is formed last: until then its memory has the columns that are rotated.
   const Matrix w = of(vectors ? p.vh : room, n);
@@ -199,7 +200,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(abi::BatchedSvd p
   });
 }
 
-void batched_svd(const abi::Queue& q, const abi::BatchedSvd& p) {
+void batched_svd(const params::Queue& q, const params::BatchedSvd& p) {
   const int64_t n = p.n, item = itemsize(p.dtype);
   char* const columns = static_cast<char*>(p.work);
   const Scratch scratch{columns, columns + p.count * n * n * item, columns + p.count * (n + 1) * n * item};
@@ -208,13 +209,13 @@ void batched_svd(const abi::Queue& q, const abi::BatchedSvd& p) {
       launch(q, "batched_svd", batched_svd_kernel<T, SvdTuning::block>, {p.count, SvdTuning::block}, p, scratch);
   });
   if (p.u.data == nullptr) return;
-  const abi::Matrices factors{scratch.columns, n * n, 1, n}, v{p.vh.data, p.vh.batch, p.vh.col, p.vh.row};
+  const params::Matrices factors{scratch.columns, n * n, 1, n}, v{p.vh.data, p.vh.batch, p.vh.col, p.vh.row};
   form_q(q, {p.dtype, false, true, p.count, n, n, n, factors, scratch.tau_v, v});
   form_q(q, {p.dtype, true, false, p.count, p.m, p.u_columns, n, p.a, scratch.tau, p.u});
 }
 
 }  // namespace
 
-void fill_linalg_svd(kernels::LinalgTable& table) { table.batched_svd = fast_host ? nullptr : batched_svd; }
+}  // namespace stator::STATOR_TARGET::linalg
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(linalg, batched_svd, fast_host ? nullptr : batched_svd)

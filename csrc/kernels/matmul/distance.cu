@@ -2,12 +2,13 @@
 // computes a tile of pairs from features that pass through shared memory.
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "params/matmul.hpp"
 
 #include <cmath>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::matmul {
 namespace {
 
 struct DistanceTuning {
@@ -73,7 +74,7 @@ struct DistanceTile {
 };
 
 template <class T, class Norm, int Size>
-STATOR_KERNEL void distance_kernel(abi::Distance p) {
+STATOR_KERNEL void distance_kernel(params::Distance p) {
   using Tune = DistanceTuning;
   constexpr int I = Tune::rows, J = Tune::cols, K = Tune::features, mine = I * J / Group<Size>::size;
   const Group<Size> group;
@@ -135,14 +136,14 @@ STATOR_KERNEL void distance_kernel(abi::Distance p) {
 }
 
 template <class T, class Norm>
-void launch_distance(const abi::Queue& q, const abi::Distance& p) {
+void launch_distance(const params::Queue& q, const params::Distance& p) {
   using Tune = DistanceTuning;
   const int64_t blocks = p.batch * ceil_div(p.rows, Tune::rows) * ceil_div(p.cols, Tune::cols);
   launch(q, "cdist", distance_kernel<T, Norm, Tune::block>, {blocks, Tune::block}, p);
 }
 
 template <class T>
-void cdist_as(const abi::Queue& q, const abi::Distance& p) {
+void cdist_as(const params::Queue& q, const params::Distance& p) {
   if (p.p == 0) return launch_distance<T, CountNorm>(q, p);
   if (p.p == 1) return launch_distance<T, OneNorm>(q, p);
   if (p.p == 2) return launch_distance<T, TwoNorm>(q, p);
@@ -150,7 +151,7 @@ void cdist_as(const abi::Queue& q, const abi::Distance& p) {
   return launch_distance<T, GeneralNorm>(q, p);
 }
 
-void cdist(const abi::Queue& q, const abi::Distance& p) {
+void cdist(const params::Queue& q, const params::Distance& p) {
   if (p.dtype == DType::float32)
     cdist_as<float>(q, p);
   else
@@ -159,6 +160,6 @@ void cdist(const abi::Queue& q, const abi::Distance& p) {
 
 }  // namespace
 
-void fill(kernels::DistanceTable& table) { table.cdist = cdist; }
+}  // namespace stator::STATOR_TARGET::matmul
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(matmul, cdist)

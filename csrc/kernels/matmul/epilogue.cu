@@ -3,29 +3,30 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "kernels/elementwise/functors/activation.cuh"
 #include "kernels/elementwise/functors/hyperbolic.cuh"
-#include "kernels/matmul/fill.cuh"
+#include "params/matmul.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::matmul {
 namespace {
 
 struct EpilogueTuning {
   static constexpr int block = 256;
-  static constexpr int64_t run = by_column<2048, 16384>::value;  // elements of a block
+  static constexpr int64_t run = by_target<2048, 16384>::value;  // elements of a block
   static constexpr int piece = 512;                              // fast host: of a row, in the nearest cache
 };
 
 template <class F>
-STATOR_FN void with_activation(abi::Activation activation, const F& f) {
+STATOR_FN void with_activation(params::Activation activation, const F& f) {
   switch (activation) {
-    case abi::Activation::none: return;
-    case abi::Activation::relu: return f(functors::relu{});
-    case abi::Activation::gelu: return f(functors::gelu{});
-    case abi::Activation::gelu_tanh: return f(functors::gelu_tanh{});
-    case abi::Activation::silu: return f(functors::silu{});
-    case abi::Activation::sigmoid: return f(functors::sigmoid{});
-    case abi::Activation::tanh: return f(functors::tanh{});
+    case params::Activation::none: return;
+    case params::Activation::relu: return f(elementwise::functors::relu{});
+    case params::Activation::gelu: return f(elementwise::functors::gelu{});
+    case params::Activation::gelu_tanh: return f(elementwise::functors::gelu_tanh{});
+    case params::Activation::silu: return f(elementwise::functors::silu{});
+    case params::Activation::sigmoid: return f(elementwise::functors::sigmoid{});
+    case params::Activation::tanh: return f(elementwise::functors::tanh{});
   }
 }
 
@@ -42,7 +43,7 @@ STATOR_FN void with_float(DType d, const F& f) {
 
 // n elements of one row from column `at` on.
 template <class C>
-STATOR_CALL void epilogue_piece(const abi::ProductEpilogue& p, int64_t row, int64_t at, int64_t n) {
+STATOR_CALL void epilogue_piece(const params::ProductEpilogue& p, int64_t row, int64_t at, int64_t n) {
   C buffer[EpilogueTuning::piece];
   const C* from = static_cast<const C*>(p.x) + row * p.cols + at;
   const C scale = p.scale_a ? C(p.scale_a[row * p.scale_a_stride]) : C(1);
@@ -72,7 +73,7 @@ STATOR_CALL void epilogue_piece(const abi::ProductEpilogue& p, int64_t row, int6
 }
 
 template <class C>
-STATOR_FN void epilogue_element(const abi::ProductEpilogue& p, int64_t row, int64_t col) {
+STATOR_FN void epilogue_element(const params::ProductEpilogue& p, int64_t row, int64_t col) {
   C v = static_cast<const C*>(p.x)[row * p.cols + col];
   if (p.scale_a) v *= C(p.scale_a[row * p.scale_a_stride]);
   if (p.scale_b) v *= C(p.scale_b[col * p.scale_b_stride]);
@@ -88,7 +89,7 @@ STATOR_FN void epilogue_element(const abi::ProductEpilogue& p, int64_t row, int6
 
 // A block takes whole rows, or a part of one.
 template <int Size, class C>
-STATOR_KERNEL void epilogue_kernel(abi::ProductEpilogue p, int64_t rows_each, int64_t parts) {
+STATOR_KERNEL void epilogue_kernel(params::ProductEpilogue p, int64_t rows_each, int64_t parts) {
   const Group<Size> group;
   const int64_t first_row = group.block() / parts * rows_each, first = group.block() % parts * EpilogueTuning::run;
   const int64_t last_row = first_row + rows_each < p.rows ? first_row + rows_each : p.rows;
@@ -103,7 +104,7 @@ STATOR_KERNEL void epilogue_kernel(abi::ProductEpilogue p, int64_t rows_each, in
   }
 }
 
-void epilogue(const abi::Queue& q, const abi::ProductEpilogue& p) {
+void epilogue(const params::Queue& q, const params::ProductEpilogue& p) {
   const int64_t parts = ceil_div(p.cols, EpilogueTuning::run);
   const int64_t rows_each = parts > 1 ? 1 : std::max(int64_t(1), EpilogueTuning::run / p.cols);
   const int64_t blocks = ceil_div(p.rows, rows_each) * parts;
@@ -114,6 +115,6 @@ void epilogue(const abi::Queue& q, const abi::ProductEpilogue& p) {
 
 }  // namespace
 
-void fill_product_epilogue(kernels::ProductsTable& table) { table.epilogue = epilogue; }
+}  // namespace stator::STATOR_TARGET::matmul
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(matmul, epilogue)

@@ -2,16 +2,17 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
-#include "kernels/matmul/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/matmul.hpp"
 
 #include <bit>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::matmul {
 namespace {
 
 struct Float8Tuning {
   static constexpr int block = 256;
-  static constexpr int64_t run = by_column<4096, 32768>::value;  // elements of a block
+  static constexpr int64_t run = by_target<4096, 32768>::value;  // elements of a block
 };
 
 // Bits of the fraction, exponent bias and the largest finite value.
@@ -19,12 +20,12 @@ struct Format {
   int fraction, bias;
   float largest;
 };
-STATOR_FN Format format_of(abi::Float8 f) {
-  return f == abi::Float8::e4m3 ? Format{3, 7, 448.0f} : Format{2, 15, 57344.0f};
+STATOR_FN Format format_of(params::Float8 f) {
+  return f == params::Float8::e4m3 ? Format{3, 7, 448.0f} : Format{2, 15, 57344.0f};
 }
 
 // Nearest, ties to even; beyond the largest finite value that value. NaN: all bits of e4m3, the quiet one of e5m2.
-STATOR_FN uint8_t encode(float x, abi::Float8 f) {
+STATOR_FN uint8_t encode(float x, params::Float8 f) {
   const Format format = format_of(f);
   const uint32_t bits = std::bit_cast<uint32_t>(x), sign = bits >> 24 & 0x80;
   uint32_t magnitude = bits & 0x7fffffff;
@@ -40,19 +41,19 @@ STATOR_FN uint8_t encode(float x, abi::Float8 f) {
   const uint32_t rounded = (magnitude + (uint32_t(1) << (cut - 1)) - 1 + odd) >> cut;
   const uint32_t normal = rounded - (uint32_t(127 - format.bias) << format.fraction);
   const bool is_small = magnitude < uint32_t(127 + 1 - format.bias) << 23;
-  const uint32_t quiet = f == abi::Float8::e4m3 ? 0x7f : 0x7e;
+  const uint32_t quiet = f == params::Float8::e4m3 ? 0x7f : 0x7e;
   return uint8_t(sign | (nan ? quiet : is_small ? small : normal));
 }
 
-STATOR_FN float decode(uint8_t q, abi::Float8 f) {
+STATOR_FN float decode(uint8_t q, params::Float8 f) {
   const Format format = format_of(f);
   const uint32_t sign = uint32_t(q & 0x80) << 24, magnitude = q & 0x7f;
   // As the float with these bits, times the power of two between the biases: exact, of subnormal numbers too.
   const float scale = std::bit_cast<float>(uint32_t(127 + 127 - format.bias) << 23);
   const float value = std::bit_cast<float>(magnitude << (23 - format.fraction)) * scale;
-  const uint32_t top = f == abi::Float8::e4m3 ? 0x7f : 0x7c;
+  const uint32_t top = f == params::Float8::e4m3 ? 0x7f : 0x7c;
   uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (magnitude >= top) bits = f == abi::Float8::e5m2 && magnitude == top ? 0x7f800000 : 0x7fc00000;
+  if (magnitude >= top) bits = f == params::Float8::e5m2 && magnitude == top ? 0x7f800000 : 0x7fc00000;
   return std::bit_cast<float>(bits | sign);
 }
 
@@ -63,7 +64,7 @@ STATOR_FN float finite_magnitude(float x) {
 
 // The largest finite |x| of each part of each line. inner 1: a block a part; else a thread a column of a part.
 template <int Size>
-STATOR_KERNEL void largest_kernel(abi::QuantizeFloat8 p, int64_t tiles) {
+STATOR_KERNEL void largest_kernel(params::QuantizeFloat8 p, int64_t tiles) {
   const Group<Size> group;
   if (p.inner == 1) {
     const int64_t part = group.block() % p.parts, line = group.block() / p.parts;
@@ -89,7 +90,7 @@ STATOR_KERNEL void largest_kernel(abi::QuantizeFloat8 p, int64_t tiles) {
   });
 }
 
-STATOR_FN float scale_of(const abi::QuantizeFloat8& p, int64_t line) {
+STATOR_FN float scale_of(const params::QuantizeFloat8& p, int64_t line) {
   float found = 0;
   for (int64_t i = 0; i < p.parts; ++i) {
     const float v = p.partials[line * p.parts + i];
@@ -104,9 +105,9 @@ struct LineScale {
 };
 
 template <int Size>
-STATOR_KERNEL void encode_kernel(abi::QuantizeFloat8 p, int64_t parts, int64_t tiles) {
+STATOR_KERNEL void encode_kernel(params::QuantizeFloat8 p, int64_t parts, int64_t tiles) {
   const Group<Size> group;
-  const abi::Float8 format = p.format;
+  const params::Float8 format = p.format;
   if (p.inner == 1) {
     const int64_t part = group.block() % parts, line = group.block() / parts;
     const int64_t first = part * Float8Tuning::run;
@@ -136,7 +137,7 @@ STATOR_KERNEL void encode_kernel(abi::QuantizeFloat8 p, int64_t parts, int64_t t
   });
 }
 
-void quantize(const abi::Queue& q, const abi::QuantizeFloat8& p) {
+void quantize(const params::Queue& q, const params::QuantizeFloat8& p) {
   constexpr int block = Float8Tuning::block;
   const int64_t tiles = ceil_div(p.inner, block);
   if (p.inner == 1) {
@@ -150,7 +151,7 @@ void quantize(const abi::Queue& q, const abi::QuantizeFloat8& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void decode_kernel(abi::DecodeFloat8 p, int64_t first_blocks) {
+STATOR_KERNEL void decode_kernel(params::DecodeFloat8 p, int64_t first_blocks) {
   const Group<Size> group;
   const bool second = group.block() >= first_blocks;
   const int64_t block = group.block() - (second ? first_blocks : 0);
@@ -160,7 +161,7 @@ STATOR_KERNEL void decode_kernel(abi::DecodeFloat8 p, int64_t first_blocks) {
   const int64_t col_step = second ? p.col_stride[1] : p.col_stride[0];
   const int64_t first = block * Float8Tuning::run;
   const int64_t n = rows * cols - first < Float8Tuning::run ? rows * cols - first : Float8Tuning::run;
-  const abi::Float8 format = second ? p.format[1] : p.format[0];
+  const params::Float8 format = second ? p.format[1] : p.format[0];
   const uint8_t* q = second ? p.q[1] : p.q[0];
   void* out = second ? p.out[1] : p.out[0];
   const auto value = [=](int64_t i) { return decode(q[i / cols * row_step + i % cols * col_step], format); };
@@ -173,7 +174,7 @@ STATOR_KERNEL void decode_kernel(abi::DecodeFloat8 p, int64_t first_blocks) {
     group.for_each(n, [=](int64_t i) { static_cast<float*>(out)[first + i] = value(first + i); });
 }
 
-void decode(const abi::Queue& q, const abi::DecodeFloat8& p) {
+void decode(const params::Queue& q, const params::DecodeFloat8& p) {
   const auto blocks = [&](int which) { return ceil_div(p.rows[which] * p.cols[which], Float8Tuning::run); };
   launch(q, "float8_decode", decode_kernel<Float8Tuning::block>, {blocks(0) + blocks(1), Float8Tuning::block}, p,
          blocks(0));
@@ -181,9 +182,7 @@ void decode(const abi::Queue& q, const abi::DecodeFloat8& p) {
 
 }  // namespace
 
-void fill_float8(kernels::ProductsTable& table) {
-  table.quantize = quantize;
-  table.decode = decode;
-}
+}  // namespace stator::STATOR_TARGET::matmul
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(matmul, quantize)
+STATOR_LAUNCHER(matmul, decode)

@@ -1,17 +1,18 @@
 // Sums of products of two vectors, many at a time or one long one in parts whose sums the last block adds up.
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "params/matmul.hpp"
 #include "kernels/matmul/integer_product.cuh"
-#include "kernels/matmul/fill.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::matmul {
 namespace {
 
 struct InnerTuning {
   static constexpr int block = 128;
-  static constexpr int64_t share = by_column<8192, 32768>::value;      // least elements of a part
-  static constexpr int64_t least_work = by_column<1, 1 << 14>::value;  // multiplications of a block
-  static constexpr int64_t few = by_column<0, 32>::value;              // fast host: not worth its accumulators
+  static constexpr int64_t share = by_target<8192, 32768>::value;      // least elements of a part
+  static constexpr int64_t least_work = by_target<1, 1 << 14>::value;  // multiplications of a block
+  static constexpr int64_t few = by_target<0, 32>::value;              // fast host: not worth its accumulators
 };
 
 template <bool Conjugate, class A>
@@ -37,7 +38,7 @@ STATOR_FN opmath_t<T> inner_sum(const Group<Size>& group, const T* x, const T* y
 }
 
 template <class T, int Size>
-STATOR_KERNEL void inner_product_kernel(abi::InnerProduct p, int64_t batches, int64_t each) {
+STATOR_KERNEL void inner_product_kernel(params::InnerProduct p, int64_t batches, int64_t each) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() / p.parts * each, part = group.block() % p.parts;
@@ -64,7 +65,7 @@ STATOR_KERNEL void inner_product_kernel(abi::InnerProduct p, int64_t batches, in
   }
 }
 
-int32_t inner_parts(const abi::DeviceLimits& limits, int64_t batches, int64_t k, int64_t* share) {
+int32_t inner_parts(const params::DeviceLimits& limits, int64_t batches, int64_t k, int64_t* share) {
   const int64_t wanted = ceil_div(waves(limits, InnerTuning::block), batches);
   const int64_t parts = std::clamp<int64_t>(wanted, 1, ceil_div(k, InnerTuning::share));
   *share = ceil_div(k, parts);
@@ -72,14 +73,14 @@ int32_t inner_parts(const abi::DeviceLimits& limits, int64_t batches, int64_t k,
 }
 
 template <class T>
-void start_inner(const abi::Queue& q, const abi::InnerProduct& p) {
+void start_inner(const params::Queue& q, const params::InnerProduct& p) {
   const int64_t batches = batches_of(p.of), work = p.parts > 1 ? 1 : InnerTuning::least_work / p.of.k;
   const int64_t each = std::max({int64_t(1), work, ceil_div(batches, int64_t(1) << 30)});
   launch(q, "inner_product", inner_product_kernel<T, InnerTuning::block>,
          {ceil_div(batches, each) * p.parts, InnerTuning::block}, p, batches, each);
 }
 
-void inner_product(const abi::Queue& q, const abi::InnerProduct& p) {
+void inner_product(const params::Queue& q, const params::InnerProduct& p) {
   switch (p.of.operands) {
     case DType::float16: return start_inner<float16>(q, p);
     case DType::bfloat16: return start_inner<bfloat16>(q, p);
@@ -92,9 +93,7 @@ void inner_product(const abi::Queue& q, const abi::InnerProduct& p) {
 
 }  // namespace
 
-void fill_inner_product(kernels::ProductsTable& table) {
-  table.inner_parts = inner_parts;
-  table.inner_product = inner_product;
-}
+}  // namespace stator::STATOR_TARGET::matmul
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(matmul, inner_parts)
+STATOR_LAUNCHER(matmul, inner_product)

@@ -4,7 +4,7 @@
 
 #include "kernels/matmul/integer_product.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::matmul {
 
 // to[i * leading + j] = from[i * row + j * col] for i < rows, j < cols, and zero up to padded_rows and padded_cols.
 template <class W, class T>
@@ -75,7 +75,7 @@ struct Panels {
   }
 
   // A narrow tile has panels of one vector, not of all.
-  STATOR_FN void tile(const abi::StridedProduct& p, const MatrixOf& m, int64_t row, int64_t col, int64_t height,
+  STATOR_FN void tile(const params::StridedProduct& p, const MatrixOf& m, int64_t row, int64_t col, int64_t height,
                       int64_t width) {
     const bool narrow = width <= lanes;
     const int64_t panel = narrow ? lanes : wide * lanes;
@@ -104,7 +104,7 @@ struct Panels {
 
 // A whole product too small to be packed.
 template <class W, class A>
-STATOR_CALL void small_product(const abi::StridedProduct& p, const MatrixOf& m) {
+STATOR_CALL void small_product(const params::StridedProduct& p, const MatrixOf& m) {
   const W* a = reinterpret_cast<const W*>(m.a);
   const W* b = reinterpret_cast<const W*>(m.b);
   for (int64_t i = 0; i < p.m; ++i) {
@@ -129,7 +129,7 @@ constexpr int packed_bytes() {
 
 // The tile of the result that begins at (row, col).
 template <class T>
-STATOR_FN void packed_tile(unsigned char* memory, const abi::StridedProduct& p, const MatrixOf& m, int64_t row,
+STATOR_FN void packed_tile(unsigned char* memory, const params::StridedProduct& p, const MatrixOf& m, int64_t row,
                            int64_t col) {
   if (p.n <= IntegerTuning::small_cols && p.m * p.n * p.k <= IntegerTuning::small_work)
     return with_operand<T>(p.operands, [&](auto word) { small_product<decltype(word), sum_of<T>>(p, m); });
@@ -139,4 +139,4 @@ STATOR_FN void packed_tile(unsigned char* memory, const abi::StridedProduct& p, 
   panels.tile(p, m, row, col, height, width);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::matmul

@@ -1,18 +1,19 @@
 // Products of integers: exact, wrapping, any strides. The fast host multiplies packed panels, operands of one byte as
 // float32, whose fused sums of 128 products are exact; where blocks have threads they share tiles in shared memory.
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
+#include "params/matmul.hpp"
 #include "kernels/matmul/integer_panels.cuh"
 #include "kernels/matmul/integer_product.cuh"
-#include "kernels/matmul/fill.cuh"
 
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::matmul {
 namespace {
 
-// One row or one column: every element is a sum over a line.
+// One row or one target: every element is a sum over a line.
 template <int Size, class T>
-STATOR_KERNEL void integer_dot_kernel(abi::StridedProduct p, int64_t batches) {
+STATOR_KERNEL void integer_dot_kernel(params::StridedProduct p, int64_t batches) {
   using A = sum_of<T>;
   const Group<Size> group;
   const int64_t each = p.m * p.n, all = batches * each;
@@ -46,7 +47,7 @@ struct IntegerTiles {
 
 // A tile of the result from tiles in shared memory; each thread has `each` x `each` sums, a step of 16 apart.
 template <int Size, class A>
-STATOR_FN void shared_tile(const Group<Size>& group, const abi::StridedProduct& p, const MatrixOf& m, int64_t row,
+STATOR_FN void shared_tile(const Group<Size>& group, const params::StridedProduct& p, const MatrixOf& m, int64_t row,
                            int64_t col) {
   constexpr int tile = IntegerTuning::tile, depth = IntegerTuning::depth, each = IntegerTuning::each;
   constexpr int side = tile / each;
@@ -92,10 +93,10 @@ STATOR_FN void shared_tile(const Group<Size>& group, const abi::StridedProduct& 
 }
 
 template <int Size, class T>
-STATOR_KERNEL void integer_product_kernel(abi::StridedProduct p, int64_t row_tiles, int64_t col_tiles, int64_t tiles,
+STATOR_KERNEL void integer_product_kernel(params::StridedProduct p, int64_t row_tiles, int64_t col_tiles, int64_t tiles,
                                           int64_t each) {
-  constexpr int rows = by_column<IntegerTuning::tile, IntegerTuning::rows>::value;
-  constexpr int cols = by_column<IntegerTuning::tile, IntegerTuning::cols>::value;
+  constexpr int rows = by_target<IntegerTuning::tile, IntegerTuning::rows>::value;
+  constexpr int cols = by_target<IntegerTuning::tile, IntegerTuning::cols>::value;
   const Group<Size> group;
   const int64_t first = group.block() * each, last = first + each < tiles ? first + each : tiles;
   for (int64_t i = first; i < last; ++i) {
@@ -111,7 +112,7 @@ STATOR_KERNEL void integer_product_kernel(abi::StridedProduct p, int64_t row_til
 }
 
 template <class T>
-void start(const abi::Queue& q, const abi::StridedProduct& p, int64_t batches) {
+void start(const params::Queue& q, const params::StridedProduct& p, int64_t batches) {
   constexpr int block = IntegerTuning::block;
   constexpr int64_t most = 1 << 30;
   if (p.m == 1 || p.n == 1) {
@@ -121,19 +122,19 @@ void start(const abi::Queue& q, const abi::StridedProduct& p, int64_t batches) {
       return launch(q, "integer_dot", integer_dot_kernel<block, T>, {blocks < most ? blocks : most, block}, p, batches);
     }
   }
-  const int64_t row_tiles = ceil_div(p.m, by_column<IntegerTuning::tile, IntegerTuning::rows>::value);
-  const int64_t col_tiles = ceil_div(p.n, by_column<IntegerTuning::tile, IntegerTuning::cols>::value);
+  const int64_t row_tiles = ceil_div(p.m, by_target<IntegerTuning::tile, IntegerTuning::rows>::value);
+  const int64_t col_tiles = ceil_div(p.n, by_target<IntegerTuning::tile, IntegerTuning::cols>::value);
   const int64_t tiles = batches * row_tiles * col_tiles;
   const int64_t each = std::max({int64_t(1), IntegerTuning::least_work / (p.m * p.n * p.k + 1), ceil_div(tiles, most)});
   launch(q, "integer_product", integer_product_kernel<block, T>, {ceil_div(tiles, each), block, packed_bytes<T>()}, p,
          row_tiles, col_tiles, tiles, each);
 }
 
-void integer_product(const abi::Queue& q, const abi::StridedProduct& given) {
-  abi::StridedProduct p = given;
+void integer_product(const params::Queue& q, const params::StridedProduct& given) {
+  params::StridedProduct p = given;
   // One column is one row of the transposed product: vectors run along the rows of what was on the left.
   if (fast_host && p.n == 1 && p.m > 1 && !(p.a.col == 1 && p.b.row == 1)) {
-    const auto turned = [](abi::Matrices x) { return abi::Matrices{x.data, x.batch, x.col, x.row}; };
+    const auto turned = [](params::Matrices x) { return params::Matrices{x.data, x.batch, x.col, x.row}; };
     p.m = 1;
     p.n = given.m;
     p.a = turned(given.b);
@@ -151,6 +152,6 @@ void integer_product(const abi::Queue& q, const abi::StridedProduct& given) {
 
 }  // namespace
 
-void fill_integer_product(kernels::ProductsTable& table) { table.integer_product = integer_product; }
+}  // namespace stator::STATOR_TARGET::matmul
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(matmul, integer_product)

@@ -7,7 +7,7 @@
 #include "device/lane_product.cuh"
 #include "params/matmul.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::matmul {
 
 struct IntegerTuning {
   static constexpr int block = 256;
@@ -15,8 +15,8 @@ struct IntegerTuning {
   static constexpr int rows = 96, cols = 128, panel_depth = 128;  // fast host: of a block, and of packed panels
   static constexpr int micro_rows = 6;
   static constexpr int small_cols = 16, small_work = 512;              // fast host: what is not packed
-  static constexpr int64_t least_work = by_column<1, 1 << 15>::value;  // multiplications of a block
-  static constexpr int64_t dots = by_column<1, 64>::value;             // sums that a block makes of whole lines
+  static constexpr int64_t least_work = by_target<1, 1 << 15>::value;  // multiplications of a block
+  static constexpr int64_t dots = by_target<1, 64>::value;             // sums that a block makes of whole lines
 };
 
 // What a type computed in sums to: float is exact for 128 products of bytes, which then join wider sums.
@@ -28,7 +28,7 @@ struct MatrixOf {
   const char *a, *b;
   char* out;
 };
-STATOR_FN MatrixOf matrix_of(const abi::StridedProduct& p, int64_t batch) {
+STATOR_FN MatrixOf matrix_of(const params::StridedProduct& p, int64_t batch) {
   const int64_t in = itemsize(p.operands), out = itemsize(p.result);
   return {static_cast<const char*>(p.a.data) + offset_of(batch, p.batch_ndim, p.batch_shape, p.a_batch) * in,
           static_cast<const char*>(p.b.data) + offset_of(batch, p.batch_ndim, p.batch_shape, p.b_batch) * in,
@@ -84,4 +84,4 @@ STATOR_CALL void store_sums(char* out, DType d, int64_t step, const A* sums, int
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::matmul

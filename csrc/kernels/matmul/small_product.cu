@@ -1,22 +1,23 @@
 // Batches of small products, for which a library's call costs more than its work: on the fast host rows of b stay in
 // vectors, with a function for each length of them.
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
+#include "params/matmul.hpp"
 #include "kernels/matmul/integer_product.cuh"
-#include "kernels/matmul/fill.cuh"
 
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::matmul {
 namespace {
 
 struct SmallTuning {
   static constexpr int block = 128;
-  static constexpr int64_t least_work = by_column<1, 1 << 14>::value;  // multiplications of a block
+  static constexpr int64_t least_work = by_target<1, 1 << 14>::value;  // multiplications of a block
 };
 
 // Rows of up to Width elements in one vector; lanes beyond them hold zeros and are not stored. W: the operands' type.
 template <class W, class T, int Width>
-STATOR_CALL void product_of_columns(const abi::StridedProduct& p, const MatrixOf& m) {
+STATOR_CALL void product_of_columns(const params::StridedProduct& p, const MatrixOf& m) {
   constexpr int together = 4;
   using V = typename FewLanes<T, Width>::type;
   const W* a = reinterpret_cast<const W*>(m.a);
@@ -24,7 +25,7 @@ STATOR_CALL void product_of_columns(const abi::StridedProduct& p, const MatrixOf
   T* out = reinterpret_cast<T*>(m.out);
   const int columns = int(p.n);
   const bool whole = columns == Width && p.b.col == 1, whole_out = columns == Width && p.out.col == 1;
-  V rows[abi::small_product];
+  V rows[params::small_product];
   for (int64_t k = 0; k < p.k; ++k) {
     T row[Width] = {};
     const W* from = b + k * p.b.row;
@@ -59,7 +60,7 @@ STATOR_CALL void product_of_columns(const abi::StridedProduct& p, const MatrixOf
   }
 }
 
-using ProductOf = void (*)(const abi::StridedProduct&, const MatrixOf&);
+using ProductOf = void (*)(const params::StridedProduct&, const MatrixOf&);
 template <class W, class T>
 STATOR_FN ProductOf product_for(int64_t columns) {
   return columns <= 2   ? product_of_columns<W, T, 2>
@@ -69,7 +70,7 @@ STATOR_FN ProductOf product_for(int64_t columns) {
 }
 
 template <int Size, class W, class T>
-STATOR_KERNEL void small_product_kernel(abi::StridedProduct p, int64_t batches, int64_t each) {
+STATOR_KERNEL void small_product_kernel(params::StridedProduct p, int64_t batches, int64_t each) {
   const Group<Size> group;
   const int64_t first = group.block() * each, last = first + each < batches ? first + each : batches;
   [[maybe_unused]] ProductOf product = nullptr;
@@ -92,14 +93,14 @@ STATOR_KERNEL void small_product_kernel(abi::StridedProduct p, int64_t batches, 
 }
 
 template <class W, class T>
-void start(const abi::Queue& q, const abi::StridedProduct& p, int64_t batches) {
+void start(const params::Queue& q, const params::StridedProduct& p, int64_t batches) {
   const int64_t each =
       std::max({int64_t(1), SmallTuning::least_work / (p.m * p.n * p.k + 1), ceil_div(batches, int64_t(1) << 30)});
   launch(q, "small_product", small_product_kernel<SmallTuning::block, W, T>,
          {ceil_div(batches, each), SmallTuning::block}, p, batches, each);
 }
 
-void small_product(const abi::Queue& q, const abi::StridedProduct& p) {
+void small_product(const params::Queue& q, const params::StridedProduct& p) {
   const int64_t batches = batches_of(p);
   if (p.operands == DType::float64) return start<double, double>(q, p, batches);
   if (p.operands == DType::float32) return start<float, float>(q, p, batches);
@@ -109,6 +110,6 @@ void small_product(const abi::Queue& q, const abi::StridedProduct& p) {
 
 }  // namespace
 
-void fill_small_product(kernels::ProductsTable& table) { table.small_product = small_product; }
+}  // namespace stator::STATOR_TARGET::matmul
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(matmul, small_product)

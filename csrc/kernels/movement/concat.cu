@@ -1,20 +1,21 @@
 // Arrays one after the other. The list of pieces travels in the launch's own parameters.
-#include "kernels/movement/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/movement.hpp"
 #include "kernels/movement/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::movement {
 namespace {
 
 struct ConcatTuning {
   static constexpr int few = 64, many = 640;  // pieces in 4 KiB and 32 KiB of parameters
   static constexpr int block = 256;
-  static constexpr int64_t narrow = 16;  // columns of a piece, on average, below which the fast host goes by columns
+  static constexpr int64_t narrow = 16;  // columns of a piece, on average, below which the fast host goes by targets
   static constexpr int64_t rows_tile = 4096;  // elements of a block that does
 };
 
 template <class Word, int Capacity>
 struct ConcatSource {
-  abi::ConcatPiece pieces[Capacity];
+  params::ConcatPiece pieces[Capacity];
   int64_t inner, first, cols;  // `first` column of the pieces of this launch, and how many
   int32_t count;
 
@@ -39,7 +40,7 @@ struct ConcatSource {
         }
       row.piece = at;
     }
-    const abi::ConcatPiece& p = pieces[at];
+    const params::ConcatPiece& p = pieces[at];
     const int64_t end = at + 1 < count ? pieces[at + 1].begin : first + cols;
     const Word* from = static_cast<const Word*>(p.data) + row.outer * p.outer_stride;
     const int64_t i = c - p.begin;
@@ -72,7 +73,7 @@ STATOR_KERNEL void concat_columns_kernel(ConcatSource<Word, Capacity> source, Wo
 }
 
 template <class Word, int Capacity>
-void launch_pieces(const abi::Queue& q, const abi::Concat& p, int first) {
+void launch_pieces(const params::Queue& q, const params::Concat& p, int first) {
   ConcatSource<Word, Capacity> source{};
   source.inner = p.inner;
   source.first = p.pieces[first].begin;
@@ -89,7 +90,7 @@ void launch_pieces(const abi::Queue& q, const abi::Concat& p, int first) {
   launch_rows(q, "concat", source, out, p.outer, source.cols, p.cols);
 }
 
-void concat(const abi::Queue& q, const abi::Concat& p) {
+void concat(const params::Queue& q, const params::Concat& p) {
   using Tune = ConcatTuning;
   with_word(p.itemsize, [&]<class Word>(Word) {
     if (p.count <= Tune::few) return launch_pieces<Word, Tune::few>(q, p, 0);
@@ -99,6 +100,6 @@ void concat(const abi::Queue& q, const abi::Concat& p) {
 
 }  // namespace
 
-void fill_concat(kernels::MovementTable& table) { table.concat = concat; }
+}  // namespace stator::STATOR_TARGET::movement
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(movement, concat)

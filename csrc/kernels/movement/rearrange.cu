@@ -1,11 +1,12 @@
 // roll, pad, and what keeps a band of a matrix: triu, tril, diag, tri, eye.
 #include "device/index.cuh"
-#include "kernels/movement/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/movement.hpp"
 #include "kernels/movement/rows.cuh"
 
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::movement {
 namespace {
 
 // Where coordinate c of an axis reads: from element `at` (-1: nowhere) on, by `step`, up to coordinate `end`.
@@ -18,8 +19,8 @@ STATOR_FN int64_t modulo(int64_t a, int64_t n) {
   return rest < 0 ? rest + n : rest;
 }
 
-STATOR_FN Stretch stretch_at(const abi::AxisMap& axis, int64_t c) {
-  using enum abi::AxisRule;
+STATOR_FN Stretch stretch_at(const params::AxisMap& axis, int64_t c) {
+  using enum params::AxisRule;
   const int64_t i = c - axis.shift, n = axis.n;
   if (i >= 0 && i < n) return {i, 1, axis.shift + n};
   switch (axis.rule) {
@@ -40,14 +41,14 @@ STATOR_FN Stretch stretch_at(const abi::AxisMap& axis, int64_t c) {
 
 template <class Word>
 struct RearrangeSource {
-  abi::Rearrange p;
+  params::Rearrange p;
   Word fill;
 
   using Row = const Word*;  // null: all of it is the fill value
   STATOR_FN Row row(int64_t r) const {
     const Word* from = static_cast<const Word*>(p.in);
     for (int d = p.ndim - 2; d >= 0; --d) {
-      const abi::AxisMap& axis = p.axes[d];
+      const params::AxisMap& axis = p.axes[d];
       const int64_t rest = d == 0 ? 0 : r / axis.extent;
       const int64_t at = stretch_at(axis, r - rest * axis.extent).at;
       if (at < 0) return nullptr;
@@ -57,7 +58,7 @@ struct RearrangeSource {
     return from;
   }
   STATOR_FN Segment<Word> segment(Row& row, int64_t c) const {
-    const abi::AxisMap& axis = p.axes[p.ndim - 1];
+    const params::AxisMap& axis = p.axes[p.ndim - 1];
     if (row == nullptr) return {nullptr, 0, axis.extent, fill};
     const Stretch s = stretch_at(axis, c);
     if (s.at < 0) return {nullptr, 0, s.end, fill};
@@ -65,37 +66,7 @@ struct RearrangeSource {
   }
 };
 
-template <class Word>
-struct BandSource {
-  abi::Band p;
-  Word value;
-
-  struct Row {
-    const Word* from;
-    int64_t begin, end;
-  };
-  STATOR_FN Row row(int64_t r) const {
-    const int64_t batch = r / p.rows, i = r - batch * p.rows;
-    const Word* from = static_cast<const Word*>(p.in);
-    if (from != nullptr) from += offset_of(batch, p.ndim, p.shape, p.strides) + i * p.row_stride;
-    const int64_t begin = i + p.low, end = i + p.high + 1;
-    return {from, begin < 0 ? 0 : begin, end < p.cols ? end : p.cols};
-  }
-  STATOR_FN Segment<Word> segment(Row& row, int64_t c) const {
-    if (c < row.begin) return {nullptr, 0, row.begin < p.cols ? row.begin : p.cols, Word{}};
-    if (c >= row.end) return {nullptr, 0, p.cols, Word{}};
-    return {row.from == nullptr ? nullptr : row.from + c * p.col_stride, p.col_stride, row.end, value};
-  }
-};
-
-template <class Word>
-Word word_of(const unsigned char* bytes) {
-  Word word;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
-void rearrange(const abi::Queue& q, const abi::Rearrange& p) {
+void rearrange(const params::Queue& q, const params::Rearrange& p) {
   const int64_t cols = p.axes[p.ndim - 1].extent;
   with_word(p.itemsize, [&]<class Word>(Word) {
     launch_rows(q, "rearrange", RearrangeSource<Word>{p, word_of<Word>(p.fill)}, static_cast<Word*>(p.out),
@@ -103,18 +74,8 @@ void rearrange(const abi::Queue& q, const abi::Rearrange& p) {
   });
 }
 
-void band(const abi::Queue& q, const abi::Band& p) {
-  with_word(p.itemsize, [&]<class Word>(Word) {
-    launch_rows(q, "band", BandSource<Word>{p, word_of<Word>(p.value)}, static_cast<Word*>(p.out), p.batch * p.rows,
-                p.cols, p.cols);
-  });
-}
-
 }  // namespace
 
-void fill_rows(kernels::MovementTable& table) {
-  table.rearrange = rearrange;
-  table.band = band;
-}
+}  // namespace stator::STATOR_TARGET::movement
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(movement, rearrange)

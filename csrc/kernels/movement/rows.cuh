@@ -7,7 +7,9 @@
 #include "device/vector.cuh"
 #include "device/word.cuh"
 
-namespace stator::STATOR_COLUMN {
+#include <cstring>
+
+namespace stator::STATOR_TARGET::movement {
 
 // Columns up to `end` of a row: from `from` on by `step`, or `value` where from is null.
 template <class Word>
@@ -16,6 +18,14 @@ struct Segment {
   int64_t step, end;
   Word value;
 };
+
+// What `fill` and `value` of the parameters hold.
+template <class Word>
+Word word_of(const unsigned char* bytes) {
+  Word word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
 
 struct RowsTuning {
   static constexpr int block = 256;
@@ -100,7 +110,7 @@ STATOR_KERNEL void rows_kernel(Source source, Word* out, int64_t rows, int64_t c
 }
 
 template <class Word, class Source>
-void launch_rows(const abi::Queue& q, const char* name, const Source& source, Word* out, int64_t rows, int64_t cols,
+void launch_rows(const params::Queue& q, const char* name, const Source& source, Word* out, int64_t rows, int64_t cols,
                  int64_t pitch) {
   using Tune = RowsTuning;
   const int64_t units = fast_host ? rows * cols : rows * ceil_div(cols, vector_width<Word>);
@@ -108,4 +118,4 @@ void launch_rows(const abi::Queue& q, const char* name, const Source& source, Wo
   launch(q, name, rows_kernel<Word, Source, Tune::block>, {blocks, Tune::block}, source, out, rows, cols, pitch);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::movement

@@ -1,16 +1,17 @@
 // Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019), a list of tensors in one launch.
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
-#include "kernels/nn/fill.cuh"
+#include "params/nn.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::nn {
 namespace {
 
 struct AdamTuning {
   static constexpr int block = 256;
-  static constexpr int chunk = by_column<4096, 16384>::value;  // elements of one tensor a block updates
+  static constexpr int chunk = by_target<4096, 16384>::value;  // elements of one tensor a block updates
   static constexpr int few = 48, many = 640;                   // tensors in the launch's own parameters (4 KiB, 32 KiB)
 };
 
@@ -23,7 +24,7 @@ struct AdamStep {
 
 template <int Capacity>
 struct AdamList {
-  abi::AdamTensor tensors[Capacity];
+  params::AdamTensor tensors[Capacity];
   int32_t count;
 };
 
@@ -51,7 +52,7 @@ STATOR_KERNEL void adam_kernel(AdamList<Capacity> list, AdamStep<opmath_t<T>> st
     if (chunk < chunks) break;
     chunk -= chunks;
   }
-  const abi::AdamTensor t = list.tensors[at];
+  const params::AdamTensor t = list.tensors[at];
   const int64_t first = chunk * Chunk;
   const int64_t n = t.size - first < Chunk ? t.size - first : Chunk;
   T* param = static_cast<T*>(t.param) + first;
@@ -85,7 +86,7 @@ STATOR_KERNEL void adam_kernel(AdamList<Capacity> list, AdamStep<opmath_t<T>> st
 }
 
 template <class T, class S, int Capacity>
-void launch_list(const abi::Queue& q, const abi::Adam& p, int first, const AdamStep<opmath_t<T>>& step) {
+void launch_list(const params::Queue& q, const params::Adam& p, int first, const AdamStep<opmath_t<T>>& step) {
   using Tune = AdamTuning;
   AdamList<Capacity> list{};
   int64_t blocks = 0;
@@ -98,7 +99,7 @@ void launch_list(const abi::Queue& q, const abi::Adam& p, int first, const AdamS
 }
 
 template <class T, class S>
-void adam_typed(const abi::Queue& q, const abi::Adam& p) {
+void adam_typed(const params::Queue& q, const params::Adam& p) {
   using A = opmath_t<T>;
   using Tune = AdamTuning;
   const AdamStep<A> step{A(p.beta1),
@@ -115,7 +116,7 @@ void adam_typed(const abi::Queue& q, const abi::Adam& p) {
   for (int first = 0; first < p.tensor_count; first += Tune::many) launch_list<T, S, Tune::many>(q, p, first, step);
 }
 
-void adam(const abi::Queue& q, const abi::Adam& p) {
+void adam(const params::Queue& q, const params::Adam& p) {
   const bool wide_state = p.dtype != p.state_dtype;
   switch (p.dtype) {
     case DType::float16: return wide_state ? adam_typed<float16, float>(q, p) : adam_typed<float16, float16>(q, p);
@@ -127,6 +128,6 @@ void adam(const abi::Queue& q, const abi::Adam& p) {
 
 }  // namespace
 
-void fill_adam(kernels::NNTable& table) { table.adam = adam; }
+}  // namespace stator::STATOR_TARGET::nn
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(nn, adam)

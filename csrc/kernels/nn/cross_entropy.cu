@@ -6,16 +6,17 @@
 #include "device/functional.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "kernels/nn/fill.cuh"
+#include "params/nn.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::nn {
 namespace {
 
 struct CrossEntropyTuning {
   static constexpr int block = 256;                     // threads a row for many classes,
   static constexpr int warp = fast_host ? block : 32;   // and for few; without threads one instance serves
-  static constexpr int rows = by_column<4, 64>::value;  // rows a block takes, at the least
+  static constexpr int rows = by_target<4, 64>::value;  // rows a block takes, at the least
 };
 
 // One row's view of the parameters.
@@ -27,7 +28,7 @@ struct LossRow {
   int64_t stride, classes, target;
   bool counts;  // neither ignored nor out of range
 
-  STATOR_FN LossRow(const abi::CrossEntropy& p, int64_t row)
+  STATOR_FN LossRow(const params::CrossEntropy& p, int64_t row)
       : logits(static_cast<const T*>(p.logits) + row * p.logit_strides[0]),
         weight(static_cast<const T*>(p.weight)),
         stride(p.logit_strides[1]),
@@ -52,7 +53,7 @@ struct LossRow {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void cross_entropy_kernel(abi::CrossEntropy p, abi::ErrorSlot slot, uint16_t op, int64_t rows_per_block) {
+STATOR_KERNEL void cross_entropy_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op, int64_t rows_per_block) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
@@ -73,12 +74,12 @@ STATOR_KERNEL void cross_entropy_kernel(abi::CrossEntropy p, abi::ErrorSlot slot
       }
       weight_sum += double(row.class_weight(row.target));
     } else if (row.target != p.ignore_index && group.rank() == 0) {
-      report(slot, op, abi::Fault::index_out_of_range, i, row.target);
+      report(slot, op, params::Fault::index_out_of_range, i, row.target);
     }
     loss_sum += double(loss);
-    if (p.reduction == abi::LossReduction::none && group.rank() == 0) static_cast<T*>(p.out)[i] = T(loss);
+    if (p.reduction == params::LossReduction::none && group.rank() == 0) static_cast<T*>(p.out)[i] = T(loss);
   }
-  if (p.reduction == abi::LossReduction::none) return;
+  if (p.reduction == params::LossReduction::none) return;
   double* partials = static_cast<double*>(p.partials);
   if (group.rank() == 0) {
     partials[2 * group.block()] = loss_sum;
@@ -93,20 +94,20 @@ STATOR_KERNEL void cross_entropy_kernel(abi::CrossEntropy p, abi::ErrorSlot slot
   loss = group.reduce(loss, Sum{});
   weight = group.reduce(weight, Sum{});
   if (group.rank() == 0) {
-    const double result = p.reduction == abi::LossReduction::mean ? loss / weight : loss;
+    const double result = p.reduction == params::LossReduction::mean ? loss / weight : loss;
     *static_cast<T*>(p.out) = convert<T>(result);
   }
 }
 
 template <class T, int Size>
-STATOR_KERNEL void cross_entropy_backward_kernel(abi::CrossEntropy p, abi::ErrorSlot slot, uint16_t op,
+STATOR_KERNEL void cross_entropy_backward_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op,
                                                  int64_t rows_per_block) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
   const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;
   double denominator = 1;
-  if (p.reduction == abi::LossReduction::mean) {
+  if (p.reduction == params::LossReduction::mean) {
     // Every block sums the target weights again: cheaper than a second launch.
     double weights = 0;
     for (int64_t i = group.rank(); i < p.n; i += Group<Size>::size) {
@@ -122,13 +123,13 @@ STATOR_KERNEL void cross_entropy_backward_kernel(abi::CrossEntropy p, abi::Error
     T* out = static_cast<T*>(p.out) + i * p.classes;
     if (!row.counts) {
       if (row.target != p.ignore_index && group.rank() == 0)
-        report(slot, op, abi::Fault::index_out_of_range, i, row.target);
+        report(slot, op, params::Fault::index_out_of_range, i, row.target);
       group.for_each(p.classes, [=](int64_t c) { out[c] = T(0.0f); });
       continue;
     }
     const A largest = row.largest(group);
     const A scale = A(1) / row.exp_sum(group, largest);
-    const A grad = A(double(A(grads[p.reduction == abi::LossReduction::none ? i * p.grad_stride : 0])) / denominator);
+    const A grad = A(double(A(grads[p.reduction == params::LossReduction::none ? i * p.grad_stride : 0])) / denominator);
     const A target_weight = sharp * row.class_weight(row.target);
     const A spread = p.label_smoothing != 0 ? smooth * row.weight_sum(group) : A(0);
     group.for_each(p.classes, [=](int64_t c) {
@@ -143,7 +144,7 @@ struct LossGrid {
   int64_t blocks, rows_per_block;
 };
 
-LossGrid grid(const abi::DeviceLimits& limits, const abi::CrossEntropy& p, int threads) {
+LossGrid grid(const params::DeviceLimits& limits, const params::CrossEntropy& p, int threads) {
   const int64_t most = waves(limits, threads);
   const int64_t n = p.n > 0 ? p.n : 1;  // an empty batch is one block without rows
   const int64_t wanted = ceil_div(n, CrossEntropyTuning::rows);
@@ -151,7 +152,7 @@ LossGrid grid(const abi::DeviceLimits& limits, const abi::CrossEntropy& p, int t
   return {ceil_div(n, rows), rows};
 }
 
-int threads_for(const abi::CrossEntropy& p) {
+int threads_for(const params::CrossEntropy& p) {
   return p.classes <= CrossEntropyTuning::block ? CrossEntropyTuning::warp : CrossEntropyTuning::block;
 }
 
@@ -165,12 +166,12 @@ void for_floating(DType dtype, F f) {
   }
 }
 
-int64_t scratch_bytes(const abi::DeviceLimits& limits, const abi::CrossEntropy& p) {
+int64_t scratch_bytes(const params::DeviceLimits& limits, const params::CrossEntropy& p) {
   return grid(limits, p, threads_for(p)).blocks * 2 * int64_t(sizeof(double));
 }
 
 template <bool Backward>
-void cross_entropy(const abi::Queue& q, const abi::CrossEntropy& p) {
+void cross_entropy(const params::Queue& q, const params::CrossEntropy& p) {
   using Tune = CrossEntropyTuning;
   const int threads = threads_for(p);
   const LossGrid g = grid(*q.limits, p, threads);
@@ -189,10 +190,8 @@ void cross_entropy(const abi::Queue& q, const abi::CrossEntropy& p) {
 
 }  // namespace
 
-void fill_cross_entropy(kernels::NNTable& table) {
-  table.cross_entropy_scratch = scratch_bytes;
-  table.cross_entropy = cross_entropy<false>;
-  table.cross_entropy_backward = cross_entropy<true>;
-}
+}  // namespace stator::STATOR_TARGET::nn
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(nn, cross_entropy_scratch, scratch_bytes)
+STATOR_LAUNCHER(nn, cross_entropy, cross_entropy<false>)
+STATOR_LAUNCHER(nn, cross_entropy_backward, cross_entropy<true>)

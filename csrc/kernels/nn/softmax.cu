@@ -1,23 +1,24 @@
 // Launchers of the softmax family: cached rows, long rows, columns.
 #include "device/launch.cuh"
-#include "kernels/nn/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/nn.hpp"
 #include "kernels/nn/softmax_columns.cuh"
 #include "kernels/nn/softmax_rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::nn {
 namespace {
 
 struct SoftmaxTuning {
   static constexpr int block = 256, wide = 1024;              // threads for medium and long rows,
   static constexpr int warp = fast_host ? block : 32;         // and for short ones; without threads one instance serves
   static constexpr int items = 2;                             // 16-byte vectors a thread keeps of a cached row
-  static constexpr int columns = by_column<256, 128>::value;  // tile of the column kernel
+  static constexpr int columns = by_target<256, 128>::value;  // tile of the column kernel
 };
 
 [[maybe_unused]] bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 template <class T, bool Log>
-void launch_rows(const abi::Queue& q, const abi::Softmax& p) {
+void launch_rows(const params::Queue& q, const params::Softmax& p) {
   using Tune = SoftmaxTuning;
   const T* x = static_cast<const T*>(p.x);
   T* y = static_cast<T*>(p.y);
@@ -42,7 +43,7 @@ void launch_rows(const abi::Queue& q, const abi::Softmax& p) {
 }
 
 template <class T, bool Log>
-void launch_rows_backward(const abi::Queue& q, const abi::Softmax& p) {
+void launch_rows_backward(const params::Queue& q, const params::Softmax& p) {
   using Tune = SoftmaxTuning;
   const T* g = static_cast<const T*>(p.x);
   const T* y = static_cast<const T*>(p.saved);
@@ -55,14 +56,14 @@ void launch_rows_backward(const abi::Queue& q, const abi::Softmax& p) {
 }
 
 template <class Io, bool Log, bool Backward>
-void launch_columns(const abi::Queue& q, const abi::Softmax& p) {
+void launch_columns(const params::Queue& q, const params::Softmax& p) {
   using Tune = SoftmaxTuning;
   launch(q, "softmax_column", softmax_column_kernel<Io, Tune::block, Tune::columns, Log, Backward>,
          {ceil_div(p.lines, Tune::columns), Tune::block}, p);
 }
 
 template <bool Log, bool Backward>
-void dispatch(const abi::Queue& q, const abi::Softmax& p) {
+void dispatch(const params::Queue& q, const params::Softmax& p) {
   if (p.dtype != p.out_dtype) {
     const bool wide = p.dtype == DType::float64 || p.out_dtype == DType::float64;
     return wide ? launch_columns<Any<double>, Log, Backward>(q, p) : launch_columns<Any<float>, Log, Backward>(q, p);
@@ -86,18 +87,16 @@ void dispatch(const abi::Queue& q, const abi::Softmax& p) {
   }
 }
 
-void softmax(const abi::Queue& q, const abi::Softmax& p) {
+void softmax(const params::Queue& q, const params::Softmax& p) {
   p.log ? dispatch<true, false>(q, p) : dispatch<false, false>(q, p);
 }
-void softmax_backward(const abi::Queue& q, const abi::Softmax& p) {
+void softmax_backward(const params::Queue& q, const params::Softmax& p) {
   p.log ? dispatch<true, true>(q, p) : dispatch<false, true>(q, p);
 }
 
 }  // namespace
 
-void fill_softmax(kernels::NNTable& table) {
-  table.softmax = softmax;
-  table.softmax_backward = softmax_backward;
-}
+}  // namespace stator::STATOR_TARGET::nn
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(nn, softmax)
+STATOR_LAUNCHER(nn, softmax_backward)

@@ -9,7 +9,7 @@
 #include "device/math/math.cuh"
 #include "params/nn.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::nn {
 
 // Typed operands, or (Any) operands of a dtype known at run time, computed in A.
 template <class T>
@@ -28,7 +28,7 @@ struct Any {
 };
 
 template <class Io, int Size, int Tile, bool Log, bool Backward>
-STATOR_KERNEL void softmax_column_kernel(abi::Softmax p) {
+STATOR_KERNEL void softmax_column_kernel(params::Softmax p) {
   using A = typename Io::A;
   constexpr int items = Tile / Group<Size>::size;
   const Group<Size> group;
@@ -83,4 +83,4 @@ STATOR_KERNEL void softmax_column_kernel(abi::Softmax p) {
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::nn

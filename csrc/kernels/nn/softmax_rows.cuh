@@ -9,7 +9,7 @@
 #include "device/vector.cuh"
 #include "params/nn.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::nn {
 
 // Any row length: the row is read once for the maximum, once for the sum and once for the result (from cache).
 template <class T, int Size, bool Log>
@@ -93,4 +93,4 @@ STATOR_KERNEL void softmax_row_backward_kernel(const T* grad, const T* saved, T*
   group.for_each(n, [=](int64_t i) { out[i] = T(Log ? A(g[i]) - exp(A(y[i])) * sum : A(y[i]) * (A(g[i]) - sum)); });
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::nn

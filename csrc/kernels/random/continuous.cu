@@ -3,6 +3,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
 #include "kernels/random/fill.cuh"
@@ -10,12 +11,12 @@
 
 #include <cmath>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct RandomTuning {
   static constexpr int block = 256;
-  static constexpr int counters = by_column<1, 64>::value;  // Philox blocks of a thread at a time
+  static constexpr int counters = by_target<1, 64>::value;  // Philox blocks of a thread at a time
 };
 
 template <class T>
@@ -126,7 +127,7 @@ STATOR_KERNEL void random_kernel(T* out, int64_t n, uint64_t seed, uint64_t offs
 }
 
 template <class T, class Draw>
-void submit(const abi::Queue& q, const char* name, const abi::Random& p, Draw draw) {
+void submit(const params::Queue& q, const char* name, const params::Random& p, Draw draw) {
   using Tune = RandomTuning;
   const int64_t needed = ceil_div(p.size, int64_t(draws<T>) * Tune::counters * (fast_host ? 32 : Tune::block));
   launch(q, name, random_kernel<T, Draw, Tune::block>, {std::min(needed, waves(*q.limits, Tune::block)), Tune::block},
@@ -155,7 +156,7 @@ double below(double x, int digits, int least) {
   return at - (power ? unit / 2 : unit);
 }
 
-void uniform(const abi::Queue& q, const abi::Random& p) {
+void uniform(const params::Queue& q, const params::Random& p) {
   with_floating(p.dtype, [&]<class T>(type_tag<T>) {
     double most = p.b;
     if (p.a < p.b) {
@@ -172,32 +173,24 @@ void uniform(const abi::Queue& q, const abi::Random& p) {
   });
 }
 
-void normal(const abi::Queue& q, const abi::Random& p) {
+void normal(const params::Queue& q, const params::Random& p) {
   with_floating(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "normal", p, Normal<T>{p.a, p.b}); });
 }
 
-void exponential(const abi::Queue& q, const abi::Random& p) {
+void exponential(const params::Queue& q, const params::Random& p) {
   with_floating(p.dtype, [&]<class T>(type_tag<T>) { submit<T>(q, "exponential", p, Exponential<T>{p.a}); });
 }
 
-void philox(uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* words) {
+void philox(const params::DeviceLimits&, uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* words) {
   const Philox4 block = philox4x32_10(seed, counter_lo, counter_hi);
   for (int k = 0; k < 4; ++k) words[k] = block.x[k];
 }
 
 }  // namespace
 
-void fill(kernels::RandomTable& table) {
-  table.uniform = uniform;
-  table.normal = normal;
-  table.exponential = exponential;
-  table.philox = philox;
-  fill_words(table);
-  fill_rejection(table);
-  fill_weights(table);
-  fill_counts(table);
-  fill_permutation(table);
-  fill_dropout(table);
-}
+}  // namespace stator::STATOR_TARGET::random
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(random, uniform)
+STATOR_LAUNCHER(random, normal)
+STATOR_LAUNCHER(random, exponential)
+STATOR_LAUNCHER(random, philox)

@@ -1,16 +1,17 @@
 // How often each outcome came: binomials, one after the other.
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "kernels/random/fill.cuh"
 #include "kernels/random/math.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct CountsTuning {
   static constexpr int block = 256;
-  static constexpr int experiments = by_column<256, 64>::value;
+  static constexpr int experiments = by_target<256, 64>::value;
 };
 
 // log(1 - p): what 1 - p lost is put back (Goldberg: What every computer scientist should know about floating-point
@@ -60,7 +61,7 @@ STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t count
 
 // Outcome after outcome, each of what the ones before it left.
 template <int Size>
-STATOR_KERNEL void multinomial_kernel(abi::Multinomial p) {
+STATOR_KERNEL void multinomial_kernel(params::Multinomial p) {
   const Group<Size> group;
   const int64_t tile = CountsTuning::experiments, first = group.block() * tile, left = p.experiments - first;
   const uint64_t total = p.cdf[p.n - 1];
@@ -83,7 +84,7 @@ STATOR_KERNEL void multinomial_kernel(abi::Multinomial p) {
   });
 }
 
-void multinomial(const abi::Queue& q, const abi::Multinomial& p) {
+void multinomial(const params::Queue& q, const params::Multinomial& p) {
   using Tune = CountsTuning;
   launch(q, "multinomial", multinomial_kernel<Tune::block>, {ceil_div(p.experiments, Tune::experiments), Tune::block},
          p);
@@ -91,6 +92,6 @@ void multinomial(const abi::Queue& q, const abi::Multinomial& p) {
 
 }  // namespace
 
-void fill_counts(kernels::RandomTable& table) { table.multinomial = multinomial; }
+}  // namespace stator::STATOR_TARGET::random
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(random, multinomial)

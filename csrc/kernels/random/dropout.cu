@@ -2,20 +2,21 @@
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
 #include "kernels/random/fill.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct DropoutTuning {
   static constexpr int block = 256;
-  static constexpr int counters = by_column<1, 128>::value;  // Philox blocks of a thread at a time
+  static constexpr int counters = by_target<1, 128>::value;  // Philox blocks of a thread at a time
 };
 
 template <class T, int Size>
-STATOR_KERNEL void dropout_kernel(abi::Dropout p) {
+STATOR_KERNEL void dropout_kernel(params::Dropout p) {
   constexpr int C = DropoutTuning::counters;
   using A = opmath_t<T>;
   const Group<Size> group;
@@ -72,14 +73,14 @@ STATOR_KERNEL void dropout_kernel(abi::Dropout p) {
 }
 
 template <class T>
-void dropout_of(const abi::Queue& q, const abi::Dropout& p) {
+void dropout_of(const params::Queue& q, const params::Dropout& p) {
   using Tune = DropoutTuning;
   const int64_t needed = ceil_div(ceil_div(p.size, 4), int64_t(Tune::counters) * (fast_host ? 16 : Tune::block));
   launch(q, "dropout", dropout_kernel<T, Tune::block>, {std::min(needed, waves(*q.limits, Tune::block)), Tune::block},
          p);
 }
 
-void dropout(const abi::Queue& q, const abi::Dropout& p) {
+void dropout(const params::Queue& q, const params::Dropout& p) {
   switch (p.dtype) {
     case DType::float16: return dropout_of<float16>(q, p);
     case DType::bfloat16: return dropout_of<bfloat16>(q, p);
@@ -90,6 +91,6 @@ void dropout(const abi::Queue& q, const abi::Dropout& p) {
 
 }  // namespace
 
-void fill_dropout(kernels::RandomTable& table) { table.dropout = dropout; }
+}  // namespace stator::STATOR_TARGET::random
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(random, dropout)

@@ -1,19 +1,12 @@
-// The parts of the random table, a unit each.
+// Draws from words: numbers in the unit interval, and angles.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 #include "device/math/math.cuh"
 #include "device/philox.cuh"
 #include "params/random.hpp"
 
-namespace stator::STATOR_COLUMN {
-
-void fill_words(kernels::RandomTable&);
-void fill_rejection(kernels::RandomTable&);
-void fill_weights(kernels::RandomTable&);
-void fill_counts(kernels::RandomTable&);
-void fill_permutation(kernels::RandomTable&);
-void fill_dropout(kernels::RandomTable&);
+namespace stator::STATOR_TARGET::random {
 
 // The high 53 bits of two words, as an integer.
 STATOR_FN double from_words(uint32_t high, uint32_t low) {
@@ -47,4 +40,4 @@ STATOR_FN void sincos_turn(double t, double& sine, double& cosine) {
   sine = quarter == 2.0 || quarter == 3.0 ? -b : b;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::random

@@ -1,13 +1,13 @@
-// log and exp of the draws: additions, multiplications, divisions and bits alone, no column's own function and no fused
-// multiplication, so that numbers which are accepted or rejected by them are the same bits on every column. Reduction
+// log and exp of the draws: additions, multiplications, divisions and bits alone, no target's own function and no fused
+// multiplication, so that numbers which are accepted or rejected by them are the same bits on every target. Reduction
 // and coefficients are those of FreeBSD's msun (log) and Cody and Waite (exp): below 1 ULP and 2 ULP. Branch-free.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <bit>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::random {
 
 inline constexpr double even_ln2_hi = 0x1.62e42feep-1, even_ln2_lo = 0x1.a39ef35793c76p-33;
 
@@ -57,4 +57,4 @@ STATOR_FN double log_factorial(double k) {
   return (y - 0.5) * even_log(y) - y + 0.91893853320467274178 + series - even_log(small ? rising : 1.0);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::random

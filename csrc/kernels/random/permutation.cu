@@ -1,14 +1,15 @@
 // Permutations without a sort.
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "kernels/random/fill.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct PermutationTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<1024, 8192>::value;  // entries a block
+  static constexpr int tile = by_target<1024, 8192>::value;  // entries a block
   static constexpr int few = 256;                            // up to here each entry is ranked by a key of its own
   static constexpr int rounds = 12;
 };
@@ -38,7 +39,7 @@ struct Cipher {
 };
 
 template <int Size>
-STATOR_KERNEL void permutation_kernel(abi::Permutation p, Cipher cipher) {
+STATOR_KERNEL void permutation_kernel(params::Permutation p, Cipher cipher) {
   const Group<Size> group;
   const int64_t first = group.block() * PermutationTuning::tile, left = p.size - first;
   const int64_t n = left < PermutationTuning::tile ? left : PermutationTuning::tile;
@@ -60,7 +61,7 @@ STATOR_KERNEL void permutation_kernel(abi::Permutation p, Cipher cipher) {
 
 // One block: every entry goes where its random key ranks.
 template <int Size>
-STATOR_KERNEL void rank_kernel(abi::Permutation p) {
+STATOR_KERNEL void rank_kernel(params::Permutation p) {
   struct Keys {
     uint64_t of[PermutationTuning::few];
   };
@@ -82,9 +83,9 @@ STATOR_KERNEL void rank_kernel(abi::Permutation p) {
 }
 
 bool few(int64_t n) { return n <= PermutationTuning::few; }
-int64_t permutation_blocks(int64_t n) { return few(n) ? (n + 1) / 2 : PermutationTuning::rounds / 4; }
+int64_t permutation_blocks(const params::DeviceLimits&, int64_t n) { return few(n) ? (n + 1) / 2 : PermutationTuning::rounds / 4; }
 
-void permutation(const abi::Queue& q, const abi::Permutation& p) {
+void permutation(const params::Queue& q, const params::Permutation& p) {
   using Tune = PermutationTuning;
   if (few(p.n)) return launch(q, "permutation", rank_kernel<Tune::block>, {1, Tune::block}, p);
   Cipher cipher;
@@ -99,9 +100,7 @@ void permutation(const abi::Queue& q, const abi::Permutation& p) {
 
 }  // namespace
 
-void fill_permutation(kernels::RandomTable& table) {
-  table.permutation_blocks = permutation_blocks;
-  table.permutation = permutation;
-}
+}  // namespace stator::STATOR_TARGET::random
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(random, permutation_blocks)
+STATOR_LAUNCHER(random, permutation)

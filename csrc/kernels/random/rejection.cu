@@ -3,18 +3,19 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "kernels/random/fill.cuh"
 #include "kernels/random/math.cuh"
 
 #include <cmath>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct RejectionTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<1024, 4096>::value;  // elements a block
+  static constexpr int tile = by_target<1024, 4096>::value;  // elements a block
   static constexpr int chunk = 128;                          // of them at a time on the fast host
 };
 
@@ -208,18 +209,18 @@ STATOR_KERNEL void few_events_kernel(void* out, DType dtype, int64_t size, uint6
 }
 
 template <class Kernel, class Draw>
-void submit(const abi::Queue& q, const char* name, const abi::Random& p, Kernel kernel, Draw draw) {
+void submit(const params::Queue& q, const char* name, const params::Random& p, Kernel kernel, Draw draw) {
   using Tune = RejectionTuning;
   launch(q, name, kernel, {ceil_div(p.size, Tune::tile), Tune::block}, p.out, p.dtype, p.size, p.seed, p.offset, draw);
 }
 
-void gamma(const abi::Queue& q, const abi::Random& p) {
+void gamma(const params::Queue& q, const params::Random& p) {
   const double d = (p.a < 1 ? p.a + 1 : p.a) - 1.0 / 3;
   submit(q, "gamma", p, rejection_kernel<Gamma, RejectionTuning::block>,
          Gamma{d, 1 / std::sqrt(9 * d), p.b, p.a < 1 ? 1 / p.a : 0});
 }
 
-void poisson(const abi::Queue& q, const abi::Random& p) {
+void poisson(const params::Queue& q, const params::Random& p) {
   if (p.a < 10) {
     FewEvents law;
     double term = std::exp(-p.a), sum = term;
@@ -237,9 +238,7 @@ void poisson(const abi::Queue& q, const abi::Random& p) {
 
 }  // namespace
 
-void fill_rejection(kernels::RandomTable& table) {
-  table.gamma = gamma;
-  table.poisson = poisson;
-}
+}  // namespace stator::STATOR_TARGET::random
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(random, gamma)
+STATOR_LAUNCHER(random, poisson)

@@ -3,17 +3,18 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "kernels/random/fill.cuh"
 #include "kernels/random/math.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct WeightsTuning {
   static constexpr int block = 256;
-  static constexpr int scan_block = 1024, scan_items = by_column<8, 1>::value;  // of a thread
-  static constexpr int tile = by_column<1024, 8192>::value;
+  static constexpr int scan_block = 1024, scan_items = by_target<8, 1>::value;  // of a thread
+  static constexpr int tile = by_target<1024, 8192>::value;
   static constexpr int chunk = 128;  // draws at a time on the fast host
 };
 
@@ -39,26 +40,26 @@ struct Tally {
   uint64_t sum, positive, bad;
 };
 
-STATOR_FN void look_at(int64_t i, double value, Tally& t, const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN void look_at(int64_t i, double value, Tally& t, const params::ErrorSlot& slot, uint16_t op) {
   t.positive += value > 0;
   if (value >= 0 && value < limits<double>::infinity()) return;
   ++t.bad;
-  report(slot, op, abi::bad_probability, i, std::bit_cast<int64_t>(value));
+  report(slot, op, params::bad_probability, i, std::bit_cast<int64_t>(value));
 }
 
-STATOR_FN void judge(const abi::Weigh& p, const Tally& t, const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN void judge(const params::Weigh& p, const Tally& t, const params::ErrorSlot& slot, uint16_t op) {
   const double total = double(t.sum) * 0x1p-62, off = total < 1 ? 1 - total : total - 1;
   if (t.bad == 0 && off <= p.tolerance && int64_t(t.positive) >= p.least) return;
   if (t.bad == 0 && off > p.tolerance)
-    report(slot, op, abi::bad_probability, abi::sum_of_probabilities, std::bit_cast<int64_t>(total));
+    report(slot, op, params::bad_probability, params::sum_of_probabilities, std::bit_cast<int64_t>(total));
   else if (t.bad == 0)
-    report(slot, op, abi::bad_probability, abi::few_probabilities, int64_t(t.positive));
+    report(slot, op, params::bad_probability, params::few_probabilities, int64_t(t.positive));
   p.cdf[p.n - 1] = 0;
 }
 
 // One block.
 template <int Size>
-STATOR_KERNEL void weigh_kernel(abi::Weigh p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void weigh_kernel(params::Weigh p, params::ErrorSlot slot, uint16_t op) {
   constexpr int Items = WeightsTuning::scan_items;
   const Group<Size> group;
   Tally mine{0, 0, 0};
@@ -105,7 +106,7 @@ STATOR_KERNEL void weigh_kernel(abi::Weigh p, abi::ErrorSlot slot, uint16_t op) 
   }
 }
 
-void weigh(const abi::Queue& q, const abi::Weigh& p) {
+void weigh(const params::Queue& q, const params::Weigh& p) {
   using Tune = WeightsTuning;
   launch(q, "weigh", weigh_kernel<Tune::scan_block>, {p.n > 0, Tune::scan_block}, p, q.slot, q.op);
 }
@@ -116,7 +117,7 @@ STATOR_FN double race_time(uint32_t high, uint32_t low, double weight) {
 }
 
 template <int Size>
-STATOR_KERNEL void race_kernel(abi::Race p) {
+STATOR_KERNEL void race_kernel(params::Race p) {
   const Group<Size> group;
   const int64_t first = group.block() * WeightsTuning::tile, left = p.n - first;
   const int64_t n = left < WeightsTuning::tile ? left : WeightsTuning::tile;
@@ -150,7 +151,7 @@ STATOR_KERNEL void race_kernel(abi::Race p) {
   }
 }
 
-void race(const abi::Queue& q, const abi::Race& p) {
+void race(const params::Queue& q, const params::Race& p) {
   using Tune = WeightsTuning;
   launch(q, "race", race_kernel<Tune::block>, {ceil_div(p.n, Tune::tile), Tune::block}, p);
 }
@@ -175,7 +176,7 @@ struct Bisection {
 };
 
 template <int Size>
-STATOR_KERNEL void categorical_kernel(abi::Categorical p) {
+STATOR_KERNEL void categorical_kernel(params::Categorical p) {
   const Group<Size> group;
   const int64_t first = group.block() * WeightsTuning::tile, left = p.size - first;
   const int64_t n = left < WeightsTuning::tile ? left : WeightsTuning::tile;
@@ -215,17 +216,15 @@ STATOR_KERNEL void categorical_kernel(abi::Categorical p) {
   }
 }
 
-void categorical(const abi::Queue& q, const abi::Categorical& p) {
+void categorical(const params::Queue& q, const params::Categorical& p) {
   using Tune = WeightsTuning;
   launch(q, "categorical", categorical_kernel<Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p);
 }
 
 }  // namespace
 
-void fill_weights(kernels::RandomTable& table) {
-  table.weigh = weigh;
-  table.race = race;
-  table.categorical = categorical;
-}
+}  // namespace stator::STATOR_TARGET::random
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(random, weigh)
+STATOR_LAUNCHER(random, race)
+STATOR_LAUNCHER(random, categorical)

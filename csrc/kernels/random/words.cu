@@ -3,18 +3,19 @@
 // TOMACS 29, 2019).
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/vector.cuh"
 #include "device/word.cuh"
 #include "kernels/random/fill.cuh"
 
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct WordsTuning {
   static constexpr int block = 256;
-  static constexpr int counters = by_column<1, 64>::value;  // Philox blocks of a thread at a time
+  static constexpr int counters = by_target<1, 64>::value;  // Philox blocks of a thread at a time
 };
 
 // Each takes a draw to an item; false: draw again.
@@ -105,7 +106,7 @@ STATOR_KERNEL void words_kernel(Word* out, int64_t n, uint64_t seed, uint64_t of
 }
 
 template <class Word, template <class> class Map>
-void submit(const abi::Queue& q, const char* name, void* out, int64_t size, uint64_t seed, uint64_t offset,
+void submit(const params::Queue& q, const char* name, void* out, int64_t size, uint64_t seed, uint64_t offset,
             Map<Word> map) {
   using Tune = WordsTuning;
   const int64_t blocks = ceil_div(size, 16 / int64_t(sizeof(typename Map<Word>::Draw)));
@@ -116,7 +117,7 @@ void submit(const abi::Queue& q, const char* name, void* out, int64_t size, uint
 }
 
 template <class Word>
-void integers_of(const abi::Queue& q, const abi::RandomIntegers& p) {
+void integers_of(const params::Queue& q, const params::RandomIntegers& p) {
   constexpr uint64_t most = uint64_t(1) << 32;
   if (p.range > 0 && p.range <= most)
     return submit(q, "integers", p.out, p.size, p.seed, p.offset,
@@ -125,7 +126,7 @@ void integers_of(const abi::Queue& q, const abi::RandomIntegers& p) {
          Wide<Word>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
 }
 
-void integers(const abi::Queue& q, const abi::RandomIntegers& p) {
+void integers(const params::Queue& q, const params::RandomIntegers& p) {
   switch (p.itemsize) {
     case 1: return integers_of<uint8_t>(q, p);
     case 2: return integers_of<uint16_t>(q, p);
@@ -135,21 +136,19 @@ void integers(const abi::Queue& q, const abi::RandomIntegers& p) {
 }
 
 template <class Word>
-void bernoulli_of(const abi::Queue& q, const abi::Bernoulli& p) {
+void bernoulli_of(const params::Queue& q, const params::Bernoulli& p) {
   Coin<Word> coin{p.threshold, {}};
   std::memcpy(&coin.one, p.one, sizeof coin.one);
   submit(q, "bernoulli", p.out, p.size, p.seed, p.offset, coin);
 }
 
-void bernoulli(const abi::Queue& q, const abi::Bernoulli& p) {
+void bernoulli(const params::Queue& q, const params::Bernoulli& p) {
   with_word(p.itemsize, [&]<class Word>(Word) { bernoulli_of<Word>(q, p); });
 }
 
 }  // namespace
 
-void fill_words(kernels::RandomTable& table) {
-  table.integers = integers;
-  table.bernoulli = bernoulli;
-}
+}  // namespace stator::STATOR_TARGET::random
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(random, integers)
+STATOR_LAUNCHER(random, bernoulli)

@@ -4,7 +4,7 @@
 
 #include "kernels/reduce/work.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
 
 struct ColumnTuning {
   static constexpr int block = 256;
@@ -159,4 +159,4 @@ STATOR_KERNEL void reduce_columns(ReductionWork w) {
     reduce_column_threads<R, Source>(group, w);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::reduce

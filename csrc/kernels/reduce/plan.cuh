@@ -7,12 +7,12 @@
 
 #include <bit>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
 
 struct ReductionTuning {
   static constexpr int block = 256;
-  static constexpr int64_t least_share = by_column<8192, 65536>::value;  // elements worth a block of their own
-  static constexpr int64_t least_run = by_column<1024, 16>::value;       // shorter runs go by offsets
+  static constexpr int64_t least_share = by_target<8192, 65536>::value;  // elements worth a block of their own
+  static constexpr int64_t least_run = by_target<1024, 16>::value;       // shorter runs go by offsets
   static constexpr int64_t least_block = 32768;                          // elements of a fast-host block of rows
 };
 inline constexpr int64_t most_accumulator_bytes = 64;  // of every reducer
@@ -42,7 +42,7 @@ inline void share_out(ReductionWork& w, int64_t groups, int64_t resident, int64_
   w.splits = int32_t(std::max<int64_t>(1, ceil_div(extent, std::max<int64_t>(w.share, 1))));
 }
 
-inline void plan_rows(const abi::DeviceLimits& limits, ReductionPlan& p, int64_t step_elements) {
+inline void plan_rows(const params::DeviceLimits& limits, ReductionPlan& p, int64_t step_elements) {
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
   const int64_t rows = w.kept.size, resident = waves(limits, Tune::block);
@@ -67,7 +67,7 @@ inline void plan_rows(const abi::DeviceLimits& limits, ReductionPlan& p, int64_t
   p.groups = ceil_div(rows, w.tile);
 }
 
-inline void plan_columns(const abi::DeviceLimits& limits, ReductionPlan& p, int itemsize) {
+inline void plan_columns(const params::DeviceLimits& limits, ReductionPlan& p, int itemsize) {
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
   const int64_t resident = waves(limits, Tune::block);
@@ -88,7 +88,7 @@ inline void plan_columns(const abi::DeviceLimits& limits, ReductionPlan& p, int 
 
 // `typed`: elements are accumulated in what the op computes their dtype in, so that a kernel of that dtype serves. The
 // fast host looks at every line of a row: it has one path for rows.
-inline ReductionPlan plan_reduction(const abi::DeviceLimits& limits, const abi::Reduction& r, bool typed) {
+inline ReductionPlan plan_reduction(const params::DeviceLimits& limits, const params::Reduction& r, bool typed) {
   const int k = r.kept_ndim, n = r.reduced_ndim;
   const int64_t run = n > 0 ? r.reduced_shape[n - 1] : 1, reduced_step = n > 0 ? r.reduced_strides[n - 1] : 0;
   const int64_t columns = k > 0 ? r.kept_shape[k - 1] : 1, kept_step = k > 0 ? r.kept_strides[k - 1] : 0;
@@ -114,4 +114,4 @@ inline ReductionPlan plan_reduction(const abi::DeviceLimits& limits, const abi::
   return p;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::reduce

@@ -1,13 +1,19 @@
 // The gradient of a product: the factors of each product are gathered, then each is taken out of them again.
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "kernels/reduce/product_factors.cuh"
-#include "kernels/scan/fill.cuh"
+#include "params/reduce.hpp"
 #include "kernels/scan/work.cuh"
 
 #include <algorithm>
 #include <cstdlib>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
+
+using scan::scan_dtypes;
+using scan::scan_load_line;
+using scan::scan_store_line;
+
 namespace {
 
 struct ProductTuning {
@@ -15,12 +21,12 @@ struct ProductTuning {
   static constexpr int across = 32;  // products side by side
   static constexpr int width = 512;  // elements of a fast-host step
   static constexpr int lanes = 32;   // of a fast-host row; 16 would be unrolled, not vectorised
-  static constexpr int64_t share = by_column<16, 32768>::value;  // least factors of a part, of a thread or a block
+  static constexpr int64_t share = by_target<16, 32768>::value;  // least factors of a part, of a thread or a block
   static constexpr int64_t least = 32768;                        // factors of a fast-host block
 };
 
 struct ProductWork {
-  abi::ProductBackward p;
+  params::ProductBackward p;
   bool totals;        // only the factors of the parts
   bool columns;       // neighbouring products are nearer in memory than neighbouring factors
   int64_t row, tile;  // products that lie side by side, and how many of them a block takes
@@ -46,10 +52,10 @@ STATOR_FN ProductTile product_tile(const ProductWork& w, int64_t block) {
   return t;
 }
 
-STATOR_FN int64_t kept_at(const abi::ProductBackward& p, const int64_t (&strides)[abi::max_dims], int64_t k) {
+STATOR_FN int64_t kept_at(const params::ProductBackward& p, const int64_t (&strides)[params::max_dims], int64_t k) {
   return offset_of(k, p.kept_ndim, p.kept_shape, strides);
 }
-STATOR_FN int64_t reduced_at(const abi::ProductBackward& p, const int64_t (&strides)[abi::max_dims], int64_t r) {
+STATOR_FN int64_t reduced_at(const params::ProductBackward& p, const int64_t (&strides)[params::max_dims], int64_t r) {
   return offset_of(r, p.reduced_ndim, p.reduced_shape, strides);
 }
 
@@ -71,7 +77,7 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
     Factors factors[G::size];
   };
   Shared& shared = group.template shared<Shared>();
-  const abi::ProductBackward& p = w.p;
+  const params::ProductBackward& p = w.p;
   const ProductTile t = product_tile(w, group.block());
   const int across = int(w.tile), along = G::size / across;
   const int x = w.columns ? group.rank() % across : group.rank() / along;
@@ -114,7 +120,7 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
 
 // f(r, count) for runs of factors that are evenly apart.
 template <class F>
-STATOR_FN void for_each_run(const abi::ProductBackward& p, const ProductTile& t, F f) {
+STATOR_FN void for_each_run(const params::ProductBackward& p, const ProductTile& t, F f) {
   const int64_t extent = p.reduced_ndim > 0 ? p.reduced_shape[p.reduced_ndim - 1] : 1;
   for (int64_t r = t.begin; r < t.end;) {
     const int64_t left = std::min(extent - r % extent, t.end - r);
@@ -139,7 +145,7 @@ STATOR_FN void gradients(const Factors* all, const double* quick, const T* grad,
 
 template <class T>
 STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
-  const abi::ProductBackward& p = w.p;
+  const params::ProductBackward& p = w.p;
   constexpr DTypeSet reads = dtypes::floats, writes = scan_dtypes<T>;
   const int inner = p.reduced_ndim - 1;
   const int64_t x_step = inner < 0 ? 0 : p.reduced_x[inner], out_step = inner < 0 ? 0 : p.reduced_out[inner];
@@ -179,7 +185,7 @@ STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
 
 template <class T>
 STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
-  const abi::ProductBackward& p = w.p;
+  const params::ProductBackward& p = w.p;
   constexpr int W = ProductTuning::width;
   constexpr DTypeSet reads = dtypes::floats, writes = scan_dtypes<T>;
   const int inner = p.kept_ndim - 1, count = int(t.last - t.first);
@@ -231,7 +237,7 @@ struct ProductPlan {
   int64_t blocks() const { return groups * work.parts; }
 };
 
-ProductPlan plan_product(const abi::DeviceLimits& limits, const abi::ProductBackward& p) {
+ProductPlan plan_product(const params::DeviceLimits& limits, const params::ProductBackward& p) {
   using Tune = ProductTuning;
   const int64_t inner = p.kept_ndim > 0 ? p.kept_shape[p.kept_ndim - 1] : 1, n = std::max<int64_t>(p.reduced_size, 1);
   const bool nearer = p.kept_ndim > 0 && p.reduced_ndim > 0 &&
@@ -264,12 +270,12 @@ ProductPlan plan_product(const abi::DeviceLimits& limits, const abi::ProductBack
   return plan;
 }
 
-int64_t product_scratch(const abi::DeviceLimits& limits, const abi::ProductBackward& p) {
+int64_t product_scratch(const params::DeviceLimits& limits, const params::ProductBackward& p) {
   const ProductWork w = plan_product(limits, p).work;
   return w.parts > 1 ? p.kept_size * w.parts * int64_t(sizeof(Factors)) : 0;
 }
 
-void product_backward(const abi::Queue& q, const abi::ProductBackward& p, void* partials) {
+void product_backward(const params::Queue& q, const params::ProductBackward& p, void* partials) {
   ProductPlan plan = plan_product(*q.limits, p);
   ProductWork& w = plan.work;
   w.partials = static_cast<Factors*>(partials);
@@ -286,9 +292,7 @@ void product_backward(const abi::Queue& q, const abi::ProductBackward& p, void* 
 
 }  // namespace
 
-void fill_product_backward(kernels::ScanTable& table) {
-  table.product_scratch = product_scratch;
-  table.product_backward = product_backward;
-}
+}  // namespace stator::STATOR_TARGET::reduce
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(reduce, product_scratch)
+STATOR_LAUNCHER(reduce, product_backward)

@@ -6,7 +6,7 @@
 
 #include <bit>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
 
 // A few of them are multiplied in doubles, and divided into a double of moderate size, without a look at exponents.
 STATOR_FN bool is_moderate(double v) { return (abs(v) > 0x1p-100) & (abs(v) < 0x1p100); }
@@ -150,4 +150,4 @@ struct FactorLanes {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::reduce

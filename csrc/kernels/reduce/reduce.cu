@@ -1,8 +1,13 @@
 // One shard of the reduction launchers: the reducers whose number is STATOR_SHARD modulo STATOR_SHARDS.
+#include "device/launcher.cuh"
 #include "kernels/reduce/plan.cuh"
-#include "kernels/reduce/shards.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
+
+// By Reducer; each shard sets its own when it is loaded.
+using ReduceFunction = void (*)(const params::Queue&, const params::Reduction&, const kernels::reduce::Scratch&);
+extern ReduceFunction by_reducer[kernels::reduce::reducer_count];
+
 namespace {
 
 // What narrow types are widened to when elements of any dtype are reduced by one kernel.
@@ -25,7 +30,7 @@ constexpr DType computed_in(DType d) {
 }
 
 template <class R, class Source>
-void submit(const abi::Queue& q, const ReductionPlan& p) {
+void submit(const params::Queue& q, const ReductionPlan& p) {
   using Tune = ReductionTuning;
   static_assert(sizeof(typename R::Acc) <= most_accumulator_bytes);
   const Config config{p.blocks(), Tune::block};
@@ -36,7 +41,7 @@ void submit(const abi::Queue& q, const ReductionPlan& p) {
 }
 
 template <class Spec>
-void reduce(const abi::Queue& q, const abi::Reduction& r, const kernels::ReductionScratch& scratch) {
+void reduce(const params::Queue& q, const params::Reduction& r, const kernels::reduce::Scratch& scratch) {
   const auto plan = [&](bool typed) {
     ReductionPlan p = plan_reduction(*q.limits, r, typed);
     p.work.partials = scratch.partials;
@@ -63,23 +68,50 @@ void reduce(const abi::Queue& q, const abi::Reduction& r, const kernels::Reducti
   });
 }
 
+template <int Shard>
+bool set_reducers() {
+  const auto set = [&]<kernels::reduce::Reducer which, class Spec>() {
+    if constexpr (int(which) % STATOR_SHARDS == Shard) by_reducer[int(which)] = reduce<Spec>;
+  };
+  using enum kernels::reduce::Reducer;
+  set.template operator()<sum, reducers::sum>();
+  set.template operator()<product, reducers::product>();
+  set.template operator()<extreme, reducers::extreme>();
+  set.template operator()<position, reducers::position>();
+  set.template operator()<count, reducers::count>();
+  set.template operator()<moments, reducers::moments>();
+  set.template operator()<norm, reducers::norm>();
+  set.template operator()<logsumexp, reducers::logsumexp>();
+  set.template operator()<euclidean, reducers::euclidean>();
+  return true;
+}
+[[maybe_unused]] const bool are_set = set_reducers<STATOR_SHARD>();
+
 }  // namespace
 
-template <>
-void fill_reduction_shard<STATOR_SHARD>(kernels::ReductionTable& table) {
-  const auto fill = [&]<kernels::Reducer which, class Spec>() {
-    if constexpr (int(which) % STATOR_SHARDS == STATOR_SHARD) table.run[int(which)] = reduce<Spec>;
-  };
-  using enum kernels::Reducer;
-  fill.template operator()<sum, reducers::sum>();
-  fill.template operator()<product, reducers::product>();
-  fill.template operator()<extreme, reducers::extreme>();
-  fill.template operator()<position, reducers::position>();
-  fill.template operator()<count, reducers::count>();
-  fill.template operator()<moments, reducers::moments>();
-  fill.template operator()<norm, reducers::norm>();
-  fill.template operator()<logsumexp, reducers::logsumexp>();
-  fill.template operator()<euclidean, reducers::euclidean>();
+#if STATOR_SHARD == 0
+constinit ReduceFunction by_reducer[kernels::reduce::reducer_count] = {};
+
+void run(const params::Queue& q, kernels::reduce::Reducer reducer, const params::Reduction& r,
+         const kernels::reduce::Scratch& scratch) {
+  by_reducer[int(reducer)](q, r, scratch);
 }
 
-}  // namespace stator::STATOR_COLUMN
+// For whichever kernel the launcher takes.
+kernels::reduce::Needs needs(const params::DeviceLimits& limits, const params::Reduction& r) {
+  kernels::reduce::Needs needs{};
+  for (const bool typed : {false, true}) {
+    const ReductionPlan p = plan_reduction(limits, r, typed);
+    needs.partial_bytes = std::max(needs.partial_bytes, p.partials() * most_accumulator_bytes);
+    needs.counter_bytes = std::max<int64_t>(needs.counter_bytes, p.split() ? p.groups * int64_t(sizeof(uint32_t)) : 0);
+  }
+  return needs;
+}
+#endif
+
+}  // namespace stator::STATOR_TARGET::reduce
+
+#if STATOR_SHARD == 0
+STATOR_LAUNCHER(reduce, needs)
+STATOR_LAUNCHER(reduce, run)
+#endif

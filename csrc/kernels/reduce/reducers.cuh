@@ -13,10 +13,10 @@
 #include "params/reduce.hpp"
 #include "kernels/reduce/values.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
 
-using abi::Finish;
-using abi::ReductionMode;
+using params::Finish;
+using params::ReductionMode;
 
 // Lanes that do not care where an element stood. R: Lane, empty(), enter(lane, v), merge(lane, lane), widen(lane).
 template <class R, int W>
@@ -233,4 +233,4 @@ using position = InOwnType<PositionOf, common, dtypes::reals | dtypes::boolean>;
 
 }  // namespace reducers
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::reduce

@@ -3,7 +3,7 @@
 
 #include "kernels/reduce/reducers.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
 
 // How many elements are not zero (any, count_nonzero), are zero (all), or are not finite (has_inf_nan).
 template <class In_>
@@ -281,4 +281,4 @@ using logsumexp = InOwnType<LogSumExpOf, 0, dtypes::floats>;
 
 }  // namespace reducers
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::reduce

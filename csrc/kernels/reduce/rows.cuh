@@ -3,7 +3,7 @@
 
 #include "kernels/reduce/work.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
 
 // Elements side by side in one step of a thread: 16 bytes on cuda. On the fast host enough to hide the latency of the
 // accumulation, and at least 32, as g++ unrolls shorter loops before it could vectorise them.
@@ -221,4 +221,4 @@ STATOR_KERNEL void reduce_rows(ReductionWork w) {
   }
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::reduce

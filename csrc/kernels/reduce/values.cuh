@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
 
 template <int Bytes>
 using SignedOf =
@@ -109,4 +109,4 @@ struct SumTypes {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::reduce

@@ -10,14 +10,16 @@
 
 #include <algorithm>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::reduce {
+
+using elementwise::load_line;
 
 // Some axes, row-major: the offset of the i-th element.
 struct Axes {
   int32_t ndim = 0;
   int64_t size = 1;
-  FastDivmod64 divisor[abi::max_dims];
-  int64_t shape[abi::max_dims], strides[abi::max_dims], mask_strides[abi::max_dims];
+  FastDivmod64 divisor[params::max_dims];
+  int64_t shape[params::max_dims], strides[params::max_dims], mask_strides[params::max_dims];
 
   Axes(int count, const int64_t* extents, const int64_t* steps, const int64_t* mask_steps) : ndim(count) {
     for (int d = 0; d < count; ++d) {
@@ -47,7 +49,7 @@ struct Axes {
 };
 
 // Output (o, j) is the reduction over (r, i): the offset of an element is kept.offset(o) + j * column_step +
-// reduced.offset(r) + i. Rows have one column; columns have runs of one element.
+// reduced.offset(r) + i. Rows have one target; columns have runs of one element.
 struct ReductionWork {
   const void* in;
   const bool* mask;  // null, or which elements count
@@ -163,4 +165,4 @@ STATOR_FN void store_result(const R& r, const ReductionWork& w, int64_t at, type
   store_one(w.out, w.out_dtype, at, r.finish(acc, w.count));
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::reduce

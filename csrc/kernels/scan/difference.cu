@@ -1,15 +1,16 @@
-// Differences of any order up to abi::Difference::most_order along one axis of up to three arrays one after the other.
+// Differences of any order up to params::Difference::most_order along one axis of up to three arrays one after the other.
 #include "device/launch.cuh"
-#include "kernels/scan/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/scan.hpp"
 #include "kernels/scan/work.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::scan {
 namespace {
 
 struct DifferenceTuning {
   static constexpr int block = 256;
-  static constexpr int width = by_column<1, 64>::value;   // neighbouring results of a thread, all of one row
-  static constexpr int tiles = by_column<1, 256>::value;  // of a fast-host block
+  static constexpr int width = by_target<1, 64>::value;   // neighbouring results of a thread, all of one row
+  static constexpr int tiles = by_target<1, 256>::value;  // of a fast-host block
 };
 
 template <class C>
@@ -26,13 +27,13 @@ struct DifferenceRow {
   static constexpr DTypeSet loads = is_complex<C>           ? dtypes::all
                                     : std::is_integral_v<C> ? dtypes::all & ~dtypes::inexact
                                                             : dtypes::all & ~dtypes::complexes;
-  const abi::Difference& p;
+  const params::Difference& p;
   int64_t offset[most_parts];  // of the row in each part, at position 0 along the axis
   int64_t at;                  // of the first result along the axis
   int inner;
   bool along;  // the row lies along the axis
 
-  STATOR_FN DifferenceRow(const abi::Difference& d, int64_t row, int64_t first) : p(d), inner(d.ndim - 1) {
+  STATOR_FN DifferenceRow(const params::Difference& d, int64_t row, int64_t first) : p(d), inner(d.ndim - 1) {
     along = p.axis == inner;
     at = along ? first : 0;
     STATOR_UNROLL()
@@ -53,7 +54,7 @@ struct DifferenceRow {
     if constexpr (fast_host) {
       const int64_t end = along ? begin + count : begin + 1;
       for (int k = 0; k < p.part_count; ++k) {
-        const abi::DifferencePart& part = p.parts[k];
+        const params::DifferencePart& part = p.parts[k];
         const int64_t low = begin > part.begin ? begin : part.begin, high = end < part.end ? end : part.end;
         if (low >= high) continue;
         const int64_t from = offset[k] + (low - part.begin) * part.strides[p.axis];
@@ -77,9 +78,9 @@ struct DifferenceRow {
 };
 
 template <class C, int Size>
-STATOR_KERNEL void difference_kernel(abi::Difference p) {
+STATOR_KERNEL void difference_kernel(params::Difference p) {
   using Tune = DifferenceTuning;
-  constexpr int W = Tune::width, N = abi::Difference::most_order + 1;
+  constexpr int W = Tune::width, N = params::Difference::most_order + 1;
   const Group<Size> group;
   const int64_t extent = p.shape[p.ndim - 1], tiles = (extent + W - 1) / W, all = p.size / extent * tiles;
   const int64_t first = group.block() * Tune::tiles * group.size, last = first + int64_t(Tune::tiles) * group.size;
@@ -106,7 +107,7 @@ STATOR_KERNEL void difference_kernel(abi::Difference p) {
   }
 }
 
-void difference(const abi::Queue& q, const abi::Difference& p) {
+void difference(const params::Queue& q, const params::Difference& p) {
   using Tune = DifferenceTuning;
   const int64_t extent = p.shape[p.ndim - 1], tiles = p.size / extent * ceil_div(extent, Tune::width);
   const Config config{ceil_div(tiles, Tune::tiles * (fast_host ? 1 : Tune::block)), Tune::block};
@@ -122,6 +123,6 @@ void difference(const abi::Queue& q, const abi::Difference& p) {
 
 }  // namespace
 
-void fill_difference(kernels::ScanTable& table) { table.difference = difference; }
+}  // namespace stator::STATOR_TARGET::scan
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(scan, difference)

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::scan {
 
 struct HostScanTuning {
   static constexpr int piece = 512;      // elements of a line
@@ -143,4 +143,4 @@ STATOR_FN void scan_lines_across(const R& r, const ScanWork& w, const ScanTile& 
       static_cast<typename R::Acc*>(w.partials)[(t.first + j) * w.parts + t.part] = acc[j];
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::scan

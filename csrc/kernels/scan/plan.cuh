@@ -1,4 +1,4 @@
-// How a scan is laid over blocks, and its launches. Host code of a column.
+// How a scan is laid over blocks, and its launches. Host code of a target.
 #pragma once
 
 #include "device/launch.cuh"
@@ -9,7 +9,7 @@
 #include <bit>
 #include <cstdlib>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::scan {
 
 struct ScanTuning {
   static constexpr int block = 256;
@@ -29,7 +29,7 @@ struct ScanPlan {
   int64_t scratch() const { return work.parts > 1 ? work.lines.size * work.parts * most_scan_accumulator_bytes : 0; }
 };
 
-inline ScanWork scan_work(const abi::Scan& s) {
+inline ScanWork scan_work(const params::Scan& s) {
   const int inner = s.ndim - 1;
   const bool many = s.lines > 1;
   return {s.in,
@@ -59,7 +59,7 @@ inline void split_lines(ScanWork& w, int64_t wanted, int64_t grain) {
   w.parts = int32_t(ceil_div(w.n, w.share));
 }
 
-inline ScanPlan plan_threads(const abi::DeviceLimits& limits, const abi::Scan& s, int run) {
+inline ScanPlan plan_threads(const params::DeviceLimits& limits, const params::Scan& s, int run) {
   using Tune = ScanTuning;
   ScanPlan p{scan_work(s), 0};
   ScanWork& w = p.work;
@@ -83,7 +83,7 @@ inline ScanPlan plan_threads(const abi::DeviceLimits& limits, const abi::Scan& s
   return p;
 }
 
-inline ScanPlan plan_host(const abi::DeviceLimits& limits, const abi::Scan& s) {
+inline ScanPlan plan_host(const params::DeviceLimits& limits, const params::Scan& s) {
   using Tune = ScanTuning;
   using Host = HostScanTuning;
   ScanPlan p{scan_work(s), 0};
@@ -107,7 +107,7 @@ inline ScanPlan plan_host(const abi::DeviceLimits& limits, const abi::Scan& s) {
   return p;
 }
 
-inline ScanPlan plan_scan(const abi::DeviceLimits& limits, const abi::Scan& s, int run) {
+inline ScanPlan plan_scan(const params::DeviceLimits& limits, const params::Scan& s, int run) {
   return fast_host ? plan_host(limits, s) : plan_threads(limits, s, run);
 }
 
@@ -127,7 +127,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, ScanTuning::resident) void scan_lines(ScanWo
 }
 
 template <class R>
-void run_scan(const abi::Queue& q, const char* name, const abi::Scan& s, void* partials, const R& r) {
+void run_scan(const params::Queue& q, const char* name, const params::Scan& s, void* partials, const R& r) {
   static_assert(sizeof(typename R::Acc) <= most_scan_accumulator_bytes);
   static_assert(R::run >= ScanTuning::least_run && R::run <= ScanTuning::most_run);
   ScanPlan p = plan_scan(*q.limits, s, R::run);
@@ -141,4 +141,4 @@ void run_scan(const abi::Queue& q, const char* name, const abi::Scan& s, void* p
   launch(q, name, scan_lines<R, ScanTuning::block>, {p.groups * w.parts, ScanTuning::block}, w, r);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::scan

@@ -1,19 +1,20 @@
 // Cumulative sums, maxima and minima.
-#include "kernels/scan/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/scan.hpp"
 #include "kernels/scan/plan.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::scan {
 namespace {
 
 // Whichever scanner runs: the shorter a thread's run, the more parts.
-int64_t scratch(const abi::DeviceLimits& limits, const abi::Scan& s) {
+int64_t scratch(const params::DeviceLimits& limits, const params::Scan& s) {
   int64_t most = 0;
   for (int run = ScanTuning::least_run; run <= ScanTuning::most_run; ++run)
     most = std::max(most, plan_scan(limits, s, run).scratch());
   return most;
 }
 
-void sum(const abi::Queue& q, const abi::Scan& s, void* partials) {
+void sum(const params::Queue& q, const params::Scan& s, void* partials) {
   const auto as = [&]<class C>(type_tag<C>) { run_scan(q, "cumulative_sum", s, partials, SumScan<C>{}); };
   switch (s.compute) {
     case DType::float16:
@@ -33,8 +34,8 @@ DType bits_of(DType d) {
   return itemsize(d) == 2 ? DType::int16 : itemsize(d) == 4 ? DType::int32 : DType::int64;
 }
 
-void extreme(const abi::Queue& q, const abi::Scan& given, bool smallest, void* partials) {
-  abi::Scan s = given;
+void extreme(const params::Queue& q, const params::Scan& given, bool smallest, void* partials) {
+  params::Scan s = given;
   s.in_dtype = s.out_dtype = bits_of(given.in_dtype);
   constexpr int64_t highest = std::numeric_limits<int64_t>::max();
   ExtremeScan r{0, highest, 0, smallest ? -1 : 0, 0, s.first_index, s.index_step};
@@ -54,13 +55,8 @@ void extreme(const abi::Queue& q, const abi::Scan& given, bool smallest, void* p
 
 }  // namespace
 
-void fill(kernels::ScanTable& table) {
-  table.scratch = scratch;
-  table.sum = sum;
-  table.extreme = extreme;
-  fill_scan_products(table);
-  fill_difference(table);
-  fill_product_backward(table);
-}
+}  // namespace stator::STATOR_TARGET::scan
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(scan, scratch)
+STATOR_LAUNCHER(scan, sum)
+STATOR_LAUNCHER(scan, extreme)

@@ -14,7 +14,11 @@
 
 #include <limits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::scan {
+
+using reduce::Compensated;
+using reduce::SumTypes;
+using reduce::two_sum;
 
 // A thread's run is odd, so that threads side by side meet different banks of shared memory.
 template <class C>
@@ -275,4 +279,4 @@ struct ExtremeScan {
   };
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::scan

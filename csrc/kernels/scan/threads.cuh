@@ -5,7 +5,7 @@
 
 #include "kernels/scan/work.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::scan {
 
 template <class R, int Size>
 struct ScanShared {
@@ -187,4 +187,4 @@ struct ThreadScan {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::scan

@@ -6,17 +6,17 @@
 #include "params/scan.hpp"
 #include "kernels/scan/scanners.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::scan {
 
 // Where line l starts. 32-bit division where every index fits.
 struct ScanLines {
   int32_t ndim = 0;
   bool small = true;
   int64_t size = 1;
-  FastDivmod fast[abi::max_dims];
-  int64_t shape[abi::max_dims], in[abi::max_dims], out[abi::max_dims];
+  FastDivmod fast[params::max_dims];
+  int64_t shape[params::max_dims], in[params::max_dims], out[params::max_dims];
 
-  explicit ScanLines(const abi::Scan& s) : ndim(s.ndim), size(s.lines) {
+  explicit ScanLines(const params::Scan& s) : ndim(s.ndim), size(s.lines) {
     small = size <= std::numeric_limits<int32_t>::max();
     for (int d = 0; d < ndim; ++d) {
       shape[d] = s.shape[d];
@@ -159,4 +159,4 @@ __attribute__((noinline)) void scan_store_line(const C* __restrict__ value, void
 #undef STATOR_CASE
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::scan

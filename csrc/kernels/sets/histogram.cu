@@ -4,28 +4,32 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
+#include "params/sets.hpp"
 #include "kernels/sort/keys.cuh"
-#include "kernels/sets/fill.cuh"
 
 #include <algorithm>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sets {
+
+using sort::line_start;
+
 namespace {
 
 struct HistogramTuning {
   static constexpr int block = 256;
-  static constexpr int64_t tile = by_column<4096, 16384>::value;  // least elements of a block
+  static constexpr int64_t tile = by_target<4096, 16384>::value;  // least elements of a block
   static constexpr int chunk = 512;                               // fast host: elements that are converted together
 };
 
 // The bins of a launch, with what the device knows about them.
 struct Bins {
-  const abi::Histogram& p;
+  const params::Histogram& p;
   double low, high, unit, span, scale;  // unit: 1, or 1/2 where the span overflows
   int64_t bins;
 
-  STATOR_FN explicit Bins(const abi::Histogram& h) : p(h), low(h.low), high(h.high), bins(h.bins) {
+  STATOR_FN explicit Bins(const params::Histogram& h) : p(h), low(h.low), high(h.high), bins(h.bins) {
     if (p.bounds[0]) {
       low = load_one<double>(p.bounds[0], p.dtype, 0);
       high = load_one<double>(p.bounds[1], p.dtype, 0);
@@ -63,12 +67,12 @@ struct Bins {
 
   // The bin of v, -1 for none. NaN compares false everywhere.
   STATOR_FN int64_t of(double v) const {
-    if (p.binning == abi::Binning::edges) {
+    if (p.binning == params::Binning::edges) {
       if (!(v >= p.edges[0] && v <= p.edges[bins])) return -1;
       return last_from(v, 0, bins, [&](int64_t i) { return p.edges[i]; });
     }
     if (!(v >= low && v <= high)) return -1;
-    const bool uniform = p.binning == abi::Binning::uniform;
+    const bool uniform = p.binning == params::Binning::uniform;
     const double from = v * unit - low * unit, guess = uniform ? from / span * double(bins) : from * scale;
     const int64_t bin = !(guess > 0) ? 0 : guess < double(bins) ? int64_t(guess) : bins - 1;  // NaN: no span
     if (uniform) return bin;
@@ -88,7 +92,7 @@ struct Bins {
 
 // `count` elements from `first` on, converted: fast host.
 template <class C>
-STATOR_CALL void load_elements(C* out, const abi::Histogram& p, int64_t first, int64_t count) {
+STATOR_CALL void load_elements(C* out, const params::Histogram& p, int64_t first, int64_t count) {
 #define STATOR_CASE(name, type)                                                                        \
   case DType::name: {                                                                                  \
     const type* const x = static_cast<const type*>(p.x);                                               \
@@ -106,9 +110,9 @@ STATOR_CALL void load_elements(C* out, const abi::Histogram& p, int64_t first, i
 
 // f(i, bin) for elements [first, first + count) by the threads of the block; bin -1: none.
 template <class Group, class F>
-STATOR_FN void each_bin(const Group& group, const Bins& bins, const abi::ErrorSlot& slot, uint16_t op, int64_t first,
+STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::ErrorSlot& slot, uint16_t op, int64_t first,
                         int64_t count, F f) {
-  const abi::Histogram& p = bins.p;
+  const params::Histogram& p = bins.p;
   const bool large = p.dtype == DType::uint64;
   const auto integer = [&](int64_t i, int64_t v) {
     const bool inside = v >= 0 && v < bins.bins;  // large uint64 are negative here
@@ -119,7 +123,7 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const abi::ErrorSl
     constexpr int chunk = HistogramTuning::chunk;
     for (int64_t i = first; i < first + count; i += chunk) {
       const int64_t length = first + count - i < chunk ? first + count - i : chunk;
-      if (p.binning == abi::Binning::integers) {
+      if (p.binning == params::Binning::integers) {
         int64_t v[chunk];
         load_elements(v, p, i, length);
         for (int64_t k = 0; k < length; ++k) integer(i + k, v[k]);
@@ -132,7 +136,7 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const abi::ErrorSl
   } else {
     group.for_each(count, [&](int64_t k) {
       const int64_t i = first + k, at = line_start(p.elements, i).x;
-      if (p.binning == abi::Binning::integers)
+      if (p.binning == params::Binning::integers)
         integer(i, load_one<int64_t>(p.x, p.dtype, at));
       else
         f(i, bins.of(load_one<double>(p.x, p.dtype, at)));
@@ -141,7 +145,7 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const abi::ErrorSl
 }
 
 template <int Size>
-STATOR_KERNEL void histogram_kernel(abi::Histogram p, int64_t share, int copies, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void histogram_kernel(params::Histogram p, int64_t share, int copies, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const Bins bins(p);
   const int64_t first = group.block() * share;
@@ -184,12 +188,12 @@ STATOR_KERNEL void histogram_kernel(abi::Histogram p, int64_t share, int copies,
   }
 }
 
-void histogram(const abi::Queue& q, const abi::Histogram& p) {
+void histogram(const params::Queue& q, const params::Histogram& p) {
   using Tune = HistogramTuning;
   const int64_t n = p.elements.count;
   const int64_t wanted = std::clamp<int64_t>(ceil_div(n, Tune::tile), 1, waves(*q.limits, Tune::block));
   const int64_t share = std::max<int64_t>(ceil_div(n, wanted), 1);
-  const bool own = !p.bin_ids && p.bins <= abi::Histogram::most_private;
+  const bool own = !p.bin_ids && p.bins <= params::Histogram::most_private;
   const int copies = !own ? 0 : fast_host ? 1 : int(std::clamp<int64_t>(2048 / std::max<int64_t>(p.bins, 1), 1, 8));
   launch(q, "histogram", histogram_kernel<Tune::block>,
          {std::max<int64_t>(ceil_div(n, share), 1), Tune::block, int(copies * p.bins * int64_t(sizeof(uint32_t)))}, p,
@@ -208,7 +212,7 @@ STATOR_FN int64_t first_of(const uint32_t* ids, int64_t n, int64_t id) {
 }
 
 template <class A, int Size>
-STATOR_KERNEL void bin_sums_kernel(abi::BinSums p) {
+STATOR_KERNEL void bin_sums_kernel(params::BinSums p) {
   const Group<Size> group;
   const int64_t bin = group.block(), first = first_of(p.ids, p.n, bin);
   const int64_t count = first_of(p.ids + first, p.n - first, bin + 1);
@@ -218,7 +222,7 @@ STATOR_KERNEL void bin_sums_kernel(abi::BinSums p) {
   if (group.rank() == 0) static_cast<A*>(p.out)[bin] = sum;
 }
 
-void bin_sums(const abi::Queue& q, const abi::BinSums& p) {
+void bin_sums(const params::Queue& q, const params::BinSums& p) {
   constexpr int block = 64;
   if (p.floating)
     launch(q, "bin_sums", bin_sums_kernel<double, block>, {p.bins, block}, p);
@@ -228,9 +232,7 @@ void bin_sums(const abi::Queue& q, const abi::BinSums& p) {
 
 }  // namespace
 
-void fill_histogram(kernels::SetsTable& table) {
-  table.histogram = histogram;
-  table.bin_sums = bin_sums;
-}
+}  // namespace stator::STATOR_TARGET::sets
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sets, histogram)
+STATOR_LAUNCHER(sets, bin_sums)

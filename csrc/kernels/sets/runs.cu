@@ -3,26 +3,32 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/word.cuh"
+#include "params/sets.hpp"
 #include "kernels/sort/keys.cuh"
-#include "kernels/sets/fill.cuh"
 
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sets {
+
+using sort::Codec;
+using sort::line_start;
+using sort::with_items;
+
 namespace {
 
 struct RunTuning {
   static constexpr int block = 256;
-  static constexpr int64_t share = by_column<4096, 16384>::value;  // least elements of a part
+  static constexpr int64_t share = by_target<4096, 16384>::value;  // least elements of a part
   static constexpr int chunk = 512;                                // fast host: elements looked at together
 };
 
 struct RunReader {
-  const abi::Runs& p;
+  const params::Runs& p;
   Codec<uint64_t> codec;
 
-  STATOR_FN explicit RunReader(const abi::Runs& runs) : p(runs), codec(runs.key) {}
+  STATOR_FN explicit RunReader(const params::Runs& runs) : p(runs), codec(runs.key) {}
   STATOR_FN uint64_t key(int64_t i) const { return codec.load(p.x, line_start(p.elements, i).x); }
   STATOR_FN bool is_complex() const { return in(p.complex, dtypes::complexes); }
   STATOR_FN complex128 number(int64_t i) const {
@@ -109,7 +115,7 @@ STATOR_FN int64_t count_heads(const Elements& elements, int64_t begin, int64_t e
 
 // The runs of [begin, end), of which `before` start earlier.
 template <class Elements>
-STATOR_FN void write_heads(const Elements& elements, const abi::Runs& p, int64_t begin, int64_t end, int64_t before) {
+STATOR_FN void write_heads(const Elements& elements, const params::Runs& p, int64_t begin, int64_t end, int64_t before) {
   uint8_t head[RunTuning::chunk];
   int64_t places[RunTuning::chunk + 1];
   for (int64_t first = begin; first < end; first += RunTuning::chunk) {
@@ -141,7 +147,7 @@ STATOR_FN void write_heads(const Elements& elements, const abi::Runs& p, int64_t
 }
 
 template <int Size>
-STATOR_KERNEL void count_runs_kernel(abi::Runs p) {
+STATOR_KERNEL void count_runs_kernel(params::Runs p) {
   const Group<Size> group;
   const RunReader reader(p);
   const int64_t begin = group.block() * p.share, end = begin + p.share < p.n ? begin + p.share : p.n;
@@ -158,7 +164,7 @@ STATOR_KERNEL void count_runs_kernel(abi::Runs p) {
 }
 
 STATOR_FN void write_run(const RunReader& reader, int64_t i, bool head, int64_t run) {
-  const abi::Runs& p = reader.p;
+  const params::Runs& p = reader.p;
   if (p.inverse) p.inverse[p.order ? p.order[i] : i] = run;
   if (!head || run > p.capacity) return;
   if (p.starts) p.starts[run] = i;
@@ -168,7 +174,7 @@ STATOR_FN void write_run(const RunReader& reader, int64_t i, bool head, int64_t 
 }
 
 template <int Size>
-STATOR_KERNEL void write_runs_kernel(abi::Runs p) {
+STATOR_KERNEL void write_runs_kernel(params::Runs p) {
   const Group<Size> group;
   const RunReader reader(p);
   const int64_t begin = group.block() * p.share, end = begin + p.share < p.n ? begin + p.share : p.n;
@@ -188,7 +194,7 @@ STATOR_KERNEL void write_runs_kernel(abi::Runs p) {
 }
 
 template <int Size>
-STATOR_KERNEL void finish_runs_kernel(abi::Runs p, int64_t tile) {
+STATOR_KERNEL void finish_runs_kernel(params::Runs p, int64_t tile) {
   const Group<Size> group;
   const int64_t total = *p.total, first = group.block() * tile;
   uint64_t fill[2] = {};
@@ -209,32 +215,30 @@ STATOR_KERNEL void finish_runs_kernel(abi::Runs p, int64_t tile) {
   });
 }
 
-int32_t run_parts(const abi::DeviceLimits& limits, int64_t n, int64_t* share) {
+int32_t run_parts(const params::DeviceLimits& limits, int64_t n, int64_t* share) {
   const int64_t parts =
       std::clamp<int64_t>(ceil_div(n, RunTuning::share), 1, std::max<int64_t>(waves(limits, RunTuning::block), 1));
   *share = std::max<int64_t>(ceil_div(n, parts), 1);
   return int32_t(ceil_div(n, *share));
 }
 
-void count_runs(const abi::Queue& q, const abi::Runs& p) {
+void count_runs(const params::Queue& q, const params::Runs& p) {
   launch(q, "count_runs", count_runs_kernel<RunTuning::block>, {p.parts, RunTuning::block}, p);
 }
-void write_runs(const abi::Queue& q, const abi::Runs& p) {
+void write_runs(const params::Queue& q, const params::Runs& p) {
   launch(q, "write_runs", write_runs_kernel<RunTuning::block>, {p.parts, RunTuning::block}, p);
 }
-void finish_runs(const abi::Queue& q, const abi::Runs& p) {
-  const int64_t tile = by_column<RunTuning::block, 16384>::value;
+void finish_runs(const params::Queue& q, const params::Runs& p) {
+  const int64_t tile = by_target<RunTuning::block, 16384>::value;
   launch(q, "finish_runs", finish_runs_kernel<RunTuning::block>, {ceil_div(p.capacity, tile), RunTuning::block}, p,
          tile);
 }
 
 }  // namespace
 
-void fill_runs(kernels::SetsTable& table) {
-  table.run_parts = run_parts;
-  table.count_runs = count_runs;
-  table.write_runs = write_runs;
-  table.finish_runs = finish_runs;
-}
+}  // namespace stator::STATOR_TARGET::sets
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sets, run_parts)
+STATOR_LAUNCHER(sets, count_runs)
+STATOR_LAUNCHER(sets, write_runs)
+STATOR_LAUNCHER(sets, finish_runs)

@@ -2,15 +2,22 @@
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
+#include "params/sets.hpp"
 #include "kernels/sort/keys.cuh"
-#include "kernels/sets/fill.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sets {
+
+using sort::Codec;
+using sort::LineStart;
+using sort::line_start;
+using sort::with_items;
+
 namespace {
 
 struct SearchTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<1024, 4096>::value;
+  static constexpr int tile = by_target<1024, 4096>::value;
 };
 
 // The number of ordinals at(0), ..., at(n - 1), ascending, that stand before `value`: no branch but the loop's.
@@ -27,13 +34,13 @@ STATOR_FN int64_t bound(int64_t n, K value, bool right, At at) {
 }
 
 template <class K>
-STATOR_FN void answer(const abi::Search& p, const Codec<K>& codec, int64_t i, K value, int64_t position, K there) {
+STATOR_FN void answer(const params::Search& p, const Codec<K>& codec, int64_t i, K value, int64_t position, K there) {
   if (p.out) p.out[i] = position;
   if (p.found) p.found[i] = (position < p.n && there == value && !codec.is_nan(value)) != p.invert;
 }
 
 template <class K, int Size>
-STATOR_KERNEL void search_kernel(abi::Search p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void search_kernel(params::Search p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const Codec<K> codec(p.key);
   const int64_t first = group.block() * SearchTuning::tile, rest = p.elements.count - first;
@@ -61,7 +68,7 @@ STATOR_KERNEL void search_kernel(abi::Search p, abi::ErrorSlot slot, uint16_t op
         const int64_t wanted = load_one<int64_t>(p.sorter, p.sorter_dtype, row.out + k * p.sorter_step);
         k = wanted < 0 ? wanted + p.n : wanted;
         if (k < 0 || k >= p.n) {
-          report(slot, op, abi::Fault::index_out_of_range, i, wanted);
+          report(slot, op, params::Fault::index_out_of_range, i, wanted);
           k = 0;
         }
       }
@@ -73,7 +80,7 @@ STATOR_KERNEL void search_kernel(abi::Search p, abi::ErrorSlot slot, uint16_t op
   });
 }
 
-void search(const abi::Queue& q, const abi::Search& p) {
+void search(const params::Queue& q, const params::Search& p) {
   using Tune = SearchTuning;
   const auto kernel = p.key.itemsize == 8 ? search_kernel<uint64_t, Tune::block> : search_kernel<uint32_t, Tune::block>;
   launch(q, "search", kernel, {ceil_div(p.elements.count, Tune::tile), Tune::block}, p, q.slot, q.op);
@@ -81,6 +88,6 @@ void search(const abi::Queue& q, const abi::Search& p) {
 
 }  // namespace
 
-void fill_search(kernels::SetsTable& table) { table.search = search; }
+}  // namespace stator::STATOR_TARGET::sets
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sets, search)

@@ -4,17 +4,18 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "kernels/sort/fill.cuh"
+#include "params/sort.hpp"
 #include "kernels/sort/keys.cuh"
 
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 namespace {
 
 constexpr int complex_block = 256;
-constexpr int64_t tile = by_column<1024, 8192>::value;
+constexpr int64_t tile = by_target<1024, 8192>::value;
 
 // -0 and +0 have one key, NaN the greatest.
 template <class K, class F>
@@ -38,7 +39,7 @@ STATOR_FN Parts<K, F> parts_of(complex128 z) {
   return {re, im};
 }
 
-STATOR_FN uint64_t complex_key(const abi::ComplexKeys& p, complex128 z) {
+STATOR_FN uint64_t complex_key(const params::ComplexKeys& p, complex128 z) {
   uint64_t key;
   if (p.dtype == DType::complex64) {
     const auto parts = parts_of<uint32_t, float>(z);
@@ -51,7 +52,7 @@ STATOR_FN uint64_t complex_key(const abi::ComplexKeys& p, complex128 z) {
 }
 
 template <int Size>
-STATOR_KERNEL void complex_keys_kernel(abi::ComplexKeys p) {
+STATOR_KERNEL void complex_keys_kernel(params::ComplexKeys p) {
   const Group<Size> group;
   const int64_t total = p.lines.count * p.n, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
@@ -63,7 +64,7 @@ STATOR_KERNEL void complex_keys_kernel(abi::ComplexKeys p) {
 }
 
 template <int Size>
-STATOR_KERNEL void complex_gather_kernel(abi::ComplexGather p) {
+STATOR_KERNEL void complex_gather_kernel(params::ComplexGather p) {
   const Group<Size> group;
   const int64_t total = p.lines.count * p.n, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
@@ -82,7 +83,7 @@ STATOR_FN bool stands_before(complex128 a, complex128 b) {
 }
 
 template <int Size>
-STATOR_KERNEL void complex_search_kernel(abi::ComplexSearch p) {
+STATOR_KERNEL void complex_search_kernel(params::ComplexSearch p) {
   const Group<Size> group;
   const int64_t first = group.block() * tile, rest = p.elements.count - first;
   group.for_each(rest < tile ? rest : tile, [&](int64_t k) {
@@ -104,25 +105,23 @@ STATOR_KERNEL void complex_search_kernel(abi::ComplexSearch p) {
   });
 }
 
-void complex_keys(const abi::Queue& q, const abi::ComplexKeys& p) {
+void complex_keys(const params::Queue& q, const params::ComplexKeys& p) {
   launch(q, "complex_keys", complex_keys_kernel<complex_block>, {ceil_div(p.lines.count * p.n, tile), complex_block},
          p);
 }
-void complex_gather(const abi::Queue& q, const abi::ComplexGather& p) {
+void complex_gather(const params::Queue& q, const params::ComplexGather& p) {
   launch(q, "complex_gather", complex_gather_kernel<complex_block>,
          {ceil_div(p.lines.count * p.n, tile), complex_block}, p);
 }
-void complex_search(const abi::Queue& q, const abi::ComplexSearch& p) {
+void complex_search(const params::Queue& q, const params::ComplexSearch& p) {
   launch(q, "complex_search", complex_search_kernel<complex_block>, {ceil_div(p.elements.count, tile), complex_block},
          p);
 }
 
 }  // namespace
 
-void fill_complex(kernels::OrderTable& table) {
-  table.complex_keys = complex_keys;
-  table.complex_gather = complex_gather;
-  table.complex_search = complex_search;
-}
+}  // namespace stator::STATOR_TARGET::sort
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sort, complex_keys)
+STATOR_LAUNCHER(sort, complex_gather)
+STATOR_LAUNCHER(sort, complex_search)

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 
 struct HostSortTuning {
   static constexpr int ranked = 128;            // lines so short are not sorted by digits
@@ -55,7 +55,7 @@ STATOR_CALL void load_words(const WordKey<W>& key, const void* x, int64_t step, 
 
 // f(i, where it goes) for the places i in [begin, end) of a sorted line that are wanted.
 template <class F>
-STATOR_FN void each_wanted(const abi::Sort& s, int64_t begin, int64_t end, F f) {
+STATOR_FN void each_wanted(const params::Sort& s, int64_t begin, int64_t end, F f) {
   if (s.rank_count > 0 && !s.whole) {
     for (int r = 0; r < s.rank_count; ++r)
       if (s.rank[r] >= begin && s.rank[r] < end) f(s.rank[r], r * s.out_step);
@@ -68,7 +68,7 @@ STATOR_FN void each_wanted(const abi::Sort& s, int64_t begin, int64_t end, F f) 
   else
     for (int64_t i = first; i < last; ++i) f(i, i * step - start);
 }
-STATOR_FN bool is_wanted(const abi::Sort& s, int64_t begin, int64_t end) {
+STATOR_FN bool is_wanted(const params::Sort& s, int64_t begin, int64_t end) {
   if (s.rank_count == 0 || s.whole) return begin < s.first + s.count && end > s.first;
   for (int r = 0; r < s.rank_count; ++r)
     if (s.rank[r] >= begin && s.rank[r] < end) return true;
@@ -77,7 +77,7 @@ STATOR_FN bool is_wanted(const abi::Sort& s, int64_t begin, int64_t end) {
 
 // Sorted words of places [begin, end) of a line go where they belong: those that are wanted, from `out` on.
 template <class W>
-STATOR_CALL void store_words(const WordKey<W>& key, const abi::Sort& s, int64_t out, int64_t begin, int64_t end,
+STATOR_CALL void store_words(const WordKey<W>& key, const params::Sort& s, int64_t out, int64_t begin, int64_t end,
                              Words<W> sorted) {
   const W* const word = sorted.word - begin;
   if (s.values)
@@ -177,7 +177,7 @@ STATOR_FN Words<W> sort_placed(const WordKey<W>& key, Words<W> a, Words<W> b, in
 // Sorts as many of the words a, which belong at places begin, begin + 1, ... of a line, as are wanted: the smaller ones
 // stand before, the larger ones after. b is room for n.
 template <class W>
-STATOR_CALL void sort_wanted(const abi::Sort& s, int64_t begin, W* a, W* b, int64_t n) {
+STATOR_CALL void sort_wanted(const params::Sort& s, int64_t begin, W* a, W* b, int64_t n) {
   if (s.rank_count == 0) {
     const int64_t first = std::max<int64_t>(s.first - begin, 0), last = std::min(s.first + s.count - begin, n);
     return last - first == n ? sort_keys(a, b, n) : select_keys(a, b, n, first, last);
@@ -200,7 +200,7 @@ STATOR_CALL void sort_wanted(const abi::Sort& s, int64_t begin, W* a, W* b, int6
 // The keys of -0 and +0 tie, but were sorted apart: those that are wanted of the keys a, which belong from `begin` on,
 // become the signs in the order in which they stand in the line at x.
 template <class W>
-STATOR_CALL void reorder_zeros(const WordKey<W>& key, const abi::Sort& s, const void* x, int64_t begin, W* a,
+STATOR_CALL void reorder_zeros(const WordKey<W>& key, const params::Sort& s, const void* x, int64_t begin, W* a,
                                int64_t n) {
   const Codec<W> codec = key.codec;
   if (codec.alias == codec.canonical || s.whole) return;  // whole: any order of what is equal will do
@@ -245,7 +245,7 @@ struct StoodAt {
 
 // As store_words, for words that say where elements stood: values come from the line at x.
 template <class W>
-STATOR_CALL void store_places(const WordKey<W>& key, const abi::Sort& s, const void* x, int64_t out, int64_t begin,
+STATOR_CALL void store_places(const WordKey<W>& key, const params::Sort& s, const void* x, int64_t out, int64_t begin,
                               int64_t end, const W* word, const StoodAt<W>& stood) {
   word -= begin;
   if (s.values)
@@ -269,7 +269,7 @@ STATOR_CALL void store_places(const WordKey<W>& key, const abi::Sort& s, const v
 // below what tells them apart: their distance from the least one, without low bits that no word has room for. False if
 // keys that this makes alike are too many; then `word` is lost. ordinal: room for n.
 template <class W>
-STATOR_CALL bool sort_packed(const WordKey<W>& key, const abi::Sort& s, int64_t begin, int64_t n, W* word, W* spare,
+STATOR_CALL bool sort_packed(const WordKey<W>& key, const params::Sort& s, int64_t begin, int64_t n, W* word, W* spare,
                              W* ordinal, W* mask) {
   constexpr int64_t patience = 8;
   const WordKey<W> own = key;
@@ -310,4 +310,4 @@ STATOR_CALL bool sort_packed(const WordKey<W>& key, const abi::Sort& s, int64_t 
   return true;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sort

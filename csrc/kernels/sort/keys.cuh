@@ -5,14 +5,14 @@
 #include "device/convert.cuh"
 #include "params/sort.hpp"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 
 template <class K>
 struct Codec {
   K sign, negative, positive, infinity, greatest, flip, alias, canonical;
   int32_t itemsize;
 
-  STATOR_FN explicit Codec(const abi::KeyCodec& c)
+  STATOR_FN explicit Codec(const params::KeyCodec& c)
       : sign(K(c.sign)),
         negative(K(c.negative)),
         positive(K(c.positive)),
@@ -101,7 +101,7 @@ struct DigitOf {
 };
 
 // Where in the output what belongs at place i of a sorted line goes; -1: nowhere.
-STATOR_FN int64_t window_place(const abi::Sort& s, int64_t i) {
+STATOR_FN int64_t window_place(const params::Sort& s, int64_t i) {
   if (s.rank_count == 0 || s.whole) return i < s.first || i >= s.first + s.count ? -1 : i - s.first;
   for (int r = 0; r < s.rank_count; ++r)
     if (s.rank[r] == i) return r;
@@ -112,7 +112,7 @@ STATOR_FN int64_t window_place(const abi::Sort& s, int64_t i) {
 struct LineStart {
   int64_t x, out;
 };
-STATOR_FN LineStart line_start(const abi::Lines& lines, int64_t line) {
+STATOR_FN LineStart line_start(const params::Lines& lines, int64_t line) {
   LineStart at{0, 0};
   for (int d = lines.ndim - 1; d >= 0; --d) {
     int64_t coordinate = line;
@@ -126,4 +126,4 @@ STATOR_FN LineStart line_start(const abi::Lines& lines, int64_t line) {
   return at;
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sort

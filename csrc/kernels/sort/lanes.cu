@@ -3,7 +3,7 @@
 
 #include "device/lane_sort.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 namespace {
 
 template <bool Fast, class K>
@@ -26,4 +26,4 @@ void select_keys(uint64_t* a, uint64_t* b, int64_t n, int64_t first, int64_t las
   select_by_lanes<fast_host>(a, b, n, first, last);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sort

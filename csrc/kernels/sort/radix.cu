@@ -1,19 +1,20 @@
 // Sorting long lines: a radix sort by bytes, least significant first. Each pass counts the digits of every part of a
 // line, scans the counts, and moves the words; the first reads the array, the last writes the results. Sources: Satish,
-// Harris and Garland, IPDPS 2009, for the passes; no look-back between blocks, so that every column runs the same.
+// Harris and Garland, IPDPS 2009, for the passes; no look-back between blocks, so that every target runs the same.
 #include "device/atomic.cuh"
 #include "device/digit_rank.cuh"
-#include "kernels/sort/fill.cuh"
-#include "kernels/sort/sort.cuh"
+#include "device/launcher.cuh"
+#include "params/sort.hpp"
 #include "kernels/sort/host.cuh"
+#include "kernels/sort/sort.cuh"
 
 #include <utility>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 namespace {
 
 struct RadixPass {
-  abi::Sort s;
+  params::Sort s;
   const void* from;  // words [lines, n]; the first pass reads s.x
   void* to;
   const uint32_t* from_place;  // beside the words; null: none, or inside
@@ -254,7 +255,7 @@ struct Plan {
   Memory bytes;
 };
 
-Plan plan_radix(const abi::DeviceLimits& limits, const abi::Sort& s) {
+Plan plan_radix(const params::DeviceLimits& limits, const params::Sort& s) {
   Plan p{};
   p.places = s.indices && is_wide(s);
   p.low = s.indices && !is_wide(s) ? 32 : 0;
@@ -274,7 +275,7 @@ Plan plan_radix(const abi::DeviceLimits& limits, const abi::Sort& s) {
 }
 
 template <class W>
-void sort_radix(const abi::Queue& q, const abi::Sort& s, const Plan& plan, void* scratch) {
+void sort_radix(const params::Queue& q, const params::Sort& s, const Plan& plan, void* scratch) {
   constexpr int block = SortTuning::block;
   unsigned char* memory = static_cast<unsigned char*>(scratch);
   const auto take = [&](int64_t bytes) { return std::exchange(memory, memory + bytes); };
@@ -290,7 +291,7 @@ void sort_radix(const abi::Queue& q, const abi::Sort& s, const Plan& plan, void*
   p.parts = plan.parts;
   p.low = plan.low;
   const int64_t blocks = s.lines.count * plan.parts;
-  constexpr int rows = by_column<1, 256>::value;
+  constexpr int rows = by_target<1, 256>::value;
   for (int pass = 0; pass < s.key.itemsize; ++pass) {
     p.shift = 8 * pass;
     p.first = pass == 0;
@@ -306,13 +307,13 @@ void sort_radix(const abi::Queue& q, const abi::Sort& s, const Plan& plan, void*
   }
 }
 
-int64_t sort_scratch(const abi::DeviceLimits& limits, const abi::Sort& s) {
+int64_t sort_scratch(const params::DeviceLimits& limits, const params::Sort& s) {
   if (is_short(s)) return 0;
   if (selects(s)) return select_scratch(limits, s);
   return sorts_in_buckets(s) ? bucket_scratch(limits, s) : plan_radix(limits, s).bytes.total();
 }
 
-void sort(const abi::Queue& q, const abi::Sort& s, void* scratch) {
+void sort(const params::Queue& q, const params::Sort& s, void* scratch) {
   if (is_short(s)) return sort_short_lines(q, s);
   if (selects(s)) return sort_selected(q, s, scratch);
   if (sorts_in_buckets(s)) return sort_in_buckets(q, s, scratch);
@@ -325,9 +326,7 @@ void sort(const abi::Queue& q, const abi::Sort& s, void* scratch) {
 
 }  // namespace
 
-void fill_sort(kernels::OrderTable& table) {
-  table.sort_scratch = sort_scratch;
-  table.sort = sort;
-}
+}  // namespace stator::STATOR_TARGET::sort
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sort, sort_scratch)
+STATOR_LAUNCHER(sort, sort)

@@ -4,7 +4,7 @@
 #include "kernels/sort/sort.cuh"
 #include "kernels/sort/host.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 namespace {
 
 template <class W, int Items>
@@ -16,7 +16,7 @@ struct SortShared {
 
 // Fast host: one line, in memory for 3 n words.
 template <class W>
-STATOR_FN void sort_line(const WordKey<W>& key, const abi::Sort& s, const void* x, int64_t out, W* memory) {
+STATOR_FN void sort_line(const WordKey<W>& key, const params::Sort& s, const void* x, int64_t out, W* memory) {
   const int64_t n = s.n;
   W* const spare = memory + n;
   if (!s.indices || key.low != 0) {
@@ -45,7 +45,7 @@ STATOR_FN void sort_line(const WordKey<W>& key, const abi::Sort& s, const void* 
 }
 
 template <class W, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(abi::Sort s, int64_t tile) {
+STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, int64_t tile) {
   const Group<Size> group;
   const Codec<W> codec(s.key);
   const int64_t first = group.block() * tile;
@@ -110,7 +110,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(abi::Sort s, int64_
 }
 
 template <class W>
-void sort_rows(const abi::Queue& q, const abi::Sort& s) {
+void sort_rows(const params::Queue& q, const params::Sort& s) {
   constexpr int block = SortTuning::block;
   const int64_t n = std::max<int64_t>(s.n, 1);
   const int64_t lines = fast_host ? std::max<int64_t>(SortTuning::host_tile / n, 1)
@@ -122,11 +122,11 @@ void sort_rows(const abi::Queue& q, const abi::Sort& s) {
 
 }  // namespace
 
-void sort_short_lines(const abi::Queue& q, const abi::Sort& s) {
+void sort_short_lines(const params::Queue& q, const params::Sort& s) {
   if (is_wide(s) || (fast_host && s.indices))
     sort_rows<uint64_t>(q, s);
   else
     sort_rows<uint32_t>(q, s);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sort

@@ -3,16 +3,16 @@
 // (Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", 2012); then
 // what was found is looked up, stably: of equal elements the one that stands first has the lower place.
 #include "device/atomic.cuh"
-#include "kernels/sort/fill.cuh"
+#include "params/sort.hpp"
 #include "kernels/sort/sort.cuh"
 
 #include <utility>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 namespace {
 
 constexpr int select_block = SortTuning::block;
-constexpr int most = abi::Sort::most_ranks;
+constexpr int most = params::Sort::most_ranks;
 constexpr int64_t most_best = 1024;  // elements that are then sorted in one select_block
 
 // What is known of a wanted place: the leading digits of the ordinal there, and its place among those that share them.
@@ -22,7 +22,7 @@ struct Target {
 };
 
 struct Selection {
-  abi::Sort s;
+  params::Sort s;
   Target* targets;     // [lines, count]
   uint32_t* counts;    // [lines, parts, count, 256]; then [lines, parts, count, 2]: before the target, and equal to it
   uint32_t* counters;  // [lines]: zero, and left so
@@ -43,7 +43,7 @@ STATOR_FN SelectPart select_part(const Selection& p, int64_t at) {
   return {line, begin, begin + p.share < p.s.n ? begin + p.share : p.s.n, index};
 }
 
-STATOR_FN int64_t wanted_place(const abi::Sort& s, int t) {
+STATOR_FN int64_t wanted_place(const params::Sort& s, int t) {
   return s.rank_count > 0 ? s.rank[t] : s.first + s.count - 1;
 }
 
@@ -166,7 +166,7 @@ struct SelectPlan {
   int64_t total() const { return targets + counts + counters + best + places; }
 };
 
-SelectPlan plan_select(const abi::DeviceLimits& limits, const abi::Sort& s) {
+SelectPlan plan_select(const params::DeviceLimits& limits, const params::Sort& s) {
   const auto padded = [](int64_t bytes) { return (bytes + 255) & ~int64_t(255); };
   SelectPlan plan{};
   Selection& p = plan.pass;
@@ -193,7 +193,7 @@ STATOR_KERNEL void clear_counters_kernel(uint32_t* counters, int64_t n) {
 }
 
 template <bool Threads>
-void select_lines(const abi::Queue& q, const abi::Sort& s, void* scratch) {
+void select_lines(const params::Queue& q, const params::Sort& s, void* scratch) {
   if constexpr (Threads) {
     SelectPlan plan = plan_select(*q.limits, s);
     unsigned char* memory = static_cast<unsigned char*>(scratch);
@@ -212,7 +212,7 @@ void select_lines(const abi::Queue& q, const abi::Sort& s, void* scratch) {
     launch(q, "select_tally", select_tally_kernel<select_block>, {blocks, select_block}, p);
     launch(q, "select_write", select_write_kernel<select_block>, {blocks, select_block}, p);
     if (!p.best) return;
-    abi::Sort rest = s;
+    params::Sort rest = s;
     rest.x = p.best;
     rest.n = s.count;
     rest.x_step = 1;
@@ -225,13 +225,13 @@ void select_lines(const abi::Queue& q, const abi::Sort& s, void* scratch) {
 
 }  // namespace
 
-bool selects(const abi::Sort& s) {
+bool selects(const params::Sort& s) {
   const bool best = s.first == 0 && s.count <= most_best;
   return !fast_host && !s.whole && (s.rank_count > 0 || s.count == 1 || best);
 }
 
-int64_t select_scratch(const abi::DeviceLimits& limits, const abi::Sort& s) { return plan_select(limits, s).total(); }
+int64_t select_scratch(const params::DeviceLimits& limits, const params::Sort& s) { return plan_select(limits, s).total(); }
 
-void sort_selected(const abi::Queue& q, const abi::Sort& s, void* scratch) { select_lines<!fast_host>(q, s, scratch); }
+void sort_selected(const params::Queue& q, const params::Sort& s, void* scratch) { select_lines<!fast_host>(q, s, scratch); }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sort

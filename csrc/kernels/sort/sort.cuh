@@ -5,7 +5,7 @@
 #include "device/launch.cuh"
 #include "kernels/sort/keys.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 
 struct SortTuning {
   static constexpr int block = 256;
@@ -18,24 +18,24 @@ struct SortTuning {
 template <class W>
 inline constexpr int sort_items = sizeof(W) == 4 ? 16 : 8;
 
-inline bool is_wide(const abi::Sort& s) { return s.key.itemsize == 8; }
+inline bool is_wide(const params::Sort& s) { return s.key.itemsize == 8; }
 
 // Lines that one block sorts in one go.
-inline bool is_short(const abi::Sort& s) {
+inline bool is_short(const params::Sort& s) {
   if (fast_host) return s.n <= SortTuning::host_line;
   return s.n <= SortTuning::block * (is_wide(s) ? sort_items<uint64_t> : sort_items<uint32_t>);
 }
 
-void sort_short_lines(const abi::Queue& q, const abi::Sort& s);  // sort_rows.cu
+void sort_short_lines(const params::Queue& q, const params::Sort& s);  // sort_rows.cu
 
 // Fast host, long lines: sort_split.cu.
-bool sorts_in_buckets(const abi::Sort& s);
-int64_t bucket_scratch(const abi::DeviceLimits& limits, const abi::Sort& s);
-void sort_in_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch);
+bool sorts_in_buckets(const params::Sort& s);
+int64_t bucket_scratch(const params::DeviceLimits& limits, const params::Sort& s);
+void sort_in_buckets(const params::Queue& q, const params::Sort& s, void* scratch);
 
 // Blocks with threads, long lines of which few places are wanted: sort_select.cu.
-bool selects(const abi::Sort& s);
-int64_t select_scratch(const abi::DeviceLimits& limits, const abi::Sort& s);
-void sort_selected(const abi::Queue& q, const abi::Sort& s, void* scratch);
+bool selects(const params::Sort& s);
+int64_t select_scratch(const params::DeviceLimits& limits, const params::Sort& s);
+void sort_selected(const params::Queue& q, const params::Sort& s, void* scratch);
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sort

@@ -2,14 +2,14 @@
 // it, and sort a bucket each (Frazer and McKellar, "Samplesort", 1970): three launches. Where elements of 64 bits stood
 // goes beside them into the buckets.
 #include "device/group.cuh"
-#include "kernels/sort/fill.cuh"
+#include "params/sort.hpp"
 #include "kernels/sort/sort.cuh"
 #include "kernels/sort/host.cuh"
 
 #include <utility>
 
-namespace stator::STATOR_COLUMN {
-namespace sample_sort {  // has a name: other columns use none of it
+namespace stator::STATOR_TARGET::sort {
+namespace sample_sort {  // has a name: other targets use none of it
 
 inline constexpr int most_buckets = 64, drawn = 32;  // so many samples a bucket
 inline constexpr int64_t chunk = 1024;
@@ -19,7 +19,7 @@ inline constexpr int close_buckets = 4, close_drawn = 1024, close_margin = 48;
 inline constexpr int64_t close_share = 16;  // of a line: so many of them are few
 
 struct Split {
-  abi::Sort s;
+  params::Sort s;
   void *words, *spare, *ordinals;  // [lines, n]; ordinals: with places
   uint32_t* places;                // [lines, n] beside the words; null: none, or inside
   uint8_t* buckets;                // [lines, n]: of each element
@@ -199,7 +199,7 @@ struct SplitPlan {
 // Sets the range of the wanted places if it is small; the last place of a line does not count, its element is found
 // without sorting.
 inline void look_close(Split& p) {
-  const abi::Sort& s = p.s;
+  const params::Sort& s = p.s;
   int64_t first = s.first, last = s.first + s.count;
   if (s.rank_count > 0) {
     const bool has_last = s.rank[s.rank_count - 1] == s.n - 1 && s.rank_count > 1;
@@ -212,7 +212,7 @@ inline void look_close(Split& p) {
   p.close_last = last;
 }
 
-inline SplitPlan plan_split(const abi::DeviceLimits& limits, const abi::Sort& s) {
+inline SplitPlan plan_split(const params::DeviceLimits& limits, const params::Sort& s) {
   const auto padded = [](int64_t bytes) { return (bytes + 255) & ~int64_t(255); };
   const int workers = std::max(1, limits.multiprocessors);
   SplitPlan plan{};
@@ -236,7 +236,7 @@ inline SplitPlan plan_split(const abi::DeviceLimits& limits, const abi::Sort& s)
 }
 
 template <class W>
-void sort_split(const abi::Queue& q, const Split& p) {
+void sort_split(const params::Queue& q, const Split& p) {
   constexpr int block = SortTuning::block;
   launch(q, "split_count", split_count_kernel<W, block>, {p.s.lines.count * p.parts, block}, p);
   launch(q, "split_move", split_move_kernel<W, block>, {p.s.lines.count * p.parts, block}, p);
@@ -244,7 +244,7 @@ void sort_split(const abi::Queue& q, const Split& p) {
 }
 
 template <bool Fast>
-void sort_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch) {
+void sort_buckets(const params::Queue& q, const params::Sort& s, void* scratch) {
   if constexpr (Fast) {
     SplitPlan plan = plan_split(*q.limits, s);
     unsigned char* memory = static_cast<unsigned char*>(scratch);
@@ -265,14 +265,14 @@ void sort_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch) {
 
 }  // namespace sample_sort
 
-bool sorts_in_buckets(const abi::Sort& s) { return fast_host && s.key.itemsize >= 4; }
+bool sorts_in_buckets(const params::Sort& s) { return fast_host && s.key.itemsize >= 4; }
 
-int64_t bucket_scratch(const abi::DeviceLimits& limits, const abi::Sort& s) {
+int64_t bucket_scratch(const params::DeviceLimits& limits, const params::Sort& s) {
   return sample_sort::plan_split(limits, s).total();
 }
 
-void sort_in_buckets(const abi::Queue& q, const abi::Sort& s, void* scratch) {
+void sort_in_buckets(const params::Queue& q, const params::Sort& s, void* scratch) {
   sample_sort::sort_buckets<fast_host>(q, s, scratch);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sort

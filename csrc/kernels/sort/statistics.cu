@@ -1,13 +1,14 @@
 // What is read off lines that are sorted: quantiles, and the most frequent value.
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "kernels/sort/fill.cuh"
+#include "params/sort.hpp"
 #include "kernels/sort/keys.cuh"
 
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sort {
 namespace {
 
 constexpr int lines_block = 256;
@@ -21,7 +22,7 @@ STATOR_FN double between(double a, double b, double t) {
 }
 
 template <int Size>
-STATOR_KERNEL void quantile_kernel(abi::Quantile p, int64_t tile) {
+STATOR_KERNEL void quantile_kernel(params::Quantile p, int64_t tile) {
   const Group<Size> group;
   const int64_t total = p.lines * p.count, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t i) {
@@ -33,8 +34,8 @@ STATOR_KERNEL void quantile_kernel(abi::Quantile p, int64_t tile) {
   });
 }
 
-void quantile(const abi::Queue& q, const abi::Quantile& p) {
-  const int64_t tile = by_column<lines_block, 4096>::value;
+void quantile(const params::Queue& q, const params::Quantile& p) {
+  const int64_t tile = by_target<lines_block, 4096>::value;
   launch(q, "quantile", quantile_kernel<lines_block>, {ceil_div(p.lines * p.count, tile), lines_block}, p, tile);
 }
 
@@ -74,7 +75,7 @@ STATOR_CALL Run longest_run(const Codec<K>& codec, const Item* sorted, int64_t n
 
 // Blocks with threads: the same, from the end of each run back to its start.
 template <int Size>
-STATOR_FN Run longest_run(const Group<Size>& group, const abi::Mode& p, const Codec<uint64_t>& codec, int64_t start) {
+STATOR_FN Run longest_run(const Group<Size>& group, const params::Mode& p, const Codec<uint64_t>& codec, int64_t start) {
   const auto key = [=](int64_t i) { return codec.ordinal(codec.load(p.sorted, start + i)); };
   return group.template map_reduce<Run>(p.n, LongestRun{}, [=](int64_t i) {
     const uint64_t own = key(i);
@@ -94,7 +95,7 @@ STATOR_FN Run longest_run(const Group<Size>& group, const abi::Mode& p, const Co
 }
 
 template <int Size>
-STATOR_KERNEL void mode_kernel(abi::Mode p) {
+STATOR_KERNEL void mode_kernel(params::Mode p) {
   const Group<Size> group;
   const Codec<uint64_t> codec(p.key);
   const int64_t start = group.block() * p.n;
@@ -113,15 +114,13 @@ STATOR_KERNEL void mode_kernel(abi::Mode p) {
   p.counts[group.block()] = best.length;
 }
 
-void mode(const abi::Queue& q, const abi::Mode& p) {
+void mode(const params::Queue& q, const params::Mode& p) {
   launch(q, "mode", mode_kernel<lines_block>, {p.lines, lines_block}, p);
 }
 
 }  // namespace
 
-void fill_sorted_lines(kernels::OrderTable& table) {
-  table.quantile = quantile;
-  table.mode = mode;
-}
+}  // namespace stator::STATOR_TARGET::sort
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sort, quantile)
+STATOR_LAUNCHER(sort, mode)

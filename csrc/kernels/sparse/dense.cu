@@ -1,14 +1,15 @@
 // Dense matrices to compressed ones and back.
 #include "device/cascade.cuh"
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseDenseTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<2048, 16384>::value;  // rows and entries a block places
+  static constexpr int tile = by_target<2048, 16384>::value;  // rows and entries a block places
   static constexpr int narrow = 32;                           // threads a row of few columns,
   static constexpr int64_t wide_row = 1024;                   // and from how many columns on it takes a block
   static constexpr int host_elements = 16384;                 // elements a fast-host block looks at
@@ -16,7 +17,7 @@ struct SparseDenseTuning {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void scatter_kernel(abi::SparseScatter p, abi::ErrorSlot slot, uint16_t op, int lanes) {
+STATOR_KERNEL void scatter_kernel(params::SparseScatter p, params::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const RowSpan rows = rows_of_tile(p.a, group.block(), SparseDenseTuning::tile);
@@ -37,7 +38,7 @@ STATOR_KERNEL void scatter_kernel(abi::SparseScatter p, abi::ErrorSlot slot, uin
   }
 }
 
-void scatter(const abi::Queue& q, const abi::SparseScatter& p) {
+void scatter(const params::Queue& q, const params::SparseScatter& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse_scatter", scatter_kernel<T, SparseDenseTuning::block>,
            {row_tiles(p.a, SparseDenseTuning::tile), SparseDenseTuning::block}, p, q.slot, q.op,
@@ -67,7 +68,7 @@ void for_storage(DType dtype, F f) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void gather_count_kernel(abi::SparseGather p, int64_t rows_per_block) {
+STATOR_KERNEL void gather_count_kernel(params::SparseGather p, int64_t rows_per_block) {
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
   for (int64_t r = first; r < first + rows_per_block && r < p.rows; ++r) {
@@ -88,12 +89,12 @@ STATOR_KERNEL void gather_count_kernel(abi::SparseGather p, int64_t rows_per_blo
 }
 
 template <class T, int Size>
-STATOR_KERNEL void gather_fill_kernel(abi::SparseGather p, int64_t rows_per_block, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void gather_fill_kernel(params::SparseGather p, int64_t rows_per_block, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   T* values = static_cast<T*>(p.values);
   if (group.block() == 0 && group.rank() == 0) {  // a caller may have said how many entries there are
     const int64_t all = load_index(p.indptr, p.wide, p.rows);
-    if (all != p.capacity) report(slot, op, abi::Fault::index_out_of_range, all, p.capacity);
+    if (all != p.capacity) report(slot, op, params::Fault::index_out_of_range, all, p.capacity);
   }
   const int64_t first = group.block() * rows_per_block;
   for (int64_t r = first; r < first + rows_per_block && r < p.rows; ++r) {
@@ -123,7 +124,7 @@ struct GatherGrid {
   int64_t blocks, rows;
   bool wide;
 };
-GatherGrid gather_grid(const abi::SparseGather& p) {
+GatherGrid gather_grid(const params::SparseGather& p) {
   const bool wide = p.cols >= SparseDenseTuning::wide_row;
   const int64_t rows = fast_host ? std::max<int64_t>(1, SparseDenseTuning::host_elements / std::max<int64_t>(p.cols, 1))
                        : wide    ? 1
@@ -131,7 +132,7 @@ GatherGrid gather_grid(const abi::SparseGather& p) {
   return {std::max<int64_t>(1, ceil_div(p.rows, rows)), rows, wide || fast_host};
 }
 
-void gather_count(const abi::Queue& q, const abi::SparseGather& p) {
+void gather_count(const params::Queue& q, const params::SparseGather& p) {
   const GatherGrid g = gather_grid(p);
   for_storage(p.dtype, [&]<class T>(type_tag<T>) {
     if (g.wide)
@@ -142,7 +143,7 @@ void gather_count(const abi::Queue& q, const abi::SparseGather& p) {
              {g.blocks, SparseDenseTuning::narrow}, p, g.rows);
   });
 }
-void gather_fill(const abi::Queue& q, const abi::SparseGather& p) {
+void gather_fill(const params::Queue& q, const params::SparseGather& p) {
   const GatherGrid g = gather_grid(p);
   for_storage(p.dtype, [&]<class T>(type_tag<T>) {
     if (g.wide)
@@ -156,10 +157,8 @@ void gather_fill(const abi::Queue& q, const abi::SparseGather& p) {
 
 }  // namespace
 
-void fill_sparse_dense(kernels::SparseTable& table) {
-  table.scatter = scatter;
-  table.gather_count = gather_count;
-  table.gather_fill = gather_fill;
-}
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, scatter)
+STATOR_LAUNCHER(sparse, gather_count)
+STATOR_LAUNCHER(sparse, gather_fill)

@@ -1,20 +1,21 @@
 // Sums of compressed matrices with sorted rows; of one matrix, its repeated entries. Each thread merges rows of its
 // own.
 #include "device/cascade.cuh"
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseMergeTuning {
   static constexpr int block = 128;
-  static constexpr int tile = by_column<128, 4096>::value;  // rows a block merges
+  static constexpr int tile = by_target<128, 4096>::value;  // rows a block merges
 };
 
 // emit(n, index, entries of a, entries of b) for the n-th index of row r in ascending order; how many there are.
 template <class I, class F>
-STATOR_FN int64_t merge_row(const abi::SparseMerge& p, const I* in_a, const I* in_b, int64_t r, F emit) {
+STATOR_FN int64_t merge_row(const params::SparseMerge& p, const I* in_a, const I* in_b, int64_t r, F emit) {
   RowSpan a = row_span(p.a, r), b{0, 0};
   if (p.b.indptr) b = row_span(p.b, r);
   int64_t count = 0;
@@ -42,12 +43,12 @@ STATOR_FN int64_t merge_row(const abi::SparseMerge& p, const I* in_a, const I* i
 
 // f(a's indices, b's) of the matrices' index type.
 template <class F>
-STATOR_FN void with_both(const abi::SparseMerge& p, F f) {
+STATOR_FN void with_both(const params::SparseMerge& p, F f) {
   with_indices(p.a.indices, p.a.wide, [&]<class I>(const I* in_a) { f(in_a, static_cast<const I*>(p.b.indices)); });
 }
 
 template <int Size>
-STATOR_KERNEL void merge_count_kernel(abi::SparseMerge p) {
+STATOR_KERNEL void merge_count_kernel(params::SparseMerge p) {
   const Group<Size> group;
   const int64_t first = group.block() * SparseMergeTuning::tile;
   const int64_t n = p.a.rows - first < SparseMergeTuning::tile ? p.a.rows - first : SparseMergeTuning::tile;
@@ -60,12 +61,12 @@ STATOR_KERNEL void merge_count_kernel(abi::SparseMerge p) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void merge_fill_kernel(params::SparseMerge p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   if (group.block() == 0 && group.rank() == 0) {
     const int64_t all = load_index(p.indptr, p.a.wide, p.a.rows);
-    if (all != p.capacity) report(slot, op, abi::Fault::index_out_of_range, all, p.capacity);
+    if (all != p.capacity) report(slot, op, params::Fault::index_out_of_range, all, p.capacity);
   }
   const int64_t first = group.block() * SparseMergeTuning::tile;
   const int64_t n = p.a.rows - first < SparseMergeTuning::tile ? p.a.rows - first : SparseMergeTuning::tile;
@@ -97,11 +98,11 @@ STATOR_KERNEL void merge_fill_kernel(abi::SparseMerge p, abi::ErrorSlot slot, ui
   });
 }
 
-void merge_count(const abi::Queue& q, const abi::SparseMerge& p) {
+void merge_count(const params::Queue& q, const params::SparseMerge& p) {
   launch(q, "sparse_merge_count", merge_count_kernel<SparseMergeTuning::block>,
          {ceil_div(p.a.rows, SparseMergeTuning::tile), SparseMergeTuning::block}, p);
 }
-void merge_fill(const abi::Queue& q, const abi::SparseMerge& p) {
+void merge_fill(const params::Queue& q, const params::SparseMerge& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse_merge", merge_fill_kernel<T, SparseMergeTuning::block>,
            {std::max<int64_t>(1, ceil_div(p.a.rows, SparseMergeTuning::tile)), SparseMergeTuning::block}, p, q.slot,
@@ -111,9 +112,7 @@ void merge_fill(const abi::Queue& q, const abi::SparseMerge& p) {
 
 }  // namespace
 
-void fill_sparse_merge(kernels::SparseTable& table) {
-  table.merge_count = merge_count;
-  table.merge_fill = merge_fill;
-}
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, merge_count)
+STATOR_LAUNCHER(sparse, merge_fill)

@@ -1,8 +1,9 @@
 // A compressed matrix times a dense one.
 #include "device/cascade.cuh"
+#include "device/launcher.cuh"
 #include "kernels/sparse/product.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 // V neighbours of row `index` of x times the value of entry k, added to acc.
@@ -23,7 +24,7 @@ STATOR_FN void add_term(const ProductView<T>& view, int64_t k, int64_t c, Items<
 }
 
 template <class T, int V>
-STATOR_FN void store_row(const abi::SparseProduct& p, int64_t r, int64_t c, const Items<opmath_t<T>, V>& acc) {
+STATOR_FN void store_row(const params::SparseProduct& p, int64_t r, int64_t c, const Items<opmath_t<T>, V>& acc) {
   T* out = static_cast<T*>(p.out) + r * p.out_row + c * p.out_col;
   if constexpr (V == 1) {
     *out = T(acc[0]);
@@ -37,8 +38,8 @@ STATOR_FN void store_row(const abi::SparseProduct& p, int64_t r, int64_t c, cons
 
 // Fast host: acc = the sums of some entries times n columns from c on.
 template <class T, class I>
-STATOR_FN void sum_entries(const abi::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t n,
-                           opmath_t<T>* acc, const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN void sum_entries(const params::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t n,
+                           opmath_t<T>* acc, const params::ErrorSlot& slot, uint16_t op) {
   using A = opmath_t<T>;
   for (int64_t j = 0; j < n; ++j) acc[j] = A(0);
   for (int64_t k = s.begin; k < s.end; ++k) {
@@ -59,8 +60,8 @@ STATOR_FN void sum_entries(const abi::SparseProduct& p, const I* indices, RowSpa
 
 // Fast host: the same of many entries, in runs. A call: few rows are that long.
 template <int64_t Most, class T, class I>
-STATOR_CALL void sum_runs(const abi::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t count,
-                          opmath_t<T>* acc, const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_CALL void sum_runs(const params::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t count,
+                          opmath_t<T>* acc, const params::ErrorSlot& slot, uint16_t op) {
   constexpr int64_t run = SparseProductTuning::wide_run;
   const int64_t n = Most <= 16 ? Most : count;
   Cascade<opmath_t<T>> total[Most];
@@ -73,8 +74,8 @@ STATOR_CALL void sum_runs(const abi::SparseProduct& p, const I* indices, RowSpan
 
 // Fast host: n columns from c on of one row, at most Most; sums stay in registers where n is Most and small.
 template <int64_t Most, class T, class I>
-STATOR_FN void host_row(const abi::SparseProduct& p, const I* indices, int64_t r, int64_t c, int64_t count,
-                        const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN void host_row(const params::SparseProduct& p, const I* indices, int64_t r, int64_t c, int64_t count,
+                        const params::ErrorSlot& slot, uint16_t op) {
   const int64_t n = Most <= 16 ? Most : count;
   const RowSpan s = row_span(p.a, r);
   opmath_t<T> acc[Most];
@@ -87,7 +88,7 @@ STATOR_FN void host_row(const abi::SparseProduct& p, const I* indices, int64_t r
 }
 
 template <class T, class I>
-STATOR_FN void host_rows(const abi::SparseProduct& p, const I* indices, RowSpan rows, const abi::ErrorSlot& slot,
+STATOR_FN void host_rows(const params::SparseProduct& p, const I* indices, RowSpan rows, const params::ErrorSlot& slot,
                          uint16_t op) {
   constexpr int64_t chunk = SparseProductTuning::chunk;
   for (int64_t r = rows.begin; r < rows.end; ++r) {
@@ -102,7 +103,7 @@ STATOR_FN void host_rows(const abi::SparseProduct& p, const I* indices, RowSpan 
 
 // `lanes` threads side by side take the columns, V each; the block's other threads other rows.
 template <class T, int V, int Size>
-STATOR_KERNEL void spmm_kernel(abi::SparseProduct p, abi::ErrorSlot slot, uint16_t op, int lanes, int64_t tile,
+STATOR_KERNEL void spmm_kernel(params::SparseProduct p, params::ErrorSlot slot, uint16_t op, int lanes, int64_t tile,
                                int64_t column_tiles) {
   using A = opmath_t<T>;
   using Tune = SparseProductTuning;
@@ -165,7 +166,7 @@ STATOR_KERNEL void spmm_kernel(abi::SparseProduct p, abi::ErrorSlot slot, uint16
 }
 
 template <class T>
-void product_typed(const abi::Queue& q, const abi::SparseProduct& p) {
+void product_typed(const params::Queue& q, const params::SparseProduct& p) {
   using Tune = SparseProductTuning;
   constexpr int width = fast_host ? 1 : vector_width<T>;
   const auto address = reinterpret_cast<uintptr_t>(p.x) | reinterpret_cast<uintptr_t>(p.out);
@@ -180,7 +181,7 @@ void product_typed(const abi::Queue& q, const abi::SparseProduct& p) {
          {row_tiles(p.a, tile) * column_tiles, Tune::block}, p, q.slot, q.op, lanes, tile, column_tiles);
 }
 
-void product(const abi::Queue& q, const abi::SparseProduct& p) {
+void product(const params::Queue& q, const params::SparseProduct& p) {
   // Columns that are dense by themselves but not side by side are as good as vectors.
   if (p.n < SparseProductTuning::few || (p.x_col != 1 && p.x_row == 1)) return multiply_vectors(q, p);
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) { product_typed<T>(q, p); });
@@ -188,6 +189,6 @@ void product(const abi::Queue& q, const abi::SparseProduct& p) {
 
 }  // namespace
 
-void fill_sparse_product(kernels::SparseTable& table) { table.product = product; }
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, product)

@@ -3,15 +3,15 @@
 #pragma once
 
 #include "device/vector.cuh"
-#include "kernels/sparse/fill.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 
 struct SparseProductTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<2048, 16384>::value;  // rows and entries a block takes, one column
-  static constexpr int long_row = 64;    // entries a thread sums of one row, one column; more: the block shares it
+  static constexpr int tile = by_target<2048, 16384>::value;  // rows and entries a block takes, one target
+  static constexpr int long_row = 64;    // entries a thread sums of one row, one target; more: the block shares it
   static constexpr int long_wide = 256;  // the same of a row times many columns
   static constexpr int run = 512;        // entries that the fast host adds up before it adds the sums
   static constexpr int wide_run = 128;   // the same of a row times many columns, and of a thread's share of a long row
@@ -34,8 +34,8 @@ struct LongRows {
 template <class T>
 struct ProductView {
   using A = opmath_t<T>;
-  const abi::SparseProduct& p;
-  const abi::ErrorSlot& slot;
+  const params::SparseProduct& p;
+  const params::ErrorSlot& slot;
   uint16_t op;
 
   STATOR_FN A value(int64_t k) const { return A(static_cast<const T*>(p.values)[k]); }
@@ -48,6 +48,6 @@ struct ProductView {
 };
 
 // A product with few vectors, or vectors that are dense each, in one launch: spmv.
-void multiply_vectors(const abi::Queue&, const abi::SparseProduct&);
+void multiply_vectors(const params::Queue&, const params::SparseProduct&);
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sparse

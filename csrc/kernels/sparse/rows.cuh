@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 
 STATOR_FN int64_t load_index(const void* base, bool wide, int64_t at) {
   return wide ? static_cast<const int64_t*>(base)[at] : int64_t(static_cast<const int32_t*>(base)[at]);
@@ -29,26 +29,26 @@ struct RowSpan {
   int64_t begin, end;
 };
 
-STATOR_FN int64_t row_begin(const abi::SparseRows& a, int64_t r) {
+STATOR_FN int64_t row_begin(const params::SparseRows& a, int64_t r) {
   const int64_t at = load_index(a.indptr, a.wide, r);
   return at < 0 ? 0 : at > a.nnz ? a.nnz : at;
 }
-STATOR_FN RowSpan row_span(const abi::SparseRows& a, int64_t r) { return {row_begin(a, r), row_begin(a, r + 1)}; }
+STATOR_FN RowSpan row_span(const params::SparseRows& a, int64_t r) { return {row_begin(a, r), row_begin(a, r + 1)}; }
 
 // A call: inlined, it would be most of an unrolled loop.
-STATOR_CALL int64_t report_index(abi::ErrorSlot slot, uint16_t op, int64_t k, int64_t index) {
-  report(slot, op, abi::Fault::index_out_of_range, k, index);
+STATOR_CALL int64_t report_index(params::ErrorSlot slot, uint16_t op, int64_t k, int64_t index) {
+  report(slot, op, params::Fault::index_out_of_range, k, index);
   return -1;
 }
 
 // The index of entry k; -1, and a report, where it is outside the columns.
-STATOR_FN int64_t column_of(const abi::SparseRows& a, int64_t k, const abi::ErrorSlot& slot, uint16_t op) {
+STATOR_FN int64_t column_of(const params::SparseRows& a, int64_t k, const params::ErrorSlot& slot, uint16_t op) {
   const int64_t index = load_index(a.indices, a.wide, k);
   return uint64_t(index) < uint64_t(a.cols) ? index : report_index(slot, op, k, index);
 }
 
 // The first row whose entries and predecessors (rows and entries) number at least `work`.
-STATOR_FN int64_t row_at_work(const abi::SparseRows& a, int64_t work) {
+STATOR_FN int64_t row_at_work(const params::SparseRows& a, int64_t work) {
   int64_t low = 0, high = a.rows;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -61,7 +61,7 @@ STATOR_FN int64_t row_at_work(const abi::SparseRows& a, int64_t work) {
 }
 
 // The row that entry k is in, between rows low and high.
-STATOR_FN int64_t row_of_entry(const abi::SparseRows& a, int64_t k, int64_t low, int64_t high) {
+STATOR_FN int64_t row_of_entry(const params::SparseRows& a, int64_t k, int64_t low, int64_t high) {
   while (low + 1 < high) {
     const int64_t middle = low + (high - low) / 2;
     if (row_begin(a, middle) <= k)
@@ -74,10 +74,10 @@ STATOR_FN int64_t row_of_entry(const abi::SparseRows& a, int64_t k, int64_t low,
 
 // Rows of tile t: those that begin within its share of rows and entries, so that rows are never split. Only a row
 // longer than a tile makes one larger.
-STATOR_FN RowSpan rows_of_tile(const abi::SparseRows& a, int64_t t, int64_t tile) {
+STATOR_FN RowSpan rows_of_tile(const params::SparseRows& a, int64_t t, int64_t tile) {
   return {row_at_work(a, t * tile), row_at_work(a, (t + 1) * tile)};
 }
-inline int64_t row_tiles(const abi::SparseRows& a, int64_t tile) { return ceil_div(a.rows + a.nnz, tile); }
+inline int64_t row_tiles(const params::SparseRows& a, int64_t tile) { return ceil_div(a.rows + a.nnz, tile); }
 
 // Threads that share a row: about half as many as it has entries on average.
 inline int lanes_for(int64_t entries, int64_t rows) {
@@ -107,4 +107,4 @@ STATOR_FN void with_indices(const void* indices, bool wide, F f) {
     f(static_cast<const int32_t*>(indices));
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sparse

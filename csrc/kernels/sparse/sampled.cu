@@ -1,13 +1,14 @@
 // Entries of a dense product where a compressed matrix has some.
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseSampledTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<512, 4096>::value;  // entries a block computes
+  static constexpr int tile = by_target<512, 4096>::value;  // entries a block computes
 };
 
 // alpha and beta by parts: complex matrices take real factors.
@@ -22,7 +23,7 @@ STATOR_FN A scaled(double factor, A v) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void sampled_kernel(abi::SparseSampled p, abi::ErrorSlot slot, uint16_t op, int lanes) {
+STATOR_KERNEL void sampled_kernel(params::SparseSampled p, params::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
@@ -68,7 +69,7 @@ STATOR_KERNEL void sampled_kernel(abi::SparseSampled p, abi::ErrorSlot slot, uin
   }
 }
 
-void sampled(const abi::Queue& q, const abi::SparseSampled& p) {
+void sampled(const params::Queue& q, const params::SparseSampled& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sddmm", sampled_kernel<T, SparseSampledTuning::block>,
            {ceil_div(p.a.nnz, SparseSampledTuning::tile), SparseSampledTuning::block}, p, q.slot, q.op,
@@ -78,6 +79,6 @@ void sampled(const abi::Queue& q, const abi::SparseSampled& p) {
 
 }  // namespace
 
-void fill_sparse_sampled(kernels::SparseTable& table) { table.sampled = sampled; }
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, sampled)

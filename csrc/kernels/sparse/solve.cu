@@ -1,28 +1,29 @@
 // Triangular systems, row after row. Right-hand sides are independent: a thread each where there are many, else a block
 // each, whose threads share a row.
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseSolveTuning {
   static constexpr int block = 32;
   static constexpr int many = 16;                           // right-hand sides from which each has a thread
-  static constexpr int tile = by_column<128, 8192>::value;  // rows whose diagonal a block looks at
+  static constexpr int tile = by_target<128, 8192>::value;  // rows whose diagonal a block looks at
   static constexpr int chunk = 64;                          // right-hand sides the fast host solves at once
 };
 
 template <class T>
-STATOR_FN T* solution(const abi::SparseSolve& p, int64_t column) {
+STATOR_FN T* solution(const params::SparseSolve& p, int64_t column) {
   return static_cast<T*>(p.out) + column * p.out_col;
 }
 
 // f(entry, index) for entries of row r in the open triangle from `first` on, every `step`-th; returns the sum of the
 // diagonal's.
 template <class T, class F>
-STATOR_FN opmath_t<T> for_triangle(const abi::SparseSolve& p, int64_t r, int64_t first, int64_t step,
-                                   const abi::ErrorSlot& slot, uint16_t op, F f) {
+STATOR_FN opmath_t<T> for_triangle(const params::SparseSolve& p, int64_t r, int64_t first, int64_t step,
+                                   const params::ErrorSlot& slot, uint16_t op, F f) {
   using A = opmath_t<T>;
   const RowSpan s = row_span(p.a, r);
   A diagonal = A(0);
@@ -43,17 +44,17 @@ struct Singular {
   int64_t row = 0;  // counted from 1
 
   template <class A>
-  STATOR_FN void see(const abi::SparseSolve& p, int64_t r, A diagonal) {
+  STATOR_FN void see(const params::SparseSolve& p, int64_t r, A diagonal) {
     if (!p.unit && diagonal == A(0) && (row == 0 || r < row)) row = r + 1;
   }
   // Every right-hand side meets the same diagonal: the first one's thread reports.
-  STATOR_FN void store(const abi::SparseSolve& p) const {
+  STATOR_FN void store(const params::SparseSolve& p) const {
     if (p.singular) *p.singular = row;
   }
 };
 
 template <class T>
-STATOR_FN void solve_chunk(const abi::SparseSolve& p, int64_t first, int64_t n, const abi::ErrorSlot& slot,
+STATOR_FN void solve_chunk(const params::SparseSolve& p, int64_t first, int64_t n, const params::ErrorSlot& slot,
                            uint16_t op) {
   using A = opmath_t<T>;
   constexpr int64_t most = fast_host ? SparseSolveTuning::chunk : 1;
@@ -75,7 +76,7 @@ STATOR_FN void solve_chunk(const abi::SparseSolve& p, int64_t first, int64_t n, 
 }
 
 template <class T, int Size>
-STATOR_KERNEL void solve_columns_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_t op, int64_t chunk) {
+STATOR_KERNEL void solve_columns_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op, int64_t chunk) {
   const Group<Size> group;
   if constexpr (fast_host) {
     const int64_t first = group.block() * chunk;
@@ -87,7 +88,7 @@ STATOR_KERNEL void solve_columns_kernel(abi::SparseSolve p, abi::ErrorSlot slot,
 }
 
 template <class T, int Size>
-STATOR_KERNEL void solve_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void solve_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   T* const x = solution<T>(p, group.block());
@@ -111,7 +112,7 @@ STATOR_KERNEL void solve_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_
 
 // The first singular row, where a library solves. *singular begins as 0.
 template <class T, int Size>
-STATOR_KERNEL void find_singular_kernel(abi::SparseSolve p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void find_singular_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() * SparseSolveTuning::tile;
@@ -127,14 +128,14 @@ STATOR_KERNEL void find_singular_kernel(abi::SparseSolve p, abi::ErrorSlot slot,
   }
 }
 
-void find_singular(const abi::Queue& q, const abi::SparseSolve& p) {
+void find_singular(const params::Queue& q, const params::SparseSolve& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse_find_singular", find_singular_kernel<T, SparseSolveTuning::block>,
            {ceil_div(p.a.rows, SparseSolveTuning::tile), SparseSolveTuning::block}, p, q.slot, q.op);
   });
 }
 
-void solve(const abi::Queue& q, const abi::SparseSolve& p) {
+void solve(const params::Queue& q, const params::SparseSolve& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     if (fast_host) {
       const int64_t chunk = std::clamp<int64_t>(ceil_div(p.n, std::max(1, q.limits->multiprocessors)), 1,
@@ -153,9 +154,7 @@ void solve(const abi::Queue& q, const abi::SparseSolve& p) {
 
 }  // namespace
 
-void fill_sparse_solve(kernels::SparseTable& table) {
-  table.solve = solve;
-  table.find_singular = find_singular;
-}
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, solve)
+STATOR_LAUNCHER(sparse, find_singular)

@@ -1,29 +1,30 @@
 // Stable radix sort of entries by one index (Knuth, TAOCP 3, 5.2.5): counts of each digit by block, their running sum
 // (ops/ calls the scan), and the move to the places that it gives. Within a block the order of equal digits is their
 // order in memory, so equal input gives equal bits.
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseSortTuning {
   static constexpr int block = 256;
   static constexpr int chunk = 4096;                     // entries of a block with threads
-  static constexpr int bits = by_column<11, 24>::value;  // at most, of a digit
+  static constexpr int bits = by_target<11, 24>::value;  // at most, of a digit
   static constexpr int64_t least_chunk = 1 << 16;        // entries of a fast-host block, which all count apart
 };
 
-STATOR_FN int64_t key_of_entry(const abi::SparseSort& p, int64_t k) {
+STATOR_FN int64_t key_of_entry(const params::SparseSort& p, int64_t k) {
   const int64_t key = load_index(p.keys, p.wide, k);
   return uint64_t(key) < uint64_t(p.bound) ? key : p.bound;
 }
-STATOR_FN int32_t digit_of(const abi::SparseSort& p, int64_t key) {
+STATOR_FN int32_t digit_of(const params::SparseSort& p, int64_t key) {
   return int32_t((key >> p.shift) & int64_t(p.digits - 1));
 }
 
 template <int Size>
-STATOR_KERNEL void sort_count_kernel(abi::SparseSort p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void sort_count_kernel(params::SparseSort p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * p.chunk;
   const int64_t last = first + p.chunk < p.n ? first + p.chunk : p.n;
@@ -50,7 +51,7 @@ STATOR_KERNEL void sort_count_kernel(abi::SparseSort p, abi::ErrorSlot slot, uin
   }
 }
 
-STATOR_FN void move_entry(const abi::SparseSort& p, int64_t k, int64_t key, int64_t to) {
+STATOR_FN void move_entry(const params::SparseSort& p, int64_t k, int64_t key, int64_t to) {
   const int64_t from = p.order ? load_index(p.order, p.wide, k) : k;
   if (p.out_keys) store_index(p.out_keys, p.wide, to, key);
   if (p.out_order) store_index(p.out_order, p.wide, to, from);
@@ -66,7 +67,7 @@ STATOR_FN void move_entry(const abi::SparseSort& p, int64_t k, int64_t key, int6
 
 // Fast host: the only pass, an index and a value an entry.
 template <class I, class W>
-STATOR_FN void move_words(const abi::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
+STATOR_FN void move_words(const params::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
   const I* keys = static_cast<const I*>(p.keys);
   const I* other = static_cast<const I*>(p.other);
   const W* values = static_cast<const W*>(p.values);
@@ -81,7 +82,7 @@ STATOR_FN void move_words(const abi::SparseSort& p, int64_t* next, int64_t first
   }
 }
 template <class I>
-STATOR_FN void move_plainly(const abi::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
+STATOR_FN void move_plainly(const params::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
   switch (p.itemsize) {
     case 2: return move_words<I, uint16_t>(p, next, first, last);
     case 4: return move_words<I, uint32_t>(p, next, first, last);
@@ -91,7 +92,7 @@ STATOR_FN void move_plainly(const abi::SparseSort& p, int64_t* next, int64_t fir
 }
 
 template <int Size>
-STATOR_KERNEL void sort_scatter_kernel(abi::SparseSort p) {
+STATOR_KERNEL void sort_scatter_kernel(params::SparseSort p) {
   const Group<Size> group;
   const int64_t first = group.block() * p.chunk;
   const int64_t last = first + p.chunk < p.n ? first + p.chunk : p.n;
@@ -136,7 +137,7 @@ STATOR_KERNEL void sort_scatter_kernel(abi::SparseSort p) {
   }
 }
 
-bool sort_plan(const abi::DeviceLimits& limits, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk) {
+bool sort_plan(const params::DeviceLimits& limits, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk) {
   const int all = std::max(1, int(std::bit_width(uint64_t(bound))));
   int most = SparseSortTuning::bits;
   if (fast_host)
@@ -154,21 +155,19 @@ bool sort_plan(const abi::DeviceLimits& limits, int64_t n, int64_t bound, int32_
   return true;
 }
 
-void sort_count(const abi::Queue& q, const abi::SparseSort& p) {
+void sort_count(const params::Queue& q, const params::SparseSort& p) {
   launch(q, "sparse_sort_count", sort_count_kernel<SparseSortTuning::block>, {p.blocks, SparseSortTuning::block}, p,
          q.slot, q.op);
 }
-void sort_scatter(const abi::Queue& q, const abi::SparseSort& p) {
+void sort_scatter(const params::Queue& q, const params::SparseSort& p) {
   launch(q, "sparse_sort_scatter", sort_scatter_kernel<SparseSortTuning::block>, {p.blocks, SparseSortTuning::block},
          p);
 }
 
 }  // namespace
 
-void fill_sparse_sort(kernels::SparseTable& table) {
-  table.sort_plan = sort_plan;
-  table.sort_count = sort_count;
-  table.sort_scatter = sort_scatter;
-}
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, sort_plan)
+STATOR_LAUNCHER(sparse, sort_count)
+STATOR_LAUNCHER(sparse, sort_scatter)

@@ -2,18 +2,19 @@
 // block computes a tile of the result, panel by panel along the depth: the rows of x that the panel may meet, and the
 // tile's kept values with their places, are copied close by in the compute type first.
 #include "device/lane_vector.cuh"
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct PackedTuning {
   static constexpr int block = 256;
-  static constexpr int rows = by_column<32, 128>::value;  // of the tile,
-  static constexpr int wide = by_column<64, 256>::value;  // its columns,
+  static constexpr int rows = by_target<32, 128>::value;  // of the tile,
+  static constexpr int wide = by_target<64, 256>::value;  // its columns,
   static constexpr int cols = 64;                         // and those multiplied at once
-  static constexpr int depth = by_column<32, 64>::value;  // of a panel
+  static constexpr int depth = by_target<32, 64>::value;  // of a panel
   static constexpr int kept = depth / 2;
 };
 
@@ -25,7 +26,7 @@ struct PackedTile {
   T* out;
   int rows, cols;
 
-  STATOR_FN PackedTile(const abi::PackedProduct& p, int64_t block, int64_t row_tiles, int64_t col_tiles) {
+  STATOR_FN PackedTile(const params::PackedProduct& p, int64_t block, int64_t row_tiles, int64_t col_tiles) {
     int64_t batch = block / (row_tiles * col_tiles);
     const int64_t tile = block - batch * row_tiles * col_tiles;
     const int64_t row = tile / col_tiles * PackedTuning::rows, col = tile % col_tiles * PackedTuning::wide;
@@ -102,7 +103,7 @@ STATOR_CALL void multiply_panel(const HostPanel<A>& panel, int rows, int kept, A
 
 // The kept values of a tile and their places.
 template <class T, class A>
-STATOR_CALL void copy_kept(const abi::PackedProduct& p, const T* values, const uint8_t* positions, int rows, int kept,
+STATOR_CALL void copy_kept(const params::PackedProduct& p, const T* values, const uint8_t* positions, int rows, int kept,
                            HostPanel<A>& panel) {
   const bool by_rows = p.value_step == 1 || p.value_row != 1;
   panel.row_step = by_rows ? PackedTuning::kept : 1;
@@ -175,7 +176,7 @@ STATOR_CALL void copy_x(const T* from, int64_t row, int64_t col, int depth, int 
 }
 
 template <class T>
-STATOR_FN void host_tile(const abi::PackedProduct& p, const PackedTile<T>& tile) {
+STATOR_FN void host_tile(const params::PackedProduct& p, const PackedTile<T>& tile) {
   using A = opmath_t<T>;
   HostPanel<A> panel;
   for (int i = 0; i < tile.rows * PackedTuning::wide; ++i) panel.sums[i] = A(0);
@@ -206,14 +207,14 @@ struct SharedPanel {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void packed_product_kernel(abi::PackedProduct p, int64_t row_tiles, int64_t col_tiles) {
+STATOR_KERNEL void packed_product_kernel(params::PackedProduct p, int64_t row_tiles, int64_t col_tiles) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const PackedTile<T> tile(p, group.block(), row_tiles, col_tiles);
   if constexpr (fast_host) {
     host_tile(p, tile);
   } else {
-    constexpr int each = PackedTuning::rows * PackedTuning::cols / Size;  // rows of a thread, one column
+    constexpr int each = PackedTuning::rows * PackedTuning::cols / Size;  // rows of a thread, one target
     static_assert(each * Size == PackedTuning::rows * PackedTuning::cols && Size % PackedTuning::cols == 0);
     SharedPanel<A>& panel = group.template shared<SharedPanel<A>>();
     const int column = group.rank() % PackedTuning::cols, row = group.rank() / PackedTuning::cols * each;
@@ -245,7 +246,7 @@ STATOR_KERNEL void packed_product_kernel(abi::PackedProduct p, int64_t row_tiles
   }
 }
 
-void packed_product(const abi::Queue& q, const abi::PackedProduct& p) {
+void packed_product(const params::Queue& q, const params::PackedProduct& p) {
   const int64_t row_tiles = ceil_div(p.rows, PackedTuning::rows), col_tiles = ceil_div(p.cols, PackedTuning::wide);
   const auto run = [&]<class T>(type_tag<T>) {
     launch(q, "packed_product", packed_product_kernel<T, PackedTuning::block>,
@@ -261,6 +262,6 @@ void packed_product(const abi::Queue& q, const abi::PackedProduct& p) {
 
 }  // namespace
 
-void fill_packed_product(kernels::SparseTable& table) { table.packed_product = packed_product; }
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, packed_product)

@@ -1,13 +1,14 @@
 // 2:4 sparsity: of each four neighbours along an axis the two largest magnitudes stay.
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct TwoToFourTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<256, 8192>::value;  // groups of four a block takes
+  static constexpr int tile = by_target<256, 8192>::value;  // groups of four a block takes
 };
 
 template <class A>
@@ -28,7 +29,7 @@ struct GroupOfFour {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void two_to_four_kernel(abi::TwoToFour p) {
+STATOR_KERNEL void two_to_four_kernel(params::TwoToFour p) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t groups = (p.n + 3) / 4, all = p.outer * groups * p.inner;
@@ -67,7 +68,7 @@ STATOR_KERNEL void two_to_four_kernel(abi::TwoToFour p) {
 }
 
 template <class Word, int Size>
-STATOR_KERNEL void from_two_to_four_kernel(abi::FromTwoToFour p) {
+STATOR_KERNEL void from_two_to_four_kernel(params::FromTwoToFour p) {
   const Group<Size> group;
   const int64_t groups = (p.n + 3) / 4, all = p.outer * groups * p.inner;
   const int64_t first = group.block() * TwoToFourTuning::tile;
@@ -90,7 +91,7 @@ int64_t blocks_of(int64_t outer, int64_t n, int64_t inner) {
   return ceil_div(outer * ceil_div(n, 4) * inner, TwoToFourTuning::tile);
 }
 
-void two_to_four(const abi::Queue& q, const abi::TwoToFour& p) {
+void two_to_four(const params::Queue& q, const params::TwoToFour& p) {
   const auto run = [&]<class T>(type_tag<T>) {
     launch(q, "two_to_four", two_to_four_kernel<T, TwoToFourTuning::block>,
            {blocks_of(p.outer, p.n, p.inner), TwoToFourTuning::block}, p);
@@ -103,7 +104,7 @@ void two_to_four(const abi::Queue& q, const abi::TwoToFour& p) {
   }
 }
 
-void from_two_to_four(const abi::Queue& q, const abi::FromTwoToFour& p) {
+void from_two_to_four(const params::Queue& q, const params::FromTwoToFour& p) {
   const auto run = [&]<class W>(type_tag<W>) {
     launch(q, "from_two_to_four", from_two_to_four_kernel<W, TwoToFourTuning::block>,
            {blocks_of(p.outer, p.n, p.inner), TwoToFourTuning::block}, p);
@@ -117,9 +118,7 @@ void from_two_to_four(const abi::Queue& q, const abi::FromTwoToFour& p) {
 
 }  // namespace
 
-void fill_two_to_four(kernels::SparseTable& table) {
-  table.two_to_four = two_to_four;
-  table.from_two_to_four = from_two_to_four;
-}
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, two_to_four)
+STATOR_LAUNCHER(sparse, from_two_to_four)

@@ -1,17 +1,18 @@
 // Index work on compressed matrices: rows of entries, pointers from sorted keys, the check of a structure.
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseStructureTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_column<4096, 65536>::value;
+  static constexpr int tile = by_target<4096, 65536>::value;
 };
 
 template <int Size>
-STATOR_KERNEL void expand_kernel(abi::SparseExpand p) {
+STATOR_KERNEL void expand_kernel(params::SparseExpand p) {
   const Group<Size> group;
   const int64_t first = group.block() * SparseStructureTuning::tile;
   const int64_t last = first + SparseStructureTuning::tile < p.a.nnz ? first + SparseStructureTuning::tile : p.a.nnz;
@@ -36,12 +37,12 @@ STATOR_KERNEL void expand_kernel(abi::SparseExpand p) {
   }
 }
 
-void expand(const abi::Queue& q, const abi::SparseExpand& p) {
+void expand(const params::Queue& q, const params::SparseExpand& p) {
   launch(q, "sparse_expand", expand_kernel<SparseStructureTuning::block>,
          {ceil_div(p.a.nnz, SparseStructureTuning::tile), SparseStructureTuning::block}, p);
 }
 
-STATOR_FN int64_t keys_below(const abi::SparsePointers& p, int64_t r, int64_t low) {
+STATOR_FN int64_t keys_below(const params::SparsePointers& p, int64_t r, int64_t low) {
   // Gallop from the last answer, then halve.
   int64_t step = 1, high = low;
   while (high < p.n && load_index(p.keys, p.wide, high) < r) {
@@ -61,7 +62,7 @@ STATOR_FN int64_t keys_below(const abi::SparsePointers& p, int64_t r, int64_t lo
 }
 
 template <int Size>
-STATOR_KERNEL void pointers_kernel(abi::SparsePointers p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void pointers_kernel(params::SparsePointers p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const auto look = [&](int64_t k) {
     const int64_t key = load_index(p.keys, p.wide, k);
@@ -84,13 +85,13 @@ STATOR_KERNEL void pointers_kernel(abi::SparsePointers p, abi::ErrorSlot slot, u
   }
 }
 
-void pointers(const abi::Queue& q, const abi::SparsePointers& p) {
+void pointers(const params::Queue& q, const params::SparsePointers& p) {
   launch(q, "sparse_pointers", pointers_kernel<SparseStructureTuning::block>,
          {ceil_div(p.rows + 1, SparseStructureTuning::tile), SparseStructureTuning::block}, p, q.slot, q.op);
 }
 
 template <int Size>
-STATOR_KERNEL void check_kernel(abi::SparseCheck p, int lanes) {
+STATOR_KERNEL void check_kernel(params::SparseCheck p, int lanes) {
   const Group<Size> group;
   const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
   const int64_t first = group.block() * SparseStructureTuning::tile;
@@ -116,7 +117,7 @@ STATOR_KERNEL void check_kernel(abi::SparseCheck p, int lanes) {
   }
 }
 
-void check(const abi::Queue& q, const abi::SparseCheck& p) {
+void check(const params::Queue& q, const params::SparseCheck& p) {
   launch(q, "sparse_check", check_kernel<SparseStructureTuning::block>,
          {ceil_div(p.a.rows, SparseStructureTuning::tile), SparseStructureTuning::block}, p,
          lanes_for(p.a.nnz, p.a.rows));
@@ -124,10 +125,8 @@ void check(const abi::Queue& q, const abi::SparseCheck& p) {
 
 }  // namespace
 
-void fill_sparse_structure(kernels::SparseTable& table) {
-  table.expand = expand;
-  table.pointers = pointers;
-  table.check = check;
-}
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, expand)
+STATOR_LAUNCHER(sparse, pointers)
+STATOR_LAUNCHER(sparse, check)

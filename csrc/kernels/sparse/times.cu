@@ -1,9 +1,10 @@
 // Product of two compressed matrices by rows (Gustavson, ACM TOMS 4, 1978). A block has a mark and a sum for each
 // column of the result; the rows of b are added one after the other, so that equal input gives equal sums.
-#include "kernels/sparse/fill.cuh"
+#include "device/launcher.cuh"
+#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseTimesTuning {
@@ -16,7 +17,7 @@ struct RowCount {
 
 // see(k of a, entry of b, index) for each product of row r, those of one entry of a at once.
 template <class G, class F>
-STATOR_FN void for_products(const G& group, const abi::SparseTimesSparse& p, int64_t r, const abi::ErrorSlot& slot,
+STATOR_FN void for_products(const G& group, const params::SparseTimesSparse& p, int64_t r, const params::ErrorSlot& slot,
                             uint16_t op, F see) {
   const RowSpan s = row_span(p.a, r);
   for (int64_t k = s.begin; k < s.end; ++k) {
@@ -35,7 +36,7 @@ STATOR_FN void for_products(const G& group, const abi::SparseTimesSparse& p, int
 }
 
 template <int Size>
-STATOR_KERNEL void times_count_kernel(abi::SparseTimesSparse p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void times_count_kernel(params::SparseTimesSparse p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   RowCount& count = group.template shared<RowCount>();
   int64_t* const marks = p.marks + group.block() * p.b.cols;
@@ -54,7 +55,7 @@ STATOR_KERNEL void times_count_kernel(abi::SparseTimesSparse p, abi::ErrorSlot s
 }
 
 template <class T, int Size>
-STATOR_KERNEL void times_fill_kernel(abi::SparseTimesSparse p, abi::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void times_fill_kernel(params::SparseTimesSparse p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   RowCount& count = group.template shared<RowCount>();
@@ -97,29 +98,29 @@ STATOR_KERNEL void times_fill_kernel(abi::SparseTimesSparse p, abi::ErrorSlot sl
   }
 }
 
-int64_t times_blocks(const abi::DeviceLimits& limits, const abi::SparseTimesSparse& p, int64_t bytes) {
+int64_t times_blocks(const params::DeviceLimits& limits, const params::SparseTimesSparse& p, int64_t bytes) {
   const int64_t each = std::max<int64_t>(1, p.b.cols) * (8 + 16);
   return std::max<int64_t>(1, std::min({p.a.rows, waves(limits, SparseTimesTuning::block), bytes / each}));
 }
 
-void times_count(const abi::Queue& q, const abi::SparseTimesSparse& p) {
+void times_count(const params::Queue& q, const params::SparseTimesSparse& p) {
   launch(q, "sparse_times_count", times_count_kernel<SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p,
          q.slot, q.op);
 }
-void times_fill(const abi::Queue& q, const abi::SparseTimesSparse& p) {
+void times_fill(const params::Queue& q, const params::SparseTimesSparse& p) {
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "sparse_times", times_fill_kernel<T, SparseTimesTuning::block>, {p.blocks, SparseTimesTuning::block}, p,
            q.slot, q.op);
   });
 }
 
+bool times_sorts(const params::DeviceLimits&) { return fast_host; }
+
 }  // namespace
 
-void fill_sparse_times(kernels::SparseTable& table) {
-  table.times_sorts = fast_host;
-  table.times_blocks = times_blocks;
-  table.times_count = times_count;
-  table.times_fill = times_fill;
-}
+}  // namespace stator::STATOR_TARGET::sparse
 
-}  // namespace stator::STATOR_COLUMN
+STATOR_LAUNCHER(sparse, times_sorts)
+STATOR_LAUNCHER(sparse, times_blocks)
+STATOR_LAUNCHER(sparse, times_count)
+STATOR_LAUNCHER(sparse, times_fill)

@@ -1,7 +1,7 @@
 // A compressed matrix times vectors, and sums of rows.
 #include "kernels/sparse/product.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 // Fast host: the sum of term(k) over a row, in four accumulators and short runs.
@@ -31,7 +31,7 @@ template <class T, class I>
 STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan rows, int64_t column, T* out) {
   using A = opmath_t<T>;
   using U = std::make_unsigned_t<I>;
-  const abi::SparseProduct& p = view.p;
+  const params::SparseProduct& p = view.p;
   const T* values = static_cast<const T*>(p.values);
   const T* x = static_cast<const T*>(p.x) + column;
   const I* indptr = static_cast<const I*>(p.a.indptr);
@@ -54,7 +54,7 @@ STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan ro
 }
 
 template <class T, int Size>
-STATOR_KERNEL void spmv_kernel(abi::SparseProduct p, abi::ErrorSlot slot, uint16_t op, int lanes) {
+STATOR_KERNEL void spmv_kernel(params::SparseProduct p, params::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
   using Tune = SparseProductTuning;
   const Group<Size> group;
@@ -98,7 +98,7 @@ STATOR_KERNEL void spmv_kernel(abi::SparseProduct p, abi::ErrorSlot slot, uint16
 
 }  // namespace
 
-void multiply_vectors(const abi::Queue& q, const abi::SparseProduct& p) {
+void multiply_vectors(const params::Queue& q, const params::SparseProduct& p) {
   using Tune = SparseProductTuning;
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) {
     launch(q, "spmv", spmv_kernel<T, Tune::block>, {row_tiles(p.a, Tune::tile) * p.n, Tune::block}, p, q.slot, q.op,
@@ -106,4 +106,4 @@ void multiply_vectors(const abi::Queue& q, const abi::SparseProduct& p) {
   });
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET::sparse

@@ -1,5 +1,6 @@
 // Batches of matrices by cuBLAS's and cuSOLVER's batched routines, or by kernels of ours: one call for all of them.
 #include "libs/cuda/session.hpp"
+#include "params/linalg.hpp"
 
 #include <algorithm>
 
@@ -11,7 +12,7 @@ T** as(void** list) {
   return reinterpret_cast<T**>(list);
 }
 
-abi::Matrices matrices(const Batch& b) { return {b.data, b.stride, 1, b.leading}; }
+params::Matrices matrices(const Batch& b) { return {b.data, b.stride, 1, b.leading}; }
 
 }  // namespace
 
@@ -37,7 +38,7 @@ void lu_batched(OpCall& call, const Decomposition& d, int32_t* pivots) {
       return typed<T>(call.name()).getrf_batched(s.blas, n, as<T>(lists.first), lda, pivots, d.info, count);
     });
   });
-  call.kernels().linalg.pivots(call.queue(), {d.count * d.n, d.n, d.n, nullptr, pivots, pivots, true});
+  kernels::linalg::pivots(call.queue(), {d.count * d.n, d.n, d.n, nullptr, pivots, pivots, true});
 }
 
 void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,
@@ -48,7 +49,7 @@ void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivot
   const int n = checked(call, d.n), lda = checked(call, d.a.leading), ldb = checked(call, b.leading),
             k = checked(call, columns), count = checked(call, d.count);
   int32_t* theirs = static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(d.count * d.n)));
-  call.kernels().linalg.pivots(call.queue(),
+  kernels::linalg::pivots(call.queue(),
                                {d.count * d.n, d.n, d.n, nullptr, theirs, const_cast<int32_t*>(pivots), false});
   visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
     session.run_blas("cublasXgetrsBatched", [&] {
@@ -109,19 +110,19 @@ void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors
 }
 
 void form_q_batched(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns) {
-  call.kernels().linalg.form_q(call.queue(), {d.dtype, false, false, d.count, d.m, columns, std::min(d.m, d.n),
+  kernels::linalg::form_q(call.queue(), {d.dtype, false, false, d.count, d.m, columns, std::min(d.m, d.n),
                                               matrices(d.a), tau, matrices(q)});
 }
 
 void svd_batched(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {
   void* const work = call.scratch(size_t(d.count * d.n * (d.n + 2)) * size_t(itemsize(d.dtype)));
-  call.kernels().linalg.batched_svd(
+  kernels::linalg::batched_svd(
       call.queue(), {d.dtype, d.count, d.m, d.n, svd.vectors == SvdVectors::full ? d.m : d.n, matrices(d.a), svd.s,
                      matrices(svd.u), matrices(svd.vt), work, d.info});
 }
 
 void eig_batched(OpCall& call, const Decomposition& d, void* values, const Batch& vectors) {
-  call.kernels().linalg.batched_eig(call.queue(),
+  kernels::linalg::batched_eig(call.queue(),
                                     {d.dtype, d.count, d.n, matrices(d.a), values, matrices(vectors), d.info});
 }
 

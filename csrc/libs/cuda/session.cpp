@@ -1,6 +1,7 @@
 #include "libs/cuda/session.hpp"
 
 #include "libs/loader.hpp"
+#include "params/linalg.hpp"
 
 #include <stator/error.hpp>
 
@@ -168,7 +169,7 @@ Session::Lists Session::addresses(int64_t count, const Batch& a, const Batch& b,
   void** const memory = static_cast<void**>(call_.scratch(sizeof(void*) * size_t(count) * (both ? 2 : 1)));
   const Lists lists{memory, both ? memory + count : nullptr};
   const int64_t bytes = itemsize(dtype);
-  call_.kernels().linalg.addresses(call_.queue(), {count, static_cast<char*>(a.data), static_cast<char*>(b.data),
+  kernels::linalg::addresses(call_.queue(), {count, static_cast<char*>(a.data), static_cast<char*>(b.data),
                                                    a.stride * bytes, b.stride * bytes, lists.first, lists.second});
   return lists;
 }

@@ -3,6 +3,7 @@
 
 #include "libs/cuda/cusolver.hpp"
 #include "libs/solver.hpp"
+#include "params/linalg.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -84,9 +85,9 @@ inline bool batched(const Decomposition& d) { return d.count > 1 && std::max(d.m
 // What it lacks are kernels of ours: Q of QR, singular values of larger matrices (m >= n), general eigenvalues. Beyond
 // these limits a call for each matrix works in blocks; they are estimates, not measured on a GPU.
 inline bool batched_by_us(const Decomposition& d) {
-  return d.count > 1 && d.m <= abi::formed_rows && std::min(d.m, d.n) <= abi::rotated_columns;
+  return d.count > 1 && d.m <= params::formed_rows && std::min(d.m, d.n) <= params::rotated_columns;
 }
-inline bool eig_by_us(const Decomposition& d) { return d.count > 1 && d.n <= abi::schur_columns; }
+inline bool eig_by_us(const Decomposition& d) { return d.count > 1 && d.n <= params::schur_columns; }
 
 // As the members of Solver, for `batched` ones; LU of square matrices.
 void cholesky_batched(OpCall& call, const Decomposition& d, bool upper);

@@ -1,11 +1,13 @@
 #include <stator/creation.hpp>
 #include <stator/indexing.hpp>
 
-#include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
+#include "core/op_call.hpp"
 #include "ops/collapse.hpp"
-#include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"
+#include "params/creation.hpp"
+#include "params/elementwise.hpp"
+#include "ops/creation/copy.hpp"
 
 #include <cstring>
 #include <memory>
@@ -15,11 +17,11 @@ namespace stator {
 namespace {
 
 void launch_copy(OpCall& call, const Array& to, const Array& from) {
-  abi::Elementwise e = collapse(to, std::array{&from});
+  params::Elementwise e = collapse(to, std::array{&from});
   e.compute = from.dtype();
   call.reads(from);
   call.writes(to);
-  call.kernels().elementwise.copy(call.queue(), e);
+  kernels::creation::copy(call.queue(), e);
 }
 
 Array converted(Op op, const Array& x, DType dtype, const Stream& stream) {
@@ -49,11 +51,11 @@ void assign_number(Op op, const Array& target, const Scalar& value, const Stream
   unsigned char bytes[16];
   encode(call.name(), value, target.dtype(), bytes);
   if (target.size() == 0) return;
-  abi::Elementwise e = collapse(target, one_number);
+  params::Elementwise e = collapse(target, one_number);
   e.in[0].dtype = e.compute = target.dtype();
   std::memcpy(e.in[0].value, bytes, sizeof bytes);
   call.writes(target);
-  call.kernels().elementwise.fill(call.queue(), e);
+  kernels::creation::copy(call.queue(), e);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
+#include "params/creation.hpp"
+#include "params/elementwise.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,11 +23,11 @@ Array filled(Op op, const Backend& backend, const Dims& shape, const Scalar& val
   encode(call.name(), value, dtype, bytes);
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
-  abi::Elementwise e = collapse(result, one_number);
+  params::Elementwise e = collapse(result, one_number);
   e.in[0].dtype = e.compute = dtype;
   std::memcpy(e.in[0].value, bytes, sizeof bytes);
   call.writes(result);
-  call.kernels().elementwise.fill(call.queue(), e);
+  kernels::creation::copy(call.queue(), e);
   return result;
 }
 
@@ -140,7 +142,7 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
   }
   Array result = call.empty(Dims{count}, d);
   if (count == 0) return result;
-  abi::Arange p{result.data_ptr(), d, count, start.re, step.re, start.i, step.i};
+  params::Arange p{result.data_ptr(), d, count, start.re, step.re, start.i, step.i};
   if (in(d, dtypes::integers) && !integers) {
     // As NumPy: the first two elements are converted, and their difference is the step.
     unsigned char bytes[16];
@@ -151,7 +153,7 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
     p.step_int -= p.start_int;
   }
   call.writes(result);
-  call.kernels().elementwise.arange(call.queue(), p);
+  kernels::creation::arange(call.queue(), p);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "core/op_call.hpp"
 #include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"
+#include "params/creation.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
@@ -13,7 +14,7 @@
 namespace stator {
 namespace {
 
-void launch_band(OpCall& call, const Array& result, abi::Band& p, int64_t low, int64_t high) {
+void launch_band(OpCall& call, const Array& result, params::Band& p, int64_t low, int64_t high) {
   const int ndim = result.ndim();
   p.rows = result.shape()[ndim - 2];
   p.cols = result.shape()[ndim - 1];
@@ -22,7 +23,7 @@ void launch_band(OpCall& call, const Array& result, abi::Band& p, int64_t low, i
   p.out = result.data_ptr();
   p.itemsize = itemsize(result.dtype());
   call.writes(result);
-  call.kernels().movement.band(call.queue(), p);
+  kernels::creation::band(call.queue(), p);
 }
 
 Array triangle(Op which, const Array& x, int64_t low, int64_t high, const Stream& stream) {
@@ -32,7 +33,7 @@ Array triangle(Op which, const Array& x, int64_t low, int64_t high, const Stream
                      "pass a matrix or a stack of them");
   Array result = call.empty(x.shape(), x.dtype());
   if (result.size() == 0) return result;
-  abi::Band p{};
+  params::Band p{};
   p.in = x.data_ptr();
   p.ndim = x.ndim() - 2;
   p.batch = 1;
@@ -53,7 +54,7 @@ Array ones_in_band(Op which, const Backend& backend, int64_t rows, int64_t cols,
   checked_size(call.name(), Dims{rows, cols}, itemsize(dtype));
   Array result = call.empty(Dims{rows, cols}, dtype);
   if (result.size() == 0) return result;
-  abi::Band p{};
+  params::Band p{};
   p.batch = 1;
   encode(call.name(), Scalar(true), dtype, p.value);
   launch_band(call, result, p, low, high);
@@ -81,7 +82,7 @@ Array diag(const Array& x, int64_t k, const Stream& stream) {
   checked_size(op, Dims{n, n}, itemsize(x.dtype()));
   Array result = call.empty(Dims{n, n}, x.dtype());
   if (result.size() == 0) return result;
-  abi::Band p{};
+  params::Band p{};
   p.batch = 1;
   if (x.size() > 0) {
     p.in = x.data_ptr();
@@ -114,7 +115,7 @@ Array linspace(const Backend& backend, Scalar start, Scalar stop, int64_t count,
   checked_size(op, Dims{count}, itemsize(d));
   Array result = call.empty(Dims{count}, d);
   if (count == 0) return result;
-  abi::Linspace p{result.data_ptr(), d, count, {start.re, start.im}, {0, 0}, {start.re, start.im}, {1, 1}};
+  params::Linspace p{result.data_ptr(), d, count, {start.re, start.im}, {0, 0}, {start.re, start.im}, {1, 1}};
   const int64_t steps = endpoint ? count - 1 : count;
   const double ends[2] = {stop.re, stop.im};
   for (int part = 0; part < 2 && steps > 0; ++part) {
@@ -130,7 +131,7 @@ Array linspace(const Backend& backend, Scalar start, Scalar stop, int64_t count,
     p.last[part] = endpoint ? ends[part] : (from + double(count - 1) * p.step[part]) * p.scale[part];
   }
   call.writes(result);
-  call.kernels().movement.linspace(call.queue(), p);
+  kernels::creation::linspace(call.queue(), p);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
+#include "params/elementwise.hpp"
 
 #include <stator/creation.hpp>
 
@@ -147,7 +148,7 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   Array result = options.out ? call.output(shape, types.result, options.out)
                              : empty_like(call, shape, types.result, select ? inputs.subspan(1) : inputs);
   if (result.size() == 0) return result;
-  abi::Elementwise e = collapse(result, inputs);
+  params::Elementwise e = collapse(result, inputs);
   for (size_t k = 0; k < operands.size(); ++k) {
     if (array[k]) {
       call.reads(*array[k]);
@@ -162,7 +163,7 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   e.compute = compute_dtype(types.computed);
   // Wide arithmetic has no complement of one bit.
   const bool negation = op == Op::bitwise_invert && types.computed == DType::bool_;
-  call.kernels().elementwise.op[int(negation ? Op::logical_not : op)](call.queue(), e);
+  kernels::elementwise::run(call.queue(), negation ? Op::logical_not : op, e);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "ops/fft/lines.hpp"
 
 #include "ops/fft/tables.hpp"
+#include "params/fft.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,7 @@
 namespace stator::fft {
 namespace {
 
-using abi::FftForm;
+using params::FftForm;
 using libs::FftKind;
 
 // Measured on two cores with vectors of 64 bytes and 1 MiB of cache each.
@@ -46,13 +47,13 @@ class Engine {
       : call_(call),
         fft_(fft),
         tables_(call, fft.is_double),
-        lanes_(call.kernels().fft.lanes[fft.is_double]),
+        lanes_(kernels::fft::lanes(call.limits(), fft.is_double)),
         complex_bytes_(fft.is_double ? 16 : 8),
-        processors_(call.context().runtime().properties().limits.multiprocessors) {}
+        processors_(call.limits().multiprocessors) {}
 
   void run() {
     const bool even = fft_.n % 2 == 0;
-    abi::FftLines p{};
+    params::FftLines p{};
     p.in = side(fft_.in);
     p.out = side(fft_.out);
     p.n = fft_.n;
@@ -84,8 +85,8 @@ class Engine {
   }
 
  private:
-  static abi::FftSide side(const libs::FftOperand& from) {
-    abi::FftSide to{};
+  static params::FftSide side(const libs::FftOperand& from) {
+    params::FftSide to{};
     to.base = from.data;
     std::copy(std::begin(from.strides), std::end(from.strides), to.strides);
     to.step = from.step;
@@ -96,8 +97,8 @@ class Engine {
   }
 
   // Contiguous lines of n complex points in scratch memory.
-  abi::FftSide scratch_lines(int64_t n) {
-    abi::FftSide to{};
+  params::FftSide scratch_lines(int64_t n) {
+    params::FftSide to{};
     to.base = call_.scratch(size_t(fft_.lines * n * complex_bytes_));
     int64_t stride = n;
     for (int d = fft_.ndim - 1; d >= 0; --d) {
@@ -110,9 +111,9 @@ class Engine {
     return to;
   }
 
-  Split split_for(const abi::FftLines& p) const {
+  Split split_for(const params::FftLines& p) const {
     if (p.n < Tuning::least_split) return {};
-    const auto side_by_side = [&](const abi::FftSide& s) {
+    const auto side_by_side = [&](const params::FftSide& s) {
       return p.ndim > 0 && std::abs(s.strides[p.ndim - 1]) == 1 && p.shape[p.ndim - 1] >= lanes_;
     };
     const bool columns = side_by_side(p.in) || side_by_side(p.out);
@@ -125,9 +126,9 @@ class Engine {
   }
 
   // The real line's half and its complex transform are made from each other apart.
-  void run_packed(abi::FftLines p, bool smooth, const Split& split) {
-    const abi::FftSide whole = scratch_lines(p.n);
-    abi::FftTangle t{};
+  void run_packed(params::FftLines p, bool smooth, const Split& split) {
+    const params::FftSide whole = scratch_lines(p.n);
+    params::FftTangle t{};
     t.n = p.n;
     t.lines = p.lines;
     t.ndim = p.ndim;
@@ -138,7 +139,7 @@ class Engine {
     if (p.in.form == FftForm::packed) {
       t.in = p.in;
       t.out = whole;
-      call_.kernels().fft.tangle(call_.queue(), t);
+      kernels::fft::tangle(call_.queue(), t);
       p.in = whole;
       return run_complex(p, smooth, split);
     }
@@ -148,15 +149,15 @@ class Engine {
     std::swap(t.scale, p.scale);
     p.out = whole;
     run_complex(p, smooth, split);
-    call_.kernels().fft.tangle(call_.queue(), t);
+    kernels::fft::tangle(call_.queue(), t);
   }
 
-  void run_complex(abi::FftLines p, bool smooth, const Split& split) {
+  void run_complex(params::FftLines p, bool smooth, const Split& split) {
     if (smooth) return launch(p, split);
     const int64_t n = p.n, m = convenient_length(2 * n - 1);
     const Tables::Chirp chirp = tables_.chirp(n, m);
     // The convolution with the filter: forward, then the inverse as the conjugate of the conjugate's transform.
-    abi::FftLines first = p, second = p;
+    params::FftLines first = p, second = p;
     first.n = second.n = m;
     first.in.count = std::min(p.in.count, p.in.form == FftForm::pairs ? 2 * n : n);
     first.pre = chirp.chirp;
@@ -173,9 +174,9 @@ class Engine {
     launch(second, split_for(second));
   }
 
-  void launch(abi::FftLines p, const Split& split) {
+  void launch(params::FftLines p, const Split& split) {
     const int64_t point_bytes = complex_bytes_ * lanes_;
-    const int64_t most = int64_t(processors_) * call_.kernels().fft.blocks_a_processor;
+    const int64_t most = int64_t(processors_) * kernels::fft::blocks_per_multiprocessor(call_.limits());
     int64_t longest = p.n, units = (p.lines + lanes_ - 1) / lanes_;
     if (split.n1 > 0) {
       p.columns = tables_.passes(split.n1);
@@ -192,11 +193,11 @@ class Engine {
     p.work_bytes = (2 * (longest + 1) * point_bytes + 127) / 128 * 128;
     p.work = call_.scratch(size_t(p.blocks * p.work_bytes));
     if (split.n1 > 0) p.middle = call_.scratch(size_t((p.stages == 3 ? p.blocks : p.lines) * p.n * complex_bytes_));
-    call_.kernels().fft.lines(call_.queue(), p);
+    kernels::fft::lines(call_.queue(), p);
     if (p.stages != 1) return;
     p.stages = 2;
     p.blocks = std::clamp<int64_t>(p.lines * ((split.n1 + lanes_ - 1) / lanes_), 1, p.blocks);
-    call_.kernels().fft.lines(call_.queue(), p);
+    kernels::fft::lines(call_.queue(), p);
   }
 
   OpCall& call_;

@@ -2,6 +2,7 @@
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/fft/tables.hpp"
+#include "params/fft.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -26,7 +27,7 @@ Array shifted(Op op, const Array& x, const std::optional<std::vector<int64_t>>& 
   const std::vector<bool> rolled = chosen(call.name(), x, axes);
   Array result = call.empty(x.shape(), x.dtype());
   if (result.size() == 0) return result;
-  abi::Roll p{x.data_ptr(), result.data_ptr(), itemsize(x.dtype()), 0, x.size(), {}, {}, {}};
+  params::Roll p{x.data_ptr(), result.data_ptr(), itemsize(x.dtype()), 0, x.size(), {}, {}, {}};
   for (int d = 0; d < x.ndim(); ++d) {
     const int64_t n = x.shape()[d], shift = rolled[size_t(d)] ? (back ? (n + 1) / 2 : n / 2) % n : 0;
     if (n == 1) continue;
@@ -43,7 +44,7 @@ Array shifted(Op op, const Array& x, const std::optional<std::vector<int64_t>>& 
   if (p.ndim == 0) p.shape[p.ndim++] = 1;
   call.reads(x);
   call.writes(result);
-  call.kernels().fft.roll(call.queue(), p);
+  kernels::fft::roll(call.queue(), p);
   return result;
 }
 
@@ -57,7 +58,7 @@ Array frequencies(Op op, const Backend& backend, int64_t n, double d, DType dtyp
   Array result = call.empty(Dims{half ? n / 2 + 1 : n}, dtype);
   call.writes(result);
   const int64_t count = result.size();
-  call.kernels().fft.frequencies(call.queue(),
+  kernels::fft::frequencies(call.queue(),
                                  {result.data_ptr(), dtype, count, half ? count : (n + 1) / 2, 1.0 / (double(n) * d)});
   return result;
 }

@@ -1,6 +1,7 @@
 // Short-time Fourier transforms: a pass over the signal's frames beside the transform of them.
 #include "core/op_call.hpp"
 #include "ops/fft/lines.hpp"
+#include "params/fft.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/fft.hpp>
@@ -42,11 +43,11 @@ Array window_as(const Array* window, DType dtype, const Stream& on) {
   return converted.is_contiguous() ? converted : copy(converted, on);
 }
 
-abi::Beyond to_mode(const std::string& op, std::string_view mode) {
-  if (mode == "reflect") return abi::Beyond::reflected;
-  if (mode == "constant") return abi::Beyond::zero;
-  if (mode == "replicate") return abi::Beyond::repeated;
-  if (mode == "circular") return abi::Beyond::wrapped;
+params::Beyond to_mode(const std::string& op, std::string_view mode) {
+  if (mode == "reflect") return params::Beyond::reflected;
+  if (mode == "constant") return params::Beyond::zero;
+  if (mode == "replicate") return params::Beyond::repeated;
+  if (mode == "circular") return params::Beyond::wrapped;
   throw ValueError(op, "pad_mode=\"" + std::string(mode) + "\"",
                    "use \"reflect\", \"constant\", \"replicate\" or \"circular\"");
 }
@@ -79,13 +80,13 @@ Array stft(const Array& x, int64_t n_fft, const StftOptions& options, const Stre
   if (onesided && !real)
     throw DTypeError(op, "onesided=True for dtype " + std::string(name(x.dtype())),
                      "half of the frequencies determine the others of real signals only");
-  abi::Frames p{};
+  params::Frames p{};
   p.beyond = to_mode(op, options.pad_mode);
   p.length = x.shape()[axis];
   p.before = options.center ? l.n / 2 : 0;
-  const int64_t most = p.beyond == abi::Beyond::reflected              ? p.length - 1
-                       : p.beyond == abi::Beyond::wrapped              ? p.length
-                       : p.beyond == abi::Beyond::zero || p.length > 0 ? p.before
+  const int64_t most = p.beyond == params::Beyond::reflected              ? p.length - 1
+                       : p.beyond == params::Beyond::wrapped              ? p.length
+                       : p.beyond == params::Beyond::zero || p.length > 0 ? p.before
                                                                        : -1;
   if (p.before > most || p.length + 2 * p.before < l.n)
     throw ShapeError(op,
@@ -120,7 +121,7 @@ Array stft(const Array& x, int64_t n_fft, const StftOptions& options, const Stre
     p.hop = l.hop;
     p.left = l.left;
     p.width = l.width;
-    call.kernels().fft.frames(call.queue(), p);
+    kernels::fft::frames(call.queue(), p);
   }
   const Options how = along_last(l.n, options.normalized);
   return last_axes_swapped(onesided ? rfft(frames, how, on) : fft(frames, how, on));
@@ -147,7 +148,7 @@ Array istft(const Array& spectrum, int64_t n_fft, const IstftOptions& options, c
                      "frames that leave gaps cannot be joined");
   if (options.length && *options.length < 0)
     throw ValueError(op, "length = " + std::to_string(*options.length), "give the number of samples");
-  abi::OverlapAdd p{};
+  params::OverlapAdd p{};
   const int64_t all = l.n + l.hop * (frames - 1), cut = options.center ? l.n / 2 : 0;
   p.start = cut;
   p.length = options.length.value_or(std::max<int64_t>(0, all - 2 * cut));
@@ -166,7 +167,7 @@ Array istft(const Array& spectrum, int64_t n_fft, const IstftOptions& options, c
   // Ones cover every sample between the first window's begin and the last one's end.
   const bool known =
       !window && p.start >= l.left && std::min(p.start + p.length, all) <= l.left + l.width + l.hop * (frames - 1);
-  const int64_t tile = call.kernels().fft.overlap_tile;
+  const int64_t tile = kernels::fft::overlap_tile(call.limits());
   const Array vanishes =
       known || !options.check ? Array() : call.empty(Dims{(p.length + tile - 1) / tile}, DType::int32);
   call.reads(lines);
@@ -183,7 +184,7 @@ Array istft(const Array& spectrum, int64_t n_fft, const IstftOptions& options, c
   p.hop = l.hop;
   p.left = l.left;
   p.width = l.width;
-  call.kernels().fft.overlap_add(call.queue(), p);
+  kernels::fft::overlap_add(call.queue(), p);
   if (!vanishes) return out;
   std::vector<int32_t> seen(size_t(vanishes.size()));
   vanishes.to_host(seen.data(), on, call.op());

@@ -1,5 +1,7 @@
 #include "ops/fft/tables.hpp"
 
+#include "params/fft.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -139,7 +141,7 @@ struct Tables::Key {
 Tables::Tables(OpCall& call, bool is_double)
     : call_(call),
       is_double_(is_double),
-      lanes_(call.kernels().fft.lanes[is_double]),
+      lanes_(kernels::fft::lanes(call.limits(), is_double)),
       cache_(libs::lease_plans(call.context(), call.stream())) {}
 
 template <class Make>
@@ -156,8 +158,8 @@ const char* Tables::table(Key key, Make make) {
   return found->data();
 }
 
-abi::FftPasses Tables::passes(int64_t n) {
-  abi::FftPasses passes{};
+params::FftPasses Tables::passes(int64_t n) {
+  params::FftPasses passes{};
   passes.n = int32_t(n);
   for (const int radix : factors(n)) passes.radix[passes.count++] = uint8_t(radix);
   passes.tables = table({0, n, 0, is_double_, 0}, [n](Numbers& out) { pass_tables(n, out); });

@@ -20,7 +20,7 @@ class Tables {
  public:
   Tables(OpCall& call, bool is_double);
 
-  abi::FftPasses passes(int64_t n);  // smooth, below 2^31
+  params::FftPasses passes(int64_t n);  // smooth, below 2^31
   void columns(int64_t n1, int64_t n2, const void** lane_roots, const void** block_roots);
   const void* real_roots(int64_t m);  // exp(-2 pi i k / 2m), k <= m
   // Bluestein's transform of n points through convolutions of m points: the chirp exp(-pi i k^2 / n) with its planes

@@ -1,8 +1,9 @@
 // Indices along one axis: take_along_axis, put_along_axis, scatter, index_add and segments.
-#include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
+#include "core/op_call.hpp"
 #include "ops/indexing/indexed_plan.hpp"
 #include "ops/scalar.hpp"
+#include "params/indexing.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -124,13 +125,13 @@ void launch_accumulate(OpCall& call, const Array& into, const Along& along, cons
     use.strides = with_pairs(use.strides, 1, 0);
     use.step *= 2;
   }
-  abi::Indexed p = make_indexed(shape, target, x_strides, values ? &from : nullptr, value_strides, {&use, 1});
+  params::Indexed p = make_indexed(shape, target, x_strides, values ? &from : nullptr, value_strides, {&use, 1});
   p.x_dtype = kernel_dtype(target.dtype(), ordered);
   if (number) encode(op, *number, target.dtype(), p.value);
   declare(call, p, target, values ? &from : nullptr, {&use, 1}, true);
-  constexpr abi::Accumulation how[] = {abi::Accumulation::add, abi::Accumulation::add, abi::Accumulation::multiply,
-                                       abi::Accumulation::minimum, abi::Accumulation::maximum};
-  call.kernels().indexed.accumulate(call.queue(), p, how[int(reduce)], in_order);
+  constexpr params::Accumulation how[] = {params::Accumulation::add, params::Accumulation::add, params::Accumulation::multiply,
+                                       params::Accumulation::minimum, params::Accumulation::maximum};
+  kernels::indexing::accumulate(call.queue(), p, how[int(reduce)], in_order);
 }
 
 // A number of another kind than the array's, refused as assign refuses it.
@@ -200,7 +201,7 @@ void put(OpCall& call, const Array& x, const Along& along, const Operand& src, c
       if (use.strides[d] != 0) use.strides[d] = use.indices.ndim() == 1 ? 1 : use.indices.strides()[d];
   }
   const Dims strides = src.array ? broadcast_strides(op, values, along.shape) : Dims(along.shape.size());
-  abi::Indexed p = make_indexed(along.shape, x, along.x_strides, src.array ? &values : nullptr, strides, {&use, 1});
+  params::Indexed p = make_indexed(along.shape, x, along.x_strides, src.array ? &values : nullptr, strides, {&use, 1});
   if (!src.array) encode(op, src.scalar, x.dtype(), p.value);
   declare(call, p, x, src.array ? &values : nullptr, {&use, 1}, true);
   launch_put(call, p, deterministic(call, asked));
@@ -256,9 +257,9 @@ Array take_along_axis(const Array& x, const Array& indices, int64_t axis, const 
   checked_size(op, along.shape, itemsize(x.dtype()));
   Array result = call.empty(along.shape, x.dtype());
   if (result.size() == 0) return result;
-  const abi::Indexed p = make_indexed(along.shape, x, along.x_strides, &result, result.strides(), {&along.use, 1});
+  const params::Indexed p = make_indexed(along.shape, x, along.x_strides, &result, result.strides(), {&along.use, 1});
   declare(call, p, x, &result, {&along.use, 1}, false);
-  call.kernels().indexed.get(call.queue(), p);
+  kernels::indexing::get(call.queue(), p);
   call.finish_indices();
   return result;
 }

@@ -1,10 +1,12 @@
 // x[index] with arrays and masks among the entries, read and written.
-#include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
+#include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/collapse.hpp"
 #include "ops/indexing/indexed_plan.hpp"
 #include "ops/scalar.hpp"
+#include "params/elementwise.hpp"
+#include "params/indexing.hpp"
 
 #include <stator/elementwise.hpp>
 #include <stator/indexing.hpp>
@@ -105,7 +107,7 @@ Array mask_offsets(OpCall& call, const Array& view, const Advanced& a, const Str
   if (offsets.size() == 0) return offsets;
   ranks.p.out = offsets.data_ptr();
   call.writes(offsets);
-  call.kernels().compact.nonzero(call.queue(), ranks.p, false);
+  kernels::indexing::nonzero(call.queue(), ranks.p, false);
   return offsets;
 }
 
@@ -147,7 +149,7 @@ Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, cons
     common = broadcast_shapes(op, common, use.indices.shape());
     s.uses.push_back(std::move(use));
   }
-  if (int(s.uses.size()) > abi::Indexed::most_entries)
+  if (int(s.uses.size()) > params::Indexed::most_entries)
     throw UnsupportedError(op, std::to_string(s.uses.size()) + " arrays of indices", "index in two steps");
   const auto place = [&](int64_t extent, int64_t stride) {
     require_ndim(op, s.shape.size() + 1);
@@ -196,7 +198,7 @@ void fill_where(OpCall& call, const Array& view, const Array& mask, const Array*
   }
   if (view.size() == 0) return;
   const std::array<const Array*, 3> inputs{&mask, value, &view};
-  abi::Elementwise e = collapse(view, inputs);
+  params::Elementwise e = collapse(view, inputs);
   e.compute = compute_dtype(view.dtype());
   if (!value) {
     e.in[1].dtype = e.compute;
@@ -205,7 +207,7 @@ void fill_where(OpCall& call, const Array& view, const Array& mask, const Array*
   call.reads(mask);
   if (value) call.reads(*value);
   call.writes(view);
-  call.kernels().elementwise.op[int(Op::where)](call.queue(), e);
+  kernels::elementwise::run(call.queue(), Op::where, e);
 }
 
 void check_number(const std::string& op, const Scalar& value, DType dtype) {
@@ -245,9 +247,9 @@ Array index_get(const Array& x, std::span<const ArrayIndex> index, const Stream&
   checked_size(op, s.shape, itemsize(x.dtype()));
   Array result = call.empty(s.shape, x.dtype());
   if (result.size() == 0) return result;
-  const abi::Indexed p = make_indexed(s.shape, s.x, s.x_strides, &result, result.strides(), s.uses);
+  const params::Indexed p = make_indexed(s.shape, s.x, s.x_strides, &result, result.strides(), s.uses);
   declare(call, p, plan.view, &result, s.uses, false);
-  call.kernels().indexed.get(call.queue(), p);
+  kernels::indexing::get(call.queue(), p);
   call.finish_indices();
   return result;
 }
@@ -278,7 +280,7 @@ void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand&
   }
   if (checked_size(op, s.shape, 1) == 0) return;
   const Dims strides = value.array ? broadcast_strides(op, values, s.shape) : Dims(s.shape.size());
-  abi::Indexed p = make_indexed(s.shape, s.x, s.x_strides, value.array ? &values : nullptr, strides, s.uses);
+  params::Indexed p = make_indexed(s.shape, s.x, s.x_strides, value.array ? &values : nullptr, strides, s.uses);
   if (!value.array) encode(op, value.scalar, x.dtype(), p.value);
   declare(call, p, plan.view, value.array ? &values : nullptr, s.uses, true);
   launch_put(call, p, deterministic(call, {}));

@@ -1,5 +1,7 @@
 #include "ops/indexing/indexed_plan.hpp"
 
+#include "params/indexing.hpp"
+
 #include <stator/creation.hpp>
 
 #include <algorithm>
@@ -48,9 +50,9 @@ Dims broadcast_strides(const std::string& op, const Array& x, const Dims& shape)
   return strides;
 }
 
-abi::Indexed make_indexed(const Dims& shape, const Array& x, const Dims& x_strides, const Array* other,
+params::Indexed make_indexed(const Dims& shape, const Array& x, const Dims& x_strides, const Array* other,
                           const Dims& other_strides, std::span<const IndexUse> uses) {
-  abi::Indexed p{};
+  params::Indexed p{};
   std::vector<const Dims*> strides{&x_strides, &other_strides};
   for (const IndexUse& use : uses) strides.push_back(&use.strides);
   const std::vector<Steps> axes = merged(shape, strides);
@@ -64,7 +66,7 @@ abi::Indexed make_indexed(const Dims& shape, const Array& x, const Dims& x_strid
     for (size_t k = 0; k < uses.size(); ++k) p.entries[k].strides[d] = axes[size_t(d)].step[k + 2];
   }
   for (size_t k = 0; k < uses.size(); ++k) {
-    abi::IndexEntry& e = p.entries[k];
+    params::IndexEntry& e = p.entries[k];
     e.data = uses[k].indices.data_ptr();
     e.dtype = uses[k].indices.dtype();
     e.raw = uses[k].raw;
@@ -83,7 +85,7 @@ abi::Indexed make_indexed(const Dims& shape, const Array& x, const Dims& x_strid
   return p;
 }
 
-void declare(OpCall& call, const abi::Indexed&, const Array& x, const Array* other, std::span<const IndexUse> uses,
+void declare(OpCall& call, const params::Indexed&, const Array& x, const Array* other, std::span<const IndexUse> uses,
              bool write) {
   if (write)
     call.writes(x);
@@ -109,12 +111,11 @@ bool deterministic(const OpCall& call, const std::optional<bool>& asked) {
   return asked.value_or(call.context().options().deterministic);
 }
 
-void launch_put(OpCall& call, const abi::Indexed& p, bool in_order) {
-  const auto& kernels = call.kernels().indexed;
-  const int64_t claims = in_order ? kernels.claims(p) : 0;
+void launch_put(OpCall& call, const params::Indexed& p, bool in_order) {
+  const int64_t claims = in_order ? kernels::indexing::claims(call.limits(), p) : 0;
   uint64_t* const memory =
       claims > 0 ? static_cast<uint64_t*>(call.scratch(size_t(claims) * sizeof(uint64_t))) : nullptr;
-  kernels.put(call.queue(), p, memory);
+  kernels::indexing::put(call.queue(), p, memory);
 }
 
 Ranks count_true(OpCall& call, const Array& mask, const Dims& mask_strides, const Dims& shape, const Dims* x_strides,
@@ -130,7 +131,7 @@ Ranks count_true(OpCall& call, const Array& mask, const Dims& mask_strides, cons
     r.p.x_strides[d] = axes[size_t(d)].step[1];
     r.p.out_strides[d] = axes[size_t(d)].step[2];
   }
-  r.p.tile = call.kernels().compact.tile(r.p.size);
+  r.p.tile = kernels::indexing::tile(call.limits(), r.p.size);
   r.p.tiles = std::max<int64_t>(1, (r.p.size + r.p.tile - 1) / r.p.tile);
   r.base = call.empty(Dims{r.p.tiles + 1}, DType::int64);
   r.p.mask = static_cast<const uint8_t*>(mask.data_ptr());
@@ -138,7 +139,7 @@ Ranks count_true(OpCall& call, const Array& mask, const Dims& mask_strides, cons
   r.p.counter = static_cast<uint32_t*>(call.zeroed_scratch(sizeof(uint32_t)));
   call.reads(mask);
   call.writes(r.base);
-  call.kernels().compact.count(call.queue(), r.p);
+  kernels::indexing::count(call.queue(), r.p);
   return r;
 }
 

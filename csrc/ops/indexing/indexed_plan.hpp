@@ -28,11 +28,11 @@ Dims broadcast_strides(const std::string& op, const Array& x, const Dims& shape)
 
 // A space of `shape` over `x`, which steps x_strides along it, and `other` (null: a number, to be filled in). Axes of
 // extent 1 are dropped, neighbours merged that step together. shape has no zero.
-abi::Indexed make_indexed(const Dims& shape, const Array& x, const Dims& x_strides, const Array* other,
+params::Indexed make_indexed(const Dims& shape, const Array& x, const Dims& x_strides, const Array* other,
                           const Dims& other_strides, std::span<const IndexUse> uses);
 
 // Declares what the space touches.
-void declare(OpCall& call, const abi::Indexed& p, const Array& x, const Array* other, std::span<const IndexUse> uses,
+void declare(OpCall& call, const params::Indexed& p, const Array& x, const Array* other, std::span<const IndexUse> uses,
              bool write);
 
 // DTypeError for indices that are not integers.
@@ -45,12 +45,12 @@ void require_backend(const OpCall& call, const Array& array);
 bool deterministic(const OpCall& call, const std::optional<bool>& asked);
 
 // Launches the put of a space whose accesses are declared; in_order: of places that meet, the last stays.
-void launch_put(OpCall& call, const abi::Indexed& p, bool in_order);
+void launch_put(OpCall& call, const params::Indexed& p, bool in_order);
 
 // The compaction of a mask over `shape`, with room for the ranks: `count` is launched. x, source and out are for the
 // caller to fill in. keep_axes: no merging, for coordinates.
 struct Ranks {
-  abi::Compact p{};
+  params::Compact p{};
   Array base;  // int64, tiles + 1
 };
 Ranks count_true(OpCall& call, const Array& mask, const Dims& mask_strides, const Dims& shape, const Dims* x_strides,

@@ -6,6 +6,8 @@
 #include "ops/collapse.hpp"
 #include "ops/indexing/indexed_plan.hpp"
 #include "ops/scalar.hpp"
+#include "params/elementwise.hpp"
+#include "params/indexing.hpp"
 
 
 #include <array>
@@ -54,7 +56,7 @@ Array filled(OpCall& call, const Array& x, const Array& mask, const Operand& val
   Array result = call.empty(shape, x.dtype());
   if (result.size() == 0) return result;
   const std::array<const Array*, 3> inputs{&mask, value.array ? &number : nullptr, &x};
-  abi::Elementwise e = collapse(result, inputs);
+  params::Elementwise e = collapse(result, inputs);
   e.compute = compute_dtype(x.dtype());
   if (!value.array) {
     e.in[1].dtype = e.compute;
@@ -63,7 +65,7 @@ Array filled(OpCall& call, const Array& x, const Array& mask, const Operand& val
   for (const Array* input : inputs)
     if (input) call.reads(*input);
   call.writes(result);
-  call.kernels().elementwise.op[int(Op::where)](call.queue(), e);
+  kernels::elementwise::run(call.queue(), Op::where, e);
   return result;
 }
 
@@ -95,7 +97,7 @@ Array selected(OpCall& call, const Array& x, const Array& mask, const Capacity& 
   std::memcpy(ranks.p.fill, fill, sizeof fill);
   call.reads(x);
   call.writes(result);
-  call.kernels().compact.select(call.queue(), ranks.p);
+  kernels::indexing::select(call.queue(), ranks.p);
   return result;
 }
 
@@ -123,7 +125,7 @@ Array spread(OpCall& call, const Array* x, const Array& mask, const Array& sourc
   if (x) call.reads(*x);
   call.reads(values);
   call.writes(result);
-  call.kernels().compact.spread(call.queue(), ranks.p);
+  kernels::indexing::spread(call.queue(), ranks.p);
   call.finish_indices();
   return result;
 }
@@ -169,7 +171,7 @@ std::vector<Array> nonzero(const Array& x, const Capacity& capacity, const Strea
   ranks.p.out = all.data_ptr();
   std::memcpy(ranks.p.fill, fill, sizeof fill);
   call.writes(all);
-  call.kernels().compact.nonzero(call.queue(), ranks.p, true);
+  kernels::indexing::nonzero(call.queue(), ranks.p, true);
   return columns(all);
 }
 

@@ -2,9 +2,10 @@
 #include <stator/indexing.hpp>
 #include <stator/movement.hpp>
 
-#include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
+#include "core/op_call.hpp"
 #include "ops/axes.hpp"
+#include "params/indexing.hpp"
 
 
 namespace stator {
@@ -19,7 +20,7 @@ Dims take_shape(const Dims& x, const Dims& indices, int axis) {
 }
 
 // [outer, n, inner] with one stride for each group of axes, or false when a group does not step evenly.
-bool group_axes(const Array& x, int axis, abi::Take& p) {
+bool group_axes(const Array& x, int axis, params::Take& p) {
   const auto collapse = [&](int first, int last, int64_t* extent, int64_t* stride) {
     *extent = 1;
     *stride = 1;
@@ -56,7 +57,7 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, co
   checked_size(op, shape, itemsize(x.dtype()));
   Array result = call.output(shape, x.dtype(), out);
   if (result.size() == 0) return result;
-  abi::Take p{};
+  params::Take p{};
   // Uneven steps of the outer or inner axes, rare, and the axes of an index array likewise, are evened out by a copy.
   const Array source = group_axes(x, at, p) ? x : copy(x, stream);
   if (source.buffer().get() != x.buffer().get()) group_axes(source, at, p);
@@ -76,7 +77,7 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, co
   call.reads(source);
   call.reads(positions);
   call.writes(dense);
-  call.kernels().indexing.take(call.queue(), p);
+  kernels::indexing::take(call.queue(), p);
   if (!direct) assign(result, dense, stream);
   call.finish_indices();
   return result;

@@ -1,5 +1,6 @@
 // Cholesky factors and triangular systems.
 #include "ops/linalg/operands.hpp"
+#include "params/linalg.hpp"
 
 #include <stator/creation.hpp>
 
@@ -38,7 +39,7 @@ void solve_by_library(OpCall& call, const Array& a, bool upper, bool unit, std::
   }
 }
 
-Array solve_small(OpCall& call, const Array& a, const Array& b, abi::SmallTriangular p, const Array* info) {
+Array solve_small(OpCall& call, const Array& a, const Array& b, params::SmallTriangular p, const Array* info) {
   const Array x = call.empty(b.shape(), b.dtype());
   call.reads(a);
   call.reads(b);
@@ -54,7 +55,7 @@ Array solve_small(OpCall& call, const Array& a, const Array& b, abi::SmallTriang
     call.writes(*info);
     p.info = static_cast<int32_t*>(info->data_ptr());
   }
-  call.kernels().linalg.small_triangular(call.queue(), p);
+  kernels::linalg::small_triangular(call.queue(), p);
   return x;
 }
 
@@ -92,16 +93,16 @@ Factor cholesky(const Array& given, bool upper, const Options& options, const St
   call.writes(out);
   call.writes(info);
   if (small(rows(a))) {
-    abi::SmallCholesky p{a.dtype(),
+    params::SmallCholesky p{a.dtype(),
                          upper,
                          int32_t(rows(a)),
                          product(batch),
                          matrices(a),
                          matrices(out),
                          static_cast<int32_t*>(info.data_ptr())};
-    call.kernels().linalg.small_cholesky(call.queue(), p);
+    kernels::linalg::small_cholesky(call.queue(), p);
   } else {
-    abi::Triangle p{};
+    params::Triangle p{};
     p.itemsize = itemsize(a.dtype());
     p.dtype = a.dtype();
     p.upper = upper;
@@ -109,7 +110,7 @@ Factor cholesky(const Array& given, bool upper, const Options& options, const St
     p.rows = p.cols = rows(a);
     p.a = matrices(a);
     p.out = matrices(out);
-    call.kernels().linalg.triangle(call.queue(), p);
+    kernels::linalg::triangle(call.queue(), p);
     // The transpose of A is its conjugate, and the transpose of its upper factor is L: as it lies, out is done.
     libs::Decomposition d = decomposition(out, transposed(out));
     d.info = static_cast<int32_t*>(info.data_ptr());
@@ -127,7 +128,7 @@ Array cho_solve(const Array& factor, bool lower, const Array& given, const Strea
   const Transpose first = lower ? Transpose::none : Transpose::adjoint,
                   second = lower ? Transpose::adjoint : Transpose::none;
   if (small(rows(s.a))) {
-    abi::SmallTriangular p{};
+    params::SmallTriangular p{};
     p.upper = !lower;
     p.steps = 2;
     p.transpose[lower ? 1 : 0] = p.conjugate[lower ? 1 : 0] = true;
@@ -156,7 +157,7 @@ Solution solve_triangular(const Array& given_a, const Array& given_b, const Tria
   }
   if (small(rows(s.a))) {
     const Array info = call.empty(s.batch, DType::int32);
-    abi::SmallTriangular p{};
+    params::SmallTriangular p{};
     p.upper = !options.lower;
     p.unit = options.unit_diagonal;
     p.steps = 1;

@@ -2,6 +2,7 @@
 // are in kernels/linalg/expm.cu.
 #include "libs/blas.hpp"
 #include "ops/linalg/operands.hpp"
+#include "params/linalg.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/matmul.hpp>
@@ -67,21 +68,21 @@ Array expm(const Array& given, const Stream& stream) {
   void* const vectors = call.scratch(size_t(2 * n * count * itemsize(real_part(a.dtype()))));
   call.reads(a);
   call.writes(x);
-  call.kernels().linalg.expm_scale(call.queue(), {a.dtype(), count, n, matrices(a), x.data_ptr(), exponent});
+  kernels::linalg::expm_scale(call.queue(), {a.dtype(), count, n, matrices(a), x.data_ptr(), exponent});
   const Array x2 = matmul(x, x, {}, on), x4 = matmul(x2, x2, {}, on), x6 = matmul(x4, x2, {}, on);
   for (const Array& power : {x2, x4}) call.reads(power);
   for (const Array& written : {x6, outer, squarings}) call.writes(written);
   if (inner) call.writes(inner);
-  call.kernels().linalg.expm_choose(
+  kernels::linalg::expm_choose(
       call.queue(), {a.dtype(), count, n, x.data_ptr(), x4.data_ptr(), x6.data_ptr(), exponent, chosen, vectors});
-  call.kernels().linalg.expm_terms(
+  kernels::linalg::expm_terms(
       call.queue(), {a.dtype(), count, n, x.data_ptr(), x2.data_ptr(), x4.data_ptr(), x6.data_ptr(), exponent, chosen,
                      outer.data_ptr(), inner ? inner.data_ptr() : nullptr});
   if (inner) accumulate(call, x6, inner, outer);
   // x = numerator / denominator of u + v and v - u, where u holds the odd powers.
   const Array u = matmul(x, left_half(outer), {}, on);
   call.writes(u);
-  call.kernels().linalg.expm_fraction(
+  kernels::linalg::expm_fraction(
       call.queue(), {a.dtype(), count, n, u.data_ptr(), outer.data_ptr(), x.data_ptr(), u.data_ptr()});
   Array result = quotient(x, u, on);
   std::vector<int32_t> times(size_t(count), 0);
@@ -94,7 +95,7 @@ Array expm(const Array& given, const Stream& stream) {
       keep.reads(result);
       keep.reads(squarings);
       keep.writes(squared);
-      keep.kernels().linalg.expm_keep(
+      kernels::linalg::expm_keep(
           keep.queue(), {itemsize(a.dtype()), count, n * n, step, chosen, result.data_ptr(), squared.data_ptr()});
     }
     result = squared;

@@ -1,5 +1,6 @@
 // LU factors, and what is made of them: solutions, inverses, determinants.
 #include "ops/linalg/operands.hpp"
+#include "params/linalg.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
@@ -14,8 +15,8 @@ using namespace decompositions;
 constexpr const char* is_singular = "is singular";
 constexpr const char* singular_remedy = "lstsq() and pinv() take such a matrix";
 
-abi::SmallLu small_lu(const Array& a) {
-  abi::SmallLu p{};
+params::SmallLu small_lu(const Array& a) {
+  params::SmallLu p{};
   p.dtype = a.dtype();
   p.n = int32_t(rows(a));
   p.count = product(batch_of(a));
@@ -44,11 +45,11 @@ Factors factor(OpCall& call, const Array& a, bool either) {
   call.writes(f.pivots);
   call.writes(f.info);
   if (is_small(a)) {
-    abi::SmallLu p = small_lu(a);
+    params::SmallLu p = small_lu(a);
     p.lu = matrices(f.lu);
     p.pivots = integers(f.pivots);
     p.info = integers(f.info);
-    call.kernels().linalg.small_lu(call.queue(), p);
+    kernels::linalg::small_lu(call.queue(), p);
   } else {
     const libs::Decomposition d = decomposition(a, f.of_transpose ? transposed(f.lu) : column_major(f.lu), &f.info);
     libs::solver(call.context()).lu(call, d, integers(f.pivots));
@@ -72,7 +73,7 @@ void solve_in_place(OpCall& call, const Factors& f, const Array& x) {
 
 Array determinants(OpCall& call, const Factors& f, SignLog* parts) {
   const Dims batch = batch_of(f.lu);
-  abi::Determinant p{};
+  params::Determinant p{};
   p.dtype = f.lu.dtype();
   p.count = product(batch);
   p.n = rows(f.lu);
@@ -91,7 +92,7 @@ Array determinants(OpCall& call, const Factors& f, SignLog* parts) {
     p.sign = parts->sign.data_ptr();
     p.log = parts->logabsdet.data_ptr();
   }
-  call.kernels().linalg.determinant(call.queue(), p);
+  kernels::linalg::determinant(call.queue(), p);
   return det;
 }
 
@@ -126,7 +127,7 @@ PLU lu(const Array& given, const Stream& stream) {
   call.writes(out.p);
   call.writes(out.l);
   call.writes(out.u);
-  abi::Triangle t{};
+  params::Triangle t{};
   t.itemsize = itemsize(a.dtype());
   t.dtype = a.dtype();
   t.unit = true;
@@ -135,21 +136,21 @@ PLU lu(const Array& given, const Stream& stream) {
   t.cols = least;
   t.a = matrices(f.lu);
   t.out = matrices(out.l);
-  call.kernels().linalg.triangle(call.queue(), t);
+  kernels::linalg::triangle(call.queue(), t);
   t.unit = false;
   t.upper = true;
   t.rows = least;
   t.cols = n;
   t.out = matrices(out.u);
-  call.kernels().linalg.triangle(call.queue(), t);
-  const abi::RowExchanges p{a.dtype(),
+  kernels::linalg::triangle(call.queue(), t);
+  const params::RowExchanges p{a.dtype(),
                             count,
                             m,
                             least,
                             integers(f.pivots),
                             static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count * m))),
                             out.p.data_ptr()};
-  call.kernels().linalg.permutation(call.queue(), p);
+  kernels::linalg::permutation(call.queue(), p);
   return out;
 }
 
@@ -182,13 +183,13 @@ Array lu_solve(const Array& given_lu, const Array& given_pivots, const Array& gi
     call.reads(pivots);
     call.reads(b);
     call.writes(x);
-    abi::SmallLu p = small_lu(lu);
+    params::SmallLu p = small_lu(lu);
     p.factored = true;
     p.pivots = integers(pivots);
     p.b = matrices(b);
     p.x = matrices(x);
     p.columns = cols(b);
-    call.kernels().linalg.small_lu(call.queue(), p);
+    kernels::linalg::small_lu(call.queue(), p);
     return as_given(x, rhs.vector);
   }
   const Array stored = by_columns(call, lu), x = copy_by_columns(call, b), info = call.empty(batch, DType::int32);
@@ -226,12 +227,12 @@ Solution solve(const Array& given_a, const Array& given_b, const Options& option
     call.reads(b);
     call.writes(x);
     call.writes(info);
-    abi::SmallLu p = small_lu(a);
+    params::SmallLu p = small_lu(a);
     p.b = matrices(b);
     p.x = matrices(x);
     p.columns = cols(b);
     p.info = integers(info);
-    call.kernels().linalg.small_lu(call.queue(), p);
+    kernels::linalg::small_lu(call.queue(), p);
   } else {
     const Factors f = factor(call, a, true);
     x = copy_by_columns(call, b);
@@ -255,12 +256,12 @@ Solution inv(const Array& given, const Options& options, const Stream& stream) {
     call.reads(a);
     call.writes(x);
     call.writes(info);
-    abi::SmallLu p = small_lu(a);
+    params::SmallLu p = small_lu(a);
     p.identity = true;
     p.x = matrices(x);
     p.columns = rows(a);
     p.info = integers(info);
-    call.kernels().linalg.small_lu(call.queue(), p);
+    kernels::linalg::small_lu(call.queue(), p);
   } else {
     // The factors are of the transpose; its inverse in columns is the inverse in rows.
     const Factors f = factor(call, a, true);

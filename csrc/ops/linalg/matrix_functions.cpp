@@ -1,6 +1,7 @@
 // What is made of decompositions, products and reductions: least squares, ranks, norms, powers, traces.
 #include "ops/collapse.hpp"
 #include "ops/linalg/operands.hpp"
+#include "params/linalg.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -47,8 +48,8 @@ double default_rtol(const Array& a) {
   return double(std::max(rows(a), cols(a))) * eps;
 }
 
-abi::Spectrum spectrum_of(const Array& s, DType dtype) {
-  abi::Spectrum p{};
+params::Spectrum spectrum_of(const Array& s, DType dtype) {
+  params::Spectrum p{};
   p.dtype = dtype;
   p.k = s.shape()[s.ndim() - 1];
   p.count = s.size() / p.k;
@@ -57,7 +58,7 @@ abi::Spectrum spectrum_of(const Array& s, DType dtype) {
 }
 
 // The tolerances, dense, which outlive the launch; empty where one number holds for all.
-Array set_tolerance(OpCall& call, const Array& a, const Tolerance& tolerance, abi::Spectrum& p) {
+Array set_tolerance(OpCall& call, const Array& a, const Tolerance& tolerance, params::Spectrum& p) {
   p.rtol = tolerance.rtol.value_or(default_rtol(a));
   if (tolerance.each == nullptr) return {};
   const Array& given = *tolerance.each;
@@ -76,15 +77,15 @@ Array set_tolerance(OpCall& call, const Array& a, const Tolerance& tolerance, ab
 }
 
 // A norm of matrices with elements, by their singular values: one launch after theirs.
-Array spectral(OpCall& call, const Array& a, abi::SpectralNorm norm) {
+Array spectral(OpCall& call, const Array& a, params::SpectralNorm norm) {
   const Array s = svdvals(a, {}, call.on()).s;
   const Array out = call.empty(batch_of(a), s.dtype());
   call.reads(s);
   call.writes(out);
-  abi::Spectrum p = spectrum_of(s, a.dtype());
+  params::Spectrum p = spectrum_of(s, a.dtype());
   p.norm = norm;
   p.norms = out.data_ptr();
-  call.kernels().linalg.spectrum(call.queue(), p);
+  kernels::linalg::spectrum(call.queue(), p);
   return out;
 }
 
@@ -97,9 +98,9 @@ void invert(OpCall& call, const Array& a, const Svd& parts, const Tolerance& tol
   call.reads(parts.s);
   call.writes(parts.u);
   call.writes(parts.vh);
-  abi::Spectrum p = spectrum_of(parts.s, a.dtype());
+  params::Spectrum p = spectrum_of(parts.s, a.dtype());
   const Array rtols = set_tolerance(call, a, tolerance, p);
-  p.by_column = scale_u;
+  p.by_target = scale_u;
   p.scaled = matrices(scaled);
   p.scaled_rows = rows(scaled);
   p.scaled_cols = cols(scaled);
@@ -112,7 +113,7 @@ void invert(OpCall& call, const Array& a, const Svd& parts, const Tolerance& tol
     call.writes(*rank);
     p.rank = static_cast<int64_t*>(rank->data_ptr());
   }
-  call.kernels().linalg.spectrum(call.queue(), p);
+  kernels::linalg::spectrum(call.queue(), p);
 }
 
 }  // namespace
@@ -174,10 +175,10 @@ Array matrix_rank(const Array& given, const Tolerance& tolerance, const Stream& 
   const Array s = svdvals(a, {}, on).s, rank = call.empty(batch_of(a), DType::int64);
   call.reads(s);
   call.writes(rank);
-  abi::Spectrum p = spectrum_of(s, a.dtype());
+  params::Spectrum p = spectrum_of(s, a.dtype());
   const Array rtols = set_tolerance(call, a, tolerance, p);
   p.rank = static_cast<int64_t*>(rank.data_ptr());
-  call.kernels().linalg.spectrum(call.queue(), p);
+  kernels::linalg::spectrum(call.queue(), p);
   return rank;
 }
 
@@ -210,9 +211,9 @@ Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stre
     default: break;
   }
   const Array found = spectral(call, a,
-                               order.norm == MatrixNorm::nuclear ? abi::SpectralNorm::sum
-                               : order.smallest                  ? abi::SpectralNorm::smallest
-                                                                 : abi::SpectralNorm::largest);
+                               order.norm == MatrixNorm::nuclear ? params::SpectralNorm::sum
+                               : order.smallest                  ? params::SpectralNorm::smallest
+                                                                 : params::SpectralNorm::largest);
   return keepdims ? along(along(found, -1), -1) : found;
 }
 
@@ -224,7 +225,7 @@ Array cond(const Array& given, NormOrder order, const Stream& stream) {
     throw ShapeError(std::string(call.name()), "matrices of shape " + str(a.shape()),
                      "an empty matrix has no condition number");
   if (order.norm == MatrixNorm::spectral)
-    return spectral(call, a, order.smallest ? abi::SpectralNorm::inverse_condition : abi::SpectralNorm::condition);
+    return spectral(call, a, order.smallest ? params::SpectralNorm::inverse_condition : params::SpectralNorm::condition);
   require_square(call, a);
   Solution inverse = inv(a, {false}, on);
   const Array is_singular = not_equal(inverse.info, Operand(0), {}, on);
@@ -288,9 +289,9 @@ Array cross(const Array& a, const Array& b, int64_t axis, const Stream& stream) 
   call.writes(out);
   const Array first = without(out, at), of_x = without(x, at), of_y = without(y, at);
   const Array* const inputs[] = {&of_x, &of_y};
-  abi::Cross p{collapse(first, inputs), x.strides()[at], y.strides()[at], out.strides()[at]};
+  params::Cross p{collapse(first, inputs), x.strides()[at], y.strides()[at], out.strides()[at]};
   p.first.compute = in(dtype, dtypes::integers) ? DType::int64 : itemsize(dtype) == 2 ? DType::float32 : dtype;
-  call.kernels().linalg.cross(call.queue(), p);
+  kernels::linalg::cross(call.queue(), p);
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "ops/linalg/operands.hpp"
 
+#include "params/linalg.hpp"
+
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
 
@@ -86,8 +88,8 @@ Array stepping(const Array& x, const Stream& stream) {
   return batch_stride(x, &stride) ? x : copy(x, stream);
 }
 
-abi::Matrices matrices(const Array& x) {
-  abi::Matrices m{x.data_ptr(), 0, x.strides()[x.ndim() - 2], x.strides()[x.ndim() - 1]};
+params::Matrices matrices(const Array& x) {
+  params::Matrices m{x.data_ptr(), 0, x.strides()[x.ndim() - 2], x.strides()[x.ndim() - 1]};
   batch_stride(x, &m.batch);
   return m;
 }
@@ -103,7 +105,7 @@ Array copy_by_columns(OpCall& call, const Array& x) {
 }
 
 libs::Batch column_major(const Array& x) {
-  const abi::Matrices m = matrices(x);
+  const params::Matrices m = matrices(x);
   const int64_t leading = cols(x) == 1 ? std::max<int64_t>(rows(x), 1) : m.col;
   return {m.data, leading, m.batch};
 }
@@ -155,14 +157,14 @@ void fill_identity(const Array& x, const Stream& stream) {
   assign(diagonal(x), Operand(1), stream);
 }
 
-Guarded::Guarded(OpCall& call, const Array& dense, abi::Part part)
+Guarded::Guarded(OpCall& call, const Array& dense, params::Part part)
     : count_(product(batch_of(dense))), bad_(static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count_)))) {
-  abi::Guard p{dense.dtype(), part, count_, rows(dense), rows(dense) * cols(dense), dense.data_ptr(), bad_};
-  call.kernels().linalg.guard(call.queue(), p);
+  params::Guard p{dense.dtype(), part, count_, rows(dense), rows(dense) * cols(dense), dense.data_ptr(), bad_};
+  kernels::linalg::guard(call.queue(), p);
 }
 
 void Guarded::poison(OpCall& call, const Array& info, std::initializer_list<const Array*> results) const {
-  abi::Poison p{};
+  params::Poison p{};
   p.count = count_;
   p.bad = bad_;
   p.info = static_cast<int32_t*>(info.data_ptr());
@@ -172,7 +174,7 @@ void Guarded::poison(OpCall& call, const Array& info, std::initializer_list<cons
     p.size[p.results] = result->size() / count_;
     p.data[p.results++] = result->data_ptr();
   }
-  call.kernels().linalg.poison(call.queue(), p);
+  kernels::linalg::poison(call.queue(), p);
 }
 
 }  // namespace stator::decompositions

@@ -22,7 +22,7 @@ Dims vector_shape(const Dims& batch, int64_t n);
 int64_t product(const Dims& dims);
 inline int64_t rows(const Array& x) { return x.shape()[x.ndim() - 2]; }
 inline int64_t cols(const Array& x) { return x.shape()[x.ndim() - 1]; }
-inline bool small(int64_t n) { return n <= abi::small_matrix; }
+inline bool small(int64_t n) { return n <= params::small_matrix; }
 
 // A right-hand side beside matrices of n rows: one axis is a vector, more are (..., n, k).
 struct Rhs {
@@ -35,7 +35,7 @@ Array as_given(const Array& x, bool vector);
 
 // x, copied when its batch axes do not step evenly: a kernel takes one stride for all of them.
 Array stepping(const Array& x, const Stream& stream);
-abi::Matrices matrices(const Array& x);  // of what stepping() gave
+params::Matrices matrices(const Array& x);  // of what stepping() gave
 
 // Uninitialised matrices stored column after column; the copy of x in that order (one launch).
 Array empty_by_columns(OpCall& call, const Dims& batch, int64_t m, int64_t n, DType dtype);
@@ -62,7 +62,7 @@ void fill_identity(const Array& x, const Stream& stream);
 class Guarded {
  public:
   // The matrices as they lie, one after the other; in columns, where only a triangle is read.
-  Guarded(OpCall& call, const Array& dense, abi::Part part = abi::Part::whole);
+  Guarded(OpCall& call, const Array& dense, params::Part part = params::Part::whole);
   void poison(OpCall& call, const Array& info, std::initializer_list<const Array*> results) const;
 
  private:

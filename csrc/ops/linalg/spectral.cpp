@@ -1,5 +1,6 @@
 // QR, singular values, eigenvalues.
 #include "ops/linalg/operands.hpp"
+#include "params/linalg.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -19,7 +20,7 @@ DType complex_of(DType d) { return real_part(d) == DType::float32 ? DType::compl
 // Jacobi costs a few times what LAPACK does from here on, where nothing runs side by side.
 constexpr int64_t host_jacobi = 8;
 bool by_rotations(const OpCall& call, int64_t n) {
-  return n <= (call.context().runtime().is_host() ? host_jacobi : abi::small_matrix);
+  return n <= (call.context().runtime().is_host() ? host_jacobi : params::small_matrix);
 }
 
 Eigen hermitian(Op op, const Array& given, bool upper, bool vectors, const Options& options, const Stream& stream) {
@@ -43,19 +44,19 @@ Eigen hermitian(Op op, const Array& given, bool upper, bool vectors, const Optio
   if (by_rotations(call, rows(a))) {
     out.vectors = vectors ? call.empty(a.shape(), a.dtype()) : Array();
     if (vectors) call.writes(out.vectors);
-    abi::SmallEigh p{a.dtype(),
+    params::SmallEigh p{a.dtype(),
                      upper,
                      int32_t(rows(a)),
                      product(batch),
                      matrices(a),
-                     vectors ? matrices(out.vectors) : abi::Matrices{},
+                     vectors ? matrices(out.vectors) : params::Matrices{},
                      out.values.data_ptr(),
                      integers(out.info)};
-    call.kernels().linalg.small_eigh(call.queue(), p);
+    kernels::linalg::small_eigh(call.queue(), p);
   } else {
     const Array work = copy_by_columns(call, a);
     call.writes(work);
-    const Guarded guarded(call, work, upper ? abi::Part::upper : abi::Part::lower);
+    const Guarded guarded(call, work, upper ? params::Part::upper : params::Part::lower);
     libs::Decomposition d = decomposition(work, column_major(work));
     d.info = integers(out.info);
     libs::solver(call.context()).eigh(call, d, upper, vectors, out.values.data_ptr());
@@ -213,9 +214,9 @@ Qr qr(const Array& given, bool complete, const Stream& stream) {
     call.reads(a);
     call.writes(out.q);
     call.writes(out.r);
-    const abi::SmallQr p{a.dtype(), int32_t(m),  int32_t(n),      int32_t(q_columns), int32_t(q_columns),
+    const params::SmallQr p{a.dtype(), int32_t(m),  int32_t(n),      int32_t(q_columns), int32_t(q_columns),
                          count,     matrices(a), matrices(out.q), matrices(out.r)};
-    call.kernels().linalg.small_qr(call.queue(), p);
+    kernels::linalg::small_qr(call.queue(), p);
     return out;
   }
   const libs::Solver& solver = libs::solver(call.context());
@@ -236,7 +237,7 @@ Qr qr(const Array& given, bool complete, const Stream& stream) {
   call.writes(out.r);
   d.a = column_major(room);
   solver.qr(call, d, tau);
-  abi::Triangle t{};
+  params::Triangle t{};
   t.itemsize = itemsize(a.dtype());
   t.dtype = a.dtype();
   t.upper = true;
@@ -245,7 +246,7 @@ Qr qr(const Array& given, bool complete, const Stream& stream) {
   t.cols = n;
   t.a = matrices(work);
   t.out = matrices(out.r);
-  call.kernels().linalg.triangle(call.queue(), t);
+  kernels::linalg::triangle(call.queue(), t);
   solver.form_q(call, d, tau, column_major(out.q), q_columns);
   return out;
 }

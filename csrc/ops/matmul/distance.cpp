@@ -4,6 +4,7 @@
 
 #include "core/op_call.hpp"
 #include "ops/indexing/indexed_plan.hpp"
+#include "params/matmul.hpp"
 
 
 #include <cmath>
@@ -50,7 +51,7 @@ Array cdist(const Array& x1, const Array& x2, double p, const Stream& stream) {
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
   const Array a = points(op, x1, lead, dtype, stream), b = points(op, x2, lead, dtype, stream);
-  abi::Distance d{};
+  params::Distance d{};
   d.a = a.data_ptr();
   d.b = b.data_ptr();
   d.out = result.data_ptr();
@@ -67,7 +68,7 @@ Array cdist(const Array& x1, const Array& x2, double p, const Stream& stream) {
   call.reads(a);
   call.reads(b);
   call.writes(result);
-  call.kernels().distance.cdist(call.queue(), d);
+  kernels::matmul::cdist(call.queue(), d);
   return result;
 }
 

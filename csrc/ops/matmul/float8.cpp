@@ -2,6 +2,7 @@
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/matmul/matmul.hpp"
+#include "params/matmul.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/matmul.hpp>
@@ -12,9 +13,9 @@
 namespace stator::nn {
 namespace {
 
-abi::Float8 format_of(const std::string& op, std::string_view name) {
-  if (name == "e4m3") return abi::Float8::e4m3;
-  if (name == "e5m2") return abi::Float8::e5m2;
+params::Float8 format_of(const std::string& op, std::string_view name) {
+  if (name == "e4m3") return params::Float8::e4m3;
+  if (name == "e5m2") return params::Float8::e5m2;
   throw ValueError(op, "the format '" + std::string(name) + "'", "pass 'e4m3' or 'e5m2'");
 }
 
@@ -39,7 +40,7 @@ const float* check_scale(OpCall& call, const Array& scale, const char* which, co
 Quantized quantize_fp8(const Array& given, std::string_view format, std::optional<int64_t> axis, const Stream& stream) {
   OpCall call(Op::quantize_fp8, {&given}, stream);
   const std::string op(call.name());
-  abi::QuantizeFloat8 p{};
+  params::QuantizeFloat8 p{};
   p.format = format_of(op, format);
   if (!in(given.dtype(), dtypes::floats))
     throw DTypeError(op, "an array of " + std::string(name(given.dtype())), "convert it to a floating dtype first");
@@ -60,7 +61,7 @@ Quantized quantize_fp8(const Array& given, std::string_view format, std::optiona
     assign(out.scale, Operand(1.0), call.on());
     return out;
   }
-  p.part = abi::float8_part(p.count);
+  p.part = params::float8_part(p.count);
   p.parts = (p.count + p.part - 1) / p.part;
   p.partials = static_cast<float*>(call.scratch(size_t(p.outer * p.inner * p.parts) * sizeof(float)));
   call.reads(x);
@@ -70,7 +71,7 @@ Quantized quantize_fp8(const Array& given, std::string_view format, std::optiona
   p.x = x.data_ptr();
   p.q = static_cast<uint8_t*>(out.values.data_ptr());
   p.scale = static_cast<float*>(out.scale.data_ptr());
-  call.kernels().products.quantize(call.queue(), p);
+  kernels::matmul::quantize(call.queue(), p);
   return out;
 }
 
@@ -78,7 +79,7 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
                     const ScaledMatmulOptions& options, const Stream& stream) {
   OpCall call(Op::scaled_matmul, {&a, &b, &scale_a, &scale_b, options.bias}, stream);
   const std::string op(call.name());
-  const abi::Float8 formats[] = {format_of(op, options.a_format), format_of(op, options.b_format)};
+  const params::Float8 formats[] = {format_of(op, options.a_format), format_of(op, options.b_format)};
   if (a.dtype() != DType::uint8 || b.dtype() != DType::uint8)
     throw DTypeError(op, "operands of " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())),
                      "eight-bit floats are stored as uint8: quantize_fp8() makes them, .view('uint8') of others");
@@ -88,7 +89,7 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
   if (!in(options.dtype, dtypes::floats) || options.dtype == DType::float64)
     throw DTypeError(op, "dtype=" + std::string(name(options.dtype)), "the result is float16, bfloat16 or float32");
   const int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
-  abi::ProductEpilogue after{};
+  params::ProductEpilogue after{};
   after.scale_a = check_scale(call, scale_a, "scale_a", Dims{m, 1}, &after.scale_a_stride);
   after.scale_b = check_scale(call, scale_b, "scale_b", Dims{1, n}, &after.scale_b_stride);
   if (options.bias) {
@@ -113,7 +114,7 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
   const bool has = !host && (device.compute_major > 8 || (device.compute_major == 8 && device.compute_minor >= 9));
   const bool by_rows = a.strides()[1] == 1 && b.strides()[0] == 1 && a.strides()[0] >= k && b.strides()[1] >= k;
   const bool single = scale_a.size() == 1 && scale_b.size() == 1;
-  const bool e5m2_twice = formats[0] == abi::Float8::e5m2 && formats[1] == abi::Float8::e5m2;
+  const bool e5m2_twice = formats[0] == params::Float8::e5m2 && formats[1] == params::Float8::e5m2;
   const bool bias_fits = !options.bias || (options.dtype != DType::float32 && after.bias_dtype == options.dtype &&
                                            (after.bias_stride == 1 || n == 1));
   libs::Gemm gemm;
@@ -145,7 +146,7 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
   if (k == 0) {
     assign(product, Operand(0.0), call.on());
   } else {
-    abi::DecodeFloat8 decode{};
+    params::DecodeFloat8 decode{};
     decode.dtype = host ? DType::float32 : DType::float16;
     const Array x = call.empty(Dims{m, k}, decode.dtype), y = call.empty(Dims{k, n}, decode.dtype);
     call.writes(x);
@@ -166,7 +167,7 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
     decode.q[1] = static_cast<const uint8_t*>(b.data_ptr());
     decode.out[0] = x.data_ptr();
     decode.out[1] = y.data_ptr();
-    call.kernels().products.decode(call.queue(), decode);
+    kernels::matmul::decode(call.queue(), decode);
     gemm.a = x.data_ptr();
     gemm.b = y.data_ptr();
     gemm.c = product.data_ptr();
@@ -185,7 +186,7 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
   after.out_col = 1;
   after.x = product.data_ptr();
   after.out = out.data_ptr();
-  call.kernels().products.epilogue(call.queue(), after);
+  kernels::matmul::epilogue(call.queue(), after);
   return out;
 }
 

@@ -4,6 +4,8 @@
 #include "ops/linalg/operands.hpp"
 #include "ops/matmul/matmul.hpp"
 #include "ops/matmul/plan.hpp"
+#include "params/linalg.hpp"
+#include "params/matmul.hpp"
 
 #include <stator/creation.hpp>
 
@@ -35,7 +37,7 @@ IntegerTypes choose(const OpCall& call, DType a, DType b, const MatmulOptions& o
   return {wanted, wanted};
 }
 
-// int8 on cuda, where the library's rules allow it: its left operand lies by rows, its right one by columns.
+// int8 on cuda, where the library's rules allow it: its left operand lies by rows, its right one by targets.
 bool by_library(OpCall& call, const Array& left, const Array& right, const Array& target, const Plan& plan) {
   if (call.context().runtime().is_host() || plan.batch.size() > 1) return false;
   const auto la = layout_of(plan.a), lb = layout_of(plan.b), lc = layout_of(plan.c);
@@ -52,12 +54,12 @@ bool by_library(OpCall& call, const Array& left, const Array& right, const Array
 
 }  // namespace
 
-abi::StridedProduct strided_of(const Plan& plan, const Array& left, const Array& right, const Array& target,
+params::StridedProduct strided_of(const Plan& plan, const Array& left, const Array& right, const Array& target,
                                DType operands) {
   const auto matrix = [](const Array& x, const Matrix& m) {
-    return abi::Matrices{x.data_ptr(), 0, m.row_stride, m.col_stride};
+    return params::Matrices{x.data_ptr(), 0, m.row_stride, m.col_stride};
   };
-  abi::StridedProduct p{};
+  params::StridedProduct p{};
   p.operands = operands;
   p.result = target.dtype();
   p.m = plan.a.rows;
@@ -111,10 +113,9 @@ Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& option
     if (!direct) assign(out, Operand(target), on);
     return out;
   }
-  const abi::StridedProduct p = strided_of(plan, left, right, target, types.operands);
-  const auto& kernels = call.kernels().products;
+  const params::StridedProduct p = strided_of(plan, left, right, target, types.operands);
   const bool words = itemsize(types.result) >= 4 && types.result != DType::bool_;
-  (words && is_small(call, plan, abi::small_product) ? kernels.small_product : kernels.integer_product)(call.queue(),
+  (words && is_small(call, plan, params::small_product) ? kernels::matmul::small_product : kernels::matmul::integer_product)(call.queue(),
                                                                                                         p);
   if (!direct) assign(out, Operand(target), on);
   return out;

@@ -1,8 +1,10 @@
 #include "ops/matmul/matmul.hpp"
-#include "core/op_call.hpp"
+
 #include "core/memory/overlap.hpp"
+#include "core/op_call.hpp"
 #include "libs/blas.hpp"
 #include "ops/matmul/plan.hpp"
+#include "params/matmul.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -161,7 +163,7 @@ class Product {
     constexpr int64_t vectors = 8;  // beyond it OpenBLAS is as fast
     call_.writes(target);
     if (!adds_ && sum_.alpha == 1 && in(types_.operands, dtypes::full_floats) && is_small(call_, plan, vectors)) {
-      call_.kernels().products.small_product(call_.queue(), strided_of(plan, left_, right_, target, types_.operands));
+      kernels::matmul::small_product(call_.queue(), strided_of(plan, left_, right_, target, types_.operands));
       return;
     }
     if (is_inner(plan)) return inner_product(target, plan);
@@ -174,17 +176,16 @@ class Product {
 
   // The plan's operands are a and b in this order: no product of one element is exchanged.
   void inner_product(const Array& target, const Plan& plan) {
-    const auto& kernels = call_.kernels().products;
-    abi::InnerProduct p{};
+    params::InnerProduct p{};
     p.of = strided_of(plan, left_, right_, target, types_.operands);
     p.conjugate = conjugates_;
     const int64_t batches = batches_of(p.of);
-    p.parts = kernels.inner_parts(*call_.queue().limits, batches, p.of.k, &p.share);
+    p.parts = kernels::matmul::inner_parts(call_.limits(), batches, p.of.k, &p.share);
     if (p.parts > 1) {
       p.sums = call_.scratch(size_t(batches) * size_t(p.parts) * 16);
       p.counters = static_cast<uint32_t*>(call_.zeroed_scratch(size_t(batches) * sizeof(uint32_t)));
     }
-    kernels.inner_product(call_.queue(), p);
+    kernels::matmul::inner_product(call_.queue(), p);
   }
 
   // Everything in the library's own call, straight into the result: of one that can, and operands that lie so.
@@ -194,10 +195,10 @@ class Product {
     const bool half = in(out.dtype(), dtypes::floats & ~dtypes::full_floats);
     libs::GemmExtra extra;
     switch (after_.activation) {
-      case abi::Activation::none:
-      case abi::Activation::relu: break;
+      case params::Activation::none:
+      case params::Activation::relu: break;
       // The library's tanh is an approximation, good enough for results of 11 bits.
-      case abi::Activation::gelu_tanh:
+      case params::Activation::gelu_tanh:
         if (!half) return false;
         break;
       default: return false;
@@ -245,7 +246,7 @@ class Product {
   void finish(const Array& product, const Array& to) {
     call_.reads(product);
     call_.writes(to);
-    abi::ProductEpilogue p{};
+    params::ProductEpilogue p{};
     p.x_dtype = product.dtype();
     p.out_dtype = to.dtype();
     p.activation = after_.activation;
@@ -260,7 +261,7 @@ class Product {
       p.bias_dtype = after_.bias->dtype();
       p.bias_stride = after_.bias->strides()[0];
     }
-    call_.kernels().products.epilogue(call_.queue(), p);
+    kernels::matmul::epilogue(call_.queue(), p);
   }
 
   OpCall& call_;

@@ -18,8 +18,8 @@ struct Accumulate {
 // Then activation(. + bias): the bias is (n,), null for none.
 struct After {
   const Array* bias = nullptr;
-  abi::Activation activation = abi::Activation::none;
-  explicit operator bool() const { return bias != nullptr || activation != abi::Activation::none; }
+  params::Activation activation = params::Activation::none;
+  explicit operator bool() const { return bias != nullptr || activation != params::Activation::none; }
 };
 Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum, const After& after,
               const Stream& stream);
@@ -35,7 +35,7 @@ libs::Gemm gemm_of(const matmul_plan::Plan& plan, const Array& left, const Array
 // Many small matrices on the host: a kernel of ours costs a fraction of a library's calls.
 bool is_small(const OpCall& call, const matmul_plan::Plan& plan, int64_t largest);
 // The same for our own kernels, which take any layout and the batch.
-abi::StridedProduct strided_of(const matmul_plan::Plan& plan, const Array& left, const Array& right,
+params::StridedProduct strided_of(const matmul_plan::Plan& plan, const Array& left, const Array& right,
                                const Array& target, DType operands);
 
 }  // namespace stator

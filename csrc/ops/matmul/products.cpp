@@ -194,9 +194,9 @@ Array linear(const Array& x, const Array& weight, const Array* bias, std::string
                      "the bias is (out,)");
   struct Known {
     std::string_view name;
-    abi::Activation value;
+    params::Activation value;
   };
-  using enum abi::Activation;
+  using enum params::Activation;
   static constexpr Known known[] = {{"", none},     {"relu", relu},       {"gelu", gelu}, {"gelu_tanh", gelu_tanh},
                                     {"silu", silu}, {"sigmoid", sigmoid}, {"tanh", tanh}};
   const auto chosen =

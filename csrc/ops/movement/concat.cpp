@@ -1,7 +1,8 @@
-#include "core/op_call.hpp"
 #include "core/memory/overlap.hpp"
+#include "core/op_call.hpp"
 #include "ops/creation/copy.hpp"
 #include "ops/movement/views.hpp"
+#include "params/movement.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
@@ -13,7 +14,7 @@ namespace stator {
 namespace {
 
 // [outer, n, inner] with one stride for each group of axes, or false when a group does not step evenly.
-bool group_axes(const Array& x, int axis, abi::ConcatPiece& piece) {
+bool group_axes(const Array& x, int axis, params::ConcatPiece& piece) {
   const auto collapse = [&](int first, int last, int64_t* stride) {
     int64_t extent = 1;
     *stride = 1;
@@ -103,19 +104,19 @@ Array join(Op which, const std::vector<Array>& given, int axis, const Array* out
   // The kernel writes dense rows of the promoted dtype; any other `out` is filled from them.
   const bool direct = result.is_contiguous() && result.dtype() == dtype;
   Array dense = direct ? result : call.empty(shape, dtype);
-  abi::Concat p{};
+  params::Concat p{};
   p.outer = p.inner = 1;
   for (int d = 0; d < axis; ++d) p.outer *= shape[d];
   for (int d = axis + 1; d < shape.size(); ++d) p.inner *= shape[d];
   p.cols = shape[axis] * p.inner;
-  std::vector<abi::ConcatPiece> pieces;
+  std::vector<params::ConcatPiece> pieces;
   std::vector<Array> sources;  // copies live until the launch
   pieces.reserve(given.size());
   int64_t begin = 0;
   for (const Array& x : given) {
     if (x.size() == 0) continue;
     Array source = x.dtype() == dtype ? x : astype(x, dtype, true, stream);
-    abi::ConcatPiece piece{};
+    params::ConcatPiece piece{};
     if (!group_axes(source, axis, piece)) {
       source = copy_as(which, source, stream);
       group_axes(source, axis, piece);
@@ -132,7 +133,7 @@ Array join(Op which, const std::vector<Array>& given, int axis, const Array* out
   p.itemsize = itemsize(dtype);
   p.out = dense.data_ptr();
   call.writes(dense);
-  call.kernels().movement.concat(call.queue(), p);
+  kernels::movement::concat(call.queue(), p);
   if (!direct) assign_as(which, result, dense, stream);
   return result;
 }

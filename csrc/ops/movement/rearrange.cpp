@@ -2,8 +2,9 @@
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/creation/copy.hpp"
-#include "ops/scalar.hpp"
 #include "ops/movement/views.hpp"
+#include "ops/scalar.hpp"
+#include "params/movement.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/indexing.hpp>
@@ -15,8 +16,8 @@
 namespace stator {
 namespace {
 
-using abi::AxisMap;
-using abi::AxisRule;
+using params::AxisMap;
+using params::AxisRule;
 
 bool is_identity(const AxisMap& a) { return a.shift == 0 && a.extent == a.n; }
 
@@ -49,7 +50,7 @@ Array rearrange(OpCall& call, const Array& x, const std::vector<AxisMap>& axes, 
   checked_size(call.name(), shape, itemsize(x.dtype()));
   Array result = call.empty(shape, x.dtype());
   if (result.size() == 0) return result;
-  abi::Rearrange p{};
+  params::Rearrange p{};
   p.out = result.data_ptr();
   p.in = x.size() > 0 ? x.data_ptr() : nullptr;
   p.itemsize = itemsize(x.dtype());
@@ -58,7 +59,7 @@ Array rearrange(OpCall& call, const Array& x, const std::vector<AxisMap>& axes, 
   if (fill) std::memcpy(p.fill, fill, sizeof p.fill);
   call.reads(x);
   call.writes(result);
-  call.kernels().movement.rearrange(call.queue(), p);
+  kernels::movement::rearrange(call.queue(), p);
   return result;
 }
 
@@ -73,12 +74,12 @@ Array beside(const Array& x, int64_t count, const Stream& stream) {
   Dims shape = x.shape();
   shape[shape.size() - 1] *= count;
   Array result = call.empty(shape, x.dtype());
-  abi::ConcatPiece pieces[16];
+  params::ConcatPiece pieces[16];
   for (int64_t i = 0; i < count; ++i) pieces[i] = {x.data_ptr(), i, 1, 1, 1};
-  const abi::Concat p{result.data_ptr(), pieces, int32_t(count), itemsize(x.dtype()), x.size(), 1, count};
+  const params::Concat p{result.data_ptr(), pieces, int32_t(count), itemsize(x.dtype()), x.size(), 1, count};
   call.reads(x);
   call.writes(result);
-  call.kernels().movement.concat(call.queue(), p);
+  kernels::movement::concat(call.queue(), p);
   return result;
 }
 
@@ -224,11 +225,11 @@ Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis, c
   const Array positions = call.empty(Dims{total}, DType::int64);
   if (total > 0) {
     const Array on_device = from_host(x.backend(), ends.data(), DType::int64, Dims{n}, Dims{1}, false, call.on());
-    const abi::RepeatedCounts p{static_cast<const int64_t*>(on_device.data_ptr()),
+    const params::RepeatedCounts p{static_cast<const int64_t*>(on_device.data_ptr()),
                                 static_cast<int64_t*>(positions.data_ptr()), n, total};
     call.reads(on_device);
     call.writes(positions);
-    call.kernels().movement.runs(call.queue(), p);
+    kernels::movement::repeat_indices(call.queue(), p);
   }
   return take(x, positions, at, nullptr, call.on());
 }

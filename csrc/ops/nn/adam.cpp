@@ -1,6 +1,7 @@
 #include <stator/nn.hpp>
 
 #include "core/op_call.hpp"
+#include "params/nn.hpp"
 
 #include <cmath>
 
@@ -56,7 +57,7 @@ void adam_step(const std::vector<Array>& params, const std::vector<Array>& grads
   if (params.empty()) return;
   OpCall call(Op::adam_step, {&params[0], &grads[0], &exp_avgs[0], &exp_avg_sqs[0]}, stream);
   const Backend backend = params[0].backend();
-  std::vector<abi::AdamTensor> tensors;
+  std::vector<params::AdamTensor> tensors;
   tensors.reserve(params.size());
   const DType dtype = params[0].dtype(), state = exp_avgs[0].dtype();
   for (size_t i = 0; i < params.size(); ++i) {
@@ -74,7 +75,7 @@ void adam_step(const std::vector<Array>& params, const std::vector<Array>& grads
                        params[i].size()});
   }
   if (tensors.empty()) return;
-  abi::Adam p{};
+  params::Adam p{};
   p.tensors = tensors.data();
   p.tensor_count = int32_t(tensors.size());
   p.dtype = dtype;
@@ -88,7 +89,7 @@ void adam_step(const std::vector<Array>& params, const std::vector<Array>& grads
   p.bias_correction2 = 1 - std::pow(o.beta2, double(step));
   p.decoupled = o.decoupled;
   p.maximize = o.maximize;
-  call.kernels().nn.adam(call.queue(), p);
+  kernels::nn::adam(call.queue(), p);
 }
 
 }  // namespace stator::nn

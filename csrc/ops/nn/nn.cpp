@@ -2,6 +2,7 @@
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
+#include "params/nn.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,7 @@ void require_same(const OpCall& call, const Array& a, const Array& b, const char
 }
 
 // The lines along `axis`: other axes of extent 1 go, neighbours that step together in all three operands merge.
-void set_lines(abi::Softmax& p, const Array& x, const Array* saved, const Array& y, int axis) {
+void set_lines(params::Softmax& p, const Array& x, const Array* saved, const Array& y, int axis) {
   p.x = x.data_ptr();
   p.saved = saved ? saved->data_ptr() : nullptr;
   p.y = y.data_ptr();
@@ -75,15 +76,15 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
   call.reads(x);
   if (saved) call.reads(*saved);
   call.writes(y);
-  abi::Softmax p{};
+  params::Softmax p{};
   p.log = op == Op::log_softmax || op == Op::log_softmax_backward;
   set_lines(p, x, saved, y, at);
-  (saved ? call.kernels().nn.softmax_backward : call.kernels().nn.softmax)(call.queue(), p);
+  (saved ? kernels::nn::softmax_backward : kernels::nn::softmax)(call.queue(), p);
   return y;
 }
 
 // What forward and backward of the cross entropy share: checks, then the parameters of the rows.
-abi::CrossEntropy loss_parameters(OpCall& call, const Array& logits, const Array& target,
+params::CrossEntropy loss_parameters(OpCall& call, const Array& logits, const Array& target,
                                   const CrossEntropyOptions& o) {
   const std::string op(call.name());
   require_floating(call, logits);
@@ -103,11 +104,11 @@ abi::CrossEntropy loss_parameters(OpCall& call, const Array& logits, const Array
   }
   if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1))
     throw ValueError(op, "label_smoothing is " + std::to_string(o.label_smoothing), "pass a number from 0 to 1");
-  abi::CrossEntropy p{};
+  params::CrossEntropy p{};
   if (o.reduction == "mean")
-    p.reduction = abi::LossReduction::mean;
+    p.reduction = params::LossReduction::mean;
   else if (o.reduction == "sum")
-    p.reduction = abi::LossReduction::sum;
+    p.reduction = params::LossReduction::sum;
   else if (o.reduction != "none")
     throw ValueError(op, "reduction is '" + std::string(o.reduction) + "'", "pass 'mean', 'sum' or 'none'");
   p.logits = logits.data_ptr();
@@ -146,19 +147,18 @@ Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, cons
 Array cross_entropy(const Array& logits, const Array& target, const CrossEntropyOptions& options,
                     const Stream& stream) {
   OpCall call(Op::cross_entropy, {&logits, &target, options.weight}, stream);
-  abi::CrossEntropy p = loss_parameters(call, logits, target, options);
-  const bool each = p.reduction == abi::LossReduction::none;
+  params::CrossEntropy p = loss_parameters(call, logits, target, options);
+  const bool each = p.reduction == params::LossReduction::none;
   // An empty batch: nothing for "none"; the kernel of one empty block gives 0 for "sum" and NaN for "mean".
   Array out = call.empty(each ? Dims{p.n} : Dims{}, logits.dtype());
   if (each && p.n == 0) return out;
   call.writes(out);
   p.out = out.data_ptr();
   if (!each) {
-    const abi::DeviceLimits& limits = call.context().runtime().properties().limits;
-    p.partials = call.scratch(size_t(call.kernels().nn.cross_entropy_scratch(limits, p)));
+    p.partials = call.scratch(size_t(kernels::nn::cross_entropy_scratch(call.limits(), p)));
     p.counters = static_cast<uint32_t*>(call.zeroed_scratch(sizeof(uint32_t)));
   }
-  call.kernels().nn.cross_entropy(call.queue(), p);
+  kernels::nn::cross_entropy(call.queue(), p);
   call.finish_indices();
   return out;
 }
@@ -166,8 +166,8 @@ Array cross_entropy(const Array& logits, const Array& target, const CrossEntropy
 Array cross_entropy_backward(const Array& grad, const Array& logits, const Array& target,
                              const CrossEntropyOptions& options, const Stream& stream) {
   OpCall call(Op::cross_entropy_backward, {&grad, &logits, &target, options.weight}, stream);
-  abi::CrossEntropy p = loss_parameters(call, logits, target, options);
-  const bool each = p.reduction == abi::LossReduction::none;
+  params::CrossEntropy p = loss_parameters(call, logits, target, options);
+  const bool each = p.reduction == params::LossReduction::none;
   const Dims expected = each ? Dims{p.n} : Dims{};
   if (!(grad.shape() == expected))
     throw ShapeError(std::string(call.name()),
@@ -184,7 +184,7 @@ Array cross_entropy_backward(const Array& grad, const Array& logits, const Array
   p.grad = grad.data_ptr();
   p.grad_stride = each ? grad.strides()[0] : 0;
   p.out = out.data_ptr();
-  call.kernels().nn.cross_entropy_backward(call.queue(), p);
+  kernels::nn::cross_entropy_backward(call.queue(), p);
   call.finish_indices();
   return out;
 }

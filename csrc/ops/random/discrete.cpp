@@ -1,6 +1,7 @@
 #include "core/op_call.hpp"
 #include "ops/random/blocks.hpp"
 #include "ops/scalar.hpp"
+#include "params/random.hpp"
 
 #include <stator/indexing.hpp>
 #include <stator/random.hpp>
@@ -36,7 +37,7 @@ Array integers(const Backend& backend, State& state, const Dims& shape, Scalar l
   if (size == 0) return result;
   call.writes(result);
   const uint64_t range = end - first + 1;
-  call.kernels().random.integers(call.queue(),
+  kernels::random::integers(call.queue(),
                                  {result.data_ptr(), itemsize(dtype), size, state.seed, state.counter, first, range});
   state.counter += uint64_t(blocks_of(size, range > 0 && range <= uint64_t(1) << 32 ? 4 : 2));
   return result;
@@ -50,7 +51,7 @@ Array bernoulli(const Backend& backend, State& state, const Dims& shape, double 
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
   call.writes(result);
-  abi::Bernoulli b{result.data_ptr(),
+  params::Bernoulli b{result.data_ptr(),
                    itemsize(dtype),
                    result.size(),
                    state.seed,
@@ -58,7 +59,7 @@ Array bernoulli(const Backend& backend, State& state, const Dims& shape, double 
                    uint64_t(std::ceil(p * 0x1p32)),
                    {}};
   encode(op, Scalar(true), dtype, b.one);
-  call.kernels().random.bernoulli(call.queue(), b);
+  kernels::random::bernoulli(call.queue(), b);
   state.counter += uint64_t(blocks_of(result.size(), 4));
   return result;
 }
@@ -70,9 +71,8 @@ Array permutation(const Backend& backend, State& state, int64_t n, int64_t count
   Array result = call.empty(Dims{count}, DType::int64);
   if (count == 0) return result;
   call.writes(result);
-  const auto& kernels = call.kernels().random;
-  kernels.permutation(call.queue(), {static_cast<int64_t*>(result.data_ptr()), count, n, state.seed, state.counter});
-  state.counter += uint64_t(kernels.permutation_blocks(n));
+  kernels::random::permutation(call.queue(), {static_cast<int64_t*>(result.data_ptr()), count, n, state.seed, state.counter});
+  state.counter += uint64_t(kernels::random::permutation_blocks(call.limits(), n));
   return result;
 }
 
@@ -91,7 +91,7 @@ std::vector<State> spawn(const Backend& backend, State& state, int64_t count) {
   std::vector<State> children;
   for (int64_t i = 0; i < count; ++i) {
     uint32_t words[4];  // of a block whose upper counter no draw ever has
-    call.kernels().random.philox(state.seed, state.counter + uint64_t(i), ~uint64_t(0), words);
+    kernels::random::philox(call.limits(), state.seed, state.counter + uint64_t(i), ~uint64_t(0), words);
     children.push_back({words[0] | uint64_t(words[1]) << 32, 0});
   }
   state.counter += uint64_t(count);
@@ -111,7 +111,7 @@ Array masked(Op which, const Array& x, double p, const random::State& state, con
   if (!(p >= 0) || p > 1) throw ValueError(op, "p=" + std::to_string(p), "a probability is from 0 to 1");
   Array result = call.empty(x.shape(), x.dtype());
   if (result.size() == 0) return result;
-  abi::Dropout d{};
+  params::Dropout d{};
   d.x = x.data_ptr();
   d.out = result.data_ptr();
   d.dtype = x.dtype();
@@ -127,7 +127,7 @@ Array masked(Op which, const Array& x, double p, const random::State& state, con
   }
   call.reads(x);
   call.writes(result);
-  call.kernels().random.dropout(call.queue(), d);
+  kernels::random::dropout(call.queue(), d);
   return result;
 }
 

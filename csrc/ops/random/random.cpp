@@ -1,6 +1,7 @@
 #include <stator/random.hpp>
 
 #include "core/op_call.hpp"
+#include "params/random.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -20,9 +21,9 @@ std::string text(double value) {
                    remedy);
 }
 
-using Launcher = void (*kernels::RandomTable::*)(const abi::Queue&, const abi::Random&);
+using Launcher = kernels::Launcher<void(const params::Queue&, const params::Random&)>;
 
-Array draw(Op op, Launcher launcher, const Backend& backend, State& state, const Dims& shape, double a, double b,
+Array draw(Op op, const Launcher& launcher, const Backend& backend, State& state, const Dims& shape, double a, double b,
            DType dtype, const Stream& stream) {
   const OpInfo& row = op_info(op);
   if (!in(dtype, row.dtypes))
@@ -34,8 +35,8 @@ Array draw(Op op, Launcher launcher, const Backend& backend, State& state, const
   const int64_t size = result.size();
   if (size == 0) return result;
   call.writes(result);
-  const abi::Random p{result.data_ptr(), dtype, size, state.seed, state.counter, a, b};
-  (call.kernels().random.*launcher)(call.queue(), p);
+  const params::Random p{result.data_ptr(), dtype, size, state.seed, state.counter, a, b};
+  launcher(call.queue(), p);
   // Elements of a Philox block.
   const int64_t each = op == Op::gamma || op == Op::poisson ? 1 : dtype == DType::float64 ? 2 : 4;
   state.counter += uint64_t((size - 1) / each + 1);
@@ -61,34 +62,34 @@ Array uniform(const Backend& backend, State& state, const Dims& shape, double lo
     refuse(Op::uniform, "low", low, "high", high, "pass finite bounds with low <= high");
   if (!holds(dtype, low) || !holds(dtype, high))
     refuse(Op::uniform, "low", low, "high", high, "pass bounds that the dtype holds, or draw a wider one");
-  return draw(Op::uniform, &kernels::RandomTable::uniform, backend, state, shape, low, high, dtype, stream);
+  return draw(Op::uniform, kernels::random::uniform, backend, state, shape, low, high, dtype, stream);
 }
 
 Array normal(const Backend& backend, State& state, const Dims& shape, double mean, double deviation, DType dtype,
              const Stream& stream) {
   if (!(deviation >= 0) || !std::isfinite(deviation) || !std::isfinite(mean))
     refuse(Op::normal, "mean", mean, "deviation", deviation, "pass finite numbers with deviation >= 0");
-  return draw(Op::normal, &kernels::RandomTable::normal, backend, state, shape, mean, deviation, dtype, stream);
+  return draw(Op::normal, kernels::random::normal, backend, state, shape, mean, deviation, dtype, stream);
 }
 
 Array exponential(const Backend& backend, State& state, const Dims& shape, double scale, DType dtype,
                   const Stream& stream) {
   if (!(scale >= 0) || !std::isfinite(scale))
     throw ValueError(std::string(op_info(Op::exponential).call), "scale=" + text(scale), "pass a finite scale >= 0");
-  return draw(Op::exponential, &kernels::RandomTable::exponential, backend, state, shape, scale, 0, dtype, stream);
+  return draw(Op::exponential, kernels::random::exponential, backend, state, shape, scale, 0, dtype, stream);
 }
 
 Array gamma(const Backend& backend, State& state, const Dims& shape, double alpha, double scale, DType dtype,
             const Stream& stream) {
   if (!(alpha > 0) || !std::isfinite(alpha) || !(scale >= 0) || !std::isfinite(scale))
     refuse(Op::gamma, "shape", alpha, "scale", scale, "pass finite numbers, shape > 0 and scale >= 0");
-  return draw(Op::gamma, &kernels::RandomTable::gamma, backend, state, shape, alpha, scale, dtype, stream);
+  return draw(Op::gamma, kernels::random::gamma, backend, state, shape, alpha, scale, dtype, stream);
 }
 
 Array poisson(const Backend& backend, State& state, const Dims& shape, double mean, DType dtype, const Stream& stream) {
   if (!(mean >= 0) || mean > 9.2e18)
     throw ValueError(std::string(op_info(Op::poisson).call), "lam=" + text(mean), "pass a mean from 0 to 9.2e18");
-  return draw(Op::poisson, &kernels::RandomTable::poisson, backend, state, shape, mean, 0, dtype, stream);
+  return draw(Op::poisson, kernels::random::poisson, backend, state, shape, mean, 0, dtype, stream);
 }
 
 }  // namespace stator::random

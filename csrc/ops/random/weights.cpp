@@ -1,8 +1,9 @@
 // choice and multinomial: what is drawn by probabilities, which stay on the device.
 #include "core/op_call.hpp"
 #include "ops/indexing/indexed_plan.hpp"
-#include "ops/sort/keys.hpp"
 #include "ops/random/blocks.hpp"
+#include "ops/sort/keys.hpp"
+#include "params/random.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/random.hpp>
@@ -38,8 +39,8 @@ uint64_t* room_for(OpCall& call, const Array& p) {
 
 // The distribution function of p, which has an element: one launch. The queue is the op's only one from here on: making
 // another would raise what this launch may have refused, in the middle of the op.
-void weigh(const OpCall& call, const abi::Queue& queue, const Array& p, int64_t least, uint64_t* cdf) {
-  call.kernels().random.weigh(queue,
+void weigh(const OpCall& call, const params::Queue& queue, const Array& p, int64_t least, uint64_t* cdf) {
+  kernels::random::weigh(queue,
                               {p.data_ptr(), p.dtype(), p.size(), p.strides()[0], least, tolerance_of(p.dtype()), cdf});
 }
 
@@ -49,7 +50,7 @@ Array race(OpCall& call, State& state, const Array& p, int64_t k) {
   const Array keys = call.empty(Dims{n}, DType::float64), winners = call.empty(Dims{k}, DType::int64);
   call.reads(p);
   call.writes(keys);
-  call.kernels().random.race(call.queue(), {p.data_ptr(), p.dtype(), n, p.strides()[0],
+  kernels::random::race(call.queue(), {p.data_ptr(), p.dtype(), n, p.strides()[0],
                                             static_cast<double*>(keys.data_ptr()), state.seed, state.counter});
   launch_sort(call, keys, 0, false, {0, k}, nullptr, &winners);
   weigh(call, call.queue(), p, k, room_for(call, p));
@@ -107,9 +108,9 @@ Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n,
   uint64_t* const cdf = room_for(call, *p);
   call.reads(*p);
   call.writes(result);
-  const abi::Queue& queue = call.queue();
+  const params::Queue& queue = call.queue();
   weigh(call, queue, *p, 0, cdf);
-  call.kernels().random.categorical(
+  kernels::random::categorical(
       queue, {cdf, static_cast<int64_t*>(result.data_ptr()), n, size, state.seed, state.counter});
   state.counter += uint64_t(blocks_of(size, 2));
   call.finish_indices();
@@ -132,9 +133,9 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
   uint64_t* const cdf = room_for(call, p);
   call.reads(p);
   call.writes(result);
-  const abi::Queue& queue = call.queue();
+  const params::Queue& queue = call.queue();
   weigh(call, queue, p, 0, cdf);
-  call.kernels().random.multinomial(queue, {cdf, static_cast<int64_t*>(result.data_ptr()), outcomes, n,
+  kernels::random::multinomial(queue, {cdf, static_cast<int64_t*>(result.data_ptr()), outcomes, n,
                                             result.size() / outcomes, state.seed, state.counter});
   state.counter += uint64_t(result.size());
   call.finish_indices();

@@ -4,6 +4,9 @@
 #include "ops/axes.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
+#include "params/creation.hpp"
+#include "params/elementwise.hpp"
+#include "params/reduce.hpp"
 
 #include <stator/creation.hpp>
 
@@ -48,7 +51,7 @@ void require_dtype(const OpCall& call, DType dtype) {
 
 // Appends an axis, or widens the last one where all strides step together; returns the new number of axes.
 template <size_t N>
-int append(int count, int64_t extent, int64_t* shape, int64_t (*const (&strides)[N])[abi::max_dims],
+int append(int count, int64_t extent, int64_t* shape, int64_t (*const (&strides)[N])[params::max_dims],
            const int64_t (&step)[N]) {
   if (extent == 1) return count;
   bool together = count > 0;
@@ -71,9 +74,9 @@ Array sum_backward(const Array& grad, const Dims& shape, const ReductionGradient
   if (result.size() == 0) return result;
   call.reads(view);
   call.writes(result);
-  abi::Elementwise e = collapse(result, std::array{&view});
+  params::Elementwise e = collapse(result, std::array{&view});
   e.compute = grad.dtype();
-  call.kernels().elementwise.copy(call.queue(), e);
+  kernels::creation::copy(call.queue(), e);
   return result;
 }
 
@@ -97,10 +100,10 @@ Array mean_backward(const Array& grad, const Dims& shape, const ReductionGradien
   const Array view = spread(call, wide, shape, reduced, options.keepdims);
   call.reads(view);
   call.writes(result);
-  abi::Elementwise e = collapse(result, std::array<const Array*, 2>{&view, nullptr});
+  params::Elementwise e = collapse(result, std::array<const Array*, 2>{&view, nullptr});
   e.compute = e.in[1].dtype = computed;
   encode(call.name(), Scalar(double(count)), computed, e.in[1].value);
-  call.kernels().elementwise.op[int(Op::divide)](call.queue(), e);
+  kernels::elementwise::run(call.queue(), Op::divide, e);
   return result;
 }
 
@@ -118,7 +121,7 @@ Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOp
   call.reads(view);
   call.reads(x);
   call.writes(result);
-  abi::ProductBackward p{};
+  params::ProductBackward p{};
   p.grad = view.data_ptr();
   p.x = x.data_ptr();
   p.out = result.data_ptr();
@@ -138,10 +141,9 @@ Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOp
       p.kept_ndim = append<3>(p.kept_ndim, extent, p.kept_shape, {&p.kept_grad, &p.kept_x, &p.kept_out}, {g, from, to});
     }
   }
-  const kernels::ScanTable& table = call.kernels().scan;
-  const int64_t bytes = table.product_scratch(*call.queue().limits, p);
+  const int64_t bytes = kernels::reduce::product_scratch(call.limits(), p);
   void* const partials = bytes > 0 ? call.scratch(size_t(bytes)) : nullptr;
-  table.product_backward(call.queue(), p, partials);
+  kernels::reduce::product_backward(call.queue(), p, partials);
   return result;
 }
 

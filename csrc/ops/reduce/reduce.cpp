@@ -5,6 +5,7 @@
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/reduce/rules.hpp"
+#include "params/reduce.hpp"
 
 
 #include <cstdlib>
@@ -91,9 +92,9 @@ int collapse(const std::vector<Axis>& axes, int64_t* shape, int64_t* strides, in
   return n;
 }
 
-abi::Reduction describe(const OpInfo& row, const Array& x, const Array& mask, const std::vector<bool>& reduced,
+params::Reduction describe(const OpInfo& row, const Array& x, const Array& mask, const std::vector<bool>& reduced,
                         Types types) {
-  abi::Reduction r{};
+  params::Reduction r{};
   std::vector<Axis> kept, gone;
   int64_t first = 0;
   for (int d = 0; d < x.ndim(); ++d) {
@@ -122,19 +123,18 @@ abi::Reduction describe(const OpInfo& row, const Array& x, const Array& mask, co
   return r;
 }
 
-void run(OpCall& call, const Array& x, const Array& mask, Array& out, kernels::Reducer reducer, abi::Reduction r) {
+void run(OpCall& call, const Array& x, const Array& mask, Array& out, kernels::reduce::Reducer reducer, params::Reduction r) {
   call.reads(x);
   if (mask) call.reads(mask);
   call.writes(out);
   r.out = out.data_ptr();
   r.out_dtype = out.dtype();
-  const kernels::ReductionTable& table = call.kernels().reduction;
-  const abi::Queue& queue = call.queue();
-  const kernels::ReductionNeeds needs = table.needs(*queue.limits, r);
-  kernels::ReductionScratch scratch{};
+  const params::Queue& queue = call.queue();
+  const kernels::reduce::Needs needs = kernels::reduce::needs(call.limits(), r);
+  kernels::reduce::Scratch scratch{};
   if (needs.partial_bytes) scratch.partials = call.scratch(size_t(needs.partial_bytes));
   if (needs.counter_bytes) scratch.counters = static_cast<uint32_t*>(call.zeroed_scratch(size_t(needs.counter_bytes)));
-  table.run[int(reducer)](queue, r, scratch);
+  kernels::reduce::run(queue, reducer, r, scratch);
 }
 
 // The mask in x's shape.
@@ -166,9 +166,9 @@ Array reduce(Op op, const Array& x, const ReduceOptions& options, const Stream& 
                          (in(x.dtype(), dtypes::integers) && types.compute == DType::bool_);
   const Array source = narrowing ? astype(x, types.compute, true, stream) : x;
   const ReductionRule rule = reduction_rule(op, source.dtype(), options.parameter, options.where != nullptr);
-  abi::Reduction r = describe(row, source, mask, reduced, types);
+  params::Reduction r = describe(row, source, mask, reduced, types);
   r.mode = rule.mode;
-  if (rule.reducer == kernels::Reducer::count) r.compute = source.dtype();  // no element is converted to be counted
+  if (rule.reducer == kernels::reduce::Reducer::count) r.compute = source.dtype();  // no element is converted to be counted
   if (r.reduced_size == 0 && !rule.has_identity && r.kept_size != 0)
     throw ValueError(std::string(row.call), "no elements to reduce in an array of shape " + str(x.shape()),
                      "reduce over axes that are not empty");

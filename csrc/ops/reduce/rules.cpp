@@ -1,10 +1,12 @@
 #include "ops/reduce/rules.hpp"
 
+#include "params/reduce.hpp"
+
 namespace stator {
 
 ReductionRule reduction_rule(Op op, DType in, double parameter, bool masked) {
-  using enum kernels::Reducer;
-  using abi::Finish;
+  using enum kernels::reduce::Reducer;
+  using params::Finish;
   switch (op) {
     case Op::sum: return {in == DType::bool_ ? count : sum, {}};
     case Op::nansum: return {sum, {.skip_nan = true}};

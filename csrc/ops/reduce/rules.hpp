@@ -8,8 +8,8 @@
 namespace stator {
 
 struct ReductionRule {
-  kernels::Reducer reducer;
-  abi::ReductionMode mode;
+  kernels::reduce::Reducer reducer;
+  params::ReductionMode mode;
   bool has_identity = true;  // an empty reduction has a result
 };
 

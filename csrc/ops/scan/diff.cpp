@@ -1,6 +1,8 @@
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
+#include "params/elementwise.hpp"
+#include "params/scan.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/scan.hpp>
@@ -32,14 +34,14 @@ Array part_of(const Array& x, int axis, int64_t first, int64_t count) {
 // Neighbours of one array subtract as any two arrays do.
 void subtract_neighbours(OpCall& call, const Array& x, int axis, const Array& result) {
   const Array later = part_of(x, axis, 1, result.shape()[axis]), earlier = part_of(x, axis, 0, result.shape()[axis]);
-  abi::Elementwise e = collapse(result, std::array{&later, &earlier});
+  params::Elementwise e = collapse(result, std::array{&later, &earlier});
   e.compute = compute_dtype(x.dtype());
-  call.kernels().elementwise.op[int(Op::subtract)](call.queue(), e);
+  kernels::elementwise::run(call.queue(), Op::subtract, e);
 }
 
-void add_part(abi::Difference& p, const Array* x, int axis) {
+void add_part(params::Difference& p, const Array* x, int axis) {
   if (!x) return;
-  abi::DifferencePart& part = p.parts[p.part_count];
+  params::DifferencePart& part = p.parts[p.part_count];
   part.begin = p.part_count > 0 ? p.parts[p.part_count - 1].end : 0;
   part.end = part.begin + x->shape()[axis];
   part.data = x->data_ptr();
@@ -52,7 +54,7 @@ void add_part(abi::Difference& p, const Array* x, int axis) {
 
 Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
   const std::string op(op_info(Op::diff).call);
-  constexpr int64_t most = abi::Difference::most_order;
+  constexpr int64_t most = params::Difference::most_order;
   const Array *const before = options.prepend, *const after = options.append;
   if (options.n < 0) throw ValueError(op, "n=" + std::to_string(options.n), "difference zero or more times");
   OpCall call(Op::diff, {&x, before, after}, stream);
@@ -86,7 +88,7 @@ Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
     subtract_neighbours(call, x, axis, result);
     return result;
   }
-  abi::Difference p{};
+  params::Difference p{};
   for (const Array* operand : {before, &x, after}) add_part(p, operand, axis);
   p.order = int32_t(options.n);
   p.ndim = shape.size();
@@ -97,7 +99,7 @@ Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
   p.out = result.data_ptr();
   p.size = result.size();
   std::copy(shape.begin(), shape.end(), p.shape);
-  call.kernels().scan.difference(call.queue(), p);
+  kernels::scan::difference(call.queue(), p);
   return result;
 }
 

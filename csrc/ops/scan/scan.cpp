@@ -2,6 +2,7 @@
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
+#include "params/scan.hpp"
 
 #include <stator/creation.hpp>
 
@@ -44,7 +45,7 @@ int scan_axis(const OpCall& call, const Array& x, const std::optional<int64_t>& 
 }
 
 // Axes other than the scan's: those of extent 1 go, neighbours that step together on both sides merge.
-void set_lines(abi::Scan& s, const Array& x, const Array& out, int axis) {
+void set_lines(params::Scan& s, const Array& x, const Array& out, int axis) {
   s.lines = 1;
   for (int d = 0; d < x.ndim(); ++d) {
     const int64_t extent = x.shape()[d], from = x.strides()[d], to = out.strides()[d];
@@ -60,8 +61,8 @@ void set_lines(abi::Scan& s, const Array& x, const Array& out, int axis) {
   }
 }
 
-abi::Scan describe(const Array& x, const Array& out, int axis, DType compute, bool initial, bool reverse) {
-  abi::Scan s{};
+params::Scan describe(const Array& x, const Array& out, int axis, DType compute, bool initial, bool reverse) {
+  params::Scan s{};
   s.n = x.shape()[axis];
   s.in_dtype = x.dtype();
   s.compute = compute;
@@ -79,8 +80,8 @@ abi::Scan describe(const Array& x, const Array& out, int axis, DType compute, bo
   return s;
 }
 
-void* partials(OpCall& call, const abi::Scan& s) {
-  const int64_t bytes = call.kernels().scan.scratch(*call.queue().limits, s);
+void* partials(OpCall& call, const params::Scan& s) {
+  const int64_t bytes = kernels::scan::scratch(call.limits(), s);
   return bytes > 0 ? call.scratch(size_t(bytes)) : nullptr;
 }
 
@@ -94,10 +95,10 @@ Extremes extremes(Op op, const Array& x, const std::optional<int64_t>& axis, boo
   call.reads(x);
   call.writes(result.values);
   call.writes(result.indices);
-  abi::Scan s = describe(x, result.values, at, x.dtype(), false, reverse);
+  params::Scan s = describe(x, result.values, at, x.dtype(), false, reverse);
   s.indices = static_cast<int64_t*>(result.indices.data_ptr()) + s.first_index * result.indices.strides()[at];
   void* const scratch = partials(call, s);
-  call.kernels().scan.extreme(call.queue(), s, op == Op::cumulative_min, scratch);
+  kernels::scan::extreme(call.queue(), s, op == Op::cumulative_min, scratch);
   return result;
 }
 
@@ -125,12 +126,11 @@ Array scan(Op op, const Array& x, const ScanOptions& options, const Stream& stre
   const Array target = direct ? result : call.empty(shape, types.result);
   if (x.size() > 0) call.reads(source);
   call.writes(target);
-  const abi::Scan s = describe(source, target, axis, types.compute, options.include_initial, options.reverse);
+  const params::Scan s = describe(source, target, axis, types.compute, options.include_initial, options.reverse);
   void* const scratch = partials(call, s);
-  const kernels::ScanTable& table = call.kernels().scan;
-  (op == Op::cumulative_sum    ? table.sum
-   : op == Op::cumulative_prod ? table.product
-                               : table.logsumexp)(call.queue(), s, scratch);
+  (op == Op::cumulative_sum    ? kernels::scan::sum
+   : op == Op::cumulative_prod ? kernels::scan::product
+                               : kernels::scan::logsumexp)(call.queue(), s, scratch);
   if (!direct) assign(result, target, stream);
   return result;
 }

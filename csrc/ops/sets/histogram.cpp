@@ -1,5 +1,6 @@
 #include "core/op_call.hpp"
 #include "ops/sort/keys.hpp"
+#include "params/sets.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -35,8 +36,8 @@ void check_weights(const OpCall& call, const Array& x, const Array& weights) {
                      "sum the real and imaginary parts by themselves");
 }
 
-abi::Histogram describe(OpCall& call, const Array& x, abi::Binning binning, int64_t bins) {
-  abi::Histogram p{};
+params::Histogram describe(OpCall& call, const Array& x, params::Binning binning, int64_t bins) {
+  params::Histogram p{};
   p.binning = binning;
   p.x = x.data_ptr();
   p.dtype = x.dtype();
@@ -47,7 +48,7 @@ abi::Histogram describe(OpCall& call, const Array& x, abi::Binning binning, int6
 }
 
 // Bounds from x itself: two reductions, read where they are.
-void own_bounds(OpCall& call, const Array& x, abi::Histogram& p, Array (&kept)[2], double low, double high,
+void own_bounds(OpCall& call, const Array& x, params::Histogram& p, Array (&kept)[2], double low, double high,
                 const Stream& stream) {
   p.low = low;
   p.high = high;
@@ -61,27 +62,27 @@ void own_bounds(OpCall& call, const Array& x, abi::Histogram& p, Array (&kept)[2
   }
 }
 
-Array count(OpCall& call, abi::Histogram& p, const Array& x, DType dtype, const Stream& stream) {
+Array count(OpCall& call, params::Histogram& p, const Array& x, DType dtype, const Stream& stream) {
   const Dims shape{p.bins};
-  if (p.bins <= abi::Histogram::most_private) {
+  if (p.bins <= params::Histogram::most_private) {
     const Array result = call.empty(shape, dtype);
-    p.counts = static_cast<int64_t*>(call.zeroed_scratch((abi::Histogram::most_private + 1) * sizeof(int64_t))) + 1;
+    p.counts = static_cast<int64_t*>(call.zeroed_scratch((params::Histogram::most_private + 1) * sizeof(int64_t))) + 1;
     p.counter = reinterpret_cast<uint32_t*>(p.counts - 1);
     p.out = result.data_ptr();
     p.out_dtype = dtype;
     call.writes(result);
-    call.kernels().sets.histogram(call.queue(), p);
+    kernels::sets::histogram(call.queue(), p);
     return result;
   }
   const Array counts = zeros(x.backend(), shape, DType::int64, stream);
   p.counts = static_cast<int64_t*>(counts.data_ptr());
   call.writes(counts);
-  call.kernels().sets.histogram(call.queue(), p);
+  kernels::sets::histogram(call.queue(), p);
   return astype(counts, dtype, false, stream);
 }
 
 // The sums of the weights: bins by element, sorted, each bin's weights summed.
-Array sums(OpCall& call, abi::Histogram& p, const Array& x, const Array& weights, bool floating) {
+Array sums(OpCall& call, params::Histogram& p, const Array& x, const Array& weights, bool floating) {
   if (p.bins >= int64_t(std::numeric_limits<uint32_t>::max()))
     throw UnsupportedError(std::string(call.name()), std::to_string(p.bins) + " bins with weights", "use fewer bins");
   const Array result = call.empty(Dims{p.bins}, floating ? DType::float64 : DType::int64);
@@ -94,9 +95,9 @@ Array sums(OpCall& call, abi::Histogram& p, const Array& x, const Array& weights
   }
   call.writes(result);
   p.bin_ids = static_cast<uint32_t*>(ids.data_ptr());
-  call.kernels().sets.histogram(call.queue(), p);
+  kernels::sets::histogram(call.queue(), p);
   launch_sort(call, ids, 0, false, {0, x.size()}, &sorted, &order);
-  abi::BinSums b{};
+  params::BinSums b{};
   b.ids = static_cast<const uint32_t*>(sorted.data_ptr());
   b.order = static_cast<const int64_t*>(order.data_ptr());
   b.weights = weights.data_ptr();
@@ -106,7 +107,7 @@ Array sums(OpCall& call, abi::Histogram& p, const Array& x, const Array& weights
   b.floating = floating;
   b.n = x.size();
   b.bins = p.bins;
-  call.kernels().sets.bin_sums(call.queue(), b);
+  kernels::sets::bin_sums(call.queue(), b);
   return result;
 }
 
@@ -117,7 +118,7 @@ Array histc(const Array& x, int64_t bins, double low, double high, const Stream&
   check_order_dtype(call, x);
   check_bins(call, bins);
   check_range(call, low, high);
-  abi::Histogram p = describe(call, x, abi::Binning::uniform, bins);
+  params::Histogram p = describe(call, x, params::Binning::uniform, bins);
   p.widen = 1;
   Array bounds[2];
   if (low == high)
@@ -140,7 +141,7 @@ Histogram histogram(const Array& x, int64_t bins, const HistogramOptions& option
   check_bins(call, bins);
   if (options.weights) check_weights(call, x, *options.weights);
   if (options.range) check_range(call, options.range->first, options.range->second);
-  abi::Histogram p = describe(call, x, options.edges ? abi::Binning::edges : abi::Binning::even, bins);
+  params::Histogram p = describe(call, x, options.edges ? params::Binning::edges : params::Binning::even, bins);
   Histogram result;
   Array edges, bounds[2];
   if (options.edges) {
@@ -199,7 +200,7 @@ Array bincount(const Array& x, const BincountOptions& options, const Stream& str
   checked_size(op, Dims{bins}, sizeof(int64_t));
   const DType dtype = options.weights ? DType::float64 : DType::int64;
   if (bins == 0 && x.size() == 0) return call.empty(Dims{0}, dtype);
-  abi::Histogram p = describe(call, x, abi::Binning::integers, bins);
+  params::Histogram p = describe(call, x, params::Binning::integers, bins);
   Array result;
   if (options.weights)
     result = sums(call, p, x, *options.weights, true);

@@ -1,5 +1,7 @@
 #include "core/op_call.hpp"
 #include "ops/sort/keys.hpp"
+#include "params/sets.hpp"
+#include "params/sort.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
@@ -23,9 +25,9 @@ void check_rows(const std::string& op, const Array& boundaries, const Array& val
 }
 
 // What the two searches share: `sorted` along its last axis.
-abi::Search describe(OpCall& call, const Array& sorted, const Array& values) {
+params::Search describe(OpCall& call, const Array& sorted, const Array& values) {
   const int last = sorted.ndim() - 1;
-  abi::Search p{};
+  params::Search p{};
   p.boundaries = sorted.data_ptr();
   p.values = values.data_ptr();
   p.key = key_codec(sorted.dtype());
@@ -57,7 +59,7 @@ Array searchsorted(const Array& boundaries, const Array& values, const SearchOpt
   if (result.size() == 0) return result;
   const DType common = promote(boundaries.dtype(), values.dtype());
   const Array sorted = as(boundaries, common, stream), wanted = as(values, common, stream);
-  abi::Search p = describe(call, sorted, wanted);
+  params::Search p = describe(call, sorted, wanted);
   p.out = static_cast<int64_t*>(result.data_ptr());
   p.right = options.right;
   if (sorter) {
@@ -69,7 +71,7 @@ Array searchsorted(const Array& boundaries, const Array& values, const SearchOpt
     if (sorter->size() > 0) call.reads(*sorter);
   }
   call.writes(result);
-  call.kernels().sets.search(call.queue(), p);
+  kernels::sets::search(call.queue(), p);
   if (sorter) call.finish_indices();
   return result;
 }
@@ -88,16 +90,16 @@ Array isin(const Array& x, const Array& test, bool invert, const Stream& stream)
   if (in(common, dtypes::complexes)) {
     call.reads(wanted);
     call.writes(result);
-    call.kernels().order.complex_search(
+    kernels::sort::complex_search(
         call.queue(), {sorted.data_ptr(), wanted.data_ptr(), common, static_cast<bool*>(result.data_ptr()), invert,
                        sorted.size(), lines_of(wanted, wanted, -1)});
     return result;
   }
-  abi::Search p = describe(call, sorted, wanted);
+  params::Search p = describe(call, sorted, wanted);
   p.found = static_cast<bool*>(result.data_ptr());
   p.invert = invert;
   call.writes(result);
-  call.kernels().sets.search(call.queue(), p);
+  kernels::sets::search(call.queue(), p);
   return result;
 }
 

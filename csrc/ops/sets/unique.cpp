@@ -1,6 +1,7 @@
 #include "core/op_call.hpp"
-#include "ops/sort/keys.hpp"
 #include "ops/scalar.hpp"
+#include "ops/sort/keys.hpp"
+#include "params/sets.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
@@ -53,7 +54,7 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   const int64_t n = x.size();
   if (n == 0) return of_nothing(x, w, options, stream);
 
-  abi::Runs p{};
+  params::Runs p{};
   Array elements = x, order;
   if (w.sorted) {
     const int64_t flat[] = {-1};
@@ -64,8 +65,7 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   } else {
     call.reads(x);
   }
-  const abi::Queue* queue = &call.queue();
-  const kernels::SetsTable& sets = call.kernels().sets;
+  const params::Queue* queue = &call.queue();
   const Array total = call.empty(Dims{}, DType::int64);
   call.writes(total);
   p.x = elements.data_ptr();
@@ -76,12 +76,12 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   p.elements = lines_of(elements, elements, -1);
   p.order = integers(order);
   p.n = n;
-  p.parts = sets.run_parts(*queue->limits, n, &p.share);
+  p.parts = kernels::sets::run_parts(call.limits(), n, &p.share);
   p.part_counts = static_cast<int64_t*>(call.scratch(size_t(p.parts) * sizeof(int64_t)));
   p.total = integers(total);
   p.counter = static_cast<uint32_t*>(call.zeroed_scratch(sizeof(uint32_t)));
   std::memcpy(p.fill, fill, sizeof p.fill);
-  sets.count_runs(call.queue(), p);
+  kernels::sets::count_runs(call.queue(), p);
   p.capacity = options.size ? *options.size : total.item(stream, call.op()).i;
 
   const Dims shape{p.capacity};
@@ -97,9 +97,9 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   p.inverse = integers(result.inverse);
   p.counts = integers(result.counts);
   if (w.counts) p.starts = static_cast<int64_t*>(call.scratch(size_t(p.capacity + 1) * sizeof(int64_t)));
-  sets.write_runs(call.queue(), p);
+  kernels::sets::write_runs(call.queue(), p);
   // The last run that fits may be followed by one that does not: its start is written too.
-  if (p.capacity > 0 && (w.counts || options.size)) sets.finish_runs(call.queue(), p);
+  if (p.capacity > 0 && (w.counts || options.size)) kernels::sets::finish_runs(call.queue(), p);
   return result;
 }
 

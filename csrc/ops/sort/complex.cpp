@@ -1,14 +1,15 @@
 // Sorting complex numbers: their keys are sorted with their places, then the places are followed.
 #include "core/op_call.hpp"
 #include "ops/sort/keys.hpp"
+#include "params/sort.hpp"
 
 #include <utility>
 
 namespace stator {
 namespace {
 
-abi::Lines dense_lines(int64_t count, int64_t n) {
-  abi::Lines lines{};
+params::Lines dense_lines(int64_t count, int64_t n) {
+  params::Lines lines{};
   lines.count = count;
   lines.ndim = 1;
   lines.shape[0] = count;
@@ -23,10 +24,9 @@ void launch_complex_sort(OpCall& call, const Array& x, int axis, bool descending
   const Array& shape = values ? *values : *indices;
   const int64_t n = x.shape()[axis], count = x.size() / n;
   const size_t bytes = size_t(x.size()) * sizeof(int64_t);
-  const kernels::OrderTable& order = call.kernels().order;
-  const abi::Queue& queue = call.queue();
+  const params::Queue& queue = call.queue();
 
-  abi::ComplexKeys k{};
+  params::ComplexKeys k{};
   k.x = x.data_ptr();
   k.dtype = x.dtype();
   k.keys = static_cast<uint64_t*>(call.scratch(bytes));
@@ -34,26 +34,26 @@ void launch_complex_sort(OpCall& call, const Array& x, int axis, bool descending
   k.n = n;
   k.step = x.strides()[axis];
   k.lines = lines_of(x, shape, axis);
-  abi::Sort s{};
+  params::Sort s{};
   s.x = k.keys;
   s.key = key_codec(DType::uint64);
   s.n = s.count = n;
   s.x_step = s.out_step = 1;
   s.lines = dense_lines(count, n);
   s.indices = static_cast<int64_t*>(call.scratch(bytes));
-  const int64_t needed = order.sort_scratch(*queue.limits, s);
+  const int64_t needed = kernels::sort::sort_scratch(call.limits(), s);
   void* const scratch = needed > 0 ? call.scratch(size_t(needed)) : nullptr;
 
-  order.complex_keys(queue, k);
-  order.sort(queue, s, scratch);
+  kernels::sort::complex_keys(queue, k);
+  kernels::sort::sort(queue, s, scratch);
   if (x.dtype() == DType::complex128) {
     k.high = true;
     k.order = s.indices;
     s.indices = static_cast<int64_t*>(call.scratch(bytes));
-    order.complex_keys(queue, k);
-    order.sort(queue, s, scratch);
+    kernels::sort::complex_keys(queue, k);
+    kernels::sort::sort(queue, s, scratch);
   }
-  abi::ComplexGather g{};
+  params::ComplexGather g{};
   g.x = k.x;
   g.dtype = k.dtype;
   g.second = s.indices;
@@ -64,7 +64,7 @@ void launch_complex_sort(OpCall& call, const Array& x, int axis, bool descending
   g.step = k.step;
   g.out_step = shape.strides()[axis];
   g.lines = k.lines;
-  order.complex_gather(queue, g);
+  kernels::sort::complex_gather(queue, g);
 }
 
 }  // namespace stator

@@ -1,13 +1,15 @@
 #include "ops/sort/keys.hpp"
 
+#include "params/sort.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <string>
 
 namespace stator {
 
-abi::KeyCodec key_codec(DType dtype, bool descending) {
-  abi::KeyCodec c{};
+params::KeyCodec key_codec(DType dtype, bool descending) {
+  params::KeyCodec c{};
   c.itemsize = itemsize(dtype);
   const int bits = 8 * c.itemsize;
   c.greatest = ~uint64_t(0) >> (64 - bits);
@@ -46,8 +48,8 @@ Dims with_extent(const Array& x, int axis, int64_t extent) {
   return shape;
 }
 
-abi::Lines lines_of(const Array& x, const Array& out, int axis) {
-  abi::Lines lines{};
+params::Lines lines_of(const Array& x, const Array& out, int axis) {
+  params::Lines lines{};
   lines.count = 1;
   for (int d = 0; d < x.ndim(); ++d) {
     const int64_t extent = x.shape()[d], from = x.strides()[d], to = out.strides()[d];
@@ -77,7 +79,7 @@ void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const 
   if (values) call.writes(*values);
   if (indices) call.writes(*indices);
   if (in(x.dtype(), dtypes::complexes)) return launch_complex_sort(call, x, axis, descending, values, indices);
-  abi::Sort s{};
+  params::Sort s{};
   s.x = x.data_ptr();
   s.values = values ? values->data_ptr() : nullptr;
   s.indices = indices ? static_cast<int64_t*>(indices->data_ptr()) : nullptr;
@@ -91,10 +93,10 @@ void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const 
   s.rank_count = int32_t(window.ranks.size());
   s.whole = window.whole;
   std::copy(window.ranks.begin(), window.ranks.end(), s.rank);
-  const abi::Queue& queue = call.queue();
-  const int64_t bytes = call.kernels().order.sort_scratch(*queue.limits, s);
+  const params::Queue& queue = call.queue();
+  const int64_t bytes = kernels::sort::sort_scratch(call.limits(), s);
   void* const scratch = bytes > 0 ? call.scratch(size_t(bytes)) : nullptr;
-  call.kernels().order.sort(queue, s, scratch);
+  kernels::sort::sort(queue, s, scratch);
 }
 
 }  // namespace stator

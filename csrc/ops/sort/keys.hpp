@@ -12,7 +12,7 @@
 namespace stator {
 
 // bool, integers, floating dtypes.
-abi::KeyCodec key_codec(DType dtype, bool descending = false);
+params::KeyCodec key_codec(DType dtype, bool descending = false);
 
 // DTypeError unless the dtype is in the op's row.
 void check_order_dtype(const OpCall& call, const Array& x);
@@ -24,11 +24,11 @@ int order_axis(const OpCall& call, const Array& x, int64_t axis);
 Dims with_extent(const Array& x, int axis, int64_t extent);
 
 // Fills in the axes other than `axis`: those of extent 1 go, neighbours that step together merge.
-abi::Lines lines_of(const Array& x, const Array& out, int axis);
+params::Lines lines_of(const Array& x, const Array& out, int axis);
 
 struct SortWindow {
   int64_t first = 0, count = 0;         // of each sorted line
-  std::span<const int64_t> ranks = {};  // or so many places of it, ascending: at most abi::Sort::most_ranks
+  std::span<const int64_t> ranks = {};  // or so many places of it, ascending: at most params::Sort::most_ranks
   bool whole = false;                   // with ranks: the line is parted at them, and all of it written
 };
 // Launches the sort of x along the axis. `values` and `indices` are made by call.empty in the window's shape; either

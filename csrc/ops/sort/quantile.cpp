@@ -2,6 +2,7 @@
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/sort/keys.hpp"
+#include "params/sort.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
@@ -51,7 +52,7 @@ std::vector<int64_t> ranks_of(const std::vector<Place>& places, int64_t n) {
   }
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  if (ranks.size() > size_t(abi::Sort::most_ranks)) ranks.clear();
+  if (ranks.size() > size_t(params::Sort::most_ranks)) ranks.clear();
   return ranks;
 }
 
@@ -100,22 +101,22 @@ Array quantiles(Op op, const Array& x, std::span<const double> q, bool scalar, c
   const Array sorted = call.empty(with_extent(lines, last, ranks.empty() ? n : int64_t(ranks.size())), x.dtype());
   launch_sort(call, lines, last, false, {0, sorted.shape()[last], ranks}, &sorted, nullptr);
   call.writes(result);
-  abi::Quantile p{};
+  params::Quantile p{};
   p.sorted = sorted.data_ptr();
   p.dtype = x.dtype();
   p.out_dtype = result.dtype();
   p.n = sorted.shape()[last];
   p.lines = sorted.size() / p.n;
   auto* out = static_cast<char*>(result.data_ptr());
-  for (size_t first = 0; first < q.size(); first += abi::Quantile::most) {
-    p.count = int32_t(std::min<size_t>(abi::Quantile::most, q.size() - first));
+  for (size_t first = 0; first < q.size(); first += params::Quantile::most) {
+    p.count = int32_t(std::min<size_t>(params::Quantile::most, q.size() - first));
     for (int k = 0; k < p.count; ++k) {
       const Place& at = places[first + size_t(k)];
       p.index[k] = ranks.empty() ? at.index : std::lower_bound(ranks.begin(), ranks.end(), at.index) - ranks.begin();
       p.fraction[k] = at.fraction;
     }
     p.out = out + int64_t(first) * p.lines * itemsize(result.dtype());
-    call.kernels().order.quantile(call.queue(), p);
+    kernels::sort::quantile(call.queue(), p);
   }
   return result;
 }
@@ -155,7 +156,7 @@ Modes mode(const Array& x, int64_t axis, bool keepdims, const Stream& stream) {
   launch_sort(call, lines, lines.ndim() - 1, false, {0, n}, &sorted, nullptr);
   call.writes(result.values);
   call.writes(result.counts);
-  call.kernels().order.mode(
+  kernels::sort::mode(
       call.queue(), {sorted.data_ptr(), result.values.data_ptr(), static_cast<int64_t*>(result.counts.data_ptr()),
                      key_codec(x.dtype()), sorted.size() / n, n});
   return result;

@@ -1,5 +1,6 @@
 #include "core/op_call.hpp"
 #include "ops/sort/keys.hpp"
+#include "params/sort.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>
@@ -73,7 +74,7 @@ Array partition(const Array& x, std::span<const int64_t> kth, int64_t axis, cons
   }
   std::ranges::sort(ranks);
   ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
-  if (ranks.size() > abi::Sort::most_ranks) ranks.clear();  // then everything is sorted
+  if (ranks.size() > params::Sort::most_ranks) ranks.clear();  // then everything is sorted
   const Array result = call.empty(x.shape(), x.dtype());
   launch_sort(call, x, at, false, {0, n, ranks, true}, &result, nullptr);
   return result;

@@ -1,5 +1,6 @@
 // Sparse formats into each other, and dense matrices.
 #include "ops/sparse/parts.hpp"
+#include "params/sparse.hpp"
 
 namespace stator::sparse {
 namespace {
@@ -8,7 +9,7 @@ Array expand(OpCall& call, const Csr& a) {
   const Array row = call.empty(Dims{a.nnz()}, a.indices.dtype());
   call.reads(a.indptr);
   call.writes(row);
-  if (a.nnz() > 0) call.kernels().sparse.expand(call.queue(), {rows_of(a), row.data_ptr()});
+  if (a.nnz() > 0) kernels::sparse::expand(call.queue(), {rows_of(a), row.data_ptr()});
   return row;
 }
 
@@ -30,9 +31,9 @@ Array scatter(Op op, const Csr& given, bool by_columns, const Stream& stream) {
   if (out.size() == 0 && a.nnz() == 0) return out;
   reads(call, a);
   call.writes(out);
-  abi::SparseScatter p{rows_of(a), a.values.data_ptr(), out.data_ptr(), a.values.dtype(), shape[1], 1};
+  params::SparseScatter p{rows_of(a), a.values.data_ptr(), out.data_ptr(), a.values.dtype(), shape[1], 1};
   if (by_columns) std::swap(p.out_row, p.out_col);
-  call.kernels().sparse.scatter(call.queue(), p);
+  kernels::sparse::scatter(call.queue(), p);
   call.finish_indices();
   return out;
 }
@@ -80,7 +81,7 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
     throw ValueError(op, "int32 indices for shape " + str(x.shape()), "ask for index_dtype int64");
   if (options.nnz && *options.nnz < 0) throw ValueError(op, "nnz=" + std::to_string(*options.nnz), "count them");
   const Array counts = call.empty(Dims{rows}, index), indptr = call.empty(Dims{rows + 1}, index);
-  abi::SparseGather p{x.data_ptr(),
+  params::SparseGather p{x.data_ptr(),
                       x.dtype(),
                       rows,
                       cols,
@@ -94,7 +95,7 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
                       0};
   call.reads(x);
   call.writes(counts);
-  if (rows > 0) call.kernels().sparse.gather_count(call.queue(), p);
+  if (rows > 0) kernels::sparse::gather_count(call.queue(), p);
   exclusive_sum(call, counts, indptr);
   p.capacity = options.nnz ? *options.nnz : last_of(indptr, stream, call.op());
   Csr out{
@@ -104,7 +105,7 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
   p.values = out.values.data_ptr();
   call.writes(out.indices);
   call.writes(out.values);
-  if (rows > 0 || p.capacity > 0) call.kernels().sparse.gather_fill(call.queue(), p);
+  if (rows > 0 || p.capacity > 0) kernels::sparse::gather_fill(call.queue(), p);
   if (options.nnz) call.finish_indices();
   return out;
 }

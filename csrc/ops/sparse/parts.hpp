@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_call.hpp"
+#include "params/sparse.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/sparse.hpp>
@@ -14,7 +15,7 @@ namespace stator::sparse {
 inline constexpr int64_t most_int32 = std::numeric_limits<int32_t>::max();
 
 inline bool is_wide(const Array& indices) { return indices.dtype() == DType::int64; }
-inline abi::SparseRows rows_of(const Csr& a) {
+inline params::SparseRows rows_of(const Csr& a) {
   return {a.indptr.data_ptr(), a.indices.data_ptr(), a.rows, a.cols, a.nnz(), is_wide(a.indices)};
 }
 inline void reads(OpCall& call, const Csr& a) {

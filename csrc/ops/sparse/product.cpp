@@ -2,6 +2,7 @@
 #include "core/memory/overlap.hpp"
 #include "ops/sparse/parts.hpp"
 #include "ops/sparse/vendor.hpp"
+#include "params/sparse.hpp"
 
 namespace stator::sparse {
 namespace {
@@ -37,7 +38,7 @@ Array matmul(const Csr& given, const Array& given_x, const Array* out, const Str
     if (!direct) assign(result, target, stream);
     return result;
   }
-  abi::SparseProduct p{};
+  params::SparseProduct p{};
   p.a = rows_of(a);
   p.values = a.values.data_ptr();
   p.x = x.size() > 0 ? x.data_ptr() : p.a.indptr;  // not null: that would be a sum
@@ -48,7 +49,7 @@ Array matmul(const Csr& given, const Array& given_x, const Array* out, const Str
   p.x_col = vector ? 1 : x.strides()[1];
   p.out_row = target.strides()[0];
   p.out_col = vector ? 1 : target.strides()[1];
-  call.kernels().sparse.product(call.queue(), p);
+  kernels::sparse::product(call.queue(), p);
   if (!direct) assign(result, target, stream);
   call.finish_indices();
   return result;
@@ -60,14 +61,14 @@ Array row_sums(const Csr& a, const Stream& stream) {
   if (a.rows == 0) return out;
   reads(call, a);
   call.writes(out);
-  abi::SparseProduct p{};
+  params::SparseProduct p{};
   p.a = rows_of(a);
   p.values = a.values.data_ptr();
   p.out = out.data_ptr();
   p.dtype = out.dtype();
   p.valid = a.valid;
   p.n = p.out_row = p.out_col = p.x_col = 1;
-  call.kernels().sparse.product(call.queue(), p);
+  kernels::sparse::product(call.queue(), p);
   call.finish_indices();
   return out;
 }
@@ -94,7 +95,7 @@ Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, double
   call.reads(y);
   call.writes(out.values);
   if (sampled_by_vendor(call, a, x, y, out.values, alpha, beta, stream)) return out;
-  call.kernels().sparse.sampled(
+  kernels::sparse::sampled(
       call.queue(), {rows_of(a), a.values.data_ptr(), x.data_ptr(), y.data_ptr(), out.values.data_ptr(), dtype,
                      x.shape()[1], x.strides()[0], x.strides()[1], y.strides()[0], y.strides()[1], alpha, beta});
   call.finish_indices();
@@ -118,7 +119,7 @@ TriangularSolution solve_triangular(const Csr& given, const Array& b, const Tria
                                                                  : call.empty(Dims{}, DType::int64)};
   if (trivial) return found;
   const int64_t n = b.ndim() == 1 ? 1 : b.shape()[1];
-  abi::SparseSolve p{rows_of(a),
+  params::SparseSolve p{rows_of(a),
                      a.values.data_ptr(),
                      found.x.data_ptr(),
                      dtype,
@@ -133,7 +134,7 @@ TriangularSolution solve_triangular(const Csr& given, const Array& b, const Tria
   call.writes(found.info);
   if (!solve_by_vendor(call, a, astype(b, dtype, false, stream), p, found, stream)) {
     assign(found.x, b, stream);
-    call.kernels().sparse.solve(call.queue(), p);
+    kernels::sparse::solve(call.queue(), p);
     call.finish_indices();
   }
   if (!options.check || options.unit) return found;

@@ -1,4 +1,6 @@
 #include "ops/sparse/parts.hpp"
+#include "params/scan.hpp"
+#include "params/sparse.hpp"
 
 #include <stator/movement.hpp>
 
@@ -8,7 +10,7 @@
 namespace stator::sparse {
 
 void exclusive_sum(OpCall& call, const Array& counts, const Array& out) {
-  abi::Scan s{};
+  params::Scan s{};
   s.n = counts.size();
   s.in_dtype = counts.dtype();
   s.compute = DType::int64;
@@ -20,10 +22,9 @@ void exclusive_sum(OpCall& call, const Array& counts, const Array& out) {
   s.out = static_cast<char*>(out.data_ptr()) + itemsize(out.dtype());
   call.reads(counts);
   call.writes(out);
-  const kernels::ScanTable& scan = call.kernels().scan;
-  const int64_t bytes = scan.scratch(*call.queue().limits, s);
+  const int64_t bytes = kernels::scan::scratch(call.limits(), s);
   void* const partials = bytes > 0 ? call.scratch(size_t(bytes)) : nullptr;
-  scan.sum(call.queue(), s, partials);
+  kernels::scan::sum(call.queue(), s, partials);
 }
 
 int64_t last_of(const Array& indptr, const Stream& stream, Op reader) {
@@ -33,7 +34,6 @@ int64_t last_of(const Array& indptr, const Stream& stream, Op reader) {
 Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const Stream& stream) {
   const DType index = entries.keys.dtype();
   const int64_t n = entries.keys.size();
-  const kernels::SparseTable& table = call.kernels().sparse;
   const auto like = [&](const Array& x) { return call.empty(Dims{n}, x.dtype()); };
   Grouped out{Array(), like(entries.other), like(entries.values)};
   if (n == 0) {
@@ -42,9 +42,9 @@ Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const
   }
   int32_t bits = 0;
   int64_t chunk = 0;
-  const bool apart = table.sort_plan(*call.queue().limits, n, bound, &bits, &chunk);
+  const bool apart = kernels::sparse::sort_plan(call.limits(), n, bound, &bits, &chunk);
   const int width = std::max(1, int(std::bit_width(uint64_t(bound))));
-  abi::SparseSort p{};
+  params::SparseSort p{};
   p.n = n;
   p.bound = bound;
   p.chunk = chunk;
@@ -75,9 +75,9 @@ Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const
       p.values = entries.values.data_ptr();
       p.out_values = out.values.data_ptr();
     }
-    table.sort_count(call.queue(), p);
+    kernels::sparse::sort_count(call.queue(), p);
     exclusive_sum(call, counts, offsets);
-    table.sort_scatter(call.queue(), p);
+    kernels::sparse::sort_scatter(call.queue(), p);
     keys = next_keys;
     order = next_order;
   }
@@ -91,7 +91,7 @@ Array pointers(OpCall& call, const Array& keys, int64_t rows) {
   const Array indptr = call.empty(Dims{rows + 1}, keys.dtype());
   call.reads(keys);
   call.writes(indptr);
-  call.kernels().sparse.pointers(call.queue(),
+  kernels::sparse::pointers(call.queue(),
                                  {keys.data_ptr(), keys.size(), rows, keys.dtype() == DType::int64, indptr.data_ptr()});
   return indptr;
 }

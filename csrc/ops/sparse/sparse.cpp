@@ -1,5 +1,6 @@
 // Sparse matrices: construction, checks, views.
 #include "ops/sparse/parts.hpp"
+#include "params/sparse.hpp"
 
 #include <stator/elementwise.hpp>
 #include <stator/movement.hpp>
@@ -95,7 +96,7 @@ Csr check(const Csr& a, const Stream& stream) {
   const Array found = zeros(a.values.backend(), Dims{5}, DType::int64, stream);
   reads(call, a);
   call.writes(found);
-  call.kernels().sparse.check(call.queue(), {rows_of(a), static_cast<int64_t*>(found.data_ptr())});
+  kernels::sparse::check(call.queue(), {rows_of(a), static_cast<int64_t*>(found.data_ptr())});
   int64_t seen[5];
   found.to_host(seen, stream, call.op());
   const std::string op = "sparse.check";

@@ -1,6 +1,7 @@
 // 2:4 sparsity of dense arrays.
 #include "core/op_call.hpp"
 #include "libs/sparse.hpp"
+#include "params/sparse.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/matmul.hpp>
@@ -15,7 +16,7 @@ namespace stator::sparse {
 namespace {
 
 // [outer, n, inner] with a stride each, or false where a group of axes does not step evenly.
-bool group_axes(const Array& x, int axis, abi::TwoToFour& p) {
+bool group_axes(const Array& x, int axis, params::TwoToFour& p) {
   const auto collapse = [&](int first, int last, int64_t* extent, int64_t* stride) {
     *extent = 1;
     *stride = 0;
@@ -47,7 +48,7 @@ TwoToFour reduce(const Array& given, int64_t along, bool prune, const Stream& st
   OpCall call(Op::prune_2to4, {&given}, stream);
   const int axis = checked_axis(call, given, along);
   Array x = given;
-  abi::TwoToFour p{};
+  params::TwoToFour p{};
   p.dtype = x.dtype();
   if (!group_axes(x, axis, p)) {
     x = copy(x, stream);
@@ -70,7 +71,7 @@ TwoToFour reduce(const Array& given, int64_t along, bool prune, const Stream& st
   call.writes(out.values);
   p.x = x.data_ptr();
   (prune ? p.out : p.values) = out.values.data_ptr();
-  call.kernels().sparse.two_to_four(call.queue(), p);
+  kernels::sparse::two_to_four(call.queue(), p);
   return out;
 }
 
@@ -82,7 +83,7 @@ TwoToFour compress_2to4(const Array& x, int64_t axis, const Stream& stream) { re
 Array to_dense(const TwoToFour& a, const Stream& stream) {
   OpCall call(Op::prune_2to4, {&a.values, &a.positions}, stream);
   Dims shape = a.values.shape();
-  abi::FromTwoToFour p{};
+  params::FromTwoToFour p{};
   p.outer = p.inner = 1;
   for (int d = 0; d < shape.size(); ++d)
     if (d != a.axis) (d < a.axis ? p.outer : p.inner) *= shape[d];
@@ -96,7 +97,7 @@ Array to_dense(const TwoToFour& a, const Stream& stream) {
   p.positions = static_cast<const uint8_t*>(a.positions.data_ptr());
   p.itemsize = itemsize(out.dtype());
   p.out = out.data_ptr();
-  call.kernels().sparse.from_two_to_four(call.queue(), p);
+  kernels::sparse::from_two_to_four(call.queue(), p);
   return out;
 }
 
@@ -178,7 +179,7 @@ Array product(const TwoToFour& given, const Array& given_dense, bool left, const
   }
   const int nd = dense.ndim(), nv = values.ndim();
   const Dims batch = broadcast_shapes(op, batch_of(values), batch_of(dense));
-  abi::PackedProduct p{};
+  params::PackedProduct p{};
   p.rows = values.shape()[left ? nv - 2 : nv - 1];
   p.depth = given.length;
   p.cols = dense.shape()[left ? nd - 1 : nd - 2];
@@ -216,7 +217,7 @@ Array product(const TwoToFour& given, const Array& given_dense, bool left, const
     steps(given.positions, p.place_row, p.place_step);
     steps(dense, p.x_row, p.x_col);
     steps(out, p.out_row, p.out_col);
-    call.kernels().sparse.packed_product(call.queue(), p);
+    kernels::sparse::packed_product(call.queue(), p);
   }
   if (!vector) return out;
   Dims kept = batch;

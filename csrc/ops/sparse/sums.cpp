@@ -1,6 +1,7 @@
 // Sparse results whose number of entries is in the data: sums and products of sparse matrices.
 #include "ops/sparse/parts.hpp"
 #include "ops/sparse/vendor.hpp"
+#include "params/sparse.hpp"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
   if (nnz && *nnz < 0) throw ValueError(std::string(call.name()), "nnz=" + std::to_string(*nnz), "count them");
   const DType index = a.indices.dtype(), dtype = a.values.dtype();
   const Array counts = call.empty(Dims{a.rows}, index), indptr = call.empty(Dims{a.rows + 1}, index);
-  abi::SparseMerge p{};
+  params::SparseMerge p{};
   p.a = rows_of(a);
   p.a_values = a.values.data_ptr();
   p.dtype = dtype;
@@ -31,7 +32,7 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
     reads(call, *b);
   }
   call.writes(counts);
-  if (a.rows > 0) call.kernels().sparse.merge_count(call.queue(), p);
+  if (a.rows > 0) kernels::sparse::merge_count(call.queue(), p);
   exclusive_sum(call, counts, indptr);
   p.capacity = nnz ? *nnz : last_of(indptr, stream, call.op());
   const bool valid = a.valid && (!b || b->valid) && !nnz;  // a wrong nnz leaves pointers beyond it
@@ -41,7 +42,7 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
   p.values = out.values.data_ptr();
   call.writes(out.indices);
   call.writes(out.values);
-  if (a.rows > 0 || p.capacity > 0) call.kernels().sparse.merge_fill(call.queue(), p);
+  if (a.rows > 0 || p.capacity > 0) kernels::sparse::merge_fill(call.queue(), p);
   call.finish_indices();
   return out;
 }
@@ -84,7 +85,7 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   if (!b.unique) b = coalesce(b, {}, stream);
   if (auto product = times_by_vendor(call, a, b, stream)) return *product;
   const Array counts = call.empty(Dims{a.rows}, index), offsets = call.empty(Dims{a.rows + 1}, DType::int64);
-  abi::SparseTimesSparse p{};
+  params::SparseTimesSparse p{};
   p.a = rows_of(a);
   p.b = rows_of(b);
   p.a_values = a.values.data_ptr();
@@ -94,7 +95,7 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   reads(call, a);
   reads(call, b);
   call.writes(counts);
-  p.blocks = call.kernels().sparse.times_blocks(*call.queue().limits, p, times_scratch);
+  p.blocks = kernels::sparse::times_blocks(call.limits(), p, times_scratch);
   const int64_t cells = p.blocks * std::max<int64_t>(b.cols, 1);
   const Array marks = zeros(a.values.backend(), Dims{cells}, DType::int64, stream);
   const Array sums = call.empty(Dims{cells}, real_part(dtype) == DType::float64 ? dtype
@@ -104,7 +105,7 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   p.sums = sums.data_ptr();
   call.writes(marks);
   call.writes(sums);
-  if (a.rows > 0) call.kernels().sparse.times_count(call.queue(), p);
+  if (a.rows > 0) kernels::sparse::times_count(call.queue(), p);
   exclusive_sum(call, counts, offsets);
   p.capacity = last_of(offsets, stream, call.op());
   if (index == DType::int32 && p.capacity > most_int32)
@@ -121,9 +122,9 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();
   for (const Array* x : {&out.indptr, &out.indices, &out.values}) call.writes(*x);
-  if (a.rows > 0) call.kernels().sparse.times_fill(call.queue(), p);
+  if (a.rows > 0) kernels::sparse::times_fill(call.queue(), p);
   call.finish_indices();
-  out.sorted = call.kernels().sparse.times_sorts;
+  out.sorted = kernels::sparse::times_sorts(call.limits());
   return sort_indices(out, stream);
 }
 

@@ -1,6 +1,7 @@
 #include "ops/sparse/vendor.hpp"
 
 #include "libs/sparse.hpp"
+#include "params/sparse.hpp"
 
 #include <initializer_list>
 
@@ -59,7 +60,7 @@ bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const A
   return true;
 }
 
-bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const abi::SparseSolve& p,
+bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const params::SparseSolve& p,
                      const TriangularSolution& found, const Stream& stream) {
   if (!in(b.dtype(), full) || !a.sorted || !a.unique || !serves(call, {&a})) return false;
   const auto from = dense_of(b), to = dense_of(found.x);
@@ -67,7 +68,7 @@ bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const abi::Spar
   call.reads(b);
   if (!p.unit) {  // the library does not say which diagonal is zero
     assign(found.info, zeros(b.backend(), Dims{}, DType::int64, stream), stream);
-    call.kernels().sparse.find_singular(call.queue(), p);
+    kernels::sparse::find_singular(call.queue(), p);
   }
   libs::cuda_sparse_solve(call, matrix_of(a), p.lower, p.unit, *from, *to);
   return true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ops/sparse/parts.hpp"
+#include "params/sparse.hpp"
 
 #include <optional>
 
@@ -13,7 +14,7 @@ bool product_by_vendor(OpCall& call, const Csr& a, const Array& x, const Array& 
 bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const Array& y, const Array& out, double alpha,
                        double beta, const Stream& stream);
 // x and info of `found`; b has the dtype of both.
-bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const abi::SparseSolve& p,
+bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const params::SparseSolve& p,
                      const TriangularSolution& found, const Stream& stream);
 // Sorted. Declares its operands itself.
 std::optional<Csr> times_by_vendor(OpCall& call, const Csr& a, const Csr& b, const Stream& stream);

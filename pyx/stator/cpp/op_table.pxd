@@ -49,6 +49,8 @@ cdef extern from "stator/op_table.hpp" namespace "stator" nogil:
     ctypedef enum ResultRule:
         inexact "stator::ResultRule::inexact"
         accumulate "stator::ResultRule::accumulate"
+    ctypedef enum Family "stator::Family":
+        pass
     ctypedef enum Sync "stator::Sync":
         pass
     ctypedef enum Capture "stator::Capture":
@@ -59,8 +61,12 @@ cdef extern from "stator/op_table.hpp" namespace "stator" nogil:
     cdef cppclass Tolerance:
         int float32, float64
 
+    cdef cppclass Launches:
+        int host, cuda
+
     cdef cppclass OpInfo:
         string_view name, call
+        Family family
         ShapeClass shape_class
         uint32_t dtypes
         ResultRule result
@@ -69,8 +75,12 @@ cdef extern from "stator/op_table.hpp" namespace "stator" nogil:
         Sync sync
         Capture capture
         Determinism determinism
-        int launches
-        string_view seed_ops
+        Launches launches
+        string_view summary, operands
 
     int op_count
     const OpInfo& op_info(Op)
+    string_view family_name "stator::name"(Family)
+    string_view shape_class_name "stator::name"(ShapeClass)
+    string_view result_name "stator::name"(ResultRule)
+    string_view determinism_name "stator::name"(Determinism)

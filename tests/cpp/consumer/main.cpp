@@ -1,4 +1,4 @@
-// A C++ program that uses an installed stator: multiplies two matrices on the host column, then shows that closing a
+// A C++ program that uses an installed stator: multiplies two matrices on the host target, then shows that closing a
 // backend releases what hangs off it, in order, while its arrays are still in scope.
 #include <stator/libraries.hpp>
 #include <stator/stator.hpp>

@@ -6,9 +6,9 @@
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_COLUMN;
+namespace words = stator::STATOR_TARGET;
 
 namespace activation {
 
@@ -256,4 +256,4 @@ struct softsign {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

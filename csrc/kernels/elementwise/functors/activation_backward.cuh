@@ -6,7 +6,7 @@
 #include "kernels/elementwise/functors/activation.cuh"
 #include "kernels/elementwise/functors/arithmetic.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 namespace activation {
 
@@ -185,4 +185,4 @@ struct clip_backward {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

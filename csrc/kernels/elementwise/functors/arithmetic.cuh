@@ -7,10 +7,10 @@
 #include <bit>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 // Inside `struct abs` the name abs is the struct.
-namespace words = stator::STATOR_COLUMN;
+namespace words = stator::STATOR_TARGET;
 
 // Integers wrap: go through an unsigned type that is not promoted to a signed one. Everything else stays as it is.
 template <class C>
@@ -250,6 +250,6 @@ struct nan_to_num {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors
 
 #include "kernels/elementwise/functors/division.cuh"

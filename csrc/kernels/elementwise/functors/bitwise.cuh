@@ -5,7 +5,7 @@
 
 #include "kernels/elementwise/functors/arithmetic.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 struct bitwise_and {
   static constexpr bool modular = true, light = true;
@@ -64,4 +64,4 @@ struct bitwise_right_shift {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

@@ -7,9 +7,9 @@
 #include <bit>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_COLUMN;
+namespace words = stator::STATOR_TARGET;
 
 struct equal {
   static constexpr bool modular = true, light = true;
@@ -103,4 +103,4 @@ struct signbit {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

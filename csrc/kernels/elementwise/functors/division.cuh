@@ -3,7 +3,7 @@
 
 #include "kernels/elementwise/functors/arithmetic.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 namespace division {
 
@@ -133,4 +133,4 @@ struct fmod {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

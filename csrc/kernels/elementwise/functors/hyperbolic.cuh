@@ -3,9 +3,9 @@
 
 #include "device/math/math.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_COLUMN;
+namespace words = stator::STATOR_TARGET;
 
 #define STATOR_WORD(name)               \
   struct name {                         \
@@ -22,4 +22,4 @@ STATOR_WORD(acosh)
 STATOR_WORD(atanh)
 #undef STATOR_WORD
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

@@ -1,12 +1,12 @@
 // Logical functors: what is not zero is true, NaN too.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
 #include <cstdint>
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 namespace logic {
 
@@ -58,4 +58,4 @@ struct logical_xor {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

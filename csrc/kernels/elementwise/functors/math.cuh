@@ -4,10 +4,10 @@
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 // Inside `struct exp` the name exp is the struct.
-namespace words = stator::STATOR_COLUMN;
+namespace words = stator::STATOR_TARGET;
 
 #define STATOR_WORD(name)               \
   struct name {                         \
@@ -35,4 +35,4 @@ struct logaddexp {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

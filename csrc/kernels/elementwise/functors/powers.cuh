@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 #define STATOR_WORD(name)               \
   struct name {                         \
@@ -79,4 +79,4 @@ struct pow {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

@@ -1,9 +1,9 @@
 // One operand or another.
 #pragma once
 
-#include "device/column.cuh"
+#include "device/target.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 // x where the condition holds, y elsewhere.
 struct where {
@@ -13,4 +13,4 @@ struct where {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

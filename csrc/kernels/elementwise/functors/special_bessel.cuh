@@ -5,7 +5,7 @@
 #include "device/math/bessel_first_kind.cuh"
 #include "device/math/bessel_modified.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
 struct i0 {
   static constexpr bool heavy = true;
@@ -107,7 +107,7 @@ struct spherical_bessel_j0 {
   static constexpr bool heavy = true;
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return stator::STATOR_COLUMN::spherical_bessel_j0(x);
+    return stator::STATOR_TARGET::spherical_bessel_j0(x);
   }
 };
 
@@ -115,8 +115,8 @@ struct airy_ai {
   static constexpr bool heavy = true;
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return stator::STATOR_COLUMN::airy_ai(x);
+    return stator::STATOR_TARGET::airy_ai(x);
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

@@ -3,9 +3,9 @@
 
 #include "device/math/special_zeta.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_COLUMN;
+namespace words = stator::STATOR_TARGET;
 
 struct gammaln {
   static constexpr bool heavy = true;
@@ -39,4 +39,4 @@ struct zeta {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

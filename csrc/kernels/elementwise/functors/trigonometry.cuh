@@ -4,9 +4,9 @@
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
 
-namespace stator::STATOR_COLUMN::functors {
+namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_COLUMN;
+namespace words = stator::STATOR_TARGET;
 
 #define STATOR_WORD(name)               \
   struct name {                         \
@@ -56,4 +56,4 @@ struct rad2deg {
   }
 };
 
-}  // namespace stator::STATOR_COLUMN::functors
+}  // namespace stator::STATOR_TARGET::elementwise::functors

@@ -1,11 +1,11 @@
-// What a kernel source is written with in place of CUDA keywords. One source, a compilation for each column: cuda
-// (nvcc), host_v2 to host_v4 (fast: a block is one thread of execution), host_faithful (a block is its CUDA threads).
+// What a kernel source is written with in place of CUDA keywords. One source, a compilation for each target: cuda
+// (nvcc), host_v2 to host_v4 (fast: a block is one thread of execution), host_checked (a block is its CUDA threads).
 #pragma once
 
 #include "params/launch.hpp"
 
-#if !defined(STATOR_COLUMN)
-#error "device/ headers belong to one column: compile with -DSTATOR_COLUMN=<cuda|host_v2|host_v3|host_v4|host_faithful>"
+#if !defined(STATOR_TARGET)
+#error "device/ headers belong to one target: compile with -DSTATOR_COLUMN=<cuda|host_v2|host_v3|host_v4|host_checked>"
 #endif
 
 #define STATOR_RESTRICT __restrict__
@@ -26,7 +26,7 @@
 #endif
 
 // STATOR_FN is inlined; STATOR_CALL stays a call: a dtype switch in every kernel would be most of its code. STATOR_PART
-// is inlined, but in the faithful column a call: what kernels of several functors share is compiled once there.
+// is inlined, but in the checked target a call: what kernels of several functors share is compiled once there.
 // STATOR_COLD is inlined, but on the fast host a call: what kernels do outside their inner loops, often in several
 // places.
 #if !defined(STATOR_HOST)
@@ -35,7 +35,7 @@
 #define STATOR_CALL inline __device__ __noinline__
 #define STATOR_PART STATOR_FN
 #define STATOR_COLD STATOR_FN
-#elif defined(STATOR_FAITHFUL)
+#elif defined(STATOR_CHECKED)
 #define STATOR_KERNEL
 #define STATOR_FN inline
 #define STATOR_CALL inline
@@ -53,18 +53,18 @@
 // What launchers of one family share, once in a unit: inlined into each of them it would be half of the host code.
 #define STATOR_COMMON __attribute__((noinline))
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
-#if defined(STATOR_HOST) && !defined(STATOR_FAITHFUL)
+#if defined(STATOR_HOST) && !defined(STATOR_CHECKED)
 inline constexpr bool fast_host = true;
 #else
 inline constexpr bool fast_host = false;
 #endif
 
-// A tuning number: the first where blocks have threads (cuda, faithful), the second on the fast host.
+// A tuning number: the first where blocks have threads (cuda, checked), the second on the fast host.
 template <int Threaded, int Fast>
-struct by_column {
+struct by_target {
   static constexpr int value = fast_host ? Fast : Threaded;
 };
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET

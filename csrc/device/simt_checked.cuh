@@ -1,11 +1,11 @@
-// What Group is built from, on the faithful host.
+// What Group is built from, on the checked host.
 #pragma once
 
 #include "host/fiber.hpp"
 
 #include <type_traits>
 
-namespace stator::STATOR_COLUMN::simt {
+namespace stator::STATOR_TARGET::simt {
 
 inline int rank() { return fiber::id.rank; }
 inline int64_t block() { return fiber::id.block; }
@@ -45,4 +45,4 @@ S& shared_object(Site site) {
 }
 inline unsigned char* dynamic_shared(size_t bytes, Site site) { return fiber::dynamic_shared(bytes, site); }
 
-}  // namespace stator::STATOR_COLUMN::simt
+}  // namespace stator::STATOR_TARGET::simt

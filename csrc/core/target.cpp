@@ -1,4 +1,4 @@
-#include "core/column.hpp"
+#include "core/target.hpp"
 
 #include <dlfcn.h>
 #include <cstdlib>
@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-using ColumnFunction = const stator::kernels::Table*();
+using TargetFunction = const stator::kernels::TargetKernels*();
 extern "C" {
-ColumnFunction stator_column_host_faithful;
-__attribute__((weak)) ColumnFunction stator_column_cuda;  // absent from a build without CUDA
+TargetFunction stator_target_host_checked;
+__attribute__((weak)) TargetFunction stator_target_cuda;  // absent from a build without CUDA
 }
 
 namespace stator {
@@ -29,13 +29,13 @@ std::string setting(const char* variable, std::string_view choices) {
 
 std::string own_folder() {
   Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&column_for), &info) || !info.dli_fname) return {};
+  if (!dladdr(reinterpret_cast<const void*>(&target_for), &info) || !info.dli_fname) return {};
   const std::string path = info.dli_fname;
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }
 
-const kernels::Table* load(const std::string& isa) {
+const kernels::TargetKernels* load(const std::string& isa) {
   const std::string file = own_folder() + "libstator_host_" + isa + ".so";
   // Never closed: kernels may be queued, and their code must outlive every backend.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -44,11 +44,11 @@ const kernels::Table* load(const std::string& isa) {
     throw LibraryNotFoundError("Backend", cause ? cause : file,
                                "Reinstall stator: the file belongs beside libstator.so");
   }
-  const std::string symbol = "stator_column_host_" + isa;
-  auto* column = reinterpret_cast<ColumnFunction*>(dlsym(library, symbol.c_str()));
-  if (!column)
+  const std::string symbol = "stator_target_host_" + isa;
+  auto* target = reinterpret_cast<TargetFunction*>(dlsym(library, symbol.c_str()));
+  if (!target)
     throw LibraryNotFoundError("Backend", file + " has no " + symbol, "Reinstall stator: the files do not match");
-  return column();
+  return target();
 }
 
 constexpr std::string_view built = STATOR_HOST_ISAS;  // such as "v2 v3 v4", ascending
@@ -82,25 +82,48 @@ std::string host_isa() {
                                "Build it on this machine, or with -C cmake.define.STATOR_HOST_ISA=\"v2;v3;v4\"");
 }
 
+// Gives the launchers the functions of a target, once. The caller holds the mutex.
+void bind(const kernels::TargetKernels& target) {
+  static const auto& launchers = *[] {
+    auto* by_name = new std::map<std::string_view, kernels::AnyLauncher*>;  // outlives every thread
+    for (const auto* r = stator_target_host_checked()->launchers; r; r = r->next) by_name->emplace(r->name, r->launcher);
+    return by_name;
+  }();
+  for (const auto* r = target.launchers; r; r = r->next) {
+    const auto found = launchers.find(r->name);
+    if (found == launchers.end()) {
+      throw LibraryNotFoundError("Backend", std::string(target.name) + " has an unknown launcher, " + r->name,
+                                 "Reinstall stator: the files do not match");
+    }
+    found->second->bind(target.target, r->function);
+  }
+}
+
+// By name: "cuda", "host_checked", or the level of a host.
+const kernels::TargetKernels& loaded(const std::string& name, const kernels::TargetKernels* (*open)(const std::string&)) {
+  // One entry per level: tests change STATOR_HOST_ISA between backends.
+  static std::mutex mutex;
+  static auto& targets = *new std::map<std::string, const kernels::TargetKernels*>;  // outlives every thread
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (const auto found = targets.find(name); found != targets.end()) return *found->second;
+  const kernels::TargetKernels* target = open(name);
+  bind(*target);
+  return *(targets[name] = target);
+}
+
 }  // namespace
 
-const kernels::Table& column_for(DeviceType type) {
+const kernels::TargetKernels& target_for(DeviceType type) {
   if (type == DeviceType::cuda) {
-    if (!stator_column_cuda) {
+    if (!stator_target_cuda) {
       throw DeviceUnavailableError("Backend", "this build of stator has no CUDA kernels",
                                    "Build it with STATOR_CUDA=ON");
     }
-    return *stator_column_cuda();
+    return loaded("cuda", [](const std::string&) { return stator_target_cuda(); });
   }
-  if (setting("STATOR_HOST_MODE", "fast faithful") == "faithful") return *stator_column_host_faithful();
-  // One entry a level: tests change STATOR_HOST_ISA between backends.
-  static std::mutex mutex;
-  static auto& loaded = *new std::map<std::string, const kernels::Table*>;  // outlives every thread
-  const std::string isa = host_isa();
-  const std::lock_guard<std::mutex> lock(mutex);
-  const kernels::Table*& column = loaded[isa];
-  if (!column) column = load(isa);
-  return *column;
+  if (setting("STATOR_HOST_MODE", "fast checked") == "checked")
+    return loaded("host_checked", [](const std::string&) { return stator_target_host_checked(); });
+  return loaded(host_isa(), load);
 }
 
 }  // namespace stator

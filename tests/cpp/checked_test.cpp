@@ -1,5 +1,5 @@
-// The faithful column by itself: collectives against plain loops, and canaries that its checkers must catch.
-// Compiled with -DSTATOR_COLUMN=host_faithful -DSTATOR_HOST=1 -DSTATOR_FAITHFUL=1 under AddressSanitizer and UBSan.
+// The checked target by itself: collectives against plain loops, and canaries that its checkers must catch.
+// Compiled with -DSTATOR_COLUMN=host_checked -DSTATOR_HOST=1 -DSTATOR_CHECKED=1 under AddressSanitizer and UBSan.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 #include "device/launch.cuh"
 #include "device/vector.cuh"
 
-namespace stator::STATOR_COLUMN {
+namespace stator::STATOR_TARGET {
 
 struct Pair {
   float value;
@@ -145,18 +145,18 @@ STATOR_KERNEL void map_kernel(const float16* x, const float16* y, float16* out, 
       group, n, out, [](float16 a, float16 b) { return float16(float(a) + float(b)); }, x, y);
 }
 
-}  // namespace stator::STATOR_COLUMN
+}  // namespace stator::STATOR_TARGET
 
 namespace {
 
 using namespace stator;
-using namespace stator::STATOR_COLUMN;
+using namespace stator::STATOR_TARGET;
 
 std::string seen;  // by the last launch
 
-abi::Queue queue() {
-  abi::Queue q{};
-  q.submit = [](const abi::Queue&, const abi::Launch& l) {
+params::Queue queue() {
+  params::Queue q{};
+  q.submit = [](const params::Queue&, const params::Launch& l) {
     const char* message = l.entry(l, 0, l.blocks);
     seen = message ? message : "";
   };
@@ -294,8 +294,8 @@ void canaries() {
 
 void messages() {
   launch(queue(), "divergent", divergent_kernel<64>, {1, 64});
-  const size_t first = seen.find("faithful_test.cpp:");
-  check(first != std::string::npos && seen.find("faithful_test.cpp:", first + 1) != std::string::npos,
+  const size_t first = seen.find("checked_test.cpp:");
+  check(first != std::string::npos && seen.find("checked_test.cpp:", first + 1) != std::string::npos,
         "both sites are named");
   std::printf("  %s\n", seen.c_str());
   int y;

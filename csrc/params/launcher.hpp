@@ -1,0 +1,57 @@
+// Launchers: host functions that pick a kernel, its block size, vector width and index width, and submit it. Operations
+// call a launcher by name, kernels::nn::softmax(call.queue(), p); which compilation of the kernels runs is a property of
+// the device that the queue belongs to. A launcher is defined beside its kernel, by STATOR_LAUNCHER (device/launcher.cuh).
+#pragma once
+
+#include "params/launch.hpp"
+
+namespace stator::kernels {
+
+using params::DeviceLimits;
+using params::Queue;
+
+inline params::Target target_of(const Queue& queue) { return queue.limits->target; }
+inline params::Target target_of(const DeviceLimits& limits) { return limits.target; }
+
+// One function per target; null for a target that was not built, is not loaded yet, or leaves the work to a library.
+class AnyLauncher {
+ public:
+  using Function = void (*)();
+  constexpr AnyLauncher() = default;
+  AnyLauncher(const AnyLauncher&) = delete;
+  bool has(params::Target target) const { return functions_[int(target)] != nullptr; }
+  void bind(params::Target target, Function function) { functions_[int(target)] = function; }
+
+ protected:
+  Function functions_[params::target_count] = {};
+};
+
+template <class Signature>
+class Launcher;
+// First is the Queue that the launcher submits to, or the DeviceLimits that a plan is made for: it names the target.
+template <class R, class First, class... Rest>
+class Launcher<R(First, Rest...)> : public AnyLauncher {
+ public:
+  using Typed = R (*)(First, Rest...);
+  R operator()(First first, Rest... rest) const {
+    return reinterpret_cast<Typed>(functions_[int(target_of(first))])(first, rest...);
+  }
+};
+
+// What a target links at load: one per launcher that it has.
+struct Registration {
+  const char* name;  // "nn.softmax"
+  AnyLauncher::Function function;
+  AnyLauncher* launcher;  // in the checked target, which every build has and which defines the launchers; else null
+  const Registration* next;
+};
+
+// What a target's stator_target_<name>() returns.
+struct TargetKernels {
+  const char* name;  // "cuda", "host_v2" to "host_v4", "host_checked"
+  params::Target target;
+  const Registration* launchers;
+  void (*set_block_seed)(uint64_t seed);  // of the checked target; null elsewhere
+};
+
+}  // namespace stator::kernels
