@@ -1,6 +1,7 @@
 // The end of the process, and its forks: who is still open, and what may no longer be touched.
 #include "core/context.hpp"
 #include "core/process.hpp"
+#include "core/testing.hpp"
 
 #include <pthread.h>
 #include <algorithm>

@@ -1,39 +1,15 @@
 #include "core/stream.hpp"
 
 #include "core/context.hpp"
+#include "core/fault.hpp"
 #include "core/text.hpp"
 
-#include "params/random.hpp"
-
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <new>
 
 namespace stator {
 
 using runtime::status::success;
-
-namespace {
-
-[[noreturn]] void refuse_probabilities(const params::FaultRecord& seen) {
-  const std::string op = op_text(uint16_t(seen.op));
-  const std::string number = std::to_string(std::bit_cast<double>(seen.value));
-  if (seen.position >= 0)
-    throw ValueError(op, "p[" + std::to_string(seen.position) + "] is " + number, "probabilities are from 0 to 1");
-  if (seen.position == params::sum_of_probabilities)
-    throw ValueError(op, "probabilities sum to " + number, "divide them by their sum, in float64");
-  throw ValueError(op, "only " + std::to_string(seen.value) + " probabilities are not 0, and more are drawn",
-                   "draw with replacement, or fewer");
-}
-
-// Kernels report an unsigned index beyond int64 as the largest number.
-std::string index_text(int64_t value) {
-  return value == std::numeric_limits<int64_t>::max() ? "an index of 2**63 - 1 or more"
-                                                      : "index " + std::to_string(value);
-}
-
-}  // namespace
 
 StreamBox::StreamBox(Context& context, int index)
     : Box(BoxKind::stream, &context, context.tracker(), no_op, Hold::part_of), context_(context), index_(index) {}
@@ -118,22 +94,19 @@ void StreamBox::take_slot(uint16_t op) {
     context_.note_division_by_zero();
     return;
   }
-  if (params::Fault(seen.fault) == params::bad_probability) refuse_probabilities(seen);
-  throw IndexError(op_text(uint16_t(seen.op)),
-                   index_text(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",
-                   "Indices of an axis of n elements are from -n to n - 1");
+  raise_fault(seen);
 }
 
 void StreamBox::log_pending() noexcept {
   params::FaultRecord seen{};
   if (!slot_set() || !take_record(&seen) || params::Fault(seen.fault) == params::Fault::division_by_zero) return;
-  const std::string_view call = unsigned(seen.op) < unsigned(op_count) ? op_info(Op(seen.op)).call : "an operation";
-  if (params::Fault(seen.fault) == params::bad_probability) {
-    warn("stator: %.*s: bad probabilities, seen when the backend closed", int(call.size()), call.data());
-    return;
+  try {
+    raise_fault(seen);
+  } catch (const Error& error) {
+    warn("stator: %s: %s, seen when the backend closed", error.op().c_str(), error.cause().c_str());
+  } catch (...) {
+    warn("stator: a fault was seen when the backend closed");
   }
-  warn("stator: %.*s: index %lld at position %lld is out of range, seen when the backend closed", int(call.size()),
-       call.data(), static_cast<long long>(seen.value), static_cast<long long>(seen.position));
 }
 
 void StreamBox::synchronize(uint16_t op) {

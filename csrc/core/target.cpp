@@ -89,13 +89,18 @@ void bind(const kernels::TargetKernels& target) {
     for (const auto* r = stator_target_host_checked()->launchers; r; r = r->next) by_name->emplace(r->name, r->launcher);
     return by_name;
   }();
-  for (const auto* r = target.launchers; r; r = r->next) {
+  size_t count = 0;
+  for (const auto* r = target.launchers; r; r = r->next, ++count) {
     const auto found = launchers.find(r->name);
     if (found == launchers.end()) {
       throw LibraryNotFoundError("Backend", std::string(target.name) + " has an unknown launcher, " + r->name,
                                  "Reinstall stator: the files do not match");
     }
     found->second->bind(target.target, r->function);
+  }
+  if (count != launchers.size()) {
+    throw LibraryNotFoundError("Backend", std::string(target.name) + " lacks launchers that this library has",
+                               "Reinstall stator: the files do not match");
   }
 }
 

@@ -1,4 +1,5 @@
-// Test hooks: failures on purpose, and the counts that the Tracker is held against.
+#include "core/testing.hpp"
+
 #include "core/context.hpp"
 #include "core/text.hpp"
 

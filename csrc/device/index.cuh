@@ -63,32 +63,7 @@ using LaunchDivmod = std::conditional_t<fast_host, PlainDivmod<Int>, MultipliedD
 using FastDivmod = LaunchDivmod<int32_t>;
 using FastDivmod64 = LaunchDivmod<int64_t>;
 
-// IndexMath<int32_t> only where the launcher proved that every index and offset fits.
-template <class I>
-struct IndexMath;
-template <>
-struct IndexMath<int32_t> {
-  using Divisor = FastDivmod;
-};
-template <>
-struct IndexMath<int64_t> {
-  using Divisor = PlainDivmod<int64_t>;
-};
-template <class I>
-using Divisor = typename IndexMath<I>::Divisor;
-
 // Offset of the element at `linear` in row-major order of `shape`, in elements.
-template <class I>
-STATOR_FN I offset_of(I linear, int ndim, const Divisor<I>* shape, const I* strides) {
-  I offset = 0;
-  for (int d = ndim - 1; d > 0; --d) {
-    I coordinate;
-    linear = shape[d].divmod(linear, coordinate);
-    offset += coordinate * strides[d];
-  }
-  return ndim > 0 ? offset + linear * strides[0] : offset;
-}
-
 STATOR_FN int64_t offset_of(int64_t linear, int ndim, const int64_t* shape, const int64_t* strides) {
   int64_t offset = 0;
   for (int d = ndim - 1; d > 0; --d) {

@@ -112,31 +112,6 @@ STATOR_CALL void store_items(void* base, DType d, int64_t at, Items<C, N> value)
 #undef STATOR_CASE
 }
 
-// The same for data that is used once: the caches need not keep it.
-template <int N, class T>
-STATOR_FN Vec<T, N> load_vector_streaming(const T* p) {
-#if defined(STATOR_HOST)
-  return load_vector<N>(p);
-#else
-  using W = typename detail::Word<N * sizeof(T)>::type;
-  const W word = __ldcs(reinterpret_cast<const W*>(p));
-  Vec<T, N> v;
-  memcpy(&v, &word, sizeof(v));
-  return v;
-#endif
-}
-template <class T, int N>
-STATOR_FN void store_vector_streaming(T* p, const Vec<T, N>& v) {
-#if defined(STATOR_HOST)
-  store_vector(p, v);
-#else
-  using W = typename detail::Word<N * sizeof(T)>::type;
-  W word;
-  memcpy(&word, &v, sizeof(v));
-  __stcs(reinterpret_cast<W*>(p), word);
-#endif
-}
-
 namespace detail {
 template <class T, int V, int Batch>
 struct Rows {

@@ -32,7 +32,7 @@ struct DeviceLimits {
 
 // One per stream. A kernel that sees a bad index (or an integer division by zero) claims the slot; the first wins.
 // `claim` is device memory; `record` is host memory that the device can write, read by the host without a call.
-enum class Fault : int32_t { none = 0, index_out_of_range = 1, division_by_zero = 2 };
+enum class Fault : int32_t { none = 0, index_out_of_range = 1, division_by_zero = 2, bad_probability = 3 };
 struct FaultRecord {
   int32_t fault;  // Fault; written last, after a fence
   int32_t op;

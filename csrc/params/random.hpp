@@ -40,7 +40,6 @@ struct Permutation {
 };
 
 // Probabilities that a launch refused, in the error slot. position: which one, value: its bits, a double; or one of:
-inline constexpr Fault bad_probability = Fault(3);
 inline constexpr int64_t sum_of_probabilities = -1;  // value: its bits, a double
 inline constexpr int64_t few_probabilities = -2;     // value: how many are not 0
 

@@ -2,7 +2,8 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Failures on purpose, for tests and `python -m stator demo --prove`."""
 from stator._backend cimport Backend, settle
-from stator.cpp cimport backend as cpp
+from stator.cpp cimport backend as cpp_backend
+from stator.cpp cimport testing as cpp
 
 
 def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, drop_wait_at: int = -1) -> None:
@@ -36,7 +37,7 @@ def leak_buffer(backend: Backend, nbytes: int) -> None:
 
 def outstanding(kind: str) -> dict[str, int]:
     """What the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""
-    cdef cpp.DeviceType type = cpp.cuda if kind == "cuda" else cpp.cpu
+    cdef cpp_backend.DeviceType type = cpp_backend.cuda if kind == "cuda" else cpp_backend.cpu
     cdef cpp.Counts counts
     settle()
     with nogil:

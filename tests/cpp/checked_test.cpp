@@ -1,5 +1,5 @@
 // The checked target by itself: collectives against plain loops, and canaries that its checkers must catch.
-// Compiled with -DSTATOR_COLUMN=host_checked -DSTATOR_HOST=1 -DSTATOR_CHECKED=1 under AddressSanitizer and UBSan.
+// Compiled with -DSTATOR_TARGET=host_checked -DSTATOR_HOST=1 -DSTATOR_CHECKED=1 under AddressSanitizer and UBSan.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,6 +151,7 @@ namespace {
 
 using namespace stator;
 using namespace stator::STATOR_TARGET;
+using stator::test::check;
 
 std::string seen;  // by the last launch
 
@@ -181,7 +182,7 @@ bool dies(F f) {
 }
 
 template <int Size>
-void reductions(uint64_t seed) {
+void reduction(uint64_t seed) {
   set_block_seed(seed);
   for (int64_t n : {0, 1, Size - 1, Size, Size + 1, 37 * Size + 5}) {
     constexpr int64_t rows = 3;
@@ -205,13 +206,31 @@ void reductions(uint64_t seed) {
 }
 
 template <int Size>
-void scans() {
+void scan() {
   std::vector<int64_t> x(2 * Size), y(2 * Size), expected(2 * Size);
   std::iota(x.begin(), x.end(), 3);
   for (int b = 0; b < 2; ++b)
     std::partial_sum(x.begin() + b * Size, x.begin() + (b + 1) * Size, expected.begin() + b * Size);
   launch(queue(), "scan", scan_kernel<Size>, {2, Size}, x.data(), y.data());
   check(seen.empty() && y == expected, "inclusive_scan", Size);
+}
+
+void reductions() {
+  for (uint64_t seed : {0, 1, 2, 3}) {
+    reduction<1>(seed);
+    reduction<8>(seed);
+    reduction<32>(seed);
+    reduction<64>(seed);
+    reduction<1024>(seed);
+  }
+}
+
+void scans() {
+  scan<1>();
+  scan<16>();
+  scan<32>();
+  scan<256>();
+  scan<1024>();
 }
 
 void shared_memory() {
@@ -288,7 +307,7 @@ void canaries() {
     check(has("missing lane") && has("lane 7"), "canary: an exited lane in a mask", int64_t(seed));
     launch(queue(), "size", scan_kernel<64>, {1, 32}, nullptr, nullptr);
     check(has("blocks of 64 threads was launched with 32"), "canary: another block size");
-    reductions<64>(seed);  // after a failure the next launch works
+    reduction<64>(seed);  // after a failure the next launch works
   }
 }
 
@@ -305,24 +324,14 @@ void messages() {
 
 }  // namespace
 
-int main() {
-  for (uint64_t seed : {0, 1, 2, 3}) {
-    reductions<1>(seed);
-    reductions<8>(seed);
-    reductions<32>(seed);
-    reductions<64>(seed);
-    reductions<1024>(seed);
-  }
-  scans<1>();
-  scans<16>();
-  scans<32>();
-  scans<256>();
-  scans<1024>();
-  shared_memory();
-  last_block();
-  exits();
-  vectors();
-  canaries();
-  messages();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"reductions", reductions},
+                            {"scans", scans},
+                            {"shared_memory", shared_memory},
+                            {"last_block", last_block},
+                            {"exits", exits},
+                            {"vectors", vectors},
+                            {"canaries", canaries},
+                            {"messages", messages}});
 }

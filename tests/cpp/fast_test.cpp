@@ -1,4 +1,4 @@
-// A fast host target by itself: reductions, conversions, math. Compiled with -DSTATOR_COLUMN=host_v2 or host_v3,
+// A fast host target by itself: reductions, conversions, math. Compiled with -DSTATOR_TARGET=host_v2 or host_v3,
 // -DSTATOR_HOST=1 and that target's flags.
 #include <algorithm>
 #include <cmath>
@@ -75,6 +75,7 @@ namespace {
 
 using namespace stator;
 namespace target = stator::STATOR_TARGET;
+using stator::test::check;
 
 params::Queue queue() {
   params::Queue q{};
@@ -268,7 +269,7 @@ void conversions() {
 
 // load_one and store_one share code between dtypes; load_as and store_as have a conversion each.
 template <class C>
-void compact_conversions(std::initializer_list<C> values) {
+void compact_conversions_of(std::initializer_list<C> values) {
   const auto same = [](const void* a, const void* b, size_t n) { return std::memcmp(a, b, n) == 0; };
   for (int k = 0; k < dtype_count; ++k) {
     const DType d = DType(k);
@@ -285,18 +286,18 @@ void compact_conversions(std::initializer_list<C> values) {
 
 void compact_conversions() {
   const double huge = 1e300;
-  compact_conversions<double>({0.0,           -0.0,         1.9,      -1.9,      127.5,   128,    255.9,
-                               256,           -129,         32767,    32768,     65536,   -32769, 2147483648.0,
-                               -2147483649.0, 4294967296.0, 9.3e18,   1.8e19,    2e19,    -1e19,  huge,
-                               -huge,         NAN,          INFINITY, -INFINITY, 0x1p-24, 65519.0});
-  compact_conversions<float>({0.f, -0.f, 1.9f, -1.9f, 127.5f, 255.9f, 256.f, -129.f, 3e4f, 7e4f, 3e9f, 1.8e19f, 2e19f,
-                              -1e19f, 1e38f, NAN, INFINITY, -INFINITY});
-  compact_conversions<int64_t>(
+  compact_conversions_of<double>({0.0,           -0.0,         1.9,      -1.9,      127.5,   128,    255.9,
+                                  256,           -129,         32767,    32768,     65536,   -32769, 2147483648.0,
+                                  -2147483649.0, 4294967296.0, 9.3e18,   1.8e19,    2e19,    -1e19,  huge,
+                                  -huge,         NAN,          INFINITY, -INFINITY, 0x1p-24, 65519.0});
+  compact_conversions_of<float>({0.f, -0.f, 1.9f, -1.9f, 127.5f, 255.9f, 256.f, -129.f, 3e4f, 7e4f, 3e9f, 1.8e19f,
+                                 2e19f, -1e19f, 1e38f, NAN, INFINITY, -INFINITY});
+  compact_conversions_of<int64_t>(
       {0, 1, -1, 127, 128, 255, 256, -129, 65535, 1ll << 31, 1ll << 32, 1ll << 53, INT64_MAX, INT64_MIN});
-  compact_conversions<uint64_t>({0, 1, 255, 256, 1ull << 32, 1ull << 63, UINT64_MAX});
-  compact_conversions<bool>({false, true});
-  compact_conversions<complex<float>>({complex<float>(0, 1), complex<float>(-3.5f, 2), complex<float>(NAN, 1)});
-  compact_conversions<complex<double>>({complex<double>(0, 1), complex<double>(-1e30, 2), complex<double>(7, NAN)});
+  compact_conversions_of<uint64_t>({0, 1, 255, 256, 1ull << 32, 1ull << 63, UINT64_MAX});
+  compact_conversions_of<bool>({false, true});
+  compact_conversions_of<complex<float>>({complex<float>(0, 1), complex<float>(-3.5f, 2), complex<float>(NAN, 1)});
+  compact_conversions_of<complex<double>>({complex<double>(0, 1), complex<double>(-1e30, 2), complex<double>(7, NAN)});
 }
 
 void numbers() {
@@ -355,19 +356,20 @@ void sorting() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {
 #if !defined(__SANITIZE_ADDRESS__)  // the networks take minutes to compile with checks
-  sorting<uint32_t>();
-  sorting<uint64_t>();
+                               {"sorting_uint32", sorting<uint32_t>},
+                               {"sorting_uint64", sorting<uint64_t>},
 #endif
-  reductions();
-  shared_memory();
-  functions<float>();
-  functions<double>();
-  complex_functions<float>();
-  complex_functions<double>();
-  conversions();
-  compact_conversions();
-  numbers();
-  return finish();
+                               {"reductions", reductions},
+                               {"shared_memory", shared_memory},
+                               {"functions_float", functions<float>},
+                               {"functions_double", functions<double>},
+                               {"complex_functions_float", complex_functions<float>},
+                               {"complex_functions_double", complex_functions<double>},
+                               {"conversions", conversions},
+                               {"compact_conversions", compact_conversions},
+                               {"numbers", numbers}});
 }

@@ -3,7 +3,6 @@
 #include <stator/backend.hpp>
 #include <stator/creation.hpp>
 #include <stator/fft.hpp>
-#include <stator/fft.hpp>
 
 #include <cmath>
 #include <complex>
@@ -15,6 +14,7 @@
 namespace {
 
 using namespace stator;
+using test::check;
 using Complex = std::complex<double>;
 
 std::vector<Complex> values(int64_t n) {
@@ -107,17 +107,26 @@ void test_frames(const Backend& be, int64_t n, int64_t samples) {
   expect(be, "stft of " + std::to_string(n), {mean}, [&] { return copy(first); });
 }
 
+auto on_checked(void (*body)(const Backend&)) {
+  return [body] {
+    const Backend be = Backend::open("cpu");
+    check(be.kernels() == "host_checked", "the checked target");
+    body(be);
+    be.close();
+  };
+}
+
 }  // namespace
 
-int main() {
-  const Backend be = Backend::open("cpu");
-  check(be.kernels() == "host_checked", "the checked target");
-  for (int64_t n : {1, 2, 8, 15, 60, 77, 130}) test_lines(be, n, 9);
-  test_lines(be, 67, 2);   // Bluestein, in whole lines
-  test_lines(be, 512, 3);  // in two stages of one block
-  test_lines(be, 289, 2);  // of a radix that has no pass of its own
-  test_frames(be, 60, 2500);
-  test_frames(be, 2100, 4300);
-  be.close();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(
+      argc, argv,
+      {{"lines", on_checked([](const Backend& be) {
+          for (int64_t n : {1, 2, 8, 15, 60, 77, 130}) test_lines(be, n, 9);
+        })},
+       {"bluestein", on_checked([](const Backend& be) { test_lines(be, 67, 2); })},    // in whole lines
+       {"two_stages", on_checked([](const Backend& be) { test_lines(be, 512, 3); })},  // of one block
+       {"radix_without_a_pass", on_checked([](const Backend& be) { test_lines(be, 289, 2); })},
+       {"short_frames", on_checked([](const Backend& be) { test_frames(be, 60, 2500); })},
+       {"long_frames", on_checked([](const Backend& be) { test_frames(be, 2100, 4300); })}});
 }

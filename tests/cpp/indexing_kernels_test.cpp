@@ -41,21 +41,22 @@ void test_get_and_put() {
   Bytes index = indices();
   for (DType dtype : {DType::int8, DType::float16, DType::float32, DType::float64, DType::complex128}) {
     Bytes x = numbers(dtype, rows * inner, 1);
-    const Bytes got = run("index_get", Op::index_get, Bytes(dtype, count * inner),
-                          [&](const params::Queue& q, Bytes& out) { table.indexed.get(q, space(x, &out, index)); });
+    const Bytes got =
+        run("index_get", Op::index_get, Bytes(dtype, count * inner),
+            [&](const params::Queue& q, Bytes& out) { kernels::indexing::get(q, space(x, &out, index)); });
     expect("index_get", got, [&](int64_t i) { return real(x, row_of(i / inner) * inner + i % inner); }, 0);
     // Every row gets the same values from all of its indices, so that the order does not matter.
     Bytes values(dtype, count * inner);
     for (int64_t i = 0; i < values.size(); ++i) write(values, i, double((row_of(i / inner) + i % inner) % 7));
     const Bytes put = run("index_put", Op::index_put, x, [&](const params::Queue& q, Bytes& out) {
-      table.indexed.put(q, space(out, &values, index), nullptr);
+      kernels::indexing::put(q, space(out, &values, index), nullptr);
     });
     expect("index_put", put, [&](int64_t i) { return double((i / inner + i % inner) % 7); }, 0);
   }
   write(index, 13, double(rows));
   Bytes x = numbers(DType::float32, rows * inner, 1), out(DType::float32, count * inner);
   Recorder device;
-  table.indexed.get(device.queue(Op::index_get), space(x, &out, index));
+  kernels::indexing::get(device.queue(Op::index_get), space(x, &out, index));
   check(device.record.fault == int32_t(params::Fault::index_out_of_range) && device.record.value == rows,
         "index_get: the error slot");
   check(real(out, 13 * inner) == 0, "index_get: 0 outside");
@@ -68,13 +69,14 @@ void test_put_last() {
     Bytes values(dtype, count * inner);
     for (int64_t i = 0; i < values.size(); ++i) write(values, i, double(i / inner % 97 + i % inner));
     const params::Indexed p = space(values, &values, index);
-    check(table.indexed.claims(p) == rows * inner, "index_put_last: claims", table.indexed.claims(p));
+    const int64_t wanted = kernels::indexing::claims(h200, p);
+    check(wanted == rows * inner, "index_put_last: claims", wanted);
     for (uint64_t seed : {0, 1, 2}) {
-      table.set_block_seed(seed);
+      checked.set_block_seed(seed);
       Bytes out(dtype, rows * inner);
       std::vector<uint64_t> claims(rows * inner, 12345);
       Recorder device;
-      table.indexed.put(device.queue(Op::index_put), space(out, &values, index), claims.data());
+      kernels::indexing::put(device.queue(Op::index_put), space(out, &values, index), claims.data());
       check(device.launches == 3, "index_put_last: launches", device.launches);
       const auto last = [](int64_t row) {
         int64_t k = count - 1;
@@ -83,16 +85,16 @@ void test_put_last() {
       };
       expect("index_put_last", out, [&](int64_t i) { return double(last(i / inner) % 97 + i % inner); }, 0);
     }
-    table.set_block_seed(0);
+    checked.set_block_seed(0);
   }
   Bytes x(DType::float32, rows * inner);
   params::Indexed number = space(x, nullptr, index);
-  check(table.indexed.claims(number) == 0, "index_put_last: a number needs no claims");
+  check(kernels::indexing::claims(h200, number) == 0, "index_put_last: a number needs no claims");
   write(index, 13, double(rows));
   Bytes values(DType::float32, count * inner);
   std::vector<uint64_t> claims(rows * inner);
   Recorder device;
-  table.indexed.put(device.queue(Op::index_put), space(x, &values, index), claims.data());
+  kernels::indexing::put(device.queue(Op::index_put), space(x, &values, index), claims.data());
   check(device.record.fault == int32_t(params::Fault::index_out_of_range) && device.record.value == rows,
         "index_put_last: the error slot");
 }
@@ -100,15 +102,15 @@ void test_put_last() {
 void test_accumulate() {
   Bytes index = indices();
   for (DType dtype : {DType::int32, DType::int64, DType::uint64, DType::float32, DType::float64})
-    for (params::Accumulation how :
-         {params::Accumulation::add, params::Accumulation::multiply, params::Accumulation::minimum, params::Accumulation::maximum})
+    for (params::Accumulation how : {params::Accumulation::add, params::Accumulation::multiply,
+                                     params::Accumulation::minimum, params::Accumulation::maximum})
       for (bool in_order : {false, true}) {
         Bytes values(dtype, count * inner);
         for (int64_t i = 0; i < values.size(); ++i)
           write(values, i, how == params::Accumulation::multiply ? double(1 + (i % 97 == 0)) : double(i % 23));
         const Bytes got =
             run("accumulate", Op::scatter, numbers(dtype, rows * inner, 1), [&](const params::Queue& q, Bytes& out) {
-              table.indexed.accumulate(q, space(out, &values, index), how, in_order);
+              kernels::indexing::accumulate(q, space(out, &values, index), how, in_order);
             });
         std::vector<double> want(rows * inner);
         const Bytes start = numbers(dtype, rows * inner, 1);
@@ -119,7 +121,7 @@ void test_accumulate() {
           w = how == params::Accumulation::add        ? w + v
               : how == params::Accumulation::multiply ? w * v
               : how == params::Accumulation::minimum  ? std::min(w, v)
-                                                   : std::max(w, v);
+                                                      : std::max(w, v);
         }
         expect("accumulate", got, [&](int64_t i) { return want[size_t(i)]; }, 0);
       }
@@ -137,13 +139,13 @@ params::Compact counted(Bytes& mask, Counted& scratch) {
   p.ndim = 1;
   p.size = p.shape[0] = mask.size();
   p.mask_strides[0] = p.x_strides[0] = p.out_strides[0] = p.source_stride = 1;
-  p.tile = table.compact.tile(p.size);
+  p.tile = kernels::indexing::tile(h200, p.size);
   p.tiles = (p.size + p.tile - 1) / p.tile;
   scratch.base.assign(size_t(p.tiles + 1), -1);
   p.base = scratch.base.data();
   p.counter = &scratch.counter;
   Recorder device;
-  table.compact.count(device.queue(Op::masked_select), p);
+  kernels::indexing::count(device.queue(Op::masked_select), p);
   check(device.launches == 1 && scratch.counter == 0, "mask_count: one launch, the counter left zero");
   return p;
 }
@@ -165,23 +167,24 @@ void test_compaction() {
         const Bytes got =
             run("mask_select", Op::masked_select, Bytes(dtype, capacity), [&](const params::Queue& q, Bytes& out) {
               p.out = out.get();
-              table.compact.select(q, p);
+              kernels::indexing::select(q, p);
             });
         expect("mask_select", got, [&](int64_t r) { return r < all ? real(x, 3 * r) : 0.0; }, 0);
       }
       p.source = source.get();
       p.source_size = all;
-      const Bytes got = run("mask_spread", Op::masked_scatter, Bytes(dtype, n), [&](const params::Queue& q, Bytes& out) {
-        p.out = out.get();
-        table.compact.spread(q, p);
-      });
+      const Bytes got =
+          run("mask_spread", Op::masked_scatter, Bytes(dtype, n), [&](const params::Queue& q, Bytes& out) {
+            p.out = out.get();
+            kernels::indexing::spread(q, p);
+          });
       expect("mask_spread", got, [&](int64_t i) { return i % 3 == 0 ? real(source, i / 3) : real(x, i); }, 0);
     }
     p.capacity = all;
     for (bool columns : {false, true}) {
       const Bytes got = run("nonzero", Op::nonzero, Bytes(DType::int64, all), [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
-        table.compact.nonzero(q, p, columns);
+        kernels::indexing::nonzero(q, p, columns);
       });
       expect("nonzero", got, [](int64_t r) { return double(3 * r); }, 0);
     }
@@ -194,17 +197,17 @@ void test_distance() {
       const int64_t m = 37, k = 67, features = 41;
       Bytes a = numbers(dtype, 2 * m * features, 1), b = numbers(dtype, 2 * k * features, 2);
       const Bytes got = run("cdist", Op::cdist, Bytes(dtype, 2 * m * k), [&](const params::Queue& q, Bytes& out) {
-        table.distance.cdist(q, {a.get(),
-                                 b.get(),
-                                 out.get(),
-                                 dtype,
-                                 power,
-                                 2,
-                                 m,
-                                 k,
-                                 features,
-                                 {m * features, features, 1},
-                                 {k * features, features, 1}});
+        kernels::matmul::cdist(q, {a.get(),
+                                   b.get(),
+                                   out.get(),
+                                   dtype,
+                                   power,
+                                   2,
+                                   m,
+                                   k,
+                                   features,
+                                   {m * features, features, 1},
+                                   {k * features, features, 1}});
       });
       expect(
           "cdist", got,
@@ -224,7 +227,11 @@ void test_distance() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_get_and_put, test_put_last, test_accumulate, test_compaction, test_distance}) test();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"get_and_put", test_get_and_put},
+                            {"put_last", test_put_last},
+                            {"accumulate", test_accumulate},
+                            {"compaction", test_compaction},
+                            {"distance", test_distance}});
 }

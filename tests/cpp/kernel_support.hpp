@@ -5,20 +5,34 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
-#include "params/table.hpp"
-
-extern "C" const stator::kernels::Table* stator_target_host_checked();
+#include "core/target.hpp"
+#include "params/creation.hpp"
+#include "params/fft.hpp"
+#include "params/indexing.hpp"
+#include "params/linalg.hpp"
+#include "params/matmul.hpp"
+#include "params/movement.hpp"
+#include "params/nn.hpp"
+#include "params/random.hpp"
+#include "params/reduce.hpp"
+#include "params/scan.hpp"
+#include "params/sets.hpp"
+#include "params/sort.hpp"
+#include "params/sparse.hpp"
 
 namespace stator {
 
-inline const kernels::Table& table = *stator_target_host_checked();
-inline const params::DeviceLimits h200{132, 2048, 227 * 1024, 50 << 20};
+using test::check;
+
+inline const kernels::TargetKernels& checked = target_for((setenv("STATOR_HOST_MODE", "checked", 1), DeviceType::cpu));
+inline const params::DeviceLimits h200{132, 2048, 227 * 1024, 50 << 20, params::Target::host_checked};
 
 struct Recorder {
   uint32_t claim = 0;
@@ -92,7 +106,7 @@ inline Bytes run(const std::string& name, Op op, const Bytes& blank,
                  const std::function<void(const params::Queue&, Bytes&)>& work) {
   Bytes first = blank;
   for (uint64_t seed : {0, 1}) {
-    table.set_block_seed(seed);
+    checked.set_block_seed(seed);
     Bytes out = blank;
     Recorder device;
     work(device.queue(op), out);
@@ -103,7 +117,7 @@ inline Bytes run(const std::string& name, Op op, const Bytes& blank,
     else
       check(out.data == first.data, (name + ": bits under another order").c_str(), seed);
   }
-  table.set_block_seed(0);
+  checked.set_block_seed(0);
   return first;
 }
 

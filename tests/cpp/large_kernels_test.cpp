@@ -10,10 +10,10 @@ namespace {
 using namespace stator;
 namespace target = stator::host_checked;
 
-constexpr int64_t limit = target::largest_small_size;
+constexpr int64_t limit = target::elementwise::largest_small_size;
 
 params::Elementwise space(std::initializer_list<int64_t> shape, std::initializer_list<int64_t> out,
-                       std::initializer_list<int64_t> x, std::initializer_list<int64_t> y) {
+                          std::initializer_list<int64_t> x, std::initializer_list<int64_t> y) {
   params::Elementwise e{};
   e.ndim = int32_t(shape.size());
   e.input_count = 2;
@@ -45,7 +45,7 @@ void expect_partition(const char* name, params::Elementwise e, int64_t most, int
   e.in[1].dtype = DType::int8;
   int64_t next = 0, pieces = 0;
   const auto address = [](const void* data) { return reinterpret_cast<intptr_t>(data); };
-  target::in_small_pieces(
+  target::elementwise::in_small_pieces(
       e, 0,
       [&](const params::Elementwise& piece, int64_t first) {
         int64_t size = 1;
@@ -85,7 +85,7 @@ void test_split_launches() {
     e.in[0].data = x.get();
     e.in[1].data = y.get();
     const auto launch = [&](const params::Queue& q, const params::Elementwise& piece, Op op) {
-      (op == Op::copy ? table.elementwise.copy : table.elementwise.op[int(op)])(q, piece);
+      op == Op::copy ? kernels::creation::copy(q, piece) : kernels::elementwise::run(q, op, piece);
     };
     for (Op op : {Op::multiply, Op::copy}) {
       e.input_count = op == Op::copy ? 1 : 2;
@@ -97,7 +97,7 @@ void test_split_launches() {
         Bytes out(dtype, e.size);
         e.out.data = out.get();
         Recorder device;
-        target::in_small_pieces(
+        target::elementwise::in_small_pieces(
             e, 0, [&](const params::Elementwise& piece, int64_t) { launch(device.queue(op), piece, op); }, most);
         check(device.launches > 1 && out.data == whole.data, "split: the bits of the unsplit launch", most);
       }
@@ -122,7 +122,7 @@ void test_launchers_split() {
   e.out.data = e.in[0].data = e.in[1].data = memory.data();
   Counter counter;
   const params::Queue q{Counter::submit, &counter, &h200, {}, nullptr, 0, uint16_t(Op::hypot)};
-  table.elementwise.op[int(Op::hypot)](q, e);
+  kernels::elementwise::run(q, Op::hypot, e);
   check(counter.launches >= 4, "hypot of 3 x (2^31 + 5): launches", counter.launches);
   check(counter.blocks * 256 * 16 >= e.size, "hypot of 3 x (2^31 + 5): blocks", counter.blocks);
 }
@@ -145,7 +145,7 @@ void test_places() {
     p.entries[0].extent = 1000;
     p.entries[0].step = int64_t(1) << 32;
     p.entries[0].strides[1] = 1;
-    target::IndexedExtents extents(p), wide = extents;
+    target::indexing::IndexedExtents extents(p), wide = extents;
     check(extents.narrow == !huge, "places: which width");
     wide.narrow = false;
     for (int64_t linear = 0; linear < p.size; linear += huge ? 123456789 : 1) {
@@ -153,7 +153,7 @@ void test_places() {
       const int64_t at = int64_t(real(index, j)), row = at < 0 ? at + 1000 : at;
       const int64_t want_x = i * 7 + (row << 32) - 3 * k, want_other = i + 9 * k;
       for (const auto& how : {extents, wide}) {
-        const auto got = target::place_of(p, how, linear, {}, 0);
+        const auto got = target::indexing::place_of(p, how, linear, {}, 0);
         check(got.x == want_x && got.other == want_other, "places", linear);
       }
     }
@@ -162,7 +162,10 @@ void test_places() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_pieces, test_split_launches, test_launchers_split, test_places}) test();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"pieces", test_pieces},
+                            {"split_launches", test_split_launches},
+                            {"launchers_split", test_launchers_split},
+                            {"places", test_places}});
 }

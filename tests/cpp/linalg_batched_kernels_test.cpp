@@ -128,8 +128,8 @@ void test_form_q() {
       const Bytes q =
           run("form_q", Op::qr, Bytes(dtype, count * step * columns),
               [&, columns = columns, m = m, n = n](auto& queue, Bytes& out) {
-                table.linalg.form_q(queue, {dtype, false, false, count, m, columns, k, columns_of(factors, step, n),
-                                            tau.get(), columns_of(out, step, columns)});
+                kernels::linalg::form_q(queue, {dtype, false, false, count, m, columns, k, columns_of(factors, step, n),
+                                                tau.get(), columns_of(out, step, columns)});
               });
       const double most = double(m + 10) * tolerance(dtype) / 8;
       for (int64_t matrix = 0; matrix < count; ++matrix) {
@@ -199,7 +199,7 @@ void test_svd(DType dtype, int64_t m, int64_t n, int64_t u_columns) {
   std::vector<Bytes> runs;
   Bytes u(dtype, 0), vh(dtype, 0), values(real_part(dtype), 0);
   for (uint64_t seed : {0, 1}) {
-    table.set_block_seed(seed);
+    checked.set_block_seed(seed);
     Bytes destroyed = a, work(dtype, count * n * (n + 2));
     u = Bytes(dtype, count * step * u_columns);
     vh = Bytes(dtype, vectors ? count * square_step * n : 0);
@@ -207,15 +207,15 @@ void test_svd(DType dtype, int64_t m, int64_t n, int64_t u_columns) {
     std::vector<int32_t> info(size_t(count), 7);
     Recorder device;
     const params::Matrices none{};
-    table.linalg.batched_svd(device.queue(Op::svd),
-                             {dtype, count, m, n, u_columns, columns_of(destroyed, step, n), values.get(),
-                              vectors ? columns_of(u, step, u_columns) : none,
-                              vectors ? columns_of(vh, square_step, n) : none, work.get(), info.data()});
+    kernels::linalg::batched_svd(device.queue(Op::svd),
+                                 {dtype, count, m, n, u_columns, columns_of(destroyed, step, n), values.get(),
+                                  vectors ? columns_of(u, step, u_columns) : none,
+                                  vectors ? columns_of(vh, square_step, n) : none, work.get(), info.data()});
     check(device.launches == (vectors ? 3 : 1), "batched_svd: launches", device.launches);
     check(info == std::vector<int32_t>(size_t(count), 0), "batched_svd: info");
     for (const Bytes& x : {values, u, vh}) runs.push_back(x);
   }
-  table.set_block_seed(0);
+  checked.set_block_seed(0);
   for (size_t i = 0; i < 3; ++i) check(runs[i].data == runs[i + 3].data, "batched_svd: bits under another order", i);
   const double eps = real_part(dtype) == DType::float32 ? 0x1p-23 : 0x1p-52, most = eps * double(2 * n + 20);
   for (int64_t i = 0; i < count; ++i) {
@@ -328,20 +328,20 @@ Bytes test_eig(DType dtype, int64_t n, bool vectors) {
   std::vector<Bytes> runs;
   Bytes v(dtype, 0), values(dtype, 0);
   for (uint64_t seed : {0, 1}) {
-    table.set_block_seed(seed);
+    checked.set_block_seed(seed);
     Bytes destroyed = a;
     v = Bytes(dtype, vectors ? count * v_step * n : 0);
     values = Bytes(dtype, count * n);
     std::vector<int32_t> info(size_t(count), 7);
     Recorder device;
-    table.linalg.batched_eig(device.queue(Op::eig),
-                             {dtype, count, n, columns_of(destroyed, step, n), values.get(),
-                              vectors ? columns_of(v, v_step, n) : params::Matrices{}, info.data()});
+    kernels::linalg::batched_eig(device.queue(Op::eig),
+                                 {dtype, count, n, columns_of(destroyed, step, n), values.get(),
+                                  vectors ? columns_of(v, v_step, n) : params::Matrices{}, info.data()});
     check(device.launches == 1, "batched_eig: launches", device.launches);
     check(info == std::vector<int32_t>(size_t(count), 0), "batched_eig: info", n, vectors);
     for (const Bytes& x : {values, v}) runs.push_back(x);
   }
-  table.set_block_seed(0);
+  checked.set_block_seed(0);
   for (size_t i = 0; i < 2; ++i) check(runs[i].data == runs[i + 2].data, "batched_eig: bits under another order", i);
   const double eps = dtype == DType::complex64 ? 0x1p-23 : 0x1p-52, most = eps * double(n + 10);
   for (int64_t i = 0; i < count; ++i) {
@@ -395,9 +395,6 @@ void test_eigs() {
 
 }  // namespace
 
-int main() {
-  test_form_q();
-  test_svds();
-  test_eigs();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv, {{"form_q", test_form_q}, {"svds", test_svds}, {"eigs", test_eigs}});
 }

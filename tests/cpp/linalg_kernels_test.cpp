@@ -68,7 +68,7 @@ void test_lu() {
               p.x = rows_of(out.get(), n, columns);
               p.pivots = pivots.data();
               p.info = info.data();
-              table.linalg.small_lu(q, p);
+              kernels::linalg::small_lu(q, p);
             });
         check(info == std::vector<int32_t>(count, 0), "small_lu: info");
         expect(
@@ -90,26 +90,26 @@ void test_cholesky_and_triangles() {
         Bytes factor =
             run("small_cholesky", Op::cholesky, Bytes(dtype, count * n * n), [&](const params::Queue& q, Bytes& out) {
               params::SmallCholesky p{dtype,      upper, n, count, rows_of(a.get(), n, n), rows_of(out.get(), n, n),
-                                   info.data()};
-              table.linalg.small_cholesky(q, p);
+                                      info.data()};
+              kernels::linalg::small_cholesky(q, p);
             });
         check(info == std::vector<int32_t>(count, 0), "small_cholesky: info");
-        const Bytes x =
-            run("small_triangular", Op::cho_solve, Bytes(dtype, count * n * 3), [&](const params::Queue& q, Bytes& out) {
-              params::SmallTriangular p{};
-              p.dtype = dtype;
-              p.upper = upper;
-              p.steps = 2;
-              p.transpose[upper ? 0 : 1] = p.conjugate[upper ? 0 : 1] = true;
-              p.n = n;
-              p.count = count;
-              p.columns = 3;
-              p.a = rows_of(factor.get(), n, n);
-              p.b = rows_of(b.get(), n, 3);
-              p.x = rows_of(out.get(), n, 3);
-              p.info = info.data();
-              table.linalg.small_triangular(q, p);
-            });
+        const Bytes x = run("small_triangular", Op::cho_solve, Bytes(dtype, count * n * 3),
+                            [&](const params::Queue& q, Bytes& out) {
+                              params::SmallTriangular p{};
+                              p.dtype = dtype;
+                              p.upper = upper;
+                              p.steps = 2;
+                              p.transpose[upper ? 0 : 1] = p.conjugate[upper ? 0 : 1] = true;
+                              p.n = n;
+                              p.count = count;
+                              p.columns = 3;
+                              p.a = rows_of(factor.get(), n, n);
+                              p.b = rows_of(b.get(), n, 3);
+                              p.x = rows_of(out.get(), n, 3);
+                              p.info = info.data();
+                              kernels::linalg::small_triangular(q, p);
+                            });
         expect(
             "cholesky: a x", b,
             [&](int64_t at) {
@@ -127,15 +127,15 @@ void test_qr() {
       const Bytes both =
           run("small_qr", Op::qr, Bytes(dtype, q_size + count * m * n), [&](const params::Queue& q, Bytes& out) {
             const params::SmallQr p{dtype,
-                                 m,
-                                 n,
-                                 m,
-                                 m,
-                                 count,
-                                 rows_of(a.get(), m, n),
-                                 rows_of(out.get(), m, m),
-                                 rows_of(after(out, q_size), m, n)};
-            table.linalg.small_qr(q, p);
+                                    m,
+                                    n,
+                                    m,
+                                    m,
+                                    count,
+                                    rows_of(a.get(), m, n),
+                                    rows_of(out.get(), m, m),
+                                    rows_of(after(out, q_size), m, n)};
+            kernels::linalg::small_qr(q, p);
           });
       expect(
           "small_qr: q r", a,
@@ -155,8 +155,8 @@ void test_eigh() {
       std::vector<int32_t> info(count, 7);
       const Bytes v = run("small_eigh", Op::eigh, Bytes(dtype, count * n * n), [&](const params::Queue& q, Bytes& out) {
         const params::SmallEigh p{dtype,        false,      n, count, rows_of(a.get(), n, n), rows_of(out.get(), n, n),
-                               values.get(), info.data()};
-        table.linalg.small_eigh(q, p);
+                                  values.get(), info.data()};
+        kernels::linalg::small_eigh(q, p);
       });
       check(info == std::vector<int32_t>(count, 0), "small_eigh: info");
       double worst = 0;
@@ -178,8 +178,8 @@ void test_triangle() {
         Bytes a = matrices_of(dtype, m, n, 1);
         const Bytes got = run("triangle", Op::lu, Bytes(dtype, count * m * n), [&](const params::Queue& q, Bytes& out) {
           const params::Triangle p{itemsize(dtype),         dtype, upper, unit, count, m, n, rows_of(a.get(), m, n),
-                                rows_of(out.get(), m, n)};
-          table.linalg.triangle(q, p);
+                                   rows_of(out.get(), m, n)};
+          kernels::linalg::triangle(q, p);
         });
         expect(
             "triangle", got,
@@ -200,17 +200,18 @@ void test_determinant_and_permutation() {
     const double signs[] = {-1, 1, 1};
     const Bytes det = run("determinant", Op::det, Bytes(dtype, count), [&](const params::Queue& q, Bytes& out) {
       params::Determinant p{dtype, count, n, rows_of(lu.get(), n, n), pivots.data(), out.get(), nullptr, nullptr};
-      table.linalg.determinant(q, p);
+      kernels::linalg::determinant(q, p);
     });
     expect(
         "determinant", det,
         [&](int64_t k) { return signs[k] * read(lu, k * 9) * read(lu, k * 9 + 4) * read(lu, k * 9 + 8); },
         tolerance(dtype));
     std::vector<int32_t> order(size_t(count * n));
-    const Bytes matrix = run("permutation", Op::lu, Bytes(dtype, count * n * n), [&](const params::Queue& q, Bytes& out) {
-      const params::RowExchanges p{dtype, count, n, n, pivots.data(), order.data(), out.get()};
-      table.linalg.permutation(q, p);
-    });
+    const Bytes matrix =
+        run("permutation", Op::lu, Bytes(dtype, count * n * n), [&](const params::Queue& q, Bytes& out) {
+          const params::RowExchanges p{dtype, count, n, n, pivots.data(), order.data(), out.get()};
+          kernels::linalg::permutation(q, p);
+        });
     check(real(matrix, 0) == 1 && real(matrix, 5) == 1 && real(matrix, 7) == 1, "permutation: rows 1 and 2 exchanged");
   }
 }
@@ -219,7 +220,7 @@ void test_pivots_and_guards() {
   std::vector<int64_t> theirs(2100);
   for (size_t i = 0; i < theirs.size(); ++i) theirs[i] = int64_t(i) + 1;
   const Bytes ours = run("pivots", Op::lu, Bytes(DType::int32, 2100), [&](const params::Queue& q, Bytes& out) {
-    table.linalg.pivots(q, {2100, 2100, 2100, theirs.data(), nullptr, static_cast<int32_t*>(out.get()), true});
+    kernels::linalg::pivots(q, {2100, 2100, 2100, theirs.data(), nullptr, static_cast<int32_t*>(out.get()), true});
   });
   expect("pivots", ours, [](int64_t i) { return double(i); }, 0);
   for (DType dtype : dtypes_of_matrices) {
@@ -229,7 +230,7 @@ void test_pivots_and_guards() {
     std::vector<int32_t> bad(count, 7), info(count, 0);
     const auto guarded = [&](params::Part part) {
       return run("guard", Op::eigh, a, [&](const params::Queue& q, Bytes& out) {
-        table.linalg.guard(q, {dtype, part, count, 20, size, out.get(), bad.data()});
+        kernels::linalg::guard(q, {dtype, part, count, 20, size, out.get(), bad.data()});
       });
     };
     guarded(params::Part::upper);
@@ -248,7 +249,7 @@ void test_pivots_and_guards() {
       p.dtype[0] = dtype;
       p.size[0] = size;
       p.data[0] = out.get();
-      table.linalg.poison(q, p);
+      kernels::linalg::poison(q, p);
     });
     check(std::isnan(real(spoilt, size)) && real(spoilt, 0) == real(a, 0), "poison: what becomes NaN");
     check(info == std::vector<int32_t>{0, -1, 0}, "poison: info");
@@ -257,9 +258,13 @@ void test_pivots_and_guards() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_lu, test_cholesky_and_triangles, test_qr, test_eigh, test_triangle,
-                     test_determinant_and_permutation, test_pivots_and_guards})
-    test();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"lu", test_lu},
+                            {"cholesky_and_triangles", test_cholesky_and_triangles},
+                            {"qr", test_qr},
+                            {"eigh", test_eigh},
+                            {"triangle", test_triangle},
+                            {"determinant_and_permutation", test_determinant_and_permutation},
+                            {"pivots_and_guards", test_pivots_and_guards}});
 }

@@ -27,7 +27,7 @@ void test_rearrange() {
           const std::string name = "rearrange " + std::string(stator::name(dtype));
           const Bytes got = run(name, Op::pad, Bytes(dtype, p.size), [&](const params::Queue& q, Bytes& out) {
             p.out = out.get();
-            table.movement.rearrange(q, p);
+            kernels::movement::rearrange(q, p);
           });
           const auto source = [&](int64_t i, int64_t length) -> int64_t {
             if (i >= 0 && i < length) return i;
@@ -66,7 +66,7 @@ void test_band() {
       p.in = x.data.data();
       const Bytes got = run("band", Op::triu, Bytes(dtype, x.size()), [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
-        table.movement.band(q, p);
+        kernels::creation::band(q, p);
       });
       expect("band", got, [&](int64_t at) { return at % cols - at / cols % rows >= k ? read(x, at) : Value(0); }, 0);
     }
@@ -89,7 +89,7 @@ void test_concat() {
       const Bytes got = run("concat", Op::concat, Bytes(dtype, outer * begin), [&](const params::Queue& q, Bytes& out) {
         params::Concat c = p;
         c.out = out.get();
-        table.movement.concat(q, c);
+        kernels::movement::concat(q, c);
       });
       expect(
           "concat", got,
@@ -108,21 +108,22 @@ void test_sequences() {
   const Bytes got = run("linspace", Op::linspace, Bytes(DType::float64, 3000), [&](const params::Queue& q, Bytes& out) {
     params::Linspace l = p;
     l.out = out.get();
-    table.movement.linspace(q, l);
+    kernels::creation::linspace(q, l);
   });
   expect("linspace", got, [](int64_t i) -> Value { return i == 2999 ? 9 : 1 + 0.5 * double(i); }, 0);
   std::vector<int64_t> ends = {0, 700, 700, 701, 2600};
   const Bytes runs = run("runs", Op::repeat, Bytes(DType::int64, 2600), [&](const params::Queue& q, Bytes& out) {
-    table.movement.runs(q, {ends.data(), static_cast<int64_t*>(out.get()), 5, 2600});
+    kernels::movement::repeat_indices(q, {ends.data(), static_cast<int64_t*>(out.get()), 5, 2600});
   });
   expect("runs", runs, [](int64_t i) -> Value { return i < 700 ? 1 : i < 701 ? 3 : 4; }, 0);
 }
 
 void test_random() {
   for (int64_t n : {5, 255, 256, 257, 2500}) {
-    const Bytes got = run("permutation", Op::permutation, Bytes(DType::int64, n), [&](const params::Queue& q, Bytes& out) {
-      table.random.permutation(q, {static_cast<int64_t*>(out.get()), n, n, 7, 3});
-    });
+    const Bytes got =
+        run("permutation", Op::permutation, Bytes(DType::int64, n), [&](const params::Queue& q, Bytes& out) {
+          kernels::random::permutation(q, {static_cast<int64_t*>(out.get()), n, n, 7, 3});
+        });
     std::vector<bool> seen(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) seen[size_t(real(got, i))] = true;
     check(std::accumulate(seen.begin(), seen.end(), int64_t(0)) == n, "permutation: every entry once", n);
@@ -130,22 +131,22 @@ void test_random() {
   for (DType dtype : {DType::int8, DType::int16, DType::int32, DType::int64})
     for (uint64_t range : {uint64_t(10), uint64_t(3) << 30, uint64_t(1) << 40, uint64_t(0)})
       run("integers", Op::integers, Bytes(dtype, 3001), [&](const params::Queue& q, Bytes& out) {
-        table.random.integers(q, {out.get(), itemsize(dtype), 3001, 5, 9, 1, range});
+        kernels::random::integers(q, {out.get(), itemsize(dtype), 3001, 5, 9, 1, range});
       });
-  for (auto launcher : {table.random.gamma, table.random.poisson, table.random.exponential})
+  for (const auto* draw : {&kernels::random::gamma, &kernels::random::poisson, &kernels::random::exponential})
     run("draws", Op::gamma, Bytes(DType::float32, 3001),
-        [&](const params::Queue& q, Bytes& out) { launcher(q, {out.get(), DType::float32, 3001, 5, 9, 12.5, 1}); });
+        [&](const params::Queue& q, Bytes& out) { (*draw)(q, {out.get(), DType::float32, 3001, 5, 9, 12.5, 1}); });
   for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     const Bytes x = numbers(dtype, 3001, 4);
     const Bytes got = run("dropout", Op::dropout, Bytes(dtype, 3001), [&](const params::Queue& q, Bytes& out) {
       params::Dropout d{x.data.data(), out.get(), dtype, 3001, 5, 9, uint64_t(1) << 31, 2, 0, {}, {}};
-      table.random.dropout(q, d);
+      kernels::random::dropout(q, d);
     });
     expect(
         "dropout", got,
         [&](int64_t i) -> Value {
           uint32_t words[4];
-          table.random.philox(5, 9 + uint64_t(i / 4), 0, words);
+          kernels::random::philox(h200, 5, 9 + uint64_t(i / 4), 0, words);
           return words[i % 4] >> 31 ? 2.0 * real(x, i) : 0.0;
         },
         0);
@@ -154,11 +155,11 @@ void test_random() {
 
 }  // namespace
 
-int main() {
-  test_rearrange();
-  test_band();
-  test_concat();
-  test_sequences();
-  test_random();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"rearrange", test_rearrange},
+                            {"band", test_band},
+                            {"concat", test_concat},
+                            {"sequences", test_sequences},
+                            {"random", test_random}});
 }

@@ -28,7 +28,7 @@ void test_softmax() {
               p.lines = p.shape[0] = lines;
               p.x_step = p.saved_step = p.y_step = cols;
               p.x_strides[0] = p.saved_strides[0] = p.y_strides[0] = columns ? 1 : n;
-              (backward ? table.nn.softmax_backward : table.nn.softmax)(q, p);
+              (backward ? kernels::nn::softmax_backward : kernels::nn::softmax)(q, p);
             });
             std::vector<double> sums(lines);
             for (int64_t at = 0; at < lines * n; ++at) {
@@ -67,21 +67,21 @@ void test_cross_entropy() {
         p.label_smoothing = 0.1;
         p.reduction = reduction;
         const bool each = reduction == params::LossReduction::none;
-        const Bytes loss =
-            run("cross_entropy", Op::cross_entropy, Bytes(dtype, each ? n : 1), [&](const params::Queue& q, Bytes& out) {
-              std::vector<unsigned char> partials(size_t(table.nn.cross_entropy_scratch(h200, p)));
+        const Bytes loss = run(
+            "cross_entropy", Op::cross_entropy, Bytes(dtype, each ? n : 1), [&](const params::Queue& q, Bytes& out) {
+              std::vector<unsigned char> partials(size_t(kernels::nn::cross_entropy_scratch(h200, p)));
               uint32_t counter = 0;
               p.partials = partials.data();
               p.counters = &counter;
               p.out = out.get();
-              table.nn.cross_entropy(q, p);
+              kernels::nn::cross_entropy(q, p);
               check(counter == 0, "cross_entropy: the counter is left zero");
             });
         check(real(loss, 0) > 0, "cross_entropy: a positive loss");
         const Bytes slope = run("cross_entropy_backward", Op::cross_entropy_backward, Bytes(dtype, n * classes),
                                 [&](const params::Queue& q, Bytes& out) {
                                   p.out = out.get();
-                                  table.nn.cross_entropy_backward(q, p);
+                                  kernels::nn::cross_entropy_backward(q, p);
                                 });
         double row = 0;  // the gradient of a row sums to zero
         for (int64_t c = 0; c < classes; ++c) row += real(slope, c);
@@ -102,7 +102,7 @@ void test_adam() {
         for (int i = 0; i < count; ++i, at += 3 * step)
           tensors.push_back({at, at + step, at + 2 * step, grad.get(), n});
         params::Adam p{tensors.data(), count, dtype, dtype, 0.1, 0.9, 0.99, 1e-8, 0.01, 0.1, 0.01, false, false};
-        table.nn.adam(q, p);
+        kernels::nn::adam(q, p);
         // From zero moments the first step is the learning rate against the sign of the gradient.
         check(std::abs(real(out, 0) + 0.1) < 0.01, "adam: the first step");
       });
@@ -117,7 +117,7 @@ void test_take() {
       for (int64_t i = 0; i < count; ++i) write(index, i, double(i % (2 * n)) - n);
       const auto gather = [&](const params::Queue& q, Bytes& out) {
         const int64_t row = n * inner;
-        table.indexing.take(
+        kernels::indexing::take(
             q,
             {x.get(), index.get(), out.get(), itemsize(dtype), DType::int16, 2, n, inner, count, {row, inner, 1}, 1});
       };
@@ -146,7 +146,7 @@ void test_random() {
       const Bytes got = run("random", Op::uniform, Bytes(dtype, n), [&](const params::Queue& q, Bytes& out) {
         params::Random r = draw;
         r.out = out.get();
-        (normal ? table.random.normal : table.random.uniform)(q, r);
+        (normal ? kernels::random::normal : kernels::random::uniform)(q, r);
       });
       double mean = 0;
       for (int64_t i = 0; i < n; ++i) mean += real(got, i) / double(n);
@@ -157,7 +157,11 @@ void test_random() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_softmax, test_cross_entropy, test_adam, test_take, test_random}) test();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"softmax", test_softmax},
+                            {"cross_entropy", test_cross_entropy},
+                            {"adam", test_adam},
+                            {"take", test_take},
+                            {"random", test_random}});
 }

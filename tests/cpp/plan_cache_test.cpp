@@ -8,6 +8,7 @@ namespace {
 
 using stator::libs::PlanCache;
 using stator::libs::PlanCaches;
+using stator::test::check;
 
 struct Key {
   int64_t number, unused;
@@ -69,10 +70,10 @@ void test_kinds_are_apart() {
 
 }  // namespace
 
-int main() {
-  test_hits_and_misses();
-  test_the_least_recently_used_goes();
-  test_sizes_and_limits();
-  test_kinds_are_apart();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"hits_and_misses", test_hits_and_misses},
+                            {"the_least_recently_used_goes", test_the_least_recently_used_goes},
+                            {"sizes_and_limits", test_sizes_and_limits},
+                            {"kinds_are_apart", test_kinds_are_apart}});
 }

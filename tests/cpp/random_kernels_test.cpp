@@ -30,7 +30,7 @@ void test_weigh() {
     for (int64_t step : {1, 3}) {
       Bytes p = probabilities(DType::float64, n, step);
       const Bytes got = run("weigh", Op::choice, Bytes(DType::uint64, n), [&](const params::Queue& q, Bytes& out) {
-        table.random.weigh(q, {p.get(), p.dtype, n, step, 1, 1e-9, static_cast<uint64_t*>(out.get())});
+        kernels::random::weigh(q, {p.get(), p.dtype, n, step, 1, 1e-9, static_cast<uint64_t*>(out.get())});
       });
       const std::vector<uint64_t> want = sums(p, n, step);
       check(std::memcmp(got.data.data(), want.data(), got.data.size()) == 0, "weigh: sums", n);
@@ -43,7 +43,7 @@ params::FaultRecord refused(int64_t n, int64_t at, double value, int64_t least) 
   for (int64_t i = 0; i < n; ++i) write(p, i, i == at ? value : 1.0 / double(n));
   std::vector<uint64_t> cdf(static_cast<size_t>(n), 99);
   Recorder device;
-  table.random.weigh(device.queue(Op::choice), {p.get(), p.dtype, n, 1, least, 1e-9, cdf.data()});
+  kernels::random::weigh(device.queue(Op::choice), {p.get(), p.dtype, n, 1, least, 1e-9, cdf.data()});
   check((cdf.back() == 0) == (device.record.fault != 0), "weigh: refused sums end with 0", n);
   return device.record;
 }
@@ -52,8 +52,9 @@ void test_refusals() {
   for (int64_t n : {4, 9000}) {
     for (double value : {-0.5, double(INFINITY), double(-INFINITY)}) {
       const params::FaultRecord r = refused(n, n - 2, value, 0);
-      check(r.fault == int32_t(params::bad_probability) && r.position == n - 2 && std::bit_cast<double>(r.value) == value,
-            "weigh: the bad probability", n);
+      check(
+          r.fault == int32_t(params::bad_probability) && r.position == n - 2 && std::bit_cast<double>(r.value) == value,
+          "weigh: the bad probability", n);
     }
     check(refused(n, 1, std::nan(""), 0).position == 1, "weigh: NaN", n);
     check(refused(n, 1, 0.9, 0).position == params::sum_of_probabilities, "weigh: the sum", n);
@@ -66,7 +67,7 @@ void test_refusals() {
   for (int64_t i = 0; i < 5; ++i) write(ones, i, 1);
   std::vector<uint64_t> cdf(5);
   Recorder device;
-  table.random.weigh(device.queue(Op::choice), {ones.get(), ones.dtype, 5, 1, 0, 1e-9, cdf.data()});
+  kernels::random::weigh(device.queue(Op::choice), {ones.get(), ones.dtype, 5, 1, 0, 1e-9, cdf.data()});
   check(device.record.position == params::sum_of_probabilities, "weigh: sums saturate");
 }
 
@@ -74,25 +75,26 @@ void test_indices() {
   for (int64_t n : {1, 2, 3, 129, 3000}) {
     Bytes p = probabilities(DType::float64, n, 1);
     const std::vector<uint64_t> cdf = sums(p, n, 1);
-    const Bytes got = run("categorical", Op::choice, Bytes(DType::int64, 2051), [&](const params::Queue& q, Bytes& out) {
-      table.random.categorical(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, 2051, 7, 3});
-    });
+    const Bytes got =
+        run("categorical", Op::choice, Bytes(DType::int64, 2051), [&](const params::Queue& q, Bytes& out) {
+          kernels::random::categorical(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, 2051, 7, 3});
+        });
     expect(
         "categorical", got,
         [&](int64_t i) -> Value {
           uint32_t w[4];
-          table.random.philox(7, 3 + uint64_t(i / 2), 0, w);
+          kernels::random::philox(h200, 7, 3 + uint64_t(i / 2), 0, w);
           const uint64_t word = uint64_t(w[2 * (i % 2)] >> 5) << 26 | w[2 * (i % 2) + 1] >> 6;
           const uint64_t value = uint64_t((unsigned __int128)word * cdf.back() >> 53);
           return double(std::upper_bound(cdf.begin(), cdf.end(), value) - cdf.begin());
         },
         0);
     const Bytes keys = run("race", Op::choice, Bytes(DType::float64, n), [&](const params::Queue& q, Bytes& out) {
-      table.random.race(q, {p.get(), p.dtype, n, 1, static_cast<double*>(out.get()), 7, 3});
+      kernels::random::race(q, {p.get(), p.dtype, n, 1, static_cast<double*>(out.get()), 7, 3});
     });
     for (int64_t i = 0; i < n; ++i) {
       uint32_t w[4];
-      table.random.philox(7, 3 + uint64_t(i / 2), 0, w);
+      kernels::random::philox(h200, 7, 3 + uint64_t(i / 2), 0, w);
       const double u = (double(uint64_t(w[2 * (i % 2)] >> 5) << 26 | w[2 * (i % 2) + 1] >> 6) + 1) * 0x1p-53;
       const double key = real(keys, i), want = -std::log(u) * 0x1p-60 / real(p, i);
       check(i % 5 == 2 ? std::isinf(key) : std::abs(key - want) <= 4e-16 * want, "race", i);
@@ -105,9 +107,9 @@ void test_counts() {
   Bytes p = probabilities(DType::float64, n, 1);
   const std::vector<uint64_t> cdf = sums(p, n, 1);
   for (int64_t trials : {int64_t(0), int64_t(7), int64_t(100000), int64_t(1) << 50}) {
-    const Bytes got =
-        run("multinomial", Op::multinomial, Bytes(DType::int64, n * experiments), [&](const params::Queue& q, Bytes& out) {
-          table.random.multinomial(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, trials, experiments, 7, 3});
+    const Bytes got = run(
+        "multinomial", Op::multinomial, Bytes(DType::int64, n * experiments), [&](const params::Queue& q, Bytes& out) {
+          kernels::random::multinomial(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, trials, experiments, 7, 3});
         });
     for (int64_t e = 0; e < experiments; ++e) {
       double total = 0;
@@ -124,7 +126,7 @@ void test_counts() {
 void test_rejection() {
   for (DType dtype : {DType::float16, DType::float32, DType::float64, DType::int64})
     for (double mean : {0.3, 3.0, 47.0}) {
-      auto* const launcher = dtype == DType::int64 ? table.random.poisson : table.random.gamma;
+      const auto& launcher = dtype == DType::int64 ? kernels::random::poisson : kernels::random::gamma;
       const Bytes got = run("rejection", Op::gamma, Bytes(dtype, 2051), [&](const params::Queue& q, Bytes& out) {
         launcher(q, {out.get(), dtype, 2051, 5, 9, mean, 1});
       });
@@ -136,7 +138,11 @@ void test_rejection() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_weigh, test_refusals, test_indices, test_counts, test_rejection}) test();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"weigh", test_weigh},
+                            {"refusals", test_refusals},
+                            {"indices", test_indices},
+                            {"counts", test_counts},
+                            {"rejection", test_rejection}});
 }

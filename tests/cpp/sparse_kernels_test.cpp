@@ -24,7 +24,9 @@ struct Matrix {
     indptr.shrink_to_fit();
     values = numbers(d, int64_t(indices.size()), 1);
   }
-  params::SparseRows view() const { return {indptr.data(), indices.data(), rows, cols, int64_t(indices.size()), false}; }
+  params::SparseRows view() const {
+    return {indptr.data(), indices.data(), rows, cols, int64_t(indices.size()), false};
+  }
   double at(int64_t r, int64_t c) const {
     for (int32_t k = indptr[size_t(r)]; k < indptr[size_t(r) + 1]; ++k)
       if (indices[size_t(k)] == c) return real(values, k);
@@ -46,7 +48,7 @@ void test_product() {
       Bytes x(dtype, a.cols * n);
       for (int64_t i = 0; i < x.size(); ++i) write(x, i, double(i % 5) / 64);
       const Bytes got = run("sparse product", Op::csr_matmul, Bytes(dtype, a.rows * n), [&](const auto& q, Bytes& out) {
-        table.sparse.product(q, {a.view(), a.values.get(), x.get(), out.get(), dtype, true, n, n, 1, n, 1});
+        kernels::sparse::product(q, {a.view(), a.values.get(), x.get(), out.get(), dtype, true, n, n, 1, n, 1});
       });
       expect("sparse product", got, [&](int64_t i) { return dot(a, i / n, x, n, i % n); }, tolerance(dtype));
     }
@@ -57,8 +59,8 @@ void test_index_outside() {
   a.indices[3] = 40;
   Bytes x = numbers(DType::float32, 40 * 8, 1), out(DType::float32, 5 * 8);
   Recorder device;
-  table.sparse.product(device.queue(Op::csr_matmul),
-                       {a.view(), a.values.get(), x.get(), out.get(), DType::float32, true, 8, 8, 1, 8, 1});
+  kernels::sparse::product(device.queue(Op::csr_matmul),
+                           {a.view(), a.values.get(), x.get(), out.get(), DType::float32, true, 8, 8, 1, 8, 1});
   check(device.record.fault == int32_t(params::Fault::index_out_of_range) && device.record.value == 40,
         "sparse product: the error slot");
 }
@@ -67,16 +69,16 @@ void test_dense() {
   Matrix a(19, 300, DType::float64);
   const Bytes full =
       run("scatter", Op::csr_to_dense, Bytes(DType::float64, a.rows * a.cols), [&](const auto& q, Bytes& out) {
-        table.sparse.scatter(q, {a.view(), a.values.get(), out.get(), DType::float64, a.cols, 1});
+        kernels::sparse::scatter(q, {a.view(), a.values.get(), out.get(), DType::float64, a.cols, 1});
       });
   expect("scatter", full, [&](int64_t i) { return a.at(i / a.cols, i % a.cols); }, 0);
   Bytes x = full;
   params::SparseGather p{x.get(), DType::float64, a.rows,          a.cols,  a.cols,  1,
-                      false,   nullptr,        a.indptr.data(), nullptr, nullptr, int64_t(a.indices.size())};
+                         false,   nullptr,        a.indptr.data(), nullptr, nullptr, int64_t(a.indices.size())};
   const Bytes counts =
       run("gather count", Op::csr_from_dense, Bytes(DType::int32, a.rows), [&](const auto& q, Bytes& out) {
         p.counts = out.get();
-        table.sparse.gather_count(q, p);
+        kernels::sparse::gather_count(q, p);
       });
   expect("gather count", counts, [&](int64_t r) { return double(a.indptr[size_t(r) + 1] - a.indptr[size_t(r)]); }, 0);
   Bytes values(DType::float64, p.capacity);
@@ -84,7 +86,7 @@ void test_dense() {
   const Bytes indices =
       run("gather", Op::csr_from_dense, Bytes(DType::int32, p.capacity), [&](const auto& q, Bytes& out) {
         p.indices = out.get();
-        table.sparse.gather_fill(q, p);
+        kernels::sparse::gather_fill(q, p);
       });
   expect("gather", indices, [&](int64_t k) { return double(a.indices[size_t(k)]); }, 0);
   expect("gather values", values, [&](int64_t k) { return real(a.values, k); }, 0);
@@ -97,7 +99,7 @@ void test_sort() {
   Bytes values = numbers(DType::float64, n, 2), moved(DType::float64, n);
   int32_t bits;
   params::SparseSort p{};
-  check(!table.sparse.sort_plan(h200, n, bound, &bits, &p.chunk), "sort: threads need no work array");
+  check(!kernels::sparse::sort_plan(h200, n, bound, &bits, &p.chunk), "sort: threads need no work array");
   p.keys = keys.data();
   p.n = n;
   p.bound = bound;
@@ -109,7 +111,7 @@ void test_sort() {
   const Bytes counts =
       run("sort count", Op::csr_to_csc, Bytes(DType::int32, p.digits * p.blocks), [&](const auto& q, Bytes& out) {
         p.counts = static_cast<int32_t*>(out.get());
-        table.sparse.sort_count(q, p);
+        kernels::sparse::sort_count(q, p);
       });
   std::vector<int64_t> offsets(size_t(p.digits * p.blocks));
   for (size_t i = 1; i < offsets.size(); ++i) offsets[i] = offsets[i - 1] + int64_t(real(counts, int64_t(i) - 1));
@@ -117,7 +119,7 @@ void test_sort() {
   p.out_values = moved.get();
   const Bytes order = run("sort", Op::csr_to_csc, Bytes(DType::int32, n), [&](const auto& q, Bytes& out) {
     p.out_other = out.get();
-    table.sparse.sort_scatter(q, p);
+    kernels::sparse::sort_scatter(q, p);
   });
   for (int64_t i = 0; i < n; ++i) {
     const auto from = size_t(real(order, i)), before = size_t(real(order, i > 0 ? i - 1 : 0));
@@ -131,13 +133,13 @@ void test_structure() {
   Matrix a(70, 260, DType::float32);
   const int64_t n = int64_t(a.indices.size());
   const Bytes rows = run("expand", Op::csr_to_coo, Bytes(DType::int32, n),
-                         [&](const auto& q, Bytes& out) { table.sparse.expand(q, {a.view(), out.get()}); });
+                         [&](const auto& q, Bytes& out) { kernels::sparse::expand(q, {a.view(), out.get()}); });
   const Bytes back = run("pointers", Op::coo_to_csr, Bytes(DType::int32, a.rows + 1), [&](const auto& q, Bytes& out) {
-    table.sparse.pointers(q, {rows.data.data(), n, a.rows, false, out.get()});
+    kernels::sparse::pointers(q, {rows.data.data(), n, a.rows, false, out.get()});
   });
   expect("pointers", back, [&](int64_t r) { return double(a.indptr[size_t(r)]); }, 0);
   const Bytes found = run("check", Op::csr_to_dense, Bytes(DType::int64, 4), [&](const auto& q, Bytes& out) {
-    table.sparse.check(q, {a.view(), static_cast<int64_t*>(out.get())});
+    kernels::sparse::check(q, {a.view(), static_cast<int64_t*>(out.get())});
   });
   expect("check", found, [](int64_t) { return 0.0; }, 0);
 }
@@ -157,7 +159,7 @@ void test_sums() {
   p.indices = indices.data();
   const Bytes sum = run("merge", Op::sparse_add, Bytes(DType::float32, p.capacity), [&](const auto& q, Bytes& out) {
     p.values = out.get();
-    table.sparse.merge_fill(q, p);
+    kernels::sparse::merge_fill(q, p);
   });
   check(indices == a.indices, "merge: indices");
   expect("merge", sum, [&](int64_t k) { return 3 * real(a.values, k); }, 0);
@@ -171,7 +173,7 @@ void test_times() {
   p.a_values = a.values.get();
   p.b_values = b.values.get();
   p.dtype = DType::float64;
-  p.blocks = table.sparse.times_blocks(h200, p, 7 * 50 * 24);
+  p.blocks = kernels::sparse::times_blocks(h200, p, 7 * 50 * 24);
   check(p.blocks == 7, "times: blocks for the scratch");
   std::vector<double> sums(size_t(p.blocks * b.cols));
   p.sums = sums.data();
@@ -179,7 +181,7 @@ void test_times() {
     std::vector<int64_t> marks(sums.size());
     p.marks = marks.data();
     p.counts = out.get();
-    table.sparse.times_count(q, p);
+    kernels::sparse::times_count(q, p);
   });
   std::vector<int32_t> indptr{0};
   for (int64_t r = 0; r < a.rows; ++r) indptr.push_back(indptr.back() + int32_t(real(counts, r)));
@@ -192,7 +194,7 @@ void test_times() {
   p.indices = indices.data();
   p.values = values.get();
   Recorder device;
-  table.sparse.times_fill(device.queue(Op::spgemm), p);
+  kernels::sparse::times_fill(device.queue(Op::spgemm), p);
   for (int64_t r = 0; r < a.rows; ++r)
     for (int32_t k = indptr[size_t(r)]; k < indptr[size_t(r) + 1]; ++k) {
       double want = 0;
@@ -206,14 +208,14 @@ void test_sampled_and_solve() {
   Matrix a(33, 33, DType::float64);
   Bytes x = numbers(DType::float64, 33 * 20, 1), y = numbers(DType::float64, 20 * 33, 2);
   const Bytes got = run("sddmm", Op::sddmm, Bytes(DType::float64, a.view().nnz), [&](const auto& q, Bytes& out) {
-    table.sparse.sampled(
+    kernels::sparse::sampled(
         q, {a.view(), a.values.get(), x.get(), y.get(), out.get(), DType::float64, 20, 20, 1, 33, 1, 1, 0});
   });
   check(real(got, 0) > 0, "sddmm: a positive sum");
   for (int64_t n : {2, 40})
     for (bool lower : {false, true})
       run("solve", Op::spsolve_triangular, numbers(DType::float64, 33 * n, 1), [&](const auto& q, Bytes& out) {
-        table.sparse.solve(q, {a.view(), a.values.get(), out.get(), DType::float64, lower, true, n, n, 1, nullptr});
+        kernels::sparse::solve(q, {a.view(), a.values.get(), out.get(), DType::float64, lower, true, n, n, 1, nullptr});
       });
 }
 
@@ -229,7 +231,7 @@ void test_singular() {
     const Bytes found =
         run("find singular", Op::spsolve_triangular, Bytes(DType::int64, 1), [&](const auto& q, Bytes& out) {
           p.singular = static_cast<int64_t*>(out.get());
-          table.sparse.find_singular(q, p);
+          kernels::sparse::find_singular(q, p);
         });
     expect("find singular", found, expected, 0);
     for (int64_t n : {2, 40}) {
@@ -239,7 +241,7 @@ void test_singular() {
             Bytes x = numbers(DType::float64, 300 * n, 1);
             p.out = x.get();
             p.singular = static_cast<int64_t*>(out.get());
-            table.sparse.solve(q, p);
+            kernels::sparse::solve(q, p);
           });
       expect("solve singular", met, expected, 0);
     }
@@ -272,7 +274,7 @@ void test_packed_product() {
     p.x_row = p.out_row = cols;
     const Bytes got = run("packed product", Op::matmul_2to4, Bytes(dtype, rows * cols), [&](const auto& q, Bytes& out) {
       p.out = out.get();
-      table.sparse.packed_product(q, p);
+      kernels::sparse::packed_product(q, p);
     });
     expect(
         "packed product", got,
@@ -292,7 +294,7 @@ void test_packed_product() {
 void test_two_to_four() {
   Bytes x = numbers(DType::float32, 3 * 11 * 5, 1);
   const Bytes got = run("prune", Op::prune_2to4, Bytes(DType::float32, x.size()), [&](const auto& q, Bytes& out) {
-    table.sparse.two_to_four(q, {x.get(), DType::float32, 3, 11, 5, {55, 5, 1}, out.get(), nullptr, nullptr});
+    kernels::sparse::two_to_four(q, {x.get(), DType::float32, 3, 11, 5, {55, 5, 1}, out.get(), nullptr, nullptr});
   });
   for (int64_t i = 0; i < 5; ++i) {
     int kept = 0;
@@ -303,9 +305,17 @@ void test_two_to_four() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_product, test_index_outside, test_dense, test_sort, test_structure, test_sums, test_times,
-                     test_sampled_and_solve, test_singular, test_packed_product, test_two_to_four})
-    test();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"product", test_product},
+                            {"index_outside", test_index_outside},
+                            {"dense", test_dense},
+                            {"sort", test_sort},
+                            {"structure", test_structure},
+                            {"sums", test_sums},
+                            {"times", test_times},
+                            {"sampled_and_solve", test_sampled_and_solve},
+                            {"singular", test_singular},
+                            {"packed_product", test_packed_product},
+                            {"two_to_four", test_two_to_four}});
 }

@@ -101,7 +101,8 @@ def test_pyx_sees_the_public_headers_alone():
     bad = []
     for path in under("pyx", suffixes=(".pyx", ".pxd")):
         for header in re.findall(r"cdef extern from\s+[\"']([^\"']+)", path.read_text()):
-            if not re.fullmatch(r"stator/\w+\.hpp|Python\.h|<\w+>", header):
+            hooks = path.name == "testing.pxd" and header == "core/testing.hpp"
+            if not hooks and not re.fullmatch(r"stator/\w+\.hpp|Python\.h|<\w+>", header):
                 bad.append(f"{name(path)}: {header}")
     assert not bad
 

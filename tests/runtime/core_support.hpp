@@ -4,6 +4,7 @@
 #include "check.hpp"
 
 #include "core/op_call.hpp"
+#include "core/testing.hpp"
 
 #include <stator/backend.hpp>
 

@@ -1,7 +1,7 @@
 // Matrices of which a band is kept: triu, tril, diag, tri and eye.
-#include "kernels/movement/rows.cuh"
-
+#include "device/index.cuh"
 #include "device/launcher.cuh"
+#include "kernels/movement/rows.cuh"
 #include "params/creation.hpp"
 
 #include <cstring>

@@ -44,16 +44,16 @@ STATOR_FN void look_at(int64_t i, double value, Tally& t, const params::ErrorSlo
   t.positive += value > 0;
   if (value >= 0 && value < limits<double>::infinity()) return;
   ++t.bad;
-  report(slot, op, params::bad_probability, i, std::bit_cast<int64_t>(value));
+  report(slot, op, params::Fault::bad_probability, i, std::bit_cast<int64_t>(value));
 }
 
 STATOR_FN void judge(const params::Weigh& p, const Tally& t, const params::ErrorSlot& slot, uint16_t op) {
   const double total = double(t.sum) * 0x1p-62, off = total < 1 ? 1 - total : total - 1;
   if (t.bad == 0 && off <= p.tolerance && int64_t(t.positive) >= p.least) return;
   if (t.bad == 0 && off > p.tolerance)
-    report(slot, op, params::bad_probability, params::sum_of_probabilities, std::bit_cast<int64_t>(total));
+    report(slot, op, params::Fault::bad_probability, params::sum_of_probabilities, std::bit_cast<int64_t>(total));
   else if (t.bad == 0)
-    report(slot, op, params::bad_probability, params::few_probabilities, int64_t(t.positive));
+    report(slot, op, params::Fault::bad_probability, params::few_probabilities, int64_t(t.positive));
   p.cdf[p.n - 1] = 0;
 }
 

@@ -1,5 +1,7 @@
 // choice and multinomial: what is drawn by probabilities, which stay on the device.
+#include "core/fault.hpp"
 #include "core/op_call.hpp"
+#include "core/text.hpp"
 #include "ops/indexing/indexed_plan.hpp"
 #include "ops/random/blocks.hpp"
 #include "ops/sort/keys.hpp"
@@ -8,11 +10,24 @@
 #include <stator/creation.hpp>
 #include <stator/random.hpp>
 
+#include <bit>
 #include <cmath>
 #include <string>
 
 namespace stator::random {
 namespace {
+
+void refuse_probabilities(const params::FaultRecord& seen) {
+  const std::string op = op_text(uint16_t(seen.op));
+  const std::string number = std::to_string(std::bit_cast<double>(seen.value));
+  if (seen.position >= 0)
+    throw ValueError(op, "p[" + std::to_string(seen.position) + "] is " + number, "probabilities are from 0 to 1");
+  if (seen.position == params::sum_of_probabilities)
+    throw ValueError(op, "probabilities sum to " + number, "divide them by their sum, in float64");
+  throw ValueError(op, "only " + std::to_string(seen.value) + " probabilities are not 0, and more are drawn",
+                   "draw with replacement, or fewer");
+}
+const FaultRegistration probabilities{params::Fault::bad_probability, refuse_probabilities};
 
 Array in_shape(const Array& flat, const Dims& shape) {
   return Array(flat.buffer(), flat.dtype(), shape, contiguous_strides(shape), flat.offset());
@@ -39,7 +54,7 @@ uint64_t* room_for(OpCall& call, const Array& p) {
 
 // The distribution function of p, which has an element: one launch. The queue is the op's only one from here on: making
 // another would raise what this launch may have refused, in the middle of the op.
-void weigh(const OpCall& call, const params::Queue& queue, const Array& p, int64_t least, uint64_t* cdf) {
+void weigh(const params::Queue& queue, const Array& p, int64_t least, uint64_t* cdf) {
   kernels::random::weigh(queue,
                               {p.data_ptr(), p.dtype(), p.size(), p.strides()[0], least, tolerance_of(p.dtype()), cdf});
 }
@@ -53,7 +68,7 @@ Array race(OpCall& call, State& state, const Array& p, int64_t k) {
   kernels::random::race(call.queue(), {p.data_ptr(), p.dtype(), n, p.strides()[0],
                                             static_cast<double*>(keys.data_ptr()), state.seed, state.counter});
   launch_sort(call, keys, 0, false, {0, k}, nullptr, &winners);
-  weigh(call, call.queue(), p, k, room_for(call, p));
+  weigh(call.queue(), p, k, room_for(call, p));
   state.counter += uint64_t(blocks_of(n, 2));
   return winners;
 }
@@ -109,7 +124,7 @@ Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n,
   call.reads(*p);
   call.writes(result);
   const params::Queue& queue = call.queue();
-  weigh(call, queue, *p, 0, cdf);
+  weigh(queue, *p, 0, cdf);
   kernels::random::categorical(
       queue, {cdf, static_cast<int64_t*>(result.data_ptr()), n, size, state.seed, state.counter});
   state.counter += uint64_t(blocks_of(size, 2));
@@ -134,7 +149,7 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
   call.reads(p);
   call.writes(result);
   const params::Queue& queue = call.queue();
-  weigh(call, queue, p, 0, cdf);
+  weigh(queue, p, 0, cdf);
   kernels::random::multinomial(queue, {cdf, static_cast<int64_t*>(result.data_ptr()), outcomes, n,
                                             result.size() / outcomes, state.seed, state.counter});
   state.counter += uint64_t(result.size());

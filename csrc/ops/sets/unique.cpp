@@ -65,7 +65,6 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   } else {
     call.reads(x);
   }
-  const params::Queue* queue = &call.queue();
   const Array total = call.empty(Dims{}, DType::int64);
   call.writes(total);
   p.x = elements.data_ptr();

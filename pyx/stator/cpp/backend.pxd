@@ -87,21 +87,3 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
     Backend open_backend "stator::Backend::open"(string_view, const BackendOptions&) except +translate_exception
     int stream_count "stator::Backend::stream_count"
     void shutdown() noexcept
-
-
-cdef extern from "stator/backend.hpp" namespace "stator::testing" nogil:
-    cdef cppclass Injection:
-        int64_t fail_at
-        cbool until_lifted
-        int64_t drop_wait_at
-
-    cdef cppclass Counts "std::array<int64_t, 5>":
-        int64_t& operator[](int)
-
-    void inject(const Backend&, const Injection&) except +translate_exception
-    int64_t lift(const Backend&) except +translate_exception
-    void fault_next_launch(const Backend&) except +translate_exception
-    int64_t hold_warnings(cbool)
-    void leak_buffer(const Backend&, size_t) except +translate_exception
-    Counts outstanding(DeviceType) except +translate_exception
-    void set_block_seed(const Backend&, uint64_t) except +translate_exception

@@ -1,4 +1,4 @@
-"""Several values set at one element: the last stays, on cpu and on every column of a deterministic backend."""
+"""Several values set at one element: the last stays, on cpu and on every target of a deterministic backend."""
 
 import os
 from unittest import mock
@@ -9,14 +9,14 @@ import pytest
 import stator
 
 
-@pytest.fixture(scope="module", params=["fast", "faithful"])
+@pytest.fixture(scope="module", params=["fast", "checked"])
 def det(request, device):
     mode = request.param
-    if mode == "faithful" and device != "cpu":
-        pytest.skip("a column of the cpu")
+    if mode == "checked" and device != "cpu":
+        pytest.skip("a target of the cpu")
     with mock.patch.dict(os.environ, STATOR_HOST_MODE=mode):
         backend = stator.Backend(device, deterministic=True)
-    assert device != "cpu" or (mode == "faithful") == (backend.kernels == "host_faithful")
+    assert device != "cpu" or (mode == "checked") == (backend.kernels == "host_checked")
     with backend:
         yield backend
 

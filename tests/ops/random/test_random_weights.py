@@ -1,4 +1,4 @@
-"""choice and multinomial by probabilities that stay on the device; every draw is the same bits on every column."""
+"""choice and multinomial by probabilities that stay on the device; every draw is the same bits on every target."""
 
 import os
 from unittest import mock
@@ -223,8 +223,8 @@ DRAWS = {
 
 
 @pytest.fixture(scope="module")
-def faithful():
-    with mock.patch.dict(os.environ, STATOR_HOST_MODE="faithful"):
+def checked():
+    with mock.patch.dict(os.environ, STATOR_HOST_MODE="checked"):
         backend = stator.Backend("cpu")
     with backend:
         yield backend
@@ -232,13 +232,13 @@ def faithful():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", DRAWS)
-def test_every_column_draws_the_same_bits(be, faithful, name, dtype):
-    assert (be.kernels, faithful.kernels) != ("host_faithful", "host_faithful")
-    with faithful.use():
-        want = drawn(faithful, lambda r: DRAWS[name](r, dtype), 123)
+def test_every_column_draws_the_same_bits(be, checked, name, dtype):
+    assert (be.kernels, checked.kernels) != ("host_checked", "host_checked")
+    with checked.use():
+        want = drawn(checked, lambda r: DRAWS[name](r, dtype), 123)
     got = drawn(be, lambda r: DRAWS[name](r, dtype), 123)
     np.testing.assert_array_equal(got, want)
-    assert be.random.get_state()[:2] == faithful.random.get_state()[:2]
+    assert be.random.get_state()[:2] == checked.random.get_state()[:2]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 127, 128, 129, 1000, 4096])

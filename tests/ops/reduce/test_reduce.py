@@ -144,7 +144,7 @@ def test_matches_numpy_for_each_dtype_and_size(be, name, dtype):
 
 
 def broadcast(be, name, x, **kwargs):
-    """x of which one row (or one column) is given, and repeats by a stride of 0."""
+    """x of which one row (or one target) is given, and repeats by a stride of 0."""
     for one in (x[:1], x[:, :1, :]):
         got = function(name)(stator.broadcast_to(be.asarray(np.ascontiguousarray(one)), x.shape), **kwargs)
         want = reference(name, np.ascontiguousarray(np.broadcast_to(one, x.shape)), **kwargs)

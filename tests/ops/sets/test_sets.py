@@ -4,7 +4,7 @@ import inputs
 import numpy as np
 import pytest
 from reference import numpy_dtype
-from test_order import DTYPES, complex_lines, drawn
+from sort_inputs import DTYPES, complex_lines, drawn
 
 import stator
 

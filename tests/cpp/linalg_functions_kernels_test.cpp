@@ -20,20 +20,21 @@ void test_cross() {
   for (DType dtype : {DType::int8, DType::uint16, DType::float16, DType::float32, DType::float64, DType::complex64,
                       DType::complex128}) {
     Bytes a = varied_of(dtype, vectors * 3, 1), b = varied_of(dtype, 3, 2);
-    const Bytes got = run("cross", Op::linalg_cross, Bytes(dtype, vectors * 3), [&](const params::Queue& q, Bytes& out) {
-      params::Cross p{};
-      p.first.size = p.first.shape[0] = vectors;
-      p.first.ndim = 1;
-      p.first.input_count = 2;
-      p.first.compute = in(dtype, dtypes::integers) ? DType::int64 : itemsize(dtype) == 2 ? DType::float32 : dtype;
-      p.first.out.data = out.get();
-      p.first.in[0].data = a.get();
-      p.first.in[1].data = b.get();
-      p.first.out.dtype = p.first.in[0].dtype = p.first.in[1].dtype = dtype;
-      p.first.out.strides[0] = p.first.in[0].strides[0] = 3;
-      p.a_step = p.b_step = p.out_step = 1;
-      table.linalg.cross(q, p);
-    });
+    const Bytes got =
+        run("cross", Op::linalg_cross, Bytes(dtype, vectors * 3), [&](const params::Queue& q, Bytes& out) {
+          params::Cross p{};
+          p.first.size = p.first.shape[0] = vectors;
+          p.first.ndim = 1;
+          p.first.input_count = 2;
+          p.first.compute = in(dtype, dtypes::integers) ? DType::int64 : itemsize(dtype) == 2 ? DType::float32 : dtype;
+          p.first.out.data = out.get();
+          p.first.in[0].data = a.get();
+          p.first.in[1].data = b.get();
+          p.first.out.dtype = p.first.in[0].dtype = p.first.in[1].dtype = dtype;
+          p.first.out.strides[0] = p.first.in[0].strides[0] = 3;
+          p.a_step = p.b_step = p.out_step = 1;
+          kernels::linalg::cross(q, p);
+        });
     Bytes wanted(dtype, vectors * 3);
     for (int64_t i = 0; i < vectors; ++i)
       for (int64_t k = 0; k < 3; ++k) {
@@ -77,7 +78,7 @@ void test_spectrum() {
           p.other_rows = 7;
           p.other_cols = 1;
           p.other = {again.get(), 7, 1, 1};
-          table.linalg.spectrum(q, p);
+          kernels::linalg::spectrum(q, p);
           expect("spectrum: conjugates", again, [&](int64_t i) { return std::conj(read(other, i)); }, 0);
         });
         check(rank == std::vector<int64_t>(count, 3), "spectrum: rank");
@@ -108,7 +109,7 @@ void test_spectrum() {
       p.values = values.get();
       p.norm = norm;
       p.norms = out.get();
-      table.linalg.spectrum(q, p);
+      kernels::linalg::spectrum(q, p);
     });
     expect("spectral_norm", got, [&, w = wanted](int64_t i) { return i == 0 ? w.first : w.second; }, 1e-15);
   }
@@ -122,9 +123,9 @@ void test_library_helpers() {
     for (int64_t b = 0; b < count; ++b)
       for (int64_t i = 0; i < n; ++i) write(a, b * n * n + i * (n + 1), b == 1 && i >= 150 ? 0.0 : 1.0);
     for (bool unit : {false, true}) {
-      const Bytes info =
-          run("diagonal_zero", Op::solve_triangular, Bytes(DType::int32, count), [&](const params::Queue& q, Bytes& out) {
-            table.linalg.diagonal_zero(
+      const Bytes info = run(
+          "diagonal_zero", Op::solve_triangular, Bytes(DType::int32, count), [&](const params::Queue& q, Bytes& out) {
+            kernels::linalg::diagonal_zero(
                 q, {dtype, unit, count, n, {a.get(), n * n, 1, n}, static_cast<int32_t*>(out.get())});
           });
       expect("diagonal_zero", info, [&](int64_t i) { return i == 1 && !unit ? 151.0 : 0.0; }, 0);
@@ -134,7 +135,7 @@ void test_library_helpers() {
   const Bytes lists =
       run("addresses", Op::lu_factor, Bytes(DType::uint64, 2 * 2100), [&](const params::Queue& q, Bytes& out) {
         void** first = static_cast<void**>(out.get());
-        table.linalg.addresses(q, {2100, base.data(), nullptr, 24, 8, first, first + 2100});
+        kernels::linalg::addresses(q, {2100, base.data(), nullptr, 24, 8, first, first + 2100});
       });
   const auto at = reinterpret_cast<uintptr_t>(base.data());
   uint64_t last[2];
@@ -143,7 +144,7 @@ void test_library_helpers() {
   check(last[0] == at + 2099 * 24 && last[1] == 2099 * 8, "addresses");
   std::vector<int32_t> ours{0, 2, -1, 7, 5, 3};
   const Bytes theirs = run("pivots", Op::lu_solve, Bytes(DType::int32, 6), [&](const params::Queue& q, Bytes& out) {
-    table.linalg.pivots(q, {6, 3, 3, nullptr, static_cast<int32_t*>(out.get()), ours.data(), false});
+    kernels::linalg::pivots(q, {6, 3, 3, nullptr, static_cast<int32_t*>(out.get()), ours.data(), false});
   });
   const double wanted[] = {1, 3, 3, 1, 2, 3};
   expect("pivots: outside is no exchange", theirs, [&](int64_t i) { return wanted[i]; }, 0);
@@ -159,7 +160,7 @@ void test_expm() {
         for (int64_t i = 0; i < n; ++i) write(a, (b * n + i) * n + i, sizes[b] * std::ldexp(1.0, -int(i % 8)));
       std::vector<int32_t> exponent(count, -1);
       Bytes b = run("expm_scale", Op::expm, Bytes(dtype, a.size()), [&](const params::Queue& q, Bytes& out) {
-        table.linalg.expm_scale(q, {dtype, count, n, {a.get(), n * n, n, 1}, out.get(), exponent.data()});
+        kernels::linalg::expm_scale(q, {dtype, count, n, {a.get(), n * n, n, 1}, out.get(), exponent.data()});
       });
       check(exponent == std::vector<int32_t>{0, 5, 2}, "expm_scale: exponents");
       expect("expm_scale", b, [&](int64_t i) { return std::ldexp(real(a, i), -exponent[size_t(i / (n * n))]); }, 0);
@@ -171,19 +172,20 @@ void test_expm() {
       Bytes b2 = power(2), b4 = power(4), b6 = power(6), vectors(real_part(dtype), count * 2 * n);
       const Bytes chosen =
           run("expm_choose", Op::expm, Bytes(DType::int32, count), [&](const params::Queue& q, Bytes& out) {
-            table.linalg.expm_choose(q, {dtype, count, n, b.get(), b4.get(), b6.get(), exponent.data(),
-                                         static_cast<int32_t*>(out.get()), vectors.get()});
+            kernels::linalg::expm_choose(q, {dtype, count, n, b.get(), b4.get(), b6.get(), exponent.data(),
+                                             static_cast<int32_t*>(out.get()), vectors.get()});
           });
       const bool twice = real_part(dtype) == DType::float64;
       const double squarings[count] = {0, twice ? 2.0 : 3.0, twice ? 0.0 : 1.0};
       expect("expm_choose", chosen, [&](int64_t i) { return squarings[i]; }, 0);
       Bytes inner(dtype, 2 * b.size());
       Bytes times = chosen;
-      const Bytes outer = run("expm_terms", Op::expm, Bytes(dtype, 2 * b.size()), [&](const params::Queue& q, Bytes& out) {
-        Bytes x = b, x6 = b6;  // written in place
-        table.linalg.expm_terms(q, {dtype, count, n, x.get(), b2.get(), b4.get(), x6.get(), exponent.data(),
-                                    static_cast<const int32_t*>(times.get()), out.get(), inner.get()});
-      });
+      const Bytes outer =
+          run("expm_terms", Op::expm, Bytes(dtype, 2 * b.size()), [&](const params::Queue& q, Bytes& out) {
+            Bytes x = b, x6 = b6;  // written in place
+            kernels::linalg::expm_terms(q, {dtype, count, n, x.get(), b2.get(), b4.get(), x6.get(), exponent.data(),
+                                            static_cast<const int32_t*>(times.get()), out.get(), inner.get()});
+          });
       // The last entry of the first matrix, which nothing scales.
       const double x = real(a, (n - 1) * (n + 1)), x2 = x * x, unit = twice ? 0x1p-55 : 0x1p-24;
       const double left = twice ? 32382376266240000. +
@@ -198,11 +200,11 @@ void test_expm() {
       Bytes u = varied_of(dtype, b.size(), 1), sums = varied_of(dtype, 2 * b.size(), 2);
       const Bytes p = run("expm_fraction", Op::expm, Bytes(dtype, b.size()), [&](const params::Queue& q, Bytes& out) {
         Bytes both = u;
-        table.linalg.expm_fraction(q, {dtype, count, n, both.get(), sums.get(), out.get(), both.get()});
+        kernels::linalg::expm_fraction(q, {dtype, count, n, both.get(), sums.get(), out.get(), both.get()});
       });
       expect("expm_fraction", p, [&](int64_t i) { return read(u, i) + read(sums, i / n * 2 * n + n + i % n); }, 0);
       const Bytes kept = run("expm_keep", Op::expm, u, [&](const params::Queue& q, Bytes& out) {
-        table.linalg.expm_keep(
+        kernels::linalg::expm_keep(
             q, {itemsize(dtype), count, n * n, 1, static_cast<const int32_t*>(times.get()), p.data.data(), out.get()});
       });
       expect("expm_keep", kept, [&](int64_t i) { return squarings[i / (n * n)] <= 1 ? read(p, i) : read(u, i); }, 0);
@@ -211,7 +213,10 @@ void test_expm() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_cross, test_spectrum, test_library_helpers, test_expm}) test();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"cross", test_cross},
+                            {"spectrum", test_spectrum},
+                            {"library_helpers", test_library_helpers},
+                            {"expm", test_expm}});
 }

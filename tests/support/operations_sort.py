@@ -1,9 +1,12 @@
-"""Trials of the seed rows of sorting, searching and sets; test_seed_rows runs them."""
+"""Cases of the operations asked for that sort, search and make sets: test_operation_cases.py runs them."""
 
 import numpy as np
 
 import stator
 
+OPERATIONS = """
+any: searchsorted_1d topk_1d histc_1d unique_consecutive_1d unique_1d
+"""
 REALS = ("float32", "float64", "float16", "int32", "int64", "uint8")
 
 

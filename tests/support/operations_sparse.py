@@ -1,10 +1,15 @@
-"""Trials of the sparse seed rows: see test_seed_rows.py."""
+"""Cases of the sparse operations asked for: test_operation_cases.py runs them."""
 
 import numpy as np
 import scipy.sparse as sp
 from reference import assert_matches, numpy_dtype, widen
 
 from stator import sparse
+
+OPERATIONS = """
+f32 f64: spmm_csr sparse_to_dense_csr dense_to_sparse_csr csc_to_dense csr_to_csc coo_to_csr csr_to_coo
+f32 f16 bf16: sparse_matmul_24
+"""
 
 
 def _random(dtype, shape=(33, 47), density=0.15):

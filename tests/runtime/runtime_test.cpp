@@ -365,11 +365,16 @@ void test_fork() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_order_and_asynchrony, test_blocks, test_events, test_copies, test_memory, test_faults,
-                     test_injection, test_order_checker, test_fork}) {
-    test();
-    CHECK(nothing_outstanding());
-  }
-  return stator::test::summary();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"order_and_asynchrony", test_order_and_asynchrony},
+                            {"blocks", test_blocks},
+                            {"events", test_events},
+                            {"copies", test_copies},
+                            {"memory", test_memory},
+                            {"faults", test_faults},
+                            {"injection", test_injection},
+                            {"order_checker", test_order_checker},
+                            {"fork", test_fork}},
+                           [] { CHECK(nothing_outstanding()); });
 }

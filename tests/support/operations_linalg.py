@@ -1,21 +1,17 @@
-"""Trials of the seed rows of products and linear algebra: called by test_seed_rows.py with (be, row, seed dtype)."""
+"""Cases of the products and the linear algebra asked for: test_operation_cases.py calls case(be, operation, kind)."""
 
 import numpy as np
 
 import stator
 
-# Row to the dtypes that the seed operation has.
-ROWS = {
-    "matmul": "f32 f16_f32 f64 bf16_f32 bf16_bf16 f16_f16",
-    "matmul_nt": "f32 f64 bf16_bf16",
-    "dot": "f32 f64",
-    "mv": "f32 f64",
-    "vm": "f32 f64",
-    "broadcast_bmm": "f32 f64 bf16 f16",
-    "bmm": "f32 f64 f16_f32 bf16_f32 bf16_bf16",
-    **dict.fromkeys(("svd", "cholesky", "solve", "qr", "lu_factor", "lstsq", "eig", "eigh", "eigvalsh"), "f32 f64"),
-}
-# Seed dtype to the operands', compute_dtype, the result's.
+OPERATIONS = """
+f32 f64 f16_f32 f16_f16 bf16_f32 bf16_bf16: matmul
+f32 f64 bf16_bf16: matmul_nt
+f32 f64 f16_f32 bf16_f32 bf16_bf16: bmm
+f32 f64 f16 bf16: broadcast_bmm
+f32 f64: dot mv vm svd cholesky solve qr lu_factor lstsq eig eigh eigvalsh
+"""
+# Dtypes asked for: the operands', compute_dtype, the result's.
 PRODUCTS = {
     "f32": ("float32", None, "float32"),
     "f64": ("float64", None, "float64"),
@@ -37,25 +33,25 @@ SHAPES = {
 }
 
 
-def product(be, row, kind):
+def product(be, operation, kind):
     operands, compute, result = PRODUCTS[kind]
-    rng = np.random.default_rng(len(row))
-    for left, right in SHAPES[row]:
+    rng = np.random.default_rng(len(operation))
+    for left, right in SHAPES[operation]:
         a, b = (stator.astype(be.asarray(rng.uniform(-1, 1, s)), operands) for s in (left, right))
         options = {} if compute is None else {"compute_dtype": compute, "dtype": result}
         before = be.statistics()["kernel_launches"]
-        got = stator.matmul(a, b.mT if row == "matmul_nt" else b, **options)
-        if row == "matmul_nt" and operands != "bfloat16":
+        got = stator.matmul(a, b.mT if operation == "matmul_nt" else b, **options)
+        if operation == "matmul_nt" and operands != "bfloat16":
             assert be.statistics()["kernel_launches"] == before  # no copy of b
         assert got.dtype.name == result
         x, y = (stator.astype(stator.astype(v, compute or operands), "float64").to_numpy() for v in (a, b))
-        y = y.T if row == "matmul_nt" else y
+        y = y.T if operation == "matmul_nt" else y
         error = np.abs(stator.astype(got, "float64").to_numpy() - x @ y)
         bound = (4 + x.shape[-1]) * min(EPS[result], EPS["float32"]) + EPS[result]
         assert (error <= bound * (np.abs(x) @ np.abs(y)) + 1e-30).all()
 
 
-def dot(be, row, kind):
+def dot(be, operation, kind):
     for n in (1, 33, 4097):
         a, b = np.random.default_rng(n).uniform(-1, 1, (2, n)).astype(PRODUCTS[kind][0])
         got = stator.vecdot(be.asarray(a), be.asarray(b))
@@ -75,13 +71,13 @@ def matrix(n, m, dtype, seed=0):
     return np.random.default_rng(seed + 100 * n + m).normal(size=(n, m)).astype(dtype)
 
 
-def decomposition(be, row, kind):
+def decomposition(be, operation, kind):
     dtype = PRODUCTS[kind][0]
     for n in (1, 2, 31, 32, 33, 100):
         a = matrix(n, n, dtype)
-        globals()[f"check_{row}"](be, a, n, dtype)
-    for m, n in ((40, 9), (9, 40), (100, 33)) if row in ("svd", "qr", "lstsq", "lu_factor") else ():
-        globals()[f"check_{row}"](be, matrix(m, n, dtype), max(m, n), dtype)
+        globals()[f"check_{operation}"](be, a, n, dtype)
+    for m, n in ((40, 9), (9, 40), (100, 33)) if operation in ("svd", "qr", "lstsq", "lu_factor") else ():
+        globals()[f"check_{operation}"](be, matrix(m, n, dtype), max(m, n), dtype)
 
 
 def check_svd(be, a, n, dtype):
@@ -162,5 +158,5 @@ def check_eigvalsh(be, a, n, dtype):
     close(stator.linalg.eigvalsh(be.asarray(a)), np.linalg.eigvalsh(a.astype(np.float64)), n, np.linalg.norm(a))
 
 
-def trial(be, row, kind):
-    (product if row in SHAPES else dot if row == "dot" else decomposition)(be, row, kind)
+def case(be, operation, kind):
+    (product if operation in SHAPES else dot if operation == "dot" else decomposition)(be, operation, kind)

@@ -1,4 +1,5 @@
-"""Seed rows of indexing with arrays, scatter, segments and masks: see test_seed_rows.py."""
+"""Cases of the operations asked for that index with arrays, scatter, sum segments and mask: test_operation_cases.py
+runs them."""
 
 import zlib
 
@@ -8,6 +9,12 @@ import scipy.spatial.distance
 from reference import assert_matches, widen
 
 import stator
+
+OPERATIONS = """
+any: index_select_intidx gather_intidx masked_fill_dt masked_select masked_scatter masked_scatter_forward
+f32 f64: index_select_1d index_select_dim gather_dim scatter_dim scatter_value_dim scatter_add_1d scatter_add_dim
+f32 f64: scatter_add_segments masked_fill masked_zero cdist
+"""
 
 
 def rng_of(*key):
@@ -154,25 +161,3 @@ def cdist(be, dtype):
     whole = np.round(a).astype(dtype), np.round(b).astype(dtype)
     got = stator.cdist(be.asarray(whole[0]), be.asarray(whole[1]), p=0)
     equal(got, (whole[0][:, :, None] != whole[1][:, None]).sum(-1))
-
-
-ANY = [
-    "index_select_intidx",
-    "gather_intidx",
-    "masked_fill_dt",
-    "masked_select",
-    "masked_scatter",
-    "masked_scatter_forward",
-]
-REAL = [
-    "index_select_1d",
-    "index_select_dim",
-    "gather_dim",
-    "scatter_dim",
-    "scatter_value_dim",
-    "scatter_add_1d",
-    "scatter_add_dim",
-]
-REAL += ["scatter_add_segments", "masked_fill", "masked_zero", "cdist"]
-ROWS = {**{row: ["any"] for row in ANY}, **{row: ["f32", "f64"] for row in REAL}}
-TRIALS = {row: globals()[row] for row in ROWS}

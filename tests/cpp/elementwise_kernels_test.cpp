@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "kernel_support.hpp"
+#include "kernels/elementwise/elementwise.cuh"
 #include "ops/scalar.hpp"
 
 namespace {
@@ -44,7 +45,8 @@ Operand operand(DType dtype, int k, int64_t rows, int64_t cols, Layout layout) {
   return o;
 }
 
-params::Elementwise space(int64_t rows, int64_t cols, Layout layout, Bytes& out, std::vector<Operand>& in, DType compute) {
+params::Elementwise space(int64_t rows, int64_t cols, Layout layout, Bytes& out, std::vector<Operand>& in,
+                          DType compute) {
   params::Elementwise e{};
   const bool flat = layout == Layout::dense;
   e.ndim = flat ? 1 : 2;
@@ -180,7 +182,7 @@ Bytes run_row(const std::string& name, Op op, DType dtype, int64_t rows, int64_t
     in.push_back(operand(condition ? DType::bool_ : dtype, k, rows, cols, layout));
   }
   Bytes got = run(name, op, Bytes(types.result, rows * cols), [&](const params::Queue& q, Bytes& out) {
-    table.elementwise.op[int(op)](q, space(rows, cols, layout, out, in, types.compute));
+    kernels::elementwise::run(q, op, space(rows, cols, layout, out, in, types.compute));
   });
   if (!has_reference(row, dtype)) return got;
   const auto value = [&](size_t k, int64_t i) { return k < in.size() ? real(in[k].memory, in[k].at(i, cols)) : 0; };
@@ -191,26 +193,23 @@ Bytes run_row(const std::string& name, Op op, DType dtype, int64_t rows, int64_t
   return got;
 }
 
-void test_elementwise() {
-  for (int op = 0; op < op_count; ++op) {
-    const OpInfo& row = op_info(Op(op));
-    if (arity(row.shape_class) == 0) continue;
-    check(table.elementwise.op[op] != nullptr, row.name.data());
-    const DTypeSet light = row.tolerance.float64 == 0 ? dtypes::all : computed;
-    for (int d = 0; d < dtype_count; ++d) {
-      const DType dtype = DType(d);
-      if (!in(dtype, row.dtypes & light)) continue;
-      if (Op(op) == Op::bitwise_invert && dtype == DType::bool_) continue;  // launched as logical_not
-      const std::string name = std::string(row.name) + " " + std::string(stator::name(dtype));
-      // A block of the dense kernel has 16 KiB of a single operand: one and some, with a warp and a vector in part.
-      const int64_t rows = 37, cols = 41, operands = row.shape_class == ShapeClass::unary ? 1 : 2;
-      const int64_t block = 16384 / itemsize(dtype) / operands, dense_rows = std::max(block * 5 / 4 / cols, rows);
-      const Bytes dense = run_row(name + " dense", Op(op), dtype, dense_rows, cols, Layout::dense);
-      const Bytes moved = run_row(name + " transposed", Op(op), dtype, rows, cols, Layout::transposed);
-      check(std::memcmp(dense.data.data(), moved.data.data(), moved.data.size()) == 0,
-            (name + ": equal bits transposed").c_str());
-      run_row(name + " rows", Op(op), dtype, 9, 64 + 64 * (d % 2), Layout::rows);
-    }
+void test_op(Op op) {
+  const OpInfo& row = op_info(op);
+  check(host_checked::elementwise::by_op[int(op)] != nullptr, row.name.data());
+  const DTypeSet light = row.tolerance.float64 == 0 ? dtypes::all : computed;
+  for (int d = 0; d < dtype_count; ++d) {
+    const DType dtype = DType(d);
+    if (!in(dtype, row.dtypes & light)) continue;
+    if (op == Op::bitwise_invert && dtype == DType::bool_) continue;  // launched as logical_not
+    const std::string name = std::string(row.name) + " " + std::string(stator::name(dtype));
+    // A block of the dense kernel has 16 KiB of a single operand: one and some, with a warp and a vector in part.
+    const int64_t rows = 37, cols = 41, operands = row.shape_class == ShapeClass::unary ? 1 : 2;
+    const int64_t block = 16384 / itemsize(dtype) / operands, dense_rows = std::max(block * 5 / 4 / cols, rows);
+    const Bytes dense = run_row(name + " dense", op, dtype, dense_rows, cols, Layout::dense);
+    const Bytes moved = run_row(name + " transposed", op, dtype, rows, cols, Layout::transposed);
+    check(std::memcmp(dense.data.data(), moved.data.data(), moved.data.size()) == 0,
+          (name + ": equal bits transposed").c_str());
+    run_row(name + " rows", op, dtype, 9, 64 + 64 * (d % 2), Layout::rows);
   }
 }
 
@@ -224,7 +223,7 @@ void test_division_by_zero() {
         write(in[1].memory, in[1].at(bad, cols), 0.0);
         Recorder device;
         Bytes out(dtype, rows * cols);
-        table.elementwise.op[int(op)](device.queue(op), space(rows, cols, layout, out, in, dtype));
+        kernels::elementwise::run(device.queue(op), op, space(rows, cols, layout, out, in, dtype));
         if (whole) check(real(out, bad) == 0, "division by zero: the result");
         check(device.record.fault == int32_t(whole ? params::Fault::division_by_zero : params::Fault::none),
               "division by zero: the error slot", int(op), int(dtype));
@@ -243,7 +242,7 @@ void test_copies() {
         const std::string name =
             "copy " + std::string(stator::name(DType(d))) + " to " + std::string(stator::name(DType(t)));
         const Bytes got = run(name, Op::copy, Bytes(DType(t), rows * cols), [&](const params::Queue& q, Bytes& out) {
-          table.elementwise.copy(q, space(rows, cols, layout, out, in, DType(t)));
+          kernels::creation::copy(q, space(rows, cols, layout, out, in, DType(t)));
         });
         expect(
             name, got,
@@ -265,12 +264,12 @@ void test_fills() {
       std::memcpy(e.in[0].value, one.get(), one.data.size());
       e.in[0].dtype = DType(d);
       e.in[0].immediate = true;
-      table.elementwise.fill(q, e);
+      kernels::creation::copy(q, e);
     });
     expect("fill", filled, [](int64_t) { return 1.0; }, 0);
     if (!in(DType(d), dtypes::reals)) continue;
     const Bytes counted = run("arange", Op::arange, Bytes(DType(d), 101), [&](const params::Queue& q, Bytes& out) {
-      table.elementwise.arange(q, {out.get(), DType(d), 101, 2, 1, 2, 1});
+      kernels::creation::arange(q, {out.get(), DType(d), 101, 2, 1, 2, 1});
     });
     expect("arange", counted, [](int64_t i) { return double(i + 2); }, 0);
   }
@@ -278,7 +277,11 @@ void test_fills() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_elementwise, test_division_by_zero, test_copies, test_fills}) test();
-  return finish();
+int main(int argc, char** argv) {
+  std::vector<stator::test::Case> cases = {
+      {"division_by_zero", test_division_by_zero}, {"copies", test_copies}, {"fills", test_fills}};
+  for (int i = 0; i < op_count; ++i)
+    if (arity(op_info(Op(i)).shape_class) != 0)
+      cases.push_back({std::string(op_info(Op(i)).name), [i] { test_op(Op(i)); }});
+  return stator::test::run(argc, argv, cases);
 }

@@ -1,12 +1,20 @@
-"""Trials of the seed rows that move data or draw random numbers; run by test_seed_rows.py."""
+"""Cases of the operations asked for that move data or draw random numbers: test_operation_cases.py runs them."""
 
 import pickle
 
 import numpy as np
 import oracles
 import scipy.stats
+from cases import TABLE
 
 import stator
+
+OPERATIONS = """
+any: meshgrid_grid broadcast_bool strided_cat save_rng_state restore_rng_state manual_seed_gpu
+f32: rand_uniform randn_normal
+f32 f64: dropout dropout_philox
+f32 f64: slice_write slice_read roll triu tril diag_embed diag_extract strided_split strided_scatter
+"""
 
 
 def numbers(shape, dtype="float32"):
@@ -78,7 +86,7 @@ def strided_scatter(be, dtype):
 
 
 def strided_cat(be, dtype):
-    for kind in [d for row in stator.op_table() if row["name"] == "concat" for d in row["dtypes"]]:
+    for kind in TABLE["concat"]["dtypes"]:
         pieces = [stator.astype(be.asarray(numbers((4, n, 3)) * 9), kind) for n in (5, 1, 12)]
         want = np.concatenate([p.to_numpy() for p in pieces], axis=1)
         same(stator.concat(pieces, axis=1), want)
@@ -93,6 +101,14 @@ def broadcast_bool(be, dtype):
     mask = numbers((5, 1, 33)) > 0
     for shape in ((5, 4, 33), (2, 5, 7, 33)):
         same(stator.copy(stator.broadcast_to(be.asarray(mask), shape)), np.broadcast_to(mask, shape))
+
+
+def meshgrid_grid(be, dtype):
+    x, y = np.arange(3, dtype=dtype), np.arange(4, dtype=dtype)
+    for got, want in zip(
+        stator.meshgrid(be.asarray(x), be.asarray(y), indexing="ij"), np.meshgrid(x, y, indexing="ij"), strict=True
+    ):
+        same(got, want)
 
 
 def words(seed, counter, n):
@@ -156,11 +172,3 @@ def dropout_philox(be, dtype):
     keep = words(8, 1, 1010).reshape(10, 101) >= 2**31
     same(y, np.where(keep, x * 2, 0).astype(dtype))
     same(stator.nn.dropout(be.asarray(x), 0.5, rng=state)[0], y.to_numpy())
-
-
-MOVEMENT = """
-any: broadcast_bool strided_cat save_rng_state restore_rng_state manual_seed_gpu
-f32: rand_uniform randn_normal
-f32 f64: dropout dropout_philox
-f32 f64: slice_write slice_read roll triu tril diag_embed diag_extract strided_split strided_scatter
-"""

@@ -205,11 +205,12 @@ void test_many_threads() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_nobody_need_wait_for_every_cpu_to_work, test_idle_workers_sleep,
-                     test_woken_workers_leave_the_caller_its_cpu, test_workers_end, test_many_threads}) {
-    test();
-    CHECK(nothing_outstanding());
-  }
-  return stator::test::summary();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"nobody_need_wait_for_every_cpu_to_work", test_nobody_need_wait_for_every_cpu_to_work},
+                            {"idle_workers_sleep", test_idle_workers_sleep},
+                            {"woken_workers_leave_the_caller_its_cpu", test_woken_workers_leave_the_caller_its_cpu},
+                            {"workers_end", test_workers_end},
+                            {"many_threads", test_many_threads}},
+                           [] { CHECK(nothing_outstanding()); });
 }

@@ -1,18 +1,24 @@
-"""One test a row of the seed operations: a row counts only when it ran. Ids are <row>-<seed dtype>."""
+"""A test of each operation asked for by the array libraries that stator serves, in each dtype it is asked for in.
 
+operations.tsv says how each is called. A case compares the results with a reference. Ids are <operation>-<dtypes>.
+"""
+
+import csv
 import zlib
+from pathlib import Path
 
 import inputs
 import numpy as np
+import operations_fft
+import operations_indexing
+import operations_linalg
+import operations_movement
+import operations_nn
+import operations_sort
+import operations_sparse
 import pytest
-import seed_linalg
-import seed_rows_fft
-import seed_rows_indexing
-import seed_rows_movement
-import seed_rows_sparse
 from cases import ARITY, TABLE, assert_close, check, expected, function, operands, tolerance
 from reference import assert_matches, numpy_dtype, ulp_error, widen
-from seed_order import histc_1d, searchsorted_1d, topk_1d, unique_1d, unique_consecutive_1d  # noqa: F401
 
 import stator
 
@@ -42,7 +48,7 @@ def raw_device_ptr(be, dtype):
 
 
 def raw_device_ptr_mut(be, dtype):
-    """Writing through the pointer is seen: through an alias of the memory on either column."""
+    """Writing through the pointer is seen: through an alias of the memory on either target."""
     x = be.zeros((8,), dtype=dtype)
     alias = stator.from_dlpack(x)
     assert alias.data_ptr == x.data_ptr
@@ -105,41 +111,33 @@ def as_any(be, dtype):
     assert "stator.Context" in repr(be.native)
 
 
-def meshgrid_grid(be, dtype):
-    x, y = np.arange(3, dtype=dtype), np.arange(4, dtype=dtype)
-    for got, want in zip(
-        stator.meshgrid(be.asarray(x), be.asarray(y), indexing="ij"), np.meshgrid(x, y, indexing="ij"), strict=True
-    ):
-        np.testing.assert_array_equal(got.to_numpy(), want)
-
-
 def rng_of(*key):
     return np.random.default_rng(zlib.crc32(repr(key).encode()))
 
 
 def elementwise(name):
-    def trial(be, source, target):
+    def case(be, source, result):
         for size in (1, 33, 1025):
-            options = {} if target == source else {"dtype": target}
+            options = {} if result == source else {"dtype": result}
             check(be, name, operands(rng_of(name, source), name, (size,), source), **options)
 
-    return trial
+    return case
 
 
 def broadcast(name):
-    def trial(be, source, target):
+    def case(be, source, result):
         for shapes in ([(6, 1, 5), (7, 1)], [(64, 130), (130,)], [(), (33,)]):
             check(be, name, operands(rng_of(name, source), name, shapes, source))
 
-    return trial
+    return case
 
 
-def each(trial, *dtypes):
-    """A row without dtypes of its own: of every one given."""
+def each(case, *dtypes):
+    """Of an operation that is asked for without dtypes: the case in every one given."""
 
-    def all_of_them(be, source, target):
+    def all_of_them(be, source, result):
         for dtype in dtypes:
-            trial(be, dtype, dtype)
+            case(be, dtype, dtype)
 
     return all_of_them
 
@@ -147,20 +145,20 @@ def each(trial, *dtypes):
 def reduction(name, *axes, low=0.5, high=2.0, same=False):
     """Over all axes, or each of the given; `same`: the sum of narrow integers in their own dtype, which wraps."""
 
-    def trial(be, source, target):
+    def case(be, source, result):
         x = inputs.random(rng_of(name, source), (9, 65, 5), source, low, high)
         for axis in axes or (None,):
-            options = {"dtype": target} if same or target != source else {}
+            options = {"dtype": result} if same or result != source else {}
             got = function(name)(be.asarray(x), axis=axis, **options).to_numpy()
-            assert got.dtype == (numpy_dtype(target) if TABLE[name]["result"] in ("same", "accumulate") else got.dtype)
+            assert got.dtype == (numpy_dtype(result) if TABLE[name]["result"] in ("same", "accumulate") else got.dtype)
             want = getattr(np, name)(x, axis=axis, dtype=source) if same else expected(name, x, axis=axis)
             assert_matches(got, np.asarray(want), tolerance(name), name)
 
-    return trial
+    return case
 
 
 def masked(name, nothing):
-    def trial(be, source, target):
+    def case(be, source, result):
         rng = rng_of(name, source)
         x, mask = rng.normal(size=(33, 65)).astype(source), rng.random((33, 65)) < 0.1
         x[~mask] *= 100
@@ -170,24 +168,24 @@ def masked(name, nothing):
             np.testing.assert_array_equal(got, want.astype(source))
         assert function(name)(be.asarray(x), where=be.zeros((33, 65), dtype="bool")).to_numpy() == nothing
 
-    return trial
+    return case
 
 
 def scan(name, reference, low, high):
-    def trial(be, source, target):
+    def case(be, source, result):
         x = inputs.random(rng_of(name, source), (5, 70, 3), source, low, high)
         for axis in (0, 1, 2):
             got = function(name)(be.asarray(x), axis=axis).to_numpy()
-            assert got.dtype == target
+            assert got.dtype == result
             assert_matches(got, reference(widen(x), axis=axis), tolerance(name), name)
 
-    return trial
+    return case
 
 
 def running(name, better):
     """Values and the last index of ties; NaN stays."""
 
-    def trial(be, source, target):
+    def case(be, source, result):
         x = np.round(rng_of(name, source).normal(size=(4, 70, 3)) * 3).astype(source)
         x[0, 50, 0] = np.nan
         for axis in (0, 1, 2):
@@ -200,37 +198,38 @@ def running(name, better):
                 np.testing.assert_array_equal(np.moveaxis(values.to_numpy(), axis, 0)[k], best)
                 np.testing.assert_array_equal(np.moveaxis(indices.to_numpy(), axis, 0)[k], at)
 
-    return trial
+    return case
 
 
-def gelu(be, source, target):
-    elementwise("gelu_sigmoid" if source in ("float32", "float64") else "gelu")(be, source, target)
+def gelu(be, source, result):
+    """Asked for as x * sigmoid(1.702 x) in the full dtypes and with erf in the halves."""
+    elementwise(OPS["gelu"] if source in ("float32", "float64") else OPS["gelu_erf"])(be, source, result)
 
 
-def scale(be, source, target):
+def scale(be, source, result):
     x = inputs.random(rng_of(source), (257,), source)
     got = stator.multiply(be.asarray(x), 2.5).to_numpy()
-    assert got.dtype == numpy_dtype(target)
+    assert got.dtype == numpy_dtype(result)
     assert_close(got, "multiply", [x, np.full(257, 2.5, x.dtype)])
 
 
-def compare(be, source, target):
+def compare(be, source, result):
     for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
         elementwise(name)(be, source, source)
 
 
-def ne_scalar_mask(be, source, target):
+def ne_scalar_mask(be, source, result):
     x = np.arange(-5, 60).astype(source)
     np.testing.assert_array_equal(stator.not_equal(be.asarray(x), 3).to_numpy(), x != 3)
 
 
-def isfinite_mask(be, source, target):
+def isfinite_mask(be, source, result):
     elementwise("isfinite")(be, source, source)
     x = inputs.special(source)
     np.testing.assert_array_equal(stator.isfinite(be.asarray(x)).to_numpy(), np.isfinite(x.astype(np.float64)))
 
 
-def has_inf_nan(be, source, target):
+def has_inf_nan(be, source, result):
     for at, value in ((0, np.inf), (2047, -np.inf), (999, np.nan), (5, 1.0)):
         x = np.ones(2048, source)
         x[at] = value
@@ -239,7 +238,7 @@ def has_inf_nan(be, source, target):
         assert bool(got) == (value != 1)
 
 
-def cast_f_to_i(be, source, target):
+def cast_f_to_i(be, source, result):
     """Truncates and saturates; NaN gives 0."""
     for kind in inputs.FLOATS:
         x = np.concatenate([inputs.special(kind), inputs.random(rng_of(kind), (99,), kind, -300, 300)])
@@ -250,7 +249,7 @@ def cast_f_to_i(be, source, target):
             np.testing.assert_array_equal(got, np.clip(whole, low, high).astype(to), f"{kind} {to}")
 
 
-def cast_i_to_f(be, source, target):
+def cast_i_to_f(be, source, result):
     for kind in INTEGERS:
         x = inputs.random(rng_of(kind), (257,), kind)
         for to in inputs.FLOATS:
@@ -259,14 +258,14 @@ def cast_i_to_f(be, source, target):
             assert ulp_error(got, x.astype(np.longdouble)) <= 0.5, (kind, to)
 
 
-def cast_i_to_i(be, source, target):
+def cast_i_to_i(be, source, result):
     for kind in INTEGERS:
         x = inputs.random(rng_of(kind), (257,), kind)
         for to in INTEGERS:
             np.testing.assert_array_equal(stator.astype(be.asarray(x), to).to_numpy(), x.astype(to), f"{kind} {to}")
 
 
-def cast_bool_to_f(be, source, target):
+def cast_bool_to_f(be, source, result):
     x = inputs.random(rng_of(0), (257,), "bool")
     for to in inputs.FLOATS:
         got = stator.astype(be.asarray(x), to).to_numpy()
@@ -274,7 +273,7 @@ def cast_bool_to_f(be, source, target):
         np.testing.assert_array_equal(got.astype(np.float64), x.astype(np.float64))
 
 
-def prod_backward(be, source, target):
+def prod_backward(be, source, result):
     x = inputs.random(rng_of(source), (9,), source, 0.5, 2)
     for zeros in ([], [4], [2, 7]):
         x[zeros] = 0
@@ -283,7 +282,7 @@ def prod_backward(be, source, target):
         assert_matches(got, 1.5 * np.array(others), (8, 8))
 
 
-def repeat_along_dim(be, source, target):
+def repeat_along_dim(be, source, result):
     x = inputs.random(rng_of(source), (4, 33), source)
     want = np.repeat(x[:, None], 5, axis=1)
     got = [
@@ -297,7 +296,7 @@ def repeat_along_dim(be, source, target):
 
 
 BROADCASTS = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide"}
-TRIALS = {
+CASES = {
     "argmax": each(reduction("argmax", None, 0, 1, 2), "float32", "int16"),
     "argmin": each(reduction("argmin", None, 0, 1, 2), "float32", "int16"),
     "bool_all": each(reduction("all", None, 0, 1, 2), "bool"),
@@ -338,18 +337,18 @@ TRIALS = {
 }
 
 
-def rows_of(text):
-    """Row to seed dtypes, of lines "dtypes: rows"; any: the seed operation states none."""
+def asked(text):
+    """Operation to the dtypes that it is asked for in, of lines "dtypes: operations"; any: none are stated."""
     lines = [line.split(":") for line in text.strip().splitlines()]
-    return {row: kinds.split() for kinds, rows in lines for row in rows.split()}
+    return {operation: kinds.split() for kinds, operations in lines for operation in operations.split()}
 
 
-CORE = rows_of("""
+CORE = asked("""
 any: as_any cpu_to_gpu gpu_to_cpu raw_device_ptr raw_device_ptr_mut buffer_elem_size cpu_to_gpu_pinned clone_buffer
 any: alloc_zeros synchronize stream_count
 f32 f64: transpose_2d permute_0213 fill strided_copy
 """)
-DENSE = rows_of("""
+DENSE = asked("""
 any: argmax argmin bool_all bool_and bool_any bool_not bool_or bool_xor compare isfinite_mask ne_scalar_mask where_cond
 any: cast_bool_to_f cast_f_to_i cast_i_to_f cast_i_to_i int_add int_bitand int_bitnot int_bitor int_bitxor int_floor_div
 any: int_max int_min int_mul int_neg int_prod int_remainder int_shl int_shr int_sub int_sum
@@ -367,24 +366,13 @@ f32 f64: mish_backward modified_bessel_k0 modified_bessel_k1 ndtr ndtri pow prod
 f32 f64: repeat_along_dim scaled_modified_bessel_k0 scaled_modified_bessel_k1 sigmoid_backward silu_backward
 f32 f64: spherical_bessel_j0 tanh_backward zeta
 """)
-MOVEMENT = (
-    rows_of(
-        """
-any: meshgrid_grid
-any: searchsorted_1d topk_1d histc_1d unique_consecutive_1d unique_1d
-"""
-        + seed_rows_movement.MOVEMENT.strip()
-    )
-    | seed_rows_indexing.ROWS
-)
-LIBRARIES = {row: kinds.split() for row, kinds in seed_linalg.ROWS.items()} | rows_of(
-    seed_rows_fft.ROWS.strip()
-    + """
-f32 f64: spmm_csr sparse_to_dense_csr dense_to_sparse_csr csc_to_dense csr_to_csc coo_to_csr csr_to_coo
-f32 f16 bf16: sparse_matmul_24
-"""
-)
-# Seed dtype to the operands' and the result's.
+MOVEMENT_HOMES = (operations_movement, operations_indexing, operations_sort)
+LIBRARIES_HOMES = (operations_linalg, operations_fft, operations_sparse)
+MOVEMENT = asked("".join(home.OPERATIONS.lstrip() for home in MOVEMENT_HOMES))
+LIBRARIES = asked("".join(home.OPERATIONS.lstrip() for home in LIBRARIES_HOMES))
+NN = asked(operations_nn.OPERATIONS)
+FAMILIES = {"core": CORE, "dense": DENSE, "movement": MOVEMENT, "libraries": LIBRARIES, "nn": NN}
+# Dtypes asked for: the operands' and the result's.
 DTYPES = {
     "any": ("float32", "float32"),
     "f32": ("float32", "float32"),
@@ -394,50 +382,85 @@ DTYPES = {
     "bf16_bf16": ("bfloat16", "bfloat16"),
     "bf16_f32": ("bfloat16", "float32"),
 }
-OPS = {row: name for name, op in TABLE.items() for row in op["seed_ops"]}
+with (Path(__file__).parent / "operations.tsv").open(newline="") as file:
+    LISTED = list(csv.DictReader(file, delimiter="\t"))
+# Which entry of the op table an operation is, where several are called alike.
+FORMS = {
+    "add": "add",
+    "add_scaled": "add_scaled",
+    "int_add": "add",
+    "gelu": "gelu_sigmoid",
+    "gelu_erf": "gelu",
+    "gelu_tanh": "gelu_tanh",
+    "gelu_backward": "gelu_sigmoid_backward",
+    "gelu_backward_erf": "gelu_backward",
+    "gelu_backward_tanh": "gelu_tanh_backward",
+}
 
 
-def trial_of(row):
-    """The row's own trial, or that of its elementwise op."""
-    if row in TRIALS:
-        return TRIALS[row]
-    name = OPS[row]
-    assert TABLE[name]["shape_class"] in ARITY, row
-    return each(elementwise(name), *INTEGERS) if row.startswith("int_") else elementwise(name)
+def entries():
+    """Operation to its entry of the op table, but for those with a call that several entries have and no form."""
+    found = {line["operation"]: [n for n, op in TABLE.items() if op["call"] == line["call"]] for line in LISTED}
+    return {operation: names[0] for operation, names in found.items() if len(names) == 1} | FORMS
 
 
-def ids(rows):
-    return [pytest.param(row, kind, id=f"{row}-{kind}") for row, kinds in rows.items() for kind in kinds]
+OPS = entries()
 
 
-@pytest.mark.parametrize(("row", "kind"), ids(CORE))
-def test_core(be, row, kind):
-    globals()[row](be, DTYPES[kind][0])
+def case_of(operation):
+    """The operation's own case, or that of its elementwise op."""
+    if operation in CASES:
+        return CASES[operation]
+    name = OPS[operation]
+    assert TABLE[name]["shape_class"] in ARITY, operation
+    return each(elementwise(name), *INTEGERS) if operation.startswith("int_") else elementwise(name)
 
 
-@pytest.mark.parametrize(("row", "kind"), ids(DENSE))
-def test_dense(be, row, kind):
-    trial_of(row)(be, *DTYPES[kind])
+def home_of(operation, homes):
+    """The one module that has the operation."""
+    (home,) = [home for home in homes if operation in asked(home.OPERATIONS)]
+    return home
 
 
-@pytest.mark.parametrize(("row", "kind"), ids(MOVEMENT))
-def test_movement(be, row, kind):
-    for home in (seed_rows_movement, seed_rows_indexing):
-        if hasattr(home, row):
-            return getattr(home, row)(be, DTYPES[kind][0])
-    globals()[row](be, DTYPES[kind][0])
+def ids(operations):
+    return [pytest.param(name, kind, id=f"{name}-{kind}") for name, kinds in operations.items() for kind in kinds]
 
 
-@pytest.mark.parametrize(("row", "kind"), ids(LIBRARIES))
-def test_libraries(be, row, kind):
-    if row in seed_linalg.ROWS:
-        return seed_linalg.trial(be, row, kind)
-    home = seed_rows_fft if hasattr(seed_rows_fft, row) else seed_rows_sparse
-    getattr(home, row)(be, DTYPES[kind][0])
+@pytest.mark.parametrize(("operation", "kind"), ids(CORE))
+def test_core(be, operation, kind):
+    globals()[operation](be, DTYPES[kind][0])
 
 
-def test_the_table_covers_the_families_once():
-    covered = [row for op in TABLE.values() for row in op["seed_ops"]]
-    assert sorted(covered) == sorted(set(covered))
-    assert (len(CORE), len(DENSE), len(MOVEMENT), len(LIBRARIES)) == (15, 105, 41, 34)
-    assert {*CORE, *DENSE, *MOVEMENT, *LIBRARIES} == set(covered)
+@pytest.mark.parametrize(("operation", "kind"), ids(DENSE))
+def test_dense(be, operation, kind):
+    case_of(operation)(be, *DTYPES[kind])
+
+
+@pytest.mark.parametrize(("operation", "kind"), ids(MOVEMENT))
+def test_movement(be, operation, kind):
+    getattr(home_of(operation, MOVEMENT_HOMES), operation)(be, DTYPES[kind][0])
+
+
+@pytest.mark.parametrize(("operation", "kind"), ids(LIBRARIES))
+def test_libraries(be, operation, kind):
+    home = home_of(operation, LIBRARIES_HOMES)
+    if home is operations_linalg:
+        home.case(be, operation, kind)
+    else:
+        getattr(home, operation)(be, DTYPES[kind][0])
+
+
+@pytest.mark.parametrize(("operation", "kind"), ids(NN))
+def test_nn(be, operation, kind):
+    getattr(operations_nn, operation)(be, DTYPES[kind][0])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_cases_are_those_of_the_list(family):
+    present = {line["operation"] for line in LISTED if line["family"] == family and line["call"] != "planned"}
+    assert FAMILIES[family].keys() == present
+
+
+def test_the_forms_are_called_as_the_list_says():
+    calls = {line["operation"]: line["call"] for line in LISTED}
+    assert {operation: TABLE[name]["call"] for operation, name in FORMS.items()} == {o: calls[o] for o in FORMS}

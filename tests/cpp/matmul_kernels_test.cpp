@@ -46,7 +46,7 @@ void test_integers() {
       const Bytes got =
           run("integer_product", Op::matmul, Bytes(result, count * m * n), [&](const params::Queue& q, Bytes& out) {
             p.out = {out.get(), 0, n, 1};
-            table.products.integer_product(q, p);
+            kernels::matmul::integer_product(q, p);
           });
       bool equal = true;
       for (int64_t i = 0; i < got.size(); ++i) {
@@ -80,7 +80,7 @@ void test_inner_product() {
         p.of.a_batch[0] = k;
         p.of.out_batch[0] = 1;
         p.conjugate = conjugate;
-        p.parts = table.products.inner_parts(h200, batches, k, &p.share);
+        p.parts = kernels::matmul::inner_parts(h200, batches, k, &p.share);
         check((p.parts > 1) == (k > 1000), "inner_product: parts", p.parts);
         std::vector<Value> sums(size_t(batches * p.parts));
         std::vector<uint32_t> counters(size_t(batches), 0);
@@ -89,7 +89,7 @@ void test_inner_product() {
         const Bytes got =
             run("inner_product", Op::vecdot, Bytes(p.of.result, batches), [&](const params::Queue& q, Bytes& out) {
               p.of.out = {out.get(), 0, 1, 1};
-              table.products.inner_product(q, p);
+              kernels::matmul::inner_product(q, p);
             });
         for (int64_t i = 0; i < batches; ++i) {
           Value want = 0;
@@ -125,7 +125,7 @@ void test_epilogue() {
     p.scale_a = static_cast<const float*>(scale.get());
     const Bytes got = run("epilogue", Op::linear, Bytes(dtype, rows * cols), [&](const params::Queue& q, Bytes& out) {
       p.out = out.get();
-      table.products.epilogue(q, p);
+      kernels::matmul::epilogue(q, p);
     });
     expect(
         "epilogue", got,
@@ -156,7 +156,7 @@ void test_float8() {
     p.q = static_cast<uint8_t*>(q.get());
     p.scale = static_cast<float*>(scale.get());
     Recorder device;
-    table.products.quantize(device.queue(Op::quantize_fp8), p);
+    kernels::matmul::quantize(device.queue(Op::quantize_fp8), p);
     check(device.launches == 2, "quantize: launches", device.launches);
     const Bytes back =
         run("decode", Op::scaled_matmul, Bytes(DType::float32, x.size()), [&](const params::Queue& queue, Bytes& out) {
@@ -168,7 +168,7 @@ void test_float8() {
           d.col_stride[0] = d.cols[1] = 1;
           d.q[0] = p.q;
           d.out[0] = out.get();
-          table.products.decode(queue, d);
+          kernels::matmul::decode(queue, d);
         });
     bool close = true;
     for (int64_t i = 0; i < x.size(); ++i) {
@@ -181,10 +181,10 @@ void test_float8() {
 
 }  // namespace
 
-int main() {
-  test_integers();
-  test_inner_product();
-  test_epilogue();
-  test_float8();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"integers", test_integers},
+                            {"inner_product", test_inner_product},
+                            {"epilogue", test_epilogue},
+                            {"float8", test_float8}});
 }

@@ -85,7 +85,9 @@ void use_after_close() {
 
 void pending_work() {
   std::atomic<int> done{0};
-  const std::function<void(const params::ErrorSlot&)> slow = [&](const params::ErrorSlot&) { pause(2), done.fetch_add(1); };
+  const std::function<void(const params::ErrorSlot&)> slow = [&](const params::ErrorSlot&) {
+    pause(2), done.fetch_add(1);
+  };
   Backend backend = open_host();
   for (int i = 0; i < 8; ++i) {
     const Array array = make(backend, 100 + i, backend.stream(i));
@@ -232,8 +234,8 @@ void error_slot() {
     };
   };
   const std::function<void(const params::ErrorSlot&)> first = report(params::Fault::index_out_of_range, 9),
-                                                   second = report(params::Fault::index_out_of_range, 7),
-                                                   division = report(params::Fault::division_by_zero, 0);
+                                                      second = report(params::Fault::index_out_of_range, 7),
+                                                      division = report(params::Fault::division_by_zero, 0);
   for (int round = 0; round < 3; ++round) {
     enqueue(array, first);
     const std::string text = THROWN(IndexError, enqueue(array, second), backend.synchronize());
@@ -298,7 +300,9 @@ void exits() {
               for (int i = 0; i < 8; ++i) {
                 Backend backend = open_host();
                 globals.push_back(make(backend, 100));
-                static const std::function<void(const params::ErrorSlot&)> slow = [](const params::ErrorSlot&) { pause(5); };
+                static const std::function<void(const params::ErrorSlot&)> slow = [](const params::ErrorSlot&) {
+                  pause(5);
+                };
                 enqueue(globals.back(), slow);
               }
               shutdown();
@@ -323,7 +327,7 @@ void exits() {
 void leak_canary() {
   const pid_t child = fork();
   if (child == 0) {
-    execl("/proc/self/exe", "test_core", "leak", nullptr);
+    execl("/proc/self/exe", "core_test", "--leak", nullptr);
     _exit(2);
   }
   int status = 0;
@@ -333,23 +337,25 @@ void leak_canary() {
 
 }  // namespace
 
-int main(int count, char**) {
+int main(int argc, char** argv) {
   setenv("STATOR_HOST_MODE", "checked", 0);
-  if (count > 1) leak_and_exit();
+  if (argc > 1 && std::string_view(argv[1]) == "--leak") leak_and_exit();
   keep_warnings();
+  return stator::test::run(argc, argv,
+                           {
 #ifndef __SANITIZE_THREAD__  // which does not follow the threads of a forked child
-  forks();
-  exits();
+                               {"forks", forks},
+                               {"exits", exits},
 #endif
-  leak_canary();
-  orders();
-  use_after_close();
-  pending_work();
-  release_queue();
-  exports();
-  exports_wait();
-  foreign();
-  error_slot();
-  threads();
-  return summary();
+                               {"leak_canary", leak_canary},
+                               {"orders", orders},
+                               {"use_after_close", use_after_close},
+                               {"pending_work", pending_work},
+                               {"release_queue", release_queue},
+                               {"exports", exports},
+                               {"exports_wait", exports_wait},
+                               {"foreign", foreign},
+                               {"error_slot", error_slot},
+                               {"threads", threads}},
+                           [] { CHECK(left() == nothing); });
 }

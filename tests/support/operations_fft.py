@@ -1,10 +1,10 @@
-"""The Fourier transforms of the seed operations: a function a row, by the dtype of the real numbers."""
+"""Cases of the Fourier transforms asked for: a function an operation, given the dtype of the real numbers."""
 
 import numpy as np
 
 import stator
 
-ROWS = """
+OPERATIONS = """
 f32 f64: fft_c2c pad_truncate_complex fft2_c2c rfft_r2c irfft_c2r hfft ihfft fftn3d_c2c fftn2d_c2c fftn_axes_c2c
 """
 

@@ -173,7 +173,7 @@ Value reference(const Case& c, DType dtype, const std::vector<Value>& all) {
 
 struct Task {
   params::Reduction r{};
-  kernels::Reducer reducer;
+  kernels::reduce::Reducer reducer;
   std::string name;
 };
 
@@ -181,10 +181,10 @@ Bytes run_task(const Task& t, Op op, int64_t outputs) {
   return run(t.name, op, Bytes(t.r.out_dtype, outputs), [&](const params::Queue& q, Bytes& out) {
     params::Reduction r = t.r;
     r.out = out.get();
-    const kernels::ReductionNeeds needs = table.reduction.needs(h200, r);
+    const kernels::reduce::Needs needs = kernels::reduce::needs(h200, r);
     std::vector<unsigned char> partials(size_t(needs.partial_bytes));
     std::vector<uint32_t> counters(size_t(needs.counter_bytes / 4));
-    table.reduction.run[int(t.reducer)](q, r, {partials.data(), counters.data()});
+    kernels::reduce::run(q, t.reducer, r, {partials.data(), counters.data()});
     for (uint32_t c : counters) check(c == 0, (t.name + ": counters are left zero").c_str());
   });
 }
@@ -270,33 +270,32 @@ constexpr DTypeSet tested = dtypes::full_floats | dtypes::complexes | dtypes::bo
 constexpr DTypeSet masked = dtypes::boolean | dtype_bit(DType::int8) | dtype_bit(DType::bfloat16) |
                             dtype_bit(DType::float64) | dtype_bit(DType::complex64);
 
-void test_reductions() {
+void test_case(const Case& c) {
   Bytes counts(DType::bool_, most);
   for (int64_t i = 0; i < most; ++i) write(counts, i, (i * 7 + i / 9) % 5 < 3);
-  for (const Case& c : cases) {
-    const OpInfo& row = op_info(c.op);
-    const bool positional = row.name.starts_with("arg");
-    for (int d = 0; d < dtype_count; ++d) {
-      const DType dtype = DType(d);
-      if (!in(dtype, row.dtypes & tested)) continue;
-      const Bytes source = elements(c.op, dtype, most);
-      for (const Layout& l : layouts) {
-        test_layout(c, dtype, l, Mask::none, source, counts);
-        if (positional || !l.masked || !in(dtype, masked)) continue;
-        for (Mask masking : {Mask::each, Mask::of_reduced}) test_layout(c, dtype, l, masking, source, counts);
-      }
-      if (!positional) test_nothing(c, dtype);
+  const OpInfo& row = op_info(c.op);
+  const bool positional = row.name.starts_with("arg");
+  for (int d = 0; d < dtype_count; ++d) {
+    const DType dtype = DType(d);
+    if (!in(dtype, row.dtypes & tested)) continue;
+    const Bytes source = elements(c.op, dtype, most);
+    for (const Layout& l : layouts) {
+      test_layout(c, dtype, l, Mask::none, source, counts);
+      if (positional || !l.masked || !in(dtype, masked)) continue;
+      for (Mask masking : {Mask::each, Mask::of_reduced}) test_layout(c, dtype, l, masking, source, counts);
     }
+    if (!positional) test_nothing(c, dtype);
   }
-}
-
-void test_the_table_is_full() {
-  for (int r = 0; r < kernels::reducer_count; ++r) check(table.reduction.run[r] != nullptr, "a reducer", r);
 }
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_the_table_is_full, test_reductions}) test();
-  return finish();
+int main(int argc, char** argv) {
+  std::vector<stator::test::Case> named;
+  for (const Case& c : cases) {
+    std::string name(op_info(c.op).name);
+    if (c.op == Op::vector_norm) name += " of order " + std::to_string(c.parameter);
+    named.push_back({name, [&c] { test_case(c); }});
+  }
+  return stator::test::run(argc, argv, named);
 }

@@ -33,7 +33,9 @@ void reuse() {
   }
   CHECK(make(backend, 900, one).data_ptr() == memory);  // the same stream, the same class
   const std::function<void(const params::ErrorSlot&)> slow = [&](const params::ErrorSlot&) { pause(10), order = 1; };
-  const std::function<void(const params::ErrorSlot&)> check = [&](const params::ErrorSlot&) { CHECK(order == 1), order = 2; };
+  const std::function<void(const params::ErrorSlot&)> check = [&](const params::ErrorSlot&) {
+    CHECK(order == 1), order = 2;
+  };
   {
     const Array array = make(backend, 1000, one);
     enqueue(array, slow, one);
@@ -186,16 +188,16 @@ void speed() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   setenv("STATOR_HOST_MODE", "checked", 0);
   keep_warnings();
-  size_classes();
-  reuse();
-  limits();
-  pinned();
-  overlaps();
-  injection();
-  CHECK(left() == nothing);
-  speed();
-  return summary();
+  return stator::test::run(argc, argv,
+                           {{"size_classes", size_classes},
+                            {"reuse", reuse},
+                            {"limits", limits},
+                            {"pinned", pinned},
+                            {"overlaps", overlaps},
+                            {"injection", injection},
+                            {"speed", speed}},
+                           [] { CHECK(left() == nothing); });
 }

@@ -16,7 +16,7 @@ Bytes twice(const std::string& name, Op op, const Bytes& blank, int launches,
             const std::function<void(const params::Queue&, Bytes&)>& work) {
   Bytes first = blank;
   for (uint64_t seed : {0, 1}) {
-    table.set_block_seed(seed);
+    checked.set_block_seed(seed);
     Bytes out = blank;
     Recorder device;
     work(device.queue(op), out);
@@ -27,7 +27,7 @@ Bytes twice(const std::string& name, Op op, const Bytes& blank, int launches,
     else
       check(out.data == first.data, (name + ": bits under another order").c_str());
   }
-  table.set_block_seed(0);
+  checked.set_block_seed(0);
   return first;
 }
 
@@ -74,8 +74,8 @@ void test_sort() {
         s.count = n;
         s.lines = dense(lines, n);
         const auto work = [&](const params::Queue& q) {
-          std::vector<unsigned char> scratch(size_t(table.order.sort_scratch(h200, s)));
-          table.order.sort(q, s, scratch.data());
+          std::vector<unsigned char> scratch(size_t(kernels::sort::sort_scratch(h200, s)));
+          kernels::sort::sort(q, s, scratch.data());
         };
         const int launches = is_long ? 3 * itemsize(dtype) : 1;
         const Bytes order =
@@ -146,13 +146,13 @@ void test_select() {
         if (kind == 2) std::copy(ranks.begin(), ranks.end(), s.rank);
         Bytes values(dtype, lines * s.count);
         const int launches = 3 + itemsize(dtype) + (kind == 1 ? 1 : 0);
-        const Bytes places =
-            twice(name, Op::topk, Bytes(DType::int64, lines * s.count), launches, [&](const params::Queue& q, Bytes& out) {
-              s.values = values.get();
-              s.indices = static_cast<int64_t*>(out.get());
-              std::vector<unsigned char> scratch(size_t(table.order.sort_scratch(h200, s)));
-              table.order.sort(q, s, scratch.data());
-            });
+        const Bytes places = twice(name, Op::topk, Bytes(DType::int64, lines * s.count), launches,
+                                   [&](const params::Queue& q, Bytes& out) {
+                                     s.values = values.get();
+                                     s.indices = static_cast<int64_t*>(out.get());
+                                     std::vector<unsigned char> scratch(size_t(kernels::sort::sort_scratch(h200, s)));
+                                     kernels::sort::sort(q, s, scratch.data());
+                                   });
         expect(
             name, places,
             [&](int64_t i) {
@@ -200,25 +200,25 @@ void test_complex() {
           s.x_step = s.out_step = 1;
           s.lines = dense(lines, n);
           s.indices = order.data();
-          table.order.complex_keys(q, k);
-          table.order.sort(q, s, nullptr);
+          kernels::sort::complex_keys(q, k);
+          kernels::sort::sort(q, s, nullptr);
           if (two) {
             k.order = order.data();
             k.high = true;
             s.indices = second.data();
-            table.order.complex_keys(q, k);
-            table.order.sort(q, s, nullptr);
+            kernels::sort::complex_keys(q, k);
+            kernels::sort::sort(q, s, nullptr);
           }
-          table.order.complex_gather(q, {x.get(), dtype, s.indices, k.order, values.get(),
-                                         static_cast<int64_t*>(out.get()), n, 1, 1, dense(lines, n)});
+          kernels::sort::complex_gather(q, {x.get(), dtype, s.indices, k.order, values.get(),
+                                            static_cast<int64_t*>(out.get()), n, 1, 1, dense(lines, n)});
         });
     expect("complex: places", got, [&](int64_t i) { return double(want[size_t(i)]); }, 0);
     Bytes line(dtype, n);
     std::copy_n(values.data.begin(), line.data.size(), line.data.begin());
     const Bytes found =
         twice("complex: isin", Op::isin, Bytes(DType::bool_, n), 1, [&](const params::Queue& q, Bytes& out) {
-          table.order.complex_search(q,
-                                     {line.get(), x.get(), dtype, static_cast<bool*>(out.get()), true, n, dense(n, 1)});
+          kernels::sort::complex_search(
+              q, {line.get(), x.get(), dtype, static_cast<bool*>(out.get()), true, n, dense(n, 1)});
         });
     expect("complex: isin", found, [&](int64_t i) { return double(std::get<0>(rank(i)) != 0); }, 0);
   }
@@ -238,7 +238,7 @@ void test_quantile_and_mode() {
   const Bytes got =
       twice("quantile", Op::quantile, Bytes(DType::float32, 64 * lines), 1, [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
-        table.order.quantile(q, p);
+        kernels::sort::quantile(q, p);
       });
   expect(
       "quantile", got, [&](int64_t i) { return (double(i / lines * 10 / 3) + double((i / lines * 10 + 1) / 3)) / 2; },
@@ -246,7 +246,7 @@ void test_quantile_and_mode() {
   for (int64_t i = 300; i < 310; ++i) write(sorted, n + i, 100.0);
   Bytes values(DType::float32, lines);
   const Bytes counts = twice("mode", Op::mode, Bytes(DType::int64, lines), 1, [&](const params::Queue& q, Bytes& out) {
-    table.order.mode(
+    kernels::sort::mode(
         q, {sorted.get(), values.get(), static_cast<int64_t*>(out.get()), key_codec(DType::float32), lines, n});
   });
   expect("mode", counts, [](int64_t line) { return line == 1 ? 10.0 : 3.0; }, 0);
@@ -272,7 +272,7 @@ void test_search() {
       const Bytes got =
           twice("search", Op::searchsorted, Bytes(DType::int64, m), 1, [&](const params::Queue& q, Bytes& out) {
             p.out = static_cast<int64_t*>(out.get());
-            table.sets.search(q, p);
+            kernels::sets::search(q, p);
           });
       expect(
           "search", got,
@@ -296,7 +296,7 @@ void test_runs() {
     p.key = key_codec(dtype);
     p.elements = dense(n, 1);
     p.n = n;
-    p.parts = table.sets.run_parts(h200, n, &share);
+    p.parts = kernels::sets::run_parts(h200, n, &share);
     check(p.parts > 1, "runs: several parts");
     std::vector<int64_t> part_counts(size_t(p.parts)), starts(size_t(capacity + 1));
     p.share = share;
@@ -310,10 +310,10 @@ void test_runs() {
     const Bytes values =
         twice("runs", Op::unique_consecutive, Bytes(dtype, capacity), 3, [&](const params::Queue& q, Bytes& out) {
           p.values = out.get();
-          table.sets.count_runs(q, p);
+          kernels::sets::count_runs(q, p);
           check(found == total && counter == 0, "runs: the total");
-          table.sets.write_runs(q, p);
-          table.sets.finish_runs(q, p);
+          kernels::sets::write_runs(q, p);
+          kernels::sets::finish_runs(q, p);
         });
     expect("runs: values", values, [&](int64_t i) { return double(i < total ? i % 100 : 0); }, 0);
     expect("runs: inverse", inverse, [&](int64_t i) { return double(i / length); }, 0);
@@ -349,7 +349,7 @@ void test_histogram() {
             p.counts = own ? zero.data() : static_cast<int64_t*>(out.get());
             p.out = own ? out.get() : nullptr;
             p.out_dtype = DType::int64;
-            table.sets.histogram(q, p);
+            kernels::sets::histogram(q, p);
             for (int64_t count : zero) check(count == 0, "histogram: the counts are left zero");
             check(counter == 0, "histogram: the counter is left zero");
           });
@@ -362,18 +362,18 @@ void test_bin_sums() {
   Bytes ids(DType::uint32, n), order(DType::int64, n), weights = numbers(DType::float32, n, 2);
   for (int64_t i = 0; i < n; ++i) write(ids, i, double(i * 10 / n)), write(order, i, double(n - 1 - i));
   params::BinSums p{static_cast<uint32_t*>(ids.get()),
-                 static_cast<int64_t*>(order.get()),
-                 weights.get(),
-                 DType::float32,
-                 dense(n, 1),
-                 nullptr,
-                 true,
-                 n,
-                 bins};
+                    static_cast<int64_t*>(order.get()),
+                    weights.get(),
+                    DType::float32,
+                    dense(n, 1),
+                    nullptr,
+                    true,
+                    n,
+                    bins};
   const Bytes got =
       twice("bin_sums", Op::bincount, Bytes(DType::float64, bins), 1, [&](const params::Queue& q, Bytes& out) {
         p.out = out.get();
-        table.sets.bin_sums(q, p);
+        kernels::sets::bin_sums(q, p);
       });
   expect(
       "bin_sums", got,
@@ -388,9 +388,14 @@ void test_bin_sums() {
 
 }  // namespace
 
-int main() {
-  for (auto* test : {test_sort, test_select, test_complex, test_quantile_and_mode, test_search, test_runs,
-                     test_histogram, test_bin_sums})
-    test();
-  return finish();
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"sort", test_sort},
+                            {"select", test_select},
+                            {"complex", test_complex},
+                            {"quantile_and_mode", test_quantile_and_mode},
+                            {"search", test_search},
+                            {"runs", test_runs},
+                            {"histogram", test_histogram},
+                            {"bin_sums", test_bin_sums}});
 }

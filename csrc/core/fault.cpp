@@ -1,0 +1,31 @@
+#include "core/fault.hpp"
+
+#include "core/text.hpp"
+
+#include <limits>
+#include <string>
+
+namespace stator {
+namespace {
+
+constexpr int most_faults = 8;
+constinit FaultRegistration::Thrower throwers[most_faults] = {};
+
+// Kernels report an unsigned index beyond int64 as the largest number.
+std::string index_text(int64_t value) {
+  return value == std::numeric_limits<int64_t>::max() ? "an index of 2**63 - 1 or more"
+                                                      : "index " + std::to_string(value);
+}
+
+}  // namespace
+
+FaultRegistration::FaultRegistration(params::Fault fault, Thrower thrower) { throwers[int(fault)] = thrower; }
+
+void raise_fault(const params::FaultRecord& seen) {
+  if (const auto thrower = throwers[seen.fault % most_faults]) thrower(seen);
+  throw IndexError(op_text(uint16_t(seen.op)),
+                   index_text(seen.value) + " at position " + std::to_string(seen.position) + " is out of range",
+                   "Indices of an axis of n elements are from -n to n - 1");
+}
+
+}  // namespace stator
