@@ -12,7 +12,6 @@ import numpy as np
 import stator
 
 from .domains import core
-from .families import family
 from .inputs import LAYOUTS, SHAPES, SIZES, Pool, upload
 from .numpy_peer import numpy_call, widened
 from .table import PRODUCTS, TABLE, first, in_family, kind, ours, scalar_special
@@ -26,7 +25,7 @@ Arrays = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """variant: which operands or which axis, where a row has several cases; family: see families.py."""
+    """variant: which operands or which axis, where a row has several cases; family: the op table's."""
 
     op: str
     family: str
@@ -92,7 +91,7 @@ def _preferred(name: str) -> tuple[str, str | None]:
 
 def _quick(name: str, variant: str) -> Iterator[Plan]:
     one, two = _preferred(name)
-    plan = partial(Plan, name, family(name), variant)
+    plan = partial(Plan, name, TABLE[name]["family"], variant)
     yield plan(one, 1_000, "contiguous")
     yield plan(one, 1_000_000, "contiguous")
     if variant == variants(name)[0]:
@@ -138,7 +137,7 @@ def plans(quick: bool) -> list[Plan]:
                 made += _quick(name, variant)
             else:
                 every = ((d, s, y) for d in TABLE[name]["dtypes"] for s in SIZES for y in layouts(name))
-                made += [Plan(name, family(name), variant, *case) for case in every]
+                made += [Plan(name, TABLE[name]["family"], variant, *case) for case in every]
     return made
 
 

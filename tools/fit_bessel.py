@@ -110,7 +110,7 @@ def emit(name, comment, function, floats, doubles):
         for values, _ in tables:
             padded = [rounded(v, real) for v in values] + [real(0)] * (width - len(values))
             print("      {" + ", ".join(show(v, real) for v in padded) + "},")
-        print("    };\n    return pieces(rows, x);")
+        print("    };\n    return piecewise(rows, x);")
     print("  }\n}\n")
 
 

@@ -1,3 +1,5 @@
+// The members of Array. Reading to the host copies a strided array to a contiguous one first, then enqueues the copy on
+// the stream that used the buffer last, and synchronises that stream.
 #include <stator/array.hpp>
 
 #include "core/context.hpp"

@@ -1,3 +1,4 @@
+// The members of the public handle Backend, which forward to Context; and how the device and STATOR_CHECK are read.
 #include <stator/backend.hpp>
 
 #include "core/context.hpp"
@@ -15,15 +16,15 @@ int checks_of_environment() {
   int checks = 0;
   for (std::string_view rest = value ? value : ""; !rest.empty();) {
     const size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view word = rest.substr(0, comma);
+    const std::string_view check = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
-    if (word == "order")
+    if (check == "order")
       checks |= 1;
-    else if (word == "poison")
+    else if (check == "poison")
       checks |= 2;
-    else if (word == "all")
+    else if (check == "all")
       checks |= 3;
-    else if (!word.empty()) {
+    else if (!check.empty()) {
       throw ValueError("Backend", "STATOR_CHECK=" + std::string(value),
                        "Its words are order, poison and all, with commas");
     }
@@ -72,8 +73,13 @@ std::string Backend::kernels() const { return require(context_).kernels().name; 
 
 DeviceInfo Backend::info() const {
   const runtime::Properties& p = require(context_).runtime().properties();
-  return {p.name,           p.compute_major,   p.compute_minor,         p.total_memory,
-          p.driver_version, p.runtime_version, p.limits.multiprocessors};
+  return {.name = p.name,
+          .compute_major = p.compute_major,
+          .compute_minor = p.compute_minor,
+          .total_memory = p.total_memory,
+          .driver_version = p.driver_version,
+          .runtime_version = p.runtime_version,
+          .multiprocessors = p.limits.multiprocessors};
 }
 
 Stream Backend::stream(int index) const {

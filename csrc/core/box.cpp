@@ -1,3 +1,5 @@
+// Boxes enter and leave the list of their parent under the tracker's mutex. close() closes the children, newest first,
+// without the mutex, so that a release may call the device and other threads may create or destroy boxes meanwhile.
 #include "core/box.hpp"
 
 #include "core/process.hpp"
@@ -10,7 +12,7 @@
 namespace stator {
 namespace {
 
-// Coarse: a tick of a few milliseconds is enough for an age, and the call costs a fifth of the exact one.
+// The coarse clock: ticks of a few milliseconds are enough for an age, and the call costs a fifth of the exact one.
 int64_t now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
@@ -117,7 +119,7 @@ void retain(const Box* box) noexcept {
 
 void release(const Box* box) noexcept {
   const Box* counted = box->part_ ? box->parent_ : box;
-  // A child of fork leaks what its parent made: another thread of the parent may have held any lock.
+  // A child of fork leaks what its parent made, since another thread of the parent may have held any lock.
   if (counted->generation_ != process_generation()) return;
   if (counted->count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete counted;
 }

@@ -1,5 +1,5 @@
-// Ownership: every device object is a Box with a strong parent, intrusive weak children and an atomic native handle.
-// Ordered teardown is the post-order of this graph; there is no other order. The Tracker is the registry of Boxes.
+// Ownership: every device object is a Box with a strong reference to its parent, an intrusive list of weak children and
+// an atomic native handle. Teardown is the post-order of this graph. The Tracker is the registry of Boxes.
 #pragma once
 
 #include <stator/ref.hpp>
@@ -21,25 +21,25 @@ class Box {
   BoxKind kind() const { return kind_; }
   bool closed() const { return native_.load(std::memory_order_acquire) == nullptr; }
 
-  // Closes children newest first, takes the native handle by exchange, releases it. Idempotent, any thread, never
-  // throws. Returns once the box is closed, also when another thread does it.
+  // Closes the children, newest first, then takes the native handle by an atomic exchange and releases it. Idempotent,
+  // callable from any thread, never throws. Returns once the box is closed, even if another thread closes it.
   static void close(Box& box) noexcept;
 
-  // What the Tracker reports; no virtual functions, since it may look while a destructor runs.
+  // What the Tracker reports. No virtual functions, since it may call them while a destructor runs.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   bool exported() const { return (exports_.load(std::memory_order_acquire) & ~detached_bit) > 0; }
 
  protected:
-  // Part of: a member of its parent, deleted by it; references to it count as references to the parent, which may
-  // therefore hold it without a cycle.
+  // part_of: a member of its parent, which deletes it; references to it count as references to the parent, so that the
+  // parent can hold it without a cycle.
   enum class Hold { counted, part_of };
 
-  // origin: stator::Op of the call that made it, 0xffff for none. BackendClosedError when the parent is closing.
+  // origin: the stator::Op of the call that made it, 0xffff for none. BackendClosedError when the parent is closing.
   Box(BoxKind kind, Box* parent, Tracker& tracker, uint16_t origin, Hold hold = Hold::counted);
   virtual ~Box();
 
-  // First statement of the destructor of a derived class without children: at a count of zero nobody else can get at
-  // it.
+  // Releases the native handle. The first statement in the destructor of a derived class that has no children: at a
+  // count of zero no other thread can reach the object.
   void dispose() noexcept;
 
   void* native() const noexcept { return native_.load(std::memory_order_acquire); }
@@ -52,13 +52,14 @@ class Box {
   void set_native(void* handle) { native_.store(handle, std::memory_order_release); }
   virtual void release_native(void* handle) noexcept = 0;
 
-  bool left_alone() const;  // the process ended, or is a child of the one that made it
+  bool left_alone() const;  // not released: the process ended, or is a forked child of the one that made the box
   bool closing() const { return closing_.load(std::memory_order_acquire); }
   void set_bytes(size_t bytes) { bytes_.store(bytes, std::memory_order_relaxed); }
-  // A reference unless the count is zero already: the object is then being destroyed by another thread.
+  // Takes a reference unless the count is already zero, which means that another thread is destroying the object.
   bool try_retain() const noexcept;
 
-  // Consumers that hold the storage past close(). Detached: closed, and the last of them frees the storage.
+  // Number of consumers that hold the storage past close(). With detached_bit the box is closed, and the last of them
+  // frees the storage.
   static constexpr int32_t detached_bit = 1 << 30;
   std::atomic<int32_t> exports_{0};
 
@@ -87,10 +88,10 @@ class Box {
   mutable const Box* next_released_ = nullptr;
 };
 
-// Boxes whose last owner was a Python object: pushed by __dealloc__ without a lock, released by the next entry point.
+// References that Python objects held: __dealloc__ pushes them without a lock, the next entry point releases them.
 class STATOR_API ReleaseQueue {
  public:
-  static void push(const Box* box) noexcept;  // takes over one count
+  static void push(const Box* box) noexcept;  // takes over one reference
   static void drain() noexcept {
     if (head_.load(std::memory_order_relaxed)) drain_all();
   }

@@ -1,7 +1,9 @@
+// open: the target's kernels, then the runtime, the streams and the pool. shut: refuse new guards, wait for those in
+// flight, wait for the device, log pending faults, close the boxes.
 #include "core/context.hpp"
 
-#include "core/target.hpp"
 #include "core/library_box.hpp"
+#include "core/target.hpp"
 #include "core/text.hpp"
 
 #include <thread>
@@ -35,7 +37,8 @@ Context::Context(Device device, const BackendOptions& options, std::unique_ptr<T
 Context::~Context() {
   shut();
   delist(*this);
-  // Left open at the end of the process: its runtime is leaked on purpose, since its destructor would call the device.
+  // A context that is still open at the end of the process leaks its runtime on purpose: its destructor would call the
+  // device.
   if (!closed() && runtime_) new std::shared_ptr<runtime::Runtime>(std::move(runtime_));
 }
 
@@ -121,7 +124,7 @@ bool Context::synchronize_noexcept() noexcept {
 }
 
 void Context::report(const char* call, runtime::Status status) noexcept {
-  // Unloading: the device's runtime ended before us, and has released everything.
+  // Unloading: the CUDA runtime ended before this library, and has released everything.
   if (status == success || status == runtime::status::unloading) return;
   const bool sticky = status == runtime::status::illegal_address || status == runtime::status::launch_failure;
   if (sticky && reported_.exchange(status) == status) return;

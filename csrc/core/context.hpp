@@ -1,8 +1,9 @@
-// Context: the Box behind a Backend. Owns the Runtime, the pool, the streams, the library leases, the error slots.
+// Context: the Box behind a Backend. It owns the Runtime, the memory pool, the streams with their error slots, and the
+// leased library handles. OpGuard: what every entry point holds while it uses a context.
 #pragma once
 
 #include "core/box.hpp"
-#include "core/memory/buffer.hpp"
+#include "core/memory/pool.hpp"
 #include "core/process.hpp"
 #include "core/stream.hpp"
 #include "core/tracker.hpp"
@@ -29,9 +30,9 @@ class Context final : public Box {
   ~Context() override;
   using Box::try_retain;
 
-  // Backend.close(): refuses new guards, waits for those in flight, synchronises, closes the children, newest first.
-  // False when guards were still held at the deadline (of the exit hook: daemon threads live on); nothing is closed
-  // then.
+  // Backend.close(): refuses new guards, waits for those in flight, synchronises, and closes the children, newest
+  // first. False when guards were still held at the deadline, and then nothing is closed. The exit hook sets a
+  // deadline, since daemon threads may stay in a call.
   static constexpr auto forever = std::chrono::steady_clock::time_point::max();
   bool shut(std::chrono::steady_clock::time_point deadline = forever) noexcept;
   bool is_shut() const { return shut_.load(std::memory_order_acquire); }
@@ -45,24 +46,25 @@ class Context final : public Box {
   runtime::Runtime& runtime() const { return *runtime_; }
   const std::shared_ptr<runtime::Runtime>& shared_runtime() const { return runtime_; }
   const kernels::TargetKernels& kernels() const { return *kernels_; }
-  const params::DeviceLimits& limits() const { return limits_; }  // with the target that its kernels are of
+  const params::DeviceLimits& limits() const { return limits_; }  // with the target of its kernels
   Tracker& tracker() const { return *tracker_; }
   Pool& pool() const { return *pool_; }
   Ref<StreamBox> stream(int index);      // created at first use
-  void synchronize(uint16_t op);         // every stream that exists, then their error slots
-  bool synchronize_noexcept() noexcept;  // the same without the slots; false when a stream reported an error
-  // The native stream, null when it is not made yet or gone.
+  void synchronize(uint16_t op);         // waits for every open stream, then raises what their error slots hold
+  bool synchronize_noexcept() noexcept;  // waits only; false when a stream reported an error
+  // The native stream, null before its first use and after close.
   runtime::StreamHandle native_stream(int index) const noexcept;
 
-  // A library handle and its workspace, leased for one enqueue on the stream; given back by the lease's destructor.
-  // The type-erased slot is filled by `make` at first use per (kind, stream); its Box kind is `library`.
+  // A library handle and its workspace, leased for one enqueue on the stream; the lease's destructor gives it back.
+  // `make` creates the type-erased object when none of this library and stream is free; its Box kind is `library`.
   std::shared_ptr<void> lease(const char* library, StreamBox& stream,
                               std::shared_ptr<void> (*make)(Context&, StreamBox&));
 
-  // Device memory of `bytes`, zeroed once, private to the stream: counters of single-pass kernels that leave it zero.
+  // Device memory of at least `bytes`, private to the stream and zeroed once, for the counters of single-pass kernels,
+  // which leave it zero.
   void* zeroed_scratch(StreamBox& stream, size_t bytes, uint16_t op) { return stream.zeroed_scratch(bytes, op); }
 
-  // A release that failed: warned of, a sticky fault once.
+  // Warns about a release that failed; about a sticky fault only once.
   void report(const char* call, runtime::Status status) noexcept;
 
   // Nested scopes in which nothing may be copied to the host.
@@ -85,7 +87,7 @@ class Context final : public Box {
   std::shared_ptr<runtime::Runtime> runtime_;
   const kernels::TargetKernels* kernels_ = nullptr;
   params::DeviceLimits limits_{};
-  // In this order: the pool frees its memory on the streams, so it is the newer child.
+  // In this order: the pool frees its memory on the streams, so it must be the newer child.
   std::array<std::unique_ptr<StreamBox>, Backend::stream_count> streams_;
   std::unique_ptr<Pool> pool_;
   std::mutex libraries_mutex_;
@@ -98,13 +100,13 @@ class Context final : public Box {
   std::atomic<int64_t> in_flight_{0};
 };
 
-// Held by every entry point while it touches the context: close() waits for it. Drains the release queue on entry.
-// The holder also has a reference to the context, or to one of its boxes, that outlives the guard.
+// Held by every entry point while it uses the context: close() waits for it. Drains the release queue on entry. The
+// holder also has a reference to the context, or to one of its boxes, that outlives the guard.
 class OpGuard {
  public:
   OpGuard(Context& context, uint16_t op) : context_(context) {
     ReleaseQueue::drain();
-    // Sequentially consistent with shut(): either it sees the count, or this sees that it is shut.
+    // Sequentially consistent with shut(): either shut() sees the count, or this sees that the context is shut.
     context_.in_flight_.fetch_add(1);
     if (context_.shut_.load() || context_.process_ != process_generation()) [[unlikely]]
       refuse(op);

@@ -1,3 +1,4 @@
+// Dims, and what is computed from shapes alone: strides, sizes, broadcasting, axes.
 #include <stator/array.hpp>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ Dims contiguous_strides(const Dims& shape) {
 }
 
 int64_t checked_size(std::string_view op, const Dims& shape, int itemsize) {
-  // Empty extents count as 1 here, so that the strides of an empty array cannot overflow either.
+  // Extents of 0 count as 1 here, so that the strides of an empty array cannot overflow either.
   int64_t size = 1, extent = 1, bytes = 0;
   for (int64_t n : shape) {
     if (n < 0)

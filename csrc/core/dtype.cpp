@@ -1,3 +1,4 @@
+// Names of dtypes and NumPy's promotion rules, with bfloat16 added.
 #include <stator/dtype.hpp>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ DType promote_integers(DType a, DType b) {
   return without == DType::uint64 ? DType::float64 : signed_of(2 * itemsize(without));
 }
 
-// The smallest float that NumPy holds able to carry an integer of the width; 16-bit floats keep their own kind.
+// The float that NumPy promotes an integer of this width to; beside 8-bit integers a 16-bit float keeps its own dtype.
 DType float_for(DType integer, DType floating) {
   const int bytes = itemsize(integer);
   const DType need = bytes == 1 ? floating : bytes == 2 ? DType::float32 : DType::float64;
@@ -56,7 +57,8 @@ DType promote(DType a, DType b) {
 DType promote(std::span<const DType> dtypes) {
   DType common =
       *std::max_element(dtypes.begin(), dtypes.end(), [](DType a, DType b) { return kind_of(a) < kind_of(b); });
-  // What is widest in kind comes first: int8 and uint8 fit the float16 beside them, though their int16 would not.
+  // The highest kind comes first: int8 and uint8 each promote to float16 beside a float16, but their common int16 would
+  // promote to float32.
   for (int kind = int(kind_of(common)); kind >= 0; --kind)
     for (const DType d : dtypes)
       if (int(kind_of(d)) == kind) common = promote(common, d);

@@ -1,3 +1,4 @@
+// The texts of errors: op, cause and remedy joined, and the figures of an OutOfMemoryError.
 #include <stator/error.hpp>
 
 #include "core/text.hpp"

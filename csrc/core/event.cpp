@@ -1,3 +1,4 @@
+// EventBox, and the public handles Event and Stream: each call takes a guard and goes to the runtime layer.
 #include "core/context.hpp"
 #include "core/stream.hpp"
 #include "core/text.hpp"

@@ -2,6 +2,8 @@
 
 #include "core/text.hpp"
 
+#include <stator/error.hpp>
+
 #include <limits>
 #include <string>
 
@@ -11,7 +13,7 @@ namespace {
 constexpr int most_faults = 8;
 constinit FaultRegistration::Thrower throwers[most_faults] = {};
 
-// Kernels report an unsigned index beyond int64 as the largest number.
+// Kernels report an unsigned index beyond int64 as the largest int64.
 std::string index_text(int64_t value) {
   return value == std::numeric_limits<int64_t>::max() ? "an index of 2**63 - 1 or more"
                                                       : "index " + std::to_string(value);

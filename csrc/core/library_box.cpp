@@ -1,3 +1,4 @@
+// Context::lease reuses a free LibraryBox of the same library and stream, else makes one; leases give their box back.
 #include "core/library_box.hpp"
 
 namespace stator {

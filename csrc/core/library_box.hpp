@@ -1,4 +1,4 @@
-// LibraryBox: a vendor-library handle with its workspace, as a tracked object that one enqueue at a time holds.
+// LibraryBox: a vendor-library handle with its workspace, as a tracked object that is leased to one enqueue at a time.
 #pragma once
 
 #include "core/context.hpp"
@@ -19,11 +19,11 @@ class LibraryBox final : public Box {
     object_ = std::move(object);
     set_native(object_.get());
   }
-  bool in_use = false;  // guarded by the context's mutex of libraries
+  bool in_use = false;  // guarded by the context's libraries_mutex_
 
  private:
   void release_native(void*) noexcept override { object_.reset(); }
-  const std::string_view library_;  // a literal
+  const std::string_view library_;  // of a string literal
   const int stream_;
   std::shared_ptr<void> object_;
 };

@@ -110,8 +110,8 @@ void OpCall::declare(const Array& array, bool write) {
   buffer.set_last_stream(stream_->index());
   synchronous_ = synchronous_ || buffer.host_shared();
   const Extent extent = extent_of(array);
-  const params::Access access{memory, array.offset() * itemsize(array.dtype()) + extent.begin, extent.end - extent.begin,
-                           write};
+  const params::Access access{memory, array.offset() * itemsize(array.dtype()) + extent.begin,
+                              extent.end - extent.begin, write};
   if (access_count_ < int(few_.size())) {
     few_[access_count_] = access;
   } else {
@@ -128,8 +128,13 @@ runtime::Record OpCall::record() const {
 const params::Queue& OpCall::queue() {
   stream_->raise_pending(uint16_t(op_));
   const runtime::Record accesses = record();
-  queue_ = {submit,        this,         &context_->limits(), stream_->slot(), accesses.accesses,
-            access_count_, uint16_t(op_)};
+  queue_ = {.submit = submit,
+            .stream = this,
+            .limits = &context_->limits(),
+            .slot = stream_->slot(),
+            .accesses = accesses.accesses,
+            .access_count = access_count_,
+            .op = uint16_t(op_)};
   return queue_;
 }
 

@@ -1,4 +1,5 @@
-// OpCall: what every public op does around its launch: one backend, guard, stream, result allocation, access record.
+// OpCall: what every public op does around its launches: find the one backend, take a guard, choose the stream,
+// allocate the result, and record which memory is read and written.
 #pragma once
 
 #include "core/context.hpp"
@@ -14,8 +15,8 @@ namespace stator {
 
 class OpCall {
  public:
-  // Takes the backend of the non-null inputs: BackendMismatchError when they differ, BackendClosedError when it is
-  // closed. A Stream of another backend is a BackendMismatchError too.
+  // Takes the backend of the inputs that are not null: BackendMismatchError when they differ or the stream belongs to
+  // another backend, BackendClosedError when it is closed.
   OpCall(Op op, std::initializer_list<const Array*> inputs, const Stream& stream);
   OpCall(Op op, const Backend& backend, const Stream& stream);  // creation ops
 
@@ -24,24 +25,24 @@ class OpCall {
   Context& context() const { return *context_; }
   const params::DeviceLimits& limits() const { return context_->limits(); }
   StreamBox& stream() const { return *stream_; }
-  Stream on() const { return Stream(Ref<StreamBox>(stream_)); }  // the same as the public functions take it
+  Stream on() const { return Stream(Ref<StreamBox>(stream_)); }  // the same stream, as public functions take it
 
   Array empty(const Dims& shape, DType dtype);  // contiguous, uninitialised
-  // `out` after checking shape, same-kind cast and partial overlap with the inputs (the very same view is allowed);
-  // a new array when out is null.
+  // `out` after checking its shape, the same-kind cast and partial overlap with the inputs (the very same view as an
+  // input is allowed); a new array when out is null.
   Array output(const Dims& shape, DType dtype, const Array* out);
   void* scratch(size_t bytes);  // device memory until the call's work is done, freed in stream order
   void* zeroed_scratch(size_t bytes) { return context_->zeroed_scratch(*stream_, bytes, uint16_t(op_)); }
 
-  // Declares an operand. Call for all operands before queue(). Records the stream's use of the buffer.
+  // Declare an operand, and record that the stream uses its buffer. Called for all operands before queue().
   void reads(const Array& array) { declare(array, false); }
   void writes(const Array& array) { declare(array, true); }
 
-  // Valid until the OpCall ends. Launchers submit to it; every launch carries the declared accesses.
+  // What launchers submit to, valid until the OpCall ends. Every launch carries the declared accesses.
   const params::Queue& queue();
   runtime::Record record() const;
 
-  // After the launches: waits and raises when check_indices="eager" and the op uses the error slot.
+  // Called after the launches of an op that uses the error slot: with check_indices="eager" waits and throws.
   void finish_indices();
 
  private:
@@ -55,12 +56,12 @@ class OpCall {
   Ref<StreamBox> stream_;
   std::vector<Ref<Buffer>> scratch_;
   std::array<params::Access, 8> few_;
-  std::vector<params::Access> many_;  // all of them, once there are more than a few
+  std::vector<params::Access> many_;  // all accesses, once few_ does not hold them
   int access_count_ = 0;
   bool synchronous_ = false;
   params::Queue queue_{};
   std::array<const Array*, 8> inputs_{};
-  std::vector<const Array*> more_inputs_;  // beyond those
+  std::vector<const Array*> more_inputs_;  // those beyond inputs_
 };
 
 }  // namespace stator

@@ -1,3 +1,4 @@
+// Compiles ops.def to a constexpr array of OpInfo: defaults first, then what the kind implies, then the entry's traits.
 #include <stator/op_table.hpp>
 
 #include <iterator>
@@ -8,7 +9,7 @@ namespace {
 constexpr Tolerance exact{};
 constexpr Tolerance ulp(int float32, int float64) { return {float32, float64}; }
 
-// Traits of an entry: each sets what is not so by default.
+// The traits of an entry; each changes one default.
 enum class Mark { sync, not_capturable, bit_exact, run_to_run, nondeterministic };
 using enum Mark;
 struct launches {
@@ -47,27 +48,28 @@ constexpr OpInfo entry(OpInfo info, Traits... traits) {
   return info;
 }
 
-// Each field is read where its own words are in scope.
+// The dtype set is evaluated in a lambda, so that its names are in scope there alone.
 constexpr OpInfo entries[] = {
-#define OP(name, kind, dts, res, oracle, tol, summary, ...) \
-  entry(OpInfo{#name,                                       \
-               MODULE #name,                                \
-               Family::FAMILY,                              \
-               ShapeClass::kind,                            \
-               [] {                                         \
-                 using namespace dtypes;                    \
-                 return dts;                                \
-               }(),                                         \
-               ResultRule::res,                             \
-               oracle,                                      \
-               tol,                                         \
-               summary} __VA_OPT__(, ) __VA_ARGS__),
+#define OP(op, kind, types, rule, reference, bound, text, ...) \
+  entry(OpInfo{.name = #op,                                    \
+               .call = MODULE #op,                             \
+               .family = Family::FAMILY,                       \
+               .shape_class = ShapeClass::kind,                \
+               .dtypes =                                       \
+                   [] {                                        \
+                     using namespace dtypes;                   \
+                     return types;                             \
+                   }(),                                        \
+               .result = ResultRule::rule,                     \
+               .oracle = reference,                            \
+               .tolerance = bound,                             \
+               .summary = text} __VA_OPT__(, ) __VA_ARGS__),
 #include <stator/ops.def>
 };
 
-constexpr std::string_view families[] = {"core",     "creation", "elementwise", "reduce", "scan",
-                                         "sort",     "sets",     "indexing",    "movement", "linalg",
-                                         "matmul",   "fft",      "random",      "sparse", "nn"};
+constexpr std::string_view families[] = {"core",   "creation", "elementwise", "reduce",   "scan",
+                                         "sort",   "sets",     "indexing",    "movement", "linalg",
+                                         "matmul", "fft",      "random",      "sparse",   "nn"};
 constexpr std::string_view shape_classes[] = {"creation", "unary",  "binary", "ternary",  "quaternary",
                                               "select",   "reduce", "view",   "function", "method"};
 constexpr std::string_view results[] = {"same", "inexact", "boolean", "real", "index", "accumulate", "given"};

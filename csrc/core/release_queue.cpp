@@ -1,10 +1,11 @@
+// A lock-free stack, linked through the boxes themselves; drain_all takes the whole stack at once.
 #include "core/box.hpp"
 
 namespace stator {
 
 std::atomic<const Box*> ReleaseQueue::head_{nullptr};
 
-// Two owners may push the same box before anyone drains: it is linked once and its references are counted.
+// Two owners may push the same box before the queue is drained: it is linked once, and its references are counted.
 void ReleaseQueue::push(const Box* box) noexcept {
   if (box->queued_.fetch_add(1, std::memory_order_acq_rel) > 0) return;
   const Box* head = head_.load(std::memory_order_relaxed);
@@ -15,7 +16,7 @@ void ReleaseQueue::push(const Box* box) noexcept {
 void ReleaseQueue::drain_all() noexcept {
   const Box* box = head_.exchange(nullptr, std::memory_order_acquire);
   while (box) {
-    const Box* next = box->next_released_;  // read before the count: then it may be pushed anew
+    const Box* next = box->next_released_;  // before the count is reset: from then on the box may be pushed again
     for (int32_t references = box->queued_.exchange(0, std::memory_order_acq_rel); references > 0; --references) {
       release(box);
     }

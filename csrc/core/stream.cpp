@@ -1,3 +1,5 @@
+// The error slot of a stream: a kernel claims it in device memory and writes the record into page-locked memory, which
+// the host reads without waiting; take_slot resets the record first, then the claim in stream order.
 #include "core/stream.hpp"
 
 #include "core/context.hpp"
@@ -38,7 +40,7 @@ void StreamBox::open(uint16_t op) {
   set_native(stream);
 }
 
-// Zeroed. The few bytes of a stream are its own, not the pool's: they go when the stream goes, after the pool.
+// Zeroed memory. Not from the pool: it is freed with the stream, which is destroyed after the pool.
 void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint16_t op) {
   runtime::Runtime& runtime = context_.runtime();
   void* memory = nullptr;
@@ -62,7 +64,7 @@ void* StreamBox::zeroed_scratch(size_t bytes, uint16_t op) {
   if (bytes > scratch_bytes_) {
     const size_t larger = std::max(bytes, std::max<size_t>(2 * scratch_bytes_, 4096));
     void* memory = device_memory(larger, stream, op);
-    // Kernels in flight still use the smaller one: it is freed in stream order.
+    // Kernels in flight still use the smaller block, so it is freed in stream order.
     if (scratch_) context_.runtime().free_noexcept(scratch_, scratch_bytes_, stream);
     set_bytes(this->bytes() - scratch_bytes_ + larger);
     scratch_ = memory;
@@ -74,7 +76,7 @@ void* StreamBox::zeroed_scratch(size_t bytes, uint16_t op) {
 bool StreamBox::take_record(params::FaultRecord* record) {
   *record = *slot_.record;
   record->fault = __atomic_exchange_n(&slot_.record->fault, 0, __ATOMIC_ACQ_REL);
-  return record->fault != 0;  // another thread was faster
+  return record->fault != 0;  // false: another thread took it first
 }
 
 void StreamBox::take_slot(uint16_t op) {
@@ -86,7 +88,7 @@ void StreamBox::take_slot(uint16_t op) {
     try {
       context_.runtime().fill(slot_.claim, 0, sizeof(uint32_t), stream, {.op = op});
     } catch (...) {
-      __atomic_store_n(&slot_.record->fault, seen.fault, __ATOMIC_RELEASE);  // for the next look
+      __atomic_store_n(&slot_.record->fault, seen.fault, __ATOMIC_RELEASE);  // the next check finds it again
       throw;
     }
   }
@@ -118,7 +120,7 @@ void StreamBox::release_native(void* handle) noexcept {
   runtime::Runtime& runtime = context_.runtime();
   if (scratch_) context_.report("free", runtime.free_noexcept(scratch_, scratch_bytes_, handle));
   context_.report("free", runtime.free_noexcept(slot_.claim, sizeof(uint32_t), handle));
-  context_.report("stream_destroy", runtime.stream_destroy_noexcept(handle));  // waits: the record is written no more
+  context_.report("stream_destroy", runtime.stream_destroy_noexcept(handle));  // waits, so the record is final
   context_.report("free_pinned", runtime.free_pinned_noexcept(slot_.record));
   slot_ = {};
   scratch_ = nullptr;

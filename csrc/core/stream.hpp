@@ -20,10 +20,10 @@ class StreamBox final : public Box {
   int index() const { return index_; }
   runtime::StreamHandle handle(uint16_t op) const { return get(op); }
   using Box::native;       // null before open() and after close
-  void open(uint16_t op);  // the native stream and its error slot, at first use
+  void open(uint16_t op);  // creates the native stream and its error slot, at first use
 
-  // The error slot in device and mapped host memory. raise_pending throws IndexError once, then resets the slot;
-  // called after each synchronisation of the stream, and (without waiting) at each enqueue it only looks.
+  // The error slot, in device and mapped host memory. raise_pending throws the recorded fault once and resets the slot;
+  // it is called after each synchronisation of the stream and, without waiting, at each enqueue.
   const params::ErrorSlot& slot() const { return slot_; }
   void raise_pending(uint16_t op) {
     if (slot_set()) [[unlikely]]
@@ -32,7 +32,7 @@ class StreamBox final : public Box {
   bool saw_division_by_zero() const {
     return slot_set() && slot_.record->fault == int32_t(params::Fault::division_by_zero);
   }
-  void log_pending() noexcept;    // of a backend that closes
+  void log_pending() noexcept;    // warns of a fault that nobody saw before the backend closed
   void synchronize(uint16_t op);  // waits, then raise_pending
 
   void* zeroed_scratch(size_t bytes, uint16_t op);  // see Context
@@ -47,7 +47,7 @@ class StreamBox final : public Box {
   Context& context_;
   const int index_;
   params::ErrorSlot slot_{};
-  std::mutex mutex_;  // of opening and of the scratch
+  std::mutex mutex_;  // guards opening, the slot's reset and the scratch memory
   void* scratch_ = nullptr;
   size_t scratch_bytes_ = 0;
 };

@@ -1,3 +1,5 @@
+// target_for: choose the target's name (cuda, host_checked, or the instruction-set level of this CPU), load its shared
+// object where it has one, and bind each launcher to the target's function once.
 #include "core/target.hpp"
 
 #include <dlfcn.h>
@@ -16,7 +18,7 @@ __attribute__((weak)) TargetFunction stator_target_cuda;  // absent from a build
 namespace stator {
 namespace {
 
-// The variable's value, one of `choices` (a list with spaces between); empty where it is not set.
+// The variable's value, which is one of `choices` (separated by spaces); empty when it is not set.
 std::string setting(const char* variable, std::string_view choices) {
   const char* value = std::getenv(variable);
   if (!value || !*value) return {};
@@ -37,7 +39,7 @@ std::string own_folder() {
 
 const kernels::TargetKernels* load(const std::string& isa) {
   const std::string file = own_folder() + "libstator_host_" + isa + ".so";
-  // Never closed: kernels may be queued, and their code must outlive every backend.
+  // Never closed: kernels may still be queued, and their code must outlive every backend.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* cause = dlerror();
@@ -64,7 +66,7 @@ bool supported(std::string_view isa) {
   return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
 }
 
-// STATOR_HOST_ISA, else the highest level that was built and that this CPU has.
+// STATOR_HOST_ISA, else the highest level that was built and that this CPU supports.
 std::string host_isa() {
   const std::string chosen = setting("STATOR_HOST_ISA", built);
   if (!chosen.empty() && !supported(chosen))
@@ -76,17 +78,17 @@ std::string host_isa() {
     if (supported(isa)) return std::string(isa);
     left = space == left.npos ? std::string_view() : left.substr(0, space);
   }
-  throw DeviceUnavailableError("Backend",
-                               "this build of stator has host kernels for x86-64 " + std::string(built) +
-                                   ", newer than this CPU",
-                               "Build it on this machine, or with -C cmake.define.STATOR_HOST_ISA=\"v2;v3;v4\"");
+  throw DeviceUnavailableError(
+      "Backend", "this build of stator has host kernels for x86-64 " + std::string(built) + ", newer than this CPU",
+      "Build it on this machine, or with -C cmake.define.STATOR_HOST_ISA=\"v2;v3;v4\"");
 }
 
 // Gives the launchers the functions of a target, once. The caller holds the mutex.
 void bind(const kernels::TargetKernels& target) {
   static const auto& launchers = *[] {
     auto* by_name = new std::map<std::string_view, kernels::AnyLauncher*>;  // outlives every thread
-    for (const auto* r = stator_target_host_checked()->launchers; r; r = r->next) by_name->emplace(r->name, r->launcher);
+    for (const auto* r = stator_target_host_checked()->launchers; r; r = r->next)
+      by_name->emplace(r->name, r->launcher);
     return by_name;
   }();
   size_t count = 0;
@@ -104,8 +106,9 @@ void bind(const kernels::TargetKernels& target) {
   }
 }
 
-// By name: "cuda", "host_checked", or the level of a host.
-const kernels::TargetKernels& loaded(const std::string& name, const kernels::TargetKernels* (*open)(const std::string&)) {
+// The target of a name: "cuda", "host_checked", or an instruction-set level of the host. Opened and bound at first use.
+const kernels::TargetKernels& loaded(const std::string& name,
+                                     const kernels::TargetKernels* (*open)(const std::string&)) {
   // One entry per level: tests change STATOR_HOST_ISA between backends.
   static std::mutex mutex;
   static auto& targets = *new std::map<std::string, const kernels::TargetKernels*>;  // outlives every thread

@@ -1,4 +1,4 @@
-// The kernels of a target: linked in, or the shared object for this CPU that lies beside the library.
+// The kernels of a target: linked into the library, or in the shared object for this CPU beside it.
 #pragma once
 
 #include "params/launcher.hpp"
@@ -7,8 +7,8 @@
 
 namespace stator {
 
-// With every launcher bound to the target's functions. DeviceUnavailableError, LibraryNotFoundError; ValueError for an
-// unknown STATOR_HOST_MODE or STATOR_HOST_ISA.
+// The kernels for a device, with every launcher bound to their functions. DeviceUnavailableError and
+// LibraryNotFoundError where there are none; ValueError for an unknown STATOR_HOST_MODE or STATOR_HOST_ISA.
 const kernels::TargetKernels& target_for(DeviceType type);
 
 }  // namespace stator

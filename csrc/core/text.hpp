@@ -1,4 +1,4 @@
-// Small texts that error messages share.
+// Text helpers for error messages.
 #pragma once
 
 #include "runtime/op_name.hpp"

@@ -7,7 +7,8 @@
 
 namespace stator {
 
-// A box without a handle is not made yet, or gone, unless a consumer still holds its storage.
+// Visits the live boxes. A box without a native handle is not open yet or already closed, and counts only while a
+// consumer still holds its storage.
 template <class Visit>
 void Tracker::for_each(Visit&& visit) const {
   const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// Tracker: the registry of the Boxes of one context, and its memory figures.
+// Tracker: walks the tree of Boxes of one context, to report what is alive.
 #pragma once
 
 #include "core/box.hpp"
@@ -14,7 +14,7 @@ namespace stator {
 
 class Tracker {
  public:
-  std::vector<Resource> resources() const;  // oldest first; not the context and its pool
+  std::vector<Resource> resources() const;  // oldest first, without the context and its pool
   size_t count() const;
   size_t detached() const;            // closed buffers whose storage a consumer still holds
   std::string largest_owner() const;  // "4.0 MiB matmul", empty when nothing is live
@@ -29,7 +29,7 @@ class Tracker {
   Box* root_ = nullptr;
 };
 
-// Reports a failure that cannot be thrown (a destructor, the exit hook). Never throws.
+// Reports a failure that cannot be thrown, in a destructor or the exit hook. Never throws.
 void warn(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
 }  // namespace stator

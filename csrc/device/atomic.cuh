@@ -1,4 +1,4 @@
-// Atomics of device scope, relaxed unless said; `fence` orders them.
+// Atomic operations of device scope, relaxed unless stated otherwise; fence() orders them.
 #pragma once
 
 #include "device/target.cuh"
@@ -8,7 +8,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// Orders this thread's writes before its later ones, for every thread of the device.
+// Every thread of the device sees this thread's earlier writes before its later ones.
 STATOR_FN void fence() {
 #if defined(STATOR_HOST)
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -26,7 +26,7 @@ STATOR_FN void fence_system() {
 #endif
 }
 
-// Stores `desired` where *p equals `expected`; returns what was there. 4- and 8-byte integers.
+// Stores `desired` in *p if it equals `expected`; returns the old value. For integers of 4 and 8 bytes.
 template <class T>
 STATOR_FN T atomic_cas(T* p, T expected, T desired) {
   static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
@@ -39,7 +39,8 @@ STATOR_FN T atomic_cas(T* p, T expected, T desired) {
 #endif
 }
 
-// *p += v, returns what was there: 4- and 8-byte integers (wrapping), float, double. Float sums depend on the order.
+// *p += v; returns the old value. For integers of 4 and 8 bytes (wrapping), float and double, whose sums depend on the
+// order.
 template <class T>
 STATOR_FN T atomic_add(T* p, T v) {
 #if defined(STATOR_HOST)

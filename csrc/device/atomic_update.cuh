@@ -1,4 +1,4 @@
-// Atomics that the machine has no instruction for: what is there is replaced by f of it.
+// Atomic operations that have no instruction: a compare-and-swap loop.
 #pragma once
 
 #include "device/atomic.cuh"
@@ -7,7 +7,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// *p = f(*p) as one step, 4- and 8-byte types. Relaxed; f may run several times.
+// *p = f(*p) as one atomic step, for types of 4 and 8 bytes. Relaxed; f may be called several times.
 template <class T, class F>
 STATOR_FN void atomic_update(T* p, F f) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);

@@ -1,11 +1,11 @@
-// Compensated accumulation of partial sums (Neumaier, ZAMM 54, 1974): a long sum errs as its short runs do.
+// Compensated accumulation of partial sums (Neumaier, ZAMM 54, 1974): the error of a long sum is that of its parts.
 #pragma once
 
 #include "device/target.cuh"
 
 namespace stator::STATOR_TARGET {
 
-// An infinite sum has a NaN for its compensation: leave that out.
+// The compensation of an infinite sum is NaN and is ignored.
 template <class T>
 STATOR_FN T compensated(T sum, T error) {
   return error == error ? sum + error : sum;
@@ -15,7 +15,7 @@ STATOR_FN complex<T> compensated(complex<T> sum, complex<T> error) {
   return {compensated(sum.re, error.re), compensated(sum.im, error.im)};
 }
 
-// Knuth's exact error of a + b needs no comparison, so that it vectorises.
+// Knuth's exact error of an addition, which needs no comparison and therefore vectorises.
 template <class T>
 STATOR_FN void add_exactly(T& sum, T& error, T value) {
   const T next = sum + value;

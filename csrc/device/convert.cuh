@@ -1,6 +1,6 @@
-// Conversions between element types (the numerics contract), and loads and stores by dtype.
-// Float to integer truncates and saturates, NaN gives 0; integers wrap; complex to real keeps the real part; to bool is
-// "!= 0"; anything to a half type rounds once.
+// Conversions between element types, and loads and stores by dtype.
+// Float to integer truncates and saturates, and NaN gives 0; integers wrap; complex to real keeps the real part; to
+// bool is "!= 0"; every conversion to a half type rounds once.
 #pragma once
 
 #include "device/target.cuh"
@@ -17,7 +17,7 @@ inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, 
 
 namespace detail {
 
-// Rounds to odd, so that the rounding to a half type that follows is the only one.
+// Rounds to odd, so that a following rounding to a half type gives the same result as a single rounding.
 STATOR_FN float to_float_odd(double v) {
   const float f = float(v);
   uint32_t bits = std::bit_cast<uint32_t>(f);
@@ -27,7 +27,7 @@ STATOR_FN float to_float_odd(double v) {
   return std::bit_cast<float>(bits);
 }
 
-// 53 significant bits hold the value and a sticky bit.
+// The value with its lower bits replaced by a sticky bit, so that 53 significant bits are enough.
 STATOR_FN double to_double_sticky(uint64_t v) {
   const uint64_t sticky = (v & ~uint64_t(0x7ff)) | (uint64_t((v & 0x7ff) != 0) << 11);
   return double(v >> 53 ? sticky : v);
@@ -53,7 +53,7 @@ STATOR_FN float to_float_for_half(From v) {
 
 template <class To, class From>
 STATOR_FN To saturate(From v) {
-  // 2^digits is exact in From; To's maximum may not be. Compare first: an out-of-range conversion is undefined.
+  // 2^digits is exact in From, but To's maximum may not be. An out-of-range conversion is undefined, so compare first.
   constexpr From end = From(2) * From(uint64_t(1) << (std::numeric_limits<To>::digits - 1));
   constexpr From begin = From(std::numeric_limits<To>::lowest());
   const bool high = v >= end;
@@ -115,8 +115,8 @@ STATOR_FN void store_as(void* base, DType d, int64_t i, C value) {
 #undef STATOR_CASE
 }
 
-// The same as calls, in little code: every kernel carries its own copy of what it calls. Integers move as 64 bits and
-// are extended or cut by their size; wrapping and saturation come out as in convert.
+// load_one and store_one do the same as calls with little code, because every kernel has its own copy of what it calls.
+// Integers move as 64 bits and are extended or truncated by their size; they wrap and saturate as in convert.
 namespace detail {
 
 STATOR_FN int64_t load_integer(const void* base, DType d, int64_t i) {
@@ -185,7 +185,7 @@ STATOR_CALL void store_one(void* base, DType d, int64_t i, C value) {
   }
 }
 
-// N elements, or where they are: passed in registers, also through a call.
+// N elements or N offsets, which are passed in registers even through a call.
 template <class T, int N>
 struct Items {
   T value[N];
@@ -209,7 +209,7 @@ STATOR_FN void store_each(const Items<C, N>& value, T* base, const Items<int64_t
 }
 }  // namespace detail
 
-// The first `count` of N elements of dtype d: at once where d is one of Together, else one by one.
+// Loads and stores the first `count` of N elements of dtype d: at once if d is in Together, else one by one.
 template <class C, DTypeSet Together, int N>
 STATOR_CALL Items<C, N> load_many(const void* base, DType d, Items<int64_t, N> at, int count) {
 #define STATOR_CASE(name, type)                                                                                      \

@@ -1,12 +1,12 @@
-// Stable ranks of 8-bit digits within a block of 256 threads: the step of a radix sort. For targets whose blocks have
-// threads. Lanes with equal digits find each other by a match (Adinets and Merrill, "Onesweep", 2022, section 4).
+// Stable ranks of 8-bit digits within a block of 256 threads, for radix sort. For targets whose blocks have threads.
+// Lanes with equal digits find each other by a match (Adinets and Merrill, "Onesweep", 2022, section 4).
 #pragma once
 
 #include "device/group.cuh"
 
 namespace stator::STATOR_TARGET {
 
-// What rank_digits needs in shared memory. before[d]: items of the tile with digits below d.
+// What rank_digits needs in shared memory. before[d] is the number of the tile's items whose digit is below d.
 struct DigitCounts {
   uint32_t of_warp[8][256];
   uint32_t before[257];
@@ -31,18 +31,19 @@ inline int count_bits(uint32_t v) { return __builtin_popcount(v); }
 
 }  // namespace simt
 
-// Where item k of this thread stands in the tile of Items * 256: ranks are stable in this order.
+// The index of item k of this thread in the tile of Items * 256 items. Ranks are stable in this order.
 template <int Items>
-STATOR_FN int tile_place(const Group<256>& group, int k) {
+STATOR_FN int tile_index(const Group<256>& group, int k) {
   return (group.rank() / 32 * Items + k) * 32 + group.rank() % 32;
 }
 
-// rank[k]: how many items of the tile stand before item k when they are ordered by digit, stably. Every thread calls.
+// rank[k] is the index of item k when the tile is sorted by digit, stably. Every thread of the block must call it.
 template <int Items>
 STATOR_FN void rank_digits(const Group<256>& group, DigitCounts& counts, const int (&digit)[Items], int (&rank)[Items],
                            Site site = Site::here()) {
+  // Count the digits of each warp, and rank items within it.
   const int warp = group.rank() / 32, lane = group.rank() % 32;
-  group.sync(site);  // the last use of the counts is over
+  group.sync(site);  // the previous use of the counts is over
   for (int d = lane; d < 256; d += 32) counts.of_warp[warp][d] = 0;
   simt::sync_warp(site);
   STATOR_UNROLL()
@@ -56,7 +57,8 @@ STATOR_FN void rank_digits(const Group<256>& group, DigitCounts& counts, const i
     simt::sync_warp(site);
   }
   group.sync(site);
-  const int own = group.rank();  // a digit a thread
+  // Scan the counts over warps, then over digits.
+  const int own = group.rank();  // one digit per thread
   uint32_t total = 0;
   STATOR_UNROLL()
   for (int w = 0; w < 8; ++w) {

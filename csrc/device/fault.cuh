@@ -1,11 +1,12 @@
-// Writing the stream's error slot: the first fault wins, the host reads it when the stream synchronises.
+// Faults go to the error slot of the stream: the first one wins, and the host reads it when the stream synchronises.
 #pragma once
 
 #include "device/atomic.cuh"
 
 namespace stator::STATOR_TARGET {
 
-STATOR_FN void report(const params::ErrorSlot& slot, uint16_t op, params::Fault fault, int64_t position, int64_t value) {
+STATOR_FN void report(const params::ErrorSlot& slot, uint16_t op, params::Fault fault, int64_t position,
+                      int64_t value) {
   if (slot.claim == nullptr || atomic_cas(slot.claim, 0u, 1u) != 0u) return;
   volatile params::FaultRecord* const record = slot.record;
   record->op = op;
@@ -15,7 +16,7 @@ STATOR_FN void report(const params::ErrorSlot& slot, uint16_t op, params::Fault 
   record->fault = static_cast<int32_t>(fault);
 }
 
-// An unsigned index that is negative here is larger than the record can say: it becomes the largest number.
+// An unsigned index that is negative as int64 is too large for the record, which gets the largest number instead.
 STATOR_FN void report_index(const params::ErrorSlot& slot, uint16_t op, int64_t position, int64_t value,
                             bool is_unsigned) {
   constexpr int64_t largest = int64_t(~uint64_t(0) >> 1);

@@ -7,7 +7,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// Signed overflow is undefined in C++: go through the unsigned type of the same width.
+// Signed overflow is undefined in C++, so integers are added and multiplied as unsigned ones of the same width.
 template <class A>
 STATOR_FN constexpr A wrapping_add(A a, A b) {
   if constexpr (std::is_integral_v<A> && !std::is_same_v<A, bool>) {

@@ -1,12 +1,12 @@
-// Group on the fast host: the block is one thread of execution, loops are contiguous so that they vectorise, and
-// reductions keep many accumulators for the same reason.
+// Group on the fast host: a block is one thread of execution. Loops are contiguous so that they vectorise, and
+// reductions have many accumulators for the same reason.
 #pragma once
 
 #include "device/atomic.cuh"
-#include "host/block_fast.hpp"
 #include "device/cascade.cuh"
 #include "device/functional.cuh"
 #include "device/lanes_fast.cuh"
+#include "host/block_fast.hpp"
 
 namespace stator::STATOR_TARGET {
 
@@ -21,7 +21,7 @@ struct Group {
   STATOR_FN int64_t blocks() const { return blocks_; }
   STATOR_FN void sync() const {}
 
-  // Calls for different i are independent of each other.
+  // The calls for different i must be independent of each other.
   template <class F>
   STATOR_FN void for_each(int64_t n, F f) const {
 #pragma GCC ivdep

@@ -1,4 +1,4 @@
-// Group where a block is Size threads: cuda and the checked target run this same source.
+// Group where a block has Size threads: the same source for cuda and the checked target.
 #pragma once
 
 #include "device/atomic.cuh"
@@ -19,7 +19,7 @@ struct Group {
   STATOR_FN int64_t blocks() const { return simt::blocks(); }
   STATOR_FN void sync(Site site = Site::here()) const { simt::barrier(site); }
 
-  // f(i) for every i in [0, n), in no particular order; neighbours in rank take neighbours in i.
+  // Calls f(i) for every i in [0, n), in no particular order; neighbouring threads take neighbouring i.
   template <class F>
   STATOR_FN void for_each(int64_t n, F f) const {
     for (int64_t i = rank(); i < n; i += Size) f(i);
@@ -34,7 +34,7 @@ struct Group {
         A of_warp[warps];
       };
       Partials& partials = simt::shared_object<Partials>(site);
-      sync(site);  // the last use of the partials is over
+      sync(site);  // the previous use of the partials is over
       if (lane() == 0) partials.of_warp[warp()] = value;
       sync(site);
       value = reduce_warp(partials.of_warp[lane() & (warps - 1)], op, warps, site);
@@ -51,7 +51,7 @@ struct Group {
     return reduce(total, op, site);
   }
 
-  // Sums f(i) over i in [0, n): a long float sum is as exact as a pairwise one.
+  // Sums f(i) over i in [0, n); long floating sums are compensated.
   template <class A, class F>
   STATOR_FN A map_sum(int64_t n, F f, Site site = Site::here()) const {
     if constexpr (std::is_integral_v<A>) {
@@ -61,19 +61,19 @@ struct Group {
       Cascade<A> total;
       int64_t i = rank();
       for (; i + int64_t(run - 1) * Size < n; i += int64_t(run) * Size) {
-        A part = A(0);
+        A partial = A(0);
         STATOR_UNROLL()
-        for (int k = 0; k < run; ++k) part = part + A(f(i + int64_t(k) * Size));
-        total.add(part);
+        for (int k = 0; k < run; ++k) partial = partial + A(f(i + int64_t(k) * Size));
+        total.add(partial);
       }
-      A part = A(0);
-      for (; i < n; i += Size) part = part + A(f(i));
-      total.add(part);
+      A partial = A(0);
+      for (; i < n; i += Size) partial = partial + A(f(i));
+      total.add(partial);
       return reduce(total.value(), Sum{}, site);
     }
   }
 
-  // op over the values of the ranks up to and including this one, in rank order.
+  // op over the values of all ranks up to and including this one, in the order of ranks.
   template <class A, class Op>
   STATOR_FN A inclusive_scan(A value, Op op, Site site = Site::here()) const {
     STATOR_UNROLL()
@@ -106,14 +106,14 @@ struct Group {
     return simt::shared_object<S>(site);
   }
 
-  // The launch's shared_bytes, which hold at least n of T; the same memory at every call.
+  // The launch's shared_bytes, which must hold at least n of T; every call returns the same memory.
   template <class T>
   STATOR_FN T* dynamic(int64_t n, Site site = Site::here()) const {
     return reinterpret_cast<T*>(simt::dynamic_shared(size_t(n) * sizeof(T), site));
   }
 
-  // True, for every thread of the block, in the last of `total` blocks to arrive; it sees what the others wrote before,
-  // and leaves the counter 0. A block arrives once a launch.
+  // True, for every thread of the block, in the last of `total` blocks that call this; it sees what the others wrote
+  // before, and leaves the counter 0. A block may call it once per launch and counter.
   STATOR_FN bool last_block(uint32_t* counter, uint32_t total, Site site = Site::here()) const {
     struct Arrival {
       bool last;

@@ -1,4 +1,4 @@
-// From a linear index to coordinates and offsets. Divisors are made by the launcher and travel in the parameters.
+// From a linear index to coordinates and offsets. The launcher prepares the divisors, which are kernel parameters.
 #pragma once
 
 #include "device/target.cuh"
@@ -23,33 +23,33 @@ struct PlainDivmod {
   }
 };
 
-// The same for 0 <= n and 1 <= divisor by a multiplication and a shift (Granlund and Montgomery, PLDI 1994).
+// The same for n >= 0 and divisor >= 1, by a multiplication and a shift (Granlund and Montgomery, PLDI 1994).
 template <class Int>
 struct MultipliedDivmod {
-  using Word = std::make_unsigned_t<Int>;
+  using Unsigned = std::make_unsigned_t<Int>;
   using Wide = std::conditional_t<sizeof(Int) == 4, uint64_t, unsigned __int128>;
   static constexpr int bits = 8 * sizeof(Int);
 
-  Word divisor = 1, multiplier = 0;
+  Unsigned divisor = 1, multiplier = 0;
   uint32_t shift = 0;
 
   MultipliedDivmod() = default;
-  explicit MultipliedDivmod(Int d) : divisor(Word(d)) {
-    while ((Word(1) << shift) < divisor) ++shift;
-    multiplier = Word(((Wide(1) << bits) * ((Wide(1) << shift) - divisor)) / divisor + 1);
+  explicit MultipliedDivmod(Int d) : divisor(Unsigned(d)) {
+    while ((Unsigned(1) << shift) < divisor) ++shift;
+    multiplier = Unsigned(((Wide(1) << bits) * ((Wide(1) << shift) - divisor)) / divisor + 1);
   }
 
-  STATOR_FN static Word high_product(Word a, Word b) {
+  STATOR_FN static Unsigned high_product(Unsigned a, Unsigned b) {
 #if defined(STATOR_HOST)
-    return Word(Wide(a) * b >> bits);
+    return Unsigned(Wide(a) * b >> bits);
 #else
-    if constexpr (sizeof(Word) == 4)
+    if constexpr (sizeof(Unsigned) == 4)
       return __umulhi(a, b);
     else
       return __umul64hi(a, b);
 #endif
   }
-  STATOR_FN Int divide(Int n) const { return Int((high_product(Word(n), multiplier) + Word(n)) >> shift); }
+  STATOR_FN Int divide(Int n) const { return Int((high_product(Unsigned(n), multiplier) + Unsigned(n)) >> shift); }
   STATOR_FN Int divmod(Int n, Int& remainder) const {
     const Int quotient = divide(n);
     remainder = n - quotient * Int(divisor);
@@ -57,7 +57,8 @@ struct MultipliedDivmod {
   }
 };
 
-// By a constant of the launch. 64 bits cost a few times as much on cuda; on the fast host the hardware divides.
+// Division by a constant of the launch. 64 bits cost a few times as much as 32 on cuda; the fast host divides in
+// hardware.
 template <class Int>
 using LaunchDivmod = std::conditional_t<fast_host, PlainDivmod<Int>, MultipliedDivmod<Int>>;
 using FastDivmod = LaunchDivmod<int32_t>;

@@ -1,5 +1,5 @@
-// Fast host: vectors of unsigned keys as wide as the instruction set's: what sorting and selecting lines are written
-// with. Blocks with threads have no use for it.
+// Fast host: vectors of unsigned keys, as wide as the instruction set's, with the operations that sorting and selection
+// need. Targets whose blocks have threads do not use them.
 #pragma once
 
 #include "device/target.cuh"
@@ -37,19 +37,19 @@ struct KeyLanes {
   STATOR_FN static V permuted(V v, At) {
     return permuted(v, At{}, std::make_integer_sequence<int, width>{});
   }
-  // Lanes of a and b in turns: the first half of each, or the second.
+  // Lanes of a and b alternating: of the first half of each, or of the second.
   template <bool Second>
   STATOR_FN static V interleaved(V a, V b) {
     return interleaved<Second>(a, b, std::make_integer_sequence<int, width>{});
   }
-  // Lanes with `Bit` of their number set are b's, others a's.
+  // Lanes whose number has `Bit` set are b's, the others a's.
   template <int Bit>
   STATOR_FN static V blended(V a, V b) {
     return blended<Bit>(a, b, std::make_integer_sequence<int, width>{});
   }
 
-  // Packs the lanes below the pivot (or_equal: those not above) at `low`, the others at `high`, where whole vectors are
-  // written; returns how many went low.
+  // Packs the lanes below the pivot (OrEqual: those not above it) at `low` and the others at `high`; both writes may be
+  // whole vectors. Returns how many lanes went to `low`.
   template <bool OrEqual>
   STATOR_FN static int split(V v, V pivot, K* low, K* high) {
 #if defined(__AVX512VL__)

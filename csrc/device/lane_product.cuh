@@ -1,4 +1,4 @@
-// Products of lanes.
+// Multiplication of lanes (device/lane_vector.cuh), for matrix products.
 #pragma once
 
 #include "device/lane_vector.cuh"
@@ -7,16 +7,16 @@ namespace stator::STATOR_TARGET {
 
 #if defined(STATOR_HOST) && !defined(STATOR_CHECKED)
 
-// A few elements, up to a native vector or two.
+// A vector of few elements, up to about two native vectors.
 template <class T, int Count>
 struct FewLanes {
   typedef T type __attribute__((vector_size(Count * sizeof(T))));
 };
 
-// Before a loop over vectors that are to stay in registers.
+// Stands before a loop over vectors that are to stay in registers.
 #define STATOR_UNROLL_LANES STATOR_PRAGMA(GCC unroll 8)
 
-// The bits of the integers that whole numbers are.
+// Converts whole numbers to integers.
 STATOR_FN typename LaneVector<uint32_t>::type integer_lanes(typename LaneVector<float>::type v) {
   const auto whole = __builtin_convertvector(v, typename LaneVector<int32_t>::type);
   typename LaneVector<uint32_t>::type bits;
@@ -24,7 +24,8 @@ STATOR_FN typename LaneVector<uint32_t>::type integer_lanes(typename LaneVector<
   return bits;
 }
 
-// a b + c, fused for floats where the instruction set can: compilers fuse no vectors by themselves without contraction.
+// a * b + c, fused for floats if the instruction set can. By intrinsics, as compilers do not fuse vectors when
+// contraction is off.
 template <class T>
 STATOR_FN typename LaneVector<T>::type multiply_add_lanes(typename LaneVector<T>::type a,
                                                           typename LaneVector<T>::type b,

@@ -1,6 +1,7 @@
-// Sorting unsigned keys on the fast host, many at a time; equal keys are alike, so no order among them is kept. Long
-// runs are split about a pivot (Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512", 2017), short
-// ones go through a network: rows of vectors are sorted lane by lane, then lanes are merged (Batcher, 1968).
+// Vectorised sorting and selection of unsigned keys on the fast host; not stable, since equal keys are identical. Long
+// ranges are partitioned about a pivot (Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512", 2017),
+// short ones go through a sorting network: rows of vectors are sorted lane by lane, then lanes are merged (Batcher,
+// 1968).
 #pragma once
 
 #include "device/key_lanes.cuh"
@@ -21,13 +22,13 @@ struct LaneSort {
   using V = typename L::V;
   static constexpr int width = L::width;
   static constexpr int most_rows = 16;
-  static constexpr int leaf = most_rows * width;  // keys of the longest network
+  static constexpr int leaf = most_rows * width;  // keys of the largest network
 
-  // Sorts n keys at `from` into a; b is room for n more. `from` is a or b, or anywhere else if n <= leaf.
+  // Sorts n keys at `from` into a; b is scratch memory for n keys. `from` is a or b, or anything else if n <= leaf.
   static void sort(const K* from, K* a, K* b, int64_t n) { split_and_sort(from, a, b, n, 2 * depth_of(n)); }
 
-  // Moves the keys that belong at [first, last) of the sorted line there, whatever the others do; the smaller ones are
-  // before them, the larger ones after. In a; `from` is a or b.
+  // Moves the keys that belong at [first, last) in sorted order to that range of a. No key before the range is larger
+  // and no key after it is smaller, but those are in no particular order. `from` is a or b.
   static void select(const K* from, K* a, K* b, int64_t n, int64_t first, int64_t last) {
     select_between(from, a, b, n, first, last, 2 * depth_of(n));
   }
@@ -42,7 +43,7 @@ struct LaneSort {
       high += width - lows;
     };
     int64_t i = 0;
-    for (; i + 4 * width <= n; i += 4 * width) {  // loads come first: stores may reach what they read
+    for (; i + 4 * width <= n; i += 4 * width) {  // all loads come first, as stores may overwrite what they read
       const V v[4] = {L::load(from + i), L::load(from + i + width), L::load(from + i + 2 * width),
                       L::load(from + i + 3 * width)};
       take(v[0]);
@@ -79,7 +80,7 @@ struct LaneSort {
     a = low;
   }
 
-  // The odd-even merge sort of R rows, each lane by itself.
+  // Sorts R rows within each lane by odd-even merge sort.
   template <int R, int P = 1, int Q = P>
   STATOR_FN static void sort_columns(V (&v)[R]) {
     if constexpr (P < R) {
@@ -113,7 +114,7 @@ struct LaneSort {
       clean_lanes<R, D / 2>(v);
     }
   }
-  // Bitonic merges of C sorted columns with the C beside them, until all are one.
+  // Bitonic merges of each C sorted columns with the next C, until all columns are one sorted sequence.
   template <int R, int C = 1>
   STATOR_FN static void merge_columns(V (&v)[R]) {
     if constexpr (C < width) {
@@ -129,7 +130,7 @@ struct LaneSort {
       merge_columns<R, 2 * C>(v);
     }
   }
-  // Columns one after the other: each step is a perfect shuffle of all keys.
+  // Stores column after column, that is the transpose: each step is a perfect shuffle of all keys.
   template <int R, int Done = 1>
   STATOR_FN static void store_columns(V (&v)[R], K* to) {
     if constexpr (Done == R) {
@@ -171,7 +172,7 @@ struct LaneSort {
 
   static int depth_of(int64_t n) { return 64 - __builtin_clzll(uint64_t(n) | 1); }
 
-  // The middle of a sample, one from each of so many stretches.
+  // The median of a sample, with one random key from each of `samples` equal ranges.
   STATOR_CALL static K choose_pivot(const K* from, int64_t n) {
     constexpr int samples = 4 * width;
     K sample[samples];
@@ -185,7 +186,7 @@ struct LaneSort {
     return sample[samples / 2];
   }
 
-  // When pivots keep failing.
+  // Heapsort, for when too many pivots were bad.
   STATOR_CALL static void sort_heap(const K* from, K* a, int64_t n) {
     if (from != a) std::memcpy(a, from, size_t(n) * sizeof(K));
     const auto sink = [a](int64_t at, int64_t end) {
@@ -204,15 +205,15 @@ struct LaneSort {
     }
   }
 
-  // Of the two halves the lower one is packed in a, the upper one in b, whichever they come from: the part that stays
-  // is never written beyond what was read.
+  // The lower keys are packed in a and the upper ones in b, even though `from` is one of them: what is written there
+  // never passes what was read.
   static void split_and_sort(const K* from, K* a, K* b, int64_t n, int depth) {
     while (n > leaf) {
       if (depth-- == 0) return sort_heap(from, a, n);
       const K pivot = choose_pivot(from, n);
       int64_t lows = partition<false>(from, n, a, b, pivot);
       if (lows == 0)
-        lows = partition<true>(b, n, a, b, pivot);  // the pivot is the least: those like it are done
+        lows = partition<true>(b, n, a, b, pivot);  // the pivot is the least key: keys equal to it are in place
       else
         split_and_sort(a, a, b + (n - lows), lows, depth);
       from = b;

@@ -1,5 +1,5 @@
-// Lanes: equal steps of independent problems side by side. On the fast host a value of all lanes is a compiler vector;
-// where blocks have threads each thread holds the value of one lane.
+// Lanes: independent problems that are solved by the same steps side by side. On the fast host the values of all lanes
+// are one compiler vector; where blocks have threads each thread holds the value of one lane.
 #pragma once
 
 #include "device/group.cuh"
@@ -17,12 +17,12 @@ struct LaneVector {
   typedef T type __attribute__((vector_size(native_bytes)));
 };
 
-// f(i, lane) for i in [0, n): i alone on the fast host, where a call does all lanes.
+// Calls f(i, lane) for i in [0, n); on the fast host lane is always 0 and one call serves all lanes.
 template <class T, class G, class F>
 STATOR_FN void for_each_lane(const G&, int64_t n, F f) {
   for (int64_t i = 0; i < n; ++i) f(i, 0);
 }
-// f(p, q, lane) for p in [0, rows), q in [0, columns).
+// Calls f(p, q, lane) for p in [0, rows) and q in [0, columns).
 template <class T, class G, class F>
 STATOR_FN void for_each_lane(const G&, int rows, int columns, F f) {
   for (int p = 0; p < rows; ++p)
@@ -53,7 +53,7 @@ STATOR_FN void zip(V even, V odd, V& a, V& b, std::integer_sequence<int, I...>) 
   a = __builtin_shufflevector(even, odd, (I / 2 + I % 2 * n)...);
   b = __builtin_shufflevector(even, odd, (n / 2 + I / 2 + I % 2 * n)...);
 }
-// Exchanges the lanes of a with that bit and those of b without it.
+// Exchanges the lanes of a whose number has the bit with those of b whose number does not.
 template <int Bit, class V, int... I>
 STATOR_FN void exchange(V& a, V& b, std::integer_sequence<int, I...>) {
   constexpr int n = sizeof...(I);
@@ -73,7 +73,7 @@ STATOR_FN void transpose(V (&row)[N]) {
 
 }  // namespace detail
 
-// Fast host only. 2 * count consecutive numbers, those at even and at odd places.
+// Fast host only. Loads and stores 2 * count consecutive numbers: those at even and those at odd indices.
 template <class T>
 STATOR_FN void load_pairs(const T* p, typename LaneVector<T>::type& even, typename LaneVector<T>::type& odd) {
   constexpr int n = LaneVector<T>::count;
@@ -87,7 +87,7 @@ STATOR_FN void store_pairs(T* p, typename LaneVector<T>::type even, typename Lan
   store_lanes(p, a);
   store_lanes(p + n, b);
 }
-// Lane l of row r and lane r of row l change places.
+// Exchanges lane l of row r with lane r of row l.
 template <class V, int N>
 STATOR_FN void transpose_lanes(V (&row)[N]) {
   detail::transpose<1>(row);

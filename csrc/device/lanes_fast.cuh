@@ -1,5 +1,5 @@
-// Fast host: four accumulators of the instruction set's own vector width, enough to hide the latency of an addition.
-// Written with compiler vectors: arrays of accumulators do not stay in registers.
+// Fast host: four accumulators of the instruction set's vector width, which hide the latency of an addition. They are
+// compiler vectors, because arrays of accumulators do not stay in registers.
 #pragma once
 
 #include "device/cascade.cuh"
@@ -10,7 +10,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// Operations whose operator() takes compiler vectors too.
+// Operations whose operator() also takes compiler vectors.
 template <class Op>
 inline constexpr bool is_lanewise =
     std::is_same_v<Op, Sum> || std::is_same_v<Op, Product> || std::is_same_v<Op, Max> || std::is_same_v<Op, Min>;
@@ -33,7 +33,7 @@ struct Lanes {
 
   STATOR_FN explicit Lanes(A value) : a(Vector{} + value), b(a), c(a), d(a) {}
 
-  // Takes f(i) to f(i + step - 1).
+  // Accumulates f(i) to f(i + step - 1).
   template <class Op, class F>
   STATOR_FN void take(Op op, const F& f, int64_t i) {
     a = op(a, load(f, i));
@@ -52,7 +52,7 @@ struct Lanes {
     return lane[0];
   }
 
-  // Adds these to a sum with compensation.
+  // Adds these accumulators to a compensated sum.
   STATOR_FN void carry(Lanes& sum, Lanes& error) const {
     add_exactly(sum.a, error.a, a);
     add_exactly(sum.b, error.b, b);
@@ -71,7 +71,7 @@ struct Lanes {
   }
 };
 
-// Real and imaginary parts in accumulators of their own.
+// Real and imaginary parts in separate accumulators.
 template <class R>
 struct Lanes<complex<R>> {
   using Vector = typename Lanes<R>::Vector;
@@ -118,25 +118,25 @@ struct Lanes<complex<R>> {
 
 template <class A, class Op, class F>
 STATOR_FN A reduce_lanes(int64_t n, Op op, const F& f) {
-  Lanes<A> part(op.template identity<A>());
+  Lanes<A> partial(op.template identity<A>());
   int64_t i = 0;
-  for (; i + Lanes<A>::step <= n; i += Lanes<A>::step) part.take(op, f, i);
-  A total = part.fold(op);
+  for (; i + Lanes<A>::step <= n; i += Lanes<A>::step) partial.take(op, f, i);
+  A total = partial.fold(op);
   for (; i < n; ++i) total = op(total, A(f(i)));
   return total;
 }
 
-// Short plain runs, added up with compensation.
+// Adds up short chunks without compensation, and the sums of chunks with it.
 template <class A, class F>
 STATOR_FN A sum_lanes(int64_t n, const F& f) {
   constexpr int64_t run = 8 * Lanes<A>::step;
   Lanes<A> sum(A(0)), error(A(0));
   int64_t i = 0;
   while (i + Lanes<A>::step <= n) {
-    Lanes<A> part(A(0));
+    Lanes<A> partial(A(0));
     const int64_t last = (n - i < run ? n : i + run) - Lanes<A>::step;
-    for (; i <= last; i += Lanes<A>::step) part.take(Sum{}, f, i);
-    part.carry(sum, error);
+    for (; i <= last; i += Lanes<A>::step) partial.take(Sum{}, f, i);
+    partial.carry(sum, error);
   }
   const A plain = sum.fold(Sum{}), correction = error.fold(Sum{});
   A rest = A(0);

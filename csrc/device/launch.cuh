@@ -1,4 +1,4 @@
-// Starting a kernel: launch(queue, "name", kernel<...>, {blocks, threads, shared_bytes}, arguments...).
+// Launching a kernel: launch(queue, "name", kernel<...>, {blocks, threads, shared_bytes}, arguments...).
 #pragma once
 
 #include "device/target.cuh"
@@ -11,8 +11,8 @@
 
 namespace stator::STATOR_TARGET {
 
-// A one-dimensional grid; at most 2^31-1 blocks on cuda, so launchers cap the grid and kernels stride over it.
-// `threads` is the kernel's Group size (the fast host ignores it).
+// A one-dimensional grid. CUDA has at most 2^31-1 blocks, so launchers limit the grid and kernels stride over their
+// work. `threads` is the kernel's Group size (the fast host ignores it).
 struct Config {
   int64_t blocks;
   int threads;
@@ -21,14 +21,14 @@ struct Config {
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Blocks that are resident at once: the grid to aim at for kernels that stride over their work. The fast host asks for
-// a few blocks a worker, so that a late worker leaves less to wait for.
+// The number of blocks that are resident at once, which is a good grid for kernels that stride over their work. On the
+// fast host a few blocks per worker, so that the wait for the last worker is short.
 inline int64_t waves(const params::DeviceLimits& limits, int threads) {
   const int per_processor = fast_host ? 4 : std::max(1, limits.max_threads_per_multiprocessor / std::max(threads, 32));
   return int64_t(std::max(1, limits.multiprocessors)) * per_processor;
 }
 
-// Arguments are copied when the launch is submitted. A grid of no blocks launches nothing.
+// Arguments are copied when the launch is submitted. A grid without blocks launches nothing.
 template <class... P>
 void launch(const params::Queue& q, const char* name, void (*kernel)(P...), Config c,
             const std::type_identity_t<P>&... args) {
@@ -55,7 +55,7 @@ void launch(const params::Queue& q, const char* name, void (*kernel)(P...), Conf
 #endif
 }
 
-// What sets the order of blocks and fibers; null where the target has none.
+// The function that sets the order of blocks and fibers; null for targets without one.
 inline auto block_seed_setter() -> void (*)(uint64_t) {
 #if defined(STATOR_CHECKED)
   return set_block_seed;

@@ -1,4 +1,4 @@
-// What Group is built from, on the checked host.
+// The primitives that Group is built from, on the checked target.
 #pragma once
 
 #include "host/fiber.hpp"

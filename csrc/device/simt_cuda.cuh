@@ -1,4 +1,4 @@
-// What Group is built from, on cuda.
+// The primitives that Group is built from, on cuda.
 #pragma once
 
 #include "device/target.cuh"
@@ -8,7 +8,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// Where a collective was called from: the checked target's checker reports it.
+// Where a collective was called from, which the checked target reports.
 struct Site {
   STATOR_FN static constexpr Site here() { return {}; }
 };
@@ -34,7 +34,7 @@ STATOR_FN T move_words(T value, Move move) {
   return value;
 }
 
-// A lane without a source gets its own value. `mask` names the lanes that call.
+// A lane without a source gets its own value. `mask` is the set of lanes that call.
 template <class T>
 STATOR_FN T shuffle_down(T value, int delta, uint32_t mask, Site) {
   return move_words(value, [=](uint32_t w) { return __shfl_down_sync(mask, w, delta); });

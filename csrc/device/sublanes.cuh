@@ -1,15 +1,15 @@
-// Sums over aligned runs of a block's threads, for rows too short to keep a whole block busy.
+// Sums over 2^k consecutive lanes of a warp ("sublanes"), for rows that are too short for a whole block.
 #pragma once
 
 #include "device/group.cuh"
 
 namespace stator::STATOR_TARGET {
 
-// The most threads of a run.
+// The most threads that take part in one sum: a warp.
 inline constexpr int most_sublanes = fast_host ? 1 : 32;
 
-// The sum over the run of `lanes` threads (a power of two up to most_sublanes) in its first thread; undefined in the
-// others. Every thread of the block calls it. The tree is fixed by `lanes`.
+// The sum over each `lanes` consecutive threads (a power of two up to most_sublanes) in the first of them; undefined in
+// the others. Every thread of the block must call it. The order of additions depends on `lanes` only.
 template <class A>
 STATOR_FN A sum_sublanes(A value, [[maybe_unused]] int lanes) {
 #if !defined(STATOR_HOST) || defined(STATOR_CHECKED)
@@ -19,7 +19,7 @@ STATOR_FN A sum_sublanes(A value, [[maybe_unused]] int lanes) {
   return value;
 }
 
-// The value that one of a run of most_sublanes threads has. Every thread of the run calls it.
+// The value of one thread of each most_sublanes consecutive threads, all of which must call it.
 template <class A>
 STATOR_FN A from_sublane(A value, [[maybe_unused]] int sublane) {
 #if !defined(STATOR_HOST) || defined(STATOR_CHECKED)

@@ -1,16 +1,17 @@
-// What a kernel source is written with in place of CUDA keywords. One source, a compilation for each target: cuda
-// (nvcc), host_v2 to host_v4 (fast: a block is one thread of execution), host_checked (a block is its CUDA threads).
+// What kernel sources use in place of CUDA keywords. One source is compiled for each target: cuda (nvcc), host_v2 to
+// host_v4 (the fast host, where a block is one thread of execution), and host_checked (where a block runs all of its
+// CUDA threads).
 #pragma once
 
 #include "params/launch.hpp"
 
 #if !defined(STATOR_TARGET)
-#error "device/ headers belong to one target: compile with -DSTATOR_COLUMN=<cuda|host_v2|host_v3|host_v4|host_checked>"
+#error "device/ headers belong to one target: compile with -DSTATOR_TARGET=<cuda|host_v2|host_v3|host_v4|host_checked>"
 #endif
 
 #define STATOR_RESTRICT __restrict__
 
-// Before a loop: STATOR_UNROLL() or STATOR_UNROLL(4), on cuda; the host compiler decides by itself.
+// STATOR_UNROLL() or STATOR_UNROLL(4) stands before a loop. Only for cuda; the host compiler decides by itself.
 #define STATOR_PRAGMA(text) _Pragma(#text)
 #if defined(STATOR_HOST)
 #define STATOR_UNROLL(...)
@@ -18,17 +19,18 @@
 #define STATOR_UNROLL(...) STATOR_PRAGMA(unroll __VA_ARGS__)
 #endif
 
-// After STATOR_KERNEL: registers for `blocks` blocks of `threads` threads on a multiprocessor at once, on cuda.
+// STATOR_RESIDENT stands after STATOR_KERNEL. On cuda it limits registers so that `blocks` blocks of `threads` threads
+// fit a multiprocessor.
 #if defined(STATOR_HOST)
 #define STATOR_RESIDENT(threads, blocks)
 #else
 #define STATOR_RESIDENT(threads, blocks) __launch_bounds__(threads, blocks)
 #endif
 
-// STATOR_FN is inlined; STATOR_CALL stays a call: a dtype switch in every kernel would be most of its code. STATOR_PART
-// is inlined, but in the checked target a call: what kernels of several functors share is compiled once there.
-// STATOR_COLD is inlined, but on the fast host a call: what kernels do outside their inner loops, often in several
-// places.
+// STATOR_FN is inlined. STATOR_CALL stays a call, because an inlined dtype switch would be most of a kernel's code.
+// STATOR_PART is inlined, but a call in the checked target, where kernels of several functors then share one copy.
+// STATOR_COLD is inlined, but a call on the fast host; it is for code outside of inner loops, which is often used
+// several times.
 #if !defined(STATOR_HOST)
 #define STATOR_KERNEL __global__
 #define STATOR_FN __device__ __forceinline__
@@ -42,7 +44,7 @@
 #define STATOR_PART inline __attribute__((noinline))
 #define STATOR_COLD inline
 #else
-// flatten: a lambda that a word calls in its main loop and in its tail must be inlined in both to vectorise.
+// flatten, because a lambda that is called in a main loop and in its remainder must be inlined in both to vectorise.
 #define STATOR_KERNEL __attribute__((flatten))
 #define STATOR_FN inline __attribute__((always_inline))
 #define STATOR_CALL inline __attribute__((noinline))
@@ -50,7 +52,7 @@
 #define STATOR_COLD STATOR_CALL
 #endif
 
-// What launchers of one family share, once in a unit: inlined into each of them it would be half of the host code.
+// Host code that the launchers of one family share. Inlined into each of them it would be half of the host code.
 #define STATOR_COMMON __attribute__((noinline))
 
 namespace stator::STATOR_TARGET {
@@ -61,7 +63,7 @@ inline constexpr bool fast_host = true;
 inline constexpr bool fast_host = false;
 #endif
 
-// A tuning number: the first where blocks have threads (cuda, checked), the second on the fast host.
+// A tuning number: Threaded where blocks have threads (cuda and the checked target), Fast on the fast host.
 template <int Threaded, int Fast>
 struct by_target {
   static constexpr int value = fast_host ? Fast : Threaded;

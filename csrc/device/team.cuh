@@ -1,15 +1,15 @@
-// Teams: aligned runs of a block's threads that run in step, each at work on data of its own without waiting for the
-// block. On the fast host the block is the one team.
+// Teams: the warps of a block, each of which works on data of its own without waiting for the block. On the fast host
+// the block is the only team.
 #pragma once
 
 #include "device/sublanes.cuh"
 
 namespace stator::STATOR_TARGET {
 
-// Index i is the same thread's in every loop of every team: what a team wrote at i it reads at i without a barrier.
+// Every loop gives index i to the same thread of the team, so a team reads what it wrote at i without a barrier.
 template <int Size>
 struct Team {
-  static_assert(Size % most_sublanes == 0, "a block is whole teams");
+  static_assert(Size % most_sublanes == 0, "a block must be whole teams");
   static constexpr int size = most_sublanes, count = fast_host ? 1 : Size / size;
 
   STATOR_FN explicit Team(const Group<Size>& group) : index_(group.rank() / size), rank_(group.rank() % size) {}
@@ -17,14 +17,14 @@ struct Team {
   STATOR_FN int index() const { return index_; }  // of the team in its block
   STATOR_FN int rank() const { return rank_; }    // of the thread in its team
 
-  // f(i) for every i in [first, last), 0 or more.
+  // Calls f(i) for every i in [first, last), which are not negative.
   template <class F>
   STATOR_FN void for_each(int64_t first, int64_t last, F f) const {
     for (int64_t i = start(first); i < last; i += size) f(i);
   }
 
-  // The sum of f(i) over i in [first, last), in every thread; A{} is zero. All threads of the team call it; the tree is
-  // fixed by the range.
+  // The sum of f(i) over i in [first, last), in every thread; A{} is zero. All threads of the team must call it; the
+  // order of additions depends on the range only.
   template <class A, class F>
   STATOR_FN A sum(int64_t first, int64_t last, F f) const {
     A total{};
@@ -33,7 +33,7 @@ struct Team {
     return from_first_sublane(sum_sublanes(total, size));
   }
 
-  // The value that the thread of this rank in the team has. All threads of the team call it.
+  // The value of the team's thread of this rank. All threads of the team must call it.
   template <class A>
   STATOR_FN A from(A value, int rank) const {
     return from_sublane(value, rank);

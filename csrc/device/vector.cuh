@@ -1,4 +1,4 @@
-// Wide accesses: 16 bytes a thread on cuda, plain vectorised loops on the fast host.
+// Wide accesses: 16 bytes per thread on cuda, plain loops that vectorise on the fast host.
 #pragma once
 
 #include "device/convert.cuh"
@@ -20,34 +20,7 @@ struct alignas(N * sizeof(T)) Vec {
 template <class T>
 inline constexpr int vector_width = 16 / int(sizeof(T));
 
-#if !defined(STATOR_HOST)
-namespace detail {
-template <int Bytes>
-struct Word;
-template <>
-struct Word<16> {
-  using type = uint4;
-};
-template <>
-struct Word<8> {
-  using type = uint2;
-};
-template <>
-struct Word<4> {
-  using type = unsigned int;
-};
-template <>
-struct Word<2> {
-  using type = unsigned short;
-};
-template <>
-struct Word<1> {
-  using type = unsigned char;
-};
-}  // namespace detail
-#endif
-
-// `p` is aligned to N * sizeof(T), which is at most 16.
+// `p` must be aligned to N * sizeof(T), which is at most 16.
 template <int N, class T>
 STATOR_FN Vec<T, N> load_vector(const T* p) {
   return *reinterpret_cast<const Vec<T, N>*>(p);
@@ -86,11 +59,11 @@ STATOR_FN void store_side_by_side(T* p, const Items<C, N>& value) {
 }
 }  // namespace detail
 
-// The alignment, in bytes, that load_items and store_items ask of N elements.
+// The alignment in bytes that load_items and store_items need for N elements.
 constexpr int items_alignment(int itemsize, int n) { return n * itemsize < 16 ? n * itemsize : 16; }
 
-// N elements of a dtype of Together, side by side: accesses of N elements, or of 16 bytes where they are wider than
-// that.
+// Loads and stores of N contiguous elements of a dtype in Together, by accesses of all of them or of 16 bytes at a
+// time.
 template <class C, DTypeSet Together, int N>
 STATOR_CALL Items<C, N> load_items(const void* base, DType d, int64_t at) {
 #define STATOR_CASE(name, type)                                                    \
@@ -124,7 +97,7 @@ STATOR_FN Rows<T, V, Batch> load_rows(const T* p) {
   for (int b = 0; b < Batch; ++b) rows.row[b] = load_vector<V>(p + int64_t(b) * Step * V);
   return rows;
 }
-// All loads before the first store: the compiler cannot move them over it, as out may be an input.
+// All loads come before the first store, because the compiler cannot move a load across it: out may be an input.
 template <int V, int Batch, int Step, class T, class F, class... Loaded>
 STATOR_FN void store_rows(T* out, F f, const Loaded&... x) {
   STATOR_UNROLL()
@@ -137,8 +110,8 @@ STATOR_FN void store_rows(T* out, F f, const Loaded&... x) {
 }
 }  // namespace detail
 
-// out[i] = f(in[i]...) for i in [0, n), by the threads of one block. `out` may be one of the inputs. V > 1 needs every
-// pointer aligned to V elements.
+// out[i] = f(in[i]...) for i in [0, n), by the threads of one block. `out` may be one of the inputs. V > 1 requires
+// every pointer to be aligned to V elements.
 template <int V, class Group, class T, class F, class... In>
 STATOR_FN void map_contiguous(const Group& group, int64_t n, T* out, F f, const In*... in) {
   if constexpr (fast_host || V == 1) {

@@ -1,4 +1,4 @@
-// Fast host: what a kernel can ask about the block that this OS thread runs.
+// Fast host: the block that this OS thread runs, and its shared memory.
 #pragma once
 
 #include "params/launch.hpp"
@@ -7,11 +7,11 @@
 
 namespace stator::STATOR_TARGET {
 
-// CUDA's limit for static shared memory, so that a kernel that fits there fits here.
+// CUDA's limit for static shared memory, which the fast host has too.
 inline constexpr size_t static_shared_limit = 48 * 1024;
 
 struct SharedObject {
-  const void* key;  // names the type
+  const void* key;  // identifies the type
   void* object;
 };
 
@@ -26,7 +26,7 @@ struct Block {
 
 __attribute__((tls_model("initial-exec"))) inline constinit thread_local Block* current_block = nullptr;
 
-// The object that `key` names in this block; its contents are undefined at first, as on cuda.
+// The object of this block for `key`; its contents are undefined at first, as on cuda.
 inline void* shared_object(const void* key, size_t bytes) {
   Block& b = *current_block;
   for (int k = 0; k < b.object_count; ++k)
@@ -39,8 +39,9 @@ inline void* shared_object(const void* key, size_t bytes) {
   return object;
 }
 
-// The arenas live on the stack: untouched pages cost nothing and nothing is left to release.
-inline const char* run_range(const params::Launch& launch, int64_t first, int64_t last, void (*run)(const params::Launch&)) {
+// Shared memory is on the stack, where pages that are not touched cost nothing and nothing must be freed.
+inline const char* run_range(const params::Launch& launch, int64_t first, int64_t last,
+                             void (*run)(const params::Launch&)) {
   alignas(64) unsigned char arena[static_shared_limit];
   Block block;
   Block* const outer = current_block;

@@ -1,3 +1,4 @@
+// The scheduler of the checked target's fibers, its barriers and warp exchanges, and the checks that they make.
 #include "host/fiber.hpp"
 
 #include "host/fiber_stack.hpp"
@@ -55,7 +56,7 @@ struct Fiber {
   void* stack_pointer = nullptr;
   void* fake_stack = nullptr;  // AddressSanitizer's
   Site site{};                 // of the collective it waits in
-  // the exchange it waits in
+  // The exchange that it waits in:
   uint32_t mask = 0;
   int source = 0;
   size_t bytes = 0;
@@ -76,7 +77,7 @@ struct SharedObject {
   const void* key;
   size_t bytes;
   Bytes memory;
-  int64_t block;  // the last that asked for it
+  int64_t block;  // the last one that asked for it
 };
 
 // Exactly `bytes` long, so that AddressSanitizer's redzone begins where the object ends.
@@ -186,7 +187,7 @@ class Run {
   }
 
  private:
-  // Ends the launch. On a fiber, never returns.
+  // Ends the launch. Does not return if called on a fiber.
   template <class... Values>
   void fail(const char* format, Values... values) {
     if (!failed_) {
@@ -226,7 +227,7 @@ class Run {
     if (alive_ > 0) deadlock();
   }
 
-  // From the scheduler into a fiber, until it waits or is done.
+  // Switches from the scheduler to a fiber, until it waits or is done.
   void enter(Fiber& fiber) {
     if (fiber.state == State::fresh) {
       fiber.stack = stacks.take();
@@ -253,7 +254,7 @@ class Run {
     release_barrier();
   }
 
-  // From a fiber to the scheduler; returns when it is entered again.
+  // Switches from a fiber to the scheduler; returns when the fiber is entered again.
   void leave() {
     Fiber& self = *running_;
 #if defined(__SANITIZE_ADDRESS__)
@@ -274,7 +275,7 @@ class Run {
     run.body_(run.launch_);
     run.running_->state = State::done;
     run.leave();
-    std::abort();  // a finished fiber is not entered
+    std::abort();  // a finished fiber is never entered again
   }
 
   void make_ready(Fiber& fiber) {
@@ -298,7 +299,7 @@ class Run {
     if (running_) resume_later();
   }
 
-  // The last to arrive waits its turn like the others: it must not run ahead of them in a fixed order.
+  // The last fiber to arrive is queued like the others, so that it does not always run first.
   void resume_later() {
     Fiber& self = *running_;
     leave();
@@ -332,7 +333,7 @@ class Run {
          b.site.file, b.site.line);
   }
 
-  // A thread has exited: does a lane of its warp wait for it?
+  // Fails if a lane of the warp waits for one that has exited.
   void check_missing(int warp_index) {
     const Warp& warp = warps_[size_t(warp_index)];
     for (uint32_t lanes = warp.exchanging; lanes; lanes &= lanes - 1) {

@@ -25,7 +25,7 @@ inline constexpr size_t stack_bytes = 64 * 1024;
 #endif
 inline constexpr size_t guard_bytes = 4096;
 
-// The stacks of one OS thread, mapped when first needed and unmapped when the thread ends.
+// The fiber stacks of one OS thread, mapped when first needed and unmapped when the thread ends.
 class StackPool {
  public:
   StackPool() = default;
@@ -34,10 +34,10 @@ class StackPool {
     for (unsigned char* mapping : mappings_) munmap(mapping, guard_bytes + stack_bytes);
   }
 
-  // Every stack is free again: fibers of a failed launch never run on.
+  // Makes every stack free again, because the fibers of a failed launch are abandoned.
   void reset() { free_ = all_; }
 
-  // The lowest usable address.
+  // Returns the lowest usable address of a stack.
   unsigned char* take() {
     if (free_.empty()) map();
     unsigned char* const stack = free_.back();
@@ -64,11 +64,11 @@ class StackPool {
   std::vector<unsigned char*> mappings_, all_, free_;
 };
 
-// A stack that starts in `entry` when it is switched to; entry never returns. Stacks start at different distances from
-// their ends: frames at equal page offsets would fight for the same cache sets.
+// Prepares a stack that starts in `entry` when it is switched to; entry must not return. Stacks start at different
+// distances from their ends, because frames at equal page offsets would compete for the same cache sets.
 inline void* prepare_stack(unsigned char* stack, void (*entry)(), int rank) {
   void** top = reinterpret_cast<void**>(stack + stack_bytes - size_t(rank % 61) * 64);
-  *--top = nullptr;  // entry's return address; also what alignment the ABI wants there
+  *--top = nullptr;  // entry's return address, which also gives the stack the alignment that the ABI requires
   *--top = reinterpret_cast<void*>(entry);
   for (int saved = 0; saved < 6; ++saved) *--top = nullptr;
   return top;

@@ -1,4 +1,4 @@
-// Host targets: packed arguments, and the entry that unpacks them and runs a range of blocks.
+// Host targets: packed kernel arguments, and the function that unpacks them and runs a range of blocks.
 #pragma once
 
 #include "params/launch.hpp"
@@ -10,7 +10,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// std::tuple is not trivially copyable; this is.
+// A trivially copyable tuple, which std::tuple is not.
 template <class... P>
 struct Pack {};
 template <class Head, class... Tail>
@@ -49,7 +49,7 @@ void run_thread(const params::Launch& launch) {
   call_unpacked(kernel, *static_cast<const Pack<P...>*>(launch.arguments));
 }
 
-// One instance a signature; which kernel it is comes with the launch.
+// One instance per kernel signature; the launch has the kernel.
 template <class... P>
 const char* run_blocks(const params::Launch& launch, int64_t first, int64_t last) {
   return run_range(launch, first, last, run_thread<P...>);

@@ -1,4 +1,4 @@
-// What core asks a target for, under the name stator_target_<target>.
+// The one symbol of a target that core looks up: stator_target_<target>() describes its launchers.
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 
@@ -9,9 +9,9 @@
 
 // Called after the library is loaded, when every launcher has registered itself.
 extern "C" __attribute__((visibility("default"))) const stator::kernels::TargetKernels* STATOR_JOIN(stator_target_,
-                                                                                                  STATOR_TARGET)() {
-  static const stator::kernels::TargetKernels target{
-      STATOR_TEXT(STATOR_TARGET), stator::params::Target::STATOR_TARGET, stator::STATOR_TARGET::launchers,
-      stator::STATOR_TARGET::block_seed_setter()};
+                                                                                                    STATOR_TARGET)() {
+  static const stator::kernels::TargetKernels target{STATOR_TEXT(STATOR_TARGET), stator::params::Target::STATOR_TARGET,
+                                                     stator::STATOR_TARGET::launchers,
+                                                     stator::STATOR_TARGET::block_seed_setter()};
   return &target;
 }

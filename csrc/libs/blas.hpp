@@ -21,29 +21,29 @@ struct Gemm {
   int64_t lda = 0, ldb = 0, ldc = 0;
   int64_t stride_a = 0, stride_b = 0, stride_c = 0;
   bool transpose_a = false, transpose_b = false;
-  DType operands = DType::float32;  // of A and B: float16 and bfloat16 accumulate in float32
+  DType operands = DType::float32;  // of A and B; float16 and bfloat16 accumulate in float32
   DType result = DType::float32;    // of C: that of the operands, or float32 for halves; int32 for int8
   bool tf32 = false;                // cuda: float32 operands may be rounded to TF32
   double alpha = 1, beta = 0;       // beta 0 does not read C
 };
 
-// What a library may do in the same call besides.
+// What a library may do in the same call in addition.
 struct GemmExtra {
   const void* bias = nullptr;                     // n dense elements of the result's dtype, added to every row
   Activation activation = Activation::none;       // of the sum: relu or gelu_tanh
   const void* addend = nullptr;                   // what beta multiplies instead of C, of C's dtype
   int64_t addend_leading = 0, addend_stride = 0;  // as ldc and stride_c
-  bool float8 = false;                            // A and B are eight-bit floats, times one number each
+  bool float8 = false;                            // A and B are eight-bit floats, each scaled by one number
   Float8 format_a = Float8::e4m3, format_b = Float8::e4m3;
-  const float *scale_a = nullptr, *scale_b = nullptr;  // on the device
+  const float *scale_a = nullptr, *scale_b = nullptr;  // in device memory
 };
 
 class Blas {
  public:
-  // One library call, enqueued on the call's stream with the accesses that the call has declared.
+  // Makes one library call, enqueued on the stream of the call with the accesses that the call has declared.
   // LibraryNotFoundError, CudaError; UnsupportedError beyond the library's index range.
   virtual void gemm(OpCall& call, const Gemm& gemm) const = 0;
-  // The same with extras, of int8 too. False, and nothing done, where the library has no such product.
+  // The same with extras, also for int8. Returns false, with nothing done, if the library has no such product.
   virtual bool gemm_with(OpCall&, const Gemm&, const GemmExtra&) const { return false; }
 
  protected:

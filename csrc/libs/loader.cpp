@@ -21,8 +21,8 @@ struct Spec {
   std::array<const char*, 2> sonames;  // in order of preference
   const char* version_symbol;
   const char* remedy;
-  std::array<Library, 3> needs;
-  int need_count;
+  std::array<Library, 3> needs{};
+  int need_count = 0;
 };
 
 constexpr const char* cuda_remedy = "pip install \"stator[cuda]\", or put a CUDA 13 toolkit on the library path";
@@ -30,26 +30,38 @@ constexpr const char* openblas_remedy =
     "pip install scipy-openblas32, or install the system's OpenBLAS (libopenblas.so.0)";
 
 constexpr std::array<Spec, library_count> specs{{
-    {"cublasLt", {"libcublasLt.so.13"}, "cublasLtGetProperty", cuda_remedy, {}, 0},
-    {"cublas", {"libcublas.so.13"}, "cublasGetProperty", cuda_remedy, {Library::cublas_lt}, 1},
-    {"cusparse", {"libcusparse.so.12"}, "cusparseGetProperty", cuda_remedy, {}, 0},
-    {"cusolver",
-     {"libcusolver.so.12"},
-     "cusolverGetProperty",
-     cuda_remedy,
-     {Library::cublas_lt, Library::cublas, Library::cusparse},
-     3},
-    {"cufft", {"libcufft.so.12"}, "cufftGetProperty", cuda_remedy, {}, 0},
-    {"nvrtc", {"libnvrtc.so.13"}, "nvrtcVersion", cuda_remedy, {}, 0},
-    {"cusparseLt",
-     {"libcusparseLt.so.0"},
-     "cusparseLtGetProperty",
-     "pip install nvidia-cusparselt-cu13, or put cuSPARSELt on the library path",
-     {},
-     0},
-    {"openblas", {"libscipy_openblas.so", "libopenblas.so.0"}, "openblas_get_config", openblas_remedy, {}, 0},
+    {.name = "cublasLt",
+     .sonames = {"libcublasLt.so.13"},
+     .version_symbol = "cublasLtGetProperty",
+     .remedy = cuda_remedy},
+    {.name = "cublas",
+     .sonames = {"libcublas.so.13"},
+     .version_symbol = "cublasGetProperty",
+     .remedy = cuda_remedy,
+     .needs = {Library::cublas_lt},
+     .need_count = 1},
+    {.name = "cusparse",
+     .sonames = {"libcusparse.so.12"},
+     .version_symbol = "cusparseGetProperty",
+     .remedy = cuda_remedy},
+    {.name = "cusolver",
+     .sonames = {"libcusolver.so.12"},
+     .version_symbol = "cusolverGetProperty",
+     .remedy = cuda_remedy,
+     .needs = {Library::cublas_lt, Library::cublas, Library::cusparse},
+     .need_count = 3},
+    {.name = "cufft", .sonames = {"libcufft.so.12"}, .version_symbol = "cufftGetProperty", .remedy = cuda_remedy},
+    {.name = "nvrtc", .sonames = {"libnvrtc.so.13"}, .version_symbol = "nvrtcVersion", .remedy = cuda_remedy},
+    {.name = "cusparseLt",
+     .sonames = {"libcusparseLt.so.0"},
+     .version_symbol = "cusparseLtGetProperty",
+     .remedy = "pip install nvidia-cusparselt-cu13, or put cuSPARSELt on the library path"},
+    {.name = "openblas",
+     .sonames = {"libscipy_openblas.so", "libopenblas.so.0"},
+     .version_symbol = "openblas_get_config",
+     .remedy = openblas_remedy},
 }};
-constexpr const char* symbol_prefix = "scipy_";  // of the scipy-openblas32 wheel
+constexpr const char* symbol_prefix = "scipy_";  // used by the scipy-openblas32 wheel
 
 const Spec& spec_of(Library library) { return specs[static_cast<int>(library)]; }
 
@@ -58,10 +70,10 @@ struct State {
   std::array<void*, library_count> handles{};
   std::array<bool, library_count> shared{};
   std::array<std::string, library_count> registered;
-  std::vector<std::string> warnings;  // of opens, said once the mutex is free
+  std::vector<std::string> warnings;  // collected while opening, issued when the mutex is free
 };
 
-// Never destroyed: threads may still call a library while the process exits.
+// Never destroyed, because threads may still call a library while the process exits.
 State& state() {
   static State* const instance = new State;
   return *instance;
@@ -80,7 +92,7 @@ void* loaded_copy(const Spec& spec) {
   return nullptr;
 }
 
-// "libcublas.so." of "libcublas.so.13": what every major of the library starts with.
+// "libcublas.so." of "libcublas.so.13": the common start of the names of all major versions.
 std::string_view stem(std::string_view soname) { return soname.substr(0, soname.find(".so") + 4); }
 
 struct MajorScan {
@@ -102,7 +114,7 @@ int scan_object(dl_phdr_info* info, size_t, void* data) {
 void look_for_other_major(State& s, const Spec& spec, const std::string& path) {
   const std::string_view soname = spec.sonames[0];
   const std::string_view prefix = stem(soname);
-  if (prefix.size() >= soname.size()) return;  // its soname has no major
+  if (prefix.size() >= soname.size()) return;  // its soname has no major version
   MajorScan scan{prefix, soname.substr(prefix.size()), {}};
   dl_iterate_phdr(scan_object, &scan);
   if (!scan.other.empty()) {
@@ -233,7 +245,7 @@ std::vector<LibraryInfo> libraries(bool load) {
       info.version = version_of(library, handle);
     } else if (void* copy = loaded_copy(specs[i])) {
       info.path = path_of(copy);
-      dlclose(copy);  // gives back the count that RTLD_NOLOAD took, no more
+      dlclose(copy);  // only undoes the reference count of RTLD_NOLOAD
     } else if (!load) {
       info.path = s.registered[i];
     }

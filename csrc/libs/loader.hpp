@@ -1,4 +1,4 @@
-// The vendor libraries as shared objects: found, opened at first use, never closed. Thread-safe.
+// The vendor libraries as shared objects, which are found and opened at first use and never closed. Thread-safe.
 #pragma once
 
 #include <stator/error.hpp>
@@ -11,15 +11,16 @@ namespace stator::libs {
 enum class Library : uint8_t { cublas_lt, cublas, cusparse, cusolver, cufft, nvrtc, cusparse_lt, openblas };
 inline constexpr int library_count = static_cast<int>(Library::openblas) + 1;
 
-// Opens the library (its dependencies first): a copy of the same major that the process has loaded, then the path given
-// to set_library_path, then the soname on the system's search path. LibraryNotFoundError names the package. Then the
-// address of a symbol, with or without the prefix scipy_; LibraryNotFoundError with the symbol and the version seen.
+// Opens the library, after its dependencies: a copy of the same major version that the process has already loaded, else
+// the path given to set_library_path, else the soname on the search path of the system. LibraryNotFoundError names the
+// package. Then returns the address of a symbol, with or without the prefix scipy_; LibraryNotFoundError with the
+// symbol and the version found.
 void* require_symbol(Library library, const char* symbol, std::string_view op);
 
-// True when something else in the process had loaded the library before stator opened it: its settings are not ours.
+// True if something else in the process had loaded the library before stator opened it: its settings are not ours.
 bool shared_with_process(Library library);
 
-// The same; null where the library has no such symbol.
+// The same as require_symbol, but null if the library has no such symbol.
 void* find_symbol(Library library, const char* symbol, std::string_view op);
 
 template <class Function>
@@ -27,7 +28,7 @@ void require(Function*& slot, Library library, const char* symbol, std::string_v
   slot = reinterpret_cast<Function*>(require_symbol(library, symbol, op));
 }
 
-// Fills the slots of a table of calls.
+// Fills the slots of a table of functions.
 struct Lookup {
   Library library;
   std::string_view op;
@@ -41,8 +42,8 @@ struct Lookup {
   }
 };
 
-// The table of a library's calls that `fill` names: opened and looked up by the first call that gets through, a failed
-// attempt is tried again by the next. One library a Table.
+// The table of a library's functions that `fill` looks up. The first call that succeeds fills it; a failed attempt is
+// repeated by the next call. Each Table belongs to one library.
 template <class Table>
 const Table& calls_of(Library library, std::string_view op, void (*fill)(Table&, const Lookup&)) {
   static const Table table = [&] {
@@ -53,7 +54,7 @@ const Table& calls_of(Library library, std::string_view op, void (*fill)(Table&,
   return table;
 }
 
-// Whether `open`, which looks a library up, finds it.
+// Whether `open`, which looks up a library, finds it.
 template <class Open>
 bool is_found(Open open) {
   try {

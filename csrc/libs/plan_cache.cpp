@@ -7,7 +7,7 @@
 
 namespace stator::libs {
 
-// Never destroyed: a backend may outlive static objects.
+// Never destroyed, because a backend may outlive static objects.
 PlanCaches& PlanCaches::fft() {
   static PlanCaches* const caches = new PlanCaches(fft::default_cache_limit);
   return *caches;
@@ -18,7 +18,7 @@ PlanCaches& PlanCaches::matmul() {
 }
 
 PlanCaches::Info PlanCaches::info() {
-  Info info{hits_, misses_, evictions_, 0, 0, limit_};
+  Info info{.hits = hits_, .misses = misses_, .evictions = evictions_, .plans = 0, .bytes = 0, .limit = limit_};
   const std::lock_guard lock(mutex_);
   for (PlanCache* cache : all_) {
     const std::lock_guard inner(cache->mutex_);
@@ -51,7 +51,7 @@ void PlanCache::trim(size_t limit) noexcept {
   std::list<Item> dropped;
   const std::lock_guard lock(mutex_);
   while (!items_.empty() && bytes_ > limit) {
-    places_.erase(items_.back().key);
+    index_.erase(items_.back().key);
     bytes_ -= items_.back().entry.bytes;
     dropped.splice(dropped.begin(), items_, std::prev(items_.end()));
     kind_.evictions_.fetch_add(1, std::memory_order_relaxed);
@@ -61,7 +61,7 @@ void PlanCache::trim(size_t limit) noexcept {
 std::shared_ptr<const void> PlanCache::find(std::string_view key, const std::function<Entry()>& make) {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = places_.find(key); found != places_.end()) {
+    if (const auto found = index_.find(key); found != index_.end()) {
       items_.splice(items_.begin(), items_, found->second);
       kind_.hits_.fetch_add(1, std::memory_order_relaxed);
       return found->second->entry.plan;
@@ -72,7 +72,7 @@ std::shared_ptr<const void> PlanCache::find(std::string_view key, const std::fun
   {
     const std::lock_guard lock(mutex_);
     items_.push_front({std::string(key), made});
-    places_.emplace(items_.front().key, items_.begin());
+    index_.emplace(items_.front().key, items_.begin());
     bytes_ += made.bytes;
   }
   trim(kind_.limit_);
@@ -95,7 +95,7 @@ DeviceTable::DeviceTable(Context& context, StreamBox& stream, const void* data, 
     if (runtime.allocate(bytes, native, &memory_) != runtime::status::success)
       throw context.pool().out_of_memory(bytes, op);
   }
-  if (runtime.is_host()) {  // fresh memory that nothing queued knows: no need to wait for the stream
+  if (runtime.is_host()) {  // nothing in the queue uses fresh memory: no need to wait for the stream
     std::memcpy(memory_, data, bytes);
     return;
   }
@@ -117,7 +117,12 @@ namespace stator::fft {
 
 CacheInfo cache_info() {
   const libs::PlanCaches::Info i = libs::PlanCaches::fft().info();
-  return {i.hits, i.misses, i.evictions, i.plans, i.bytes, i.limit};
+  return {.hits = i.hits,
+          .misses = i.misses,
+          .evictions = i.evictions,
+          .plans = i.plans,
+          .bytes = i.bytes,
+          .limit = i.limit};
 }
 void clear_cache() { libs::PlanCaches::fft().trim(0); }
 void set_cache_limit(size_t bytes) { libs::PlanCaches::fft().set_limit(bytes); }

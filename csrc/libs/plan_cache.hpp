@@ -1,5 +1,5 @@
-// The plans and tables of one stream, least recently used first to go. Thread-safe: other threads clear it. Caches of
-// one kind share a limit and figures.
+// The plans and tables of one stream, evicted in the order of their last use. Thread-safe, since other threads clear
+// it. All caches of one kind share a limit and statistics.
 #pragma once
 
 #include "core/context.hpp"
@@ -27,7 +27,7 @@ class PlanCaches {
     size_t plans, bytes, limit;        // the limit is for each cache
   };
   static PlanCaches& fft();
-  static PlanCaches& matmul();  // counts plans, not bytes
+  static PlanCaches& matmul();  // the limit counts plans, not bytes
 
   explicit PlanCaches(size_t limit) : limit_(limit) {}
   Info info();
@@ -46,14 +46,14 @@ class PlanCache {
  public:
   struct Entry {
     std::shared_ptr<const void> plan;
-    size_t bytes = 0;  // of device memory, about; 1 where plans are counted
+    size_t bytes = 0;  // of device memory, approximately; 1 if plans are counted
   };
 
   explicit PlanCache(PlanCaches& kind);
   ~PlanCache();
   PlanCache(const PlanCache&) = delete;
 
-  // What `key`, a plain value without padding, names; made at first use. Holders keep it alive past its eviction.
+  // The plan for `key`, a plain value without padding; created at first use. Holders keep it alive after its eviction.
   template <class Plan, class Key>
   std::shared_ptr<const Plan> get(const Key& key, const std::function<Entry()>& make) {
     return std::static_pointer_cast<const Plan>(find({reinterpret_cast<const char*>(&key), sizeof key}, make));
@@ -69,17 +69,17 @@ class PlanCache {
   std::shared_ptr<const void> find(std::string_view key, const std::function<Entry()>& make);
 
   PlanCaches& kind_;
-  const uint32_t generation_;  // of the process: a child leaves its parent's plans alone
+  const uint32_t generation_;  // of the process: a child process leaves the plans of its parent alone
   std::mutex mutex_;
   std::list<Item> items_;  // newest first
-  std::map<std::string_view, std::list<Item>::iterator> places_;
+  std::map<std::string_view, std::list<Item>::iterator> index_;
   size_t bytes_ = 0;
 };
 
-// The stream's cache of transforms, leased for one enqueue.
+// The cache of transforms of the stream, leased for one enqueue.
 std::shared_ptr<PlanCache> lease_plans(Context& context, StreamBox& stream);
 
-// Device memory of a table, filled once, freed in the order of its stream.
+// Device memory of a table, filled once and freed in the order of its stream.
 class DeviceTable {
  public:
   DeviceTable(Context& context, StreamBox& stream, const void* data, size_t bytes, uint16_t op);

@@ -1,4 +1,4 @@
-// Sparse products and triangular systems as plain data: what cuSPARSE is asked for. Our own kernels serve elsewhere
+// Sparse products and triangular systems as plain data: what cuSPARSE is asked for. Elsewhere our own kernels are used
 // (params/sparse.hpp).
 #pragma once
 
@@ -8,13 +8,13 @@
 
 namespace stator::libs {
 
-// Compressed by rows, with every index known to be inside: cuSPARSE looks at none.
+// Compressed by rows, with all indices known to be in range: cuSPARSE does not check them.
 struct SparseMatrix {
   const void *indptr, *indices, *values;
   int64_t rows, cols, nnz;
   DType index, dtype;
 };
-// Rows (or columns) of `leading` elements from one to the next; a vector has one target.
+// Rows (or columns) that are `leading` elements apart; a vector has one column.
 struct DenseMatrix {
   void* data;
   int64_t rows, cols, leading;
@@ -25,33 +25,33 @@ struct SparseFactors {
   double alpha = 1, beta = 0;
 };
 
-// Whether cuSPARSE can be opened and has the symbols; asked once a process.
+// Whether cuSPARSE can be opened and has the symbols; tried once per process.
 bool cuda_sparse_available();
 
-// Enqueued with the accesses that the call has declared; buffers are scratch memory; equal bits run to run. float16 and
-// bfloat16 are summed in float32. CudaError, OutOfMemoryError.
+// Enqueued with the accesses that the call has declared; buffers are scratch memory; equal bits from run to run.
+// float16 and bfloat16 are summed in float32. CudaError, OutOfMemoryError.
 void cuda_sparse_product(OpCall&, const SparseMatrix& a, const DenseMatrix& x, const DenseMatrix& out);
-// The values of `pattern`, written: alpha * (x @ y) where it has entries + beta * what they were. float32 to
+// Writes the values of `pattern`: alpha * (x @ y) where it has entries + beta * the previous values. float32 to
 // complex128.
 void cuda_sparse_sampled(OpCall&, const SparseMatrix& pattern, const DenseMatrix& x, const DenseMatrix& y,
                          SparseFactors);
-// The triangle of a, whose rows are sorted, without repeated indices; float32 to complex128.
+// Solves with the triangle of a, whose rows are sorted and have no repeated indices; float32 to complex128.
 void cuda_sparse_solve(OpCall&, const SparseMatrix& a, bool lower, bool unit, const DenseMatrix& b,
                        const DenseMatrix& out);
 
-// a @ b with int32 indices, float32 to complex128. Synchronises to learn how many entries there are, then asks for the
-// indices and values of so many; the pointers are given. False, and nothing written, where the library says that its
-// buffers would be too large.
+// a @ b with int32 indices, float32 to complex128. Synchronises to learn how many entries there are, then calls `make`
+// for the memory of their indices and values; the pointers are given. Returns false, with nothing written, if the
+// library says that its buffers would be too large.
 struct SparseRoom {
   void *indices, *values;
 };
 bool cuda_sparse_times(OpCall&, const SparseMatrix& a, const SparseMatrix& b, void* indptr,
                        const std::function<SparseRoom(int64_t)>& make);
 
-// Whether cuSPARSELt can be opened; asked once a process.
+// Whether cuSPARSELt can be opened; tried once per process.
 bool cuda_sparse_lt_available();
 // out = a @ b of float16 or bfloat16, where the left (or right) operand is 2:4 along the inner axis: on sparse tensor
-// cores, summed in float32. It is compressed into scratch memory in the library's own form first.
+// cores, summed in float32. That operand is first compressed into scratch memory, in the library's own format.
 void cuda_structured_product(OpCall&, const DenseMatrix& a, const DenseMatrix& b, const DenseMatrix& out, bool left,
                              DType dtype);
 

@@ -1,4 +1,4 @@
-// Axes that a call names.
+// Checks and helpers for axes.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace stator {
 
-// One entry an axis of `ndim`: whether it is named. AxisError for an axis out of range or named twice.
+// Per axis of `ndim`: whether it is in `axes`. AxisError for an axis out of range or named twice.
 std::vector<bool> named_axes(std::string_view op, std::span<const int64_t> axes, int ndim);
 
-// ShapeError for more axes than an array can have.
+// ShapeError if an array cannot have so many axes.
 void require_ndim(std::string_view op, int64_t ndim);
 
-// Stable, by insertion: there are few axes, and std::stable_sort allocates for two.
+// A stable insertion sort: there are few axes, and std::stable_sort allocates even for two.
 template <class T, class Before>
 void sort_axes(std::span<T> axes, Before before) {
   for (size_t end = 1; end < axes.size(); ++end)

@@ -13,7 +13,7 @@ struct Axis {
   int64_t step[5];  // of the output, then of the inputs
 };
 
-// Stable, so that axes that tie keep their row-major order. Few axes: insertion is enough.
+// Stable, so that axes of equal strides keep their row-major order.
 void sort_by_output(Axis* axes, int count) {
   for (int i = 1; i < count; ++i) {
     const Axis axis = axes[i];
@@ -85,12 +85,12 @@ params::Elementwise collapse(const Array& out, std::span<const Array* const> inp
 Array empty_like(OpCall& call, const Dims& shape, DType dtype, std::span<const Array* const> inputs) {
   const Array* model = nullptr;
   for (const Array* x : inputs) {
-    if (!x || !(x->shape() == shape)) continue;  // numbers and broadcast operands have no say
+    if (!x || !(x->shape() == shape)) continue;  // numbers and broadcast operands do not count
     if (model && !(model->strides() == x->strides())) return call.empty(shape, dtype);
     model = x;
   }
   if (!model || model->is_contiguous()) return call.empty(shape, dtype);
-  int order[params::max_dims];  // axes by falling stride
+  int order[params::max_dims];  // axes by descending stride
   std::iota(order, order + shape.size(), 0);
   sort_axes(std::span(order, size_t(shape.size())),
             [&](int a, int b) { return model->strides()[a] > model->strides()[b]; });

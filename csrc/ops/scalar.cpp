@@ -17,7 +17,7 @@ T saturate(double v) {
   return T(v);
 }
 
-// Once to odd, so that the rounding to the half type is the only one.
+// Rounding to odd is exact enough that the later rounding to the half type gives the result of a single rounding.
 float round_to_odd(double v) {
   const float f = float(v);
   if (double(f) == v || v != v) return f;

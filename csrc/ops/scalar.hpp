@@ -7,10 +7,10 @@
 
 namespace stator {
 
-// The dtype of a number on its own: bool, int64, uint64, float64, complex128.
+// The dtype of a number alone: bool, int64, uint64, float64 or complex128.
 DType default_dtype(const Scalar& value);
 
-// The dtype of `array` with a weak scalar: the scalar's kind counts, its size does not.
+// The promotion of `array` with a weak scalar, of which the kind counts and the size does not.
 DType promote_weak(DType array, const Scalar& value);
 
 bool is_integer(const Scalar& value);
@@ -20,10 +20,10 @@ bool fits(const Scalar& value, DType integer_dtype);
 // Floating to integer truncates and saturates, NaN gives 0.
 void encode(std::string_view op, const Scalar& value, DType d, unsigned char (&out)[16]);
 
-// The same of a number that fills elements: DTypeError for a floating one where d is not floating.
+// As encode, for a number that fills elements: DTypeError for a floating one if d is not floating or complex.
 void encode_fill(std::string_view op, const Scalar& value, DType d, unsigned char (&out)[16]);
 
-// 64-bit integers, float32 for halves, others unchanged: what a kernel computes in for operands of d.
+// The dtype in which kernels compute for operands of dtype d: 64-bit integers, float32 for halves, else d.
 DType compute_dtype(DType d);
 
 // Widens bytes of dtype d, as `encode` wrote them, to compute_dtype(d).

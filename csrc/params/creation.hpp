@@ -1,4 +1,4 @@
-// Parameters of the launchers that make arrays: copies and conversions, constants, ranges, bands of matrices.
+// Parameters of the launchers that create arrays: copies and conversions, constants, ranges, bands of matrices.
 #pragma once
 
 #include "params/elementwise.hpp"
@@ -14,8 +14,8 @@ struct Arange {
   int64_t start_int, step_int;  // integer dtypes
 };
 
-// Matrices of which the elements with low <= column - row <= high are kept, the others 0. Kept is in[batch, row,
-// column], or `value` where in is null: triu, tril, diag, tri, eye. low and high are within -rows..cols.
+// Matrices of which the elements with low <= column - row <= high are in[batch, row, column], or `value` where in is
+// null, and the others 0: triu, tril, diag, tri, eye. low and high are within -rows..cols.
 struct Band {
   void* out;
   const void* in;
@@ -26,20 +26,21 @@ struct Band {
   int64_t shape[max_dims], strides[max_dims];
 };
 
-// out[i] = start + i * step, out[count - 1] = last: in double, rounded (integers: down) once.
+// out[i] = (start + i * step) * scale and out[count - 1] = last, computed in double and rounded once (down for
+// integers).
 struct Linspace {
   void* out;
   DType dtype;
   int64_t count;
   double start[2], step[2], last[2];  // real and imaginary parts
-  double scale[2];                    // of start + i * step
+  double scale[2];
 };
 
 }  // namespace stator::params
 
 namespace stator::kernels::creation {
 
-// in[0] to out, converting as the numerics contract says; tiled where it transposes. A constant is an immediate.
+// Copies in[0], which may be an immediate, to out, converting as the numerics contract says. Transposes are tiled.
 extern Launcher<void(const Queue&, const params::Elementwise&)> copy;
 extern Launcher<void(const Queue&, const params::Arange&)> arange;
 extern Launcher<void(const Queue&, const params::Linspace&)> linspace;

@@ -1,4 +1,4 @@
-// Plain data that every target, the runtime and the ops share: no function with linkage, no CUDA header.
+// Plain data that every target, the runtime layer and the ops share: no functions with linkage, no CUDA headers.
 #pragma once
 
 #include <stator/dtype.hpp>
@@ -17,11 +17,11 @@ struct Access {
   bool write;
 };
 
-// The compilations of the kernels: for CUDA devices, for x86-64 hosts of three levels, and for checking on any host.
+// What the kernels are compiled for: CUDA devices, three levels of x86-64 hosts, and checks on any host.
 enum class Target : int32_t { cuda, host_v2, host_v3, host_v4, host_checked };
 inline constexpr int target_count = 5;
 
-// What launchers must know of a device.
+// What launchers must know about a device.
 struct DeviceLimits {
   int32_t multiprocessors;
   int32_t max_threads_per_multiprocessor;
@@ -45,8 +45,7 @@ struct ErrorSlot {
 };
 
 struct Launch;
-// Runs blocks [first, last) of a launch on this thread; null when fine, else what the checker of the checked target
-// saw.
+// Runs blocks [first, last) of a launch on this thread. Returns null, or the message of the checked target's checker.
 using HostEntry = const char* (*)(const Launch&, int64_t first, int64_t last);
 
 struct Launch {

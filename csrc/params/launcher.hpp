@@ -1,6 +1,6 @@
-// Launchers: host functions that pick a kernel, its block size, vector width and index width, and submit it. Operations
-// call a launcher by name, kernels::nn::softmax(call.queue(), p); which compilation of the kernels runs is a property of
-// the device that the queue belongs to. A launcher is defined beside its kernel, by STATOR_LAUNCHER (device/launcher.cuh).
+// Launchers: host functions that choose a kernel, its block size, vector width and index width, and submit it.
+// Operations call a launcher by name, as in kernels::nn::softmax(call.queue(), p); the device of the queue decides
+// which target's kernels run. A launcher is defined beside its kernel, by STATOR_LAUNCHER (device/launcher.cuh).
 #pragma once
 
 #include "params/launch.hpp"
@@ -13,7 +13,7 @@ using params::Queue;
 inline params::Target target_of(const Queue& queue) { return queue.limits->target; }
 inline params::Target target_of(const DeviceLimits& limits) { return limits.target; }
 
-// One function per target; null for a target that was not built, is not loaded yet, or leaves the work to a library.
+// One function per target; null if a target was not built, is not loaded yet, or leaves the work to a library.
 class AnyLauncher {
  public:
   using Function = void (*)();
@@ -28,7 +28,7 @@ class AnyLauncher {
 
 template <class Signature>
 class Launcher;
-// First is the Queue that the launcher submits to, or the DeviceLimits that a plan is made for: it names the target.
+// The first parameter gives the target: it is the Queue that the launcher submits to, or the DeviceLimits to plan for.
 template <class R, class First, class... Rest>
 class Launcher<R(First, Rest...)> : public AnyLauncher {
  public:
@@ -38,7 +38,7 @@ class Launcher<R(First, Rest...)> : public AnyLauncher {
   }
 };
 
-// What a target links at load: one per launcher that it has.
+// A list that a target builds when it is loaded, with one entry per launcher that it has.
 struct Registration {
   const char* name;  // "nn.softmax"
   AnyLauncher::Function function;

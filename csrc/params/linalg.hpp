@@ -1,5 +1,5 @@
-// Parameters of the linear-algebra launchers: decompositions of small matrices, a group a matrix, what libraries do not
-// do for batches, and the small steps around a library's decompositions.
+// Parameters of the linear-algebra launchers: decompositions of small matrices (one block per matrix), decompositions
+// of batches that no library offers, and the small steps around a library's decompositions.
 #pragma once
 
 #include "params/elementwise.hpp"
@@ -7,42 +7,43 @@
 
 namespace stator::params {
 
-// A batch of matrices in any layout; strides in elements. Null data: there is none.
+// A batch of matrices in any layout, with strides in elements. Null data stands for no matrices.
 struct Matrices {
   void* data;
   int64_t batch, row, col;
 };
 
-// out = a x b for vectors of three elements: `first` is the iteration over their first elements, in = {a, b}; compute:
-// int64 for integers, float32 for halves too, float64, complex64, complex128. Steps in elements, along the axis of
+// out = a x b for vectors of three elements: `first` iterates over their first elements, with in = {a, b}. compute:
+// int64 for integers, float32 for halves too, float64, complex64, complex128. Steps are in elements, along the axis of
 // three.
 struct Cross {
   Elementwise first;
   int64_t a_step, b_step, out_step;
 };
 
-// What singular values [count, k], descending, say of their matrices. A value counts when it is larger than rtol times
-// the largest.
+// What is computed from the singular values [count, k], descending, of matrices. A value counts when it is larger than
+// rtol times the largest.
 enum class SpectralNorm : int32_t { none, largest, smallest, sum, condition, inverse_condition };
 struct Spectrum {
-  DType dtype;  // of the matrices: values are of its real part
+  DType dtype;  // of the matrices; values have its real part
   int64_t count, k;
   const void* values;
   double rtol;
-  const void* rtols;  // [count], real: instead of rtol; null for none
-  int64_t* rank;      // [count]: how many count; may be null
+  const void* rtols;  // [count], real: used instead of rtol; or null
+  int64_t* rank;      // [count]: how many values count; or null
   SpectralNorm norm;
-  void* norms;  // [count], real; null for none
-  // Row i of `scaled` (scaled_rows, scaled_cols) is divided by value i, or made zero where that does
-  // not count; or by_target its columns. Both matrices become their conjugates besides.
-  bool by_target;
+  void* norms;  // [count], real; or null
+  // Row i (or with by_column, column i) of `scaled` (scaled_rows, scaled_cols) is divided by value i, or becomes zero
+  // where that value does not count. `scaled` and `other` are conjugated as well.
+  bool by_column;
   int64_t scaled_rows, scaled_cols;
   Matrices scaled;
   int64_t other_rows, other_cols;
   Matrices other;
 };
 
-// info[i]: the first zero on the diagonal of matrix i (n, n), counted from 1; 0 where there is none, or for `unit`.
+// info[i]: the index, counted from 1, of the first zero on the diagonal of matrix i (n, n); 0 where there is none, or
+// when the diagonal is taken as ones (`unit`).
 struct DiagonalZero {
   DType dtype;
   bool unit;
@@ -51,16 +52,16 @@ struct DiagonalZero {
   int32_t* info;
 };
 
-// Addresses of matrices for a library's batched routines: out[i] = base + i * step, in bytes; and a second list.
+// Addresses of matrices for a library's batched routines: out[i] = base + i * step, in bytes; and a second list alike.
 struct Addresses {
   int64_t count;
   char *base, *second_base;
   int64_t step, second_step;
-  void **out, **second;  // second: null for none
+  void **out, **second;  // second: may be null
 };
 
-// The matrix exponential of dense n x n matrices by scaling and squaring. `expm_scale`: b = 2^-exponent a, its 1-norm
-// at most 1; NaN throughout where a holds NaN or infinity.
+// The matrix exponential of dense n x n matrices by scaling and squaring. `expm_scale` computes b = 2^-exponent a,
+// whose 1-norm is at most 1; b is NaN throughout where a holds NaN or infinity.
 struct ExpmScale {
   DType dtype;
   int64_t count, n;
@@ -68,7 +69,7 @@ struct ExpmScale {
   void* b;
   int32_t* exponent;  // [count]
 };
-// squarings[i] for b and its fourth and sixth power; `vectors`: scratch of 2 n reals a matrix.
+// squarings[i] from b and its fourth and sixth power. vectors: scratch of 2 n reals per matrix.
 struct ExpmChoose {
   DType dtype;
   int64_t count, n;
@@ -77,9 +78,9 @@ struct ExpmChoose {
   int32_t* squarings;
   void* vectors;
 };
-// With f = 2^(exponent - squarings): x = f b, and x6 = f^6 b6 over b6; sums of the powers and the identity, side by
-// side in (n, 2 n): `outer` of degree up to 6 (odd powers divided by x left, even ones right), `inner` what x^6
-// multiplies.
+// With f = 2^(exponent - squarings): writes x = f b over b, x6 = f^6 b6 over b6, and sums of the powers and the
+// identity, side by side in (n, 2 n): `outer` of degree up to 6 (odd powers divided by x on the left, even powers on
+// the right), `inner` the factor of x^6.
 struct ExpmTerms {
   DType dtype;
   int64_t count, n;
@@ -87,14 +88,14 @@ struct ExpmTerms {
   const int32_t *exponent, *squarings;
   void *outer, *inner;  // inner: null for degree 7
 };
-// p = v + u and q = v - u; u and q in one place is allowed. v: the right halves of (n, 2 n).
+// p = v + u and q = v - u, where u and q may be the same memory. v: the right halves of `sums` (n, 2 n).
 struct ExpmFraction {
   DType dtype;
   int64_t count, n;
   const void *u, *sums;
   void *p, *q;
 };
-// Matrices with squarings[i] <= step keep what they were: squared = kept.
+// Matrices with squarings[i] <= step are not squared again: squared = kept.
 struct ExpmKeep {
   int32_t itemsize;
   int64_t count, size, step;
@@ -103,22 +104,22 @@ struct ExpmKeep {
   void* squared;
 };
 
-// The largest matrix that the launchers named small_ take, in rows and columns.
+// The largest number of rows and of columns that the launchers named small_ accept.
 inline constexpr int small_matrix = 32;
 
-// P A = L U with partial pivoting, and solutions with it. dtype: float32, float64, complex64, complex128.
+// P A = L U with partial pivoting, and solutions by it. dtype: float32, float64, complex64, complex128.
 struct SmallLu {
   DType dtype;
-  bool factored;  // a holds the factors already, pivots are read
+  bool factored;  // a already holds the factors; pivots are read
   bool identity;  // the right-hand sides are the columns of the identity
   int32_t n;
-  int64_t count, columns;  // matrices; right-hand sides of each
-  Matrices a, lu, b, x;    // lu and x are written where they have data
+  int64_t count, columns;  // number of matrices; right-hand sides per matrix
+  Matrices a, lu, b, x;    // lu and x are written if they have data
   int32_t* pivots;         // [count, n], 0-based: row k was exchanged with row pivots[k]; may be null unless factored
-  int32_t* info;           // [count]: 0, or the first zero pivot counted from 1; may be null
+  int32_t* info;           // [count]: 0, or the first zero pivot, counted from 1; may be null
 };
 
-// A = L L^H or U^H U of the triangle named; the other triangle of the result is zero.
+// A = L L^H or U^H U, of which only the triangle named is read; the other triangle of the result is zero.
 struct SmallCholesky {
   DType dtype;
   bool upper;
@@ -128,7 +129,7 @@ struct SmallCholesky {
   int32_t* info;  // [count]: 0, or the order of the first leading minor that is not positive
 };
 
-// Triangular systems in one or two steps: step k solves with op(a).
+// Triangular systems, solved in one or two steps; step k solves with op(a).
 struct SmallTriangular {
   DType dtype;
   bool upper, unit;  // of a as it is stored
@@ -137,7 +138,7 @@ struct SmallTriangular {
   int32_t n;
   int64_t count, columns;
   Matrices a, b, x;
-  int32_t* info;  // as of SmallLu: the first zero on the diagonal; may be null
+  int32_t* info;  // as in SmallLu, for the first zero on the diagonal; may be null
 };
 
 // A = Q R by Householder reflections; q is (m, q_columns), r is (r_rows, n).
@@ -148,54 +149,55 @@ struct SmallQr {
   Matrices a, q, r;
 };
 
-// Q from its reflectors, as LAPACK stores them: `reflectors` columns of factors, in columns (row 1), beside tau.
-// Columns of Q are independent, so q is not where the factors are.
+// Q from its reflectors, as LAPACK stores them: `reflectors` columns of `factors`, in column-major order (row == 1),
+// beside tau. Columns of Q are computed independently, so q must not share memory with the factors.
 inline constexpr int64_t formed_rows = 4096;
 struct FormQ {
   DType dtype;
-  bool started;    // q holds a matrix C in its first `reflectors` rows and columns: it becomes Q diag(C, I)
-  bool conjugate;  // q becomes conj(Q): with its strides exchanged, Q^H
+  bool started;    // q holds a matrix C in its first `reflectors` rows and columns; the result is Q diag(C, I)
+  bool conjugate;  // the result is conj(Q): with exchanged strides, Q^H
   int64_t count, m, columns, reflectors;  // m <= formed_rows
   Matrices factors;
   const void* tau;  // [count, reflectors]
   Matrices q;       // (m, columns)
 };
 
-// Singular values, descending, and vectors of matrices (m, n) in columns (row 1), m >= n, by rotations of columns.
+// Singular values, descending, and singular vectors of column-major matrices (m, n), m >= n, by rotations of columns.
 inline constexpr int64_t rotated_columns = 512;
 struct BatchedSvd {
   DType dtype;
   int64_t count, m, n, u_columns;  // m <= formed_rows, n <= rotated_columns; u_columns: n or m
   Matrices a;                      // destroyed
   void* values;                    // [count, n] of the real dtype
-  Matrices u, vh;                  // (m, u_columns) and (n, n), in columns; no vectors where there is no data
+  Matrices u, vh;                  // (m, u_columns) and (n, n), column-major; no vectors without data
   void* work;                      // count * n * (n + 2) elements
   int32_t* info;                   // [count]: 0, or 1 without convergence
 };
 
-// Eigenvalues, in no order, and vectors of length 1 of complex matrices in columns (row 1), by Schur's form.
+// Eigenvalues, in no particular order, and eigenvectors of length 1 of complex column-major matrices, by the Schur
+// form.
 inline constexpr int64_t schur_columns = 256;
 struct BatchedEig {
   DType dtype;       // complex64 or complex128
   int64_t count, n;  // n <= schur_columns
   Matrices a;        // destroyed
   void* values;      // [count, n]
-  Matrices vectors;  // (n, n), in columns; none where there is no data
-  int32_t* info;     // [count]: 0, or without convergence how many of the first values are not known
+  Matrices vectors;  // (n, n), column-major; no vectors without data
+  int32_t* info;     // [count]: 0, or without convergence how many of the first values are unknown
 };
 
-// Eigenvalues, ascending, of the Hermitian matrix whose triangle is named, by Jacobi rotations.
+// Eigenvalues, ascending, of Hermitian matrices of which only the triangle named is read, by Jacobi rotations.
 struct SmallEigh {
   DType dtype;
   bool upper;
   int32_t n;
   int64_t count;
-  Matrices a, vectors;  // no vectors where there is no data
+  Matrices a, vectors;  // no vectors without data
   void* values;         // [count, n] of the real dtype
-  int32_t* info;        // [count]: 0, 1 without convergence, -1 for NaN or infinity in the matrix
+  int32_t* info;        // [count]: 0, 1 without convergence, -1 if the matrix holds NaN or infinity
 };
 
-// out = the triangle of a, zero elsewhere; unit: ones on the diagonal.
+// out = the triangle of a, zero elsewhere; with `unit`, ones on the diagonal.
 struct Triangle {
   int32_t itemsize;
   DType dtype;
@@ -210,23 +212,24 @@ struct Determinant {
   int64_t count, n;
   Matrices lu;
   const int32_t* pivots;
-  void *det, *sign, *log;  // null where not asked for
+  void *det, *sign, *log;  // null if not wanted
 };
 
 // The permutation matrix p [count, n, n] of pivots: A = p L U. order: scratch of [count, n].
 struct RowExchanges {
   DType dtype;
-  int64_t count, n, steps;  // steps pivots a matrix
+  int64_t count, n, steps;  // `steps` pivots per matrix
   const int32_t* pivots;
   int32_t* order;
   void* p;
 };
 
-// Pivots of a library, counted from 1, to ours and back; `each` of them a matrix. To a library a pivot outside 0..rows
-// goes as no exchange: it would be an address out of range.
+// Converts the pivots of a library, which count from 1, to ours or back; there are `each` per matrix. When converted
+// for a library, a pivot outside 0..rows becomes "no exchange", since the library would use it as an index out of
+// range.
 struct Pivots {
-  int64_t count, each, rows;  // count: of all matrices
-  int64_t* theirs;            // one of the two
+  int64_t count, each, rows;  // count: of all matrices together
+  int64_t* theirs;            // this or theirs_narrow
   int32_t* theirs_narrow;
   int32_t* ours;  // may be theirs_narrow
   bool to_ours;
@@ -234,22 +237,23 @@ struct Pivots {
 
 enum class Part : int32_t { whole, lower, upper };
 
-// bad[i] = 1 and matrix i zero where dense matrix i, of `size` elements, holds NaN or infinity: what iterates must not
-// see those. Afterwards `poison` makes the results of those matrices NaN and their info -1.
-struct Guard {
+// Sets bad[i] = 1 and matrix i to zero where dense matrix i, of `size` elements, holds NaN or infinity, because
+// iterative algorithms may not terminate on these. Afterwards RestoreNan sets the results of those matrices to NaN and
+// info to -1.
+struct MaskNonfinite {
   DType dtype;
-  Part part;  // that is looked at; a triangle only of matrices in columns of `rows`
+  Part part;  // the part that is read; a triangle requires column-major matrices of `rows` rows
   int64_t count, rows, size;
   void* a;
   int32_t* bad;
 };
-struct Poison {
+struct RestoreNan {
   int64_t count;
   const int32_t* bad;
   int32_t* info;
   int32_t results;
   DType dtype[3];
-  int64_t size[3];  // elements a matrix
+  int64_t size[3];  // elements per matrix
   void* data[3];
 };
 
@@ -261,7 +265,7 @@ extern Launcher<void(const Queue&, const params::SmallLu&)> small_lu;
 extern Launcher<void(const Queue&, const params::SmallCholesky&)> small_cholesky;
 extern Launcher<void(const Queue&, const params::SmallTriangular&)> small_triangular;
 extern Launcher<void(const Queue&, const params::SmallQr&)> small_qr;
-// Null on the fast host, where LAPACK serves: these would be compiled for nobody.
+// These three are null on the fast host, which uses LAPACK, so they are not compiled there.
 extern Launcher<void(const Queue&, const params::FormQ&)> form_q;
 extern Launcher<void(const Queue&, const params::BatchedSvd&)> batched_svd;
 extern Launcher<void(const Queue&, const params::BatchedEig&)> batched_eig;
@@ -270,8 +274,8 @@ extern Launcher<void(const Queue&, const params::Triangle&)> triangle;
 extern Launcher<void(const Queue&, const params::Determinant&)> determinant;
 extern Launcher<void(const Queue&, const params::RowExchanges&)> permutation;
 extern Launcher<void(const Queue&, const params::Pivots&)> pivots;
-extern Launcher<void(const Queue&, const params::Guard&)> guard;
-extern Launcher<void(const Queue&, const params::Poison&)> poison;
+extern Launcher<void(const Queue&, const params::MaskNonfinite&)> mask_nonfinite;
+extern Launcher<void(const Queue&, const params::RestoreNan&)> restore_nan;
 extern Launcher<void(const Queue&, const params::Addresses&)> addresses;
 extern Launcher<void(const Queue&, const params::DiagonalZero&)> diagonal_zero;
 extern Launcher<void(const Queue&, const params::Spectrum&)> spectrum;

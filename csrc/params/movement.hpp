@@ -1,4 +1,4 @@
-// Parameters of the movement launchers. They move words of the item's size; outputs are dense and row-major, strides
+// Parameters of the movement launchers. Items are moved as bits of their size. Outputs are dense and row-major, strides
 // are in elements.
 #pragma once
 
@@ -6,8 +6,9 @@
 
 namespace stator::params {
 
-// Which element of an input axis of n an output coordinate reads, c being the coordinate less the shift. Outside of
-// 0..n-1: nothing (the fill value), the nearest end, the mirror image with or without the end twice, or c modulo n.
+// Which element of an input axis of extent n an output coordinate reads. c is the coordinate minus the shift: element c
+// if it is in 0..n-1. Otherwise inside: none, so the result is the fill value; edge: the nearest end; reflect and
+// symmetric: the mirror image, without and with the end element repeated; wrap: c modulo n.
 enum class AxisRule : int32_t { inside, edge, reflect, symmetric, wrap };
 
 struct AxisMap {
@@ -16,7 +17,7 @@ struct AxisMap {
   int64_t n, stride, shift;
 };
 
-// out[c...] = in[rule of each c]: roll and pad. At least one axis; the innermost is last.
+// out[c...] = in[the rule of each axis applied to c], for roll and pad. At least one axis; the innermost is last.
 struct Rearrange {
   void* out;
   const void* in;
@@ -26,20 +27,20 @@ struct Rearrange {
   AxisMap axes[max_dims];
 };
 
-// One after the other along the middle axis of [outer, n, inner].
+// Arrays joined along the middle axis of [outer, n, inner].
 struct ConcatPiece {
   const void* data;
-  int64_t begin;  // n * inner of the pieces before it
+  int64_t begin;  // sum of n * inner of the pieces before it
   int64_t outer_stride, axis_stride, inner_stride;
 };
 struct Concat {
   void* out;
-  const ConcatPiece* pieces;  // read before the launcher returns; none is empty
+  const ConcatPiece* pieces;  // read before the launcher returns; no piece is empty
   int32_t count, itemsize;
-  int64_t outer, inner, cols;  // cols: n * inner of all pieces
+  int64_t outer, inner, cols;  // cols: sum of n * inner of all pieces
 };
 
-// out[ends[k - 1]..ends[k]) = k, ends of n entries: what repeat() with counts takes.
+// The indices that repeat() with counts takes: out[i] = k for i in [ends[k - 1], ends[k]). `ends` has n elements.
 struct RepeatedCounts {
   const int64_t* ends;
   int64_t* out;

@@ -5,20 +5,21 @@
 
 namespace stator::params {
 
-// Lines of n elements along one axis; the other axes, collapsed, index the lines. Strides and steps are in elements.
+// Rows of n elements along one axis; the other axes, collapsed, index the rows. Strides and steps are in elements.
 struct Softmax {
   const void* x;      // forward: the input. backward: the gradient
   const void* saved;  // backward: the forward result
   void* y;
   DType dtype, out_dtype;
   bool log;
-  int32_t ndim;  // of the space of lines; innermost last
-  int64_t n, lines;
+  int32_t ndim;  // of the axes that index the rows; innermost last
+  int64_t n, rows;
   int64_t x_step, saved_step, y_step;  // along the axis
   int64_t shape[max_dims], x_strides[max_dims], saved_strides[max_dims], y_strides[max_dims];
 };
 
-// Mean, sum or none over rows of -log_softmax(logits)[target]; targets equal to ignore_index count nothing.
+// Mean or sum over rows, or no reduction, of -log_softmax(logits)[target]; rows whose target is ignore_index are
+// ignored.
 enum class LossReduction : int32_t { none, mean, sum };
 struct CrossEntropy {
   const void* logits;  // [n, classes], row stride and column stride in elements
@@ -43,9 +44,9 @@ struct AdamTensor {
   int64_t size;
 };
 struct Adam {
-  const AdamTensor* tensors;  // host memory, copied into the launch; none of size 0
+  const AdamTensor* tensors;  // in host memory, copied into the launch; none has size 0
   int32_t tensor_count;
-  DType dtype, state_dtype;  // of param and grad; of the moments
+  DType dtype, state_dtype;  // of param and grad, and of the moments
   double lr, beta1, beta2, eps, weight_decay;
   double bias_correction1, bias_correction2;  // 1 - beta^step
   bool decoupled, maximize;

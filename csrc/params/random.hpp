@@ -1,6 +1,6 @@
-// Parameters of the random launchers. Philox4x32-10 (Salmon et al., SC 2011): key is the seed; the counter of element i
-// is (offset + i / draws-per-counter, attempt), the attempt being 0 but where a draw was rejected. Equal bits whatever
-// the launch shape.
+// Parameters of the random launchers. Philox4x32-10 (Salmon et al., SC 2011) makes a block of four 32-bit words of a
+// key and a counter. The key is the seed; the counter of element i is (offset + i / elements per block, attempt), where
+// the attempt is 0 unless a draw was rejected. The results do not depend on the launch shape.
 #pragma once
 
 #include "params/launcher.hpp"
@@ -11,11 +11,12 @@ struct Random {
   void* out;  // contiguous
   DType dtype;
   int64_t size;
-  uint64_t seed, offset;  // offset counts Philox blocks of four 32-bit words; float64 draws take two words each
+  uint64_t seed, offset;  // offset counts Philox blocks; an element takes one 32-bit word, or two for float64
   double a, b;  // uniform: low, high. normal: mean, deviation. exponential: scale. gamma: shape, scale. poisson: mean
 };
 
-// low + a number below `range` (0: 2^64), wrapping in the item's size. A word each, two where range is above 2^32.
+// low plus a random number below `range` (0 stands for 2^64), which wraps in the size of the item. An element takes one
+// 32-bit word, or two if `range` is above 2^32.
 struct RandomIntegers {
   void* out;
   int32_t itemsize;
@@ -23,7 +24,7 @@ struct RandomIntegers {
   uint64_t seed, offset, low, range;
 };
 
-// `one` with probability threshold / 2^32, else 0: a word each.
+// `one` with probability threshold / 2^32, else 0. An element takes one 32-bit word.
 struct Bernoulli {
   void* out;
   int32_t itemsize;
@@ -39,14 +40,16 @@ struct Permutation {
   uint64_t seed, offset;
 };
 
-// Probabilities that a launch refused, in the error slot. position: which one, value: its bits, a double; or one of:
-inline constexpr int64_t sum_of_probabilities = -1;  // value: its bits, a double
+// What the error slot says of probabilities that a launch refused. `position` is the index of the bad one and `value`
+// its bits as a double, or `position` is one of:
+inline constexpr int64_t sum_of_probabilities = -1;  // value: the bits of the sum as a double
 inline constexpr int64_t few_probabilities = -2;     // value: how many are not 0
 
-// The distribution function of n probabilities, `step` elements apart: integers, 2^62 being 1, so that its sums are
-// equal bits in any order. What is below 0, infinite or NaN, a sum further than `tolerance` from 1, and fewer than
-// `least` that are not 0 go to the error slot, and the last entry is then 0.
-struct Weigh {
+// The cumulative distribution function of n probabilities, `step` elements apart, in fixed point: 2^62 stands for 1, so
+// that sums have the same bits in any order. A probability that is negative, infinite or NaN, a sum further than
+// `tolerance` from 1, and fewer than `least` probabilities that are not 0 are reported in the error slot, and then the
+// last entry is 0.
+struct BuildCdf {
   const void* p;
   DType dtype;  // real, or bool
   int64_t n, step, least;
@@ -54,10 +57,10 @@ struct Weigh {
   uint64_t* cdf;
 };
 
-// keys[i] = -log(u) / p[i] / 2^60, which a subnormal p leaves finite, a block of the counter for two: the k smallest,
-// in order, are k draws without replacement (Efraimidis and Spirakis: Weighted random sampling with a reservoir,
-// Information Processing Letters 97, 2006). Infinite where p is not positive.
-struct Race {
+// keys[i] = -log(u) / p[i] / 2^60, which is finite even if p is subnormal, and infinite if p is not positive. The k
+// smallest keys, in order, are k draws without replacement (Efraimidis and Spirakis: Weighted random sampling with a
+// reservoir, Information Processing Letters 97, 2006). Two elements share a Philox block.
+struct ExponentialKeys {
   const void* p;
   DType dtype;
   int64_t n, step;
@@ -65,7 +68,8 @@ struct Race {
   uint64_t seed, offset;
 };
 
-// Indices k, each with probability (cdf[k] - cdf[k - 1]) / cdf[n - 1], two words each, int64; 0 where cdf[n - 1] is 0.
+// Indices k, each with probability (cdf[k] - cdf[k - 1]) / cdf[n - 1]; all 0 if cdf[n - 1] is 0. An index takes two
+// 32-bit words.
 struct Categorical {
   const uint64_t* cdf;
   int64_t* out;
@@ -73,8 +77,8 @@ struct Categorical {
   uint64_t seed, offset;
 };
 
-// counts[experiment, k] of n outcomes in `trials` trials, by the same cdf; 0 where cdf[n - 1] is 0. n blocks of the
-// counter an experiment.
+// counts[experiment, k]: how often each of n outcomes occurs in `trials` trials, with probabilities as above; all 0 if
+// cdf[n - 1] is 0. An experiment takes n Philox blocks.
 struct Multinomial {
   const uint64_t* cdf;
   int64_t* counts;
@@ -82,8 +86,8 @@ struct Multinomial {
   uint64_t seed, offset;
 };
 
-// out = x * scale where the element's word is at least `threshold`, else 0: element i, in row-major order, has word i %
-// 4 of block offset + i / 4, whatever the dtype.
+// out = x * scale if the element's random 32-bit word is at least `threshold`, else 0. Element i, in row-major order,
+// has word i % 4 of Philox block offset + i / 4, for every dtype.
 struct Dropout {
   const void* x;
   void* out;  // contiguous
@@ -102,19 +106,19 @@ namespace stator::kernels::random {
 extern Launcher<void(const Queue&, const params::Random&)> uniform;
 extern Launcher<void(const Queue&, const params::Random&)> normal;
 extern Launcher<void(const Queue&, const params::Random&)> exponential;
-extern Launcher<void(const Queue&, const params::Random&)> gamma;    // a block of the counter each
+extern Launcher<void(const Queue&, const params::Random&)> gamma;    // a Philox block per element
 extern Launcher<void(const Queue&, const params::Random&)> poisson;  // likewise
 extern Launcher<void(const Queue&, const params::RandomIntegers&)> integers;
 extern Launcher<void(const Queue&, const params::Bernoulli&)> bernoulli;
 extern Launcher<int64_t(const DeviceLimits&, int64_t n)> permutation_blocks;  // Philox blocks that a permutation takes
 extern Launcher<void(const Queue&, const params::Permutation&)> permutation;
-extern Launcher<void(const Queue&, const params::Weigh&)> weigh;
-extern Launcher<void(const Queue&, const params::Race&)> race;
+extern Launcher<void(const Queue&, const params::BuildCdf&)> build_cdf;
+extern Launcher<void(const Queue&, const params::ExponentialKeys&)> exponential_keys;
 extern Launcher<void(const Queue&, const params::Categorical&)> categorical;
 extern Launcher<void(const Queue&, const params::Multinomial&)> multinomial;
 extern Launcher<void(const Queue&, const params::Dropout&)> dropout;
-// Four words in host memory.
-extern Launcher<void(const DeviceLimits&, uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* words)>
+// The four 32-bit words of one Philox block, in host memory.
+extern Launcher<void(const DeviceLimits&, uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* bits)>
     philox;
 
 }  // namespace stator::kernels::random

@@ -1,83 +1,83 @@
-// Parameters of the launchers of searching, of runs of equal elements, and of counting.
+// Parameters of the launchers that search sorted data, find runs of equal elements, and count elements by bin.
 #pragma once
 
 #include "params/sort.hpp"
 
 namespace stator::params {
 
-// Where values belong among sorted boundaries. Value i, values[...] in row-major order, searches row i / per_row of the
-// boundaries.
+// Where values belong among sorted boundaries. Value i, in row-major order, is searched in row i / per_row of the
+// boundaries. Writes one of `out` and `found`.
 struct Search {
   const void* boundaries;
   const void* values;
-  int64_t* out;  // positions, dense; or
-  bool* found;   // whether an equal one is there (NaN never is), dense
+  int64_t* out;  // positions, dense; or null
+  bool* found;   // whether a boundary is equal (never to NaN), dense; or null
   bool invert;   // found: the opposite
-  bool right;    // after equal boundaries, not before
-  KeyCodec key;  // of both
+  bool right;    // positions: after equal boundaries, not before them
+  KeyCodec key;  // of boundaries and values
   int64_t n, step, per_row;
-  Lines rows;          // x_strides: of the boundaries, out_strides: of the sorter
-  Lines elements;      // x_strides: of the values
-  const void* sorter;  // null, or the order of the boundaries: any integer dtype
+  Segments rows;       // x_strides: of the boundaries, out_strides: of the sorter
+  Segments elements;   // x_strides: of the values
+  const void* sorter;  // the order that sorts the boundaries, of any integer dtype; or null: they are sorted
   DType sorter_dtype;
   int64_t sorter_step;
 };
 
-// Runs of equal neighbours among n elements; a NaN is a run of its own. Parts of `share` elements are counted first.
+// Runs of equal neighbours among n elements. Each NaN is a run of its own. The runs of each tile are counted first.
 struct Runs {
   const void* x;
   KeyCodec key;
-  DType complex;         // of x, if it is complex: then key is not looked at
-  Lines elements;        // x_strides: of x
-  const int64_t* order;  // sorted elements: where they stood; null: as they are
-  int64_t n, share;
-  int32_t parts;
-  int64_t* part_counts;   // [parts]
-  int64_t* total;         // the number of runs
-  uint32_t* counter;      // zero, and left so
-  int64_t capacity;       // of the results; runs beyond are dropped
-  void* values;           // first element of each run, or null
-  int64_t* starts;        // [capacity + 1]: where each run starts, or null
-  int64_t* indices;       // order[start], or null
-  int64_t* inverse;       // the run of each element, at its place in the input, or null
-  int64_t* counts;        // length of each run, or null
-  unsigned char fill[16];  // results beyond the total: the value's bytes, index -1, count 0
+  DType complex;         // of x, if it is complex; then `key` is not used
+  Segments elements;     // x_strides: of x
+  const int64_t* order;  // the index of each element before it was sorted; null: the elements are in their order
+  int64_t n, tile;       // tile: elements that a block counts
+  int32_t tiles;
+  int64_t* tile_counts;    // [tiles]
+  int64_t* total;          // the number of runs
+  uint32_t* counter;       // zero, and left zero
+  int64_t capacity;        // of the results; further runs are dropped
+  void* values;            // the first element of each run, or null
+  int64_t* starts;         // [capacity + 1]: the position of each run's first element, or null
+  int64_t* indices;        // order[start] of each run, or null
+  int64_t* inverse;        // the run of each element, at the element's index before the sort, or null
+  int64_t* counts;         // the length of each run, or null
+  unsigned char fill[16];  // the value of results beyond the total; their index is -1 and their count 0
 };
 
 // Counts of elements by bin.
 enum class Binning : int32_t {
-  integers,  // the bin is the element: outside 0..bins-1 is an error of the stream
+  integers,  // the element is its bin; one outside 0..bins-1 goes to the error slot
   uniform,   // torch.histc: truncated (x - low) / (high - low) * bins
-  even,      // numpy.histogram: between edges low + i (high - low) / bins, rounded to edge_dtype
+  even,      // numpy.histogram: between the edges low + i (high - low) / bins, rounded to edge_dtype
   edges      // between float64 edges
 };
 struct Histogram {
-  static constexpr int64_t most_private = 8192;  // bins that a block counts for itself
+  static constexpr int64_t most_private = 8192;  // bins for which blocks have private counts
   Binning binning;
   const void* x;
   DType dtype;
-  Lines elements;  // x_strides: of x
+  Segments elements;  // x_strides: of x
   int64_t bins;
   double low, high;
-  const void* bounds[2];  // low and high on the device, of dtype x's; or null
-  double widen;           // by which equal bounds are moved apart
-  const double* edges;    // edges: bins + 1
-  int64_t* counts;        // zero; left so where `out` is given
-  uint32_t* counter;      // zero, and left so
+  const void* bounds[2];  // low and high on the device, of x's dtype; or null
+  double widen;           // equal bounds are moved apart by this, each way
+  const double* edges;    // Binning::edges: bins + 1 of them
+  int64_t* counts;        // zero; left zero where `out` is given
+  uint32_t* counter;      // zero, and left zero
   void* out;              // the counts in out_dtype, or null
   DType out_dtype;
-  void* made_edges;  // even: bins + 1 edges are written, or null
+  void* out_edges;  // Binning::even: where the bins + 1 edges are written, or null
   DType edge_dtype;
-  uint32_t* bin_ids;  // instead of counting: each element's bin, or `bins`
+  uint32_t* bin_ids;  // instead of counting: the bin of each element, `bins` for none
 };
 
-// out[b] = the sum of weights[order[i]] over the i with ids[i] == b, ids sorted; float64 or int64.
+// out[b] = the sum of weights[order[i]] over all i with ids[i] == b. The ids are sorted. Sums are float64 or int64.
 struct BinSums {
   const uint32_t* ids;
   const int64_t* order;
   const void* weights;
   DType weight_dtype;
-  Lines elements;  // x_strides: of the weights
+  Segments elements;  // x_strides: of the weights
   void* out;
   bool floating;
   int64_t n, bins;
@@ -88,11 +88,12 @@ struct BinSums {
 namespace stator::kernels::sets {
 
 extern Launcher<void(const Queue&, const params::Search&)> search;
-// Parts to split n elements into: Runs.parts, and its share.
-extern Launcher<int32_t(const DeviceLimits&, int64_t n, int64_t* share)> run_parts;
+// The number of tiles to divide n elements into, Runs::tiles, and their size, Runs::tile.
+extern Launcher<int32_t(const DeviceLimits&, int64_t n, int64_t* tile)> run_tiles;
 extern Launcher<void(const Queue&, const params::Runs&)> count_runs;
-extern Launcher<void(const Queue&, const params::Runs&)> write_runs;   // all but the counts and what lies beyond the total
-extern Launcher<void(const Queue&, const params::Runs&)> finish_runs;  // those
+// All results except the counts and what is beyond the total, which finish_runs writes.
+extern Launcher<void(const Queue&, const params::Runs&)> write_runs;
+extern Launcher<void(const Queue&, const params::Runs&)> finish_runs;
 extern Launcher<void(const Queue&, const params::Histogram&)> histogram;
 extern Launcher<void(const Queue&, const params::BinSums&)> bin_sums;
 

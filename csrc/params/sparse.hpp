@@ -1,14 +1,14 @@
-// Parameters of the sparse launchers. Pointers are to dense vectors unless strides say otherwise; strides are in
-// elements. Index arrays are int32, or int64 where `wide`.
+// Parameters of the sparse launchers. Pointers are to dense vectors unless there are strides, which are in elements.
+// Index arrays are int32, or int64 if `wide`.
 #pragma once
 
 #include "params/launcher.hpp"
 
 namespace stator::params {
 
-// A matrix compressed along its rows (a CSC matrix is its transpose): the entries of row r are indptr[r] to
-// indptr[r + 1] of `nnz` indices. Kernels clamp what indptr says to [0, nnz] and read nothing for an index outside
-// cols.
+// A matrix compressed along its rows (a CSC matrix is its transpose): the entries of row r are indptr[r] to indptr[r +
+// 1] of the `nnz` indices. Kernels clamp the values of indptr to [0, nnz], and read nothing for an index that is
+// outside the columns.
 struct SparseRows {
   const void* indptr;
   const void* indices;
@@ -16,18 +16,19 @@ struct SparseRows {
   bool wide;
 };
 
-// out = a @ x: x is (cols, n), out is (rows, n). No x: the sums of rows, n = 1, of which `valid` says that no index has
-// to be looked at.
+// out = a @ x: x is (cols, n), out is (rows, n). Null x: the sums of rows, n = 1; then `valid` says that no index needs
+// to be checked.
 struct SparseProduct {
   SparseRows a;
   const void *values, *x;
   void* out;
-  DType dtype;  // of all three
+  DType dtype;  // of values, x and out
   bool valid;
   int64_t n, x_row, x_col, out_row, out_col;
 };
 
-// out[i, j] = a[i, j] where a has an entry (the sum of neighbours with equal indices); the rest is not written.
+// out[i, j] = a[i, j] where a has an entry (the sum of adjacent entries with equal indices); other elements are not
+// written.
 struct SparseScatter {
   SparseRows a;
   const void* values;
@@ -36,8 +37,8 @@ struct SparseScatter {
   int64_t out_row, out_col;
 };
 
-// The entries of a dense x (rows, cols) that are not 0, in row-major order. `counts` has a number for each row; `fill`
-// places row r from indptr[r] on and drops what would go beyond `capacity`.
+// The entries of a dense x (rows, cols) that are not 0, in row-major order. gather_count writes the number of entries
+// of each row to `counts`. gather_fill writes row r from indptr[r] on and drops what is beyond `capacity`.
 struct SparseGather {
   const void* x;
   DType dtype;
@@ -49,14 +50,14 @@ struct SparseGather {
   int64_t capacity;
 };
 
-// rows[k] = the row of entry k; `rows` itself where it is of none: before the first pointer or beyond the last.
+// out[k] = the row of entry k; `rows` if it is in no row: before the first pointer or beyond the last.
 struct SparseExpand {
   SparseRows a;
   void* out;
 };
 
-// indptr[r] = how many of the ascending keys are less than r, for r in [0, rows]. The first or last key outside the
-// rows goes to the error slot.
+// indptr[r] = how many of the ascending keys are less than r, for r in [0, rows]. The first or last key that is outside
+// the rows is reported to the error slot.
 struct SparsePointers {
   const void* keys;
   int64_t n, rows;
@@ -64,37 +65,37 @@ struct SparsePointers {
   void* indptr;
 };
 
-// One pass of a stable radix sort by keys in [0, bound]: a key outside counts as `bound` and goes to the error slot.
-// counts and offsets are [digits][blocks]; offsets is the exclusive sum of counts. Where `order` is null, entry k is
-// itself; else what is moved is entry order[k]. Each output may be null.
+// One pass of a stable radix sort by keys in [0, bound]; a key outside counts as `bound` and is reported to the error
+// slot. counts and offsets are [digits][blocks]; offsets is the exclusive sum of counts. `tile`: entries per block. If
+// `order` is null, entry k is moved, else entry order[k]. Each output may be null.
 struct SparseSort {
   const void* keys;
   const void* order;
-  int64_t n, bound, chunk, blocks;
+  int64_t n, bound, tile, blocks;
   int32_t shift, digits;
   bool wide;
   int32_t* counts;
   int64_t* offsets;
-  int64_t* work;  // [blocks][digits] where the plan asks for it
+  int64_t* work;  // [blocks][digits] if sort_plan asks for it
   void *out_keys, *out_order;
-  const void *other, *values;  // moved along: an index and a value of `itemsize` bytes an entry
+  const void *other, *values;  // moved too: per entry an index and a value of `itemsize` bytes
   void *out_other, *out_values;
   int32_t itemsize;
 };
 
-// Counts of what breaks the rules of a compressed matrix, added to found[4].
+// Adds to found[4] how often the rules of a compressed matrix are broken.
 struct SparseCheck {
   SparseRows a;
-  int64_t* found;  // pointers out of order or range, indices out of range, neighbours out of order, neighbours equal
+  int64_t* found;  // pointers out of order or range, indices out of range, neighbours out of order, equal neighbours
 };
 
-// out = alpha * a + beta * b by rows, neighbours with equal indices added up; a and b have sorted rows. b may have no
-// indptr: then it is empty. `counts` has a number for each row.
+// out = alpha * a + beta * b by rows, with adjacent entries of equal indices added up. a and b have sorted rows. A b
+// without indptr is empty. merge_count writes the number of entries of each row to `counts`.
 struct SparseMerge {
   SparseRows a, b;
   const void *a_values, *b_values;
   DType dtype;
-  bool unique;  // neither has an index twice in a row
+  bool unique;  // neither a nor b has an index twice in a row
   double alpha, beta;
   void* counts;
   const void* indptr;
@@ -103,8 +104,8 @@ struct SparseMerge {
 };
 
 // out = a @ b, both compressed by rows, b without repeated indices in a row. Each of `blocks` blocks has its own
-// `marks` of b.cols (zeroed) and `sums` of b.cols. Indices of a result row come in no particular order unless the
-// column says times_sorts.
+// `marks` of b.cols (zeroed) and `sums` of b.cols. The indices of a result row are in no particular order unless
+// times_sorts() is true.
 struct SparseTimesSparse {
   SparseRows a, b;
   const void *a_values, *b_values;
@@ -128,9 +129,8 @@ struct SparseSampled {
   double alpha, beta;
 };
 
-// Solves the triangle of a for n right-hand sides, in place in `out` (rows, n). Entries beyond the triangle are
-// skipped. `singular`, where it is not null: the first row without a diagonal or with one of 0, counted from 1; 0 for
-// none.
+// Solves with the triangle of a for n right-hand sides, in place in `out` (rows, n). Entries outside the triangle are
+// skipped. `singular`, if not null: the first row whose diagonal is missing or 0, counted from 1; 0 if there is none.
 struct SparseSolve {
   SparseRows a;
   const void* values;
@@ -141,19 +141,19 @@ struct SparseSolve {
   int64_t* singular;
 };
 
-// Groups of four along the middle axis of x (outer, n, inner): the two largest magnitudes stay, of equal ones the
-// first; NaN is larger than any. The last group may have fewer than four.
-struct TwoToFour {
+// Prunes groups of four along the middle axis of x (outer, n, inner): the two largest magnitudes are kept, the first
+// ones of equal magnitudes; NaN is larger than any number. The last group may have fewer than four elements.
+struct Sparse24Prune {
   const void* x;
   DType dtype;
   int64_t outer, n, inner, x_strides[3];
-  void* out;           // dense (outer, n, inner), zeros where nothing stays; null: compress
+  void* out;           // dense (outer, n, inner), with zeros for what is not kept; null: compress
   void* values;        // dense (outer, 2 * groups, inner)
-  uint8_t* positions;  // dense (outer, groups, inner): the place of the first kept in bits 0-1, of the second in 2-3
+  uint8_t* positions;  // dense (outer, groups, inner): the position of the first kept in bits 0-1, of the second in 2-3
 };
 
 // The inverse of compressing: out is dense (outer, n, inner).
-struct FromTwoToFour {
+struct Sparse24Expand {
   const void* values;
   const uint8_t* positions;
   int32_t itemsize;
@@ -161,9 +161,10 @@ struct FromTwoToFour {
   void* out;
 };
 
-// out = packed @ x for matrices packed along their rows: row r keeps `values` 2 g and 2 g + 1 of its group g of four,
-// at the places that positions (r, g) says. x is (depth, cols), out is (rows, cols); a batch of them with strides.
-struct PackedProduct {
+// out = packed @ x for matrices compressed to 2:4 along their rows: row r keeps `values` 2 g and 2 g + 1 of its group g
+// of four, at the positions that positions(r, g) says. x is (depth, cols), out is (rows, cols); a batch of them has
+// strides.
+struct Sparse24Matmul {
   const void* values;
   const uint8_t* positions;
   const void* x;
@@ -171,8 +172,9 @@ struct PackedProduct {
   DType dtype;
   int32_t ndim;  // of the batch
   int64_t batch, rows, depth, cols;
-  int64_t value_row, value_step, place_row, place_step, x_row, x_col, out_row, out_col;
-  int64_t shape[max_dims], value_strides[max_dims], place_strides[max_dims], x_strides[max_dims], out_strides[max_dims];
+  int64_t value_row, value_step, position_row, position_step, x_row, x_col, out_row, out_col;
+  int64_t shape[max_dims], value_strides[max_dims], position_strides[max_dims], x_strides[max_dims],
+      out_strides[max_dims];
 };
 
 }  // namespace stator::params
@@ -186,24 +188,24 @@ extern Launcher<void(const Queue&, const params::SparseGather&)> gather_fill;
 extern Launcher<void(const Queue&, const params::SparseExpand&)> expand;
 extern Launcher<void(const Queue&, const params::SparsePointers&)> pointers;
 extern Launcher<void(const Queue&, const params::SparseCheck&)> check;
-// Bits a pass takes of keys up to `bound`, and the entries of a block, for sorting n entries; whether it needs
-// `work`.
-extern Launcher<bool(const DeviceLimits&, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk)> sort_plan;
+// The bits per pass for keys up to `bound`, and the entries per block, for sorting n entries. Returns whether
+// sort_scatter needs `work`.
+extern Launcher<bool(const DeviceLimits&, int64_t n, int64_t bound, int32_t* bits, int64_t* tile)> sort_plan;
 extern Launcher<void(const Queue&, const params::SparseSort&)> sort_count;
 extern Launcher<void(const Queue&, const params::SparseSort&)> sort_scatter;
 extern Launcher<void(const Queue&, const params::SparseMerge&)> merge_count;
 extern Launcher<void(const Queue&, const params::SparseMerge&)> merge_fill;
-extern Launcher<bool(const DeviceLimits&)> times_sorts;  // whether times_fill leaves the indices of each row in order
-// Blocks for a scratch of at most `bytes`.
+extern Launcher<bool(const DeviceLimits&)> times_sorts;  // whether times_fill sorts the indices of each row
+// The number of blocks for at most `bytes` of scratch.
 extern Launcher<int64_t(const DeviceLimits&, const params::SparseTimesSparse&, int64_t bytes)> times_blocks;
 extern Launcher<void(const Queue&, const params::SparseTimesSparse&)> times_count;
 extern Launcher<void(const Queue&, const params::SparseTimesSparse&)> times_fill;
 extern Launcher<void(const Queue&, const params::SparseSampled&)> sampled;
 extern Launcher<void(const Queue&, const params::SparseSolve&)> solve;
-// *singular, 0 before, of the triangle, without solving it.
+// Sets *singular, which is 0 before, without solving.
 extern Launcher<void(const Queue&, const params::SparseSolve&)> find_singular;
-extern Launcher<void(const Queue&, const params::PackedProduct&)> packed_product;
-extern Launcher<void(const Queue&, const params::TwoToFour&)> two_to_four;
-extern Launcher<void(const Queue&, const params::FromTwoToFour&)> from_two_to_four;
+extern Launcher<void(const Queue&, const params::Sparse24Matmul&)> sparse24_matmul;
+extern Launcher<void(const Queue&, const params::Sparse24Prune&)> sparse24_prune;
+extern Launcher<void(const Queue&, const params::Sparse24Expand&)> sparse24_expand;
 
 }  // namespace stator::kernels::sparse

@@ -1,4 +1,5 @@
-// The cuda table: each call is the CUDA runtime's, on the device of its context, with the error state left clean.
+// The cuda table: each call is one of the CUDA runtime, on the device of its context, and leaves no error behind in the
+// runtime's per-thread state.
 #include "runtime/runtime.hpp"
 
 #include <cuda_runtime_api.h>
@@ -12,11 +13,11 @@
 namespace stator::runtime {
 namespace {
 
-constexpr int default_shared_bytes = 48 << 10;  // a launch with more has to ask for it
+constexpr int default_shared_bytes = 48 << 10;  // kernels with more dynamic shared memory must opt in
 
 struct Context {
   int device;
-  cudaMemPool_t pool;  // our own: PyTorch's default pool keeps its settings and its memory
+  cudaMemPool_t pool;  // not the device's default pool, whose settings and memory other libraries share
 };
 
 struct Counts {
@@ -28,13 +29,13 @@ Context& context_of(ContextHandle handle) { return *static_cast<Context*>(handle
 cudaStream_t stream_of(StreamHandle handle) { return static_cast<cudaStream_t>(handle); }
 cudaEvent_t event_of(EventHandle handle) { return static_cast<cudaEvent_t>(handle); }
 
-// Takes a failure out of the runtime's per-thread state, where the next caller of cudaGetLastError would find it.
+// Removes a failure from the runtime's per-thread state, where the next caller of cudaGetLastError would find it.
 Status done(cudaError_t code) {
   if (code != cudaSuccess && code != cudaErrorNotReady) cudaGetLastError();
   return int(code);
 }
 
-// At process exit the driver may be gone before us, and what is released is released already.
+// At process exit the driver may be unloaded before this library, and has then released everything already.
 Status released(cudaError_t code) { return code == cudaErrorCudartUnloading ? status::success : done(code); }
 
 // Makes the context's device current for this thread. Another library may have changed it since our last call.
@@ -49,7 +50,7 @@ Status call(ContextHandle handle, F f) {
 template <class F>
 Status release(ContextHandle handle, std::atomic<int64_t>& count, F f) {
   count.fetch_sub(1);
-  if (handle) enter(handle);  // a release is tried whatever the context says
+  if (handle) enter(handle);  // the release is attempted even if this fails
   return released(f());
 }
 
@@ -99,12 +100,12 @@ Status context_create(int device, bool, ContextHandle* out) {
   props.location = {cudaMemLocationTypeDevice, device};
   const Status code = call(context.get(), [&] { return cudaMemPoolCreate(&context->pool, &props); });
   if (code) return code;
-  // The pool above keeps what it may reuse; what it frees goes back to the driver. Threshold 0, the default, does that.
+  // core's Pool caches what it may reuse, so what it frees goes back to the driver: release threshold 0, the default.
   *out = context.release();
   return counted(code, counts.contexts);
 }
 
-// Never resets the device: its primary context is shared with everybody else in the process.
+// Never resets the device, since its primary context is shared with all other libraries of the process.
 Status context_destroy(ContextHandle handle) {
   const std::unique_ptr<Context> context(&context_of(handle));
   return release(handle, counts.contexts, [&] { return cudaMemPoolDestroy(context->pool); });
@@ -121,7 +122,7 @@ Status allocate(ContextHandle handle, size_t bytes, StreamHandle stream, void** 
   return counted(call(handle, take), counts.memory);
 }
 
-// Without a stream its context is closed: cudaFree waits for whatever still uses the memory.
+// No stream means that the context is closed; cudaFree waits for whatever still uses the memory.
 Status free_memory(ContextHandle handle, void* pointer, size_t, StreamHandle stream) {
   return release(handle, counts.memory,
                  [=] { return stream ? cudaFreeAsync(pointer, stream_of(stream)) : cudaFree(pointer); });

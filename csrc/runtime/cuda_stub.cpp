@@ -1,4 +1,4 @@
-// The cuda table of a build without CUDA: every call says so.
+// The cuda table of a build without CUDA: every call reports that there is no device.
 #include "runtime/runtime.hpp"
 
 namespace stator::runtime {

@@ -1,4 +1,4 @@
-// The calls of the host table, by file, and what they share.
+// The calls of the host table, grouped by the file that defines them, and their common helpers.
 #pragma once
 
 #include "runtime/host_stream.hpp"
@@ -7,7 +7,7 @@
 
 namespace stator::runtime::host {
 
-// What was handed out and has not come back.
+// Objects that were handed out and not given back.
 struct Counts {
   std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0};
 };
@@ -16,7 +16,7 @@ extern Counts counts;
 inline Context& context_of(ContextHandle handle) { return *static_cast<Context*>(handle); }
 inline Stream& stream_of(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 
-// A context of the process that forked: nothing of it may be waited for or locked here.
+// A context of the parent process of a fork: its locks must not be taken here, nor its work waited for.
 inline bool orphan(const Context& context) { return context.epoch != host::process_epoch(); }
 
 inline Status usable(const Context& context) {
@@ -24,7 +24,7 @@ inline Status usable(const Context& context) {
   return context.faulted.load(std::memory_order_acquire) ? status::launch_failure : status::success;
 }
 
-// No member of the table throws.
+// Turns exceptions into statuses: no member of the table throws.
 template <class F>
 Status guarded(F&& f) noexcept {
   try {

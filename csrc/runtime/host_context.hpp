@@ -1,4 +1,5 @@
-// The host target's context: its sticky fault, its quarantine of freed memory, its place in the process.
+// The host target's context: its sticky fault, its quarantine of freed memory, and the process that made it. Also the
+// host's allocation functions.
 #pragma once
 
 #include "runtime/runtime.hpp"
@@ -14,13 +15,13 @@ namespace stator::runtime::host {
 
 struct Stream;
 
-// Freed memory of a checked context: poisoned and kept for a while, so that a late write lands in it and is seen.
+// Freed memory of a checked context: filled with the poison byte and kept for a while, so that a late write is seen.
 class Quarantine {
  public:
   Quarantine() = default;
   Quarantine(const Quarantine&) = delete;
   ~Quarantine();
-  // Takes the block over. False when a block that left the quarantine had been written to.
+  // Takes the block over, and may release the oldest ones. False when one of those had been written to.
   bool add(void* pointer, size_t bytes);
   bool intact();
 
@@ -39,12 +40,12 @@ struct Context {
   Context(bool is_checked, int process) : checked(is_checked), epoch(process) {}
 
   const bool checked;
-  const int epoch;  // of the process; another one means that this is the child of a fork
+  const int epoch;  // process_epoch() at creation; another value means that this process is a forked child
   std::atomic<bool> faulted{false}, fault_next{false};
   Quarantine quarantine;
   std::set<Stream*> streams;  // guarded by the scheduler's mutex
 
-  void fault(const std::string& message) noexcept;  // the first one stays
+  void fault(const std::string& message) noexcept;  // the first fault stays
   std::string fault_message();
 
  private:
@@ -52,16 +53,16 @@ struct Context {
   std::string message_;
 };
 
-// Counts forks: contexts of the parent have no workers in a child and must neither wait nor lock there.
+// The number of forks: in a child, contexts of the parent have no workers and must neither wait nor lock.
 int process_epoch();
 
-// Host memory. No call throws; sizes beyond what the machine has are refused, so that nothing is killed later.
+// Host memory. No call throws. Sizes beyond the machine's memory are refused, so that the process is not killed later.
 inline constexpr unsigned char poison_byte = 0xCB;
 size_t total_memory();
 size_t live_memory();
 Status take_memory(size_t bytes, void** out);
 void give_memory(void* pointer, size_t bytes);
-void release_memory(void* pointer);  // to the system, after give_memory counted it
+void release_memory(void* pointer);  // to the system, without counting
 Status take_pinned(size_t bytes, void** out);
 Status give_pinned(void* pointer);
 bool is_pinned(const void* pointer);

@@ -1,4 +1,4 @@
-// Streams and events of the host target as calls of the table.
+// The table's calls for streams and events of the host target. A recorded event is a Mark in the queue of its stream.
 #include "runtime/host_calls.hpp"
 
 namespace stator::runtime::host {
@@ -13,7 +13,7 @@ struct Event {
 
 Event& event_of(EventHandle handle) { return *static_cast<Event*>(handle); }
 
-// The unfinished recording that a wait has to wait for, or null.
+// The event's recording when it has not been reached yet, else null.
 std::shared_ptr<Mark> pending_mark(Event& event) {
   const std::lock_guard lock(event.mutex);
   if (event.mark && event.mark->done.load(std::memory_order_acquire)) {

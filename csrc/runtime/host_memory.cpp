@@ -1,3 +1,5 @@
+// Memory of the host target: aligned allocations with a limit on their sum, the registry of page-locked blocks, and the
+// quarantine of checked contexts.
 #include "runtime/host_context.hpp"
 
 #include <sys/mman.h>
@@ -19,7 +21,8 @@ constexpr size_t quarantine_limit = size_t(32) << 20;
 
 std::atomic<size_t> live{0};
 
-// Page-locked on a GPU means: an asynchronous copy may read it later. Ordinary host memory is read before copy returns.
+// The page-locked blocks: as on a GPU, an asynchronous copy may read them later, whereas pageable memory is read before
+// copy returns.
 std::mutex pinned_mutex;
 std::map<uintptr_t, size_t>& pinned_blocks() {
   static auto* blocks = new std::map<uintptr_t, size_t>;  // outlives every static destructor

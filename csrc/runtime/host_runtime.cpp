@@ -1,4 +1,4 @@
-// The host table: a simulator of a device on the CPU, with the semantics of the calls that it stands for.
+// The host table: simulates a device on the CPU, with the semantics of the CUDA calls that its members stand for.
 #include "runtime/host_calls.hpp"
 
 #include <sys/sysinfo.h>
@@ -128,7 +128,7 @@ Status free_memory(ContextHandle handle, void* pointer, size_t bytes, StreamHand
     Scheduler::instance().enqueue(stream_of(stream), std::move(item));
     return status::success;
   });
-  if (queued) {  // no memory for the queue: wait instead
+  if (queued) {  // no memory for the queue entry: wait instead
     while (!stream_of(stream).idle()) std::this_thread::yield();
     now();
   }

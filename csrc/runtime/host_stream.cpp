@@ -1,3 +1,5 @@
+// The scheduler. enqueue() appends to a stream; advance() completes records and waits and makes the next work item
+// ready; workers and waiting callers take chunks of ready items with run_chunk(), and sleep after a short spin.
 #include "runtime/host_stream.hpp"
 
 #include <pthread.h>
@@ -10,16 +12,17 @@
 namespace stator::runtime::host {
 namespace {
 
-// Measured on two cores: a thread that sleeps starts 20 to 40 us after it was woken, and waking it takes 5 to 11.
-struct Lookout {
-  static constexpr int64_t patience = 100'000;  // nanoseconds of looking out for work before sleeping
-  static constexpr int looks = 16;              // between two looks at the clock
+// How long a thread spins before it sleeps. Measured on two cores: a sleeping thread starts 20 to 40 us after it was
+// woken, and waking it costs the caller 5 to 11 us.
+struct Spin {
+  static constexpr int64_t patience = 100'000;  // nanoseconds of spinning before sleep
+  static constexpr int polls = 16;              // between two reads of the clock
 };
 
 std::atomic<int> epoch{0};
 std::atomic<Scheduler*> current{nullptr};
 
-// The parent's scheduler may be locked by a thread that does not exist in the child: it is left behind.
+// The parent's scheduler may be locked by a thread that does not exist in the child, so the child makes a new one.
 void after_fork_in_child() {
   unlock_memory();
   epoch.fetch_add(1, std::memory_order_relaxed);
@@ -33,7 +36,7 @@ Scheduler* first_scheduler() {
   return scheduler;
 }
 
-// Signals are for the threads of the application.
+// Blocks all signals while workers are started, since signals are for the threads of the application.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -102,14 +105,14 @@ void Scheduler::start() {
   const int limit = worker_limit();
   const BlockedSignals blocked;
   workers_.reserve(limit);
-  sleeping_.reserve(limit);  // a worker that goes to sleep must not fail
+  sleeping_.reserve(limit);  // so that push_back by a worker that goes to sleep cannot fail
   while (int(workers_.size()) < limit) {
     try {
       auto worker = std::make_unique<Worker>();
       worker->thread = std::thread([this, self = worker.get(), generation = generation_] { work(*self, generation); });
       workers_.push_back(std::move(worker));
     } catch (const std::exception&) {
-      if (workers_.empty()) throw;  // fewer workers do, none does not
+      if (workers_.empty()) throw;  // fewer workers are enough, none are not
       return;
     }
     pthread_setname_np(workers_.back()->thread.native_handle(), "stator");
@@ -136,7 +139,8 @@ void Scheduler::pop(Stream& stream) {
   stream.pending.fetch_sub(1, std::memory_order_acq_rel);
 }
 
-// Completes records and waits at the head of the stream, and of those that they release, up to the next work item.
+// Completes the records and waits at the head of the stream up to its next work item, and the same for the streams that
+// those records release.
 void Scheduler::advance(Stream& stream) {
   std::vector<Stream*> streams{&stream};
   while (!streams.empty()) {
@@ -170,10 +174,13 @@ void Scheduler::advance(Stream& stream) {
   }
 }
 
-// A worker too many is worse than one too few: it takes the CPU of a caller who is about to help, who then has to sleep
-// and be woken (measured on two CPUs: 40 us of a product that takes 90). Hence not `all`, where a caller may come.
-// A thread that `stays` awake keeps its CPU: a virtual machine's kernel may take those that sleep for busy ones and
-// start every thread where it was woken (measured on two CPUs: half of all products of 400 x 400 used only one).
+// Wakes one sleeping worker, unless a thread that lingers will see the new work or enough threads are busy.
+// One worker too many is worse than one too few: it takes the CPU of a caller that is about to help and then has to
+// sleep and be woken (measured on two CPUs: 40 us of a product that takes 90 us). Therefore one CPU is left to a caller
+// unless `all`.
+// `stays`: the calling thread goes on running, so the worker is kept off its CPU. The kernel of a virtual machine may
+// start every woken thread on the CPU of its waker (measured on two CPUs: half of all 400 x 400 products used only
+// one).
 void Scheduler::wake(bool all, bool stays) {
   arrivals_.fetch_add(1, std::memory_order_release);
   if (lingering_ > 0) return;
@@ -188,8 +195,8 @@ void Scheduler::wake(bool all, bool stays) {
   worker.roused.notify_one();
 }
 
-// Waits without sleeping, and unlocked, for something to get ready or for the mark: true if either came. Not at all
-// where it would take a CPU from a thread with work to do: those that are busy, and one that will bring more.
+// Spins, unlocked, until there is new work or the mark is done; true if either came. Does not spin where that would
+// take a CPU from a thread that has work: the busy ones, and one that will enqueue more.
 bool Scheduler::linger(Lock& lock, const Mark* mark) {
   if (busy_ + lingering_ >= worker_limit() || (!mark && lingering_ + 1 >= worker_limit())) return false;
   const uint32_t seen = arrivals_.load(std::memory_order_relaxed);
@@ -198,16 +205,16 @@ bool Scheduler::linger(Lock& lock, const Mark* mark) {
   };
   if (!mark) ++lingering_;
   lock.unlock();
-  for (const int64_t end = now() + Lookout::patience; !met() && now() < end;) {
-    for (int i = 0; i < Lookout::looks && !met(); ++i) __builtin_ia32_pause();
+  for (const int64_t end = now() + Spin::patience; !met() && now() < end;) {
+    for (int i = 0; i < Spin::polls && !met(); ++i) __builtin_ia32_pause();
   }
   lock.lock();
   if (!mark) --lingering_;
   return met();
 }
 
-// Each waker wakes at most one; who takes a chunk and leaves some wakes the next. The last CPU is left to a caller
-// until a chunk is done.
+// Each thread wakes at most one other: a thread that takes a chunk and leaves more wakes the next one. The last CPU is
+// left to a caller until one chunk is done.
 void Scheduler::run_chunk(Lock& lock, Item& item, Stream& stream) {
   const int64_t first = item.next, last = std::min(first + item.chunk, item.blocks);
   item.next = last;
@@ -220,9 +227,9 @@ void Scheduler::run_chunk(Lock& lock, Item& item, Stream& stream) {
   item.finished += last - first;
   if (item.finished == item.blocks) {
     lock.unlock();
-    item.body = nullptr;  // whatever it owns is gone before the work counts as done, and not under the lock
+    item.body = nullptr;  // what it owns is destroyed before the work counts as done, and without the lock
     lock.lock();
-    ++lingering_;  // this thread looks for what gets ready now, so nobody is woken for it
+    ++lingering_;  // this thread itself takes what gets ready now, so that no worker is woken for it
     pop(stream);
     advance(stream);
     --lingering_;
@@ -255,7 +262,7 @@ void Scheduler::wait(Mark& mark) {
       if (!ready_.empty()) wake(true);
       patient = true;
     } else if (!std::exchange(patient, false) || !linger(lock, &mark)) {
-      if (!ready_.empty()) wake(true, false);  // this CPU is free for whatever else there is
+      if (!ready_.empty()) wake(true, false);  // this thread sleeps, so its CPU is free for other work
       mark.changed.wait(lock);
     }
   }
@@ -278,7 +285,7 @@ void Scheduler::add(Stream& stream) {
 
 void Scheduler::remove(Stream& stream) {
   synchronize(stream);
-  const std::lock_guard lock(mutex_);  // advance() may still look at a stream whose last item is done
+  const std::lock_guard lock(mutex_);  // advance() may still read a stream whose last item is done
   stream.context.streams.erase(&stream);
 }
 

@@ -1,4 +1,5 @@
-// Streams of the host target: queues that a pool of workers runs in order and asynchronously, events that order them.
+// Streams of the host target: queues whose items a pool of worker threads runs in order and asynchronously.
+// Scheduler: that pool, one per process.
 #pragma once
 
 #include "runtime/host_context.hpp"
@@ -12,7 +13,7 @@
 
 namespace stator::runtime::host {
 
-// One recording of an event. `parked` is guarded by the scheduler's mutex.
+// One recording of an event in a stream. `parked` holds the streams that wait for it, guarded by the scheduler's mutex.
 struct Mark {
   explicit Mark(Stream& of) : stream(&of) {}
   Stream* const stream;  // alive until done
@@ -24,7 +25,7 @@ struct Mark {
 
 struct Item {
   enum class Kind : uint8_t { work, record, wait };
-  // Runs blocks [first, last): null when fine, else the fault. May throw, which is a fault too.
+  // Runs the blocks [first, last). Returns null, or the message of a fault; an exception is a fault too.
   using Body = std::function<const char*(int64_t first, int64_t last)>;
 
   Kind kind = Kind::work;
@@ -40,7 +41,8 @@ struct Stream {
   explicit Stream(Context& of) : context(of) {}
   Context& context;
 
-  // Work not yet done: queued items, and one for a thread that runs something inline. Only an idle stream is claimed.
+  // Work not yet done: the queued items, plus one while a thread runs something inline. Only an idle stream can be
+  // claimed for that.
   std::atomic<int64_t> pending{0};
   bool idle() const { return pending.load(std::memory_order_acquire) == 0; }
   bool claim() {
@@ -54,22 +56,22 @@ struct Stream {
   Item* last = nullptr;
 };
 
-// Runs the streams of every context of the process. Workers start with the first queued item.
+// Runs the streams of every context of the process. The workers start with the first queued item.
 class Scheduler {
  public:
   static Scheduler& instance();
-  static int worker_limit();  // the CPUs this process may use
+  static int worker_limit();  // the number of CPUs that this process may use
 
-  // May throw std::bad_alloc or std::system_error, then nothing was queued.
+  // May throw std::bad_alloc or std::system_error; then nothing was queued.
   void enqueue(Stream& stream, std::unique_ptr<Item> item);
-  void resume(Stream& stream);  // after an inline owner found items queued behind it
-  void wait(Mark& mark);        // helps with the work of the mark's stream
+  void resume(Stream& stream);  // called by a thread that ran work inline, for the items queued behind it
+  void wait(Mark& mark);        // meanwhile helps with the work of the mark's stream
   void synchronize(Stream& stream);
   void add(Stream& stream);
   void remove(Stream& stream);   // waits for its work
-  void drain(Context& context);  // every stream it still has
+  void drain(Context& context);  // waits for every stream that the context still has
   void context_opened();
-  void context_closed();  // the last one ends the workers; the next item starts new ones
+  void context_closed();  // the last context ends the workers; the next item starts new ones
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -87,13 +89,13 @@ class Scheduler {
     Stream* stream;
   };
   std::mutex mutex_;
-  std::deque<Ready> ready_;  // items with unclaimed chunks
+  std::deque<Ready> ready_;  // items with chunks that no thread has taken
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Worker*> sleeping_;
   uint64_t generation_ = 0;
-  int lingering_ = 0, busy_ = 0;       // workers; callers that help are busy too
-  std::atomic<uint32_t> arrivals_{0};  // changes, under the mutex, with what those who linger look for
-  std::mutex lifecycle_;               // of the last context's end and the next one's start; taken before mutex_
+  int lingering_ = 0, busy_ = 0;       // numbers of workers; a caller that helps counts as busy
+  std::atomic<uint32_t> arrivals_{0};  // incremented under the mutex when there may be work for a thread that lingers
+  std::mutex lifecycle_;               // orders the end of the last context and the next start; taken before mutex_
   int contexts_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Work of the host target: at once on the caller's thread when it is small, else queued for the workers.
+// Copies, fills, launches and library calls of the host target: run at once on the caller's thread when the stream is
+// idle and the work small, else queued for the workers.
 #include "runtime/host_calls.hpp"
 
 #include <algorithm>
@@ -7,13 +8,13 @@
 namespace stator::runtime::host {
 namespace {
 
-// Measured on two cores: waking a worker costs the caller 11 us, and two workers overtake one thread at 50 us of work,
-// which is 1 MiB of operands for an addition and 256 KiB for an exponential.
+// Measured on two cores: waking a worker costs the caller 11 us, and two workers are faster than one thread from 50 us
+// of work on, which is 1 MiB of operands for an addition and 256 KiB for an exponential.
 struct Tuning {
   static constexpr int64_t inline_bytes = 512 << 10;
-  static constexpr int64_t chunk_bytes = 64 << 10;  // less is not worth a claim
+  static constexpr int64_t chunk_bytes = 64 << 10;  // a smaller chunk is not worth taking the lock
   static constexpr int64_t chunks_per_worker = 4;   // so that a worker that starts late costs little
-  static constexpr int64_t copy_block = 64 << 10;   // bytes of a copy or fill that one block does
+  static constexpr int64_t copy_block = 64 << 10;   // bytes of a copy or fill that count as one block
 };
 
 const char* take_injected_fault(Context& context) {
@@ -21,8 +22,8 @@ const char* take_injected_fault(Context& context) {
   return "injected fault";
 }
 
-// Runs the work at once when the stream is idle and the work small, else queues what `make` makes.
-// Work that is `synchronous` is done on return.
+// Calls run_now when the stream is idle and the work small, else queues the item that make() returns. `synchronous`
+// work is done on return.
 template <class Now, class Make>
 Status run(Context& context, Stream& stream, int64_t bytes, bool synchronous, Now&& run_now, Make&& make) noexcept {
   if (const Status state = usable(context)) return state;
@@ -51,7 +52,7 @@ int64_t chunk_of(int64_t blocks, int64_t bytes) {
   return std::max<int64_t>(1, (blocks + chunks - 1) / chunks);
 }
 
-// Work on bytes: `f` gets a range of them.
+// An item that calls f(begin, count) for ranges of the bytes.
 template <class F>
 std::unique_ptr<Item> make_byte_item(size_t bytes, F f) {
   const int64_t blocks = (int64_t(bytes) + Tuning::copy_block - 1) / Tuning::copy_block;
@@ -74,7 +75,7 @@ std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body) 
 
 Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream) {
   if (bytes == 0) return usable(context_of(handle));
-  // As on a device: ordinary host memory is read or written before the call returns.
+  // As on a device, pageable host memory is read or written before the call returns.
   const bool synchronous =
       kind != CopyKind::device_to_device && !host::is_pinned(kind == CopyKind::host_to_device ? from : to);
   const auto now = [=]() -> const char* {
@@ -101,7 +102,8 @@ Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamH
   });
 }
 
-Status launch(ContextHandle handle, const params::Launch& launch, int64_t bytes, bool synchronous, StreamHandle stream) {
+Status launch(ContextHandle handle, const params::Launch& launch, int64_t bytes, bool synchronous,
+              StreamHandle stream) {
   Context& context = context_of(handle);
   if (launch.blocks <= 0 || !launch.entry) return status::invalid_value;
   const auto now = [&]() -> const char* {

@@ -1,4 +1,4 @@
-// A thread that runs the host target's work, and where it may run.
+// A worker thread of the host target, and the CPUs that it may run on.
 #pragma once
 
 #include <pthread.h>
@@ -8,14 +8,14 @@
 
 namespace stator::runtime::host {
 
-// All but the thread is guarded by the scheduler's mutex.
+// Everything but the thread is guarded by the scheduler's mutex.
 class Worker {
  public:
   std::thread thread;
   std::condition_variable roused;
 
-  // Leaves out a CPU (-1: none) when it next runs, of those that the thread has or was given by others meanwhile.
-  // Nothing where that fails or leaves none.
+  // Excludes one CPU (-1: none) from the thread's affinity mask, which others may have changed meanwhile. Does nothing
+  // where that fails or would leave no CPU.
   void keep_off(int cpu);
   int kept_off() const { return off_; }
 

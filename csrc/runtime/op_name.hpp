@@ -1,4 +1,4 @@
-// How errors name what was asked for: an op of the table, or one of the calls that are numbered behind it.
+// The names of calls in errors: an op of the table, or one of the other calls, which are numbered after the ops.
 #pragma once
 
 #include <stator/op_table.hpp>
@@ -29,7 +29,8 @@ enum : uint16_t {
 
 inline constexpr uint16_t no_op = 0xffff;
 
-inline std::string_view op_name(uint16_t op) {  // as Python spells it, empty for no_op
+// The name in Python, empty for no_op.
+inline std::string_view op_name(uint16_t op) {
 #define STATOR_X(name, text) text,
   constexpr std::string_view other[] = {STATOR_OTHER_CALLS(STATOR_X)};
 #undef STATOR_X

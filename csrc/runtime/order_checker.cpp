@@ -9,7 +9,7 @@
 namespace stator::runtime {
 namespace {
 
-constexpr size_t history_limit = 512;  // accesses kept of a buffer; the oldest goes first, so that no report is false
+constexpr size_t history_limit = 512;  // accesses kept per buffer; dropping the oldest never causes a false report
 constexpr size_t host_index = SIZE_MAX;
 
 std::string verb(bool write) { return write ? "writes" : "reads"; }
@@ -92,7 +92,8 @@ void OrderChecker::enqueue(StreamHandle handle, const char* what, const Record& 
   }
 }
 
-// What the new access comes after and covers can meet no later access alone; nor can what the host knows to be done.
+// Entries that can add nothing to a later check are dropped: those that the host knows to be done, and those whose
+// range the new access covers, if it is a write or both are reads of one stream.
 void OrderChecker::remember(History& history, Entry entry) {
   std::erase_if(history, [&](const Entry& earlier) {
     if (at(host_, earlier.stream) >= earlier.tick) return true;

@@ -1,3 +1,5 @@
+// Each call in the same order: enter() (injection, counters), order check, the table's call, status check, and then
+// what the order checker learns from it.
 #include "runtime/runtime.hpp"
 
 #include "runtime/order_checker.hpp"
@@ -26,7 +28,7 @@ bool is_allocation(Call call) {
   return call == Call::allocate || call == Call::allocate_pinned || call == Call::allocate_managed;
 }
 
-// After these every later call on the device reports the same: only a new context helps.
+// Sticky errors: every later call on the device reports the same, and only a new context helps.
 bool is_sticky(Status code) {
   return code == 214 || code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719);
 }
@@ -65,7 +67,7 @@ Runtime::~Runtime() { destroy_noexcept(); }
 
 bool Runtime::is_host() const { return &table_ == &host_table(); }
 
-// A release that is made to fail is performed all the same, as the device's runtime does.
+// Releases do not return early on an injected failure: their callers perform them and then report it.
 Status Runtime::enter(Call call) {
   if (!context_ && call != Call::context_create && !is_release(call)) return status::context_destroyed;
   if (injecting_.load(std::memory_order_acquire)) {

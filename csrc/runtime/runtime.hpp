@@ -1,5 +1,6 @@
-// The seam: the only place that names a runtime call. Two tables implement it (cuda_runtime.cpp, host_runtime.cpp);
-// what must hold for every call lives here once: injection, counters, order checking, status check.
+// The runtime layer: the only place that makes a CUDA runtime call. Two tables implement the calls (cuda_runtime.cpp,
+// host_runtime.cpp); Runtime adds what holds for each of them: failure injection, counters, order checks, status
+// checks.
 #pragma once
 
 #include "params/launch.hpp"
@@ -17,7 +18,8 @@
 
 namespace stator::runtime {
 
-// X(name, is_release): every operation of the seam. A release that is made to fail performs the release first.
+// X(name, is_release): every call of the runtime layer. An injected failure of a release is reported after the release
+// was performed.
 #define STATOR_CALLS(X)        \
   X(context_create, false)     \
   X(context_destroy, true)     \
@@ -54,7 +56,7 @@ inline constexpr int call_count = static_cast<int>(Call::library) + 1;
 const char* name(Call call);
 bool is_release(Call call);
 
-// Codes are the CUDA runtime's (cudaError_t) on both targets.
+// The codes of the CUDA runtime (cudaError_t), on both targets.
 using Status = int;
 namespace status {
 inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, unloading = 4,
@@ -78,18 +80,18 @@ struct Properties {
   params::DeviceLimits limits{};
 };
 
-// A vendor-library call. Pieces are independent of each other.
+// A vendor-library call, in pieces that are independent of each other.
 using HostTask = std::function<void(int64_t piece)>;
 
-// One implementation of the calls. A context is one device opened by one Backend: on cuda it names the primary context
-// and makes it current in each call; on host it owns worker threads and the sticky fault. No member throws.
-// stream == nullptr is never passed. Pointers and sizes are bytes.
+// One implementation of the calls. A context is one device opened by one Backend: on cuda it stands for the primary
+// context and makes it current in each call; on host it holds the sticky fault. No member throws. A stream is never
+// null, except for free() after the context was destroyed. Sizes are in bytes.
 struct Table {
   const char* target;  // "cuda" or "host"
   Status (*device_count)(int* count);
   Status (*properties)(int device, Properties* out);
   const char* (*error_name)(Status);
-  // `checked`: host only; streams are always asynchronous (nothing runs inline), freed memory is poisoned
+  // `checked`, host only: streams are always asynchronous (nothing runs inline) and freed memory is poisoned.
   Status (*context_create)(int device, bool checked, ContextHandle* out);
   Status (*context_destroy)(ContextHandle);
   Status (*memory_info)(ContextHandle, size_t* free, size_t* total);
@@ -101,8 +103,8 @@ struct Table {
   Status (*free_managed)(ContextHandle, void* pointer);
   Status (*prefetch)(ContextHandle, const void* pointer, size_t bytes, StreamHandle);
   Status (*advise)(ContextHandle, const void* pointer, size_t bytes, int advice);
-  // ordinary host memory is read (host_to_device) or written (device_to_host) when copy returns, pinned memory in
-  // stream order
+  // Pageable host memory has been read (host_to_device) or written (device_to_host) when copy returns; pinned memory is
+  // read or written in stream order.
   Status (*copy)(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
   Status (*fill)(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
   Status (*stream_create)(ContextHandle, StreamHandle* out);
@@ -116,37 +118,39 @@ struct Table {
   Status (*event_query)(ContextHandle, EventHandle);
   Status (*event_synchronize)(ContextHandle, EventHandle);
   Status (*event_elapsed)(ContextHandle, EventHandle from, EventHandle to, float* milliseconds);
-  // `synchronous`: host only; the operands include memory shared with NumPy, so the work is done on return
+  // `synchronous`, host only: the operands include memory shared with NumPy, so the work is done on return. `bytes` of
+  // the operands decide whether the host runs it inline.
   Status (*launch)(ContextHandle, const params::Launch&, int64_t bytes, bool synchronous, StreamHandle);
-  // host: runs the pieces [0, pieces) in stream order, shared out to the workers. cuda: runs piece 0 now, on this
-  // thread, with the context's device current; it must not throw
+  // host: runs the pieces [0, pieces) in stream order, distributed over the workers. cuda: runs piece 0 now, on this
+  // thread, with the context's device current; it must not throw.
   Status (*host_task)(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
-  // host only: makes the next launch on the context fail asynchronously and stick
+  // host only: makes the next launch on the context fail asynchronously; the fault is sticky.
   Status (*inject_fault)(ContextHandle);
-  // host: the message of the sticky fault ("" when none); cuda: ""
+  // host: the message of the sticky fault ("" when there is none); cuda: "".
   std::string (*fault_message)(ContextHandle);
-  // what the table handed out and has not got back, counted apart from the Tracker: {memory, pinned, streams, events,
-  // contexts}
+  // What the table handed out and has not got back, counted independently of the Tracker: {memory, pinned, streams,
+  // events, contexts}.
   std::array<int64_t, 5> (*outstanding)();
 };
 
 const Table& host_table();
-// Usable only when cuda_available() says so; the reason (no driver, driver too old, no device, hidden by
-// CUDA_VISIBLE_DEVICES, built without CUDA) otherwise. Opens no context.
+// Usable only when cuda_available() is true.
 const Table& cuda_table();
+// When false, `reason` gets the cause: no driver, driver too old, no device, devices hidden by CUDA_VISIBLE_DEVICES, or
+// built without CUDA. Opens no context.
 bool cuda_available(std::string* reason);
 
-// Counters of the process since the start, one per call, plus bytes moved.
+// Counters of one Runtime since it was made: one per call, and the bytes copied.
 struct Counters {
   std::array<uint64_t, call_count> calls{};
   uint64_t h2d_bytes = 0, d2h_bytes = 0, d2d_bytes = 0;
 };
 
-// Fails or drops seam calls of one Runtime, for tests and `demo --prove`.
+// Fails calls, or drops waits, of one Runtime, for tests and `demo --prove`.
 struct Injection {
-  int64_t fail_at = -1;           // the k-th call from now (0 is the next one)
-  bool until_lifted = false;      // and every one after it
-  Status code = status::unknown;  // what it reports; allocations report out_of_memory
+  int64_t fail_at = -1;           // the k-th call from now fails (0 is the next one); -1: none
+  bool until_lifted = false;      // and every call after it
+  Status code = status::unknown;  // what failing calls report; allocations report out_of_memory
   int64_t drop_wait_at = -1;      // the k-th stream_wait is silently not performed
 };
 
@@ -160,15 +164,15 @@ struct Record {
 
 class OrderChecker;
 
-// A context of one table, with everything that holds for every call. Methods throw CudaError (OutOfMemoryError for
-// allocations is made by the Pool, which knows the figures) unless they end in _noexcept, which report the status.
-// Thread-safe. Owned by core's Context.
+// A context of one table. Methods throw CudaError, except those that end in _noexcept, which return the status; for
+// failed allocations the Pool throws OutOfMemoryError, since it knows the figures. Thread-safe. Owned by core's
+// Context.
 class Runtime {
  public:
-  // checks: bit 0 = order checker, bit 1 = poison freed memory and never run inline. Environment STATOR_CHECK
-  // ("order,poison" or "all") is read by core.
+  // checks: bit 0 is the order checker, bit 1 poisons freed memory and never runs inline. core reads them from the
+  // environment variable STATOR_CHECK ("order", "poison", "order,poison" or "all").
   Runtime(const Table& table, int device, unsigned checks);
-  ~Runtime();  // destroys the context if destroy_noexcept was not called; never throws
+  ~Runtime();  // destroys the context unless destroy_noexcept did; never throws
   Runtime(const Runtime&) = delete;
 
   const Table& table() const { return table_; }
@@ -177,7 +181,7 @@ class Runtime {
   Status destroy_noexcept();
 
   void memory_info(size_t* free, size_t* total);
-  // allocate returns the status so that the Pool can trim and retry: success, out_of_memory, or throws.
+  // Allocations return success or out_of_memory, so that the Pool can free cached blocks and retry, or throw.
   Status allocate(size_t bytes, StreamHandle, void** out);
   Status free_noexcept(void* pointer, size_t bytes, StreamHandle);
   Status allocate_pinned(size_t bytes, void** out);
@@ -195,37 +199,38 @@ class Runtime {
   Status event_destroy_noexcept(EventHandle);
   void event_record(EventHandle, StreamHandle, uint16_t op = no_op);
   Status event_record_noexcept(EventHandle, StreamHandle);
-  // `orders`: a true answer orders the host after the event. The pool's own polls do not count: what they happen to see
-  // must not hide a wait that the user forgot.
+  // `orders`: for the order checker, a true answer orders the host after the event. The pool's own polls do not: what
+  // they happen to see must not hide a wait that the user forgot.
   bool event_query(EventHandle, bool orders = true, uint16_t op = no_op);
   void event_synchronize(EventHandle, uint16_t op = no_op);
   float event_elapsed(EventHandle from, EventHandle to, uint16_t op = no_op);
   void launch(const params::Launch&, StreamHandle, const Record&);
-  // A vendor-library call. cuda: `call` runs now, on this thread, and enqueues onto the stream. host: it runs in stream
-  // order. `call` returns 0 or the library's status; `describe` turns that into a name. Host statuses become sticky
-  // faults.
+  // A vendor-library call. cuda: `call` runs now, on this thread, and enqueues work on the stream. host: `call` itself
+  // runs in stream order. It returns 0 or the library's status, which `describe` names; on host a failure becomes the
+  // sticky fault.
   void library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle, const Record&);
-  // host: one library call in pieces that the workers run side by side, each worth a hand-off to a worker.
+  // host: one library call in pieces that the workers run in parallel, each large enough to be worth waking a worker.
+  // On cuda `pieces` must be 1.
   void library_in_pieces(const char* what, std::function<int(int64_t piece)> call, int64_t pieces,
                          const char* (*describe)(int), StreamHandle, const Record&);
 
-  // A buffer's memory went back to the pool or came out of it: the order checker forgets or starts its history.
+  // The memory was freed or given back to its owner: the order checker forgets its history.
   void forget_buffer(const void* buffer);
-  // A host read or write of the buffer happens now (to_numpy of shared memory): checked like any other access.
+  // The host reads or writes the buffer now (to_numpy of shared memory): checked as any other access.
   void host_access(const params::Access&, uint16_t op);
 
   void set_injection(const Injection&);
   void lift_injection();
-  int64_t calls_since_injection() const;  // how many seam calls were made since set_injection
+  int64_t calls_since_injection() const;  // number of calls since set_injection
   void inject_fault();
   Counters counters() const;
 
  private:
-  Status enter(Call call);  // injection and counters; success means: perform it
+  Status enter(Call call);  // injection and counters; success means that the call is to be performed
   void check(Call call, Status status, uint16_t op = no_op);
   bool drop_this_wait();
-  void order(StreamHandle, const char* what, const Record&);  // checked before it is enqueued
-  void finished(StreamHandle, const Record&);                 // synchronous host work is known to be done
+  void order(StreamHandle, const char* what, const Record&);  // the order check, before the work is enqueued
+  void finished(StreamHandle, const Record&);                 // tells the order checker that synchronous work is done
 
   const Table& table_;
   ContextHandle context_ = nullptr;

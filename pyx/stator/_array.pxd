@@ -9,7 +9,7 @@ from stator.cpp.python cimport PyObject
 cdef class Array:
     cdef cpp.Array c
     cdef readonly Backend backend
-    cdef bint lent  # its address was given away by __cuda_array_interface__
+    cdef bint lent  # __cuda_array_interface__ has exported the memory
     cdef object __weakref__
 
 # An empty Array object of the backend, its C++ array to be filled in.
@@ -18,7 +18,7 @@ cdef Array new_array(Backend backend)
 cdef Array as_array(object value, str op)
 # The C++ array of `out`, null for None.
 cdef const cpp.Array* as_out(object out, str op) except? NULL
-# By table row; out and dtype may be None. binary_op takes a Python number on one side.
+# The op of a table entry; out and dtype may be None. binary_op takes a Python number on one side.
 cdef Array unary_op(Op op, Array x, object dtype, object out)
 cdef Array binary_op(Op op, object a, object b, object dtype, object out)
 # Operands are Arrays and Python numbers.

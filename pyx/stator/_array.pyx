@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""The array."""
+"""The class Array: attributes, conversions, indexing and operators."""
 import numpy as np
 
 from libc.stdint cimport int64_t, uintptr_t
@@ -19,14 +19,14 @@ from stator.cpp.std cimport optional, vector
 
 from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
 
-include "_apply.pxi"
-include "_index.pxi"
+include "_array_ops.pxi"
+include "_array_index.pxi"
 
 
 cdef class Array:
-    """An n-dimensional array on a device, or a view of one. Made by stator.asarray, zeros, ... and by every op."""
+    """An n-dimensional array on a device, or a view of one: made by asarray, zeros, ... and by every op."""
 
-    # NumPy leaves operators between the two to us, and we ask for asarray.
+    # Makes NumPy leave mixed operators to this class, which asks for asarray.
     __array_ufunc__ = None
     __hash__ = None
 
@@ -51,7 +51,7 @@ cdef class Array:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Elements from one entry to the next, for each axis."""
+        """The step from one index to the next along each axis, in elements."""
         return from_dims(self.c.strides())
 
     @property
@@ -61,12 +61,12 @@ cdef class Array:
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element."""
+        """Bytes of one element."""
         return wrap_dtype(self.c.dtype()).itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the elements."""
+        """Bytes of all elements: size * itemsize."""
         return self.c.nbytes()
 
     @property
@@ -76,35 +76,35 @@ cdef class Array:
 
     @property
     def device(self) -> Device:
-        """Where the array is."""
+        """The device that the array is on."""
         return self.backend.device
 
     @property
     def data_ptr(self) -> int:
-        """Address of the first element. Does not synchronise; 0 when there is no element."""
+        """Address of the first element. Does not synchronise."""
         return <uintptr_t>self.c.data_ptr()
 
     @property
     def is_contiguous(self) -> bool:
-        """Row-major and dense."""
+        """Whether the elements are row-major and without gaps."""
         return self.c.is_contiguous()
 
     @property
     def T(self) -> Array:
-        """A view of a matrix with its axes swapped."""
+        """A view of a matrix (m, n) with its axes swapped: (n, m)."""
         if self.c.ndim() != 2:
             raise ShapeError(f"shape {self.shape} is not a matrix", op="Array.T", remedy="Use .mT or permute_dims.")
         return swap_last(self)
 
     @property
     def mT(self) -> Array:
-        """A view with the last two axes swapped."""
+        """A view with the last two axes swapped: (..., m, n) to (..., n, m)."""
         if self.c.ndim() < 2:
             raise ShapeError(f"shape {self.shape} has fewer than two axes", op="Array.mT", remedy="Reshape it first.")
         return swap_last(self)
 
     def to_numpy(self) -> numpy.ndarray:
-        """A copy as a NumPy array. Synchronises."""
+        """A copy as a NumPy array. Synchronises: waits for the array's last stream."""
         cdef uintptr_t address = 0
         out = host_array(self.shape, wrap_dtype(self.c.dtype()), &address)
         with nogil:
@@ -113,7 +113,7 @@ cdef class Array:
         return out
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
-        """For numpy.asarray: a copy. numpy.from_dlpack and .data share instead. Synchronises."""
+        """A copy, for numpy.asarray; numpy.from_dlpack and .data share the memory. Synchronises."""
         if copy is False:
             raise InvalidValueError("numpy.asarray of an Array is a copy", op="Array.__array__",
                                     remedy="Use numpy.from_dlpack(x) to share memory of the cpu.")
@@ -122,12 +122,15 @@ cdef class Array:
 
     @property
     def data(self) -> memoryview:
-        """A memoryview of the memory itself, cpu only: no copy, and from now on uses of the array are synchronous."""
+        """A memoryview of the array's own memory, on cpu only. Synchronises.
+
+        Later uses of the array are synchronous, since the caller may read or write the memory at any time.
+        """
         from stator._interop import SharedMemory
         return memoryview(SharedMemory(self))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> object:
-        """The module stator."""
+        """The module stator, which implements the array API standard."""
         import stator
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
             raise InvalidValueError(f"api_version={api_version!r} of the array API", op="Array.__array_namespace__",
@@ -136,23 +139,26 @@ cdef class Array:
 
     def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | None = None,
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
-        """A DLPack capsule that shares the memory. On cuda, later work on `stream` sees it complete."""
+        """A DLPack capsule that shares the memory.
+
+        cuda: asynchronous; later work on `stream` starts after the work that uses the array. cpu: synchronises.
+        """
         from stator import _interop
         return _interop.to_dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """DLPack's device type and index."""
+        """The device as DLPack's (device type, index)."""
         cdef cpp_backend.Device device = self.c.device()
         return 2 if device.type == cpp_backend.cuda else 1, device.index
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3. AttributeError on cpu."""
+        """The CUDA Array Interface, version 3; AttributeError on cpu. Asynchronous."""
         from stator import _interop
         return _interop.cuda_array_interface(self)
 
     def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Array:
-        """The array itself when it is there already, else a copy on the device's backend."""
+        """The array itself when it is on the device, else a copy there. Synchronises when it copies."""
         cdef Backend target = resolve(device)
         cdef CppStream current
         cdef Array out
@@ -167,7 +173,7 @@ cdef class Array:
         return out
 
     def view(self, dtype: DTypeLike, /) -> Array:
-        """The same bytes with another element type; the last axis scales when the sizes differ."""
+        """A view of the same bytes as another dtype; the last axis is scaled when item sizes differ."""
         cdef CppDType code = <CppDType>as_dtype(dtype)
         cdef Array out = new_array(self.backend)
         with nogil:
@@ -203,7 +209,7 @@ cdef class Array:
             return
         to_index(key, index)
         enter(self.backend, stream)
-        if isinstance(value, Array):  # its own view, after x[i] += y, is no launch
+        if isinstance(value, Array):  # x[i] += y assigns x[i] to itself here, which launches nothing
             source = <Array>value
             with nogil:
                 indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)

@@ -5,7 +5,7 @@ from stator.cpp.random cimport State
 cdef class Backend:
     cdef cpp.Backend c
     cdef cpp.DeviceType type
-    cdef State random         # of stator._random, guarded by random_lock
+    cdef State random         # the state of its generator (stator._random), guarded by random_lock
     cdef object random_lock
     cdef object __weakref__
 
@@ -18,11 +18,11 @@ cdef class Event:
     cdef cpp.Event c
     cdef readonly Backend backend
 
-# Every call enters here: `stream` becomes the current one of the backend.
+# Called by every op first: releases foreign owners, and sets `stream` to the backend's current stream.
 cdef int enter(Backend backend, cpp.Stream& stream) except -1
-# Frees what nobody holds any more, here and with foreign owners.
+# Releases everything that is no longer used, including foreign owners.
 cdef int settle() except -1
-# A Backend, a Device or a string, or None for the current backend.
+# The backend of a Backend, a Device or a string; the current backend for None.
 cdef Backend resolve(object device)
-# After a synchronising call.
+# Called after a synchronising call: warns if an integer was divided by zero.
 cdef int after_wait(Backend backend) except -1

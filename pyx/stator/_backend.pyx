@@ -15,7 +15,7 @@ from stator.cpp.std cimport string, vector
 
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
 
-# Innermost last; looked at only once some stream was entered.
+# The streams entered by `with`, innermost last; read only once any stream was entered.
 cdef object streams_var = ContextVar("stator.streams", default=())
 cdef bint streams_entered = False
 cdef object resolver = None
@@ -34,7 +34,7 @@ cdef int enter(Backend backend, cpp.Stream& stream) except -1:
 
 
 cdef int settle() except -1:
-    # What nobody holds any more is gone: a release may free an owner, whose end may be a release.
+    # Repeated, since a release may free a foreign owner, whose destruction may release further objects.
     with nogil:
         interop.drain_releases()
     while interop.owners_waiting():
@@ -57,13 +57,13 @@ cdef int after_wait(Backend backend) except -1:
 
 
 def set_resolver(function: Callable[[Any], Backend]) -> None:
-    """Sets what finds the backend of `device=`: python/stator/backend.py decides."""
+    """Sets the function that finds the backend for a `device=` argument (python/stator/backend.py)."""
     global resolver
     resolver = function
 
 
 def available(kind: str) -> tuple[bool, str]:
-    """Whether a Backend of "cpu" or "cuda" can be opened, and why not. Creates no context."""
+    """Whether a Backend of "cpu" or "cuda" can be opened, and the reason if not. Creates no context."""
     cdef cpp.DeviceType type = cpp.cuda if kind == "cuda" else cpp.cpu
     cdef string reason
     cdef bint usable
@@ -73,7 +73,7 @@ def available(kind: str) -> tuple[bool, str]:
 
 
 def device_count(kind: str) -> int:
-    """How many devices of "cpu" or "cuda" there are."""
+    """The number of devices of "cpu" or "cuda"."""
     return cpp.device_count(cpp.cuda if kind == "cuda" else cpp.cpu)
 
 
@@ -84,13 +84,13 @@ def parse_device(text: str) -> str:
 
 
 def shutdown() -> None:
-    """Closes every open backend; the exit hook."""
+    """Closes every open backend, as the process does at its end. Synchronises."""
     with nogil:
         cpp.shutdown()
 
 
 cdef class Backend:
-    """What python/stator/backend.py derives its Backend from."""
+    """The base class of stator.Backend (python/stator/backend.py)."""
 
     def __cinit__(self, device: str = "auto", *, allow_tf32: bool = False, deterministic: bool = False,
                   check_indices: str = "lazy", memory_limit: int | None = None):
@@ -123,7 +123,7 @@ cdef class Backend:
         interop.release_later(self.c)
 
     def close(self) -> None:
-        """Waits for work in flight, then releases every resource, newest first. Idempotent."""
+        """Synchronises, then releases every resource of the backend, newest first. Idempotent."""
         settle()
         with nogil:
             self.c.close()
@@ -131,12 +131,12 @@ cdef class Backend:
 
     @property
     def closed(self) -> bool:
-        """True once close() began."""
+        """Whether close() was called."""
         return self.c.closed()
 
     @property
     def device_name(self) -> str:
-        """The device as text: "cpu", "cuda:0"."""
+        """The device as text: "cpu", "cuda:0", ..."""
         return self.c.device().str().decode()
 
     @property
@@ -146,7 +146,7 @@ cdef class Backend:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the backend was opened with."""
+        """The options that the backend was opened with."""
         cdef const cpp.BackendOptions* options = &self.c.options()
         return {
             "allow_tf32": options.allow_tf32,
@@ -156,7 +156,7 @@ cdef class Backend:
         }
 
     def info(self) -> dict[str, Any]:
-        """Name, compute capability, memory and versions of the device."""
+        """Name, compute capability, memory, driver and runtime versions, and multiprocessors of the device."""
         cdef cpp.DeviceInfo info
         with nogil:
             info = self.c.info()
@@ -171,33 +171,33 @@ cdef class Backend:
 
     @property
     def stream_count(self) -> int:
-        """Streams in the pool; 0 is the default one."""
+        """The number of streams in the pool; stream 0 is the default one."""
         return cpp.stream_count
 
     def stream(self, stream: int | Stream, /) -> Stream:
-        """A stream of the pool by index, created at first use. `with be.stream(s):` makes it current."""
+        """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current."""
         cdef Stream out
-        cdef int place
+        cdef int at
         if isinstance(stream, Stream):
             if (<Stream>stream).backend is not self:
                 raise BackendMismatchError("the stream is of another backend", op="Backend.stream",
                                            remedy="Take one of this backend's streams.")
             return stream
-        place = stream
+        at = stream
         out = Stream.__new__(Stream)
         with nogil:
-            out.c = self.c.stream(place)
+            out.c = self.c.stream(at)
         out.backend = self
         return out
 
     def synchronize(self) -> None:
-        """Waits for all streams; raises what an error slot holds."""
+        """Waits for all streams, and raises errors that kernels have recorded."""
         with nogil:
             self.c.synchronize()
         after_wait(self)
 
     def resources(self) -> list[dict[str, Any]]:
-        """Live tracked objects: kind, bytes, age in seconds, origin, exported."""
+        """The live tracked objects: kind, bytes, age in seconds, origin (the op) and exported."""
         cdef vector[cpp.Resource] found
         cdef size_t i
         settle()
@@ -207,7 +207,7 @@ cdef class Backend:
                  "origin": found[i].origin.decode(), "exported": found[i].exported} for i in range(found.size())]
 
     def memory_stats(self) -> dict[str, int]:
-        """Bytes live, cached, at peak and exported; the limit (0 is none); allocations and reuses."""
+        """Bytes that are live, cached, exported and at peak; the limit (0: none); allocations and reuses."""
         cdef cpp.MemoryStats s
         settle()
         with nogil:
@@ -216,7 +216,7 @@ cdef class Backend:
                 "limit": s.limit, "exported_bytes": s.exported_bytes, "allocations": s.allocations, "reuses": s.reuses}
 
     def statistics(self) -> dict[str, Any]:
-        """Kernel launches, library calls, bytes copied, and `calls`: every runtime call by name."""
+        """Counts of kernel launches, library calls, bytes copied and, in `calls`, each runtime call."""
         cdef cpp.Statistics s
         cdef size_t i
         with nogil:
@@ -237,7 +237,7 @@ cdef class Backend:
 
     @property
     def native(self) -> object:
-        """A PyCapsule "stator.Context" with the C++ stator::Context*; it keeps the backend open."""
+        """A PyCapsule "stator.Context" with the C++ stator::Context*, which keeps the backend alive."""
         capsule = PyCapsule_New(<void*>self.c.context().get(), "stator.Context", forget_native)
         Py_INCREF(self)
         PyCapsule_SetContext(capsule, <void*>self)
@@ -249,7 +249,7 @@ cdef void forget_native(object capsule) noexcept:
 
 
 cdef class Stream:
-    """An ordered queue of work of one backend. `with` makes it the current one of the backend in this context."""
+    """An ordered queue of work of one backend; `with stream:` makes it the backend's current stream."""
 
     def __init__(self) -> None:
         raise TypeError("use Backend.streams")
@@ -259,23 +259,23 @@ cdef class Stream:
 
     @property
     def index(self) -> int:
-        """Place in the backend's pool."""
+        """The index in the backend's pool."""
         return self.c.index()
 
     @property
     def native(self) -> int:
-        """The cudaStream_t as an integer; opaque on cpu."""
+        """The cudaStream_t as an integer; an opaque address on cpu."""
         return <uintptr_t>self.c.native()
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """The protocol of cuda.core: (version, cudaStream_t)."""
+        """The stream as cuda.core's protocol has it: (version, cudaStream_t)."""
         if self.backend.type != cpp.cuda:
             raise BackendMismatchError("a cpu stream is not a CUDA stream", op="Stream.__cuda_stream__",
                                        remedy="Open a cuda backend.")
         return 0, self.native
 
     def record(self) -> Event:
-        """An event after all work enqueued so far."""
+        """An event that happens after all work enqueued so far. Asynchronous."""
         cdef Event out = Event.__new__(Event)
         with nogil:
             out.c = self.c.record()
@@ -283,7 +283,7 @@ cdef class Stream:
         return out
 
     def wait(self, event: Event, /) -> None:
-        """Later work of this stream starts after the event; the host does not wait."""
+        """Makes later work of this stream start after the event. Asynchronous."""
         cdef Event other = <Event?>event
         with nogil:
             self.c.wait(other.c)
@@ -298,13 +298,13 @@ cdef class Stream:
         streams_var.set(streams_var.get()[:-1])
 
     def synchronize(self) -> None:
-        """Waits for the stream; raises what its error slot holds."""
+        """Waits for the stream, and raises an error that its kernels have recorded."""
         with nogil:
             self.c.synchronize()
         after_wait(self.backend)
 
     def done(self) -> bool:
-        """Whether all work has finished; does not wait."""
+        """Whether all work of the stream has finished. Does not wait."""
         cdef bint out
         with nogil:
             out = self.c.done()
@@ -322,7 +322,7 @@ cdef class Stream:
 
 
 cdef class Event:
-    """A point in the work of a stream."""
+    """A point in the work of a stream, made by Stream.record()."""
 
     def __init__(self) -> None:
         raise TypeError("use Stream.record()")
@@ -331,19 +331,19 @@ cdef class Event:
         interop.release_later(self.c)
 
     def done(self) -> bool:
-        """Whether the work before it has finished; does not wait."""
+        """Whether the work before the event has finished. Does not wait."""
         cdef bint out
         with nogil:
             out = self.c.done()
         return out
 
     def synchronize(self) -> None:
-        """Waits for the work before it."""
+        """Waits for the work before the event."""
         with nogil:
             self.c.synchronize()
 
     def milliseconds_since(self, earlier: Event, /) -> float:
-        """Time between two events, both of which have happened: ValueError otherwise."""
+        """The time between two events, both of which must have happened (ValueError)."""
         cdef Event other = <Event?>earlier
         cdef float out
         with nogil:

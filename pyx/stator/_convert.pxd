@@ -8,7 +8,7 @@ from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional, vector
 
 cdef int64_t to_int(object value, str op) except? -1
-# Zeros; ShapeError for a size that no shape has.
+# `size` zeros; ShapeError for a size that no shape has.
 cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1
 cdef int to_dims(object value, Dims& out, str op) except -1
 cdef tuple from_dims(const Dims& dims)

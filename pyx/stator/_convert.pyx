@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Python values to and from the plain values of C++."""
+"""Conversion of Python values to and from the plain values of C++."""
 import numpy as np
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -64,7 +64,7 @@ cdef tuple from_dims(const Dims& dims):
 
 
 cdef int to_scalar(object value, Scalar& out) except -1:
-    # 1 when value is a Python or NumPy number, 0 when it is something else
+    # 1 when the value is a Python or NumPy number, else 0.
     if isinstance(value, float):
         out = Scalar(<double>value)
     elif isinstance(value, bool):
@@ -134,13 +134,13 @@ cdef int push_index(object key, vector[Index]& out) except -1:
             PySlice_Unpack(key, &start, &stop, &step)
         except ValueError:
             if key.step is None or to_python_int(key.step) != 0:
-                raise  # a bound's own
-            step = 0  # which getitem refuses
+                raise  # from a bound's own __index__
+            step = 0  # getitem raises the error for it
         except TypeError:
             raise DTypeError(f"slice bounds must be integers, got {key}", op="Array.__getitem__",
                              remedy="Use integers or None.") from None
         entry.start, entry.stop, entry.step = start, stop, step
-        entry.has_start = entry.has_stop = True  # the ends stand for None
+        entry.has_start = entry.has_stop = True  # PySlice_Unpack has replaced None by the ends
     elif isinstance(key, (list, np.ndarray)):
         raise not_an_array(key, "Array.__getitem__")
     else:
@@ -162,7 +162,7 @@ cdef int to_index(object key, vector[Index]& out) except -1:
 
 
 cdef object not_an_array(object value, str op):
-    # To be raised: what was given where an Array is needed.
+    # The error to raise for a value that is not an Array.
     if isinstance(value, (np.ndarray, list, tuple)):
         remedy = "Convert it with stator.asarray(x)."
     elif hasattr(value, "__dlpack__"):
@@ -173,7 +173,7 @@ cdef object not_an_array(object value, str op):
 
 
 cdef object host_array(tuple shape, DType dtype, uintptr_t* address):
-    # ml_dtypes' bfloat16 has no buffer format either: its bits go through uint16.
+    # ml_dtypes' bfloat16 has no buffer format, so its bits are exchanged as uint16.
     cdef Py_buffer view
     cdef bint viewed = dtype.code == bfloat16
     target = dtype.numpy()

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Creation: filled arrays, ranges, triangles, copies, arrays from memory of the host, page-locked memory."""
+"""Creation of arrays: filled arrays, ranges, triangles, copies, arrays from host memory, page-locked memory."""
 import numpy as np
 
 from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_FillInfo, PyObject_GetBuffer
@@ -46,7 +46,7 @@ cdef object device_of(Array model, object device):
 
 
 def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """An array of whatever the memory holds. The dtype is float64 unless given."""
+    """An uninitialised array of a shape; dtype None is float64. Asynchronous."""
     cdef Backend backend = resolve(device)
     cdef CppDType code = dtype_or_default(dtype)
     cdef Dims dims
@@ -60,7 +60,7 @@ def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device:
 
 
 def zeros(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """An array of zeros. The dtype is float64 unless given."""
+    """An array of zeros; dtype None is float64. Asynchronous."""
     cdef Backend backend = resolve(device)
     cdef CppDType code = dtype_or_default(dtype)
     cdef Dims dims
@@ -75,7 +75,10 @@ def zeros(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device:
 
 def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = None,
          device: DeviceLike = None) -> Array:
-    """An array of one value. The dtype is the value's (bool, int64, float64, complex128) unless given."""
+    """An array of one value. Asynchronous.
+
+    dtype: None is that of the value: bool, int64, float64 or complex128.
+    """
     cdef Backend backend = resolve(device)
     cdef optional[CppDType] code
     cdef Dims dims
@@ -92,37 +95,40 @@ def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | 
 
 
 def ones(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """An array of ones. The dtype is float64 unless given."""
+    """An array of ones; dtype None is float64. Asynchronous."""
     return full(shape, 1, dtype=float if dtype is None else dtype, device=device)
 
 
 def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """empty of x's shape; of its dtype and on its backend unless given."""
+    """An uninitialised array of x's shape; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "empty_like")
     return empty(model.shape, dtype=dtype_of(model, dtype), device=device_of(model, device))
 
 
 def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """zeros of x's shape; of its dtype and on its backend unless given."""
+    """An array of zeros of x's shape; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "zeros_like")
     return zeros(model.shape, dtype=dtype_of(model, dtype), device=device_of(model, device))
 
 
 def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """ones of x's shape; of its dtype and on its backend unless given."""
+    """An array of ones of x's shape; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "ones_like")
     return full(model.shape, 1, dtype=dtype_of(model, dtype), device=device_of(model, device))
 
 
 def full_like(x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """full of x's shape; of its dtype and on its backend unless given."""
+    """An array of one value of x's shape; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "full_like")
     return full(model.shape, fill_value, dtype=dtype_of(model, dtype), device=device_of(model, device))
 
 
 def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | None = None,
            device: DeviceLike = None) -> Array:
-    """ceil((stop - start) / step) values start + i * step; arange(n) counts from 0."""
+    """The ceil((stop - start) / step) values start + i * step; arange(n) starts at 0. Asynchronous.
+
+    Real dtypes; None is int64 for integers, else float64.
+    """
     cdef Backend backend = resolve(device)
     cdef optional[CppDType] code
     cdef Scalar first, last, increment
@@ -142,9 +148,10 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
 
 def linspace(start: complex, stop: complex, /, num: int = 50, *, dtype: DTypeLike | None = None,
              device: DeviceLike = None, endpoint: bool = True) -> Array:
-    """num evenly spaced numbers from start to stop, which is the last exactly (unless endpoint is False).
+    """num evenly spaced numbers from start to stop. Asynchronous.
 
-    The dtype is float64, or complex128 for a complex end, unless given; integer dtypes round down.
+    stop is exactly the last number, or excluded with endpoint=False. dtype: None is float64, or complex128 for a
+    complex end; integer dtypes round down.
     """
     cdef Backend backend = resolve(device)
     cdef int64_t count = to_int(num, "linspace")
@@ -163,7 +170,7 @@ def linspace(start: complex, stop: complex, /, num: int = 50, *, dtype: DTypeLik
 
 
 def triu(x: Array, /, *, k: int = 0) -> Array:
-    """Matrices with what is below diagonal k set to 0."""
+    """A copy of matrices (..., m, n) with 0 below diagonal k. Asynchronous."""
     cdef Array source = as_array(x, "triu")
     cdef Array out = new_array(source.backend)
     cdef int64_t diagonal = to_int(k, "triu")
@@ -175,7 +182,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
-    """Matrices with what is above diagonal k set to 0."""
+    """A copy of matrices (..., m, n) with 0 above diagonal k. Asynchronous."""
     cdef Array source = as_array(x, "tril")
     cdef Array out = new_array(source.backend)
     cdef int64_t diagonal = to_int(k, "tril")
@@ -187,7 +194,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
 
 def diag(x: Array, /, k: int = 0) -> Array:
-    """A square matrix with the vector x on diagonal k, or a copy of diagonal k of the matrix x."""
+    """A square matrix with the vector x on diagonal k, or diagonal k of a matrix x as a copy. Asynchronous."""
     cdef Array source = as_array(x, "diag")
     cdef Array out = new_array(source.backend)
     cdef int64_t diagonal = to_int(k, "diag")
@@ -216,18 +223,24 @@ cdef Array ones_in_band(bint below, object rows, object cols, object k, object d
 
 def tri(N: int, M: int | None = None, k: int = 0, *, dtype: DTypeLike | None = None,
         device: DeviceLike = None) -> Array:
-    """N x M (N x N) with ones on and below diagonal k. The dtype is float64 unless given."""
+    """A matrix (N, M) with ones on and below diagonal k, else 0. Asynchronous.
+
+    M: None is N. dtype: None is float64.
+    """
     return ones_in_band(True, N, M, k, dtype, device, "tri")
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = None,
         device: DeviceLike = None) -> Array:
-    """Ones on diagonal k, else 0. The dtype is float64 unless given."""
+    """A matrix (n_rows, n_cols) with ones on diagonal k, else 0. Asynchronous.
+
+    n_cols: None is n_rows. dtype: None is float64.
+    """
     return ones_in_band(False, n_rows, n_cols, k, dtype, device, "eye")
 
 
 def copy(x: Array, /) -> Array:
-    """A row-major copy, whatever the layout: one launch."""
+    """A row-major copy of x in any layout, in one launch. Asynchronous."""
     cdef Array source = as_array(x, "copy")
     cdef CppStream stream
     cdef Array out = new_array(source.backend)
@@ -238,7 +251,11 @@ def copy(x: Array, /) -> Array:
 
 
 def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> Array:
-    """Conversion: float to int saturates, NaN gives 0; complex to real drops the imaginary part."""
+    """x converted to a dtype. Asynchronous unless it goes to another device.
+
+    Float to integer saturates and NaN gives 0; complex to real drops the imaginary part. copy=False returns x itself
+    where it has the dtype. device: where the result is to be; None is x's.
+    """
     cdef Array out = astype_op(as_array(x, "astype"), dtype, copy)
     return out if device is None else out.to_device(device)
 
@@ -246,7 +263,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLi
 cdef extern from *:
     """
     namespace {
-    // A held Py_buffer; released by a holder of the GIL, leaked when Python is gone.
+    // Releases a Py_buffer that an array owned. Called with the GIL; the buffer is leaked after the end of Python.
     void release_held(void* held) {
       if (!Py_IsInitialized()) return;
       PyBuffer_Release(static_cast<Py_buffer*>(held));
@@ -261,7 +278,7 @@ cdef extern from *:
 
 
 cdef int strides_of(Py_buffer* view, Dims& strides, int size) except -1:
-    # Elements; 0 when the bytes do not divide, so that NumPy has to copy first.
+    # Strides in elements; returns 0 where they are no multiples of the item size, so that NumPy has to copy first.
     cdef int i
     sized_dims(view.ndim, strides, "asarray")
     for i in range(view.ndim):
@@ -296,7 +313,7 @@ cdef Array from_buffer(object source, Backend backend, CppDType code, bint share
         if share:
             with nogil:
                 out.c = interop.from_owner(backend.c, view.buf, code, shape, strides, True, locked, view, release_held)
-            view = NULL  # the array's now
+            view = NULL  # now owned by the array
         else:
             enter(backend, stream)
             with nogil:
@@ -325,13 +342,14 @@ cdef Array from_numpy(object source, Backend backend, object copy, bint pinned):
 
 def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, copy: bool | None = None,
             pinned: bool = False) -> Array:
-    """An array of a NumPy array, nested sequences, a number, or any object with the buffer protocol, DLPack or
-    __cuda_array_interface__.
+    """An array of a NumPy array, nested sequences, a number, or another library's array.
 
-    Memory of others is copied unless copy=False, which shares it where the device agrees (cpu for NumPy) and raises
-    ValueError where it cannot. An Array is returned as it is unless something has to change or copy=True.
-    Python numbers that dtype cannot hold raise as in full(); arrays are cast as by astype().
-    pinned: stage through page-locked memory, so that the copy to the device overlaps.
+    Other libraries' arrays are those with the buffer protocol, DLPack or __cuda_array_interface__. Memory is copied
+    unless copy=False, which shares it on the same device (cpu for NumPy) and raises InvalidValueError where that is
+    impossible. An Array is returned as it is unless dtype or device differ or copy=True. Python numbers that dtype
+    cannot hold raise as in full(); arrays are cast as by astype(). pinned: stage the copy through page-locked memory,
+    so that it overlaps with other work. Asynchronous once host memory has been read; an Array of another device
+    synchronises.
     """
     cdef Backend target
     cdef Array out
@@ -385,7 +403,7 @@ cdef object as_numpy(object obj, object copy):
 
 
 cdef int require_fit(object values, DType dtype) except -1:
-    # Python numbers must be in range, as in full(); arrays are cast, as by astype().
+    # Python numbers must be in the range of the dtype, as in full(); arrays are cast, as by astype().
     if values.dtype.kind == "c" and dtype.kind not in ("complex floating", "bool"):
         raise DTypeError(f"a complex number cannot become {dtype}", op="asarray",
                          remedy="Use a complex dtype, or the real parts.")
@@ -399,7 +417,7 @@ cdef int require_fit(object values, DType dtype) except -1:
 
 
 cdef Array convert(Array x, object dtype, object copy, bint fresh):
-    # `fresh`: a copy was made already
+    # `fresh`: x is already a copy.
     if dtype is not None and <CppDType>as_dtype(dtype) != x.c.dtype():
         if copy is False:
             raise InvalidValueError(f"copy=False from {x.dtype} to {dtype}", op="asarray", remedy="Let it copy.")

@@ -9,13 +9,13 @@ from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError
 
 
 cdef class DType:
-    """An element type. Equal to the NumPy dtype, the scalar type and the name that mean the same."""
+    """An element type; equal to the NumPy dtype, the scalar type and the name of the same type."""
 
     def __init__(self) -> None:
         raise TypeError("use stator.float32, ... or stator.dtype('float32')")
 
     def numpy(self) -> numpy.dtype:
-        """The NumPy dtype; bfloat16 is that of ml_dtypes."""
+        """The NumPy dtype; for bfloat16 that of ml_dtypes."""
         if self.code != cpp.bfloat16:
             return np.dtype(self.name)
         try:
@@ -27,12 +27,15 @@ cdef class DType:
 
     @property
     def dtype(self) -> numpy.dtype:
-        """As numpy(): what numpy.dtype() looks for."""
+        """The NumPy dtype, as numpy(): the attribute that numpy.dtype() reads."""
         return self.numpy()
 
     @property
     def kind(self) -> str:
-        """'bool', 'signed integer', 'unsigned integer', 'real floating' or 'complex floating', as in the array API."""
+        """The kind as the array API names it.
+
+        'bool', 'signed integer', 'unsigned integer', 'real floating' or 'complex floating'.
+        """
         return kinds[<int>cpp.kind_of(self.code)]
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +82,7 @@ lookup.update({bool: lookup["bool"], int: lookup["int64"], float: lookup["float6
 
 
 cdef DType find(object value):
-    # None where the value is not a dtype of ours; TypeError where it is none at all.
+    # None for a dtype that stator does not have; TypeError for a value that is no dtype at all.
     found = lookup.get(value)
     if found is not None or isinstance(value, str) or value is None:
         return found
@@ -105,12 +108,12 @@ cdef int as_dtype(object value) except -1:
 
 
 def dtype(value: DTypeLike, /) -> DType:
-    """The DType that a name, a NumPy dtype or a Python type means."""
+    """The DType of a name, a NumPy dtype or a Python type."""
     return table[as_dtype(value)]
 
 
 cdef cpp.DType with_number(cpp.DType code, int number):
-    """The dtype of arrays beside a Python number that has no size."""
+    """The promoted dtype of arrays and a weak Python number."""
     cdef cpp.Kind kind = cpp.kind_of(code)
     if number == 1 and kind == cpp.boolean:
         return cpp.int64
@@ -122,9 +125,9 @@ cdef cpp.DType with_number(cpp.DType code, int number):
 
 
 def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
-    """The dtype of numpy.result_type for these dtypes and arrays. Python numbers are weak.
+    """The dtype that numpy.result_type gives for these dtypes, arrays and Python numbers, which are weak.
 
-    A NumPy scalar counts by its dtype here; as an operand of an op it is weak, like the Python number it holds.
+    A NumPy scalar counts by its dtype here; as an operand of an op it is weak, like the Python number of its value.
     """
     cdef vector[cpp.DType] codes
     cdef int number = 0  # 1 integer, 2 float, 3 complex

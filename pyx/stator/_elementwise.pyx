@@ -1,8 +1,8 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Elementwise functions, made from the op table."""
+"""Elementwise functions, generated from the op table."""
 from stator._array cimport Array, as_array, binary_op, elementwise_op, unary_op
-from stator._function cimport Row, make_function, make_functions, named_operands, sort_arguments, text
+from stator._function cimport TableFunction, make_function, make_functions, named_operands, sort_arguments, text
 from stator.cpp cimport op_table
 from stator.cpp.dtype cimport bool_
 from stator.cpp.python cimport PyObject
@@ -14,29 +14,29 @@ cdef tuple add_keywords = ("dtype", "out", "alpha")
 
 
 cdef object call_unary(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
-    cdef Row row = <Row>self
+    cdef TableFunction f = <TableFunction>self
     cdef PyObject* options[2]
     options[0] = options[1] = <PyObject*>None
-    sort_arguments(row, args, count, names, 1, keywords, options)
-    return unary_op(row.op, as_array(<object>args[0], row.name), <object>options[0], <object>options[1])
+    sort_arguments(f, args, count, names, 1, keywords, options)
+    return unary_op(f.op, as_array(<object>args[0], f.name), <object>options[0], <object>options[1])
 
 
 cdef object call_binary(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
-    cdef Row row = <Row>self
+    cdef TableFunction f = <TableFunction>self
     cdef PyObject* options[2]
     options[0] = options[1] = <PyObject*>None
-    sort_arguments(row, args, count, names, 2, keywords, options)
-    return binary_op(row.op, <object>args[0], <object>args[1], <object>options[0], <object>options[1])
+    sort_arguments(f, args, count, names, 2, keywords, options)
+    return binary_op(f.op, <object>args[0], <object>args[1], <object>options[0], <object>options[1])
 
 
 cdef object call_add(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
-    cdef Row row = <Row>self
+    cdef TableFunction f = <TableFunction>self
     cdef PyObject* options[3]
     cdef PyObject* operands[3]
     options[0] = options[1] = options[2] = <PyObject*>None
-    sort_arguments(row, args, count, names, 2, add_keywords, options)
+    sort_arguments(f, args, count, names, 2, add_keywords, options)
     if options[2] == <PyObject*>None:
-        return binary_op(row.op, <object>args[0], <object>args[1], <object>options[0], <object>options[1])
+        return binary_op(f.op, <object>args[0], <object>args[1], <object>options[0], <object>options[1])
     operands[0] = args[0]
     operands[1] = args[1]
     operands[2] = options[2]
@@ -44,38 +44,39 @@ cdef object call_add(object self, PyObject* const* args, Py_ssize_t count, PyObj
 
 
 cdef object call_many(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
-    # Operands with defaults may come by name.
-    cdef Row row = <Row>self
+    # Operands with defaults may be passed by name.
+    cdef TableFunction f = <TableFunction>self
     cdef PyObject* values[6]
-    cdef Py_ssize_t i, k, required = row.operands - len(row.defaults)
-    if count < required or count > row.operands:
-        raise TypeError(f"{row.short_name.decode()}() takes {required} to {row.operands} positional arguments but "
+    cdef Py_ssize_t i, k, required = f.operands - len(f.defaults)
+    if count < required or count > f.operands:
+        raise TypeError(f"{f.short_name.decode()}() takes {required} to {f.operands} positional arguments but "
                         f"{count} were given")
     for i in range(count):
         values[i] = args[i]
-    for i in range(count, row.operands):
-        values[i] = <PyObject*>row.defaults[i - required]
-    values[row.operands] = values[row.operands + 1] = <PyObject*>None
+    for i in range(count, f.operands):
+        values[i] = <PyObject*>f.defaults[i - required]
+    values[f.operands] = values[f.operands + 1] = <PyObject*>None
     for i in range(0 if names == NULL else len(<tuple>names)):
         name = (<tuple>names)[i]
-        for k in range(len(row.keywords)):
-            if name == row.keywords[k]:
+        for k in range(len(f.keywords)):
+            if name == f.keywords[k]:
                 if required + k < count:
-                    raise TypeError(f"{row.short_name.decode()}() got two values for {name!r}")
+                    raise TypeError(f"{f.short_name.decode()}() got two values for {name!r}")
                 values[required + k] = args[count + i]
                 break
         else:
-            raise TypeError(f"{row.short_name.decode()}() got an unexpected keyword argument {name!r}")
-    return elementwise_op(row.op, values, row.operands, <object>values[row.operands], <object>values[row.operands + 1])
+            raise TypeError(f"{f.short_name.decode()}() got an unexpected keyword argument {name!r}")
+    return elementwise_op(f.op, values, f.operands, <object>values[f.operands], <object>values[f.operands + 1])
 
 
 cdef tuple array_names = (("x",), ("x1", "x2"), ("x1", "x2", "x3"), ("x1", "x2", "x3", "x4"))
 cdef str asynchronous = "Elementwise{broadcasting}. Asynchronous.\n\n" \
-    "dtype: of a floating result, rounded once. out: an array of the exact shape; it may be {operand}."
+    "dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which " \
+    "may be {operand}."
 
 
 cdef dict make_many():
-    """Entries of three and four operands, and those that name their operands."""
+    # Entries of three and four operands, and those that name their operands.
     cdef dict out = {}
     cdef const op_table.OpInfo* info
     cdef int i
@@ -95,7 +96,8 @@ cdef dict make_many():
         options = "".join(f", {k}={v}" for k, v in given.items())
         out[path] = make_function(
             i, call_many, f"({', '.join(arrays[:count - len(given)])}, /{options}, *, dtype=None, out=None)",
-            asynchronous.format(broadcasting=", with broadcasting; operands are arrays or numbers", operand="an operand"),
+            asynchronous.format(broadcasting=", with broadcasting; operands are arrays or numbers",
+                                operand="an operand"),
             count, (*given, *keywords), tuple(given.values()))
     return out
 
@@ -124,7 +126,11 @@ cdef int form_of(str op, object approximate) except -1:
 
 
 def gelu(x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
-    """x * Phi(x). approximate: "none" (erf), "tanh", or "sigmoid" (x * sigmoid(1.702 x)). Asynchronous."""
+    """x * Phi(x), with Phi the normal distribution function. Elementwise, floating dtypes. Asynchronous.
+
+    approximate: "none" computes Phi by erf, "tanh" by its tanh approximation, "sigmoid" as sigmoid(1.702 x). dtype: the
+    dtype of the result. out: an array of x's shape, which may be x itself.
+    """
     cdef int form = form_of("nn.gelu", approximate)
     cdef op_table.Op op = op_table.gelu
     if form > 0:
@@ -134,7 +140,10 @@ def gelu(x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = No
 
 def gelu_backward(grad: Array, x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None,
                   out: Array | None = None) -> Array:
-    """The gradient of gelu's input, for the form that `approximate` names. Asynchronous."""
+    """The gradient of gelu's x; approximate is that of gelu. Elementwise. Asynchronous.
+
+    grad and x broadcast. dtype: the dtype of the result. out: an array of the result's shape, which may be grad or x.
+    """
     cdef int form = form_of("nn.gelu_backward", approximate)
     cdef op_table.Op op = op_table.gelu_backward
     if form > 0:
@@ -150,7 +159,10 @@ cdef Array unchanged(Array x, object out, str op):
 
 def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex | None = None, *,
          out: Array | None = None) -> Array:
-    """x limited to [min, max], with broadcasting; None is no bound. NaN stays NaN. Asynchronous."""
+    """x limited to the range from min to max, with broadcasting. Asynchronous.
+
+    min, max: arrays or numbers; None is no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
+    """
     cdef PyObject* operands[3]
     cdef Array source = as_array(x, "clip")
     if min is None and max is None:
@@ -170,7 +182,11 @@ cdef dict largest = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "flo
 
 def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None,
                out: Array | None = None) -> Array:
-    """x with NaN replaced, and infinities: by the largest finite numbers where None. Asynchronous."""
+    """x with NaN and infinities replaced by numbers. Elementwise. Asynchronous.
+
+    nan: in place of NaN. posinf, neginf: in place of the infinities; None is the largest finite number of x's dtype and
+    its negative. Dtypes without NaN are copied. out: an array of x's shape, which may be x itself.
+    """
     cdef PyObject* operands[4]
     cdef Array source = as_array(x, "nan_to_num")
     kind = source.dtype.name

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Discrete Fourier transforms, also of overlapping frames."""
+"""Discrete Fourier transforms, convolution, and short-time Fourier transforms."""
 from collections import namedtuple
 
 from libc.stdint cimport int64_t
@@ -48,97 +48,132 @@ cdef Array along_axis(cpp.Transform op_code, str op, object x, object n, object 
 
 
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The discrete Fourier transform along one axis.
+    """The discrete Fourier transform along one axis, as numpy.fft.fft. Asynchronous.
 
     n: x is truncated or padded with zeros to n points. norm: "backward" (no factor), "ortho" (1 / sqrt(n)) or "forward"
-    (1 / n). float16 and bfloat16 are computed in float32, integers in float64.
+    (1 / n). The result is complex64 for float16, bfloat16, float32 and complex64, else complex128.
     """
     return along_axis(cpp.fft_, "fft.fft", x, n, axis, norm)
 
 
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of fft, with the same arguments; "backward" divides by n."""
+    """The inverse of fft, with the same arguments and dtypes. Asynchronous.
+
+    norm: "backward" multiplies by 1 / n, "ortho" by 1 / sqrt(n), "forward" has no factor.
+    """
     return along_axis(cpp.ifft_, "fft.ifft", x, n, axis, norm)
 
 
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The first n // 2 + 1 points of the transform of real x, which determine the others."""
+    """The first n // 2 + 1 points of fft of real x, which determine the others. Asynchronous.
+
+    n and norm as in fft. The result is complex64 for float16, bfloat16 and float32, else complex128.
+    """
     return along_axis(cpp.rfft_, "fft.rfft", x, n, axis, norm)
 
 
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of rfft: n reals, by default 2 * (m - 1) of m points."""
+    """The inverse of rfft: n real numbers, by default 2 * (m - 1) for m points. Asynchronous.
+
+    Imaginary parts of points that must be real are ignored. norm as in ifft. The result is float32 for float16,
+    bfloat16, float32 and complex64, else float64.
+    """
     return along_axis(cpp.irfft_, "fft.irfft", x, n, axis, norm)
 
 
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The real transform of the line of which x is the half, n points; by default 2 * (m - 1) of m."""
+    """The real transform of the Hermitian-symmetric signal of which x is the first half. Asynchronous.
+
+    n: the number of points of the result, by default 2 * (m - 1) for m points. norm as in fft. dtypes as in irfft.
+    """
     return along_axis(cpp.hfft_, "fft.hfft", x, n, axis, norm)
 
 
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of hfft: the first n // 2 + 1 points."""
+    """The inverse of hfft for real x: the first n // 2 + 1 points. Asynchronous.
+
+    n as in rfft, norm as in ifft. dtypes as in rfft.
+    """
     return along_axis(cpp.ihfft_, "fft.ihfft", x, n, axis, norm)
 
 
 def fft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
          norm: str = "backward") -> Array:
-    """The transform along two axes."""
+    """fft along two axes. Asynchronous.
+
+    s: the lengths to which x is truncated or padded with zeros; None or -1 keeps those of x. norm and dtypes as in fft.
+    """
     return transformed(cpp.fft2_, "fft.fft2", x, s, axes, norm)
 
 
 def ifft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
           norm: str = "backward") -> Array:
-    """The inverse of fft2."""
+    """The inverse of fft2. Asynchronous."""
     return transformed(cpp.ifft2_, "fft.ifft2", x, s, axes, norm)
 
 
 def rfft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
           norm: str = "backward") -> Array:
-    """The transform of real x along two axes, of which the last is halved."""
+    """rfft along two axes of real x: the last axis has n // 2 + 1 points. Asynchronous.
+
+    s as in fft2. norm as in fft, dtypes as in rfft.
+    """
     return transformed(cpp.rfft2_, "fft.rfft2", x, s, axes, norm)
 
 
 def irfft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1),
            norm: str = "backward") -> Array:
-    """The inverse of rfft2."""
+    """The inverse of rfft2. Asynchronous.
+
+    s: the lengths of the result; its last one is by default 2 * (m - 1) for m points.
+    """
     return transformed(cpp.irfft2_, "fft.irfft2", x, s, axes, norm)
 
 
 def fftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
          norm: str = "backward") -> Array:
-    """The transform along several axes, by default the last len(s), or all. Each is named once.
+    """fft along several axes, by default the last len(s) ones, or all. Asynchronous.
 
-    s: x is truncated or padded with zeros to these lengths; -1 keeps the axis.
+    s: the lengths to which x is truncated or padded with zeros; None or -1 keeps those of x. No axis may be named
+    twice. norm and dtypes as in fft.
     """
     return transformed(cpp.fftn_, "fft.fftn", x, s, axes, norm)
 
 
 def ifftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
           norm: str = "backward") -> Array:
-    """The inverse of fftn."""
+    """The inverse of fftn. Asynchronous."""
     return transformed(cpp.ifftn_, "fft.ifftn", x, s, axes, norm)
 
 
 def rfftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
           norm: str = "backward") -> Array:
-    """The transform of real x along several axes, of which the last is halved."""
+    """rfft along several axes of real x: the last axis has n // 2 + 1 points. Asynchronous.
+
+    s and axes as in fftn. norm as in fft, dtypes as in rfft.
+    """
     return transformed(cpp.rfftn_, "fft.rfftn", x, s, axes, norm)
 
 
 def irfftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
            norm: str = "backward") -> Array:
-    """The inverse of rfftn. s is of the result; its last is by default 2 * (m - 1) of m points."""
+    """The inverse of rfftn. Asynchronous.
+
+    s: the lengths of the result; its last one is by default 2 * (m - 1) for m points.
+    """
     return transformed(cpp.irfftn_, "fft.irfftn", x, s, axes, norm)
 
 
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """Rolls the axes (None: all) so that frequency 0 comes to the middle: one launch, any dtype."""
+    """x rolled along the axes (None: all), so that frequency 0 is in the middle. Asynchronous.
+
+    Any dtype. One launch.
+    """
     return shifted(x, axes, False)
 
 
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """The reverse of fftshift."""
+    """The inverse of fftshift. Asynchronous."""
     return shifted(x, axes, True)
 
 
@@ -175,19 +210,26 @@ cdef Array frequencies(str op, bint half, object n, object d, object dtype, obje
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """The frequencies of fft's points, for n samples that are d apart; float64 unless dtype says otherwise."""
+    """The n frequencies of the points of fft, for n samples with spacing d. Asynchronous.
+
+    dtype: None is float64.
+    """
     return frequencies("fft.fftfreq", False, n, d, dtype, device)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """The frequencies of rfft's points, for n samples that are d apart; float64 unless dtype says otherwise."""
+    """The n // 2 + 1 frequencies of the points of rfft, for n samples with spacing d. Asynchronous.
+
+    dtype: None is float64.
+    """
     return frequencies("fft.rfftfreq", True, n, d, dtype, device)
 
 
 def fftconvolve(a: Array, b: Array, /, mode: str = "full", *, axes: int | Sequence[int] | None = None) -> Array:
-    """scipy.signal.fftconvolve: along axes (None: all), the other axes broadcast. The result may be a view.
+    """The convolution along axes (None: all), as scipy.signal.fftconvolve. Asynchronous.
 
-    mode: "full", "same" (a's lengths, centred) or "valid" (where one input covers the other).
+    mode: "full", "same" (a's lengths, centred) or "valid" (where one input covers the other). The other axes broadcast.
+    The result may be a view.
     """
     cdef Array first = as_array(a, "fft.fftconvolve"), second = as_array(b, "fft.fftconvolve")
     cdef Array out = new_array(first.backend)
@@ -225,12 +267,13 @@ cdef int fill_frames(cpp.FrameOptions& options, str op, object hop_length, objec
 def stft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: int | None = None,
          window: Array | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
          onesided: bool | None = None) -> Array:
-    """The transforms of overlapping frames of the last axis, (..., frequencies, frames), as torch.stft.
+    """The transforms of overlapping frames of x (..., samples), as torch.stft. Asynchronous.
 
-    Frame t begins at sample t * hop_length (None: n_fft // 4), or is centred there: then the signal is continued beyond
-    its ends by pad_mode, "reflect", "constant", "replicate" or "circular". window: (win_length,), real; None is ones;
-    shorter than n_fft it stands in the middle of zeros. normalized: times 1 / sqrt(n_fft). onesided: the first
-    n_fft // 2 + 1 frequencies; None where x is real. float16 and bfloat16 are computed in float32, integers in float64.
+    The result is (..., frequencies, frames), complex64 or complex128 as of fft. Frame t begins at sample t * hop_length
+    (None: n_fft // 4); with center it is centred there, and the signal is continued beyond its ends by pad_mode:
+    "reflect", "constant", "replicate" or "circular". window: (win_length,), real; None is ones; a window shorter than
+    n_fft is centred between zeros. normalized: multiplies by 1 / sqrt(n_fft). onesided: only the first n_fft // 2 + 1
+    frequencies; None does so for real x.
     """
     cdef Array source = as_array(x, "fft.stft"), out = new_array(source.backend)
     cdef cpp.StftOptions options
@@ -251,12 +294,13 @@ def stft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: 
 def istft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: int | None = None,
           window: Array | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None,
           length: int | None = None, return_complex: bool = False, check: bool = True) -> Array:
-    """The signal of a spectrum (..., frequencies, frames), as torch.istft; options as stft had them.
+    """The signal (..., samples) of a spectrum (..., frequencies, frames), as torch.istft.
 
-    Frames are windowed again, added up and divided by the sum of the windows' squares. InvalidValueError where that
-    vanishes within the signal; the look at it synchronises, unless there is no window or check=False: such samples
-    are NaN or infinite then. onesided: None is what the number of frequencies says. length: samples of the result.
-    return_complex: the signal was complex, and the spectrum has all frequencies.
+    The options are those of stft. Frames are windowed again, added, and divided by the sum of the windows' squares.
+    InvalidValueError where that sum vanishes within the signal: the check synchronises, and is omitted for a window of
+    ones without gaps and with check=False, when such samples are NaN or infinite. onesided: None follows from the
+    number of frequencies. length: the number of samples of the result. return_complex: the signal was complex, and the
+    spectrum has all frequencies.
     """
     cdef Array source = as_array(x, "fft.istft"), out = new_array(source.backend)
     cdef cpp.IstftOptions options
@@ -274,19 +318,26 @@ def istft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length:
 
 
 def cache_info() -> CacheInfo:
-    """What the plan caches of all backends hold (plans, bytes), the limit of each, and their hits since the start."""
+    """Figures of the plan caches: hits, misses, evictions, plans, bytes and limit. Does not wait.
+
+    Plans and bytes are those of all caches together, the limit that of each stream's cache; hits, misses and evictions
+    count since the start of the process.
+    """
     cdef cpp.CacheInfo info = cpp.cache_info()
     return CacheInfo(info.hits, info.misses, info.evictions, info.plans, info.bytes, info.limit)
 
 
 def clear_cache() -> None:
-    """Drops every plan. Work in flight is not disturbed."""
+    """Drops every cached plan. Does not wait: work in flight is not disturbed."""
     with nogil:
         cpp.clear_cache()
 
 
 def set_cache_limit(limit: int, /) -> None:
-    """Bytes that the plans of one stream may take; the least recently used go first. 0 keeps none."""
+    """Sets how many bytes the cached plans of one stream may take.
+
+    Beyond it the least recently used plans are dropped; 0 keeps none.
+    """
     cdef int64_t size = to_int(limit, "fft.set_cache_limit")
     if size < 0:
         raise InvalidValueError(f"a limit of {size} bytes", op="fft.set_cache_limit", remedy="Give at least 0.")

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Functions made from the op table: a new row needs no code here."""
+"""Functions generated from the op table: a new entry needs no code here."""
 from ast import literal_eval
 from importlib import import_module
 
@@ -13,9 +13,9 @@ cdef extern from "Python.h":
     int METH_FASTCALL, METH_KEYWORDS
 
 
-cdef class Row:
+cdef class TableFunction:
     def __reduce__(self):
-        # pickle asks for getattr(self, function name): the module that has the function
+        # pickle stores a built-in function as getattr(its self, its name), so self unpickles as the function's module.
         return import_module, (self.namespace,)
 
     def __repr__(self) -> str:
@@ -40,21 +40,21 @@ cdef tuple named_operands(const op_table.OpInfo* info):
 cdef object make_function(int op, FastCall call, str signature, str details, int operands=1, tuple keywords=(),
                           tuple defaults=()):
     cdef const op_table.OpInfo* info = &op_table.op_info(<Op>op)
-    cdef Row row = Row.__new__(Row)
+    cdef TableFunction f = TableFunction.__new__(TableFunction)
     prefix, _, short = text(info.call).rpartition(".")
-    row.op = <Op>op
-    row.name = text(info.name)
-    row.namespace = f"stator.{prefix}" if prefix else "stator"
-    row.short_name = short.encode()
-    row.doc = f"{short}{signature}\n--\n\n{text(info.summary)}.\n\n{details}".encode()
-    row.operands = operands
-    row.keywords = keywords
-    row.defaults = defaults
-    row.method.ml_name = row.short_name
-    row.method.ml_meth = <PyCFunction>call
-    row.method.ml_flags = METH_FASTCALL | METH_KEYWORDS
-    row.method.ml_doc = row.doc
-    return PyCFunction_NewEx(&row.method, row, row.namespace)
+    f.op = <Op>op
+    f.name = text(info.name)
+    f.namespace = f"stator.{prefix}" if prefix else "stator"
+    f.short_name = short.encode()
+    f.doc = f"{short}{signature}\n--\n\n{text(info.summary)}.\n\n{details}".encode()
+    f.operands = operands
+    f.keywords = keywords
+    f.defaults = defaults
+    f.method.ml_name = f.short_name
+    f.method.ml_meth = <PyCFunction>call
+    f.method.ml_flags = METH_FASTCALL | METH_KEYWORDS
+    f.method.ml_doc = f.doc
+    return PyCFunction_NewEx(&f.method, f, f.namespace)
 
 
 cdef dict make_functions(int shape_class, FastCall call, str parameters, str details):
@@ -69,11 +69,11 @@ cdef dict make_functions(int shape_class, FastCall call, str parameters, str det
     return out
 
 
-cdef int sort_arguments(Row row, PyObject* const* args, Py_ssize_t count, PyObject* names, int positional,
+cdef int sort_arguments(TableFunction f, PyObject* const* args, Py_ssize_t count, PyObject* names, int positional,
                         tuple keywords, PyObject** options) except -1:
     cdef Py_ssize_t i, k, given = 0
     if count != positional:
-        raise TypeError(f"{row.short_name.decode()}() takes {positional} positional arguments but {count} were given")
+        raise TypeError(f"{f.short_name.decode()}() takes {positional} positional arguments but {count} were given")
     if names == NULL:
         return 0
     given = len(<tuple>names)
@@ -84,5 +84,5 @@ cdef int sort_arguments(Row row, PyObject* const* args, Py_ssize_t count, PyObje
                 options[k] = args[count + i]
                 break
         else:
-            raise TypeError(f"{row.short_name.decode()}() got an unexpected keyword argument {name!r}")
+            raise TypeError(f"{f.short_name.decode()}() got an unexpected keyword argument {name!r}")
     return 0

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Indexing with arrays and masks: taking, putting, adding up, selecting."""
+"""Indexing with arrays and masks: take, put, scatter, segment reductions, selection."""
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
@@ -17,7 +17,7 @@ from stator.cpp.std cimport optional, vector
 from stator.errors import InvalidValueError
 
 
-# An Array or a number as an operand of C++; `value` must outlive the operand.
+# An Array or a number as a C++ operand; `value` must outlive the operand.
 cdef int to_operand(object value, str op, vector[Operand]& out) except -1:
     cdef Scalar scalar
     if isinstance(value, Array):
@@ -30,15 +30,20 @@ cdef int to_operand(object value, str op, vector[Operand]& out) except -1:
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
-    """numpy.take along an axis (None: of the flattened array). -n..n-1 is valid.
+    """The elements of x at integer indices along an axis, as numpy.take. Asynchronous.
 
-    An index outside reads 0 and raises OutOfRangeError at the next synchronising call of the stream.
+    axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the
+    result is 0, and the next synchronising call of the stream raises OutOfRangeError. out: an array of the result's
+    shape.
     """
     return take_op(as_array(x, "take"), as_array(indices, "take"), axis, out)
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """out[.., k, ..] = x[.., indices[.., k, ..], ..] along one axis; the others broadcast. Indices as of take."""
+    """out[.., k, ..] = x[.., indices[.., k, ..], ..] along one axis. Asynchronous.
+
+    As numpy.take_along_axis; the other axes broadcast. Indices as in take.
+    """
     cdef Array source = as_array(x, "take_along_axis"), index = as_array(indices, "take_along_axis")
     cdef Array out = new_array(source.backend)
     cdef int64_t along = to_int(axis, "take_along_axis")
@@ -50,11 +55,11 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
 
 def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis: int = -1) -> None:
-    """x[.., indices[.., k, ..], ..] = values[.., k, ..] in place, as numpy.put_along_axis. stator.scatter copies.
+    """x[.., indices[.., k, ..], ..] = values[.., k, ..] in place, as numpy.put_along_axis. Asynchronous.
 
-    Values broadcast to the shape of the indices. A write outside is dropped, and OutOfRangeError is raised at the next
-    synchronising call. Of several writes to one element the last stays on cpu; on cuda any one of them, or
-    the last where the backend is deterministic, by two launches more.
+    Values broadcast to the shape of the indices. A write out of range is dropped, and the next synchronising call
+    raises OutOfRangeError. Of several writes to one element, on cpu the last stays; on cuda any one of them, or the
+    last if the backend is deterministic, in two more launches. scatter does the same on a copy.
     """
     cdef Array target = as_array(x, "put_along_axis"), index = as_array(indices, "put_along_axis")
     cdef vector[Operand] operand
@@ -66,10 +71,10 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
         cpp.put_along_axis(target.c, index.c, operand[0], along, stream)
 
 
-# Scatter, index_add and segments give new arrays of x's dtype. -n..n-1 is valid; a write outside is dropped, and
-# OutOfRangeError is raised at the next synchronising call. deterministic=True gives equal bits run to run (None: the
-# backend's setting); otherwise cuda adds in any order, and keeps any of several values set at one element. cpu is in
-# order.
+# scatter, index_add and the segment reductions give new arrays of x's dtype. Indices are valid from -n to n - 1; a
+# write out of range is dropped, and the next synchronising call raises OutOfRangeError. deterministic=True gives equal
+# bits from run to run (None: the backend's setting); otherwise cuda adds in any order, and keeps any of several values
+# set at one element. cpu always works in order.
 
 cdef enum Segment:
     sum_, mean, min_, max_
@@ -84,10 +89,12 @@ cdef optional[cbool] to_choice(object value):
 
 def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduce: str = "set",
             deterministic: bool | None = None) -> Array:
-    """A copy of x with src put at out[.., index[.., k, ..], ..] along one axis; src broadcasts to index's shape.
+    """A copy of x with src written to out[.., index[.., k, ..], ..] along one axis. Asynchronous.
 
-    reduce: "set", or "add", "mul", "min", "max" with what is there. Of several values set at one element the last stays
-    on cpu; on cuda any one of them, or with deterministic=True the last, by two launches more.
+    src broadcasts to index's shape. reduce: "set", or "add", "mul", "min", "max" with the elements of x. Indices are
+    valid from -n to n - 1; a write out of range is dropped, and the next synchronising call raises OutOfRangeError. Of
+    several values set at one element, on cpu the last stays; on cuda any one of them, or with deterministic=True (None:
+    the backend's setting) the last, in two more launches.
     """
     cdef Array target = as_array(x, "scatter"), at = as_array(index, "scatter")
     cdef Array out = new_array(target.backend)
@@ -109,7 +116,10 @@ def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduc
 
 def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
                 deterministic: bool | None = None) -> Array:
-    """A copy of x with src added at out[.., index[.., k, ..], ..] along one axis; src broadcasts to index's shape."""
+    """A copy of x with src added to out[.., index[.., k, ..], ..] along one axis. Asynchronous.
+
+    scatter with reduce="add". deterministic: equal bits from run to run; None is the backend's setting.
+    """
     cdef Array target = as_array(x, "scatter_add"), at = as_array(index, "scatter_add")
     cdef Array out = new_array(target.backend)
     cdef vector[Operand] values
@@ -125,7 +135,10 @@ def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
 
 def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
               deterministic: bool | None = None) -> Array:
-    """A copy of x with slice k of src added to its slice index[k] along the axis; index has one axis."""
+    """A copy of x with slice k of src added to its slice index[k] along the axis. Asynchronous.
+
+    index has one axis; indices and deterministic as in scatter.
+    """
     cdef Array target = as_array(x, "index_add"), at = as_array(index, "index_add")
     cdef Array out = new_array(target.backend)
     cdef vector[Operand] values
@@ -159,22 +172,36 @@ cdef Array segment(Segment kind, str op, object src, object index, object num_se
 
 
 def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = None) -> Array:
-    """out[s] is the sum of the rows src[e] with index[e] == s, in any order of e; 0 where there is none."""
+    """out[s] is the sum of the rows src[e] with index[e] == s, 0 without any. Asynchronous.
+
+    index: one axis of integers, as long as src's first axis, in any order. The result is (num_segments, ...) of src's
+    dtype. An index out of range is dropped, and the next synchronising call raises OutOfRangeError. deterministic:
+    equal bits from run to run; None is the backend's setting.
+    """
     return segment(sum_, "segment_sum", src, index, num_segments, deterministic)
 
 
 def segment_mean(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = None) -> Array:
-    """out[s] is the mean of the rows src[e] with index[e] == s; NaN where there is none."""
+    """out[s] is the mean of the rows src[e] with index[e] == s, NaN without any. Asynchronous.
+
+    src is floating. The arguments are those of segment_sum.
+    """
     return segment(mean, "segment_mean", src, index, num_segments, deterministic)
 
 
 def segment_min(src: Array, index: Array, /, num_segments: int) -> Array:
-    """out[s] is the least of the rows src[e] with index[e] == s; infinity, or the largest integer, without any."""
+    """out[s] is the minimum of the rows src[e] with index[e] == s. Asynchronous.
+
+    A segment without rows is infinity, or the largest integer of the dtype. The arguments are those of segment_sum.
+    """
     return segment(min_, "segment_min", src, index, num_segments, None)
 
 
 def segment_max(src: Array, index: Array, /, num_segments: int) -> Array:
-    """out[s] is the largest of the rows src[e] with index[e] == s; -infinity, or the least integer, without any."""
+    """out[s] is the maximum of the rows src[e] with index[e] == s. Asynchronous.
+
+    A segment without rows is -infinity, or the smallest integer of the dtype. The arguments are those of segment_sum.
+    """
     return segment(max_, "segment_max", src, index, num_segments, None)
 
 
@@ -190,7 +217,10 @@ cdef cpp.Capacity to_capacity(object size, object fill_value, str op) except *:
 
 
 def masked_fill(x: Array, mask: Array, value: Array | complex, /) -> Array:
-    """x with value, a number or a 0-d array, where the mask is true; in x's dtype. The mask broadcasts with x."""
+    """A copy of x with value, a number or a 0-d array, where the mask is true. Asynchronous.
+
+    The mask is bool and broadcasts with x. The result has x's dtype.
+    """
     cdef Array source = as_array(x, "masked_fill"), where = as_array(mask, "masked_fill")
     cdef Array out = new_array(source.backend)
     cdef vector[Operand] number
@@ -203,9 +233,10 @@ def masked_fill(x: Array, mask: Array, value: Array | complex, /) -> Array:
 
 
 def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_value: complex | None = None) -> Array:
-    """The elements of x where the mask is true, in row-major order; the two broadcast. Synchronises once.
+    """The elements of x where the mask is true, in row-major order. Synchronises: reads their number.
 
-    With a size it does not: the result has that many elements, and fill_value (0) after the last one found.
+    The mask is bool and broadcasts with x. With a size nothing synchronises: the result has that many elements, the
+    first ones found and then fill_value (None: 0).
     """
     cdef Array source = as_array(x, "masked_select"), where = as_array(mask, "masked_select")
     cdef Array out = new_array(source.backend)
@@ -218,10 +249,10 @@ def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_val
 
 
 def masked_scatter(x: Array, mask: Array, source: Array, /) -> Array:
-    """x with the elements of source, in row-major order, put one after the other where the mask is true.
+    """A copy of x with the elements of source, one after the other, where the mask is true. Asynchronous.
 
-    The mask broadcasts to x's shape. Where source ends early x stays, and OutOfRangeError is raised at the next
-    synchronising call.
+    The mask is bool and broadcasts to x's shape; source is read in row-major order. If source is too short, the next
+    synchronising call raises OutOfRangeError, and the other elements are those of x.
     """
     cdef Array target = as_array(x, "masked_scatter"), where = as_array(mask, "masked_scatter")
     cdef Array values = as_array(source, "masked_scatter"), out = new_array(target.backend)
@@ -244,9 +275,10 @@ cdef tuple to_tuple(Backend backend, const vector[CppArray]& arrays):
 
 
 def nonzero(x: Array, /, *, size: int | None = None, fill_value: int | None = None) -> tuple[Array, ...]:
-    """The coordinates of what is not zero, in row-major order: an int64 array an axis. Synchronises once.
+    """The coordinates of the nonzero elements, in row-major order. Synchronises: reads their number.
 
-    With a size it does not: each has that many elements, and fill_value (0) after the last one found.
+    One int64 array per axis. With a size nothing synchronises: each array has that many elements, those of the first
+    ones found and then fill_value (None: 0).
     """
     cdef Array source = as_array(x, "nonzero")
     cdef cpp.Capacity capacity = to_capacity(size, fill_value, "nonzero")
@@ -259,7 +291,10 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: int | None = No
 
 
 def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
-    """The slices of x along the axis (None: of the flattened array) at which condition is true. Synchronises once."""
+    """The slices of x along an axis where condition is true. Synchronises: reads their number.
+
+    As numpy.compress. condition: bool, with one axis. axis: None selects elements of the flattened array.
+    """
     cdef Array where = as_array(condition, "compress"), source = as_array(x, "compress")
     cdef Array out = new_array(source.backend)
     cdef optional[int64_t] along
@@ -273,7 +308,7 @@ def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array
 
 
 def masked_fill_backward(grad: Array, mask: Array, /) -> Array:
-    """The gradient of masked_fill's array: 0 where the mask is true."""
+    """The gradient of masked_fill's x: grad, with 0 where the mask is true. Asynchronous."""
     cdef Array g = as_array(grad, "nn.masked_fill_backward"), where = as_array(mask, "nn.masked_fill_backward")
     cdef Array out = new_array(g.backend)
     cdef CppStream stream
@@ -284,9 +319,10 @@ def masked_fill_backward(grad: Array, mask: Array, /) -> Array:
 
 
 def masked_select_backward(grad: Array, mask: Array, /) -> Array:
-    """The gradient of masked_select's array, of the mask's shape: grad, one axis, where the mask is true, 0 elsewhere.
+    """The gradient of masked_select's x: grad where the mask is true, else 0. Asynchronous.
 
-    A grad that is too short raises OutOfRangeError at the next synchronising call; it may be longer.
+    The result has the mask's shape. grad has one axis and may be too long; if it is too short, the next synchronising
+    call raises OutOfRangeError.
     """
     cdef Array g = as_array(grad, "nn.masked_select_backward"), where = as_array(mask, "nn.masked_select_backward")
     cdef Array out = new_array(g.backend)
@@ -298,7 +334,10 @@ def masked_select_backward(grad: Array, mask: Array, /) -> Array:
 
 
 def masked_scatter_backward(grad: Array, mask: Array, /, source_shape: int | Sequence[int]) -> tuple[Array, Array]:
-    """The gradients of masked_scatter's array and source. Elements of source that were not used have gradient 0."""
+    """The gradients of masked_scatter's x and source. Asynchronous.
+
+    Elements of source that were not used have the gradient 0.
+    """
     cdef Array g = as_array(grad, "nn.masked_scatter_backward"), where = as_array(mask, "nn.masked_scatter_backward")
     cdef Array x = new_array(g.backend), source = new_array(g.backend)
     cdef cpp.MaskedScatterGradients gradients

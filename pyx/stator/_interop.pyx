@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Memory shared with others: the buffer protocol, DLPack, __cuda_array_interface__."""
+"""Memory shared with other libraries: the buffer protocol, DLPack, __cuda_array_interface__."""
 import numpy as np
 
 from cpython.buffer cimport (
@@ -31,7 +31,7 @@ cdef extern from * nogil:
     """
     #include <stator/interop.hpp>
     namespace {
-    // What a capsule's consumer holds. Freed without the GIL: nothing here is Python's.
+    // What the consumer of a capsule holds. It may be freed without the GIL, since it has no Python object.
     template <class M>
     struct Lent {
       M managed{};
@@ -74,7 +74,7 @@ cdef extern from * nogil:
       managed->flags = flags;
       return managed;
     }
-    // A producer's deleter may be Python code: with the interpreter gone the memory is leaked.
+    // A producer's deleter may run Python code: after the end of the interpreter the memory is leaked.
     template <class M>
     void finish(void* managed) {
       if (!Py_IsInitialized()) return;
@@ -83,7 +83,7 @@ cdef extern from * nogil:
     }
     void finish_legacy(void* managed) { finish<dlpack::Managed>(managed); }
     void finish_versioned(void* managed) { finish<dlpack::ManagedVersioned>(managed); }
-    // Called by a holder of the GIL; leaked when Python is gone.
+    // Called with the GIL; the reference is leaked after the end of Python.
     void drop_reference(void* object) {
       if (Py_IsInitialized()) Py_DECREF(static_cast<PyObject*>(object));
     }
@@ -97,11 +97,11 @@ cdef extern from * nogil:
     void drop_reference(void*) noexcept
 
 
-# By DType; bfloat16 has none.
+# The buffer protocol's format of each DType; bfloat16 has none.
 cdef const char** formats = ["?", "b", "h", "i", "l", "B", "H", "I", "L", "e", "", "f", "d", "Zf", "Zd"]
 
 
-# All of the view but its owner; BufferError where NumPy cannot share the memory.
+# Fills the view except for its owner; BufferError where the memory cannot be shared this way.
 cdef int fill_buffer(const CppArray& array, Py_buffer* view, int flags) except -1:
     cdef Py_ssize_t* extents
     cdef int i, ndim = array.ndim(), size = itemsize(array.dtype())
@@ -162,7 +162,7 @@ cdef class SharedMemory:
         release_buffer(self.array.c, view)
 
 
-# (code, bits) by DType; codes: 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool
+# DLPack's (code, bits) of each DType; codes: 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool.
 cdef tuple codes = ((6, 8), (0, 8), (0, 16), (0, 32), (0, 64), (1, 8), (1, 16), (1, 32), (1, 64), (2, 16), (4, 16),
                     (2, 32), (2, 64), (5, 64), (5, 128))
 
@@ -213,7 +213,7 @@ cdef dlpack.Tensor* tensor_of(object capsule) except NULL:
                             remedy="Ask the producer for a new one.")
 
 
-# Shares the memory, or copies it where the kernels could not read it and copy is not False.
+# An Array that shares the memory; a copy where the memory is not aligned to its items, unless copy is False.
 cdef Array take_capsule(object capsule, Backend backend, object copy):
     cdef dlpack.Tensor* tensor = tensor_of(capsule)
     cdef bint versioned = PyCapsule_IsValid(capsule, "dltensor_versioned")
@@ -281,7 +281,7 @@ cdef uintptr_t native_of_current(Backend backend) except? 0:
 
 
 cdef Backend backend_at(int type, int index, object device):
-    # The given or current backend when it is at the place, else the shared one there.
+    # The given or current backend when it is on that device, else the device's shared backend.
     cdef Backend backend
     if type == dlpack.CPU or type == dlpack.CUDA_HOST:
         name = "cpu"
@@ -294,31 +294,35 @@ cdef Backend backend_at(int type, int index, object device):
 
 
 def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = None) -> Array:
-    """An array that shares the memory of a DLPack producer; copied when the device differs, the memory is not aligned
-    to its items, or copy=True."""
-    cdef Backend place
+    """An array that shares the memory of a DLPack producer, or a copy of it.
+
+    Copies when the device differs (synchronises), when the memory is not aligned to its items, or with copy=True;
+    copy=False raises InvalidValueError instead. Otherwise asynchronous: on cuda later work of the current stream starts
+    after the producer's.
+    """
+    cdef Backend origin
     cdef Array out
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise DTypeError(f"{type(x).__name__} has no __dlpack__ and __dlpack_device__", op="from_dlpack",
                          remedy="Use asarray.")
     kind, index = x.__dlpack_device__()
-    place = backend_at(kind, index, device)
-    options = {"stream": native_of_current(place)} if place.type == cpp_backend.cuda else {}
+    origin = backend_at(kind, index, device)
+    options = {"stream": native_of_current(origin)} if origin.type == cpp_backend.cuda else {}
     try:
         capsule = x.__dlpack__(max_version=(1, 0), **options)
     except TypeError:
         capsule = x.__dlpack__(**options)
-    out = take_capsule(capsule, place, copy)
-    if device is not None and resolve(device) is not place:
+    out = take_capsule(capsule, origin, copy)
+    if device is not None and resolve(device) is not origin:
         if copy is False:
-            raise InvalidValueError(f"copy=False from {place.device_name} to {device}", op="from_dlpack",
+            raise InvalidValueError(f"copy=False from {origin.device_name} to {device}", op="from_dlpack",
                                     remedy="Let it copy.")
         return out.to_device(device)
     return copied(out) if copy else out
 
 
 cdef int order_after(Array x, object stream) except -1:
-    # DLPack's rules for a consumer's stream.
+    # Orders the consumer's stream after the array's uses, by DLPack's rules for `stream`.
     cdef uintptr_t consumer
     if x.c.device().type == cpp_backend.cpu:
         if stream is not None:
@@ -341,7 +345,7 @@ cdef int order_after(Array x, object stream) except -1:
 
 
 def to_dlpack(x: Array, stream: object, max_version: object, dl_device: object, copy: object) -> object:
-    """The capsule of Array.__dlpack__."""
+    """The result of Array.__dlpack__."""
     cdef Array array = <Array?>x
     cdef bint lent_copy = bool(copy)
     if dl_device is not None and tuple(dl_device) != array.__dlpack_device__():
@@ -358,7 +362,7 @@ def to_dlpack(x: Array, stream: object, max_version: object, dl_device: object, 
 
 
 def cuda_array_interface(x: Array) -> dict[str, Any]:
-    """What Array.__cuda_array_interface__ gives."""
+    """The value of Array.__cuda_array_interface__."""
     cdef Array array = <Array?>x
     cdef int size = itemsize(array.c.dtype())
     cdef uintptr_t address

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Linear algebra on the last two axes: factors, solutions, eigenvalues and singular values."""
+"""Linear algebra on the last two axes: factorisations, solvers, spectra, norms, functions of matrices."""
 from collections import namedtuple
 
 from libc.stdint cimport int64_t
@@ -33,7 +33,7 @@ cdef Array wrap(const CppArray& c, Backend backend):
     return out
 
 
-# The result of a checked call, or it and the info.
+# The result of a checked call, else (result, info).
 cdef object finish(object result, const CppArray& info, Backend backend, bint check):
     if check:
         after_wait(backend)
@@ -86,7 +86,7 @@ cdef bint to_upper(object value, str op) except -1:
     return value == "U"
 
 
-# The two arrays of a factorisation, as lu_factor and SciPy's functions pass them.
+# A factorisation as lu_factor and SciPy's functions pass it: a tuple of two.
 cdef tuple pair_of(object value, str op):
     if not isinstance(value, tuple) or len(value) != 2:
         raise DTypeError(f"expected a tuple of two, got {type(value).__name__}", op=op,
@@ -95,10 +95,11 @@ cdef tuple pair_of(object value, str op):
 
 
 def cholesky(x: Array, /, *, upper: bool = False, check: bool = True) -> Array:
-    """L with x = L L^H, or upper: U with x = U^H U, reading that triangle of x alone.
+    """The Cholesky factor of x (..., n, n): L with x = L L^H, or U with x = U^H U. Synchronises.
 
-    Synchronises, and raises LinAlgError for a matrix that is not positive definite, unless check=False: returns
-    (factor, info); info is the order of the first leading minor that is not positive, else 0.
+    upper: whether it is U. Reads only that triangle of x. LinAlgError for a matrix that is not positive definite.
+    check=False is asynchronous and returns (factor, info); info is the order of the first leading minor that is not
+    positive, else 0.
     """
     cdef Array a = as_array(x, "linalg.cholesky")
     cdef cpp.Options options
@@ -113,9 +114,10 @@ def cholesky(x: Array, /, *, upper: bool = False, check: bool = True) -> Array:
 
 
 def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /) -> Array:
-    """x of A x = b, by (c, lower): the factor of A that cholesky gave, and whether it is the lower one. Asynchronous.
+    """Solves A x = b with the Cholesky factor of A. Asynchronous.
 
-    b: (n,) or (..., n, k).
+    c_and_lower: what cholesky returned, (..., n, n), and whether that is the lower factor. b: (n,) or (..., n, k); x
+    has the same shape.
     """
     factor, is_lower = pair_of(c_and_lower, "linalg.cho_solve")
     cdef Array c = as_array(factor, "linalg.cho_solve"), rhs = as_array(b, "linalg.cho_solve")
@@ -130,9 +132,10 @@ def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /) -> Array:
 
 def solve_triangular(a: Array, b: Array, /, *, trans: int | str = 0, lower: bool = False,
                      unit_diagonal: bool = False, check: bool = True) -> Array:
-    """x of A x = b for a triangle of a; trans: 1 ('T') solves with the transpose, 2 ('C') with the adjoint.
+    """Solves A x = b, where A is the upper or lower triangle of a (..., n, n). Synchronises.
 
-    b: (n,) or (..., n, k). Synchronises, and raises LinAlgError for a zero on the diagonal, unless check=False:
+    b: (n,) or (..., n, k). trans: 0 ('N') solves with A, 1 ('T') with its transpose, 2 ('C') with its adjoint.
+    unit_diagonal: the diagonal counts as ones. LinAlgError for a zero on the diagonal. check=False is asynchronous and
     returns (x, info); info is the first zero on the diagonal counted from 1, else 0.
     """
     cdef Array matrix = as_array(a, "linalg.solve_triangular"), rhs = as_array(b, "linalg.solve_triangular")
@@ -150,11 +153,11 @@ def solve_triangular(a: Array, b: Array, /, *, trans: int | str = 0, lower: bool
 
 
 def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
-    """(lu, pivots): L below the diagonal of lu, whose own diagonal is 1, and U in and above it.
+    """(lu, pivots) of x (..., n, n), by elimination with partial pivoting. Synchronises.
 
-    pivots: int32, on the device, counted from 0: row k was exchanged with row pivots[k]. Synchronises, and raises
-    LinAlgError for a singular matrix, unless check=False: returns ((lu, pivots), info); info is the first zero pivot
-    counted from 1, else 0.
+    lu has L below its diagonal (L's own diagonal is 1) and U on and above it. pivots: int32, counted from 0: row k was
+    exchanged with row pivots[k]. LinAlgError for a singular matrix. check=False is asynchronous and returns
+    ((lu, pivots), info); info is the first zero pivot counted from 1, else 0.
     """
     cdef Array a = as_array(x, "linalg.lu_factor")
     cdef cpp.Options options
@@ -169,9 +172,9 @@ def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
 
 
 def lu_solve(lu_and_piv: tuple[Array, Array], b: Array, /, *, trans: int | str = 0) -> Array:
-    """x of A x = b by what lu_factor gave; trans: 1 ('T') with the transpose, 2 ('C') with the adjoint. Asynchronous.
+    """Solves A x = b with what lu_factor returned for A. Asynchronous.
 
-    b: (n,) or (..., n, k).
+    b: (n,) or (..., n, k). trans: 0 ('N') solves with A, 1 ('T') with its transpose, 2 ('C') with its adjoint.
     """
     factors, exchanges = pair_of(lu_and_piv, "linalg.lu_solve")
     cdef Array matrix = as_array(factors, "linalg.lu_solve"), pivots = as_array(exchanges, "linalg.lu_solve")
@@ -186,7 +189,10 @@ def lu_solve(lu_and_piv: tuple[Array, Array], b: Array, /, *, trans: int | str =
 
 
 def lu(x: Array, /) -> LUResult:
-    """(P, L, U) with x = P L U, as scipy.linalg.lu: P a permutation matrix. Asynchronous."""
+    """(P, L, U) with x = P L U, as scipy.linalg.lu. Asynchronous.
+
+    For x (..., m, n) and k = min(m, n): P (..., m, m) is a permutation matrix, L (..., m, k) and U (..., k, n).
+    """
     cdef Array a = as_array(x, "linalg.lu")
     cdef cpp.PLU found
     cdef CppStream stream
@@ -197,10 +203,10 @@ def lu(x: Array, /) -> LUResult:
 
 
 def solve(x1: Array, x2: Array, /, *, check: bool = True) -> Array:
-    """x of x1 x = x2, by LU with partial pivoting. x2: (n,) or (..., n, k).
+    """Solves x1 x = x2 by LU with partial pivoting, for x1 (..., n, n). Synchronises.
 
-    Synchronises, and raises LinAlgError for a singular matrix, unless check=False: returns (x, info); info is the
-    first zero pivot counted from 1, else 0.
+    x2: (n,) or (..., n, k). LinAlgError for a singular matrix. check=False is asynchronous and returns (x, info); info
+    is the first zero pivot counted from 1, else 0.
     """
     cdef Array a = as_array(x1, "linalg.solve"), b = as_array(x2, "linalg.solve")
     cdef cpp.Options options
@@ -214,8 +220,11 @@ def solve(x1: Array, x2: Array, /, *, check: bool = True) -> Array:
 
 
 def inv(x: Array, /, *, check: bool = True) -> Array:
-    """The inverse. Synchronises, and raises LinAlgError for a singular matrix, unless check=False: returns
-    (inverse, info); info is the first zero pivot counted from 1, else 0."""
+    """The inverse of x (..., n, n). Synchronises.
+
+    LinAlgError for a singular matrix. check=False is asynchronous and returns (inverse, info); info is the first zero
+    pivot counted from 1, else 0.
+    """
     cdef Array a = as_array(x, "linalg.inv")
     cdef cpp.Options options
     cdef cpp.Solution found
@@ -228,7 +237,7 @@ def inv(x: Array, /, *, check: bool = True) -> Array:
 
 
 def det(x: Array, /) -> Array:
-    """The determinant, the product of the pivots of LU: 0 for a singular matrix. Asynchronous."""
+    """The determinant of x (..., n, n), of the batch's shape (...). Asynchronous."""
     cdef Array a = as_array(x, "linalg.det")
     cdef Array out = new_array(a.backend)
     cdef CppStream stream
@@ -239,7 +248,10 @@ def det(x: Array, /) -> Array:
 
 
 def slogdet(x: Array, /) -> SlogdetResult:
-    """(sign, logabsdet): the determinant is sign * exp(logabsdet); 0 and -inf for a singular matrix. Asynchronous."""
+    """(sign, logabsdet) of x (..., n, n): the determinant is sign * exp(logabsdet). Asynchronous.
+
+    A singular matrix has 0 and -inf.
+    """
     cdef Array a = as_array(x, "linalg.slogdet")
     cdef cpp.SignLog found
     cdef CppStream stream
@@ -250,7 +262,10 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
-    """(Q, R) with x = Q R: Q is (m, k) and R (k, n), k = min(m, n); "complete": (m, m) and (m, n). Asynchronous."""
+    """(Q, R) with x = Q R, for x (..., m, n). Asynchronous.
+
+    mode "reduced": Q (..., m, k) and R (..., k, n) with k = min(m, n); "complete": (..., m, m) and (..., m, n).
+    """
     cdef Array a = as_array(x, "linalg.qr")
     cdef cpp.Qr found
     cdef CppStream stream
@@ -264,10 +279,11 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 
 
 def svd(x: Array, /, *, full_matrices: bool = True, check: bool = True) -> SVDResult:
-    """(U, S, Vh) with x = U diag(S) Vh: U is (m, m) and Vh (n, n), or (m, k) and (k, n) with k = min(m, n).
+    """(U, S, Vh) with x = U diag(S) Vh, for x (..., m, n). Synchronises.
 
-    Synchronises, and raises LinAlgError where the iteration does not converge or x holds NaN or infinity, unless
-    check=False: returns ((U, S, Vh), info); info is not 0 for such matrices, whose results are NaN.
+    S (..., k), k = min(m, n), is real and descending. full_matrices: U (..., m, m) and Vh (..., n, n), else (..., m, k)
+    and (..., k, n). LinAlgError where the iteration does not converge or x holds NaN or infinity. check=False is
+    asynchronous and returns ((U, S, Vh), info); for such matrices info is not 0 and the results are NaN.
     """
     cdef Array a = as_array(x, "linalg.svd")
     cdef cpp.Options options
@@ -283,7 +299,10 @@ def svd(x: Array, /, *, full_matrices: bool = True, check: bool = True) -> SVDRe
 
 
 def svdvals(x: Array, /, *, check: bool = True) -> Array:
-    """The singular values, descending. Synchronises unless check=False, as svd: returns (values, info)."""
+    """The singular values of x (..., m, n), descending: (..., min(m, n)). Synchronises.
+
+    LinAlgError as svd. check=False is asynchronous and returns (values, info).
+    """
     cdef Array a = as_array(x, "linalg.svdvals")
     cdef cpp.Options options
     cdef cpp.Svd found
@@ -296,10 +315,11 @@ def svdvals(x: Array, /, *, check: bool = True) -> Array:
 
 
 def eigh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> EighResult:
-    """(eigenvalues, eigenvectors) of the Hermitian matrix whose triangle is named: real, ascending; columns.
+    """(eigenvalues, eigenvectors) of Hermitian matrices (..., n, n). Synchronises.
 
-    Synchronises, and raises LinAlgError where the iteration does not converge or x holds NaN or infinity, unless
-    check=False: returns ((eigenvalues, eigenvectors), info); info is not 0 for such matrices.
+    UPLO: the triangle of x that is read, 'L' or 'U'. Eigenvalues (..., n) are real and ascending; eigenvectors are the
+    columns of (..., n, n). LinAlgError where the iteration does not converge or x holds NaN or infinity. check=False is
+    asynchronous and returns ((eigenvalues, eigenvectors), info); info is not 0 for such matrices.
     """
     cdef Array a = as_array(x, "linalg.eigh")
     cdef cpp.Options options
@@ -315,7 +335,10 @@ def eigh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> EighResult:
 
 
 def eigvalsh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> Array:
-    """The eigenvalues that eigh gives. Synchronises unless check=False, as eigh: returns (values, info)."""
+    """The eigenvalues of Hermitian matrices (..., n, n), real and ascending: (..., n). Synchronises.
+
+    UPLO and LinAlgError as eigh. check=False is asynchronous and returns (values, info).
+    """
     cdef Array a = as_array(x, "linalg.eigvalsh")
     cdef cpp.Options options
     cdef cbool upper = to_upper(UPLO, "linalg.eigvalsh")
@@ -329,10 +352,11 @@ def eigvalsh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> Array:
 
 
 def eig(x: Array, /, *, check: bool = True) -> EigResult:
-    """(eigenvalues, eigenvectors) of any square matrix: always complex, in no order; columns of length 1.
+    """(eigenvalues, eigenvectors) of general matrices (..., n, n), always complex. Synchronises.
 
-    Synchronises, and raises LinAlgError where the iteration does not converge or x holds NaN or infinity, unless
-    check=False: returns ((eigenvalues, eigenvectors), info); info is not 0 for such matrices.
+    Eigenvalues (..., n) are in no order; eigenvectors are the columns of (..., n, n), of norm 1. LinAlgError where the
+    iteration does not converge or x holds NaN or infinity. check=False returns ((eigenvalues, eigenvectors), info);
+    info is not 0 for such matrices.
     """
     cdef Array a = as_array(x, "linalg.eig")
     cdef cpp.Options options
@@ -347,7 +371,10 @@ def eig(x: Array, /, *, check: bool = True) -> EigResult:
 
 
 def eigvals(x: Array, /, *, check: bool = True) -> Array:
-    """The eigenvalues that eig gives. Synchronises unless check=False, as eig: returns (values, info)."""
+    """The eigenvalues of general matrices (..., n, n), complex and in no order: (..., n). Synchronises.
+
+    LinAlgError as eig. check=False returns (values, info).
+    """
     cdef Array a = as_array(x, "linalg.eigvals")
     cdef cpp.Options options
     cdef cpp.Eigen found
@@ -360,11 +387,11 @@ def eigvals(x: Array, /, *, check: bool = True) -> Array:
 
 
 def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
-    """x of the smallest norm that minimises |a x - b|, by singular values. b: (m,) or (..., m, k). Synchronises.
+    """The x of least norm that minimises |a x - b|, for a (..., m, n), by singular values. Synchronises.
 
-    rtol: singular values up to rtol times the largest count as 0, a number or an Array that broadcasts to the batch;
-    None: max(m, n) eps. residuals: |a x - b|^2 for each
-    right-hand side, empty unless m > n and every matrix has rank n. LinAlgError as svd.
+    b: (m,) or (..., m, k). rtol: singular values up to rtol times the largest count as 0; a number, or an Array that
+    broadcasts to the batch; None is max(m, n) eps. residuals: |a x - b|^2 of each right-hand side, empty unless m > n
+    and every matrix has rank n. LinAlgError as svd.
     """
     cdef Array matrix = as_array(a, "linalg.lstsq"), rhs = as_array(b, "linalg.lstsq")
     cdef cpp.Tolerance tolerance
@@ -380,7 +407,10 @@ def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = None) -> LstsqR
 
 
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
-    """The Moore-Penrose inverse, by singular values; rtol as of lstsq. Synchronises. LinAlgError as svd."""
+    """The Moore-Penrose inverse (..., n, m) of x (..., m, n), by singular values. Synchronises.
+
+    rtol as in lstsq. LinAlgError as svd.
+    """
     cdef Array a = as_array(x, "linalg.pinv")
     cdef Array out = new_array(a.backend)
     cdef cpp.Tolerance tolerance
@@ -394,7 +424,10 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
 
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
-    """How many singular values are larger than rtol (as of lstsq) times the largest. Synchronises, as svd."""
+    """The rank of x (..., m, n), int64: the number of singular values above a tolerance. Synchronises.
+
+    rtol as in lstsq. LinAlgError as svd.
+    """
     cdef Array a = as_array(x, "linalg.matrix_rank")
     cdef Array out = new_array(a.backend)
     cdef cpp.Tolerance tolerance
@@ -408,7 +441,11 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
-    """A norm of each matrix: 'fro', 'nuc', 1, -1, 2, -2, inf, -inf. 'nuc', 2 and -2 synchronise, as svd."""
+    """A norm of each matrix (..., m, n), real, of the batch's shape. Asynchronous for most orders.
+
+    ord: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; 'nuc', 2 and -2 synchronise, as svd. keepdims keeps the last two axes
+    with length 1.
+    """
     cdef Array a = as_array(x, "linalg.matrix_norm")
     cdef Array out = new_array(a.backend)
     cdef cpp.NormOrder order = to_order(ord, "linalg.matrix_norm")
@@ -421,7 +458,10 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro"
 
 
 def cond(x: Array, /, p: float | str | None = None) -> Array:
-    """The condition number in a norm of matrix_norm, None: 2. Infinite for a singular matrix. Synchronises, as svd."""
+    """The condition number of x (..., m, n) in a norm of matrix_norm; infinite for a singular matrix.
+
+    p: None is 2. Synchronises, as svd, for None, 2, -2 and 'nuc'; the other norms need square matrices.
+    """
     cdef Array a = as_array(x, "linalg.cond")
     cdef Array out = new_array(a.backend)
     cdef cpp.NormOrder order = to_order(2 if p is None else p, "linalg.cond")
@@ -434,7 +474,10 @@ def cond(x: Array, /, p: float | str | None = None) -> Array:
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
-    """x to an integer power by repeated squaring; n < 0: of the inverse, which synchronises, as inv."""
+    """x (..., m, m) to an integer power, by repeated squaring. Asynchronous for n >= 0.
+
+    n < 0 is a power of the inverse, which synchronises and raises LinAlgError as inv.
+    """
     cdef Array a = as_array(x, "linalg.matrix_power")
     cdef Array out = new_array(a.backend)
     cdef int64_t power = to_int(n, "linalg.matrix_power")
@@ -446,7 +489,10 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
 
 def expm(x: Array, /) -> Array:
-    """The matrix exponential, as scipy.linalg.expm. Matrices that hold NaN or infinity become NaN. Synchronises."""
+    """The exponential of matrices (..., n, n), as scipy.linalg.expm. Synchronises.
+
+    Matrices that hold NaN or infinity become NaN.
+    """
     cdef Array a = as_array(x, "linalg.expm")
     cdef Array out = new_array(a.backend)
     cdef CppStream stream
@@ -458,7 +504,10 @@ def expm(x: Array, /) -> Array:
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """The sum of a diagonal, offset as for diagonal. Integers accumulate in 64 bits. Asynchronous."""
+    """The sum of a diagonal of each matrix (..., m, n), of the batch's shape. Asynchronous.
+
+    offset as in diagonal. dtype: of the accumulation and the result; None accumulates integers in 64 bits.
+    """
     cdef Array a = as_array(x, "linalg.trace")
     cdef Array out = new_array(a.backend)
     cdef int64_t k = to_int(offset, "linalg.trace")
@@ -472,7 +521,10 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
 
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """The cross product of vectors of three elements along an axis. Asynchronous."""
+    """The cross product of vectors of three elements along an axis. Asynchronous.
+
+    The other axes broadcast.
+    """
     cdef Array a = as_array(x1, "linalg.cross"), b = as_array(x2, "linalg.cross")
     cdef Array out = new_array(a.backend)
     cdef int64_t along = to_int(axis, "linalg.cross")

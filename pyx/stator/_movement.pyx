@@ -1,10 +1,9 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Joining, cutting, shifting, padding and repeating."""
+"""Joining, splitting, shifting, padding and repeating."""
 import numpy as np
 
 from libc.stdint cimport int64_t
-from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport Backend, enter
@@ -68,22 +67,29 @@ cdef Array joined(bint anew, vector[CppArray]& given, Backend backend, object ax
 
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | None = None) -> Array:
-    """Arrays one after the other along an axis (None: flattened), in one launch, or where large ones are transposed in
-    one each; the dtype is the promoted one."""
+    """The arrays joined along an axis, as numpy.concatenate. Asynchronous.
+
+    axis: None joins the flattened arrays. The result has the promoted dtype. One launch, or one per array where large
+    arrays are transposed. out: an array of the result's shape.
+    """
     cdef vector[CppArray] given
     backend = gather(arrays, given, "concat")
     return joined(False, given, backend, axis, out, "concat")
 
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
-    """Arrays of one shape along a new axis, in as many launches as concat."""
+    """Arrays of one shape joined along a new axis. Asynchronous; launches and dtype as concat."""
     cdef vector[CppArray] given
     backend = gather(arrays, given, "stack")
     return joined(True, given, backend, axis, out, "stack")
 
 
 def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) -> tuple[Array, ...]:
-    """Views of x's parts: as many as asked for, of lengths that differ by at most one; or cut before each index."""
+    """Views of x split along an axis. No launch.
+
+    A number gives that many views, of lengths that differ by at most one, the longer ones first; a sequence cuts x
+    before each index.
+    """
     cdef Array source = as_array(x, "split"), piece
     cdef int64_t at = to_int(axis, "split"), sections
     cdef vector[int64_t] indices
@@ -106,7 +112,7 @@ def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) 
 
 
 def ravel(x: Array, /) -> Array:
-    """One-dimensional, row-major: a view where the strides allow it, else one copy."""
+    """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous."""
     cdef Array source = as_array(x, "ravel")
     cdef CppStream stream
     cdef Array out = new_array(source.backend)
@@ -117,7 +123,7 @@ def ravel(x: Array, /) -> Array:
 
 
 def rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """A view turned by k quarters, from the first of the axes towards the second. ShapeError, AxisError."""
+    """A view rotated by k quarter turns, from the first of the axes towards the second. No launch."""
     cdef Array source = as_array(x, "rot90")
     cdef Array out = new_array(source.backend)
     cdef int64_t turns = to_int(k, "rot90") % 4
@@ -131,7 +137,10 @@ def rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> Array:
-    """Elements shifted cyclically along the axes; axis=None rolls the flattened array. One launch."""
+    """x with its elements shifted cyclically along axes, as numpy.roll. Asynchronous.
+
+    axis: None rolls the flattened array. One launch, after a copy where the flattened array is not contiguous.
+    """
     cdef Array source = as_array(x, "roll")
     cdef Array out = new_array(source.backend)
     cdef vector[int64_t] shifts
@@ -160,9 +169,10 @@ cdef int to_widths(object pad_width, Array source, vector[pair[int64_t, int64_t]
 
 def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, mode: str = "constant", *,
         constant_values: complex = 0) -> Array:
-    """numpy.pad in one launch. pad_width: one number, (before, after), or such a pair for each axis.
+    """x with elements added at the ends of its axes, as numpy.pad, in one launch. Asynchronous.
 
-    mode: "constant" (constant_values), "edge", "reflect", "symmetric" or "wrap".
+    pad_width: one number, (before, after), or such a pair for each axis. mode: "constant" (constant_values), "edge",
+    "reflect", "symmetric" or "wrap".
     """
     cdef Array source = as_array(x, "pad")
     cdef Array out = new_array(source.backend)
@@ -186,7 +196,7 @@ def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, m
 
 
 def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:
-    """x as often as asked for along each axis. One launch."""
+    """x repeated as a whole along each axis, as numpy.tile, in one launch. Asynchronous."""
     cdef Array source = as_array(x, "tile")
     cdef Array out = new_array(source.backend)
     cdef vector[int64_t] times
@@ -199,9 +209,10 @@ def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:
 
 
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
-    """Each element several times along the axis (None: of the flattened array).
+    """Each element repeated along an axis, as numpy.repeat. Asynchronous, unless repeats is an Array.
 
-    An Array of repeats, one for each element or one for all, is read: that synchronises.
+    repeats: a number, or an integer Array with one number per element or one for all, which is read back: that
+    synchronises. axis: None repeats the elements of the flattened array.
     """
     cdef Array source = as_array(x, "repeat"), counts = None
     cdef Array out = new_array(source.backend)

@@ -1,14 +1,12 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Views: other shapes, strides and orders of the same memory."""
+"""Views: other shapes, strides and axis orders of the same memory."""
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, new_array, reshape_op
-from stator._backend cimport enter
 from stator._convert cimport to_axes, to_dims, to_int
 from stator.cpp cimport array as cpp_array
 from stator.cpp cimport movement as cpp
-from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
 
@@ -16,7 +14,7 @@ from stator.errors import InvalidValueError
 
 
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
-    """A view with the axes in another order."""
+    """A view with the axes in another order: axis i of the result is axis axes[i] of x. No launch."""
     cdef Array source = as_array(x, "permute_dims")
     cdef Array out = new_array(source.backend)
     cdef Dims order
@@ -27,12 +25,15 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
 
 
 def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Array:
-    """Another shape; one entry may be -1. copy: True always, False never (ShapeError), None when it must."""
+    """x in another shape: a view where the strides allow it, else a copy. Asynchronous.
+
+    One entry of shape may be -1. copy: True copies always, False never (ShapeError), None only where needed.
+    """
     return reshape_op(as_array(x, "reshape"), shape, copy)
 
 
 def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
-    """A view repeated along new and length-1 axes. Do not write to it."""
+    """A view repeated along new axes and axes of length 1, which must not be written to. No launch."""
     cdef Array source = as_array(x, "broadcast_to")
     cdef Array out = new_array(source.backend)
     cdef Dims dims
@@ -43,7 +44,10 @@ def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
 
 
 def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[int], offset: int = 0) -> Array:
-    """A view of x's memory: strides in elements, offset in elements from the start of the buffer."""
+    """A view of x's memory with any shape and strides inside it (ShapeError). No launch.
+
+    Strides and offset are in elements; the offset counts from the start of the buffer.
+    """
     cdef Array source = as_array(x, "as_strided")
     cdef Array out = new_array(source.backend)
     cdef Dims dims, steps
@@ -56,7 +60,10 @@ def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[
 
 
 def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
-    """A view without axes of length 1: those of `axis`, which must be, or all. ShapeError, AxisError."""
+    """A view without axes of length 1: those named, or all. No launch.
+
+    ShapeError for an axis of another length, AxisError for one that is out of range or named twice.
+    """
     cdef Array source = as_array(x, "squeeze")
     cdef Array out = new_array(source.backend)
     cdef optional[vector[int64_t]] axes
@@ -67,7 +74,7 @@ def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
 
 
 def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
-    """A view with new axes of length 1 where the result has `axis`. AxisError."""
+    """A view with new axes of length 1, which are the axes `axis` of the result. No launch."""
     cdef Array source = as_array(x, "expand_dims")
     cdef Array out = new_array(source.backend)
     cdef Dims axes
@@ -78,20 +85,20 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
 
 
 def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
-    """A view with the axes `source` at the places `destination`, the others in their order. ShapeError, AxisError."""
+    """A view with the axes `source` at the positions `destination`, the others in their order. No launch."""
     cdef Array array = as_array(x, "moveaxis")
     cdef Array out = new_array(array.backend)
-    cdef Dims sources, places
+    cdef Dims sources, positions
     to_dims(source, sources, "moveaxis")
-    to_dims(destination, places, "moveaxis")
+    to_dims(destination, positions, "moveaxis")
     with nogil:
         out.c = cpp.moveaxis(array.c, Int64Span(sources.data(), sources.size()),
-                                  Int64Span(places.data(), places.size()))
+                             Int64Span(positions.data(), positions.size()))
     return out
 
 
 def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
-    """A view in reverse along the axes, None: along all. AxisError."""
+    """A view in reverse order along the axes (None: all). No launch."""
     cdef Array source = as_array(x, "flip")
     cdef Array out = new_array(source.backend)
     cdef optional[vector[int64_t]] axes
@@ -102,7 +109,7 @@ def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
 
 
 def matrix_transpose(x: Array, /) -> Array:
-    """A view with the last two axes swapped: (..., m, n) to (..., n, m). ShapeError."""
+    """A view with the last two axes swapped: (..., m, n) to (..., n, m). No launch."""
     cdef Array source = as_array(x, "matrix_transpose")
     cdef Array out = new_array(source.backend)
     with nogil:
@@ -111,7 +118,10 @@ def matrix_transpose(x: Array, /) -> Array:
 
 
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
-    """The diagonals of matrices (..., m, n) as a view, offset > 0 above the main one, < 0 below it. ShapeError."""
+    """A view of the diagonals of matrices (..., m, n): (..., k). No launch.
+
+    offset: above (positive) or below (negative) the main diagonal.
+    """
     cdef Array source = as_array(x, "linalg.diagonal")
     cdef Array out = new_array(source.backend)
     cdef int64_t k = to_int(offset, "linalg.diagonal")
@@ -120,7 +130,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     return out
 
 
-# The views as Arrays; backends: whose each is, or the one of all.
+# The views as Arrays; backends: one for each of them, or one for all.
 cdef tuple wrapped(vector[cpp_array.Array]& pieces, list backends):
     cdef list out = []
     cdef Array piece
@@ -143,7 +153,7 @@ cdef list unwrapped(tuple arrays, vector[cpp_array.Array]& out, str op):
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """Views of the arrays in the shape that they broadcast to together. Do not write to them. ShapeError."""
+    """Views of the arrays broadcast to their common shape, which must not be written to. No launch."""
     cdef vector[cpp_array.Array] given, views
     backends = unwrapped(arrays, given, "broadcast_arrays")
     with nogil:
@@ -152,8 +162,11 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
-    """Views that hold a grid's coordinates: array k, of n_k elements, along axis k of (n_0, n_1, ...); "xy" swaps the
-    first two axes. Do not write to them. ShapeError for an array of more than one axis."""
+    """The coordinates of a grid as views, which must not be written to. No launch.
+
+    Array k, of n_k elements, varies along axis k of the shape (n_0, n_1, ...); indexing "xy" swaps the first two axes.
+    ShapeError for an array of more than one axis.
+    """
     cdef vector[cpp_array.Array] given, views
     cdef bint swapped = indexing == "xy"
     if indexing not in ("xy", "ij"):
@@ -165,7 +178,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """The pieces of x along an axis, each a view without it. AxisError."""
+    """A tuple of views, one per index along an axis, each without that axis. No launch."""
     cdef Array source = as_array(x, "unstack")
     cdef int64_t at = to_int(axis, "unstack")
     cdef vector[cpp_array.Array] pieces

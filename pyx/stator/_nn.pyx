@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Neural-network ops that the op table does not make by shape class."""
+"""Softmax, cross entropy and Adam."""
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array
@@ -16,7 +16,11 @@ from stator.errors import DTypeError
 
 
 def softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
-    """exp(x) over its sum along one axis; the maximum is subtracted first."""
+    """exp(x) divided by its sum along one axis. Asynchronous.
+
+    x is floating; its maximum along the axis is subtracted first, so that nothing overflows. dtype: of the result; None
+    is x's.
+    """
     cdef Array source = as_array(x, "nn.softmax")
     cdef Array out = new_array(source.backend)
     cdef int64_t along = to_int(axis, "nn.softmax")
@@ -30,7 +34,10 @@ def softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> A
 
 
 def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
-    """log(softmax(x)), computed without the quotient."""
+    """log(softmax(x)) along one axis, computed without the quotient. Asynchronous.
+
+    x is floating. dtype: of the result; None is x's.
+    """
     cdef Array source = as_array(x, "nn.log_softmax")
     cdef Array out = new_array(source.backend)
     cdef int64_t along = to_int(axis, "nn.log_softmax")
@@ -44,7 +51,7 @@ def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) 
 
 
 def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
-    """The gradient of softmax's input; y is what softmax gave."""
+    """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous."""
     cdef Array g = as_array(grad, "nn.softmax_backward"), saved = as_array(y, "nn.softmax_backward")
     cdef Array out = new_array(g.backend)
     cdef int64_t along = to_int(axis, "nn.softmax_backward")
@@ -56,7 +63,7 @@ def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
 
 
 def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
-    """The gradient of log_softmax's input; y is what log_softmax gave."""
+    """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous."""
     cdef Array g = as_array(grad, "nn.log_softmax_backward"), saved = as_array(y, "nn.log_softmax_backward")
     cdef Array out = new_array(g.backend)
     cdef int64_t along = to_int(axis, "nn.log_softmax_backward")
@@ -80,10 +87,11 @@ cdef nn.CrossEntropyOptions loss_options(object weight, object ignore_index, obj
 
 def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100,
                   label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
-    """-log_softmax(logits)[i, target[i]] over rows i: logits (n, classes), target (n,) integers.
+    """The loss -log_softmax(logits)[i, target[i]] of rows i, reduced over them. Asynchronous.
 
-    weight: (classes,). reduction: "mean" (over the weights), "sum" or "none". A target outside the classes raises
-    OutOfRangeError at the next synchronising call.
+    logits (n, classes), floating; target (n,), integers; weight (classes,). reduction: "mean" (weighted) or "sum", 0-d,
+    or "none", (n,). Rows with the target ignore_index do not count. label_smoothing: in [0, 1]. For a target out of
+    range the next synchronising call raises OutOfRangeError.
     """
     cdef Array x = as_array(logits, "nn.cross_entropy"), t = as_array(target, "nn.cross_entropy")
     cdef Array out = new_array(x.backend)
@@ -98,7 +106,10 @@ def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = Non
 
 def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = None,
                            ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
-    """The gradient of the logits; grad has the shape of the forward's result."""
+    """The gradient of cross_entropy's logits, (n, classes). Asynchronous.
+
+    grad has the shape of cross_entropy's result; the other arguments are those of cross_entropy.
+    """
     cdef Array g = as_array(grad, "nn.cross_entropy_backward"), x = as_array(logits, "nn.cross_entropy_backward")
     cdef Array t = as_array(target, "nn.cross_entropy_backward")
     cdef Array out = new_array(x.backend)
@@ -123,9 +134,10 @@ def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequenc
               exp_avg_sqs: Sequence[Array], /, *, step: int, lr: float = 1e-3,
               betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
               decoupled: bool = False, maximize: bool = False) -> None:
-    """Adam (AdamW when decoupled): updates params and both moments in place, all tensors in one launch.
+    """One step of Adam, or AdamW when decoupled, in place and in one launch. Asynchronous.
 
-    step counts from 1. The moments have the params' dtype or float32.
+    Updates params and both moments. A parameter, its gradient and its moments are contiguous and of one shape; the
+    moments have the params' dtype or float32. step counts from 1.
     """
     cdef vector[CppArray] p, g, m, v
     cdef nn.AdamOptions options

@@ -5,6 +5,6 @@ from stator.cpp.random cimport State
 
 cdef class Generator:
     cdef readonly Backend backend
-    cdef State own   # when it is not the backend's
+    cdef State own   # of a generator other than the backend's
     cdef object lock
     cdef State* state(self) noexcept

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Random numbers: Philox4x32-10, equal bits on every device."""
+"""Random numbers by Philox4x32-10, with equal bits on every device."""
 from collections import namedtuple
 from operator import index as to_python_int
 from threading import Lock
@@ -26,7 +26,7 @@ import numpy as np
 
 from stator.errors import AxisError, DTypeError, InvalidValueError, ShapeError
 
-# offset: words already taken of the counter's block; every draw begins a block, so it is 0.
+# offset: 32-bit words already used of the counter's block; always 0, since every draw begins a block.
 RngState = namedtuple("RngState", ("seed", "counter", "offset", "device"), module="stator.random")
 
 cdef enum Law:
@@ -110,7 +110,7 @@ cdef Array draw_permutation(Generator generator, object x, object axis):
     return out
 
 
-# Probabilities on the device: an Array as it is, numbers checked and copied there.
+# Probabilities as an Array: an Array as it is, numbers after a check on the host.
 cdef Array to_probabilities(Backend backend, object p, int64_t least, str op):
     cdef Array out
     cdef vector[double] numbers
@@ -178,7 +178,7 @@ cdef Array draw_multinomial(Generator generator, object n, object pvals, object 
     return out
 
 
-cdef uint64_t to_word(object value, str name) except? 0:
+cdef uint64_t to_uint64(object value, str name) except? 0:
     try:
         return <uint64_t>to_python_int(value)
     except (OverflowError, TypeError):
@@ -193,8 +193,8 @@ cdef State to_state(object value) except *:
     except (TypeError, ValueError):
         raise InvalidValueError(f"state={value!r}", op="random.set_state",
                                 remedy="Give what get_state returned.") from None
-    state.seed = to_word(seed, "seed")
-    state.counter = to_word(counter, "counter")
+    state.seed = to_uint64(seed, "seed")
+    state.counter = to_uint64(counter, "counter")
     if offset != 0:
         remedy = "Every draw begins a block: give 0."
         raise InvalidValueError(f"offset={offset!r}", op="random.set_state", remedy=remedy)
@@ -206,13 +206,13 @@ cdef object from_state(State state, Backend backend):
 
 
 cdef class Generator:
-    """Random numbers of a backend: its own stream of them, or with `seed` another one."""
+    """A generator of random numbers: the backend's own, or with a seed a separate one."""
 
     def __init__(self, backend: Backend, *, seed: int | None = None) -> None:
         self.backend = <Backend?>backend
         self.lock = self.backend.random_lock
         if seed is not None:
-            self.own.seed = to_word(seed, "seed")
+            self.own.seed = to_uint64(seed, "seed")
             self.own.counter = 0
             self.lock = Lock()
 
@@ -220,26 +220,26 @@ cdef class Generator:
         return &self.backend.random if self.lock is self.backend.random_lock else &self.own
 
     def seed(self, seed: int, /) -> None:
-        """Starts over from the seed."""
+        """Restarts the generator from a seed in [0, 2**64)."""
         cdef State* state = self.state()
-        cdef uint64_t word = to_word(seed, "seed")
+        cdef uint64_t value = to_uint64(seed, "seed")
         with self.lock:
-            state.seed = word
+            state.seed = value
             state.counter = 0
 
     def get_state(self) -> RngState:
-        """Seed, counter and offset of the next draw, and device: a small value that pickles."""
+        """The state before the next draw: (seed, counter, offset, device), which can be pickled."""
         with self.lock:
             return from_state(self.state()[0], self.backend)
 
     def set_state(self, state: RngState, /) -> None:
-        """Goes on from a state of any device: the draws are the same."""
+        """Continues from a state, of any device: the draws that follow are the same."""
         cdef State given = to_state(state)
         with self.lock:
             self.state()[0] = given
 
     def spawn(self, n_children: int, /) -> list[Generator]:
-        """Generators of the same backend for parallel use, independent of each other and of this one."""
+        """New generators of the same backend, independent of each other and of this one."""
         cdef vector[State] states
         cdef Generator child
         cdef State* state = self.state()
@@ -256,57 +256,80 @@ cdef class Generator:
 
     def uniform(self, low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *,
                 dtype: DTypeLike | None = None) -> Array:
-        """Uniform in [low, high)."""
+        """Draws from the uniform distribution on [low, high). Asynchronous.
+
+        size: the shape; None is 0-d. dtype: floating; None is float64.
+        """
         return draw(self, uniform_, low, high, size, dtype)
 
     def normal(self, loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
                dtype: DTypeLike | None = None) -> Array:
-        """Normal of mean loc and standard deviation scale."""
+        """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
+
+        size: the shape; None is 0-d. dtype: floating; None is float64.
+        """
         return draw(self, normal_, loc, scale, size, dtype)
 
     def exponential(self, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
                     dtype: DTypeLike | None = None) -> Array:
-        """Exponential of mean scale."""
+        """Draws from the exponential distribution of mean scale. Asynchronous.
+
+        size: the shape; None is 0-d. dtype: floating; None is float64.
+        """
         return draw(self, exponential_, scale, 0, size, dtype)
 
     def gamma(self, shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
               dtype: DTypeLike | None = None) -> Array:
-        """Gamma of mean shape * scale."""
+        """Draws from the gamma distribution of mean shape * scale. Asynchronous.
+
+        size: the shape of the result; None is 0-d. dtype: floating; None is float64.
+        """
         return draw(self, gamma_, shape, scale, size, dtype)
 
     def poisson(self, lam: float = 1.0, size: int | Sequence[int] | None = None, *,
                 dtype: DTypeLike | None = None) -> Array:
-        """Poisson of mean lam, int64 unless given."""
+        """Draws from the Poisson distribution of mean lam. Asynchronous.
+
+        size: the shape; None is 0-d. dtype: integer, in which draws saturate; None is int64.
+        """
         return draw(self, poisson_, lam, 0, size, dtype)
 
     def bernoulli(self, p: float = 0.5, size: int | Sequence[int] | None = None, *,
                   dtype: DTypeLike | None = None) -> Array:
-        """1 with probability p, else 0; bool unless given."""
+        """Draws 1 with probability p, else 0. Asynchronous.
+
+        size: the shape; None is 0-d. dtype: None is bool.
+        """
         return draw(self, bernoulli_, p, 0, size, dtype)
 
     def integers(self, low: int, high: int | None = None, size: int | Sequence[int] | None = None, *,
                  dtype: DTypeLike | None = None, endpoint: bool = False) -> Array:
-        """Integers from low up to high, which is excluded unless endpoint; one bound means [0, low). Unbiased."""
+        """Draws integers from low to high, each with exactly equal probability. Asynchronous.
+
+        high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer
+        dtype that holds both bounds; None is int64.
+        """
         return draw_integers(self, low, high, size, dtype, endpoint)
 
     def permutation(self, x: int | Array, /, *, axis: int = 0) -> Array:
-        """0..x-1 in random order (int64), or the array's entries along the axis."""
+        """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous."""
         return draw_permutation(self, x, axis)
 
     def choice(self, a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True,
                p: Sequence[float] | Array | None = None, *, axis: int = 0) -> Array:
-        """Random numbers below a, or entries of the array a. p: their probabilities.
+        """Draws integers from 0 to a - 1, or slices of the array a along an axis. Asynchronous.
 
-        An array p stays on the device and is checked there: what is wrong with it is raised by the next call that
-        synchronises, at once where the backend checks indices eagerly. A sequence is checked at once.
+        size: the shape of the draws; None is 0-d. replace=False draws each at most once. p: probabilities, None for
+        equal ones. A sequence is checked at once. An Array stays on the device and is checked there: errors are raised
+        by the next call that synchronises, or at once where the backend checks indices eagerly.
         """
         return draw_choice(self, a, size, replace, p, axis)
 
     def multinomial(self, n: int, pvals: Sequence[float] | Array,
                     size: int | Sequence[int] | None = None) -> Array:
-        """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p.
+        """Draws how often each outcome occurs in n trials: int64, (*size, outcomes). Asynchronous.
 
-        n is at most 2**53.
+        n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
         """
         return draw_multinomial(self, n, pvals, size)
 
@@ -321,85 +344,112 @@ def get_state(*, device: DeviceLike = None) -> RngState:
 
 
 def set_state(state: RngState, /, *, device: DeviceLike = None) -> None:
-    """The backend's generator goes on from a state of any device."""
+    """Makes the backend's generator continue from a state of any device."""
     of(device).set_state(state)
 
 
 def spawn(n_children: int, /, *, device: DeviceLike = None) -> list[Generator]:
-    """Generators for parallel use, independent of each other and of the backend's."""
+    """New generators, independent of each other and of the backend's."""
     return of(device).spawn(n_children)
 
 
 def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *,
             dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """Uniform in [low, high), from the backend's generator."""
+    """Draws from the uniform distribution on [low, high), by the backend's generator. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: floating; None is float64.
+    """
     return draw(of(device), uniform_, low, high, size, dtype)
 
 
 def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
            dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """Normal of mean loc and standard deviation scale, from the backend's generator."""
+    """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: floating; None is float64. By the backend's generator.
+    """
     return draw(of(device), normal_, loc, scale, size, dtype)
 
 
 def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
                 device: DeviceLike = None) -> Array:
-    """Exponential of mean scale, from the backend's generator."""
+    """Draws from the exponential distribution of mean scale, by the backend's generator. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: floating; None is float64.
+    """
     return draw(of(device), exponential_, scale, 0, size, dtype)
 
 
 def gamma(shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
           dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """Gamma of mean shape * scale, from the backend's generator."""
+    """Draws from the gamma distribution of mean shape * scale, by the backend's generator. Asynchronous.
+
+    size: the shape of the result; None is 0-d. dtype: floating; None is float64.
+    """
     return draw(of(device), gamma_, shape, scale, size, dtype)
 
 
 def poisson(lam: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
             device: DeviceLike = None) -> Array:
-    """Poisson of mean lam, int64 unless given, from the backend's generator."""
+    """Draws from the Poisson distribution of mean lam, by the backend's generator. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: integer, in which draws saturate; None is int64.
+    """
     return draw(of(device), poisson_, lam, 0, size, dtype)
 
 
 def bernoulli(p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
               device: DeviceLike = None) -> Array:
-    """1 with probability p, else 0; bool unless given. From the backend's generator."""
+    """Draws 1 with probability p, else 0, by the backend's generator. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: None is bool.
+    """
     return draw(of(device), bernoulli_, p, 0, size, dtype)
 
 
 def integers(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *,
              dtype: DTypeLike | None = None, endpoint: bool = False, device: DeviceLike = None) -> Array:
-    """Integers from low up to high, which is excluded unless endpoint; one bound means [0, low). Unbiased."""
+    """Draws integers from low to high, each with exactly equal probability. Asynchronous.
+
+    high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer dtype
+    that holds both bounds; None is int64. By the backend's generator.
+    """
     return draw_integers(of(device), low, high, size, dtype, endpoint)
 
 
 def permutation(x: int | Array, /, *, axis: int = 0, device: DeviceLike = None) -> Array:
-    """0..x-1 in random order (int64), or the array's entries along the axis, by its backend's generator."""
+    """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous.
+
+    By the backend's generator; for an array that of its own backend.
+    """
     return draw_permutation(of((<Array>x).backend if isinstance(x, Array) else device), x, axis)
 
 
 def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True,
            p: Sequence[float] | Array | None = None, *, axis: int = 0, device: DeviceLike = None) -> Array:
-    """Random numbers below a, or entries of the array a. p: their probabilities.
+    """Draws integers from 0 to a - 1, or slices of the array a along an axis. Asynchronous.
 
-    An array p stays on the device and is checked there: what is wrong with it is raised by the next call that
-    synchronises, at once where the backend checks indices eagerly. A sequence is checked at once.
+    size: the shape of the draws; None is 0-d. replace=False draws each at most once. p: probabilities, None for equal
+    ones. A sequence is checked at once. An Array stays on the device and is checked there: errors are raised by the
+    next call that synchronises, or at once where the backend checks indices eagerly.
     """
     return draw_choice(of((<Array>a).backend if isinstance(a, Array) else device), a, size, replace, p, axis)
 
 
 def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = None, *,
                 device: DeviceLike = None) -> Array:
-    """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p.
+    """Draws how often each outcome occurs in n trials: int64, (*size, outcomes). Asynchronous.
 
-    n is at most 2**53.
+    n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
     """
     return draw_multinomial(of((<Array>pvals).backend if isinstance(pvals, Array) else device), n, pvals, size)
 
 
 def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
-    """x / (1 - p) with probability 1 - p, else 0, and the state that made the mask: give it to dropout_backward.
+    """x / (1 - p) with probability 1 - p, else 0; and the state that made this mask. Asynchronous.
 
-    rng: a seed, a state, or a generator (None: the backend's), which goes on by ceil(x.size / 4) counters.
+    x is floating. dropout_backward takes the state. rng: a seed, a state, or a generator (None: the backend's), which
+    advances by ceil(x.size / 4) counters.
     """
     cdef Array source = as_array(x, "nn.dropout"), out = new_array(source.backend)
     cdef double rate = p
@@ -411,7 +461,7 @@ def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | No
     elif isinstance(rng, Generator):
         generator = <Generator>rng
     elif isinstance(rng, (int, np.integer)):
-        state.seed = to_word(rng, "rng")
+        state.seed = to_uint64(rng, "rng")
         state.counter = 0
     else:
         state = to_state(rng)
@@ -429,7 +479,7 @@ def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | No
 
 
 def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
-    """The gradient of dropout's x: grad through the mask of the state that dropout gave."""
+    """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous."""
     cdef Array g = as_array(grad, "nn.dropout_backward"), out = new_array(g.backend)
     cdef double rate = p
     cdef State given = to_state(state)

@@ -1,17 +1,10 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Reductions, made from the op table, and their gradients; scans, differences, sets."""
-from collections import namedtuple
-
-import numpy as np
-
-from libc.stdint cimport int64_t
-from libcpp cimport bool as cbool
-
+"""Reductions, generated from the op table, and their gradients."""
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
 from stator._convert cimport to_axes, to_dims, to_dtype
-from stator._function cimport Row, make_function, named_operands, sort_arguments, text
+from stator._function cimport TableFunction, make_function, named_operands, sort_arguments, text
 from stator.cpp cimport op_table, reduce
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.python cimport PyObject
@@ -31,7 +24,7 @@ cdef tuple keywords = ("axis", "keepdims", "dtype", "out", "where", None)
 
 
 cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
-    cdef Row row = <Row>self
+    cdef TableFunction f = <TableFunction>self
     cdef PyObject* options[6]
     cdef reduce.ReduceOptions reduce_options
     cdef CppStream stream
@@ -39,19 +32,19 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     cdef int k
     for k in range(5):
         options[k] = <PyObject*>None
-    options[5] = <PyObject*>row.defaults[0]
-    sort_arguments(row, args, count, names, 1, row.keywords, options)
-    x = as_array(<object>args[0], row.name)
-    to_axes(<object>options[0], reduce_options.axes, row.name)
+    options[5] = <PyObject*>f.defaults[0]
+    sort_arguments(f, args, count, names, 1, f.keywords, options)
+    x = as_array(<object>args[0], f.name)
+    to_axes(<object>options[0], reduce_options.axes, f.name)
     reduce_options.keepdims = bool(<object>options[1])
     to_dtype(<object>options[2], reduce_options.dtype)
-    reduce_options.out = as_out(<object>options[3], row.name)
-    reduce_options.where = as_out(<object>options[4], row.name)
-    reduce_options.parameter = to_number(<object>options[5], row.name, row.keywords[5])
+    reduce_options.out = as_out(<object>options[3], f.name)
+    reduce_options.where = as_out(<object>options[4], f.name)
+    reduce_options.parameter = to_number(<object>options[5], f.name, f.keywords[5])
     enter(x.backend, stream)
     result = new_array(x.backend)
     with nogil:
-        result.c = reduce.reduce(row.op, x.c, reduce_options, stream)
+        result.c = reduce.reduce(f.op, x.c, reduce_options, stream)
     return result if reduce_options.out == NULL else <object>options[3]
 
 
@@ -64,15 +57,16 @@ cdef dict make_reductions():
         if <int>info.shape_class != <int>op_table.reduce:
             continue
         name, default, extra = None, 0.0, ""
-        if info.operands.size():  # the number that the op takes besides x
+        if info.operands.size():  # the op takes a number besides x
             (_, name), given = named_operands(info)
             default = given[name]
             extra = f"{name}={default}, "
         out[text(info.call)] = make_function(
             i, call_reduce, f"(x, /, *, axis=None, {extra}keepdims=False, dtype=None, out=None, where=None)",
-            "Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.\n\n"
-            "dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where "
-            "it is True count, and over none the result is the identity.",
+            "Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.\n\n"
+            "keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of "
+            "the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and "
+            "where none do the result is the identity.",
             1, (*keywords[:5], name), (default,))
     return out
 
@@ -89,7 +83,10 @@ cdef reduce.ReductionGradientOptions reduction(object axis, object keepdims, str
 
 def sum_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = None,
                  keepdims: bool = False) -> Array:
-    """The gradient of what sum reduced: grad repeated to its shape. axis and keepdims: as sum's."""
+    """The gradient of sum's x: grad repeated to x's shape. Asynchronous.
+
+    shape: that of x. axis and keepdims: those of sum. grad has the shape of sum's result.
+    """
     cdef Array g = as_array(grad, "nn.sum_backward")
     cdef Array out = new_array(g.backend)
     cdef reduce.ReductionGradientOptions options = reduction(axis, keepdims, "nn.sum_backward")
@@ -104,9 +101,9 @@ def sum_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequenc
 
 def mean_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = None,
                   keepdims: bool = False) -> Array:
-    """The gradient of what mean reduced: grad over the number of elements, repeated to its shape.
+    """The gradient of mean's x: grad over the number of elements, repeated to x's shape. Asynchronous.
 
-    axis and keepdims: as mean's.
+    shape: that of x. axis and keepdims: those of mean. grad has the shape of mean's result.
     """
     cdef Array g = as_array(grad, "nn.mean_backward")
     cdef Array out = new_array(g.backend)
@@ -122,9 +119,10 @@ def mean_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequen
 
 def prod_backward(grad: Array, x: Array, /, axis: int | Sequence[int] | None = None,
                   keepdims: bool = False) -> Array:
-    """The gradient of what prod reduced: grad times the product of the other elements, also next to zeros.
+    """The gradient of prod's x: grad times the product of the other elements. Asynchronous.
 
-    axis and keepdims: as prod's.
+    It is correct for any number of zeros. grad and x have the same floating dtype. axis and keepdims: those of prod.
+    grad has the shape of prod's result.
     """
     cdef Array g = as_array(grad, "nn.prod_backward"), source = as_array(x, "nn.prod_backward")
     cdef Array out = new_array(g.backend)

@@ -68,55 +68,62 @@ cdef object extremes(bint smallest, str op, object x, object axis, bint reverse)
 
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
                    include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
-    """The sum of the elements up to each one. Asynchronous.
+    """The sum of the elements up to and including each one, along an axis. Asynchronous.
 
-    axis: may be left out for one dimension. dtype: of the accumulation and the result; integers accumulate in 64 bits.
-    include_initial: starts with 0, one element more. reverse: from the last element to the first.
+    axis: may be omitted for arrays of one axis. dtype: of the accumulation and the result; None accumulates integers in
+    64 bits. include_initial: the result starts with 0 and has one more element. reverse: from the last element to the
+    first. out: an array of the result's shape, which may be x itself.
     """
     return accumulate(sum_, "cumulative_sum", x, axis, dtype, include_initial, reverse, out)
 
 
 def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
                     include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
-    """The product of the elements up to each one, infinite or zero only where the exact one is. Asynchronous.
+    """The product of the elements up to and including each one, along an axis. Asynchronous.
 
-    axis: may be left out for one dimension. dtype: of the accumulation and the result; integers accumulate in 64 bits.
-    include_initial: starts with 1, one element more. reverse: from the last element to the first.
+    A result is infinite or zero only where the exact product is out of range. axis: may be omitted for arrays of one
+    axis. dtype: of the accumulation and the result; None accumulates integers in 64 bits. include_initial: the result
+    starts with 1 and has one more element. reverse: from the last element to the first. out: an array of the result's
+    shape, which may be x itself.
     """
     return accumulate(prod, "cumulative_prod", x, axis, dtype, include_initial, reverse, out)
 
 
 def logcumsumexp(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
                  include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
-    """log(cumulative_sum(exp(x))) without overflow. Asynchronous.
+    """log(cumulative_sum(exp(x))) along an axis, computed without overflow. Asynchronous.
 
-    axis: may be left out for one dimension. include_initial: starts with -inf, one element more. reverse: from the last
-    element to the first.
+    axis: may be omitted for arrays of one axis. dtype: of the accumulation and the result. include_initial: the result
+    starts with -inf and has one more element. reverse: from the last element to the first. out: an array of the
+    result's shape, which may be x itself.
     """
     return accumulate(logsumexp, "logcumsumexp", x, axis, dtype, include_initial, reverse, out)
 
 
 def cumulative_max(x: Array, /, *, axis: int | None = None, reverse: bool = False) -> CumulativeExtremes:
-    """(values, indices): the maximum of the elements up to each one, and where it stands. Asynchronous.
+    """(values, indices) of the maximum of the elements up to and including each one. Asynchronous.
 
-    Of ties the last in the direction of the scan. NaN is above every number and ties with NaN.
+    indices: int64, along the axis; of ties the last in the direction of the scan. NaN is greater than every number and
+    ties with NaN. axis: may be omitted for arrays of one axis. reverse: from the last element to the first.
     """
     return extremes(False, "cumulative_max", x, axis, reverse)
 
 
 def cumulative_min(x: Array, /, *, axis: int | None = None, reverse: bool = False) -> CumulativeExtremes:
-    """(values, indices): the minimum of the elements up to each one, and where it stands. Asynchronous.
+    """(values, indices) of the minimum of the elements up to and including each one. Asynchronous.
 
-    Of ties the last in the direction of the scan. NaN is below every number and ties with NaN.
+    indices: int64, along the axis; of ties the last in the direction of the scan. NaN is less than every number and
+    ties with NaN. axis: may be omitted for arrays of one axis. reverse: from the last element to the first.
     """
     return extremes(True, "cumulative_min", x, axis, reverse)
 
 
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None,
          append: Array | None = None) -> Array:
-    """x[1:] - x[:-1] along an axis, n times; of bools whether neighbours differ. Asynchronous.
+    """The differences x[1:] - x[:-1] along an axis, applied n times. Asynchronous.
 
-    prepend, append: put before and after x first; of its shape but along the axis.
+    For bool, whether neighbours differ. prepend, append: arrays that are joined to x first, of its shape except along
+    the axis.
     """
     cdef Array source = as_array(x, "diff"), result
     cdef scan.DiffOptions options

@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Sorting, and what is read off sorted elements: order statistics, quantiles, modes."""
+"""Sorting, order statistics, quantiles and modes."""
 from collections import namedtuple
 
 from libc.stdint cimport int64_t
@@ -12,7 +12,7 @@ from stator._convert cimport to_axes, to_int
 from stator.cpp cimport sort as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Int64Span
-from stator.cpp.std cimport optional, vector
+from stator.cpp.std cimport vector
 
 from stator.errors import DTypeError, InvalidValueError
 
@@ -24,7 +24,7 @@ METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull
            "normal_unbiased")
 
 
-cdef Array sorted_array(bint places, object x, object axis, object descending, str op):
+cdef Array sorted_array(bint indices, object x, object axis, object descending, str op):
     cdef Array source = as_array(x, op), out
     cdef cpp.SortOptions options
     cdef CppStream stream
@@ -33,7 +33,7 @@ cdef Array sorted_array(bint places, object x, object axis, object descending, s
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
-        if places:
+        if indices:
             out.c = cpp.argsort(source.c, options, stream)
         else:
             out.c = cpp.sort(source.c, options, stream)
@@ -41,23 +41,24 @@ cdef Array sorted_array(bint places, object x, object axis, object descending, s
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """A sorted copy along an axis; always stable. Asynchronous.
+    """A copy of x sorted along an axis, always stable. Asynchronous.
 
-    NaN is above every number: last in ascending order, first in descending cpp. -0 and 0 tie, ties keep their cpp.
-    Complex numbers: by real part, then by imaginary part, as NumPy.
+    NaN is greater than every number: last in ascending, first in descending order. -0 and 0 tie, and ties keep their
+    order. Complex numbers are sorted by real part, then by imaginary part, as in NumPy.
     """
     return sorted_array(False, x, axis, descending, "sort")
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The int64 indices that sort along an axis; always stable, order as sort. Asynchronous."""
+    """The int64 indices that sort x along an axis, always stable, in the order of sort. Asynchronous."""
     return sorted_array(True, x, axis, descending, "argsort")
 
 
 def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: bool = True) -> TopK:
-    """(values, indices) of the k largest along an axis, or the k smallest; of ties the lowest indices. Asynchronous.
+    """(values, indices) of the k largest elements along an axis, or the k smallest. Asynchronous.
 
-    Best first, whatever `sorted` says. NaN is above every number.
+    indices: int64. The most extreme element comes first, whatever sorted is; of ties those of the lowest index. NaN is
+    greater than every number. Real dtypes and bool.
     """
     cdef Array source = as_array(x, "topk"), values, indices
     cdef int64_t count = to_int(k, "topk"), along = to_int(axis, "topk")
@@ -74,7 +75,10 @@ def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: b
 
 
 def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> KthValue:
-    """(values, indices) of the k-th smallest element along an axis, counted from 1; order as sort. Asynchronous."""
+    """(values, indices) of the k-th smallest element along an axis, counted from 1. Asynchronous.
+
+    indices: int64. keepdims keeps the axis with length 1. The order is that of sort. Real dtypes and bool.
+    """
     cdef Array source = as_array(x, "kthvalue"), values, indices
     cdef int64_t rank = to_int(k, "kthvalue"), along = to_int(axis, "kthvalue")
     cdef cbool keep = bool(keepdims)
@@ -90,8 +94,11 @@ def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> 
 
 
 def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array:
-    """A copy whose elements `kth` along an axis stand where sorting puts them: none before them is greater, none after
-    them less. Asynchronous."""
+    """A copy with the elements of the sorted array at the positions kth along an axis. Asynchronous.
+
+    No element before them is greater and none after them is less; the order of the others is unspecified. Real dtypes
+    and bool.
+    """
     cdef Array source = as_array(x, "partition"), out
     cdef int64_t along = to_int(axis, "partition")
     cdef vector[int64_t] ranks
@@ -113,10 +120,11 @@ cdef double to_level(object q) except? -1:
 
 def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[int] | None = None,
              keepdims: bool = False, method: str = "linear") -> Array:
-    """numpy.quantile along axes (None: all); a sequence of q gives a first axis. Asynchronous.
+    """The quantiles q, in [0, 1], over axes (None: all), as numpy.quantile. Asynchronous.
 
-    Computed in float64 and rounded once to x's dtype, float64 for integers and bool. NaN gives NaN. method: linear,
-    lower, higher, midpoint, nearest (half to even), hazen, weibull, median_unbiased, normal_unbiased.
+    For a sequence of q the first axis of the result is that of q. Computed in float64 and rounded once to x's dtype,
+    float64 for integers and bool. NaN gives NaN. method: linear, lower, higher, midpoint, nearest (half to even),
+    hazen, weibull, median_unbiased or normal_unbiased.
     """
     cdef Array source = as_array(x, "quantile"), out
     cdef cpp.QuantileOptions options
@@ -140,7 +148,10 @@ def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[in
 
 
 def median(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
-    """The middle element, or the mean of the middle two, over axes (None: all). NaN gives NaN. Asynchronous."""
+    """The middle element, or the mean of the middle two, over axes (None: all). Asynchronous.
+
+    The result has x's dtype, float64 for integers and bool. NaN gives NaN.
+    """
     cdef Array source = as_array(x, "median"), out
     cdef cpp.QuantileOptions options
     cdef CppStream stream
@@ -154,9 +165,9 @@ def median(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
 
 
 def mode(x: Array, /, *, axis: int = -1, keepdims: bool = False) -> Mode:
-    """(values, counts): the most frequent value along an axis, the least of ties, as scipy.stats.mode. Asynchronous.
+    """(values, counts) of the most frequent value along an axis, as scipy.stats.mode. Asynchronous.
 
-    All NaN count as one value, above every number; -0 and 0 are one value.
+    Of ties the smallest value. counts: int64. All NaN count as one value, greater than every number; so do -0 and 0.
     """
     cdef Array source = as_array(x, "mode"), values, counts
     cdef int64_t along = to_int(axis, "mode")

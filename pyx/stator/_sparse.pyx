@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Sparse matrices."""
+"""Sparse matrices: the classes CSR, CSC and COO, and their sums and products."""
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op
@@ -40,8 +40,11 @@ cdef tuple to_shape(object shape, str op):
 
 
 cdef class SparseMatrix:
-    """What CSR, CSC and COO share. Values are float16 to complex128; nothing but to_dense makes a dense array."""
-    # NumPy leaves operators between the two to us; Array does by the second name.
+    """The base class of CSR, CSC and COO, whose values are float16 to complex128.
+
+    Only to_dense makes a dense array.
+    """
+    # Makes NumPy leave mixed operators to this class; the second name does so for Array.
     __array_ufunc__ = None
     __stator_sparse__ = True
     __hash__ = None
@@ -51,12 +54,12 @@ cdef class SparseMatrix:
 
     @property
     def ndim(self) -> int:
-        """Two."""
+        """Number of axes: 2."""
         return 2
 
     @property
     def nnz(self) -> int:
-        """Stored entries, also those that are 0 or share a position."""
+        """Number of stored entries, including those that are 0 or share a position."""
         return self.data.c.size()
 
     @property
@@ -66,21 +69,21 @@ cdef class SparseMatrix:
 
     @property
     def backend(self) -> Backend:
-        """The backend of the arrays."""
+        """The backend of the matrix's arrays."""
         return self.data.backend
 
     @property
     def device(self) -> Device:
-        """Where the arrays are."""
+        """The device that the matrix's arrays are on."""
         return self.data.device
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
-        """Refused: a dense array is made by to_dense() alone."""
+        """Raises UnsupportedError, since only to_dense() makes a dense array."""
         raise UnsupportedError("a sparse matrix does not become dense by itself", op="sparse.__array__",
                                remedy="Use to_dense().to_numpy(), or to_scipy().")
 
     def astype(self, dtype: DTypeLike, /) -> SparseMatrix:
-        """The same matrix with values of another dtype."""
+        """The same matrix with values of another dtype. Asynchronous."""
         return self.with_data(astype_op(self.data, dtype, False))
 
     def __neg__(self) -> SparseMatrix:
@@ -113,7 +116,7 @@ cdef class SparseMatrix:
         return matmul(self.T, x.mT).mT
 
     def sum(self, *, axis: int | None = None) -> Array:
-        """The sum of all entries, or of each target (axis 0) or row (axis 1)."""
+        """The sum of all entries, of each column (axis=0) or of each row (axis=1). Asynchronous."""
         if axis is None:
             return reductions["sum"](self.data)
         if axis not in (-2, -1, 0, 1):
@@ -126,14 +129,14 @@ cdef class SparseMatrix:
 
 
 cdef class Compressed(SparseMatrix):
-    """What CSR and CSC share: a CSC matrix is the CSR one of its transpose."""
+    """The base class of CSR and CSC: a CSC matrix is stored as the CSR matrix of its transpose."""
 
     def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
                  is_coalesced: bool = False) -> None:
         self.fill(data, indices, indptr, shape, is_sorted, is_coalesced)
 
     cdef cpp.Csr as_rows(self):
-        # The matrix compressed by rows, or the transpose of one compressed by targets.
+        # The matrix compressed by rows, or the transpose of one compressed by columns.
         cdef cpp.Csr out
         out.indptr = self.indptr.c
         out.indices = self.indices.c
@@ -162,7 +165,10 @@ cdef class Compressed(SparseMatrix):
         return 0
 
     def to_coo(self) -> COO:
-        """The same entries with both indices each; shares one of them and data."""
+        """The same entries with a row and a column index each. Asynchronous.
+
+        Shares data and one of the index arrays.
+        """
         cdef cpp.Csr a = self.as_rows()
         cdef cpp.Coo c
         cdef CppStream stream
@@ -173,7 +179,7 @@ cdef class Compressed(SparseMatrix):
         return rows if isinstance(self, CSR) else rows.T
 
     def to_dense(self) -> Array:
-        """The dense matrix; entries of one position add up."""
+        """The dense matrix; entries of one position add up. Asynchronous."""
         cdef cpp.Csr a = self.as_rows()
         cdef Array out = new_array(self.data.backend)
         cdef bint by_rows = isinstance(self, CSR)
@@ -184,12 +190,12 @@ cdef class Compressed(SparseMatrix):
         return out
 
     def to_scipy(self) -> scipy.sparse.sparray:
-        """A copy as SciPy's array of the format; half types as float32. Synchronises."""
+        """A copy as SciPy's array of the same format; half types become float32. Synchronises."""
         make = scipy_sparse().csr_array if isinstance(self, CSR) else scipy_sparse().csc_array
         return make((host_values(self), self.indices.to_numpy(), self.indptr.to_numpy()), shape=self.shape)
 
     def with_data(self, data: Array, /) -> Compressed:
-        """The same structure with other values, one for each entry."""
+        """The same structure with other values (nnz,), one per entry. Asynchronous."""
         cdef Array values = as_array(data, "sparse.CSR.with_data")
         cdef cpp.Csr c = self.as_rows()
         cdef CppStream stream
@@ -199,7 +205,10 @@ cdef class Compressed(SparseMatrix):
         return new_compressed(type(self), values.backend, c)
 
     def sort_indices(self) -> Compressed:
-        """With the indices of each row (CSC: column) in ascending order, equal ones in theirs."""
+        """The same matrix with the indices of each row (CSC: column) in ascending order. Asynchronous.
+
+        Entries of one position keep their order.
+        """
         cdef cpp.Csr c = self.as_rows()
         cdef CppStream stream
         enter(self.data.backend, stream)
@@ -208,7 +217,10 @@ cdef class Compressed(SparseMatrix):
         return new_compressed(type(self), self.data.backend, c)
 
     def coalesce(self, *, nnz: int | None = None) -> Compressed:
-        """Sorted, entries of one position added up. Synchronises, unless nnz says how many there will be."""
+        """The same matrix sorted, with entries of one position added up. Synchronises.
+
+        nnz: the exact number of entries of the result, with which nothing synchronises.
+        """
         cdef cpp.Csr c = self.as_rows()
         cdef optional[int64_t] count = count_of(nnz, "sparse.coalesce")
         cdef CppStream stream
@@ -218,9 +230,9 @@ cdef class Compressed(SparseMatrix):
         return new_compressed(type(self), self.data.backend, c)
 
     def check(self) -> Compressed:
-        """The matrix with is_sorted, is_coalesced and is_valid found out. Synchronises.
+        """The same matrix with is_sorted, is_coalesced and is_valid determined. Synchronises.
 
-        InvalidValueError for pointers that descend or do not end at nnz, OutOfRangeError for indices outside.
+        InvalidValueError for pointers that descend or do not end at nnz, OutOfRangeError for indices out of range.
         """
         cdef cpp.Csr c = self.as_rows()
         cdef CppStream stream
@@ -248,15 +260,16 @@ cdef Compressed new_compressed(type kind, Backend backend, const cpp.Csr& c):
 
 
 cdef class CSR(Compressed):
-    """A matrix compressed by rows: row r has entries indptr[r] to indptr[r + 1] of indices and data.
+    """A matrix compressed by rows: row r has entries indptr[r] to indptr[r + 1].
 
-    is_sorted and is_coalesced are promises of the caller; check() finds out. What the index arrays hold is looked at by
-    check() and by the ops: an index outside reads nothing and raises at the next synchronising call.
+    indptr (rows + 1,), indices and data (nnz,). is_sorted and is_coalesced are promises of the caller; check()
+    determines them. The constructor does not read the index arrays: for an index out of range an op reads nothing, and
+    the next synchronising call raises OutOfRangeError.
     """
 
     @property
     def T(self) -> CSC:
-        """The transpose, a view."""
+        """The transpose, which shares the arrays."""
         return new_compressed(CSC, self.data.backend, self.as_rows())
 
     def to_csr(self) -> CSR:
@@ -264,7 +277,7 @@ cdef class CSR(Compressed):
         return self
 
     def to_csc(self) -> CSC:
-        """The same matrix compressed by targets, sorted."""
+        """The same matrix compressed by columns, sorted. Asynchronous."""
         cdef cpp.Csr a = self.as_rows()
         cdef cpp.Csc c
         cdef CppStream stream
@@ -276,15 +289,18 @@ cdef class CSR(Compressed):
 
 
 cdef class CSC(Compressed):
-    """A matrix compressed by targets: column c has entries indptr[c] to indptr[c + 1] of indices and data. See CSR."""
+    """A matrix compressed by columns: column c has entries indptr[c] to indptr[c + 1].
+
+    indptr (columns + 1,), indices and data (nnz,). The promises are those of CSR.
+    """
 
     @property
     def T(self) -> CSR:
-        """The transpose, a view."""
+        """The transpose, which shares the arrays."""
         return new_compressed(CSR, self.data.backend, self.as_rows())
 
     def to_csr(self) -> CSR:
-        """The same matrix compressed by rows, sorted."""
+        """The same matrix compressed by rows, sorted. Asynchronous."""
         return self.T.to_csc().T
 
     def to_csc(self) -> CSC:
@@ -293,7 +309,10 @@ cdef class CSC(Compressed):
 
 
 cdef class COO(SparseMatrix):
-    """Entries with a row and a column index each, in any order; entries of one position add up. See CSR."""
+    """Entries with a row and a column index each, in any order; entries of one position add up.
+
+    row, col and data (nnz,). The promises are those of CSR.
+    """
 
     def __init__(self, data: Array, row: Array, col: Array, shape: tuple[int, int], *, is_sorted: bool = False,
                  is_coalesced: bool = False) -> None:
@@ -323,7 +342,7 @@ cdef class COO(SparseMatrix):
 
     @property
     def T(self) -> COO:
-        """The transpose, a view."""
+        """The transpose, which shares the arrays."""
         cdef cpp.Coo c = self.as_coo()
         c.row, c.col = self.col.c, self.row.c
         c.rows, c.cols = c.cols, c.rows
@@ -331,7 +350,7 @@ cdef class COO(SparseMatrix):
         return new_coo(self.data.backend, c)
 
     def with_data(self, data: Array, /) -> COO:
-        """The same structure with other values, one for each entry."""
+        """The same structure with other values (nnz,), one per entry. Asynchronous."""
         cdef Array values = as_array(data, "sparse.COO.with_data")
         cdef cpp.Coo c = self.as_coo()
         cdef CppStream stream
@@ -341,7 +360,7 @@ cdef class COO(SparseMatrix):
         return new_coo(values.backend, c)
 
     def to_csr(self) -> CSR:
-        """The same entries compressed by rows; those of a row keep their order."""
+        """The same entries compressed by rows; those of a row keep their order. Asynchronous."""
         cdef cpp.Coo a = self.as_coo()
         cdef cpp.Csr c
         cdef CppStream stream
@@ -351,7 +370,7 @@ cdef class COO(SparseMatrix):
         return new_compressed(CSR, self.data.backend, c)
 
     def to_csc(self) -> CSC:
-        """The same entries compressed by targets; those of a column keep their order."""
+        """The same entries compressed by columns; those of a column keep their order. Asynchronous."""
         return self.T.to_csr().T
 
     def to_coo(self) -> COO:
@@ -359,21 +378,27 @@ cdef class COO(SparseMatrix):
         return self
 
     def to_dense(self) -> Array:
-        """The dense matrix; entries of one position add up."""
+        """The dense matrix; entries of one position add up. Asynchronous."""
         return self.to_csr().to_dense()
 
     def sort_indices(self) -> COO:
-        """In order of rows, and of columns within a row; entries of one position in theirs."""
+        """The same matrix in the order of rows, and of columns within a row. Asynchronous.
+
+        Entries of one position keep their order.
+        """
         return self if self.is_sorted else self.to_csr().sort_indices().to_coo()
 
     def coalesce(self, *, nnz: int | None = None) -> COO:
-        """Sorted, entries of one position added up. Synchronises, unless nnz says how many there will be."""
+        """The same matrix sorted, with entries of one position added up. Synchronises.
+
+        nnz: the exact number of entries of the result, with which nothing synchronises.
+        """
         return self if self.is_sorted and self.is_coalesced else self.to_csr().coalesce(nnz=nnz).to_coo()
 
     def check(self) -> COO:
-        """The matrix with is_sorted, is_coalesced and is_valid found out. Synchronises.
+        """The same matrix with is_sorted, is_coalesced and is_valid determined. Synchronises.
 
-        OutOfRangeError for indices outside.
+        OutOfRangeError for indices out of range.
         """
         cdef cpp.Coo c = self.as_coo()
         cdef CppStream stream
@@ -383,7 +408,7 @@ cdef class COO(SparseMatrix):
         return new_coo(self.data.backend, c)
 
     def to_scipy(self) -> scipy.sparse.coo_array:
-        """A copy as a scipy.sparse.coo_array; half types as float32. Synchronises."""
+        """A copy as a scipy.sparse.coo_array; half types become float32. Synchronises."""
         return scipy_sparse().coo_array((host_values(self), (self.row.to_numpy(), self.col.to_numpy())),
                                         shape=self.shape)
 
@@ -414,7 +439,7 @@ cdef object scipy_sparse():
 
 
 cdef object host_values(SparseMatrix a):
-    # SciPy computes in no half type.
+    # SciPy has no half types.
     data = a.data if a.data.itemsize > 2 else astype_op(a.data, "float32", True)
     return data.to_numpy()
 
@@ -444,7 +469,11 @@ cdef Array row_sums(CSR a):
 
 
 def matmul(a: SparseMatrix, x: Array, /, *, out: Array | None = None) -> Array:
-    """a @ x for a dense vector or matrix x in any layout. A CSC or COO matrix is converted to CSR first."""
+    """The product a @ x with a dense vector (n,) or matrix (n, k) x in any layout. Asynchronous.
+
+    The result has the promoted dtype. A CSC or COO matrix is first converted to CSR. out: an array of the result's
+    shape.
+    """
     cdef cpp.Csr c = rows_of(a, "sparse.CSR.__matmul__")
     cdef Array dense = as_array(x, "sparse.CSR.__matmul__")
     cdef const CppArray* target = as_out(out, "sparse.CSR.__matmul__")
@@ -457,7 +486,10 @@ def matmul(a: SparseMatrix, x: Array, /, *, out: Array | None = None) -> Array:
 
 
 def spgemm(a: SparseMatrix, b: SparseMatrix, /) -> CSR:
-    """a @ b, sorted and coalesced. Synchronises; twice where b is not known to be coalesced."""
+    """The product a @ b of two sparse matrices, sorted and coalesced. Synchronises: reads its nnz.
+
+    Synchronises a second time where b is not known to be coalesced.
+    """
     cdef cpp.Csr left = rows_of(a, "sparse.spgemm"), right = rows_of(b, "sparse.spgemm"), out
     cdef Backend backend = (<SparseMatrix>a).data.backend
     cdef CppStream stream
@@ -469,9 +501,10 @@ def spgemm(a: SparseMatrix, b: SparseMatrix, /) -> CSR:
 
 def add(a: SparseMatrix, b: SparseMatrix, /, *, alpha: float = 1.0, beta: float = 1.0,
         nnz: int | None = None) -> Compressed:
-    """alpha * a + beta * b, sorted and coalesced: CSC for two CSC matrices, else CSR.
+    """alpha * a + beta * b of two sparse matrices, sorted and coalesced. Synchronises: reads its nnz.
 
-    Synchronises, unless nnz says how many entries there will be; another number raises at the next synchronising call.
+    The result is CSC for two CSC matrices, else CSR. nnz: the exact number of entries of the result, with which nothing
+    synchronises; for another number the next synchronising call raises OutOfRangeError.
     """
     cdef bint columns = isinstance(a, CSC) and isinstance(b, CSC)
     cdef cpp.Csr left = rows_of(a.T if columns else a, "sparse.add"), out

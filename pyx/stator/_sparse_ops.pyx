@@ -1,6 +1,6 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Sparse matrices from dense arrays and from SciPy; sampled products, triangular systems; 2:4 sparsity."""
+"""Sparse matrices from dense arrays and SciPy, sampled products, triangular systems, and 2:4 sparsity."""
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, new_array
@@ -15,7 +15,10 @@ from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, ShapeE
 
 
 def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, beta: float = 0.0) -> CSR:
-    """alpha * (x @ y) where the pattern has entries, plus beta * pattern: x is (rows, k), y is (k, columns)."""
+    """alpha * (x @ y) at the entries of the pattern, plus beta * pattern. Asynchronous.
+
+    x (rows, k) and y (k, columns) are dense; the result has the structure of the pattern, as CSR.
+    """
     cdef cpp.Csr c = rows_of(pattern, "sparse.sddmm")
     cdef Array left = as_array(x, "sparse.sddmm"), right = as_array(y, "sparse.sddmm")
     cdef double first = alpha, second = beta
@@ -28,11 +31,11 @@ def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, b
 
 def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit_diagonal: bool = False,
                        check: bool = True) -> Array:
-    """x with a @ x = b, of the lower (or upper) triangle of a; entries beyond it are not read.
+    """Solves a @ x = b for the lower (or upper) triangle of a. Synchronises.
 
-    b has one or two axes. Synchronises, and raises LinAlgError for a zero or missing diagonal, unless check=False:
-    returns (x, info), x with infinities and NaN; info is the first such row counted from 1, else 0. unit_diagonal: the
-    diagonal counts as ones, and nothing is looked at.
+    b: (n,) or (n, k). Entries beyond the triangle are not read. LinAlgError for a zero or missing diagonal. check=False
+    is asynchronous and returns (x, info): info, int64, is the first such row counted from 1, else 0, and x then has
+    infinities and NaN. unit_diagonal: the diagonal counts as ones, and nothing is checked.
     """
     cdef cpp.Csr c = rows_of(a, "sparse.spsolve_triangular")
     cdef Array dense = as_array(b, "sparse.spsolve_triangular")
@@ -55,9 +58,11 @@ def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit
 
 
 def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSR:
-    """The entries of a matrix that are not 0 (NaN is one, -0 is not), sorted. index_dtype: int32 where it fits.
+    """The nonzero entries of a dense matrix (m, n) as CSR, sorted. Synchronises: reads their number.
 
-    Synchronises, unless nnz says how many there are; another number raises at the next synchronising call.
+    NaN counts as an entry, -0 does not. index_dtype: int32 or int64; None is int32 where the sizes fit. nnz: the exact
+    number of entries, with which nothing synchronises; for another number the next synchronising call raises
+    OutOfRangeError.
     """
     cdef Array dense = as_array(x, "sparse.csr_from_dense")
     cdef cpp.FromDense options
@@ -72,19 +77,20 @@ def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: in
 
 
 def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
-    """As csr_from_dense, compressed by targets."""
+    """The nonzero entries of a dense matrix as CSC, as csr_from_dense. Synchronises unless nnz is given."""
     return csr_from_dense(as_array(x, "sparse.csc_from_dense").T, index_dtype=index_dtype, nnz=nnz).T
 
 
 def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> COO:
-    """As csr_from_dense, with a row and a column index for each entry."""
+    """The nonzero entries of a dense matrix as COO, as csr_from_dense. Synchronises unless nnz is given."""
     return csr_from_dense(x, index_dtype=index_dtype, nnz=nnz).to_coo()
 
 
 def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> SparseMatrix:
-    """A scipy.sparse matrix or array on the device: CSR, CSC and COO keep their format, the others become CSR.
+    """A copy of a scipy.sparse matrix or array on the device. Asynchronous.
 
-    Values are copied; OutOfRangeError for an index outside the shape.
+    The host arrays have been read when the call returns. CSR, CSC and COO keep their format, others become CSR.
+    OutOfRangeError for an index outside the shape.
     """
     if not scipy_sparse().issparse(matrix):
         raise DTypeError(f"expected a scipy.sparse matrix, got {type(matrix).__name__}", op="sparse.from_scipy",
@@ -125,9 +131,10 @@ cdef int inside(object indices, object bound) except -1:
 
 
 def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:
-    """x with two of each four neighbours along the axis set to 0: the two largest magnitudes stay.
+    """A copy of x with 0 but for the two largest of each four neighbours along an axis. Asynchronous.
 
-    Of equal magnitudes the first stay; NaN is the largest. float16 to float64.
+    The two of largest magnitude stay. Of equal magnitudes the first stay; NaN counts as the largest. float16 to
+    float64.
     """
     cdef Array dense = as_array(x, "sparse.prune_2to4")
     cdef Array out = new_array(dense.backend)
@@ -140,9 +147,10 @@ def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:
 
 
 cdef class TwoToFour:
-    """What compress keeps: two values of each four along an axis, and their places.
+    """The result of compress: two values of each four neighbours along an axis, and their positions.
 
-    positions is uint8: bits 0-1 the place of the first value of four, bits 2-3 of the second.
+    positions: one uint8 for each four neighbours, with the index of the first value in bits 0-1 and of the second in
+    bits 2-3. length: that of the axis in the pruned array.
     """
     cdef readonly Array values
     cdef readonly Array positions
@@ -164,7 +172,7 @@ cdef class TwoToFour:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the pruned array."""
+        """Shape of the pruned array."""
         shape = list(self.values.shape)
         shape[self.axis] = self.length
         return tuple(shape)
@@ -176,11 +184,11 @@ cdef class TwoToFour:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of values and positions: of the dense array's 9 / 16 in float32, 5 / 8 in float16."""
+        """Bytes of values and positions: 9 / 16 of the dense array's in float32, 5 / 8 in float16."""
         return self.values.nbytes + self.positions.nbytes
 
     def to_dense(self) -> Array:
-        """The pruned array."""
+        """The pruned array. Asynchronous."""
         cdef cpp.TwoToFour c = self.packed()
         cdef Array out = new_array(self.values.backend)
         cdef CppStream stream
@@ -197,7 +205,10 @@ cdef class TwoToFour:
 
 
 def compress(x: Array, /, *, axis: int = -1) -> TwoToFour:
-    """prune_2to4 in half the memory and a byte for each four: values and their places."""
+    """x pruned as by prune_2to4, as values and positions. Asynchronous.
+
+    It takes half the memory of x and one byte for each four neighbours.
+    """
     cdef Array dense = as_array(x, "sparse.compress")
     cdef int64_t along = to_int(axis, "sparse.compress")
     cdef TwoToFour out = TwoToFour.__new__(TwoToFour)
@@ -216,10 +227,11 @@ def compress(x: Array, /, *, axis: int = -1) -> TwoToFour:
 
 
 def matmul_2to4(a: Array | TwoToFour, b: Array | TwoToFour, /) -> Array:
-    """a @ b where one of them is packed along the inner axis: half the multiplications.
+    """a @ b where one operand is compressed along the inner axis. Asynchronous.
 
-    A right operand is packed by compress(b, axis=-2), a left one by compress(a, axis=-1). Two arrays:
-    matmul(a, prune_2to4(b, axis=-2)), the product itself where b is 2:4 already; compress what is used again.
+    It takes half the multiplications. A right operand comes from compress(b, axis=-2), a left one from
+    compress(a, axis=-1); batch axes broadcast. For two arrays the result is matmul(a, prune_2to4(b, axis=-2)), which is
+    a @ b where b is already 2:4; compress what is used more than once.
     """
     cdef Array left, right, out
     cdef cpp.TwoToFour packed

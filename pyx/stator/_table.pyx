@@ -14,7 +14,7 @@ cdef str text(op_table.string_view view):
 
 
 def rows() -> list[dict[str, Any]]:
-    """One dict per op, in the order of the table."""
+    """One dict per op of the table, in its order."""
     cdef const op_table.OpInfo* info
     cdef int i, d
     cdef list out = []
@@ -41,13 +41,16 @@ def rows() -> list[dict[str, Any]]:
 
 
 def build() -> dict[str, Any]:
-    """Version, whether there is a cuda target, and the compiler of the host targets."""
+    """The version, whether there is a cuda target, and the compiler of the host targets."""
     return {"version": build_info().version.decode(), "cuda": build_info().cuda,
             "compiler": build_info().compiler.decode()}
 
 
 def libraries(load: bool = False) -> list[dict[str, Any]]:
-    """Every vendor library: name, found, path, version, remedy. load: open each to learn its version."""
+    """One dict per vendor library: name, found, path, version and remedy.
+
+    load: opens each library, which gives its version.
+    """
     cdef vector[cpp_libraries.LibraryInfo] found
     cdef bint opening = load
     cdef size_t i
@@ -58,6 +61,6 @@ def libraries(load: bool = False) -> list[dict[str, Any]]:
 
 
 def set_library_path(name: str, path: str) -> None:
-    """Where to look for a library that is not loaded yet."""
+    """Sets the path of a vendor library, for when it is opened."""
     cdef bytes first = name.encode(), second = path.encode()
     cpp_libraries.set_library_path(<const char*>first, <const char*>second)

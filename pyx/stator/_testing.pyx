@@ -1,13 +1,17 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Failures on purpose, for tests and `python -m stator demo --prove`."""
+"""Injected failures, for tests and `python -m stator demo --prove`."""
 from stator._backend cimport Backend, settle
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport testing as cpp
 
 
 def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, drop_wait_at: int = -1) -> None:
-    """The k-th runtime call from now fails (and every one after it); the k-th stream wait is not performed."""
+    """Makes a runtime call fail, or drops a stream wait, counted from now.
+
+    fail_at: the index of the call that fails, with until_lifted also every call after it. drop_wait_at: the index of
+    the stream wait that is not performed. -1: none.
+    """
     cdef cpp.Injection injection
     injection.fail_at = fail_at
     injection.until_lifted = until_lifted
@@ -16,27 +20,27 @@ def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, d
 
 
 def lift(backend: Backend) -> int:
-    """Ends it; how many runtime calls were made under it."""
+    """Ends an injection; returns the number of runtime calls since inject."""
     return cpp.lift((<Backend?>backend).c)
 
 
 def hold_warnings(hold: bool) -> int:
-    """Counts warnings instead of showing them; how many since the last call."""
+    """With True counts warnings instead of showing them; returns their number since the last call."""
     return cpp.hold_warnings(hold)
 
 
 def fault_next_launch(backend: Backend) -> None:
-    """cpu: the next launch fails asynchronously and for good, as a device fault does."""
+    """On cpu, makes the next launch fail asynchronously; the fault is sticky, as a device fault is."""
     cpp.fault_next_launch((<Backend?>backend).c)
 
 
 def leak_buffer(backend: Backend, nbytes: int) -> None:
-    """Allocates memory behind the Tracker: a canary for leak checks."""
+    """Allocates memory that is not tracked, which leak checks must find."""
     cpp.leak_buffer((<Backend?>backend).c, nbytes)
 
 
 def outstanding(kind: str) -> dict[str, int]:
-    """What the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""
+    """The objects that the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""
     cdef cpp_backend.DeviceType type = cpp_backend.cuda if kind == "cuda" else cpp_backend.cpu
     cdef cpp.Counts counts
     settle()
@@ -46,5 +50,5 @@ def outstanding(kind: str) -> dict[str, int]:
 
 
 def set_block_seed(backend: Backend, seed: int) -> None:
-    """Order of blocks and fibers in the checked target."""
+    """Sets the seed of the order of blocks and fibers in the checked target."""
     cpp.set_block_seed((<Backend?>backend).c, seed)

@@ -207,8 +207,7 @@ void test_op(Op op) {
     const int64_t block = 16384 / itemsize(dtype) / operands, dense_rows = std::max(block * 5 / 4 / cols, rows);
     const Bytes dense = run_row(name + " dense", op, dtype, dense_rows, cols, Layout::dense);
     const Bytes moved = run_row(name + " transposed", op, dtype, rows, cols, Layout::transposed);
-    check(std::memcmp(dense.data.data(), moved.data.data(), moved.data.size()) == 0,
-          (name + ": equal bits transposed").c_str());
+    check(std::memcmp(dense.data.data(), moved.data.data(), moved.data.size()) == 0, name + ": equal bits transposed");
     run_row(name + " rows", op, dtype, 9, 64 + 64 * (d % 2), Layout::rows);
   }
 }

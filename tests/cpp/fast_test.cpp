@@ -139,9 +139,8 @@ double ulps(T got, long double want) {
   if (std::isinf(got) || std::isinf(rounded)) return got == rounded ? 0 : INFINITY;
   if (rounded == 0 && got == 0) return std::signbit(got) == std::signbit(rounded) ? 0 : INFINITY;
   const T next = std::nextafter(std::fabs(rounded), T(INFINITY));
-  const long double unit = std::isinf(next)
-                               ? (long double)(std::fabs(rounded)) - std::nextafter(std::fabs(rounded), T(0))
-                               : (long double)(next)-std::fabs(rounded);
+  const long double size = std::fabs(rounded);
+  const long double unit = std::isinf(next) ? size - std::nextafter(std::fabs(rounded), T(0)) : next - size;
   return double(std::fabs(got - want) / unit);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "core/testing.hpp"
 
 namespace {
 
@@ -32,20 +33,20 @@ std::vector<Complex> transformed(const std::vector<Complex>& x) {
   return y;
 }
 
-Array on_device(const Backend& be, const std::vector<Complex>& x, int64_t lines, bool real) {
+Array on_device(const Backend& be, const std::vector<Complex>& x, int64_t signals, bool real) {
   std::vector<Complex> all;
   std::vector<double> reals;
-  for (int64_t l = 0; l < lines; ++l)
+  for (int64_t l = 0; l < signals; ++l)
     for (const Complex& z : x) {
       all.push_back(z);
       reals.push_back(z.real());
     }
-  const Dims shape{lines, int64_t(x.size())};
+  const Dims shape{signals, int64_t(x.size())};
   return real ? from_host(be, reals.data(), DType::float64, shape, contiguous_strides(shape))
               : from_host(be, all.data(), DType::complex128, shape, contiguous_strides(shape));
 }
 
-std::vector<Complex> lines_of(const Array& a) {
+std::vector<Complex> signals_of(const Array& a) {
   std::vector<Complex> x(static_cast<size_t>(a.size()));
   if (a.dtype() == DType::complex128) {
     a.to_host(x.data());
@@ -60,24 +61,24 @@ std::vector<Complex> lines_of(const Array& a) {
 template <class F>
 void expect(const Backend& be, const std::string& name, const std::vector<Complex>& wanted, F call) {
   testing::set_block_seed(be, 1);
-  const std::vector<Complex> got = lines_of(call());
+  const std::vector<Complex> got = signals_of(call());
   testing::set_block_seed(be, 2);
-  const std::vector<Complex> again = lines_of(call());
+  const std::vector<Complex> again = signals_of(call());
   bool close = true, equal = got.size() == again.size();
   for (size_t i = 0; i < got.size(); ++i) {
     close = close && std::abs(got[i] - wanted[i % wanted.size()]) < 1e-10 * double(wanted.size() + 10);
     equal = equal && got[i] == again[i];
   }
-  check(close, name.c_str());
-  check(equal, (name + ": in another order").c_str());
+  check(close, name);
+  check(equal, name + ": in another order");
 }
 
-void test_lines(const Backend& be, int64_t n, int64_t lines) {
+void test_signals(const Backend& be, int64_t n, int64_t signals) {
   const std::string name = "fft of " + std::to_string(n);
   const std::vector<Complex> x = values(n);
   std::vector<Complex> reals;
   for (const Complex& z : x) reals.push_back(z.real());
-  const Array a = on_device(be, x, lines, false), r = on_device(be, x, lines, true);
+  const Array a = on_device(be, x, signals, false), r = on_device(be, x, signals, true);
   expect(be, name, transformed(x), [&] { return fft::fft(a, {.axes = std::vector<int64_t>{1}}); });
   std::vector<Complex> half = transformed(reals);
   half.resize(size_t(n / 2 + 1));
@@ -121,12 +122,12 @@ auto on_checked(void (*body)(const Backend&)) {
 int main(int argc, char** argv) {
   return stator::test::run(
       argc, argv,
-      {{"lines", on_checked([](const Backend& be) {
-          for (int64_t n : {1, 2, 8, 15, 60, 77, 130}) test_lines(be, n, 9);
+      {{"signals", on_checked([](const Backend& be) {
+          for (int64_t n : {1, 2, 8, 15, 60, 77, 130}) test_signals(be, n, 9);
         })},
-       {"bluestein", on_checked([](const Backend& be) { test_lines(be, 67, 2); })},    // in whole lines
-       {"two_stages", on_checked([](const Backend& be) { test_lines(be, 512, 3); })},  // of one block
-       {"radix_without_a_pass", on_checked([](const Backend& be) { test_lines(be, 289, 2); })},
+       {"bluestein", on_checked([](const Backend& be) { test_signals(be, 67, 2); })},    // in whole signals
+       {"two_stages", on_checked([](const Backend& be) { test_signals(be, 512, 3); })},  // of one block
+       {"radix_without_a_pass", on_checked([](const Backend& be) { test_signals(be, 289, 2); })},
        {"short_frames", on_checked([](const Backend& be) { test_frames(be, 60, 2500); })},
        {"long_frames", on_checked([](const Backend& be) { test_frames(be, 2100, 4300); })}});
 }

@@ -110,12 +110,12 @@ inline Bytes run(const std::string& name, Op op, const Bytes& blank,
     Bytes out = blank;
     Recorder device;
     work(device.queue(op), out);
-    check(device.launches == 1, (name + ": launches").c_str(), device.launches);
-    check(device.record.fault == 0, (name + ": error slot").c_str());
+    check(device.launches == 1, name + ": launches", device.launches);
+    check(device.record.fault == 0, name + ": error slot");
     if (seed == 0)
       first = out;
     else
-      check(out.data == first.data, (name + ": bits under another order").c_str(), seed);
+      check(out.data == first.data, name + ": bits under another order", seed);
   }
   checked.set_block_seed(0);
   return first;
@@ -129,11 +129,10 @@ inline void expect(const std::string& name, const Bytes& got, const std::functio
     if (nan ? std::isnan(a.real()) || std::isnan(a.imag())
             : a == b || std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b)))
       continue;
-    check(false, (name + ": " + std::to_string(a.real()) + " instead of " + std::to_string(b.real()) + " at").c_str(),
-          i);
+    check(false, name + ": " + std::to_string(a.real()) + " instead of " + std::to_string(b.real()) + " at", i);
     return;
   }
-  check(true, name.c_str());
+  check(true, name);
 }
 
 inline double tolerance(DType d) {

@@ -3,7 +3,7 @@
 #include "kernel_support.hpp"
 
 #include "kernels/elementwise/layout.cuh"
-#include "kernels/indexing/indexed.cuh"
+#include "kernels/indexing/index_arrays.cuh"
 
 namespace {
 
@@ -45,7 +45,7 @@ void expect_partition(const char* name, params::Elementwise e, int64_t most, int
   e.in[1].dtype = DType::int8;
   int64_t next = 0, pieces = 0;
   const auto address = [](const void* data) { return reinterpret_cast<intptr_t>(data); };
-  target::elementwise::in_small_pieces(
+  target::elementwise::for_each_small_subspace(
       e, 0,
       [&](const params::Elementwise& piece, int64_t first) {
         int64_t size = 1;
@@ -97,7 +97,7 @@ void test_split_launches() {
         Bytes out(dtype, e.size);
         e.out.data = out.get();
         Recorder device;
-        target::elementwise::in_small_pieces(
+        target::elementwise::for_each_small_subspace(
             e, 0, [&](const params::Elementwise& piece, int64_t) { launch(device.queue(op), piece, op); }, most);
         check(device.launches > 1 && out.data == whole.data, "split: the bits of the unsplit launch", most);
       }
@@ -127,7 +127,7 @@ void test_launchers_split() {
   check(counter.blocks * 256 * 16 >= e.size, "hypot of 3 x (2^31 + 5): blocks", counter.blocks);
 }
 
-// Places of a space of 2^33 elements in 64 bits, and of a small one in both widths.
+// Offsets in a space of 2^33 elements in 64 bits, and in a small one in both widths.
 void test_places() {
   Bytes index(DType::int32, 8);
   for (int64_t k = 0; k < 8; ++k) write(index, k, double(k % 2 ? -1 - k : k * 100));
@@ -153,7 +153,7 @@ void test_places() {
       const int64_t at = int64_t(real(index, j)), row = at < 0 ? at + 1000 : at;
       const int64_t want_x = i * 7 + (row << 32) - 3 * k, want_other = i + 9 * k;
       for (const auto& how : {extents, wide}) {
-        const auto got = target::indexing::place_of(p, how, linear, {}, 0);
+        const auto got = target::indexing::offsets_at(p, how, linear, {}, 0);
         check(got.x == want_x && got.other == want_other, "places", linear);
       }
     }

@@ -55,8 +55,7 @@ void expect_close(const std::string& name, const Matrix& got, const Matrix& want
     const double error = std::abs(got.data[i] - want.data[i]);
     worst = error <= worst ? worst : error;  // NaN stays
   }
-  check(worst <= most, (name + " is off by " + std::to_string(worst / most) + " times what is allowed,").c_str(), got.m,
-        got.n);
+  check(worst <= most, name + " is off by " + std::to_string(worst / most) + " times what is allowed,", got.m, got.n);
 }
 
 void expect_orthonormal(const std::string& name, const Matrix& q, double most) {
@@ -360,7 +359,7 @@ Bytes test_eig(DType dtype, int64_t n, bool vectors) {
       const Value x = found(j, j);
       const auto nearest = std::min_element(known.begin(), known.end(),
                                             [x](Value p, Value q) { return std::abs(p - x) < std::abs(q - x); });
-      check(std::abs(*nearest - x) <= given.error * most * norm, (name + ": value").c_str(), n, j);
+      check(std::abs(*nearest - x) <= given.error * most * norm, name + ": value", n, j);
       known.erase(nearest);
     }
     if (!vectors) continue;
@@ -374,8 +373,8 @@ Bytes test_eig(DType dtype, int64_t n, bool vectors) {
         largest = std::max(largest, std::abs(x(k, j)));
         if (x(k, j).imag() == 0) real = std::max(real, x(k, j).real());
       }
-      check(std::abs(std::sqrt(square) - 1) <= most, (name + ": length of a vector").c_str(), n, j);
-      check(real >= largest * (1 - most), (name + ": the largest entry of a vector").c_str(), n, j);
+      check(std::abs(std::sqrt(square) - 1) <= most, name + ": length of a vector", n, j);
+      check(real >= largest * (1 - most), name + ": the largest entry of a vector", n, j);
     }
   }
   return values;

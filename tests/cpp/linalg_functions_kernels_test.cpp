@@ -52,9 +52,9 @@ void test_cross() {
 // Singular values 8, 4, 2, 1, 1/2 of a 5 x n matrix; those above rtol 0.2 are three.
 void test_spectrum() {
   for (DType dtype : dtypes_of_matrices)
-    for (bool by_target : {false, true})
+    for (bool by_column : {false, true})
       for (bool turned : {false, true}) {
-        const int64_t k = 5, n = 400, rows = by_target ? n : k, cols = by_target ? k : n;
+        const int64_t k = 5, n = 400, rows = by_column ? n : k, cols = by_column ? k : n;
         Bytes values(real_part(dtype), count * k);
         for (int64_t i = 0; i < values.size(); ++i) write(values, i, std::ldexp(8.0, -int(i % k)));
         const Bytes a = varied_of(dtype, count * k * n, 1);
@@ -70,7 +70,7 @@ void test_spectrum() {
           p.values = values.get();
           p.rtol = 0.2;
           p.rank = rank.data();
-          p.by_target = by_target;
+          p.by_column = by_column;
           p.scaled_rows = rows;
           p.scaled_cols = cols;
           p.scaled = shape;
@@ -87,7 +87,7 @@ void test_spectrum() {
             [&](int64_t at) -> Value {
               const int64_t in = at % (k * n), row = turned ? in % rows : in / cols,
                             col = turned ? in / rows : in % cols;
-              const int64_t i = by_target ? col : row;
+              const int64_t i = by_column ? col : row;
               return i < 3 ? std::conj(read(a, at)) / std::ldexp(8.0, -int(i)) : 0;
             },
             0);

@@ -216,7 +216,7 @@ void test_determinant_and_permutation() {
   }
 }
 
-void test_pivots_and_guards() {
+void test_pivots_and_nonfinite() {
   std::vector<int64_t> theirs(2100);
   for (size_t i = 0; i < theirs.size(); ++i) theirs[i] = int64_t(i) + 1;
   const Bytes ours = run("pivots", Op::lu, Bytes(DType::int32, 2100), [&](const params::Queue& q, Bytes& out) {
@@ -228,20 +228,20 @@ void test_pivots_and_guards() {
     Bytes a = numbers(dtype, count * size, 1);
     write(a, size + 299, {std::nan(""), 0});
     std::vector<int32_t> bad(count, 7), info(count, 0);
-    const auto guarded = [&](params::Part part) {
-      return run("guard", Op::eigh, a, [&](const params::Queue& q, Bytes& out) {
-        kernels::linalg::guard(q, {dtype, part, count, 20, size, out.get(), bad.data()});
+    const auto masked = [&](params::Part part) {
+      return run("mask_nonfinite", Op::eigh, a, [&](const params::Queue& q, Bytes& out) {
+        kernels::linalg::mask_nonfinite(q, {dtype, part, count, 20, size, out.get(), bad.data()});
       });
     };
-    guarded(params::Part::upper);
+    masked(params::Part::upper);
     check(bad == std::vector<int32_t>{0, 0, 0}, "guard: row 19 of column 14 is below the diagonal");
-    guarded(params::Part::lower);
+    masked(params::Part::lower);
     check(bad == std::vector<int32_t>{0, 1, 0}, "guard: which triangle");
-    const Bytes zeroed = guarded(params::Part::whole);
+    const Bytes zeroed = masked(params::Part::whole);
     check(bad == std::vector<int32_t>{0, 1, 0}, "guard: which matrix");
     check(real(zeroed, size) == 0 && real(zeroed, 0) == real(a, 0), "guard: what becomes zero");
-    const Bytes spoilt = run("poison", Op::eigh, a, [&](const params::Queue& q, Bytes& out) {
-      params::Poison p{};
+    const Bytes spoilt = run("restore_nan", Op::eigh, a, [&](const params::Queue& q, Bytes& out) {
+      params::RestoreNan p{};
       p.count = count;
       p.bad = bad.data();
       p.info = info.data();
@@ -249,7 +249,7 @@ void test_pivots_and_guards() {
       p.dtype[0] = dtype;
       p.size[0] = size;
       p.data[0] = out.get();
-      kernels::linalg::poison(q, p);
+      kernels::linalg::restore_nan(q, p);
     });
     check(std::isnan(real(spoilt, size)) && real(spoilt, 0) == real(a, 0), "poison: what becomes NaN");
     check(info == std::vector<int32_t>{0, -1, 0}, "poison: info");
@@ -266,5 +266,5 @@ int main(int argc, char** argv) {
                             {"eigh", test_eigh},
                             {"triangle", test_triangle},
                             {"determinant_and_permutation", test_determinant_and_permutation},
-                            {"pivots_and_guards", test_pivots_and_guards}});
+                            {"pivots_and_nonfinite", test_pivots_and_nonfinite}});
 }

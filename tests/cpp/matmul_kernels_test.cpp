@@ -18,7 +18,7 @@ int64_t whole(const Bytes& x, int64_t i) {
   });
 }
 
-// Two matrices of a batch, the second operand shared; b lies by targets.
+// Two matrices of a batch, the second operand shared; b is column-major.
 void test_integers() {
   constexpr int64_t count = 2;
   const std::array<DType, 2> pairs[] = {{DType::int8, DType::int32},   {DType::uint8, DType::uint8},
@@ -60,7 +60,7 @@ void test_integers() {
     }
 }
 
-// Pairs in one part, and pairs long enough for several; the second operand backwards. The sums are exact.
+// Pairs in one split, and pairs long enough for several; the second operand is reversed. The sums are exact.
 void test_inner_product() {
   for (const DType dtype : {DType::float16, DType::float32, DType::complex64, DType::complex128})
     for (const auto& [batches, k] : {std::array<int64_t, 2>{3, 45}, {2, 20003}, {1, 1}})
@@ -80,9 +80,9 @@ void test_inner_product() {
         p.of.a_batch[0] = k;
         p.of.out_batch[0] = 1;
         p.conjugate = conjugate;
-        p.parts = kernels::matmul::inner_parts(h200, batches, k, &p.share);
-        check((p.parts > 1) == (k > 1000), "inner_product: parts", p.parts);
-        std::vector<Value> sums(size_t(batches * p.parts));
+        p.splits = kernels::matmul::inner_splits(h200, batches, k, &p.split_size);
+        check((p.splits > 1) == (k > 1000), "inner_product: splits", p.splits);
+        std::vector<Value> sums(size_t(batches * p.splits));
         std::vector<uint32_t> counters(size_t(batches), 0);
         p.sums = sums.data();
         p.counters = counters.data();
@@ -138,7 +138,7 @@ void test_epilogue() {
 }
 
 void test_float8() {
-  // Along the middle axis, and along lines longer than a part.
+  // Along the middle axis, and along segments longer than a split.
   for (const auto& [outer, count, inner] : {std::array<int64_t, 3>{2, 5, 300}, {3, 40000, 1}, {1, 1, 1}}) {
     Bytes x(DType::float32, outer * count * inner), q(DType::uint8, x.size()), scale(DType::float32, outer * inner);
     for (int64_t i = 0; i < x.size(); ++i) write(x, i, std::sin(double(i)) * double(i % 11));
@@ -148,9 +148,9 @@ void test_float8() {
     p.outer = outer;
     p.count = count;
     p.inner = inner;
-    p.part = params::float8_part(count);
-    p.parts = (count + p.part - 1) / p.part;
-    std::vector<float> partials(size_t(outer * inner * p.parts));
+    p.split_size = params::float8_split_size(count);
+    p.splits = (count + p.split_size - 1) / p.split_size;
+    std::vector<float> partials(size_t(outer * inner * p.splits));
     p.partials = partials.data();
     p.x = x.get();
     p.q = static_cast<uint8_t*>(q.get());

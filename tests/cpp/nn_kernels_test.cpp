@@ -11,12 +11,12 @@ void test_softmax() {
       for (int64_t n : {8, 33, 520, 2100})
         for (bool columns : {false, true})
           for (bool backward : {false, true}) {
-            const int64_t lines = 5, cols = columns ? lines : 1;
-            Bytes x = numbers(dtype, lines * n, 1), saved = numbers(dtype, lines * n, 2);
+            const int64_t rows = 5, cols = columns ? rows : 1;
+            Bytes x = numbers(dtype, rows * n, 1), saved = numbers(dtype, rows * n, 2);
             for (int64_t i = 0; i < saved.size(); ++i) write(saved, i, -real(saved, i) / 64);
             const std::string name = std::string("softmax ") + (log ? "log " : "") + (columns ? "columns " : "rows ") +
                                      (backward ? "backward " : "") + std::string(stator::name(dtype));
-            const Bytes got = run(name, Op::softmax, Bytes(dtype, lines * n), [&](const params::Queue& q, Bytes& out) {
+            const Bytes got = run(name, Op::softmax, Bytes(dtype, rows * n), [&](const params::Queue& q, Bytes& out) {
               params::Softmax p{};
               p.x = x.get();
               p.saved = backward ? saved.get() : nullptr;
@@ -25,20 +25,20 @@ void test_softmax() {
               p.log = log;
               p.ndim = 1;
               p.n = n;
-              p.lines = p.shape[0] = lines;
+              p.rows = p.shape[0] = rows;
               p.x_step = p.saved_step = p.y_step = cols;
               p.x_strides[0] = p.saved_strides[0] = p.y_strides[0] = columns ? 1 : n;
               (backward ? kernels::nn::softmax_backward : kernels::nn::softmax)(q, p);
             });
-            std::vector<double> sums(lines);
-            for (int64_t at = 0; at < lines * n; ++at) {
+            std::vector<double> sums(rows);
+            for (int64_t at = 0; at < rows * n; ++at) {
               const double v = real(x, at);
-              sums[size_t(columns ? at % lines : at / n)] += !backward ? std::exp(v) : log ? v : v * real(saved, at);
+              sums[size_t(columns ? at % rows : at / n)] += !backward ? std::exp(v) : log ? v : v * real(saved, at);
             }
             expect(
                 name, got,
                 [&](int64_t at) {
-                  const double v = real(x, at), y = real(saved, at), sum = sums[size_t(columns ? at % lines : at / n)];
+                  const double v = real(x, at), y = real(saved, at), sum = sums[size_t(columns ? at % rows : at / n)];
                   if (backward) return log ? v - std::exp(y) * sum : y * (v - sum);
                   return log ? v - std::log(sum) : std::exp(v) / sum;
                 },

@@ -25,15 +25,15 @@ std::vector<uint64_t> sums(const Bytes& p, int64_t n, int64_t step) {
   return cdf;
 }
 
-void test_weigh() {
+void test_build_cdf() {
   for (int64_t n : {1, 2, 8, 1000, 8191, 8192, 8193, 20011})
     for (int64_t step : {1, 3}) {
       Bytes p = probabilities(DType::float64, n, step);
-      const Bytes got = run("weigh", Op::choice, Bytes(DType::uint64, n), [&](const params::Queue& q, Bytes& out) {
-        kernels::random::weigh(q, {p.get(), p.dtype, n, step, 1, 1e-9, static_cast<uint64_t*>(out.get())});
+      const Bytes got = run("build_cdf", Op::choice, Bytes(DType::uint64, n), [&](const params::Queue& q, Bytes& out) {
+        kernels::random::build_cdf(q, {p.get(), p.dtype, n, step, 1, 1e-9, static_cast<uint64_t*>(out.get())});
       });
       const std::vector<uint64_t> want = sums(p, n, step);
-      check(std::memcmp(got.data.data(), want.data(), got.data.size()) == 0, "weigh: sums", n);
+      check(std::memcmp(got.data.data(), want.data(), got.data.size()) == 0, "build_cdf: sums", n);
     }
 }
 
@@ -43,8 +43,8 @@ params::FaultRecord refused(int64_t n, int64_t at, double value, int64_t least) 
   for (int64_t i = 0; i < n; ++i) write(p, i, i == at ? value : 1.0 / double(n));
   std::vector<uint64_t> cdf(static_cast<size_t>(n), 99);
   Recorder device;
-  kernels::random::weigh(device.queue(Op::choice), {p.get(), p.dtype, n, 1, least, 1e-9, cdf.data()});
-  check((cdf.back() == 0) == (device.record.fault != 0), "weigh: refused sums end with 0", n);
+  kernels::random::build_cdf(device.queue(Op::choice), {p.get(), p.dtype, n, 1, least, 1e-9, cdf.data()});
+  check((cdf.back() == 0) == (device.record.fault != 0), "build_cdf: refused sums end with 0", n);
   return device.record;
 }
 
@@ -52,23 +52,23 @@ void test_refusals() {
   for (int64_t n : {4, 9000}) {
     for (double value : {-0.5, double(INFINITY), double(-INFINITY)}) {
       const params::FaultRecord r = refused(n, n - 2, value, 0);
-      check(
-          r.fault == int32_t(params::bad_probability) && r.position == n - 2 && std::bit_cast<double>(r.value) == value,
-          "weigh: the bad probability", n);
+      check(r.fault == int32_t(params::Fault::bad_probability) && r.position == n - 2 &&
+                std::bit_cast<double>(r.value) == value,
+            "build_cdf: the bad probability", n);
     }
-    check(refused(n, 1, std::nan(""), 0).position == 1, "weigh: NaN", n);
-    check(refused(n, 1, 0.9, 0).position == params::sum_of_probabilities, "weigh: the sum", n);
-    check(refused(n, 0, 1.0 / double(n), n).fault == 0, "weigh: as many as are drawn", n);
+    check(refused(n, 1, std::nan(""), 0).position == 1, "build_cdf: NaN", n);
+    check(refused(n, 1, 0.9, 0).position == params::sum_of_probabilities, "build_cdf: the sum", n);
+    check(refused(n, 0, 1.0 / double(n), n).fault == 0, "build_cdf: as many as are drawn", n);
     const params::FaultRecord few = refused(n, 0, 1.0 / double(n), n + 1);
-    check(few.position == params::few_probabilities && few.value == n, "weigh: too few", n);
+    check(few.position == params::few_probabilities && few.value == n, "build_cdf: too few", n);
   }
   // Five ones are 2^62 modulo 2^64.
   Bytes ones(DType::float64, 5);
   for (int64_t i = 0; i < 5; ++i) write(ones, i, 1);
   std::vector<uint64_t> cdf(5);
   Recorder device;
-  kernels::random::weigh(device.queue(Op::choice), {ones.get(), ones.dtype, 5, 1, 0, 1e-9, cdf.data()});
-  check(device.record.position == params::sum_of_probabilities, "weigh: sums saturate");
+  kernels::random::build_cdf(device.queue(Op::choice), {ones.get(), ones.dtype, 5, 1, 0, 1e-9, cdf.data()});
+  check(device.record.position == params::sum_of_probabilities, "build_cdf: sums saturate");
 }
 
 void test_indices() {
@@ -89,15 +89,16 @@ void test_indices() {
           return double(std::upper_bound(cdf.begin(), cdf.end(), value) - cdf.begin());
         },
         0);
-    const Bytes keys = run("race", Op::choice, Bytes(DType::float64, n), [&](const params::Queue& q, Bytes& out) {
-      kernels::random::race(q, {p.get(), p.dtype, n, 1, static_cast<double*>(out.get()), 7, 3});
-    });
+    const Bytes keys =
+        run("exponential_keys", Op::choice, Bytes(DType::float64, n), [&](const params::Queue& q, Bytes& out) {
+          kernels::random::exponential_keys(q, {p.get(), p.dtype, n, 1, static_cast<double*>(out.get()), 7, 3});
+        });
     for (int64_t i = 0; i < n; ++i) {
       uint32_t w[4];
       kernels::random::philox(h200, 7, 3 + uint64_t(i / 2), 0, w);
       const double u = (double(uint64_t(w[2 * (i % 2)] >> 5) << 26 | w[2 * (i % 2) + 1] >> 6) + 1) * 0x1p-53;
       const double key = real(keys, i), want = -std::log(u) * 0x1p-60 / real(p, i);
-      check(i % 5 == 2 ? std::isinf(key) : std::abs(key - want) <= 4e-16 * want, "race", i);
+      check(i % 5 == 2 ? std::isinf(key) : std::abs(key - want) <= 4e-16 * want, "exponential_keys", i);
     }
   }
 }
@@ -140,7 +141,7 @@ void test_rejection() {
 
 int main(int argc, char** argv) {
   return stator::test::run(argc, argv,
-                           {{"weigh", test_weigh},
+                           {{"build_cdf", test_build_cdf},
                             {"refusals", test_refusals},
                             {"indices", test_indices},
                             {"counts", test_counts},

@@ -185,7 +185,7 @@ Bytes run_task(const Task& t, Op op, int64_t outputs) {
     std::vector<unsigned char> partials(size_t(needs.partial_bytes));
     std::vector<uint32_t> counters(size_t(needs.counter_bytes / 4));
     kernels::reduce::run(q, t.reducer, r, {partials.data(), counters.data()});
-    for (uint32_t c : counters) check(c == 0, (t.name + ": counters are left zero").c_str());
+    for (uint32_t c : counters) check(c == 0, t.name + ": counters are left zero");
   });
 }
 
@@ -294,7 +294,9 @@ int main(int argc, char** argv) {
   std::vector<stator::test::Case> named;
   for (const Case& c : cases) {
     std::string name(op_info(c.op).name);
-    if (c.op == Op::vector_norm) name += " of order " + std::to_string(c.parameter);
+    const double order = c.parameter;
+    if (c.op == Op::vector_norm)
+      name += std::isinf(order) ? order > 0 ? "_inf" : "_minus_inf" : "_" + std::to_string(int(order));
     named.push_back({name, [&c] { test_case(c); }});
   }
   return stator::test::run(argc, argv, named);

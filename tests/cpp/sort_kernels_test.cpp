@@ -20,19 +20,19 @@ Bytes twice(const std::string& name, Op op, const Bytes& blank, int launches,
     Bytes out = blank;
     Recorder device;
     work(device.queue(op), out);
-    check(device.launches == launches, (name + ": launches").c_str(), device.launches);
-    check(device.record.fault == 0, (name + ": error slot").c_str());
+    check(device.launches == launches, name + ": launches", device.launches);
+    check(device.record.fault == 0, name + ": error slot");
     if (seed == 0)
       first = out;
     else
-      check(out.data == first.data, (name + ": bits under another order").c_str());
+      check(out.data == first.data, name + ": bits under another order");
   }
   checked.set_block_seed(0);
   return first;
 }
 
-params::Lines dense(int64_t count, int64_t n) {
-  params::Lines lines{};
+params::Segments dense(int64_t count, int64_t n) {
+  params::Segments lines{};
   lines.count = count;
   lines.ndim = 1;
   lines.shape[0] = count;
@@ -72,7 +72,7 @@ void test_sort() {
         s.n = n;
         s.x_step = s.out_step = 1;
         s.count = n;
-        s.lines = dense(lines, n);
+        s.segments = dense(lines, n);
         const auto work = [&](const params::Queue& q) {
           std::vector<unsigned char> scratch(size_t(kernels::sort::sort_scratch(h200, s)));
           kernels::sort::sort(q, s, scratch.data());
@@ -106,7 +106,7 @@ void test_sort() {
                 (std::isnan(wanted) ? std::isnan(value)
                                     : value == wanted && std::signbit(value) == std::signbit(wanted)))
               continue;
-            check(false, (name + ": order at").c_str(), at);
+            check(false, name + ": order at", at);
             return;
           }
         }
@@ -140,8 +140,8 @@ void test_select() {
         s.x_step = s.out_step = 1;
         s.first = kind == 0 ? n / 3 : 0;
         s.count = kind == 0 ? 1 : kind == 1 ? 40 : int64_t(ranks.size());
-        s.lines = dense(lines, n);
-        s.lines.out_strides[0] = s.count;
+        s.segments = dense(lines, n);
+        s.segments.out_strides[0] = s.count;
         s.rank_count = kind == 2 ? int32_t(ranks.size()) : 0;
         if (kind == 2) std::copy(ranks.begin(), ranks.end(), s.rank);
         Bytes values(dtype, lines * s.count);
@@ -198,7 +198,7 @@ void test_complex() {
           s.key = key_codec(DType::uint64);
           s.n = s.count = n;
           s.x_step = s.out_step = 1;
-          s.lines = dense(lines, n);
+          s.segments = dense(lines, n);
           s.indices = order.data();
           kernels::sort::complex_keys(q, k);
           kernels::sort::sort(q, s, nullptr);
@@ -231,7 +231,7 @@ void test_quantile_and_mode() {
   params::Quantile p{};
   p.sorted = sorted.get();
   p.dtype = p.out_dtype = DType::float32;
-  p.lines = lines;
+  p.segments = lines;
   p.n = n;
   p.count = 64;
   for (int k = 0; k < 64; ++k) p.index[k] = k * 10, p.fraction[k] = 0.5;
@@ -289,18 +289,18 @@ void test_runs() {
     const int64_t n = 9001, length = 7, total = (n + length - 1) / length, capacity = total + 5;
     Bytes x(dtype, n), inverse(DType::int64, n), counts(DType::int64, capacity);
     for (int64_t i = 0; i < n; ++i) write(x, i, double(i / length % 100));
-    int64_t share = 0, found = 0;
+    int64_t tile = 0, found = 0;
     uint32_t counter = 0;
     params::Runs p{};
     p.x = x.get();
     p.key = key_codec(dtype);
     p.elements = dense(n, 1);
     p.n = n;
-    p.parts = kernels::sets::run_parts(h200, n, &share);
-    check(p.parts > 1, "runs: several parts");
-    std::vector<int64_t> part_counts(size_t(p.parts)), starts(size_t(capacity + 1));
-    p.share = share;
-    p.part_counts = part_counts.data();
+    p.tiles = kernels::sets::run_tiles(h200, n, &tile);
+    check(p.tiles > 1, "runs: several tiles");
+    std::vector<int64_t> tile_counts(size_t(p.tiles)), starts(size_t(capacity + 1));
+    p.tile = tile;
+    p.tile_counts = tile_counts.data();
     p.total = &found;
     p.counter = &counter;
     p.capacity = capacity;

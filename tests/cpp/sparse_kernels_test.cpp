@@ -99,11 +99,11 @@ void test_sort() {
   Bytes values = numbers(DType::float64, n, 2), moved(DType::float64, n);
   int32_t bits;
   params::SparseSort p{};
-  check(!kernels::sparse::sort_plan(h200, n, bound, &bits, &p.chunk), "sort: threads need no work array");
+  check(!kernels::sparse::sort_plan(h200, n, bound, &bits, &p.tile), "sort: threads need no work array");
   p.keys = keys.data();
   p.n = n;
   p.bound = bound;
-  p.blocks = (n + p.chunk - 1) / p.chunk;
+  p.blocks = (n + p.tile - 1) / p.tile;
   p.digits = 1 << bits;
   p.other = other.data();
   p.values = values.get();
@@ -248,20 +248,20 @@ void test_singular() {
   }
 }
 
-void test_packed_product() {
+void test_sparse24_matmul() {
   const int64_t rows = 45, depth = 102, cols = 70, groups = (depth + 3) / 4;
   for (DType dtype : {DType::float16, DType::float32, DType::float64}) {
     Bytes x(dtype, depth * cols), values(dtype, rows * groups * 2);
     for (int64_t i = 0; i < x.size(); ++i) write(x, i, double(i % 5) - 2);
     for (int64_t i = 0; i < values.size(); ++i) write(values, i, double(i % 7) - 3);
-    std::vector<uint8_t> places(size_t(rows * groups));
-    for (size_t i = 0; i < places.size(); ++i) places[i] = uint8_t(i % 3 | (i % 3 + 1) << 2);
+    std::vector<uint8_t> positions(size_t(rows * groups));
+    for (size_t i = 0; i < positions.size(); ++i) positions[i] = uint8_t(i % 3 | (i % 3 + 1) << 2);
     for (int64_t r = 0; r < rows; ++r) {  // the last group has two elements
-      places[size_t((r + 1) * groups - 1)] = uint8_t(0 | 1 << 2);
+      positions[size_t((r + 1) * groups - 1)] = uint8_t(0 | 1 << 2);
     }
-    params::PackedProduct p{};
+    params::Sparse24Matmul p{};
     p.values = values.get();
-    p.positions = places.data();
+    p.positions = positions.data();
     p.x = x.get();
     p.dtype = dtype;
     p.batch = 1;
@@ -269,21 +269,22 @@ void test_packed_product() {
     p.depth = depth;
     p.cols = cols;
     p.value_row = 2 * groups;
-    p.place_row = groups;
-    p.value_step = p.place_step = p.x_col = p.out_col = 1;
+    p.position_row = groups;
+    p.value_step = p.position_step = p.x_col = p.out_col = 1;
     p.x_row = p.out_row = cols;
-    const Bytes got = run("packed product", Op::matmul_2to4, Bytes(dtype, rows * cols), [&](const auto& q, Bytes& out) {
-      p.out = out.get();
-      kernels::sparse::packed_product(q, p);
-    });
+    const Bytes got =
+        run("sparse24_matmul", Op::matmul_2to4, Bytes(dtype, rows * cols), [&](const auto& q, Bytes& out) {
+          p.out = out.get();
+          kernels::sparse::sparse24_matmul(q, p);
+        });
     expect(
-        "packed product", got,
+        "sparse24_matmul", got,
         [&](int64_t i) {
           const int64_t r = i / cols, c = i % cols;
           double sum = 0;
           for (int64_t k = 0; k < 2 * groups; ++k) {
-            const int place = places[size_t(r * groups + k / 2)] >> (k % 2 ? 2 : 0) & 3;
-            sum += real(values, r * 2 * groups + k) * real(x, (k / 2 * 4 + place) * cols + c);
+            const int position = positions[size_t(r * groups + k / 2)] >> (k % 2 ? 2 : 0) & 3;
+            sum += real(values, r * 2 * groups + k) * real(x, (k / 2 * 4 + position) * cols + c);
           }
           return sum;
         },
@@ -291,10 +292,10 @@ void test_packed_product() {
   }
 }
 
-void test_two_to_four() {
+void test_sparse24_prune() {
   Bytes x = numbers(DType::float32, 3 * 11 * 5, 1);
   const Bytes got = run("prune", Op::prune_2to4, Bytes(DType::float32, x.size()), [&](const auto& q, Bytes& out) {
-    kernels::sparse::two_to_four(q, {x.get(), DType::float32, 3, 11, 5, {55, 5, 1}, out.get(), nullptr, nullptr});
+    kernels::sparse::sparse24_prune(q, {x.get(), DType::float32, 3, 11, 5, {55, 5, 1}, out.get(), nullptr, nullptr});
   });
   for (int64_t i = 0; i < 5; ++i) {
     int kept = 0;
@@ -316,6 +317,6 @@ int main(int argc, char** argv) {
                             {"times", test_times},
                             {"sampled_and_solve", test_sampled_and_solve},
                             {"singular", test_singular},
-                            {"packed_product", test_packed_product},
-                            {"two_to_four", test_two_to_four}});
+                            {"sparse24_matmul", test_sparse24_matmul},
+                            {"sparse24_prune", test_sparse24_prune}});
 }

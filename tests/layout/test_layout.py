@@ -171,34 +171,106 @@ def lines(path: Path) -> int:
 
 
 def test_files_are_small():
-    sizes = {name(p): lines(p) for p in SOURCES if p.suffix not in (".sh", ".cmake")}
+    sizes = {
+        name(p): lines(p) for p in SOURCES if p.suffix not in (".sh", ".cmake", ".def")
+    }  # the op table is one list
     assert not {n: s for n, s in sizes.items() if s > 500}
     assert median(sizes.values()) <= 120
 
 
-def rows() -> list[str]:
-    return re.findall(r"^OP\((\w+),", (CSRC / "include/stator/ops.def").read_text(), re.MULTILINE)
+OPS = (CSRC / "include/stator/ops.def").read_text()
+FAMILIES = re.findall(r"^stator_family\((\w+)", (CSRC / "kernels/families.cmake").read_text(), re.MULTILINE)
+KINDS = "UNARY|BINARY|TERNARY|QUATERNARY|SELECT|REDUCE|CREATION|VIEW|METHOD|FUNCTION"
+ENTRY = re.compile(rf"^({KINDS})\((\w+),(.*?)\)$", re.MULTILINE | re.DOTALL)
 
 
-def test_op_rows_are_unique():
-    table = rows()
-    calls = re.findall(r'^OP\(\w+,\s*"([\w.]+)"', (CSRC / "include/stator/ops.def").read_text(), re.MULTILINE)
-    assert table
-    assert len(set(table)) == len(table)
-    # A variant of another row (gelu_tanh of nn.gelu) is called as that one; nothing else is called twice.
-    own = [call for name, call in zip(table, calls, strict=True) if call.rpartition(".")[2] == name]
-    others = [call for call in calls if call not in own]
-    assert len(set(own)) == len(own)
-    by_key = {"Array.__getitem__", "Array.__setitem__"}  # of views, and of arrays of indices
-    assert sorted(call for call in set(others) if others.count(call) > 1) == sorted(by_key)
+def test_every_room_has_the_families():
+    """One list of families, and the same name in every room."""
+    assert sorted(FAMILIES) == FAMILIES
+    folders = {
+        room: sorted(p.name for p in (ROOT / room).iterdir() if p.is_dir() and p.name != "__pycache__")
+        for room in ("csrc/kernels", "csrc/ops", "tests/ops")
+    }
+    assert folders == dict.fromkeys(folders, FAMILIES)
+    wanted = ("csrc/params/{}.hpp", "csrc/include/stator/{}.hpp", "pyx/stator/_{}.pyx", "pyx/stator/cpp/{}.pxd")
+    assert not [f.format(name) for f in wanted for name in FAMILIES if not (ROOT / f.format(name)).is_file()]
+    parameters = {p.stem for p in under("csrc/params")} - {"launch", "launcher"}
+    assert sorted(parameters) == FAMILIES
+    table = re.findall(r"^#define FAMILY (\w+)$", OPS, re.MULTILINE)
+    assert sorted(table) == sorted([*FAMILIES, "core"])
 
 
-def test_every_elementwise_row_has_a_functor():
-    text = (CSRC / "include/stator/ops.def").read_text()
-    wanted = re.findall(r'^OP\((\w+),\s*"[\w.]+",\s*(?:unary|binary|ternary|quaternary|select),', text, re.MULTILINE)
-    functors = "\n".join(code(p) for p in under("csrc/kernels/functors", suffixes=(".cuh",)))
+def test_the_umbrella_header_includes_all():
+    umbrella = CSRC / "include/stator/stator.hpp"
+    headers = {f"stator/{p.name}" for p in umbrella.parent.glob("*.hpp")} - {"stator/stator.hpp"}
+    assert set(includes(umbrella)) == headers
+
+
+def test_no_folder_is_large():
+    """Stubs and declarations follow their modules."""
+    counted = [p for p in FILES if p.suffix not in (".pyi", ".pxd")]
+    sizes = {folder: sum(p.parent == folder for p in counted) for folder in {p.parent for p in counted}}
+    assert not {name(folder): size for folder, size in sizes.items() if size > 30}
+
+
+DEFINITION = re.compile(
+    r"^(?:(?:struct|class|enum class) (\w+)(?: final)? (?:: [^;{]*)?\{"
+    r"|(?!(?:using|return|namespace|struct|class|enum)\b)[A-Za-z_][\w:<>,&* ()]*?[\s&*](\w+)\([^;]*?\)[^;{]*\{)",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_name_of_a_family_is_defined_in_two_files(family):
+    """Files of a family may share a unit, where two definitions would be one too many."""
+    where: dict[str, set[str]] = {}
+    for path in under(f"csrc/kernels/{family}", suffixes=(".cu", ".cuh")):
+        for match in DEFINITION.finditer(code(path)):
+            where.setdefault(match.group(1) or match.group(2), set()).add(name(path))
+    assert where
+    assert not {n: sorted(files) for n, files in where.items() if len(files) > 1}
+
+
+def entries() -> dict[str, tuple[str, str]]:
+    """Name to (kind, the rest of the entry)."""
+    return {m.group(2): (m.group(1), m.group(3)) for m in ENTRY.finditer(OPS)}
+
+
+def test_the_op_table_fits_its_form():
+    table = entries()
+    assert len(table) == len(ENTRY.findall(OPS)) > 350
+    assert max(len(line) for line in OPS.splitlines()) <= 120
+    for op, (_, rest) in table.items():
+        strings = re.findall(r'"([^"]*)"', rest)
+        oracle, summary = strings[0], strings[1]
+        assert 5 < len(summary) <= 75, op
+        assert not summary.endswith("."), op
+        assert summary not in (oracle, op, f"{oracle} of the elements"), op
+
+
+def test_no_function_is_called_twice():
+    """But for variants of one function (gelu_tanh of nn.gelu), and what a key tells apart."""
+    calls = [
+        (op, call.group(1)) for op, (_, rest) in entries().items() if (call := re.search(r'\bcall\("([\w.]+)"\)', rest))
+    ]
+    twice = {call for _, call in calls if [c for _, c in calls].count(call) > 1}
+    assert twice == {"nn.gelu", "nn.gelu_backward"} | {"Array.__getitem__", "Array.__setitem__"}
+
+
+def test_every_elementwise_entry_has_a_functor():
+    wanted = [
+        op for op, (kind, _) in entries().items() if kind in ("UNARY", "BINARY", "TERNARY", "QUATERNARY", "SELECT")
+    ]
+    functors = "\n".join(code(p) for p in under("csrc/kernels/elementwise/functors", suffixes=(".cuh",)))
     assert wanted
     assert not [op for op in wanted if not re.search(rf"\b{op}\b", functors)]
+
+
+def test_every_module_has_a_stub():
+    """That the stubs are fresh is asserted where the package is built: tests/interop/test_stubs.py."""
+    modules = {p.stem for p in (ROOT / "pyx/stator").glob("*.pyx")}
+    generated = {p.stem for p in (ROOT / "python/stator").glob("*.pyi") if p.read_text().startswith("# Generated")}
+    assert modules <= generated
 
 
 def test_no_machine_is_named():

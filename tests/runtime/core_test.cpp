@@ -99,12 +99,12 @@ void pending_work() {
 }
 
 void threads() {
+  const std::function<void(const params::ErrorSlot&)> none = [](const params::ErrorSlot&) {};
   for (int round = 0; round < 5; ++round) {
     Backend backend = open_host();
     std::vector<std::thread> users;
     for (int t = 0; t < 8; ++t) {
       users.emplace_back([&, t] {
-        const std::function<void(const params::ErrorSlot&)> none = [](const params::ErrorSlot&) {};
         try {
           std::vector<Array> kept;
           for (int i = 0; i < 10000; ++i) {
@@ -188,6 +188,7 @@ void exports_wait() {
   interop::export_memory(array);
   CHECK(done);
   interop::unexport(array);
+  backend.close();
 }
 
 void foreign() {

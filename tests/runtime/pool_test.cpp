@@ -1,4 +1,4 @@
-// The pool: reuse on one stream and across streams, limits, page-locked memory, and every seam call failed in turn.
+// The pool: reuse on one stream and across streams, limits, page-locked memory, and each runtime call failing in turn.
 #include "core_support.hpp"
 
 #include "core/memory/overlap.hpp"
@@ -101,7 +101,7 @@ void pinned() {
   CHECK(left() == nothing);
 }
 
-// What a step of work asks of the seam.
+// The runtime calls of one step of work.
 void step(const Backend& backend) {
   static const std::function<void(const params::ErrorSlot&)> touch = [](const params::ErrorSlot&) { pause(1); };
   const Stream one = backend.stream(1), two = backend.stream(2);
@@ -145,7 +145,7 @@ void injection() {
       backend.close();
       CHECK(left() == nothing);
     }
-    std::printf("%lld seam calls, %d of the failures seen\n", static_cast<long long>(k), failures);
+    std::printf("%lld runtime calls, %d of the failures seen\n", static_cast<long long>(k), failures);
     CHECK(k > 20 && failures > 10);
   }
 }

@@ -1,4 +1,4 @@
-// What the tests of the seam share: kernels written by hand, launched through a Runtime over the host table.
+// Shared by the tests of the runtime layer: kernels written by hand, launched through a Runtime over the host table.
 #pragma once
 
 #include "check.hpp"

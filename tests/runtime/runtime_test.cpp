@@ -1,4 +1,4 @@
-// The seam over the host table: order, asynchrony, faults, injection, the order checker, poison, fork.
+// The runtime layer over the host table: order, asynchrony, faults, injection, the order checker, poison, fork.
 #include "runtime_support.hpp"
 
 #include <sys/wait.h>

@@ -1,3 +1,5 @@
+// Buffer's release goes one of three ways: exported memory is detached and freed by the last unexport, pool and
+// page-locked memory goes back to the pool, and foreign memory is handed to its deleter after the work that uses it.
 #include "core/memory/buffer.hpp"
 
 #include "core/context.hpp"
@@ -17,7 +19,7 @@ Buffer::~Buffer() { dispose(); }
 Ref<Buffer> Buffer::foreign(Context& context, void* memory, size_t bytes, bool host_shared, bool read_only,
                             std::function<void()> deleter, uint16_t op) {
   const OpGuard guard(context, op);
-  // An empty array of someone else may have no address; null would say closed.
+  // An empty foreign array may have no address, and a null handle would mean that the buffer is closed.
   static char nothing;
   Ref<Buffer> buffer(new Buffer(context, Source::foreign, bytes, op));
   buffer->read_only_ = read_only;
@@ -45,8 +47,9 @@ void Buffer::unexport() noexcept {
 
 void Buffer::release_native(void* handle) noexcept {
   detached_ = handle;
-  if (exports_.load(std::memory_order_acquire) > 0) {       // no new ones: they need a guard, or a reference
-    detached_blocks.fetch_add(source_ != Source::foreign);  // before another thread may free it
+  if (exports_.load(std::memory_order_acquire) > 0) {  // no new exports can start: they need a guard or a reference
+    // Counted before the bit is set, since another thread may free the memory from then on.
+    detached_blocks.fetch_add(source_ != Source::foreign);
     if ((exports_.fetch_or(detached_bit, std::memory_order_acq_rel) & ~detached_bit) > 0) {
       context_.pool().detach(*this);  // the last unexport frees it
       return;

@@ -1,3 +1,4 @@
+// The queue of deleters of foreign memory: pushed from any thread, run by the thread that calls drain().
 #include "core/memory/buffer.hpp"
 #include "core/process.hpp"
 #include "core/tracker.hpp"
@@ -15,7 +16,8 @@ struct Waiting {
   uint32_t generation = process_generation();
 };
 
-// One per process: a child of fork starts an empty one, since the owners belong to the parent. None is ever destroyed.
+// One queue per process: a child of fork starts with an empty one, since the owners belong to the parent. It is never
+// destroyed.
 std::atomic<Waiting*> waiting{nullptr};
 
 Waiting& instance() {

@@ -1,3 +1,5 @@
+// may_overlap compares the extents first; where they meet, it looks for indices of a and b whose byte offsets coincide,
+// which is a bounded linear Diophantine problem with one term per distinct stride.
 #include "core/memory/overlap.hpp"
 
 #include <algorithm>
@@ -7,15 +9,16 @@
 namespace stator {
 namespace {
 
-// step * k for lowest <= k <= highest, step > 0.
+// The values step * k for lowest <= k <= highest, where step > 0.
 struct Term {
   int64_t step, lowest, highest;
 };
 
-// Whether a sum of terms hits (target - b_size, target + a_size) with a bounded number of attempts; in doubt, yes.
+// Whether a sum of one value of each term lies in (target - a_size, target + b_size). Depth-first over the terms, with
+// a bounded number of attempts; true when they are used up.
 struct Search {
-  std::vector<Term> terms;               // by falling step
-  std::vector<int64_t> lowest, highest;  // of the sums of the terms from i on
+  std::vector<Term> terms;               // by descending step
+  std::vector<int64_t> lowest, highest;  // of the sum of the terms from i on
   int64_t a_size, b_size;
   int budget = 4096;
 
@@ -69,7 +72,8 @@ bool may_overlap(const Array& a, const Array& b) {
   const int64_t distance = static_cast<char*>(b.data_ptr()) - static_cast<char*>(a.data_ptr());
   const Extent ea = extent_of(a), eb = extent_of(b);
   if (ea.end <= distance + eb.begin || distance + eb.end <= ea.begin) return false;
-  // Some i of a and j of b meet: sum(i * stride) - sum(j * stride) lies within an item of the distance.
+  // An element i of a and an element j of b meet where sum(i * stride) - sum(j * stride) is within one item of the
+  // distance.
   Search search{{}, {}, {}, itemsize(a.dtype()), itemsize(b.dtype())};
   add_terms(a, false, search.terms);
   add_terms(b, true, search.terms);

@@ -1,4 +1,4 @@
-// Do two arrays have an element's byte in common?
+// Whether two strided arrays share memory.
 #pragma once
 
 #include <stator/array.hpp>
@@ -11,8 +11,9 @@ struct Extent {
 };
 Extent extent_of(const Array& array);
 
-bool same_view(const Array& a, const Array& b);
-// Exact, but for layouts of many interleaved strides, where it may say yes in doubt.
+bool same_view(const Array& a, const Array& b);  // the same first element, dtype, shape and strides
+// Whether an element of a and one of b have a byte in common. Exact, except for layouts of many interleaved strides,
+// where a bounded search may end undecided and the answer is yes.
 bool may_overlap(const Array& a, const Array& b);
 
 }  // namespace stator

@@ -1,3 +1,5 @@
+// Allocation. take() looks for a cached block, first in the list of the stream, then in those of the others; settle()
+// orders the stream after what still uses the block; obtain() asks the runtime, and empties the cache where that fails.
 #include "core/context.hpp"
 #include "core/memory/pool_impl.hpp"
 #include "core/text.hpp"
@@ -70,7 +72,7 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
   return obtain(bytes, home, op);
 }
 
-// Orders the stream after all that the block was used for. On failure the block is as unsettled as before, or less.
+// Orders the stream `home` after all work that uses the block. On failure the block still lists what was not ordered.
 bool Pool::settle(Block& block, int home, uint16_t op) {
   if (home == pinned_home) return passed(block);
   runtime::Runtime& runtime = context_.runtime();
@@ -82,7 +84,7 @@ bool Pool::settle(Block& block, int home, uint16_t op) {
     if (!(block.unmarked & bit)) continue;
     if (i != home) {
       const runtime::EventHandle event = take_event();
-      block.events.push_back(event);  // an event that is not recorded yet orders nothing, and unmarked still says so
+      block.events.push_back(event);  // should recording fail, `unmarked` still has the stream
       runtime.event_record(event, context_.native_stream(i));
     }
     block.unmarked &= ~bit;
@@ -96,7 +98,7 @@ bool Pool::settle(Block& block, int home, uint16_t op) {
   return true;
 }
 
-// True when the device is done with everything that used the block.
+// True when the device has finished all work that uses the block.
 bool Pool::passed(Block& block) noexcept {
   runtime::Runtime& runtime = context_.runtime();
   try {
@@ -113,13 +115,13 @@ bool Pool::passed(Block& block) noexcept {
     }
     return true;
   } catch (const std::exception&) {
-    return false;  // a failed device: its memory stays until close
+    return false;  // the device failed: the memory stays until close
   }
 }
 
 Block Pool::obtain(size_t bytes, int home, uint16_t op) {
   const size_t limit = context_.options().memory_limit;
-  const auto reserve = [&]() -> size_t {  // 0, or what is too much
+  const auto reserve = [&]() -> size_t {  // 0, or the bytes beyond the limit
     const std::lock_guard lock(impl_->mutex);
     const size_t total = impl_->live + impl_->cached + bytes;
     if (limit && total > limit) return total - limit;
@@ -169,7 +171,7 @@ OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {
   try {
     context_.runtime().memory_info(&free, &total);
   } catch (const Error&) {
-    free = 0;  // the figure is a courtesy
+    free = 0;  // the figure only makes the message better
   }
   if (now.limit) free = std::min(free, now.limit - std::min(now.limit, now.live_bytes + now.cached_bytes));
   return OutOfMemoryError(op_text(op),
@@ -178,8 +180,13 @@ OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {
 
 MemoryStats Pool::stats() const {
   const std::lock_guard lock(impl_->mutex);
-  return {impl_->live,        impl_->cached, impl_->peak, context_.options().memory_limit, impl_->exported.load(),
-          impl_->allocations, impl_->reuses};
+  return {.live_bytes = impl_->live,
+          .cached_bytes = impl_->cached,
+          .peak_bytes = impl_->peak,
+          .limit = context_.options().memory_limit,
+          .exported_bytes = impl_->exported.load(),
+          .allocations = impl_->allocations,
+          .reuses = impl_->reuses};
 }
 
 }  // namespace stator

@@ -1,13 +1,14 @@
-// What a Pool keeps: the free lists, spare events, figures, and foreign owners whose memory is still in use.
+// The state of a Pool: free lists, spare events, figures, and foreign owners whose memory is still in use.
 #pragma once
 
+#include "core/memory/pool.hpp"
 #include "core/memory/pool_lists.hpp"
 
 namespace stator {
 
 struct Pool::Impl {
   struct Owner {
-    Block block;  // its events alone
+    Block block;  // only its events and unmarked streams are used
     std::function<void()> deleter;
   };
 

@@ -1,18 +1,17 @@
-// The free lists of a Pool: what is cached, by home stream and size class.
+// The free lists of a Pool: cached blocks by size class, one FreeList per home stream.
 #pragma once
 
-#include "core/memory/buffer.hpp"
+#include "runtime/runtime.hpp"
 
 #include <array>
 #include <bit>
 #include <map>
-#include <mutex>
 #include <vector>
 
 namespace stator {
 
-// Cached memory. Before anyone but its home stream uses it again, the events have to pass, and so has the work that is
-// on the streams of `unmarked` (a bit each) at that time: no event could be recorded there.
+// Cached memory. Before any stream other than its home stream uses it again, its events must have passed, and so must
+// the work that is on the streams of `unmarked` (one bit each) at that time: no event could be recorded on those.
 struct Block {
   void* memory = nullptr;
   size_t bytes = 0;
@@ -25,7 +24,7 @@ struct Block {
 inline constexpr size_t smallest_block = 512, small_limit = size_t(1) << 20, large_step = size_t(2) << 20;
 inline constexpr int small_classes = 23;
 
-// 512, 768, 1024, 1536, ... 1 MiB: class 2k is 512 << k, class 2k + 1 half as much more.
+// 512, 768, 1024, 1536, ... 1 MiB: class 2k has 512 << k bytes, class 2k + 1 has 768 << k.
 constexpr int small_class(size_t bytes) {
   if (bytes <= smallest_block) return 0;
   const int power = std::bit_width(bytes - 1) - 1;  // 2^power < bytes <= 2^(power + 1)
@@ -50,9 +49,10 @@ class FreeList {
     else
       large_.emplace(block.bytes, std::move(block));
   }
-  // A block of the size (large ones: up to 1/8 more), a ready one where there is one. Only ready ones: `ready_only`.
+  // A block of this size class (large blocks: up to 1/8 larger), preferably one that is ready. `ready_only` accepts no
+  // other.
   bool pop(size_t bytes, bool ready_only, Block* out);
-  bool pop_any(Block* out);
+  bool pop_any(Block* out);  // the largest block of the list
 
  private:
   std::array<std::vector<Block>, small_classes> small_;

@@ -1,8 +1,8 @@
 // The Airy function Ai for float and double.
-// Polynomials about zeros and between them on [-6.2, 2], there precise to the value itself; above, exp(-zeta) times
-// polynomials, and below, the asymptotic form of DLMF 9.7(ii), with zeta = 2/3 |x|^(3/2) in two parts. Below -6.2 the
-// error is relative to the amplitude |x|^(-1/4) / sqrt(pi); below -1e10 the result is NaN.
-// The tables are fitted by tools/fit_bessel.py.
+// On [-6.2, 2] by polynomials about the zeros and between them, whose errors are relative to the value; above 2 by
+// exp(-zeta) times polynomials; below -6.2 by the asymptotic expansion of DLMF 9.7(ii), with zeta = 2/3 |x|^(3/2) in
+// two parts, whose error is relative to the amplitude |x|^(-1/4) / sqrt(pi). Below -1e10 the result is NaN. The tables
+// are fitted by tools/fit_bessel.py.
 #pragma once
 
 #include "device/math/bessel_modified.cuh"
@@ -35,7 +35,7 @@ STATOR_FN T ai_near(T x) {
          -1.23651884e-02f, -1.42341503e-03f, 1.77164795e-03f, -4.80192917e-04f, 3.52931638e-05f, 4.64552886e-06f,
          -1.62352499e-05f, 2.39353722e-05f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[6][23] = {
         {-4.8499999999999996e+00, -5.5205598280955508e+00, -2.6741425996186332e-16, 0.0000000000000000e+00,
@@ -75,7 +75,7 @@ STATOR_FN T ai_near(T x) {
          4.6907593162588204e-09,  7.1526855018042412e-10,  9.3109580074624877e-10,  -1.3074330701451569e-09,
          -2.2589559768372043e-09, 1.2027201466854652e-09,  2.0293573855649027e-09},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -97,7 +97,7 @@ STATOR_FN T ai_decay(T x) {
          -1.12093846e-06f, 3.82639698e-08f, -1.36172518e-09f, 4.91420932e-11f, -1.90085382e-12f, 8.80034706e-14f,
          -2.85751562e-15f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[6][24] = {
         {4.0000000000000000e+00,  3.0312500000000000e+00, 0.0000000000000000e+00,  2.1007888213046361e-01,
@@ -137,7 +137,7 @@ STATOR_FN T ai_decay(T x) {
          -6.5256710509911489e-29, 6.4744919368051409e-31, -6.5886889323988856e-33, 6.4383405981658517e-35,
          -5.2141813602439169e-37, 5.8491232599984867e-39, -1.1235330203334694e-40, 1.0021188472026238e-42},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -149,7 +149,7 @@ STATOR_FN T ai_p(T x) {
         {9.44077037e-03f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, -3.71334255e-02f, 5.75264283e-02f,
          -2.54861563e-01f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][15] = {
         {9.4407707025611770e-03, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
@@ -157,7 +157,7 @@ STATOR_FN T ai_p(T x) {
          -5.5608928517006525e+01, 1.5256702696815767e+03, -5.7260980983602625e+04, 2.5141642579107760e+06,
          -1.0336930053449342e+08, 3.0789834040751090e+09, -4.5712118271026489e+10},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -169,7 +169,7 @@ STATOR_FN T ai_q(T x) {
         {9.44077037e-03f, 0.00000000e+00f, 0.00000000e+00f, 6.94444478e-02f, -3.79976481e-02f, 1.17791511e-01f,
          -1.09906483e+00f, 1.98488197e+01f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][16] = {
         {9.4407707025611770e-03, 0.0000000000000000e+00, 0.0000000000000000e+00, 6.9444444444444448e-02,
@@ -177,7 +177,7 @@ STATOR_FN T ai_q(T x) {
          -2.7844805932623620e+02, 9.1853583281864703e+03, -4.0842940393036173e+05, 2.1707233224680014e+07,
          -1.1548626604120517e+09, 5.0565190388023506e+10, -1.4840527899676958e+12, 2.0896496558886059e+13},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -198,7 +198,7 @@ STATOR_FN Zeta<T> airy_zeta(T x) {
   return {high, fma(product, third_high, -high) + (product * third_low + product_low * third_high)};
 }
 
-// The sum less a multiple of 2 pi, which the first step takes away exactly while the multiple fits the mantissa.
+// zeta minus a multiple of 2 pi, which the first step subtracts exactly as long as the multiple fits the mantissa.
 template <class T>
 STATOR_FN Zeta<T> airy_phase(Zeta<T> zeta) {
   constexpr T turn_high = T(6.2831853071795865);
@@ -215,10 +215,10 @@ template <class T>
 STATOR_FN T airy_ai(T x) {
   if (x < T(-6.2)) {
     const T a = -x;
-    if (a > T(1e10)) return limits<T>::nan();  // the phase is lost; SciPy ends near -3e6
+    if (a > T(1e10)) return limits<T>::nan();  // the phase has no correct digits; SciPy ends near -3e6
     const bessel::Zeta<T> zeta = bessel::airy_zeta(a);
     bessel::Zeta<T> phase;
-    // Past 2^13 two floats begin to lose the phase.
+    // Beyond 2^13 two floats are not precise enough for the phase.
     if (sizeof(T) == 4 && a > T(8192)) {
       const bessel::Zeta<double> wide = bessel::airy_phase(bessel::airy_zeta(double(a)));
       phase = {T(wide.high), T(wide.high - double(T(wide.high)))};
@@ -233,7 +233,7 @@ STATOR_FN T airy_ai(T x) {
     return wave * sqrt(T(0.15915494309189534) / sqrt(a));
   }
   if (x <= T(2)) return bessel::ai_near(x);
-  constexpr T end = T(sizeof(T) == 4 ? 32 : 128);  // long underflown
+  constexpr T end = T(sizeof(T) == 4 ? 32 : 128);  // Ai underflows before this
   const T a = x > end ? end : x;
   const bessel::Zeta<T> zeta = bessel::airy_zeta(a);
   const T decay = exp(-zeta.high);

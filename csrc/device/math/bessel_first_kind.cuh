@@ -1,7 +1,7 @@
 // Bessel functions J and Y of orders 0 and 1, for float and double.
-// Up to 3 pi polynomials about zeros and between them, there precise to the value itself (Y near 0 with the logarithm
-// taken out, DLMF 10.8); beyond, Hankel's form with sin and cos of x itself (DLMF 10.17(i)), so that large x lose no
-// digits: there the error is relative to the amplitude sqrt(2 / (pi x)), not to the value near a zero.
+// Up to 3 pi by polynomials about the zeros and between them, whose errors are relative to the value (Y near 0 with the
+// logarithm separate, DLMF 10.8). Beyond by Hankel's expansion with sin and cos of x itself (DLMF 10.17(i)), so that
+// large x lose no digits; there errors are relative to the amplitude sqrt(2 / (pi x)), not to the value near a zero.
 // The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
@@ -35,7 +35,7 @@ STATOR_FN T j0_near(T x) {
          4.40338477e-02f, -2.50927988e-03f, -2.06040614e-03f, 1.12326976e-04f, 4.44398065e-05f, -2.14263105e-06f,
          0.00000000e+00f, 0.00000000e+00f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[6][20] = {
         {1.5707963267948966e+00, 0.0000000000000000e+00,  0.0000000000000000e+00, 1.0000000000000000e+00,
@@ -69,7 +69,7 @@ STATOR_FN T j0_near(T x) {
          -5.6793839821830342e-07, 2.6941622582735377e-08, 4.7377485986411665e-09,  -2.0873982704414914e-10,
          -2.9074933798183625e-11, 1.1833139655835157e-12, 5.6002064479019359e-13,  0.0000000000000000e+00},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -97,7 +97,7 @@ STATOR_FN T j1_near(T x) {
          9.89958458e-03f, 1.03128208e-02f, -6.68144436e-04f, -3.14025761e-04f, 1.77935144e-05f, 4.95154654e-06f,
          0.00000000e+00f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[6][19] = {
         {1.5707963267948966e+00, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
@@ -131,7 +131,7 @@ STATOR_FN T j1_near(T x) {
          -2.5845824792382230e-07, -5.2670426401678573e-08, 2.4119307963971175e-09, 3.6913700522559994e-10,
          -1.5567018523831434e-11, -1.8865334674879027e-12, 7.9798424542935365e-14},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -143,14 +143,14 @@ STATOR_FN T y0_log(T x) {
         {1.54212564e-01f, 0.00000000e+00f, 0.00000000e+00f, -7.38042966e-02f, 1.77606136e-01f, -1.60766356e-02f,
          5.61005145e-04f, -7.25993887e-05f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][12] = {
         {1.5421256876702122e-01, 0.0000000000000000e+00, 0.0000000000000000e+00, -7.3804295108687232e-02,
          1.7760601686906907e-01, -1.6073968026107697e-02, 5.3860267356853711e-04, -9.4951467758238064e-06,
          1.0528592428658375e-07, -1.2443819509846934e-08, 4.2610866354930072e-08, -6.4144492705696891e-08},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -181,7 +181,7 @@ STATOR_FN T y0_near(T x) {
          7.35746091e-03f, 1.07222619e-02f, -5.80438704e-04f, -3.28967086e-04f, 1.70011645e-05f, 3.96714358e-06f,
          -2.57290196e-07f, 7.68944517e-07f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[7][25] = {
         {7.8539816339744828e-01, 5.9277343750000000e-01,  0.0000000000000000e+00, -3.1766529475745586e-01,
@@ -234,7 +234,7 @@ STATOR_FN T y0_near(T x) {
          1.5368397425439461e-11,  1.7700954880329861e-11,  -1.1869315075134202e-11, -5.5358989297297101e-12,
          3.9092441314230873e-12},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -246,7 +246,7 @@ STATOR_FN T y1_log(T x) {
         {2.46740103e+00f, 0.00000000e+00f, 0.00000000e+00f, 6.36619747e-01f, 1.96057290e-01f, -5.43490909e-02f,
          2.95558595e-03f, -7.16746872e-05f, 9.59612976e-07f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][13] = {
         {2.4674011002723395e+00, 0.0000000000000000e+00, 0.0000000000000000e+00, 6.3661977236758138e-01,
@@ -254,7 +254,7 @@ STATOR_FN T y1_log(T x) {
          9.9267401502302142e-07, -8.9318497387879054e-09, 5.6468889554251579e-11, -2.6255658801576170e-13,
          7.3516544187573374e-16},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -279,7 +279,7 @@ STATOR_FN T y1_near(T x) {
          -4.34064306e-02f, 2.41796835e-03f, 2.01151636e-03f, -1.04261359e-04f, -4.38635252e-05f, 2.20482775e-06f,
          5.99385828e-07f, -1.12111827e-07f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[5][25] = {
         {3.1415926535897931e+00, 2.1971413260310171e+00,  -4.8259835876454966e-17, 0.0000000000000000e+00,
@@ -318,7 +318,7 @@ STATOR_FN T y1_near(T x) {
          -1.0936943400784373e-10, -3.0727969114349604e-12, 7.1033415902181763e-11,  4.6229777879214761e-13,
          -1.9510196722708592e-11},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -330,7 +330,7 @@ STATOR_FN T p0_far(T x) {
         {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, -7.03122988e-02f, 1.11820027e-01f,
          -4.88513440e-01f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][15] = {
         {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
@@ -338,7 +338,7 @@ STATOR_FN T p0_far(T x) {
          -1.0995988294673528e+02, 3.0117567336418119e+03, -1.1093703164110357e+05, 4.6066268162810309e+06,
          -1.7173816644355336e+08, 4.4967919937268944e+09, -5.7610618521428558e+10},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -350,7 +350,7 @@ STATOR_FN T q0_far(T x) {
         {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, -1.25000000e-01f, 7.32418820e-02f, -2.26836786e-01f,
          1.64980805e+00f, -1.47610712e+01f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][16] = {
         {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, -1.2500000000000000e-01,
@@ -358,7 +358,7 @@ STATOR_FN T q0_far(T x) {
          5.5094356578926227e+02, -1.8085235417735981e+04, 7.8000001189671084e+05, -3.8201612759556197e+07,
          1.7738408189692600e+09, -6.5396951548610336e+10, 1.5882629295068445e+12, -1.8384727755617758e+13},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -370,7 +370,7 @@ STATOR_FN T p1_far(T x) {
         {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, 1.17187269e-01f, -1.43816516e-01f,
          5.80946147e-01f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][15] = {
         {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
@@ -378,7 +378,7 @@ STATOR_FN T p1_far(T x) {
          1.2153742764773756e+02, -3.2744774040536540e+03, 1.1930677043866919e+05, -4.9214390443309555e+06,
          1.8279964218412825e+08, -4.7768406883573570e+09, 6.1129261681106934e+10},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -390,7 +390,7 @@ STATOR_FN T q1_far(T x) {
         {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, 3.75000000e-01f, -1.02538727e-01f, 2.77277917e-01f,
          -1.90768778e+00f, 1.66614857e+01f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][16] = {
         {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 3.7500000000000000e-01,
@@ -398,7 +398,7 @@ STATOR_FN T q1_far(T x) {
          -6.0343158669044249e+02, 1.9537036843469556e+04, -8.3476065689214843e+05, 4.0643911171839230e+07,
          -1.8808580058356791e+09, 6.9210842241333405e+10, -1.6790597793200383e+12, 1.9423028272463906e+13},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -423,14 +423,14 @@ STATOR_FN T hankel(T x, T a, T b) {
     p = p1_far(y);
     q = q1_far(y);
   }
-  // P is 1 at infinity; 16 keeps the quotient from the subnormal numbers
+  // P is 1 at infinity; the factor 16 keeps the quotient normal.
   const T scale = T(0.25) * sqrt(T(5.0929581789406507) / x);
   return scale * (a + libm::multiply_add(a, p, w * q * b));
 }
 
 }  // namespace bessel
 
-// 0 at the infinities.
+// J of order Order; 0 at the infinities.
 template <int Order, class T>
 STATOR_FN T bessel_j(T x) {
   const T a = abs(x);
@@ -446,7 +446,7 @@ STATOR_FN T bessel_j(T x) {
   return Order == 0 ? value : value * copysign(T(1), x);
 }
 
-// -infinity at 0, NaN below, 0 at infinity.
+// Y of order Order: -infinity at 0, NaN below 0, 0 at infinity.
 template <int Order, class T>
 STATOR_FN T bessel_y(T x) {
   if (x <= T(Order == 0 ? 0.39269908169872415 : 1.5707963267948966)) {

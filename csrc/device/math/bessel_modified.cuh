@@ -1,6 +1,6 @@
 // Modified Bessel functions I and K of orders 0 and 1, for float and double.
-// I: its power series in x^2/4, all terms of one sign, up to 2; from there exp(x)/sqrt(x) times polynomials in 1/x.
-// K: DLMF 10.31.1 and 10.31.2 (the logarithm taken out) up to 1; from there exp(-x)/sqrt(x) times polynomials in 1/x.
+// I: up to 2 its power series in x^2/4, whose terms have one sign; above exp(x)/sqrt(x) times polynomials in 1/x.
+// K: up to 1 DLMF 10.31.1 and 10.31.2 (with the logarithm separate); above exp(-x)/sqrt(x) times polynomials in 1/x.
 // The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
@@ -11,10 +11,11 @@ namespace stator::STATOR_TARGET {
 
 namespace bessel {
 
-// Row: {upper end of its interval, centre, low part of the centre, coefficients of (x - centre), lowest power first}.
-// The subtraction is exact near a centre, so the error near a zero there is relative to the value. NaN stays NaN.
+// A piecewise polynomial. A row of the table has the upper end of its interval, the centre, the low part of the centre,
+// and the coefficients of powers of (x - centre), lowest first. The subtraction is exact near a centre, so that errors
+// near a zero at the centre are relative to the value. NaN stays NaN.
 template <class T, int Rows, int Width>
-STATOR_FN T pieces(const T (&rows)[Rows][Width], T x) {
+STATOR_FN T piecewise(const T (&rows)[Rows][Width], T x) {
   int k = 0;
   STATOR_UNROLL()
   for (int i = 0; i + 1 < Rows; ++i) k += x > rows[i][0];
@@ -34,7 +35,7 @@ STATOR_FN T i0_near(T x) {
         {1.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, 1.00000000e+00f, 1.00000000e+00f, 2.49999747e-01f,
          2.77797077e-02f, 1.73113612e-03f, 7.47093291e-05f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][13] = {
         {1.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00, 1.0000000000000000e+00,
@@ -42,7 +43,7 @@ STATOR_FN T i0_near(T x) {
          6.9444444644031617e-05, 1.9290118277862815e-06, 3.9368403284006367e-08, 6.1438076553066707e-10,
          7.9619650393674796e-12},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -54,7 +55,7 @@ STATOR_FN T i1_near(T x) {
         {1.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, 1.00000000e+00f, 5.00000000e-01f, 8.33332911e-02f,
          6.94474764e-03f, 3.46472982e-04f, 1.23426216e-05f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][13] = {
         {1.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00, 1.0000000000000000e+00,
@@ -62,7 +63,7 @@ STATOR_FN T i1_near(T x) {
          1.1574074091972796e-05, 2.7557314550643957e-07, 4.9210226887723108e-09, 6.8279600452792448e-11,
          7.9280127003007648e-13},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -74,14 +75,14 @@ STATOR_FN T k0_near(T x) {
         {2.50000000e-01f, 0.00000000e+00f, 0.00000000e+00f, 1.15931518e-01f, 1.11593127e+00f, 4.03988034e-01f,
          5.41045964e-02f, 3.95929348e-03f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][12] = {
         {2.5000000000000000e-01, 0.0000000000000000e+00, 0.0000000000000000e+00, 1.1593151565841245e-01,
          1.1159315156584126e+00, 4.0398287891458801e-01, 5.4146245805786225e-02, 3.8181681336180878e-03,
          1.6661567279843822e-04, 4.9494430743286020e-06, 1.0729264699588041e-07, 1.1076793951256509e-09},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -93,14 +94,14 @@ STATOR_FN T k1_near(T x) {
         {2.50000000e-01f, 0.00000000e+00f, 0.00000000e+00f, 1.00000000e+00f, -1.23186255e+00f, -1.36594999e+00f,
          -2.96882480e-01f, -2.98157558e-02f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[1][12] = {
         {2.5000000000000000e-01, 0.0000000000000000e+00, 0.0000000000000000e+00, 1.0000000000000000e+00,
          -1.2318630313168248e+00, -1.3659315156584171e+00, -2.9709969705403677e-01, -2.8809234016024376e-02,
          -1.5967116804829319e-03, -5.7467658308975878e-05, -1.4532344049062333e-06, -2.7842971192638116e-08},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -116,7 +117,7 @@ STATOR_FN T i0_far(T x) {
         {5.00000000e-01f, 4.15771484e-01f, 0.00000000e+00f, 4.28457499e-01f, 9.37863141e-02f, 7.14722974e-03f,
          -1.98871225e-01f, 1.20408639e-01f, 5.37914157e-01f, -1.50479162e+00f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[5][19] = {
         {6.2500000000000000e-02, 2.9663085937500000e-02, 0.0000000000000000e+00, 4.0044699403975198e-01,
@@ -145,7 +146,7 @@ STATOR_FN T i0_far(T x) {
          -1.4856624759774430e+01, 3.5664932707247033e+01, -4.7631248079965424e+01, -8.8519398429664360e+00,
          2.7442627979450282e+02, -1.0234029941059243e+03, 2.0060351414932272e+03},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -161,7 +162,7 @@ STATOR_FN T i1_far(T x) {
         {5.00000000e-01f, 4.16259766e-01f, 0.00000000e+00f, 3.23067218e-01f, -2.20440105e-01f, -4.34550308e-02f,
          2.37089202e-01f, -6.02665506e-02f, -6.90703154e-01f, 1.58304894e+00f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[5][19] = {
         {6.2500000000000000e-02, 3.2714843750000000e-02, 0.0000000000000000e+00, 3.9399649147936672e-01,
@@ -190,7 +191,7 @@ STATOR_FN T i1_far(T x) {
          1.6149166733608467e+01, -3.5213675183961023e+01, 4.1059499344270691e+01, 2.6798053021490841e+01,
          -3.0027581641082060e+02, 1.0273964972496976e+03, -1.9857337276029418e+03},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -206,7 +207,7 @@ STATOR_FN T k0_far(T x) {
         {1.00000000e+00f, 7.40234375e-01f, 0.00000000e+00f, 1.16671550e+00f, -9.12779272e-02f, 2.37349179e-02f,
          -9.15852655e-03f, 4.36650403e-03f, -2.47800420e-03f, 1.43505703e-03f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[4][18] = {
         {1.2500000000000000e-01, 6.0546875000000000e-02, 0.0000000000000000e+00, 1.2441329725857055e+00,
@@ -230,7 +231,7 @@ STATOR_FN T k0_far(T x) {
          -4.0206017293006522e-04, 2.9350803864320604e-04, -2.1865429069503956e-04, 1.6760721438272011e-04,
          -1.5918183778371043e-04, 1.3717712641111909e-04},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
@@ -246,7 +247,7 @@ STATOR_FN T k1_far(T x) {
         {1.00000000e+00f, 7.41210938e-01f, 0.00000000e+00f, 1.54886246e+00f, 3.49077284e-01f, -4.91335578e-02f,
          1.56296045e-02f, -6.74230419e-03f, 3.58770881e-03f, -2.00622482e-03f},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   } else {
     static constexpr double rows[4][18] = {
         {1.2500000000000000e-01, 6.0302734375000000e-02, 0.0000000000000000e+00, 1.2811479315291256e+00,
@@ -270,13 +271,13 @@ STATOR_FN T k1_far(T x) {
          5.7882698945376941e-04, -4.2140465389164223e-04, 3.1488083702224998e-04, -2.4804218039335642e-04,
          2.2972447511408005e-04, -1.6970132128537894e-04},
     };
-    return pieces(rows, x);
+    return piecewise(rows, x);
   }
 }
 
 }  // namespace bessel
 
-// I of the order, times exp(-|x|) if scaled.
+// I of order Order, times exp(-|x|) if Scaled.
 template <int Order, bool Scaled, class T>
 STATOR_FN T bessel_i(T x) {
   const T a = abs(x);
@@ -289,9 +290,9 @@ STATOR_FN T bessel_i(T x) {
       value = T(0.5) * a * bessel::i1_near(t);
     if constexpr (Scaled) value *= exp(-a);
   } else {
-    const T b = !Scaled && a > T(1000) ? T(1000) : a;  // overflows, without infinity times zero
-    // exp(x) overflows before I does: exp(b - shift) / sqrt(b exp(-2 shift)). b - shift is exact, and exp(-2 shift)
-    // close to a float and to a double.
+    const T b = !Scaled && a > T(1000) ? T(1000) : a;  // still overflows, but never computes infinity times zero
+    // exp(x) overflows before I does, so this is exp(b - shift) / sqrt(b exp(-2 shift)), where b - shift is exact, and
+    // exp(-2 shift) is close to a float and to a double.
     constexpr T shift = T(4.46484375);
     const T root = sqrt(Scaled ? b : b * T(0.0001323993928760769));
     if constexpr (Order == 0)
@@ -303,7 +304,7 @@ STATOR_FN T bessel_i(T x) {
   return Order == 0 ? value : copysign(value, x);
 }
 
-// K of the order, times exp(x) if scaled.
+// K of order Order, times exp(x) if Scaled.
 template <int Order, bool Scaled, class T>
 STATOR_FN T bessel_k(T x) {
   if (x == T(0)) return limits<T>::infinity();

@@ -1,4 +1,4 @@
-// exp, log and their kin of complex numbers, and powers.
+// exp, log and related functions of complex numbers, and powers.
 #pragma once
 
 #include "device/math/complex_math.cuh"
@@ -11,7 +11,7 @@ STATOR_FN complex<T> exp(complex<T> z) {
   if (z.im == T(0)) return {exp(z.re), z.im};
   if (isinf(z.re) && !isfinite(z.im))
     return z.re < T(0) ? complex<T>(T(0), copysign(T(0), z.im)) : complex<T>(z.re, limits<T>::nan());
-  // exp(re) may overflow where its product with a small sine does not: take the half twice.
+  // exp(re) may overflow where its product with a small sine does not, so exp(re / 2) is multiplied twice.
   const T half = exp(z.re * T(0.5));
   T sine, cosine;
   sincos(z.im, sine, cosine);
@@ -33,7 +33,8 @@ STATOR_FN complex<T> expm1(complex<T> z) {
 }
 
 namespace detail {
-// a^2 + b^2 - 1 for a >= b with what the products lost: near zero the sum of their rounded values is exact.
+// a^2 + b^2 - 1 for a >= b, with the rounding errors of the products added back: near zero the sum of the rounded
+// values is exact.
 template <class T>
 STATOR_FN T square_sum_less_one(T a, T b) {
   const T p = a * a, q = b * b, p_low = libm::product_error(a, a, p), q_low = libm::product_error(b, b, q);
@@ -74,7 +75,7 @@ STATOR_FN complex<T> log10(complex<T> z) {
   return {l.re * scale, l.im * scale};
 }
 
-// As numpy.power: a^0 = 1; 0^b is 0 where re(b) > 0, else NaN; whole b below 100 by repeated multiplication.
+// As numpy.power: a^0 = 1, and 0^b is 0 if re(b) > 0, else NaN. Integers b below 100 by repeated multiplication.
 template <class T>
 STATOR_FN complex<T> pow(complex<T> a, complex<T> b) {
   if (b.re == T(0) && b.im == T(0)) return {T(1), T(0)};

@@ -6,11 +6,11 @@
 namespace stator::STATOR_TARGET {
 
 namespace detail {
-// Above it, sinh(x), cosh(x) = exp(x) / 2, and tanh(x) = 1.
+// Above this x, sinh(x) = cosh(x) = exp(x) / 2 and tanh(x) = 1 in T.
 template <class T>
 inline constexpr T hyperbolic_flat = sizeof(T) == 4 ? T(11) : T(22);
 
-// exp(|x|) / 2 (sign(x) a + i b), exp in halves as it may overflow where the product does not.
+// exp(|x|) / 2 (a + i b), as two factors exp(|x| / 2), because exp may overflow where the product does not.
 template <class T>
 STATOR_FN complex<T> large_hyperbolic(T x, T a, T b) {
   const T half = exp(abs(x) * T(0.5));
@@ -40,7 +40,8 @@ STATOR_FN complex<T> cosh(complex<T> z) {
   return {cosh(x) * cosine, sinh(x) * sine};
 }
 
-// Kahan's, from tan(y) and sinh(x): one form without cancellation, and a limit where cosh(x) would overflow.
+// Kahan's formula from tan(y) and sinh(x), which has no cancellation, and its limit for large x, where cosh(x) would
+// overflow.
 template <class T>
 STATOR_FN complex<T> tanh(complex<T> z) {
   const T x = z.re, y = z.im;

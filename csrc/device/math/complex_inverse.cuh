@@ -1,5 +1,5 @@
-// asin, acos, atanh of complex numbers, and asinh, acosh, atan from them. Kahan's formulas (1987): every sum adds terms
-// of one sign, but in norm-wise harmless places.
+// asin, acos, atanh of complex numbers, and asinh, acosh, atan from them. Kahan's formulas (1987), whose sums have
+// terms of one sign, except where cancellation is small relative to the absolute value of the result.
 #pragma once
 
 #include "device/math/complex_math.cuh"
@@ -7,8 +7,8 @@
 namespace stator::STATOR_TARGET {
 
 namespace detail {
-// sqrt(1 - z), sqrt(1 + z), and what the logarithm in asinh has to be given back as z is scaled: asinh of a large
-// number is a logarithm, and angles do not change.
+// sqrt(1 - z), sqrt(1 + z) and re(z) for a z that is scaled if it is huge, and the correction of asinh for the scale:
+// asinh of a large number is a logarithm, and angles do not change.
 template <class T>
 struct Roots {
   complex<T> minus, plus;
@@ -65,7 +65,7 @@ STATOR_FN complex<T> atanh(complex<T> z) {
   if (isnan(z)) return {limits<T>::nan(), limits<T>::nan()};
   constexpr T epsilon = limits<T>::epsilon();
   if (a > T(1) / epsilon || b > T(1) / epsilon) {
-    // re(1 / z), in steps that neither overflow nor vanish before the result does
+    // re(1 / z), in steps that do not overflow or underflow before the result does.
     const T half_a = T(0.5) * a, half_b = T(0.5) * b;
     const T re = a > b ? T(0.5) / (half_a + half_b * (b / a)) : T(0.5) * (a / b) / (half_b + half_a * (a / b));
     return {copysign(re, x), copysign(T(detail::half_pi), y)};

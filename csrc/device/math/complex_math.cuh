@@ -1,5 +1,6 @@
-// Functions of complex numbers: predicates, absolute value, square root; complex_*.cuh have the others. Special values
-// follow C's Annex G, branch cuts and signs of zero Kahan, Branch cuts for complex elementary functions (1987).
+// Functions of complex numbers: predicates, absolute value, square root; the others are in complex_*.cuh. Special
+// values follow C's Annex G; branch cuts and signs of zero follow Kahan, Branch cuts for complex elementary functions
+// (1987).
 #pragma once
 
 #include "device/math/hypot.cuh"
@@ -35,7 +36,7 @@ STATOR_FN T copysign(T magnitude, T sign) {
 namespace detail {
 inline constexpr double half_pi = 1.57079632679489661923, ln_2 = 0.69314718055994530942;
 
-// The larger and the smaller of the absolute values of the parts; NaN only where both may be.
+// The larger and the smaller absolute value of the two parts. If one part is NaN, `large` is NaN or the other part.
 template <class T>
 struct Extent {
   T large, small;
@@ -46,7 +47,7 @@ STATOR_FN Extent<T> extent(complex<T> z) {
   return x > y ? Extent<T>{x, y} : Extent<T>{y, x};
 }
 
-// f(i z) turned back by -i: sine, arc sine, ... from their hyperbolic kin and the other way round.
+// i z and -i z: trigonometric functions are -i f(i z) of the hyperbolic ones, and the other way round.
 template <class T>
 STATOR_FN complex<T> times_i(complex<T> z) {
   return {-z.im, z.re};
@@ -65,7 +66,7 @@ STATOR_FN complex<T> sqrt(complex<T> z) {
     if (z.re > T(0)) return {z.re, isnan(z.im) ? z.im : copysign(T(0), z.im)};
     return {isnan(z.im) ? z.im : T(0), copysign(limits<T>::infinity(), z.im)};
   }
-  // Scaled by an even power of two: |z| + |re| must not overflow, nor lose bits below the normal numbers.
+  // Scaled by an even power of two, so that |z| + |re| neither overflows nor is subnormal.
   constexpr T tiny = limits<T>::least_normal() / limits<T>::epsilon();
   const T large = detail::extent(z).large;
   const T scale = large > limits<T>::max() / T(4) ? T(0.25) : large < tiny ? T(0x1p64) : T(1);

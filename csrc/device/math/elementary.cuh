@@ -1,6 +1,6 @@
-// The host targets' own elementary functions: branch-free, so that loops over them vectorise; at most 3 ULP; right for
-// NaN, infinities, zeros and subnormals. Written where they are faster than glibc's vector forms (libm.cuh), which
-// serve the other functions.
+// The host targets' own elementary functions: branch-free, so that loops over them vectorise; errors of at most 3 ULP;
+// correct for NaN, infinities, zeros and subnormals. Only for functions that are faster so than glibc's vector
+// versions, which serve the others (libm.cuh).
 #pragma once
 
 #include "device/math/elementary_exp.cuh"

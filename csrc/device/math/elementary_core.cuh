@@ -1,6 +1,6 @@
-// What the host targets' elementary functions are made of: formats, selection by masks, polynomials, powers of two.
-// Branch-free, so that loops vectorise: both sides of a choice are computed, and special values chosen last, where
-// nothing waits for the choice.
+// Building blocks of the host targets' elementary functions: formats, selection by masks, polynomials, powers of two.
+// Branch-free, so that loops vectorise: both sides of a selection are computed, and special values are selected last,
+// where nothing waits for the result.
 #pragma once
 
 #include "device/math/polynomial.cuh"
@@ -16,7 +16,7 @@ template <>
 struct Format<float> {
   using Bits = uint32_t;
   static constexpr int mantissa = 23, bias = 127;
-  static constexpr float round = 0x1.8p23f;                                // added and taken away, rounds to an integer
+  static constexpr float round = 0x1.8p23f;  // x + round - round is x rounded to an integer
   static constexpr float ln2_hi = 0x1.62e4p-1f, ln2_lo = 0x1.7f7d1cp-20f;  // hi times an exponent is exact
   static constexpr Bits sqrt_half = 0x3f3504f3u;
 };
@@ -54,13 +54,13 @@ template <class T>
 STATOR_FN T magnitude(T x) {
   return from_bits<T>(bits(x) & ~sign_bit<T>);
 }
-// x itself must not be negative, or have that sign already.
+// x must not be negative, or must have that sign already.
 template <class T>
 STATOR_FN T with_sign_of(T x, T sign) {
   return from_bits<T>(bits(x) | (bits(sign) & sign_bit<T>));
 }
 
-// condition ? a : b by masks: of the operator the compiler would make paths, and compute each of them for every lane.
+// condition ? a : b by masks, because the compiler would make branches of the operator and compute both for every lane.
 template <class T>
 STATOR_FN T select(bool condition, T a, T b) {
   const BitsOf<T> m = mask<T>(condition);
@@ -100,8 +100,8 @@ STATOR_FN T estrin(const T (&c)[N], T x, T x2, T x4, T x8) {
 }
 }  // namespace detail
 
-// Polynomials of up to 16 coefficients, lowest power first, as a tree of pairs (Estrin 1960): Horner's rule, one chain
-// from end to end, leaves the units waiting.
+// A polynomial of up to 16 coefficients, lowest power first, as a tree of pairs (Estrin 1960). Horner's rule is one
+// dependent chain, whose latency leaves the arithmetic units idle.
 template <class T, class... C>
 STATOR_FN T estrin(T x, C... c) {
   const T coefficients[] = {c...};
@@ -109,20 +109,21 @@ STATOR_FN T estrin(T x, C... c) {
   return detail::estrin<0, int(sizeof...(c))>(coefficients, x, x2, x4, x4 * x4);
 }
 
-// 2^n for `shifted` = n + round, n in the range of normal numbers: the low bits are n, and the shift drops the others.
+// 2^n for `shifted` = n + round, with n in the range of normal exponents: the low bits are n, and the shift drops the
+// others.
 template <class T>
 STATOR_FN T power_of_two(T shifted) {
   using F = Format<T>;
   return from_bits<T>((bits(shifted) + BitsOf<T>(F::bias)) << F::mantissa);
 }
 
-// What a rounded product lost: a * b = product + product_error(a, b, product).
+// The rounding error of a product: a * b = product + product_error(a, b, product).
 template <class T>
 STATOR_FN T product_error(T a, T b, T product) {
 #if defined(__FMA__) || !defined(STATOR_HOST)
   return multiply_add(a, b, -product);
 #else
-  // Dekker, A floating-point technique for extending the available precision (1971)
+  // Dekker, A floating-point technique for extending the available precision (1971).
   constexpr T splitter = sizeof(T) == 4 ? T(0x1p12 + 1) : T(0x1p27 + 1);
   const T wide_a = a * splitter, wide_b = b * splitter;
   const T a_hi = wide_a - (wide_a - a), b_hi = wide_b - (wide_b - b);

@@ -1,12 +1,12 @@
-// exp, expm1, cosh, tanh for the host targets: x = n ln(2) + r, a polynomial for exp(r) - 1 on
-// |r| <= ln(2)/2, and 2^n put into the exponent (Cody and Waite, Software Manual for the Elementary Functions, 1980).
+// exp, expm1, cosh, tanh for the host targets: x = n ln(2) + r, a polynomial for exp(r) - 1 on |r| <= ln(2)/2, and 2^n
+// by its exponent (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 #pragma once
 
 #include "device/math/elementary_core.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
-// infinite_above: between the largest argument with a finite result and the first whose n is out of range.
+// infinite_above is between the largest argument with a finite result and the first whose n is out of range.
 template <class T>
 struct ExpFormat;
 template <>
@@ -35,7 +35,7 @@ struct ExpFormat<double> {
 
 inline constexpr double log2_e = 1.4426950408889634074, ln_2 = 0.69314718055994530942;
 
-// exp(x) = (1 + p) 2^n, with shifted = n + round. Nonsense where |x| is too large for 2^n, which callers replace.
+// exp(x) = (1 + p) 2^n, with shifted = n + round. Meaningless if |x| is too large for 2^n; callers replace the result.
 template <class T>
 struct ExpParts {
   T p, shifted;
@@ -48,15 +48,16 @@ STATOR_FN ExpParts<T> exp_parts(T x, T round = Format<T>::round) {
   const T r = multiply_add(n, -F::ln2_lo, multiply_add(n, -F::ln2_hi, x));
   return {multiply_add(r * r, ExpFormat<T>::tail(r), r), shifted};
 }
-// The same of 2^x, where r = x - n.
+// The same for 2^x, where r = x - n.
 template <class T>
 STATOR_FN ExpParts<T> exp2_parts(T r, T shifted) {
   r = r * T(ln_2);
   return {multiply_add(r * r, ExpFormat<T>::tail(r), r), shifted};
 }
 
-// 2 (1 + p) 2^n by adding n to the exponent, so that n is less by one where 2^n itself may overflow. Where the result
-// is subnormal, 2^64 of it that the multiplication takes back, which rounds once. Of a NaN it makes anything.
+// 2 (1 + p) 2^n by adding n to the exponent; callers pass n less by one, because 2^n itself may overflow. A subnormal
+// result is computed times 2^64, which the last multiplication takes back, so that it is rounded once. The result for
+// NaN is arbitrary.
 template <class T>
 STATOR_FN T exp_scaled(ExpParts<T> e, bool subnormal) {
   constexpr int mantissa = Format<T>::mantissa;
@@ -76,12 +77,12 @@ template <class T>
 STATOR_FN T own_expm1(T x) {
   using E = ExpFormat<T>;
   const ExpParts<T> e = exp_parts(x, E::less_one);
-  const T half = power_of_two(e.shifted);  // of 2^n, which may overflow where the result does not
+  const T half = power_of_two(e.shifted);  // half of 2^n, which may overflow where the result does not
   const T y = select(x > E::infinite_above, infinite<T>, multiply_add(half, e.p, half - T(0.5)) * T(2));
   return select(magnitude(x) < std::numeric_limits<T>::epsilon() / 2, x, select(x < E::expm1_flat, T(-1), y));
 }
 
-// From q = exp(|x|) / 4: twice q plus an eighth of 1 / q.
+// With q = exp(|x|) / 4: 2 q + 1 / (8 q).
 template <class T>
 STATOR_FN T own_cosh(T x) {
   const T a = magnitude(x);

@@ -1,6 +1,6 @@
 // log, log1p, asinh, acosh, atanh for the host targets: x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)),
-// s = f / (2 + f), log(1 + f) = f - (f^2/2 - s (f^2/2 + R(s^2))): the leading term is exact
-// (form and coefficients of FreeBSD's msun).
+// s = f / (2 + f), log(1 + f) = f - (f^2/2 - s (f^2/2 + R(s^2))), where the leading term is exact (form and
+// coefficients of FreeBSD's msun).
 #pragma once
 
 #include "device/math/elementary_core.cuh"
@@ -27,7 +27,7 @@ struct LogFormat<double> {
   }
 };
 
-// x = 2^k (1 + f) for a normal positive x; `exponent` has k at the place of the exponent, and bits below.
+// x = 2^k (1 + f) for a normal positive x; `exponent` has k in the exponent field, and other bits below it.
 template <class T>
 struct LogParts {
   T k, f;
@@ -42,14 +42,14 @@ STATOR_FN LogParts<T> log_parts(T x) {
     const B field = bits(x) - F::sqrt_half;
     return {T(int32_t(field) >> F::mantissa), from_bits<T>((field & mantissa_mask) + F::sqrt_half) - T(1), field};
   } else {
-    // Vectors of 64-bit integers have neither an arithmetic shift nor a conversion before AVX-512: k + 1024 becomes the
-    // lower bits of a number.
+    // Before AVX-512, vectors of 64-bit integers have neither an arithmetic shift nor a conversion, so k + 1024 becomes
+    // the lower bits of a floating-point number.
     const B field = bits(x) - (F::sqrt_half - (B(1024) << F::mantissa));
     const T k = from_bits<T>((field >> F::mantissa) | bits(0x1p52)) - (0x1p52 + 1024);
     return {k, from_bits<T>((field & mantissa_mask) + F::sqrt_half) - T(1), field - (B(1024) << F::mantissa)};
   }
 }
-// The same for subnormal numbers too; what it gives for others means nothing.
+// The same for subnormal numbers too; meaningless for zero, negative and special values.
 template <class T>
 STATOR_FN LogParts<T> log_parts_of_any(T x) {
   using F = Format<T>;
@@ -59,7 +59,7 @@ STATOR_FN LogParts<T> log_parts_of_any(T x) {
   return parts;
 }
 
-// log(1 + f) + k ln(2)
+// log(1 + f) + k ln(2).
 template <class T>
 STATOR_FN T log_sum(T f, T k) {
   using F = Format<T>;
@@ -69,7 +69,7 @@ STATOR_FN T log_sum(T f, T k) {
   return multiply_add(k, F::ln2_hi, f - (half_square - multiply_add(k, F::ln2_lo, tail)));
 }
 
-// `value` as the logarithm of x, but NaN below zero, and infinities at zero and infinity.
+// `value`, the logarithm of x, but NaN for x < 0, and the infinities for zero and infinity.
 template <class T>
 STATOR_FN T log_at_ends(T x, T value) {
   const T y = select(x == infinite<T>, x, nan_if(!(x >= T(0)), value));
@@ -82,7 +82,7 @@ STATOR_FN T own_log(T x) {
   return log_at_ends(x, log_sum(p.f, p.k));
 }
 
-// log(1 + t), or log(2 (1 + t)) where `twice`: what 1 + t lost is put back into f, so that f = t for small t.
+// log(1 + t), or log(2 (1 + t)) if `twice`. The rounding error of 1 + t is added back to f, so that f = t for small t.
 template <class T>
 STATOR_FN T log_of_1p(T t, bool twice) {
   using F = Format<T>;
@@ -90,7 +90,7 @@ STATOR_FN T log_of_1p(T t, bool twice) {
   const LogParts<T> p = log_parts(u);
   const T lost = t - (u - T(1));
   const BitsOf<T> exponent = p.exponent & ~((BitsOf<T>(1) << F::mantissa) - 1);
-  // 2^-k, but without the exponent's upper bit: it must be finite where the largest numbers would make it wrap.
+  // 2^-k without the upper bit of the exponent, so that it is finite for the largest numbers too, where it would wrap.
   const T scale = from_bits<T>((bits(T(1)) - exponent) & ~(sign_bit<T> | sign_bit<T> >> 1));
   const T f = multiply_add(lost, scale, p.f);
   return log_at_ends(u, log_sum(f, p.k + zero_if(!twice, T(1))));
@@ -101,7 +101,7 @@ STATOR_FN T own_log1p(T x) {
   return with_sign_of(log_of_1p(x, false), x);
 }
 
-// log(a + sqrt(a^2 + 1)), the argument less 1 free of cancellation; log(2a) for large a.
+// log(a + sqrt(a^2 + 1)) as log_of_1p of the argument minus 1, which is free of cancellation; log(2a) for large a.
 template <class T>
 STATOR_FN T own_asinh(T x) {
   const T a = magnitude(x), square = a * a;

@@ -1,4 +1,4 @@
-// pow for the host targets: 2^(y log2(x)), the logarithm and the product in more than the precision of the result.
+// pow for the host targets: 2^(y log2(x)), where the logarithm and the product have more precision than the result.
 // Polynomials: tools/fit_elementary.py.
 #pragma once
 
@@ -10,17 +10,17 @@ namespace stator::STATOR_TARGET::libm {
 STATOR_FN float truncated(float x) { return __builtin_truncf(x); }
 STATOR_FN double truncated(double x) { return __builtin_trunc(x); }
 
-// log2 of x >= 0 in a form that gives log2(x) y more precisely than T.
+// log2 of x >= 0 with enough precision for the product log2(x) y.
 template <class T>
 struct Log2;
 
-// In double: the exponent, up to 128, takes 7 bits of the product, which float does not have.
+// In double, because the exponent (up to 128) takes 7 bits of the product, which float does not have.
 template <>
 struct Log2<float> {
   double whole;
   STATOR_FN explicit Log2(float x) {
     const LogParts<float> p = log_parts_of_any(x);
-    // f / (2 + f): a division in float, and a step of Newton's in double, to 46 bits.
+    // f / (2 + f) to 46 bits, by a division in float and a Newton step in double.
     const double f = double(p.f), inverse = double(1.0f / (2.0f + p.f)), first = f * inverse;
     const double s = multiply_add(multiply_add(-first, 2.0 + f, f), inverse, first), z = s * s;
     const double tail =
@@ -28,7 +28,7 @@ struct Log2<float> {
     const double k = double(select(x == 0.0f, -infinite<float>, select(x < infinite<float>, p.k, x)));
     whole = multiply_add(s, multiply_add(z, tail, 2.0 * log2_e), k);
   }
-  // 2^(y times this)
+  // 2^(y log2(x)).
   STATOR_FN float power(float y) const {
     using E = ExpFormat<float>;
     const double product = whole * double(y);
@@ -39,7 +39,7 @@ struct Log2<float> {
   }
 };
 
-// In two doubles. log2(1 + f) = s (c + z (c/3 + z tail)) for c = 2 log2(e); only the tail is one double.
+// In two doubles: log2(1 + f) = s (c + z (c/3 + z tail)) for c = 2 log2(e); only the tail is a single double.
 template <>
 struct Log2<double> {
   double high, low;

@@ -1,13 +1,13 @@
-// The hypotenuse, at most 2 ULP wrong, the same bits on both targets and whether or not a loop of it is vectorised:
-// neither CUDA's, glibc's nor libmvec's are those of the others.
+// The hypotenuse, with an error of at most 2 ULP and the same bits on all targets, in vectorised loops too: CUDA's,
+// glibc's and libmvec's functions differ from each other.
 #pragma once
 
 #include "device/math/math.cuh"
 
 namespace stator::STATOR_TARGET {
 
-// sqrt(x^2 + y^2), infinite where x or y is. Both are scaled by the power of two under the larger, so that its square
-// neither overflows nor loses bits; what the smaller loses then is too small to count.
+// sqrt(x^2 + y^2), infinite if x or y is. Both are scaled by the power of two below the larger one, so that its square
+// neither overflows nor loses bits; what the smaller one loses then is negligible.
 template <class T>
 STATOR_FN T hypot(T x, T y) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;

@@ -1,4 +1,4 @@
-// The float and double functions under math.cuh, by target.
+// The float and double functions that math.cuh calls, by target.
 #pragma once
 
 #include "device/target.cuh"
@@ -13,8 +13,8 @@ namespace stator::STATOR_TARGET::libm {
 
 #if defined(STATOR_HOST)
 
-// The vector forms of glibc's libmvec (since 2.35; at most 4 ULP, right for special values), which loops over these
-// calls use.
+// Declarations that let loops use the vector versions in glibc's libmvec (since 2.35; at most 4 ULP, correct for
+// special values).
 #if defined(STATOR_CHECKED)
 #define STATOR_VECTOR_FORM
 #else
@@ -59,7 +59,7 @@ STATOR_OWN(atanh)
 
 STATOR_FN double log(double x) { return own_log(x); }
 STATOR_FN double log1p(double x) { return own_log1p(x); }
-// At most 2.4 ULP, where the vector form of logf itself has 3.8.
+// At most 2.4 ULP, while the vector version of logf has 3.8.
 STATOR_FN float logf(float x) { return log2f(x) * 0x1.62e43p-1f; }
 STATOR_FN float powf(float x, float y) { return own_pow(x, y); }
 STATOR_FN double pow(double x, double y) { return own_pow(x, y); }

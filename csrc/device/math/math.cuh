@@ -1,9 +1,9 @@
-// Arithmetic that kernels use beyond the operators, for float, double and where sensible complex: the same names on
+// The mathematical functions that kernels use, for float, double and in part complex numbers, under the same names on
 // every target.
 #pragma once
 
-#include "device/target.cuh"
 #include "device/math/libm.cuh"
+#include "device/target.cuh"
 
 #include <bit>
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace stator::STATOR_TARGET {
 
-// What a type computes in: halves in float, the others in themselves.
+// The type that arithmetic on T uses: float for half types, else T.
 template <class T>
 struct opmath {
   using type = T;

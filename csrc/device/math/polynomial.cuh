@@ -1,11 +1,11 @@
-// Horner's rule with fused steps where the instruction set has them.
+// Polynomials by Horner's rule, with fused multiply-add if the instruction set has it.
 #pragma once
 
 #include "device/target.cuh"
 
 namespace stator::STATOR_TARGET::libm {
 
-// a * b + c, fused where the instruction set can.
+// a * b + c, fused if the instruction set can.
 template <class T>
 STATOR_FN T multiply_add(T a, T b, T c) {
 #if defined(__FMA__) || !defined(STATOR_HOST)
@@ -18,7 +18,7 @@ STATOR_FN T multiply_add(T a, T b, T c) {
 #endif
 }
 
-// Polynomials, lowest power first.
+// A polynomial in x; coefficients from the lowest power on.
 template <class T>
 STATOR_FN T polynomial(T, T c) {
   return c;

@@ -1,5 +1,5 @@
-// Products that neither overflow nor underflow on the way, nor lose more than their last rounding: a mantissa in two
-// parts (Dekker, Numerische Mathematik 18, 1971) beside an exponent of 64 bits.
+// Products without intermediate overflow, underflow or loss of precision: a mantissa of two parts (Dekker, Numerische
+// Mathematik 18, 1971) and an exponent of 64 bits.
 #pragma once
 
 #include "device/cascade.cuh"
@@ -16,7 +16,7 @@ STATOR_FN T power_of_two(int e) {
   return std::bit_cast<T>(Bits(Bits(e + bias) << mantissa));
 }
 
-// v * 2^e for any e: in two steps, so that neither factor overflows and a subnormal result is rounded once.
+// v * 2^e for any e, in two steps, so that neither factor overflows and a subnormal result is rounded once.
 template <class T>
 STATOR_FN T scale_by(T v, int64_t e) {
   constexpr int most = sizeof(T) == 4 ? 250 : 2040;
@@ -28,7 +28,8 @@ STATOR_FN complex<T> scale_by(complex<T> v, int64_t e) {
   return {scale_by(v.re, e), scale_by(v.im, e)};
 }
 
-// The mantissa, in [1, 2) but for the sign, and the exponent. Zero, infinity and NaN stay, with exponent 0.
+// Returns the mantissa, with absolute value in [1, 2), and sets the exponent. Zero, infinity and NaN are returned with
+// exponent 0.
 STATOR_FN double split_exponent(double v, int64_t& exponent) {
   const bool tiny = abs(v) < 0x1p-1022;
   const uint64_t bits = std::bit_cast<uint64_t>(tiny ? v * 0x1p64 : v);
@@ -43,7 +44,7 @@ STATOR_FN complex128 split_exponent(complex128 v, int64_t& exponent) {
   return scale_by(v, -exponent);
 }
 
-// What rounding took from p = a * b, none of them near the ends of the range.
+// The rounding error of p = a * b, where none of them is near the ends of the range.
 STATOR_FN double product_error(double a, double b, double p) {
 #if defined(STATOR_HOST) && !defined(__FMA__)
   constexpr double splitter = 0x1p27 + 1;
@@ -57,7 +58,7 @@ STATOR_FN double product_error(double a, double b, double p) {
 
 template <class V>
 struct Scaled {
-  V hi, lo;  // |hi|, or its larger part, in [1, 2)
+  V hi, lo;  // |hi|, or its larger part, is in [1, 2)
   int64_t exponent;
 };
 
@@ -74,7 +75,8 @@ STATOR_FN V value_of(const Scaled<V>& s) {
 }
 
 namespace detail {
-// g++ 12 fuses a product with an addition beside a subtraction (vfmaddsub) whatever -ffp-contract says: not this one.
+// Keeps a product from being fused: g++ 12 fuses a product with an addition next to a subtraction (vfmaddsub) even with
+// -ffp-contract=off.
 STATOR_FN double rounded(double v) {
 #if defined(STATOR_HOST)
   return __builtin_assoc_barrier(v);

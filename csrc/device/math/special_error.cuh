@@ -1,6 +1,6 @@
-// The error function, the normal distribution and the logistic curve, the same on every target; erf, erfc, ndtr and
-// expit are branch-free, so that loops over them vectorise on the host.
-// Coefficients: tools/fit_error.py, which also names what each polynomial stands for.
+// The error function, the normal distribution and the logistic function, the same code on every target; erf, erfc, ndtr
+// and expit are branch-free, so that loops over them vectorise on the host.
+// Coefficients: tools/fit_error.py, which also says what each polynomial approximates.
 // Method: erfcx(a) = exp(a^2) erfc(a) is smooth up to infinity in t = (a - pole) / (a + pole); Shepherd and
 // Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x) (1981).
 #pragma once
@@ -16,7 +16,7 @@ template <class T>
 struct ErrorFormat;
 template <>
 struct ErrorFormat<float> {
-  static constexpr float pole = 2.0f, erfc_end = 11.0f, ndtr_end = 15.0f;  // there tails round to zero
+  static constexpr float pole = 2.0f, erfc_end = 11.0f, ndtr_end = 15.0f;  // where the tails round to zero
   STATOR_FN static float erf_excess(float z) {
     return libm::polynomial(z, 0.128379166f, -0.376126349f, 0.11283692f, -0.0268551949f, 0.00516894879f,
                             -0.000725697435f);
@@ -74,13 +74,13 @@ struct ErrorFormat<double> {
 inline constexpr double start = 0.625;  // below it erf has a series, above it erfc is an exponential times erfcx
 inline constexpr double sqrt_half = 0.70710678118654752440;
 
-// value * exp(low), a little more than one float holds.
+// value * exp(low), which is a little more precise than value alone.
 template <class T>
 struct Product {
   T value, low;
 };
 
-// exp(a^2) erfc(a) for a >= start. What the rounding of the divisor lost is kept: the quotient is 0.5 to 0.65 over it.
+// exp(a^2) erfc(a) for a >= start. `low` corrects the rounding error of the divisor; the dividend is 0.5 to 0.65.
 template <class T>
 STATOR_FN Product<T> erfcx(T a) {
   constexpr T pole = ErrorFormat<T>::pole;
@@ -89,8 +89,8 @@ STATOR_FN Product<T> erfcx(T a) {
   return {value, ((divisor - T(0.5)) - a) * (value * T(1.75))};
 }
 
-// exp(-c x^2) * factor for c a power of two: the square is carried in two parts, as its rounding would be multiplied by
-// x^2, and where the exponential is subnormal, 2^64 of it is multiplied first, so that only the result is rounded.
+// exp(-c x^2) * factor, where c is a power of two. The square has two parts, because its rounding error would be
+// multiplied by x^2. A subnormal exponential is computed times 2^64, so that only the result is rounded.
 template <class T>
 STATOR_FN T gauss(T x, T c, Product<T> factor) {
   using F = libm::Format<T>;
@@ -125,13 +125,13 @@ STATOR_FN T erfc_large(T a) {
   return gauss(a, T(1), erfcx(a));
 }
 
-// ndtri(1/2 + q) / q for |q| <= 7/16, of q^2: a rational function is added to what is near.
+// ndtri(1/2 + q) / q for |q| <= 7/16 as a function of q^2: the constant 3 and a rational function for the rest.
 template <class T>
 STATOR_FN T ndtri_centre(T square) {
   return T(3) + ErrorFormat<T>::ndtri_centre(T(0.19140625) - square);
 }
 
-// -ndtri(p) * scale for p <= 1/16: near a straight line in r = sqrt(-log2(p)), of which r itself is added last.
+// -ndtri(p) * scale for p <= 1/16: nearly linear in r = sqrt(-log2(p)), and r itself is added last.
 template <class T>
 STATOR_FN T ndtri_tail(T p, double scale) {
   constexpr double slope = 1.1774100225154746910;
@@ -165,7 +165,7 @@ STATOR_FN T ndtr(T x) {
                       libm::select(x < T(0), large, T(1) - large));
 }
 
-// log1p(-ndtr(-x)), where that is tiny by its series; from -0.88 down the logarithm of ndtr without its underflow.
+// log1p(-ndtr(-x)), by its series if ndtr(-x) is tiny; for x <= -0.88 the logarithm of ndtr without its underflow.
 template <class T>
 STATOR_FN T log_ndtr(T x) {
   if (x > T(-0.88)) {
@@ -193,14 +193,14 @@ STATOR_FN T erfinv(T y) {
   return copysign(special::ndtri_tail(T(0.5) * (T(1) - a), special::sqrt_half), y);
 }
 
-// 1 / (1 + exp(-x)), of exp(-|x|), which neither overflows nor cancels.
+// 1 / (1 + exp(-x)) from exp(-|x|), which neither overflows nor cancels.
 template <class T>
 STATOR_FN T expit(T x) {
   const T e = exp(-libm::magnitude(x));
   return libm::select(x < T(0), e, T(1)) / (T(1) + e);
 }
 
-// log(p / (1 - p)); in the middle through 2p - 1, which is exact there, so that the zero at 1/2 stays sharp.
+// log(p / (1 - p)); in the middle from 2p - 1, which is exact there, so that it is precise near the zero at 1/2.
 template <class T>
 STATOR_FN T logit(T p) {
   if (p >= T(0.25) && p <= T(0.75)) {
@@ -210,7 +210,7 @@ STATOR_FN T logit(T p) {
   return log(p / (T(1) - p));
 }
 
-// -x log x, and its limits.
+// -x log(x): 0 for x = 0, and -infinity for x < 0.
 template <class T>
 STATOR_FN T entr(T x) {
   if (x == T(0)) return T(0);

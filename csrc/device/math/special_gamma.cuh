@@ -1,7 +1,8 @@
-// gammaln and digamma, the same on every target. Coefficients: tools/fit_gamma.py, which also says what each stands
-// for. From 8 on Stirling's series (DLMF 5.11); below it a rational function up to 3 and the recurrence (DLMF 5.5). The
-// factors that vanish at the zeros 1, 2 and 1.4616 are exact, so that results keep their relative precision there; near
-// zeros on the negative axis errors are relative to what cancels there: 1 + |gammaln(-x)|, 2 + |digamma(-x)|.
+// gammaln and digamma, the same code on every target. Coefficients: tools/fit_gamma.py, which also says what each
+// polynomial approximates. From 8 on Stirling's series (DLMF 5.11); below 8 a rational function up to 3 and the
+// recurrence (DLMF 5.5). The factors that vanish at the zeros 1, 2 and 1.4616 are exact, so that results keep their
+// relative precision there; near zeros on the negative axis errors are relative to the terms that cancel there: 1 +
+// |gammaln(-x)|, 2 + |digamma(-x)|.
 #pragma once
 
 #include "device/math/math.cuh"
@@ -11,7 +12,7 @@ namespace stator::STATOR_TARGET {
 
 namespace special {
 
-// root + root_rest = 0.4616321449683623412626595423257213, the zero of digamma less one.
+// root + root_rest = 0.4616321449683623412626595423257213, which is the zero of digamma minus 1.
 template <class T>
 struct GammaFormat;
 template <>
@@ -73,7 +74,7 @@ struct GammaFormat<double> {
   }
 };
 
-// x - k for the integer k nearest to x >= 0, which is exact.
+// x - k for the integer k nearest to x >= 0. The difference is exact.
 template <class T>
 STATOR_FN T to_nearest(T x) {
   const T fraction = x - floor(x);
@@ -83,7 +84,7 @@ STATOR_FN T to_nearest(T x) {
 // gammaln for x >= -1/2.
 template <class T>
 STATOR_FN T gammaln_right(T x) {
-  // gammaln(y + 1) = y (y - 1) times a smooth function, and the logarithm of the product of the steps to there.
+  // gammaln(y + 1) is y (y - 1) times a smooth function. The recurrence from x to y adds the logarithm of `product`.
   const bool far = x >= T(8), up = x < T(0.75);
   T y = x - T(1), y_less_one = x - T(2), product = far ? x : T(1);
   if (x < T(0)) {
@@ -116,18 +117,18 @@ STATOR_FN T digamma_right(T x) {
 
 }  // namespace special
 
-// log|gamma(x)|; inf at the poles. Left of -1/2 gamma(x) gamma(-x) = -pi / (x sin(pi x)).
+// log|gamma(x)|; infinity at the poles. For x < -1/2 by gamma(x) gamma(-x) = -pi / (x sin(pi x)).
 template <class T>
 STATOR_FN T gammaln(T x) {
   const bool left = x < T(-0.5);
   const T right = special::gammaln_right(left ? -x : x);
   if (!left) return right;
-  if (isinf(x)) return x;  // as SciPy has it
+  if (isinf(x)) return x;  // as in SciPy
   const T r = special::to_nearest(-x), sine = abs(r) * special::GammaFormat<T>::sine(r * r);
   return sine == T(0) ? limits<T>::infinity() : log(T(3.14159265358979323846) / (-x * sine)) - right;
 }
 
-// -inf at 0, inf at -0, NaN at the other poles. Left of 0 digamma(x) = digamma(1 - x) - pi cot(pi x).
+// -infinity at 0, infinity at -0, NaN at the other poles. For x < 0 by digamma(x) = digamma(1 - x) - pi cot(pi x).
 template <class T>
 STATOR_FN T digamma(T x) {
   if (x == T(0)) return copysign(limits<T>::infinity(), -x);

@@ -1,5 +1,5 @@
-// The Hurwitz zeta function and polygamma, the same on every target, in double also for float: powers of q to the
-// exponent -x multiply the error of log(q) by x, and n! leaves the range of float at 35.
+// The Hurwitz zeta function and polygamma, the same code on every target. In double for float too, because the power
+// q^-x multiplies the error of log(q) by x, and n! exceeds the range of float at n = 35.
 // Euler-Maclaurin summation: DLMF 25.11.5 with the Bernoulli numbers of DLMF 24.2.
 #pragma once
 
@@ -9,11 +9,11 @@ namespace stator::STATOR_TARGET {
 
 namespace special {
 
-// The sum of (q + k)^-s, k = 0, 1, ..., for s > 1 and q > 0, to the precision of T.
+// The sum of (q + k)^-s over k = 0, 1, ..., for s > 1 and q > 0, to the precision of T.
 template <class T>
 STATOR_FN double hurwitz(double s, double q) {
   constexpr int terms = sizeof(T) == 4 ? 6 : 12;
-  // B_2j / (2j)!
+  // B_2j / (2j)!.
   constexpr double bernoulli[12] = {8.3333333333333333e-2,   -1.3888888888888889e-3,  3.3068783068783069e-5,
                                     -8.2671957671957672e-7,  2.0876756987868099e-8,   -5.2841901386874932e-10,
                                     1.3382536530684679e-11,  -3.3896802963225829e-13, 8.5860620562778446e-15,
@@ -37,7 +37,7 @@ STATOR_FN double hurwitz(double s, double q) {
     a_rest = (q - (a - (a - q))) + (k - (a - q));
   }
   if (root == 0) return sum + sum_rest;
-  // a^-s may underflow where a^(1 - s) does not
+  // a^-s may underflow where a^(1 - s) does not.
   const double inverse = 1 / a;
   double factor = s * inverse, rest = 0.5;
   STATOR_UNROLL()
@@ -48,8 +48,8 @@ STATOR_FN double hurwitz(double s, double q) {
   return sum + (sum_rest + root * (a * root / (s - 1) + root * rest));
 }
 
-// Where q < 0 and s is an integer, with f = q - floor(q) and g = 1 - f, the sum over all of f + k, k an integer, less
-// those that lie below q: hurwitz(f) + (-1)^s (hurwitz(g) - hurwitz(1 - q)).
+// For q < 0 and an integer s, with f = q - floor(q) and g = 1 - f, this is the sum over all f + k with an integer k,
+// minus the terms below q: hurwitz(f) + (-1)^s (hurwitz(g) - hurwitz(1 - q)).
 template <class T>
 STATOR_CALL double zeta_of(double s, double q) {
   if (isnan(s) || isnan(q) || s < 1) return limits<double>::nan();
@@ -66,7 +66,7 @@ STATOR_CALL double zeta_of(double s, double q) {
   return sum;
 }
 
-// (-1)^(n+1) n! zeta(n + 1, x), the product with what its roundings lost.
+// (-1)^(n+1) n! zeta(n + 1, x), where the product is compensated for its rounding errors.
 template <class T>
 STATOR_CALL double polygamma_of(double n, double x) {
   if (!(n > 0) || n != floor(n)) return limits<double>::nan();
@@ -82,14 +82,14 @@ STATOR_CALL double polygamma_of(double n, double x) {
 
 }  // namespace special
 
-// As scipy.special.zeta(x, q): NaN for x < 1 and for q < 0 unless x is an integer; infinite at its poles. Where x is
-// odd and q < 0 the parts cancel: the error is relative to the largest.
+// As scipy.special.zeta(x, q): NaN for x < 1, and for q < 0 unless x is an integer; infinite at its poles. For odd x
+// and q < 0 the terms cancel, and the error is relative to the largest.
 template <class T>
 STATOR_FN T zeta(T x, T q) {
   return T(special::zeta_of<T>(x, q));
 }
 
-// The n-th derivative of digamma; NaN unless n is an integer from 0 on.
+// The n-th derivative of digamma; NaN unless n is an integer and not negative.
 template <class T>
 STATOR_FN T polygamma(T n, T x) {
   return n == T(0) ? digamma(x) : T(special::polygamma_of<T>(n, x));

@@ -1,4 +1,4 @@
-// Array: a strided view of a buffer of one backend. A value: copies share the buffer.
+// Array: a strided view of a buffer of one backend. It is a value type: copies share the buffer.
 #pragma once
 
 #include <stator/backend.hpp>
@@ -11,11 +11,11 @@ namespace stator {
 
 class Buffer;
 
-// A Python or C++ number: weak in promotion.
+// A Python or C++ number, which is weak in promotion: it adapts to the dtype of the arrays beside it.
 struct STATOR_API Scalar {
   enum class Type : uint8_t { boolean, integer, unsigned_integer, floating, complex_floating };
   Type type = Type::integer;
-  int64_t i = 0;  // boolean, integer; the bits of an unsigned_integer above 2^63
+  int64_t i = 0;  // boolean, integer, and the bits of an unsigned_integer
   double re = 0, im = 0;
   Scalar() = default;
   Scalar(bool v) : type(Type::boolean), i(v), re(v) {}
@@ -46,8 +46,8 @@ class STATOR_API Array {
   void* data_ptr() const;  // first element; BackendClosedError when the memory is gone; does not synchronise
   const Ref<Buffer>& buffer() const { return buffer_; }
 
-  // The bytes of the array in row-major order. Synchronises the stream (default: the buffer's last) and raises what
-  // its error slot holds. HostCopyError, naming `reader`, while the backend forbids host copies.
+  // Copies the elements to `destination`, in row-major order. Synchronises the stream (default: the last that used the
+  // buffer) and throws what its error slot holds. HostCopyError, naming `reader`, while host copies are forbidden.
   void to_host(void* destination, const Stream& stream = {}) const;
   void to_host(void* destination, const Stream& stream, Op reader) const;
   Scalar item(const Stream& stream = {}) const;  // ShapeError unless size() == 1; synchronises
@@ -61,11 +61,11 @@ class STATOR_API Array {
 };
 
 STATOR_API Dims contiguous_strides(const Dims& shape);
-// The product, ShapeError on negative entries, more than 32 dimensions or overflow of int64 bytes.
+// The number of elements. ShapeError for negative extents, or where the size in bytes does not fit in int64.
 STATOR_API int64_t checked_size(std::string_view op, const Dims& shape, int itemsize);
-// numpy.broadcast_shapes; ShapeError names both.
+// numpy.broadcast_shapes; the ShapeError names both shapes.
 STATOR_API Dims broadcast_shapes(std::string_view op, const Dims& a, const Dims& b);
-// axis in [-ndim, ndim) made non-negative; AxisError otherwise.
+// An axis in [-ndim, ndim) as a non-negative one; AxisError otherwise.
 STATOR_API int normalize_axis(std::string_view op, int64_t axis, int ndim);
 STATOR_API std::string str(const Dims& shape);  // "(2, 3)"
 

@@ -1,4 +1,4 @@
-// Backend, Stream, Event: what is opened, ordered and closed.
+// Backend: one opened device. Stream, Event: the order of work on it. Options, figures and availability of devices.
 #pragma once
 
 #include <stator/error.hpp>
@@ -29,7 +29,7 @@ struct STATOR_API Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-// True when a Backend for the device can be opened; creates no context. `reason` gets the cause when false.
+// True when a Backend for the device can be opened. Creates no context. When false, `reason` gets the cause.
 STATOR_API bool is_available(DeviceType type, std::string* reason = nullptr);
 STATOR_API int device_count(DeviceType type);
 
@@ -45,8 +45,8 @@ struct BackendOptions {
   bool allow_tf32 = false;
   bool deterministic = false;
   bool eager_indices = false;  // check_indices="eager"
-  size_t memory_limit = 0;     // bytes of live and cached memory, 0 is no limit
-  int checks = -1;             // bits: 1 order checker, 2 poison and always-asynchronous; -1 reads STATOR_CHECK
+  size_t memory_limit = 0;     // bytes of live and cached memory; 0 is no limit
+  int checks = -1;             // bits: 1 order checker, 2 poisoned memory and no inline runs; -1 reads STATOR_CHECK
 };
 
 // A live tracked object.
@@ -66,12 +66,12 @@ struct MemoryStats {
 struct Statistics {
   uint64_t kernel_launches = 0, library_calls = 0;
   uint64_t h2d_bytes = 0, d2h_bytes = 0, d2d_bytes = 0;
-  std::vector<std::pair<std::string, uint64_t>> calls;  // every seam call by name
+  std::vector<std::pair<std::string, uint64_t>> calls;  // number of calls of each kind in the runtime layer, by name
 };
 
 class Event;
 
-// An ordered queue of work. A default-constructed Stream means: the current default stream of the arrays' backend.
+// An ordered queue of work. A default-constructed Stream means stream 0 of the arrays' backend.
 class STATOR_API Stream {
  public:
   Stream() = default;
@@ -79,9 +79,9 @@ class STATOR_API Stream {
   explicit operator bool() const { return bool(box_); }
   Event record() const;           // an event after all work enqueued so far
   void wait(const Event&) const;  // later work of this stream starts after the event; does not block the host
-  void synchronize() const;       // blocks; raises what the stream's error slot holds
-  bool done() const;              // does not block
-  int index() const;              // place in the backend's pool of streams
+  void synchronize() const;       // blocks; throws what the stream's error slot holds
+  bool done() const;              // whether all work has finished; does not block
+  int index() const;              // index in the backend's pool of streams
   void* native() const;           // cudaStream_t; an opaque pointer on cpu
   const Ref<StreamBox>& box() const { return box_; }
 
@@ -102,13 +102,13 @@ class STATOR_API Event {
   Ref<EventBox> box_;
 };
 
-// One opened device with its memory pool, streams and libraries. Copies share it; the last copy gone, or close(),
-// tears it down in order. Thread-safe.
+// One opened device with its memory pool, streams and libraries. Copies share it; close(), or the end of the last copy,
+// releases everything in order. Thread-safe.
 class STATOR_API Backend {
  public:
   Backend() = default;
   explicit Backend(Ref<Context> context) : context_(std::move(context)) {}
-  // device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda", "cuda:N". DeviceUnavailableError says why not.
+  // device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda", "cuda:N". DeviceUnavailableError gives the reason.
   static Backend open(std::string_view device = "auto", const BackendOptions& options = {});
 
   // Refuses new calls, waits for those in flight, synchronises, releases every resource newest first. Idempotent.
@@ -117,17 +117,17 @@ class STATOR_API Backend {
   Device device() const;
   DeviceInfo info() const;
   const BackendOptions& options() const;
-  std::string kernels() const;  // the column in use: "cuda", "host_v3", "host_checked", ...
+  std::string kernels() const;  // the target of the kernels in use: "cuda", "host_v3", "host_checked", ...
 
   static constexpr int stream_count = 8;
   Stream stream(int index) const;  // of a pool of fixed size, created at first use; 0 is the default stream
-  void synchronize() const;        // all streams; raises what an error slot holds
+  void synchronize() const;        // waits for all streams; throws what an error slot holds
 
-  std::vector<Resource> resources() const;  // live tracked objects but the context and its pool
+  std::vector<Resource> resources() const;  // live tracked objects, without the context and its pool
   MemoryStats memory() const;
   Statistics statistics() const;
-  // Until the matching call with false, whatever would copy device memory to the host throws HostCopyError instead,
-  // in every thread that uses the backend.
+  // Until the matching call with false, calls that would copy the backend's memory to the host throw HostCopyError, in
+  // every thread that uses the backend.
   void forbid_host_copies(bool forbid) const;
   void empty_cache() const;            // gives cached memory back to the driver
   bool poll_division_by_zero() const;  // true once after an integer division by zero was seen; clears it
@@ -142,8 +142,8 @@ class STATOR_API Backend {
 // Closes every open backend and ends the worker threads; afterwards no destructor makes a device call. Idempotent.
 STATOR_API void shutdown() noexcept;
 
-// Called (without any lock held) with a warning text: a leak at exit, a release that failed. Default: stderr.
+// The handler is called, without any lock held, with the text of a warning: a leak at exit, a release that failed. The
+// default handler writes to stderr.
 STATOR_API void set_warning_handler(void (*handler)(const char* text));
-
 
 }  // namespace stator

@@ -27,8 +27,8 @@ template <class T>
 STATOR_HD constexpr complex<T> operator-(complex<T> a) {
   return {-a.re, -a.im};
 }
-// One part as a sum with a negated factor, not as a difference, here and below: g++ 12 fuses sums and differences of
-// neighbours (vfmaddsub) although it was told not to, and only where it vectorises.
+// Here and below one part is a sum with a negated factor, not a difference: g++ 12 fuses alternating sums and
+// differences (vfmaddsub) despite -ffp-contract=off, and only where it vectorises.
 template <class T>
 STATOR_HD constexpr complex<T> operator*(complex<T> a, complex<T> b) {
   return {a.re * b.re + (-a.im) * b.im, a.re * b.im + a.im * b.re};
@@ -39,7 +39,7 @@ STATOR_HD constexpr complex<T> operator/(complex<T> a, complex<T> b) {
   const T abs_re = b.re < T(0) ? -b.re : b.re;
   const T abs_im = b.im < T(0) ? -b.im : b.im;
   if (abs_re == T(0) && abs_im == T(0)) return {a.re / abs_re, a.im / abs_re};
-  if (!(abs_re >= abs_im)) {  // both times -i
+  if (!(abs_re >= abs_im)) {  // multiply both by -i
     a = {a.im, -a.re};
     b = {b.im, -b.re};
   }
@@ -60,7 +60,7 @@ inline constexpr bool is_complex = false;
 template <class T>
 inline constexpr bool is_complex<complex<T>> = true;
 
-// The real type of a complex one, and of a real one itself.
+// The real type of a complex type; a real type is its own.
 template <class T>
 struct real_type {
   using type = T;

@@ -61,7 +61,7 @@ template <class T>
 inline constexpr DType dtype_of_v = dtype_of<T>::value;
 
 constexpr int itemsize(DType d) {
-  // Logarithms packed in a word: a shift, also where a kernel asks.
+  // The base-2 logarithms of the sizes, packed in one 64-bit word: the look-up is a shift, in kernels too.
   constexpr uint64_t logarithms = 0
 #define STATOR_X(name, type) | uint64_t(std::countr_zero(sizeof(type))) << (3 * static_cast<int>(DType::name))
       STATOR_DTYPES(STATOR_X);
@@ -81,13 +81,14 @@ constexpr bool in(DType d, DTypeSet set) { return (dtype_bit(d) & set) != 0; }
 // "bool", "int8", ...: the names of the array API (and "bfloat16").
 STATOR_API std::string_view name(DType d);
 
-// numpy.result_type of two array dtypes; bfloat16 with float16 gives float32, with integers it behaves as float16.
+// numpy.result_type of two array dtypes. bfloat16 with float16 gives float32; with integers bfloat16 behaves as
+// float16.
 STATOR_API DType promote(DType a, DType b);
-// The same of one or more dtypes, in any order.
+// The common dtype of one or more dtypes, independent of their order.
 STATOR_API DType promote(std::span<const DType> dtypes);
 
-// float64 for bool and integers, the dtype itself otherwise: the result of exp, divide, mean, ...
-// (NumPy gives float16/float32 for int8/int16; the array API leaves it open; stator's default float is float64.)
+// The result dtype of exp, divide, mean, ...: float64 for bool and integers, the dtype itself otherwise. (NumPy gives
+// float16 and float32 for int8 and int16; the array API leaves it open; stator's default float is float64.)
 constexpr DType to_inexact(DType d) { return in(d, dtypes::inexact) ? d : DType::float64; }
 
 // complex64 -> float32, complex128 -> float64, others unchanged.

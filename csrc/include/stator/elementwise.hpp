@@ -10,13 +10,15 @@
 namespace stator {
 
 struct ElementwiseOptions {
-  // A floating result is computed in its opmath and rounded once; integers are cast to it first, and wrap.
+  // Of the result. A floating result is computed in its computation dtype and rounded once; integer operands are cast
+  // to an integer dtype first, and wrap.
   std::optional<DType> dtype = {};
   const Array* out = nullptr;  // exact shape, same-kind cast; may be the very same view as an input
 };
 
-// By entry of the op table. DTypeError for dtypes outside the entry, ShapeError when the shapes do not broadcast or out does not fit.
-// `elementwise` takes any number of operands, at least one of them an array; a condition (of `where`) is bool.
+// The op of a table entry. DTypeError for dtypes that the entry does not have, ShapeError when the shapes do not
+// broadcast or out does not fit. `elementwise` takes all operands of the op, at least one of them an array; the
+// condition of `where` is bool.
 STATOR_API Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOptions& = {},
                              const Stream& = {});
 STATOR_API Array unary(Op op, const Array& x, const ElementwiseOptions& = {}, const Stream& = {});

@@ -1,5 +1,5 @@
-// What stator throws. Types are API, texts are not. Every error has the op (may be empty), the cause with the values
-// seen, and the remedy; what() joins them.
+// The exceptions of stator. Their types are part of the API, their texts are not. Every error has the op (which may be
+// empty), the cause with the values seen, and the remedy; what() joins them.
 #pragma once
 
 #include <stator/export.hpp>
@@ -48,17 +48,18 @@ class STATOR_API OutOfMemoryError : public Error {
   Figures figures_;
 };
 
-// A matrix that is singular, not positive definite, or whose decomposition did not converge: the first of its batch.
+// A matrix is singular or not positive definite, or its decomposition did not converge; the first such of its batch.
 class STATOR_API LinAlgError : public Error {
  public:
   LinAlgError(std::string op, int64_t index, std::string cause, std::string remedy = {});
-  int64_t index() const noexcept { return index_; }  // of the matrix in the batch, in row-major order
+  int64_t index() const noexcept { return index_; }  // of the matrix in the batch, counted in row-major order
 
  private:
   int64_t index_;
 };
 
-// X(class, base): the rest carry nothing more. Index errors come from the error slot of a stream.
+// X(class, base): the other errors, which carry nothing more. An IndexError that a kernel found comes from the error
+// slot of its stream.
 #define STATOR_ERRORS(X)           \
   X(DeviceUnavailableError, Error) \
   X(BackendClosedError, Error)     \

@@ -20,8 +20,8 @@ struct float16 {
  private:
   STATOR_HD constexpr float16(uint16_t b, int) : bits(b) {}
 
-  // Branch-free, so that loops over halves vectorise. Subnormals come out of a float addition that
-  // shifts the mantissa into place and rounds it once.
+  // Without branches, so that loops over halves vectorise. Subnormals result from a float addition that shifts the
+  // mantissa into position and rounds it once.
   STATOR_HD static uint16_t encode(float value) {
 #if defined(__CUDA_ARCH__)
     uint16_t out;
@@ -51,7 +51,7 @@ struct float16 {
     const uint32_t a = h & 0x7fffu;
     const uint32_t normal = (a << 13) + 0x38000000u;
     const uint32_t special = (a << 13) | 0x7f800000u;
-    // 2^-24 per unit: exact in float.
+    // Units of 2^-24, which float represents exactly.
     const uint32_t subnormal =
         std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(a)) * 5.9604644775390625e-8f);
     const uint32_t magnitude = a >= 0x7c00u ? special : (a < 0x0400u ? subnormal : normal);

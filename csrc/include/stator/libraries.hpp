@@ -1,4 +1,4 @@
-// Vendor libraries: opened at first use, never at import, never closed.
+// Vendor libraries. They are opened at first use, never at import, and never closed.
 #pragma once
 
 #include <stator/export.hpp>
@@ -17,14 +17,14 @@ struct LibraryInfo {
   std::string remedy;   // how to install it
 };
 
-// Every library stator may use. load=false opens nothing: a library counts as found when this process has it loaded or
-// a path is registered for it. load=true opens each of them. Never throws for a missing library.
+// Every library that stator may use. load = false opens nothing: a library counts as found when this process has loaded
+// it or a path is registered for it. load = true opens each of them. Never throws for a missing library.
 STATOR_API std::vector<LibraryInfo> libraries(bool load);
 
-// Where to look for a library that the process has not loaded yet, before the system's search path. name: as in
-// LibraryInfo (unknown names: ValueError); path: of the shared object. No effect once the library is open.
-// Python calls this when it opens a backend (cuda-pathfinder, the folder of scipy_openblas32): a callback would have to
-// take the GIL below C++ frames, where a thread that ends at interpreter exit would terminate the process.
+// The path of the shared object of a library, which is tried before the system's search path unless the process has
+// loaded the library already. name: as in LibraryInfo; ValueError for others. No effect once the library is open.
+// Python calls this before it opens a backend. A callback to Python would have to take the GIL below C++ frames, where
+// a thread that ends at interpreter exit would terminate the process.
 STATOR_API void set_library_path(std::string_view name, std::string_view path);
 
 }  // namespace stator

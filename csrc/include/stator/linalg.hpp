@@ -1,10 +1,12 @@
-// Linear algebra on the last two axes of arrays (..., m, n), batched over the others. float32, float64, complex64,
-// complex128; integers and bool become float64. DTypeError for others, ShapeError for what is not a matrix.
+// Linear algebra on the last two axes of arrays (..., m, n), batched over the others. float32, float64, complex64 and
+// complex128; integers and bool become float64. DTypeError for other dtypes, ShapeError for arrays that are no
+// matrices.
 //
-// Where a result has an info, check = true waits for the device and throws LinAlgError for the first matrix that
-// failed; check = false waits for nothing, and info [...], int32, is 0 for the matrices that worked. NaN and infinity:
-// direct solvers carry them into the result; eigenvalues and singular values of such a matrix are NaN and its info is
-// -1. Results may be strided views.
+// Functions whose result has an info: with check = true they wait for the device and throw LinAlgError for the first
+// matrix that failed; with check = false they are asynchronous, and info (...), int32, is 0 for each matrix that
+// succeeded. All others are asynchronous unless they say otherwise. NaN and infinity: direct solvers carry them into
+// the result; eigenvalues and singular values of such a matrix are NaN and its info is -1. Results may be strided
+// views.
 #pragma once
 
 #include <stator/array.hpp>
@@ -46,16 +48,17 @@ struct LeastSquares {
 };
 enum class Transpose : uint8_t { none, transpose, adjoint };
 
-// A = L L^H, or U^H U when upper, of the triangle of that name. info: the order of the first minor not positive.
+// A = L L^H, or U^H U when upper; reads only that triangle of A. info: the order of the first leading minor that is not
+// positive.
 STATOR_API Factor cholesky(const Array& a, bool upper = false, const Options& = {}, const Stream& = {});
-// A x = b by a factor of cholesky. b (..., n) for one vector when it has one axis, (..., n, k) otherwise.
+// Solves A x = b with a factor that cholesky returned. b is (n,), or (..., n, k) with k right-hand sides.
 STATOR_API Array cho_solve(const Array& factor, bool lower, const Array& b, const Stream& = {});
 struct TriangularOptions {
   bool lower = false, unit_diagonal = false;
   Transpose how = Transpose::none;
   bool check = true;
 };
-// op(A) x = b. info: the first zero on the diagonal, counted from 1.
+// Solves op(A) x = b for the triangle of A. info: the first zero on the diagonal, counted from 1.
 STATOR_API Solution solve_triangular(const Array& a, const Array& b, const TriangularOptions& = {}, const Stream& = {});
 
 // P A = L U with partial pivoting. info: the first zero pivot, counted from 1.
@@ -73,24 +76,24 @@ STATOR_API Qr qr(const Array& a, bool complete = false, const Stream& = {});
 // U (m, k), S (k) descending, V^H (k, n), or full: (m, m) and (n, n).
 STATOR_API Svd svd(const Array& a, bool full_matrices = true, const Options& = {}, const Stream& = {});
 STATOR_API Svd svdvals(const Array& a, const Options& = {}, const Stream& = {});  // s and info alone
-// Of the Hermitian matrix whose triangle is named: real values, ascending; vectors in columns.
+// Eigenvalues, real and ascending, and eigenvectors, in columns, of the Hermitian matrix given by one triangle of a.
 STATOR_API Eigen eigh(const Array& a, bool upper = false, const Options& = {}, const Stream& = {});
 STATOR_API Eigen eigvalsh(const Array& a, bool upper = false, const Options& = {}, const Stream& = {});
-// Values and vectors are complex, whatever a is.
+// Eigenvalues and eigenvectors of a general matrix: always complex.
 STATOR_API Eigen eig(const Array& a, const Options& = {}, const Stream& = {});
 STATOR_API Eigen eigvals(const Array& a, const Options& = {}, const Stream& = {});
 
-// Singular values up to `rtol` times the largest count as 0; by default max(m, n) eps.
+// Singular values up to `rtol` times the largest count as 0; the default is max(m, n) eps.
 struct Tolerance {
   std::optional<double> rtol = {};
-  const Array* each = nullptr;  // one a matrix: real, broadcasts to the batch; instead of rtol
+  const Array* each = nullptr;  // instead of rtol, one value per matrix: real, broadcasts to the batch
 
   Tolerance() = default;
   Tolerance(double value) : rtol(value) {}
-  Tolerance(const Array& values) : each(&values) {}  // which outlives it
+  Tolerance(const Array& values) : each(&values) {}  // `values` must outlive this object
 };
 
-// By singular values. They wait for the device, as svd checks.
+// Computed from singular values. They wait for the device, since the svd is checked.
 STATOR_API LeastSquares lstsq(const Array& a, const Array& b, const Tolerance& = {}, const Stream& = {});
 STATOR_API Array pinv(const Array& a, const Tolerance& = {}, const Stream& = {});
 STATOR_API Array matrix_rank(const Array& a, const Tolerance& = {}, const Stream& = {});
@@ -100,11 +103,13 @@ struct NormOrder {
   MatrixNorm norm = MatrixNorm::frobenius;
   bool smallest = false;  // -inf, -1, -2
 };
+// The nuclear and spectral norms, and condition numbers in them, wait for the device as svd does.
 STATOR_API Array matrix_norm(const Array& a, NormOrder order = {}, bool keepdims = false, const Stream& = {});
 STATOR_API Array cond(const Array& a, NormOrder order = {MatrixNorm::spectral, false}, const Stream& = {});
-STATOR_API Array matrix_power(const Array& a, int64_t n, const Stream& = {});  // n < 0 inverts first
-// The exponential, by scaling and squaring; matrices with NaN or infinity become NaN. Waits for the device, to know how
-// often to square.
+// n < 0 is a power of the inverse, which is checked and therefore waits for the device.
+STATOR_API Array matrix_power(const Array& a, int64_t n, const Stream& = {});
+// The matrix exponential, by scaling and squaring; matrices with NaN or infinity become NaN. Waits for the device, to
+// know how often to square.
 STATOR_API Array expm(const Array& a, const Stream& = {});
 STATOR_API Array trace(const Array& a, int64_t offset = 0, std::optional<DType> dtype = {}, const Stream& = {});
 STATOR_API Array cross(const Array& a, const Array& b, int64_t axis = -1, const Stream& = {});

@@ -1,4 +1,5 @@
-// Neural-network ops. Backward functions take the gradient first, then what the forward saved. Asynchronous.
+// Softmax, cross entropy and Adam. Backward functions take the gradient first, then what the forward function saved.
+// Asynchronous.
 #pragma once
 
 #include <stator/array.hpp>
@@ -9,7 +10,7 @@
 
 namespace stator::nn {
 
-// Along one axis; the row maximum is subtracted first. Result dtype: the input's, or `dtype`.
+// Along one axis; the maximum along it is subtracted first. The result has x's dtype, or `dtype`.
 STATOR_API Array softmax(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const Stream& = {});
 STATOR_API Array log_softmax(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const Stream& = {});
 STATOR_API Array softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
@@ -21,11 +22,11 @@ struct CrossEntropyOptions {
   double label_smoothing = 0;           // in [0, 1]
   std::string_view reduction = "mean";  // "mean" (weighted, as PyTorch), "sum", "none"
 };
-// logits (n, classes), target (n,) integers; 0-d result, or (n,) for "none". A target out of range goes to the error
-// slot.
+// logits (n, classes), target (n,) of integers; the result is 0-d, or (n,) for "none". For a target out of range the
+// next synchronising call throws IndexError.
 STATOR_API Array cross_entropy(const Array& logits, const Array& target, const CrossEntropyOptions& = {},
                                const Stream& = {});
-// The gradient of the logits; grad has the shape of the forward's result.
+// The gradient of the logits; grad has the shape of the forward function's result.
 STATOR_API Array cross_entropy_backward(const Array& grad, const Array& logits, const Array& target,
                                         const CrossEntropyOptions& = {}, const Stream& = {});
 
@@ -34,8 +35,8 @@ struct AdamOptions {
   bool decoupled = false;  // AdamW
   bool maximize = false;
 };
-// Updates params and both moments in place, all tensors in one launch. step counts from 1. Contiguous arrays of equal
-// shapes; the moments have the params' dtype or float32.
+// Updates params and both moments in place, all of them in one launch. step counts from 1. The arrays are contiguous; a
+// parameter, its gradient and its moments have equal shapes. The moments have the params' dtype or float32.
 STATOR_API void adam_step(const std::vector<Array>& params, const std::vector<Array>& grads,
                           const std::vector<Array>& exp_avgs, const std::vector<Array>& exp_avg_sqs, int64_t step,
                           const AdamOptions& = {}, const Stream& = {});

@@ -1,4 +1,4 @@
-// The compiled form of ops.def.
+// The compiled form of ops.def: one OpInfo per op.
 #pragma once
 
 #include <stator/dtype.hpp>
@@ -13,7 +13,8 @@ enum class Op : uint16_t {
 #include <stator/ops.def>
 };
 
-// A folder of every room, and `core`: what the array and the backend do themselves.
+// The families of ops, which are also folders of csrc/ops and csrc/kernels; `core` has the members of Array and
+// Backend.
 enum class Family : uint8_t {
   core,
   creation,
@@ -31,7 +32,18 @@ enum class Family : uint8_t {
   sparse,
   nn
 };
-enum class ShapeClass : uint8_t { creation, unary, binary, ternary, quaternary, select, reduce, view, function, method };
+enum class ShapeClass : uint8_t {
+  creation,
+  unary,
+  binary,
+  ternary,
+  quaternary,
+  select,
+  reduce,
+  view,
+  function,
+  method
+};
 enum class ResultRule : uint8_t { same, inexact, boolean, real, index, accumulate, given };
 enum class Sync : uint8_t { async, sync };
 enum class Capture : uint8_t { capturable, not_capturable };
@@ -40,7 +52,7 @@ enum class Determinism : uint8_t { bit_exact, run_to_run, none };
 struct Tolerance {
   int float32 = 0, float64 = 0;
 };
-// Kernels or library calls on contiguous input.
+// The number of kernels and library calls on contiguous input.
 struct Launches {
   int host = 1, cuda = 1;
 };
@@ -58,7 +70,7 @@ struct OpInfo {
   Capture capture = Capture::capturable;
   Determinism determinism = Determinism::run_to_run;
   Launches launches = {};
-  std::string_view operands = {};  // "x, alpha=1.0"; empty where the shape class says enough
+  std::string_view operands = {};  // names and defaults, "x, alpha=1.0"; empty where the shape class implies them
 };
 
 STATOR_API std::span<const OpInfo> op_table();

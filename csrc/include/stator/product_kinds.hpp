@@ -1,11 +1,11 @@
-// What kernels and libraries of products must agree on.
+// Enumerations that the kernels and the libraries of products share.
 #pragma once
 
 #include <cstdint>
 
 namespace stator {
 
-// Of the sum of a product and its bias.
+// Applied to the sum of a product and its bias.
 enum class Activation : int32_t { none, relu, gelu, gelu_tanh, silu, sigmoid, tanh };
 
 // The eight-bit formats of the OCP specification (OFP8, 2023). e4m3 has no infinity.

@@ -1,4 +1,4 @@
-// Reductions over any set of axes. Asynchronous; 0-d results are arrays.
+// Reductions over any set of axes, and their gradients. Asynchronous; 0-d results are arrays.
 #pragma once
 
 #include <stator/array.hpp>
@@ -14,12 +14,12 @@ struct ReduceOptions {
   bool keepdims = false;
   std::optional<DType> dtype = {};  // of the accumulation and the result (sums, products, means, variances, norms)
   const Array* out = nullptr;
-  const Array* where = nullptr;  // bool, broadcasts to x: which elements count; over none, the identity
-  double parameter = 0;          // var, std: the correction taken from n; vector_norm: the order
+  const Array* where = nullptr;  // bool, broadcasts to x: which elements count; the identity where none do
+  double parameter = 0;          // var, std: the correction subtracted from n; vector_norm: the order
 };
 
-// By table row. AxisError for axes out of range or repeated; ValueError for an empty reduction without identity;
-// argmax takes one axis or none (flat).
+// The reduction of a table entry. AxisError for axes that are out of range or repeated; ValueError for an empty
+// reduction without an identity. argmax and argmin take one axis, or none for the flattened array.
 STATOR_API Array reduce(Op op, const Array& x, const ReduceOptions& = {}, const Stream& = {});
 
 #define REDUCE(name, ...)                                                                \
@@ -30,24 +30,24 @@ STATOR_API Array reduce(Op op, const Array& x, const ReduceOptions& = {}, const 
 
 }  // namespace stator
 
-// Gradients of reductions. Asynchronous; new row-major arrays.
+// Gradients of reductions, as new arrays. Asynchronous.
 namespace stator::nn {
 
 struct ReductionGradientOptions {
-  std::optional<std::vector<int64_t>> axes = {};  // as the forward's; none: all axes
-  bool keepdims = false;                          // as the forward's
+  std::optional<std::vector<int64_t>> axes = {};  // those of the forward function; none: all axes
+  bool keepdims = false;                          // that of the forward function
 };
 
-// grad, the gradient of the reduction's result, repeated to the shape that was reduced; for the mean over the number of
-// elements behind each result. One launch. ShapeError when grad is not of the forward's result shape.
+// grad, the gradient of the reduction's result, repeated to the shape that was reduced; for the mean divided by the
+// number of elements per result. One launch. ShapeError when grad has another shape than the forward function's result.
 STATOR_API Array sum_backward(const Array& grad, const Dims& shape, const ReductionGradientOptions& = {},
                               const Stream& = {});
 STATOR_API Array mean_backward(const Array& grad, const Dims& shape, const ReductionGradientOptions& = {},
                                const Stream& = {});
 
-// grad times the product of the other elements: right for any number of zeros, infinities and NaN, and where the
-// product itself would leave the dtype's range. grad and x have one floating dtype. Two launches where blocks share a
-// product, else one.
+// grad times the product of the other elements: correct for any number of zeros, infinities and NaN, and where the
+// product itself would leave the range of the dtype. grad and x have the same floating dtype. Two launches where
+// several blocks compute one product, else one.
 STATOR_API Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOptions& = {},
                                const Stream& = {});
 

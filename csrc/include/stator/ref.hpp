@@ -1,4 +1,5 @@
-// The intrusive pointer that public handles hold on tracked objects, and the small vector of shapes and strides.
+// Ref: the intrusive pointer by which public handles hold tracked objects. Dims: the small vector of shapes and
+// strides.
 #pragma once
 
 #include <stator/export.hpp>
@@ -13,7 +14,7 @@ namespace stator {
 
 class Box;
 STATOR_API void retain(const Box*) noexcept;
-STATOR_API void release(const Box*) noexcept;  // the last one runs the object's release, see core/box.hpp
+STATOR_API void release(const Box*) noexcept;  // the last reference deletes the object, see core/box.hpp
 
 // T may be incomplete: Box is the first and only base of every tracked class, so the address is the same.
 template <class T>
@@ -38,7 +39,7 @@ class Ref {
   T* operator->() const { return p_; }
   T& operator*() const { return *p_; }
   explicit operator bool() const { return p_ != nullptr; }
-  T* detach() { return std::exchange(p_, nullptr); }  // the caller owns one count
+  T* detach() { return std::exchange(p_, nullptr); }  // the caller then owns the reference
 
  private:
   const Box* box() const { return reinterpret_cast<const Box*>(p_); }

@@ -1,5 +1,5 @@
-// Scans along one axis: each result takes in all elements up to its own. Asynchronous; equal bits run to run. A long
-// line that several blocks share takes two launches, everything else one.
+// Scans along one axis, and differences of neighbours. Asynchronous; equal bits from run to run. Scans whose segments
+// (the slices along the axis) are so long that several blocks work on one take two launches, all others one.
 #pragma once
 
 #include <stator/array.hpp>
@@ -9,18 +9,18 @@
 
 namespace stator {
 
-// none for the axis of an array of one dimension. AxisError for none otherwise, for axes out of range, for 0-d arrays.
 struct ScanOptions {
+  // none is allowed for arrays of one axis. AxisError otherwise, for an axis out of range, and for 0-d arrays.
   std::optional<int64_t> axis = {};
   std::optional<DType> dtype = {};  // of the accumulation and the result, as for sum
-  bool include_initial = false;     // one result more, first in the direction of the scan: 0, 1 or -inf
+  bool include_initial = false;     // one more result, the first in the direction of the scan: 0, 1 or -inf
   bool reverse = false;             // from the last element to the first
   const Array* out = nullptr;       // of the result's shape; may be the very same view as x
 };
 
 // cumulative_sum, cumulative_prod or logcumsumexp. Without dtype, integers and bool accumulate in 64 bits. Floating
 // sums and products carry more digits than they return, so that the error does not grow with the length; a product is
-// infinite or zero only where the exact prefix is.
+// infinite or zero only where the exact product is out of range.
 STATOR_API Array scan(Op op, const Array& x, const ScanOptions& = {}, const Stream& = {});
 
 inline Array cumulative_sum(const Array& x, const ScanOptions& o = {}, const Stream& s = {}) {
@@ -29,13 +29,13 @@ inline Array cumulative_sum(const Array& x, const ScanOptions& o = {}, const Str
 inline Array cumulative_prod(const Array& x, const ScanOptions& o = {}, const Stream& s = {}) {
   return scan(Op::cumulative_prod, x, o, s);
 }
-// log of the cumulative sum of exp(x), computed without overflow.
+// The logarithm of the cumulative sum of exp(x), computed without overflow.
 inline Array logcumsumexp(const Array& x, const ScanOptions& o = {}, const Stream& s = {}) {
   return scan(Op::logcumsumexp, x, o, s);
 }
 
-// Values and the int64 index of each: of ties the last in the direction of the scan. NaN is beyond every number and
-// ties with NaN; -0 and +0 tie.
+// The extreme so far and its int64 index along the axis; of ties the last in the direction of the scan. NaN is more
+// extreme than every number and ties with NaN; -0 and +0 tie.
 struct Extremes {
   Array values, indices;
 };
@@ -46,12 +46,12 @@ STATOR_API Extremes cumulative_min(const Array& x, std::optional<int64_t> axis =
 
 struct DiffOptions {
   int64_t axis = -1;
-  int64_t n = 1;                   // how many times; 0 gives a copy of what there is
-  const Array* prepend = nullptr;  // of x's shape but along the axis
+  int64_t n = 1;                   // number of times; 0 gives a copy
+  const Array* prepend = nullptr;  // of x's shape except along the axis
   const Array* append = nullptr;
 };
-// x[1:] - x[:-1] along an axis, n times; of bools whether neighbours differ. One launch for n up to 8. float16 and
-// bfloat16 are rounded once.
+// x[1:] - x[:-1] along an axis, applied n times; for bool whether neighbours differ. One launch for n up to 8. float16
+// and bfloat16 are rounded once.
 STATOR_API Array diff(const Array& x, const DiffOptions& = {}, const Stream& = {});
 
 }  // namespace stator

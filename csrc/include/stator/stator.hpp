@@ -1,37 +1,30 @@
-// Everything: auto be = stator::Backend::open("cpu"); auto c = stator::matmul(a, b);
+// All public headers. Example: auto be = stator::Backend::open("cpu"); auto a = stator::eye(be, 3, 3);
 #pragma once
 
 #include <stator/array.hpp>
 #include <stator/backend.hpp>
 #include <stator/complex.hpp>
-#include <stator/sets.hpp>
 #include <stator/creation.hpp>
-#include <stator/linalg.hpp>
-#include <stator/matmul.hpp>
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/export.hpp>
 #include <stator/fft.hpp>
-#include <stator/matmul.hpp>
 #include <stator/half.hpp>
 #include <stator/indexing.hpp>
 #include <stator/interop.hpp>
 #include <stator/libraries.hpp>
+#include <stator/linalg.hpp>
 #include <stator/matmul.hpp>
-#include <stator/indexing.hpp>
 #include <stator/movement.hpp>
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
-#include <stator/sort.hpp>
 #include <stator/product_kinds.hpp>
-#include <stator/matmul.hpp>
 #include <stator/random.hpp>
-#include <stator/reduce.hpp>
 #include <stator/reduce.hpp>
 #include <stator/ref.hpp>
 #include <stator/scan.hpp>
-#include <stator/indexing.hpp>
 #include <stator/sets.hpp>
+#include <stator/sort.hpp>
 #include <stator/sparse.hpp>
 #include <stator/version.hpp>

@@ -1,4 +1,4 @@
-// What this library was built as.
+// The version and configuration of this build.
 #pragma once
 
 #include <stator/export.hpp>

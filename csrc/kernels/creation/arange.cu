@@ -1,4 +1,4 @@
-// start + i * step: integers exactly, floats in double with one rounding.
+// start + i * step: integers exactly, floating dtypes in double with one rounding.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
@@ -10,7 +10,7 @@ namespace {
 
 struct ArangeTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<1024, 16384>::value;  // elements a block
+  static constexpr int tile = by_target<1024, 16384>::value;  // elements per block
 };
 
 template <class A, int Size>
@@ -30,7 +30,7 @@ STATOR_KERNEL void arange_kernel(void* out, DType dtype, int64_t n, A start, A s
 void arange(const params::Queue& q, const params::Arange& p) {
   constexpr int block = ArangeTuning::block;
   const Config config{ceil_div(p.size, ArangeTuning::tile), block};
-  // Unsigned arithmetic wraps where the signed one would be undefined, and gives the same bits.
+  // Unsigned arithmetic wraps around where signed arithmetic would be undefined, and gives the same bits.
   if (kind_of(p.dtype) == Kind::floating || kind_of(p.dtype) == Kind::complex_floating)
     launch(q, "arange", arange_kernel<double, block>, config, p.out, p.dtype, p.size, p.start, p.step);
   else

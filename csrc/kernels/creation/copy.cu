@@ -1,5 +1,5 @@
-// Copies and fills. Without conversion only the item size matters; with it, dense data has its own kernels and any
-// other layout goes through the general elementwise kernel.
+// Copies and fills. Without conversion only the item size matters. With conversion, dense data has kernels of its own,
+// and other layouts use the general elementwise kernel.
 #include "device/launcher.cuh"
 #include "kernels/creation/copy.cuh"
 #include "kernels/elementwise/dense.cuh"
@@ -8,13 +8,13 @@
 namespace stator::STATOR_TARGET::creation {
 
 using elementwise::Identity;
-using elementwise::Layout;
-using elementwise::Walk;
 using elementwise::is_row_major;
 using elementwise::launch_dense;
 using elementwise::launch_strided;
+using elementwise::Layout;
 using elementwise::make_layout;
 using elementwise::visit_item;
+using elementwise::Walk;
 using elementwise::wide_t;
 
 namespace {
@@ -54,7 +54,7 @@ STATOR_FN void copy_items(const Group<Size>& group, const StridedCopy<T>& p) {
 }
 
 template <class T, int Size>
-STATOR_FN void copy_runs(const Group<Size>& group, const StridedCopy<T>& p) {
+STATOR_FN void copy_segments(const Group<Size>& group, const StridedCopy<T>& p) {
   const Layout<2>& l = p.layout;
   const int64_t begin = group.block() * CopyTuning::host_tile<T>();
   const int64_t n = l.size - begin < CopyTuning::host_tile<T>() ? l.size - begin : CopyTuning::host_tile<T>();
@@ -64,7 +64,7 @@ STATOR_FN void copy_runs(const Group<Size>& group, const StridedCopy<T>& p) {
   if (p.in == nullptr) {
     group.for_each(n, [=](int64_t i) { values[i] = p.value; });
   } else {
-    Walk{l.shape, l.strides[1], l.ndim, begin, n}.for_each_run(
+    Walk{l.shape, l.strides[1], l.ndim, begin, n}.for_each_segment(
         [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
           const T* from = p.in + offset;
           T* to = values + position;
@@ -75,7 +75,7 @@ STATOR_FN void copy_runs(const Group<Size>& group, const StridedCopy<T>& p) {
         });
   }
   if (dense_out) return;
-  Walk{l.shape, l.strides[0], l.ndim, begin, n}.for_each_run(
+  Walk{l.shape, l.strides[0], l.ndim, begin, n}.for_each_segment(
       [&](int64_t offset, int64_t stride, int64_t position, int64_t length) {
         const T* from = values + position;
         T* to = p.out + offset;
@@ -87,7 +87,7 @@ template <class T, int Size>
 STATOR_KERNEL void copy_strided_kernel(StridedCopy<T> p) {
   const Group<Size> group;
   if constexpr (fast_host)
-    copy_runs(group, p);
+    copy_segments(group, p);
   else
     copy_items(group, p);
 }
@@ -108,7 +108,7 @@ void copy(const params::Queue& q, const params::Elementwise& e) {
   if (e.in[0].immediate || e.in[0].dtype == e.out.dtype)
     return visit_item(e.out.dtype, [&](auto tag) { copy_same<typename decltype(tag)::type>(q, e); });
   if (launch_cast(q, e)) return;
-  // The wide type of the source holds it exactly, so the only rounding is the store's.
+  // The wide type of the source represents it exactly, so only the store rounds.
   visit(e.in[0].dtype, [&](auto tag) {
     using C = wide_t<typename decltype(tag)::type>;
     launch_strided<Identity, C, C, 1>(q, "cast_strided", e);

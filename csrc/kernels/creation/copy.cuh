@@ -1,4 +1,4 @@
-// The parts of the copy launcher, a unit each.
+// The parts of the copy launcher that are in files of their own.
 #pragma once
 
 #include "device/target.cuh"
@@ -6,9 +6,9 @@
 
 namespace stator::STATOR_TARGET::creation {
 
-// Dense to dense with conversion; false when the layout is another.
+// Copies from dense to dense with conversion; false if the layout is another.
 bool launch_cast(const params::Queue&, const params::Elementwise&);
-// A layout that swaps the dense axis, moved in tiles; false when it is another.
+// Copies in tiles where input and output are dense along different axes; false if the layout is another.
 bool launch_transpose(const params::Queue&, const params::Elementwise&);
 
 }  // namespace stator::STATOR_TARGET::creation

@@ -1,4 +1,4 @@
-// Conversion of dense data: one instance a destination type, the source's type by a switch.
+// Conversion of dense data: one kernel per destination type, with a switch over the source type.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
@@ -10,8 +10,8 @@ namespace {
 
 struct CastTuning {
   static constexpr int block = 256;
-  static constexpr int unroll = 2;             // accesses of 16 bytes a thread
-  static constexpr int64_t host_tile = 16384;  // elements a block
+  static constexpr int unroll = 2;             // accesses of 16 bytes per thread
+  static constexpr int64_t host_tile = 16384;  // elements per block
 };
 
 struct Cast {

@@ -1,5 +1,5 @@
 // Transposing copies: the input is dense along one axis (rows here), the output along another (cols). A block moves a
-// tile, reading and writing dense runs of it; the turn happens in shared memory (on the fast host, in the L1 cache).
+// tile, reading and writing dense runs of it, and transposes it in shared memory (on the fast host, in the L1 cache).
 #include "device/group.cuh"
 #include "kernels/creation/copy.cuh"
 #include "kernels/elementwise/layout.cuh"
@@ -17,7 +17,7 @@ template <class T>
 struct TransposeTuning {
   static constexpr int block = 256;
   static constexpr int tile = sizeof(T) <= 4 ? 64 : 32;
-  static constexpr int pad = sizeof(T) < 4 ? 4 / int(sizeof(T)) : 1;  // a column of the tile touches every bank once
+  static constexpr int pad = sizeof(T) < 4 ? 4 / int(sizeof(T)) : 1;  // a column of the tile has each bank once
 };
 constexpr int64_t smallest_extent = 8;  // a shorter axis wastes most of a tile
 
@@ -37,10 +37,10 @@ struct TransposeTile {
   T value[size][size + TransposeTuning<T>::pad];  // [col][row]
 };
 
-// Fast host: with constant extents (a whole tile) the compiler unrolls and vectorises the loops.
+// Fast host. For a whole tile the extents are constants, and the compiler unrolls and vectorises the loops.
 template <class T, int Size>
-STATOR_FN void turn_in_cache(const Group<Size>& group, const T* in, T* out, TransposeTile<T>& t, const Transpose<T>& p,
-                             int rows, int cols) {
+STATOR_FN void transpose_in_cache(const Group<Size>& group, const T* in, T* out, TransposeTile<T>& t,
+                                  const Transpose<T>& p, int rows, int cols) {
   for (int c = 0; c < cols; ++c)
     group.for_each(rows, [&, c](int64_t r) { t.value[c][r] = in[c * p.in_col_stride + r]; });
   for (int r = 0; r < rows; ++r)
@@ -64,10 +64,11 @@ STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
 
   if constexpr (fast_host) {
     if (rows == tile && cols == tile)
-      turn_in_cache(group, in, out, t, p, tile, tile);
+      transpose_in_cache(group, in, out, t, p, tile, tile);
     else
-      turn_in_cache(group, in, out, t, p, rows, cols);
+      transpose_in_cache(group, in, out, t, p, rows, cols);
   } else {
+    // Read all items before writing any to shared memory, so that the loads overlap.
     constexpr int items = tile * tile / Size;
     T value[items];
     STATOR_UNROLL()
@@ -81,6 +82,7 @@ STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
       if (c < cols && r < rows) t.value[c][r] = value[u];
     }
     group.sync();
+    // Write the transposed tile.
     STATOR_UNROLL()
     for (int u = 0; u < items; ++u) {
       const int i = u * Size + group.rank(), r = i / tile, c = i % tile;

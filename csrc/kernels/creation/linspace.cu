@@ -11,7 +11,7 @@ namespace {
 
 struct LinspaceTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<1024, 16384>::value;  // elements a block
+  static constexpr int tile = by_target<1024, 16384>::value;  // elements per block
 };
 
 template <int Size>

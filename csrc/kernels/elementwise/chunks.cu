@@ -1,13 +1,13 @@
 // The general elementwise kernel of the fast host: chunks of the operands pass through buffers of the compute type, and
-// a function of the op gives a chunk's results. One kernel for all functors and types.
-#include "kernels/elementwise/runs.cuh"
+// a function of the op computes the results of a chunk. One kernel serves all functors and types.
+#include "kernels/elementwise/segments.cuh"
 #include "kernels/elementwise/strided.cuh"
 
 namespace stator::STATOR_TARGET::elementwise {
 namespace {
 
-// Dense operands of the compute type are used in place, and what repeats within a chunk (a number, a row) is loaded
-// once.
+// The operands of a block. Dense operands of the compute type are used in place, and those that repeat within a chunk
+// (a number, a row) are loaded once.
 template <int N>
 class Chunks {
  public:
@@ -30,7 +30,7 @@ class Chunks {
 
   int64_t size() const { return StridedTuning::chunk_bytes / itemsize_; }
 
-  // x[k]: elements [at, at + n) of operand k.
+  // Sets x[k] to elements [at, at + n) of operand k.
   void load(int64_t at, int64_t n, const void* (&x)[N]) {
     for (int k = 0; k < N; ++k) {
       x[k] = buffer_[k];
@@ -46,7 +46,7 @@ class Chunks {
  private:
   void load(int k, int64_t at, int64_t n) {
     const auto& l = p_.layout;
-    load_runs(buffer_[k], p_.compute, p_.in[k], p_.dtype[k], {l.shape, l.strides[k + 1], l.ndim, at, n});
+    load_segments(buffer_[k], p_.compute, p_.in[k], p_.dtype[k], {l.shape, l.strides[k + 1], l.ndim, at, n});
   }
 
   const Strided<N>& p_;
@@ -70,13 +70,13 @@ STATOR_KERNEL void elementwise_chunks_kernel(Strided<N> p, ChunkResults<N> resul
     const int64_t n = std::min(end - at, in.size());
     in.load(at, n, x);
     results(p, x, dense_out ? static_cast<char*>(p.out) + at * itemsize(p.result) : result, at, n);
-    if (!dense_out) store_runs(result, p.result, p.out, p.out_dtype, {l.shape, l.strides[0], l.ndim, at, n});
+    if (!dense_out) store_segments(result, p.result, p.out, p.out_dtype, {l.shape, l.strides[0], l.ndim, at, n});
   }
 }
 
 }  // namespace
 
-// Other targets have no use for it.
+// Other targets do not use it.
 template <int N>
 void launch_chunks(const params::Queue& q, const char* name, const params::Elementwise& e, DType compute, DType result,
                    ChunkResults<N> results) {
@@ -89,9 +89,13 @@ void launch_chunks(const params::Queue& q, const char* name, const params::Eleme
   }
 }
 
-template void launch_chunks<1>(const params::Queue&, const char*, const params::Elementwise&, DType, DType, ChunkResults<1>);
-template void launch_chunks<2>(const params::Queue&, const char*, const params::Elementwise&, DType, DType, ChunkResults<2>);
-template void launch_chunks<3>(const params::Queue&, const char*, const params::Elementwise&, DType, DType, ChunkResults<3>);
-template void launch_chunks<4>(const params::Queue&, const char*, const params::Elementwise&, DType, DType, ChunkResults<4>);
+template void launch_chunks<1>(const params::Queue&, const char*, const params::Elementwise&, DType, DType,
+                               ChunkResults<1>);
+template void launch_chunks<2>(const params::Queue&, const char*, const params::Elementwise&, DType, DType,
+                               ChunkResults<2>);
+template void launch_chunks<3>(const params::Queue&, const char*, const params::Elementwise&, DType, DType,
+                               ChunkResults<3>);
+template void launch_chunks<4>(const params::Queue&, const char*, const params::Elementwise&, DType, DType,
+                               ChunkResults<4>);
 
 }  // namespace stator::STATOR_TARGET::elementwise

@@ -1,5 +1,6 @@
-// The dense kernel: rows x cols with dense rows; each input is dense, or one value, along a row, and steps by any
-// stride from row to row. One row is the contiguous case. Storage type T, result type R, no conversion but to opmath.
+// The dense kernel, for rows x cols elements with contiguous rows: along a row each input is contiguous or one value,
+// and rows may have any stride. One row is the contiguous case. Elements have storage type T, results type R, and
+// nothing is converted but half types to float.
 #pragma once
 
 #include "device/convert.cuh"
@@ -7,24 +8,24 @@
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/vector.cuh"
-#include "params/elementwise.hpp"
 #include "kernels/elementwise/types.cuh"
+#include "params/elementwise.hpp"
 
 #include <cstring>
 
 namespace stator::STATOR_TARGET::elementwise {
 
-// Loads in flight a thread: the memory of an H200 needs about 32 KiB a multiprocessor to stay busy.
+// A thread has several loads in flight: the memory of an H200 needs about 32 KiB per multiprocessor to stay busy.
 struct DenseTuning {
   static constexpr int block = 256;
   static constexpr int bytes_in_flight = 64;        // of all inputs of a thread
   static constexpr int64_t host_tile = 64 * 1024;   // bytes of an operand that a block reads
-  static constexpr int64_t host_shortest_row = 32;  // shorter rows leave too little to a vector loop
+  static constexpr int64_t host_shortest_row = 32;  // shorter rows are too short for a vector loop
   template <int N>
   static constexpr int unroll = bytes_in_flight / (16 * N) < 1 ? 1 : bytes_in_flight / (16 * N);
 };
 
-// Of any storage type: launchers of all types are one.
+// The parameters for any storage type, so that all types share one launcher.
 template <int N>
 struct Dense {
   void* out;
@@ -32,13 +33,14 @@ struct Dense {
   const void* in[N];  // null: `value` everywhere
   int64_t row_stride[N];
   alignas(16) unsigned char value[N][16];
-  bool along[N];  // dense along a row, else one value
+  bool along[N];  // contiguous along a row, else one value
   int64_t rows, cols;
   int64_t units;             // accesses of vector_width elements that cover rows x cols
   int64_t tail;              // elements after the units; only where rows is 1
   FastDivmod units_per_row;  // unused where rows is 1
 
-  // Where input k is one value. By value: an address of kernel parameters would cost a copy of them all.
+  // The value of input k where it is one value. Returned by value, because taking the address of kernel parameters
+  // would copy all of them.
   template <class T>
   STATOR_FN T single(int k, int64_t at) const {
     T x;
@@ -59,7 +61,7 @@ STATOR_FN R apply_at(const T (&x)[N], std::integer_sequence<int, K...>) {
   return apply<F, T, R>(x[K]...);
 }
 
-// Where blocks have threads: a thread loads all of its units before it stores the first, in W elements each.
+// Where blocks have threads: a thread loads all of its units, of W elements each, before it stores the first.
 template <class T, int N, int W>
 struct DenseThread {
   static constexpr int units = DenseTuning::unroll<N>;
@@ -129,7 +131,7 @@ struct Constant {
   STATOR_FN T operator[](int64_t) const { return value; }
 };
 
-// Binds input after input to its form, so that the loop inside has none to choose.
+// Binds each input to its form (Along or Constant) in turn, so that the innermost loop has no choice to make.
 template <class F, class T, class R, int K, int N, int Size, class... Bound>
 STATOR_FN void dense_segment(const Group<Size>& group, const Dense<N>& p, int64_t row, int64_t col, int64_t n,
                              Bound... bound) {
@@ -172,8 +174,8 @@ STATOR_KERNEL void elementwise_dense_kernel(Dense<N> p) {
   }
 }
 
-// False when the layout is not rows x cols or not aligned to whole accesses. `value[k]`: an immediate operand in the
-// storage type. size: bytes of its elements; result_size: of the results'. Functors share it.
+// Returns false if the layout is not rows x cols or not aligned to whole accesses. `value[k]` is an immediate operand
+// in the storage type, `size` the bytes of an element and `result_size` those of a result. All functors share it.
 template <int N>
 STATOR_COMMON bool launch_dense_kernel(const params::Queue& q, const char* name, const params::Elementwise& e, int size,
                                        int result_size, const unsigned char (&value)[N][16], void (*kernel)(Dense<N>)) {

@@ -1,5 +1,5 @@
-// The elementwise entries of ops.def: this file is compiled STATOR_SHARDS times, each time with every STATOR_SHARDS-th
-// entry, so that no unit grows without bound. An op is a functor and an entry; nothing here names one.
+// The elementwise entries of ops.def. This file is compiled STATOR_SHARDS times, each time with every STATOR_SHARDS-th
+// entry, which bounds the size of a translation unit. An op is a functor and an entry; this file does not name any.
 #include "device/launcher.cuh"
 #include "kernels/elementwise/elementwise.cuh"
 #include "kernels/elementwise/functors/activation.cuh"

@@ -1,5 +1,5 @@
-// From an op's row to its launcher: the dense kernel where all operands have one dtype, dense rows and little
-// arithmetic, else the general one.
+// Makes the launcher of an op from its entry in the op table: the dense kernel if all operands have one dtype and
+// contiguous rows and there is little arithmetic, else the general kernel.
 #pragma once
 
 #include "kernels/elementwise/dense.cuh"
@@ -10,12 +10,12 @@
 
 namespace stator::STATOR_TARGET::elementwise {
 
-// What a functor gives of operands of type T, by its row.
+// The type of a functor's result for operands of type T, by the result rule of the entry.
 template <ResultRule Rule, class T>
 using result_t =
     std::conditional_t<Rule == ResultRule::boolean, bool, std::conditional_t<Rule == ResultRule::real, real_t<T>, T>>;
 
-// Whether every array operand is of dtype T and the immediates are representable in it, which are then in `value`.
+// Whether every array operand has dtype T and every immediate is representable in it; `value` gets the immediates.
 template <class T, int N>
 STATOR_COMMON bool stored_as(const params::Elementwise& e, T (&value)[N]) {
   for (int k = 0; k < N; ++k) {
@@ -47,7 +47,7 @@ bool try_dense(const params::Queue& q, const char* name, const params::Elementwi
   return launch_dense<F, S, R, N>(q, name, e, stored);
 }
 
-// The dtype that a dense instance could serve: that of the array operands.
+// The dtype that a dense instance would need: that of the first array operand.
 inline DType storage_dtype(const params::Elementwise& e) {
   for (int k = 0; k < e.input_count; ++k)
     if (!e.in[k].immediate) return e.in[k].dtype;
@@ -88,7 +88,8 @@ void elementwise(const params::Queue& q, const params::Elementwise& e) {
 }
 
 using ElementwiseFunction = void (*)(const params::Queue&, const params::Elementwise&);
-// By Op; null for those that are not elementwise. Each shard of elementwise.cu sets its own when it is loaded.
+// Indexed by Op; null for ops that are not elementwise. Each shard of elementwise.cu sets its own entries when it is
+// loaded.
 extern ElementwiseFunction by_op[op_count];
 
 }  // namespace stator::STATOR_TARGET::elementwise

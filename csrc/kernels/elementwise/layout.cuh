@@ -1,4 +1,4 @@
-// An iteration space that travels to a strided kernel, and the walk over a range of it.
+// Layout: an iteration space as a kernel parameter. Walk: a range of one operand, on the fast host.
 #pragma once
 
 #include "device/convert.cuh"
@@ -18,8 +18,8 @@ struct Layout {
   int32_t ndim;
   bool small;  // linear indices fit FastDivmod
 
-  // Offsets of every operand at M elements, by their numbers in row-major order, where `small`. The loop over
-  // dimensions stays a loop: unrolled, it would be most of a kernel's code.
+  // Offsets in every operand of the M elements with these row-major indices, if `small`. The loop over dimensions is
+  // not unrolled, because it would be most of a kernel's code.
   template <int M>
   STATOR_FN void offsets(const int32_t (&linear)[M], Items<int64_t, M> (&at)[Operands]) const {
     clear(at);
@@ -75,7 +75,7 @@ struct Layout {
   }
 };
 
-// Sizes whose linear indices fit FastDivmod, with room for those of threads past the end.
+// The largest size whose linear indices fit FastDivmod, including those of threads past the end.
 inline constexpr int64_t largest_small_size = (int64_t(1) << 31) - (int64_t(1) << 16) - 1;
 
 template <int Operands>
@@ -98,30 +98,31 @@ Layout<Operands> make_layout(const params::Elementwise& e) {
   return l;
 }
 
-// f(piece, number of its first element) for pieces of at most `most` elements, halves of the outermost axis that can be
-// halved.
+// Calls f(subspace, linear index of its first element) for subspaces of at most `most` elements, which come from
+// halving the outermost axis that can be halved.
 template <class F>
-void in_small_pieces(const params::Elementwise& e, int64_t first, const F& f, int64_t most = largest_small_size) {
+void for_each_small_subspace(const params::Elementwise& e, int64_t first, const F& f,
+                             int64_t most = largest_small_size) {
   if (e.size <= most) return f(e, first);
   int axis = 0;
   while (e.shape[axis] == 1) ++axis;
-  const int64_t extent = e.shape[axis], line = e.size / extent;
+  const int64_t extent = e.shape[axis], slice = e.size / extent;
   for (const bool upper : {false, true}) {
-    params::Elementwise piece = e;
+    params::Elementwise subspace = e;
     const int64_t skipped = upper ? extent / 2 : 0;
-    piece.shape[axis] = upper ? extent - skipped : extent / 2;
-    piece.size = piece.shape[axis] * line;
+    subspace.shape[axis] = upper ? extent - skipped : extent / 2;
+    subspace.size = subspace.shape[axis] * slice;
     const auto skip = [=](params::ElementwiseOperand& operand) {
       if (operand.data != nullptr)
         operand.data = static_cast<char*>(operand.data) + skipped * operand.strides[axis] * itemsize(operand.dtype);
     };
-    skip(piece.out);
-    for (int k = 0; k < e.input_count; ++k) skip(piece.in[k]);
-    in_small_pieces(piece, first + skipped * line, f, most);
+    skip(subspace.out);
+    for (int k = 0; k < e.input_count; ++k) skip(subspace.in[k]);
+    for_each_small_subspace(subspace, first + skipped * slice, f, most);
   }
 }
 
-// Whether an operand is dense in row-major order.
+// Whether an operand is contiguous in row-major order.
 template <int Operands>
 STATOR_FN bool is_row_major(const Layout<Operands>& l, int operand) {
   int64_t expected = 1;
@@ -132,7 +133,7 @@ STATOR_FN bool is_row_major(const Layout<Operands>& l, int operand) {
   return true;
 }
 
-// After how many elements an operand repeats itself: 1 for one value, the last extent for a row, 0 for never.
+// The number of elements after which an operand repeats itself: 1 for one value, the last extent for a row, 0 for none.
 template <int Operands>
 STATOR_FN int64_t period_of(const Layout<Operands>& l, int operand) {
   for (int d = 0; d < l.ndim - 1; ++d)
@@ -140,7 +141,7 @@ STATOR_FN int64_t period_of(const Layout<Operands>& l, int operand) {
   return l.ndim == 0 || l.strides[operand][l.ndim - 1] == 0 ? 1 : l.ndim == 1 ? 0 : l.shape[l.ndim - 1];
 }
 
-// Fast host: `count` elements of one operand from `linear` on, as runs along the last dimension.
+// Fast host: `count` elements of one operand from linear index `linear` on, as segments along the last dimension.
 struct Walk {
   const int64_t* shape;
   const int64_t* strides;
@@ -148,9 +149,9 @@ struct Walk {
   int64_t linear;
   int64_t count;
 
-  // f(offset, stride, position, length) for each run.
+  // Calls f(offset, stride, position, length) for each segment; `position` counts from `linear`.
   template <class F>
-  inline void for_each_run(F f) const {
+  inline void for_each_segment(F f) const {
     int64_t at[params::max_dims];
     int64_t offset = 0, rest = linear;
     for (int d = ndim - 1; d >= 0; --d) {

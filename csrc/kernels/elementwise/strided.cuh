@@ -1,6 +1,6 @@
-// The general kernel: any strides, any dtypes. Operands are converted to the compute type C by a dtype switch, and the
-// result to the output's dtype, so one instance serves every combination; the switches are calls that all kernels
-// share, and dense operands move in wide accesses all the same. The fast host's is in elementwise_chunks.cu.
+// The general kernel, for any strides and dtypes. Operands are converted to the compute type C by a dtype switch, and
+// the result to the output's dtype, so that one instance serves every combination; the switches are calls that all
+// kernels share, and dense operands still move in wide accesses. The kernel of the fast host is in chunks.cu.
 #pragma once
 
 #include "device/fault.cuh"
@@ -16,25 +16,25 @@ namespace stator::STATOR_TARGET::elementwise {
 
 struct StridedTuning {
   static constexpr int block = 256;
-  // Of a thread: 16 bytes of the compute type, one where the function is so long that arithmetic is the limit.
+  // Elements of a thread: 16 bytes of the compute type, or one if arithmetic is the limit.
   template <class F, class C>
   static constexpr int items = Heavy<F> ? 1 : 16 / int(sizeof(C));
-  static constexpr int64_t host_tile = 16384;  // elements a block
-  static constexpr int chunk_bytes = 8192;     // of each buffer on the fast host: all of them stay in L1
+  static constexpr int64_t host_tile = 16384;  // elements of a block
+  static constexpr int chunk_bytes = 8192;     // of each buffer on the fast host, so that all of them stay in L1
 };
 
-// N operands of any dtype, the output besides.
+// The parameters: N operands of any dtype, and the output.
 template <int N>
 struct Strided {
   Layout<N + 1> layout;
   void* out;
   const void* in[N];                       // null: `value`
   alignas(16) unsigned char value[N][16];  // of the compute type
-  DType compute, result;                   // what functors take and give
+  DType compute, result;                   // of the functor's arguments and result
   DType out_dtype, dtype[N];
-  int64_t position;  // of the first element in the whole operation
-  bool dense;        // neighbouring elements lie side by side in every operand that moves
-  bool wide[N + 1];  // ... and are aligned for accesses of a thread's elements
+  int64_t position;  // linear index of the first element in the whole operation
+  bool dense;        // every operand and the output are contiguous or one value
+  bool wide[N + 1];  // such an operand is also aligned for one access to all elements of a thread
   params::ErrorSlot slot;
   uint16_t op;
 
@@ -46,8 +46,8 @@ struct Strided {
   }
 };
 
-// Fast host: what differs from functor to functor, the results y of n elements x[k], the first of which is number `at`
-// of the launch. Elements of x are of the compute type, those of y of the result's.
+// Fast host: what differs between functors. Computes the results y of the n elements x[k], the first of which has
+// linear index `at` in the launch. Elements of x have the compute type, those of y the type of the result.
 template <int N>
 using ChunkResults = void (*)(const Strided<N>& p, const void* const* x, void* y, int64_t at, int64_t n);
 template <int N>
@@ -79,7 +79,7 @@ STATOR_FN void report_fault(const Strided<N>& p, int64_t position, C value) {
   report(p.slot, p.op, params::Fault::division_by_zero, position, convert<int64_t>(value));
 }
 
-// One operand's elements of a thread.
+// Loads the elements of one operand that a thread computes with.
 template <class C, int M, int N>
 STATOR_FN Items<C, M> load_operand(const Strided<N>& p, int k, const Items<int64_t, M>& at, int count) {
   const C* const own = static_cast<const C*>(p.in[k]);
@@ -88,18 +88,18 @@ STATOR_FN Items<C, M> load_operand(const Strided<N>& p, int k, const Items<int64
     return side_by_side ? load_side_by_side<C, M>(own + at[0]) : load_each<C>(own, at, count);
   if constexpr (companions<C> != 0 && M > 1)
     if (side_by_side) return load_items<C, companions<C>, M>(p.in[k], p.dtype[k], at[0]);
-  return load_many<C, M == 1 ? 0 : companions<C>>(p.in[k], p.dtype[k], at, count);
+  return load_many < C, M == 1 ? 0 : companions < C >> (p.in[k], p.dtype[k], at, count);
 }
 
-// Where blocks have threads: what one of them loads, and where its results go.
+// Where blocks have threads: the elements that one thread loads, and where its results go.
 template <class C, int N, int Count>
 struct StridedThread {
-  int32_t first;  // of its elements, in row-major order
+  int32_t first;  // linear index of its first element
   int32_t count, apart;
   Items<int64_t, Count> at[N + 1];
   Items<C, Count> x[N];
 
-  // False for a thread past the end.
+  // Returns false for a thread past the end.
   STATOR_PART bool load(const Strided<N>& p, int32_t block, int rank, int threads) {
     const int32_t begin = block * (threads * Count), size = int32_t(p.layout.size);
     first = p.dense ? begin + rank * Count : begin + rank;
@@ -193,16 +193,17 @@ STATOR_KERNEL void elementwise_strided_kernel(Strided<N> p) {
 }
 
 namespace detail {
-inline bool is_wide(const params::Elementwise& e, const params::ElementwiseOperand& operand, DType computed, int count) {
+inline bool is_wide(const params::Elementwise& e, const params::ElementwiseOperand& operand, DType computed,
+                    int count) {
   if (operand.dtype != computed && !in(operand.dtype, companions_of(computed))) return false;
   return e.ndim == 1 && operand.strides[0] == 1 &&
          reinterpret_cast<uintptr_t>(operand.data) % items_alignment(itemsize(operand.dtype), count) == 0;
 }
 
-// Threads take `count` elements each, results are of dtype `result`. Not inlined: functors share it.
+// Threads take `count` elements each, and results have dtype `result`. Not inlined, because all functors share it.
 template <int N>
-STATOR_COMMON void prepare(Strided<N>& p, const params::Queue& q, const params::Elementwise& e, DType compute, DType result,
-                           int count) {
+STATOR_COMMON void prepare(Strided<N>& p, const params::Queue& q, const params::Elementwise& e, DType compute,
+                           DType result, int count) {
   lay_out(p.layout, e);
   p.out = e.out.data;
   p.compute = compute;
@@ -228,15 +229,15 @@ STATOR_COMMON void launch_threads(const params::Queue& q, const char* name, cons
                                   void (*kernel)(Strided<N>), DType compute, DType result, int count) {
   constexpr int block = StridedTuning::block;
   Strided<N> p;
-  in_small_pieces(e, 0, [&](const params::Elementwise& piece, int64_t position) {
-    prepare(p, q, piece, compute, result, count);
+  for_each_small_subspace(e, 0, [&](const params::Elementwise& subspace, int64_t position) {
+    prepare(p, q, subspace, compute, result, count);
     p.position = position;
-    launch(q, name, kernel, {ceil_div(piece.size, block * count), block}, p);
+    launch(q, name, kernel, {ceil_div(subspace.size, block * count), block}, p);
   });
 }
 }  // namespace detail
 
-// Y is what F gives of Cs: nvcc's host side cannot ask it.
+// Y is the type of F's result for arguments of type C, which the host pass of nvcc cannot deduce.
 template <class F, class C, class Y, int N>
 void launch_strided(const params::Queue& q, const char* name, const params::Elementwise& e) {
   if constexpr (fast_host)

@@ -1,4 +1,4 @@
-// The types that elementwise kernels are instantiated for, and lists of them.
+// The types that elementwise kernels are instantiated for, and what functors declare about themselves.
 #pragma once
 
 #include "device/target.cuh"
@@ -9,22 +9,22 @@
 
 namespace stator::STATOR_TARGET::elementwise {
 
-// What a functor computes in when storage is converted on the way: exact for every dtype that maps to it.
-// Results of narrower integers wrap at the store.
+// The type that a functor computes in when the general kernel converts elements: it represents every dtype that maps to
+// it exactly. Results of narrower integers wrap at the store.
 template <class T>
 using wide_t = std::conditional_t<
     std::is_same_v<T, uint64_t>, uint64_t,
     std::conditional_t<std::is_integral_v<T>, int64_t,
                        std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>>>;
 
-// What a functor computes in when all operands have the storage type T.
+// The type that a functor computes in when all operands have the storage type T.
 template <class T>
 using dense_t = std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;
 
 template <class F>
 concept Modular = F::modular;
 
-// The storage type of a dense instance: one signedness where F does not see the difference.
+// The storage type of a dense instance: unsigned for both signednesses if F does not distinguish them.
 template <class F, class T>
 struct representative {
   using type = T;
@@ -37,8 +37,8 @@ struct representative<F, T> {
 template <class F, class T>
 using representative_t = typename representative<F, T>::type;
 
-// The dtypes that a thread of the general kernel converts several elements of at a time, to and from C. Those of the
-// others pass one by one: code for all of them at once would be four fifths of a kernel.
+// The dtypes that a thread of the general kernel converts several elements of at a time, to and from C. Elements of
+// other dtypes are converted one by one, because code for all dtypes would be four fifths of a kernel.
 constexpr DTypeSet companions_of(DType compute) {
   switch (compute) {
     case DType::float32: return dtypes::floats & ~dtypes::full_floats;
@@ -49,12 +49,12 @@ constexpr DTypeSet companions_of(DType compute) {
 template <class C>
 inline constexpr DTypeSet companions = companions_of(dtype_of_v<C>);
 
-// What functors say of themselves:
-// light: the arithmetic is an instruction or two, so each storage type is worth a dense kernel that converts nothing.
+// What functors may declare about themselves:
+// light: the arithmetic is one or two instructions, so each storage type has a dense kernel, which converts nothing.
 // dense_dtypes: the same, for these storage types only.
 template <class F>
 constexpr DTypeSet dense_dtypes() {
-  // The general kernel takes dense complex numbers as they are, and on the fast host every compute type.
+  // The general kernel reads dense complex numbers without conversion, and on the fast host every compute type.
   constexpr DTypeSet whole = dtypes::integers | dtypes::boolean,
                      worth = fast_host ? whole & ~dtype_bit(DType::int64) & ~dtype_bit(DType::uint64)
                                        : whole | dtypes::floats;
@@ -65,15 +65,15 @@ constexpr DTypeSet dense_dtypes() {
   else
     return 0;
 }
-// heavy: long enough for arithmetic to be the limit on a GPU, where one copy of it is then enough.
+// heavy: so much arithmetic that it is the limit on a GPU, where a thread then computes one element at a time.
 template <class F>
 concept Heavy = F::heavy;
-// faults(x...): where the operands are an error that the error slot reports.
+// faults(x...): whether the operands are an error, which is reported in the error slot.
 template <class F>
 concept Faulting = requires { F::faults(int64_t(0), int64_t(0)); };
 
-// Calls f(type_tag<item>{}) for a type that moves items of d's size. Floating where it can be: g++ builds vectors of
-// floats in registers, of integers through memory.
+// Calls f(type_tag<T>{}) for a type T of d's size, to move items. It is a floating type where possible, because g++
+// builds vectors of floats in registers and those of integers through memory.
 template <class F>
 void visit_item(DType d, F&& f) {
   switch (itemsize(d)) {
@@ -85,7 +85,6 @@ void visit_item(DType d, F&& f) {
   }
 }
 
-// Copies.
 struct Identity {
   template <class C>
   STATOR_FN C operator()(C x) const {

@@ -1,10 +1,10 @@
-// The lines of fft.cu in double precision, apart from it to be compiled beside it.
-#include "kernels/fft/lines.cuh"
+// The transforms of fft.cu in double precision, in a file of their own so that both are compiled in parallel.
+#include "kernels/fft/signals.cuh"
 
 namespace stator::STATOR_TARGET::fft {
 
-void double_lines(const params::Queue& q, const params::FftLines& p);
+void double_signals(const params::Queue& q, const params::FftSignals& p);
 
-void double_lines(const params::Queue& q, const params::FftLines& p) { launch_lines<double>(q, p); }
+void double_signals(const params::Queue& q, const params::FftSignals& p) { launch_signals<double>(q, p); }
 
 }  // namespace stator::STATOR_TARGET::fft

@@ -1,4 +1,4 @@
-// Short-time transforms: frames of a signal, and a signal of frames.
+// Short-time transforms: cuts a signal into frames, and adds frames up to a signal.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
@@ -12,8 +12,8 @@ namespace {
 
 struct FramesTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<2048, 16384>::value;    // points of a block's frames, at least one frame
-  static constexpr int samples = by_target<1024, 1024>::value;  // of a block that adds frames
+  static constexpr int tile = by_target<2048, 16384>::value;    // points per block, in whole frames, at least one
+  static constexpr int samples = by_target<1024, 1024>::value;  // samples per block of overlap_add
 };
 
 template <class T, class R>
@@ -24,14 +24,14 @@ STATOR_FN T weighted(R weight, T v) {
     return weight * v;
 }
 
-// The sample at j of a signal of `length` that is continued beyond its ends.
+// Sample j of a signal of `length` samples that continues beyond its ends.
 template <class T>
-STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, params::Beyond beyond) {
+STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, params::Padding padding) {
   if (j < 0 || j >= length) {
-    switch (beyond) {
-      case params::Beyond::reflected: j = j < 0 ? -j : 2 * (length - 1) - j; break;
-      case params::Beyond::repeated: j = j < 0 ? 0 : length - 1; break;
-      case params::Beyond::wrapped: j += j < 0 ? length : -length; break;
+    switch (padding) {
+      case params::Padding::reflected: j = j < 0 ? -j : 2 * (length - 1) - j; break;
+      case params::Padding::repeated: j = j < 0 ? 0 : length - 1; break;
+      case params::Padding::wrapped: j += j < 0 ? length : -length; break;
       default: return T(0);
     }
   }
@@ -39,30 +39,32 @@ STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, params::
 }
 
 template <class T, int Size>
-STATOR_KERNEL void frames_kernel(params::Frames p, int64_t frames_a_block) {
+STATOR_KERNEL void frames_kernel(params::Frames p, int64_t frames_per_block) {
   using R = real_t<T>;
   const Group<Size> group;
-  const int64_t tiles = (p.frames + frames_a_block - 1) / frames_a_block;
-  const int64_t line = group.block() / tiles, first = (group.block() - line * tiles) * frames_a_block;
-  int64_t offset = 0, rest = line;
+  const int64_t tiles = (p.frames + frames_per_block - 1) / frames_per_block;
+  const int64_t signal = group.block() / tiles, first = (group.block() - signal * tiles) * frames_per_block;
+  // Where the signal starts.
+  int64_t offset = 0, rest = signal;
   for (int d = p.ndim - 1; d >= 0; --d) {
     offset += rest % p.shape[d] * p.strides[d];
     rest /= p.shape[d];
   }
   const T* const x = static_cast<const T*>(p.x) + offset;
   const R* const window = static_cast<const R*>(p.window);
-  for (int64_t t = first; t < first + frames_a_block && t < p.frames; ++t) {
-    T* const out = static_cast<T*>(p.out) + (line * p.frames + t) * p.n;
+  // One frame at a time.
+  for (int64_t t = first; t < first + frames_per_block && t < p.frames; ++t) {
+    T* const out = static_cast<T*>(p.out) + (signal * p.frames + t) * p.n;
     const int64_t at = t * p.hop - p.before, left = p.left, end = p.left + p.width;
     const auto put = [=](int64_t i) {
       T v = T(0);
       if (i >= left && i < end) {
-        v = sample(x, p.step, p.length, at + i, p.beyond);
+        v = sample(x, p.step, p.length, at + i, p.padding);
         if (window) v = weighted(window[i - left], v);
       }
       out[i] = v;
     };
-    if constexpr (fast_host) {  // within the signal nothing is asked
+    if constexpr (fast_host) {  // samples within the signal need no test
       const int64_t from = std::min(p.n, std::max(left, -at)), to = std::max(from, std::min(end, p.length - at));
       group.for_each(from, put);
       const T* const inside = x + (at + from) * p.step;
@@ -88,7 +90,7 @@ struct Sums {
   R of[FramesTuning::samples];
 };
 
-// Whether a window's square sums to so little that a division by it says nothing.
+// Whether the squares of a window sum to so little that a division by the sum is meaningless.
 template <class R>
 STATOR_FN bool vanishing(R squares) {
   return !(squares > R(1e-11));
@@ -99,15 +101,15 @@ STATOR_KERNEL void overlap_add_kernel(params::OverlapAdd p) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t tiles = (p.length + FramesTuning::samples - 1) / FramesTuning::samples;
-  const int64_t line = group.block() / tiles, tile = group.block() - line * tiles;
+  const int64_t signal = group.block() / tiles, tile = group.block() - signal * tiles;
   const int64_t first = tile * FramesTuning::samples;
   const int64_t count = p.length - first < FramesTuning::samples ? p.length - first : FramesTuning::samples;
-  const T* const frames = static_cast<const T*>(p.x) + line * p.frames * p.n;
+  const T* const frames = static_cast<const T*>(p.x) + signal * p.frames * p.n;
   const R* const window = static_cast<const R*>(p.window);
-  T* const out = static_cast<T*>(p.out) + line * p.length + first;
-  const int64_t begin = p.start + first, covered = (p.frames - 1) * p.hop + p.n;  // of the frames' own samples
+  T* const out = static_cast<T*>(p.out) + signal * p.length + first;
+  const int64_t begin = p.start + first, covered = (p.frames - 1) * p.hop + p.n;  // in samples of the frames
   const int64_t hop = p.hop, n = p.n, left = p.left, width = p.width;
-  // Frames t that cover sample g: left <= g - t * hop < left + width.
+  // Frame t covers sample g when left <= g - t * hop < left + width.
   const auto first_frame = [=](int64_t g) {
     const int64_t over = g - left - width + 1;
     return over <= 0 ? int64_t(0) : (over + hop - 1) / hop;
@@ -118,6 +120,7 @@ STATOR_KERNEL void overlap_add_kernel(params::OverlapAdd p) {
   };
   int32_t missing = 0;
   if constexpr (fast_host) {
+    // Add the frames one after the other.
     T sum[FramesTuning::samples];
     R squares[FramesTuning::samples];
     for (int64_t i = 0; i < count; ++i) {
@@ -140,6 +143,7 @@ STATOR_KERNEL void overlap_add_kernel(params::OverlapAdd p) {
           squares[i] += R(1);
         }
     }
+    // Divide by the sums of squares.
     const int64_t within = std::clamp<int64_t>(covered - begin, 0, count);
     for (int64_t i = 0; i < within; ++i) {
       missing |= int32_t(vanishing(squares[i]));
@@ -161,10 +165,10 @@ STATOR_KERNEL void overlap_add_kernel(params::OverlapAdd p) {
     }
     missing = group.reduce(missing, Sum{});
   }
-  if (p.vanishes && line == 0 && group.rank() == 0) p.vanishes[tile] = missing;
+  if (p.vanishes && signal == 0 && group.rank() == 0) p.vanishes[tile] = missing;
 }
 
-// f(type_tag<T>{}) for what transforms compute in.
+// f(T()) for the type that transforms compute in.
 template <class F>
 void for_computed(DType dtype, F f) {
   switch (dtype) {
@@ -179,14 +183,14 @@ void frames(const params::Queue& q, const params::Frames& p) {
   const int64_t each = std::max<int64_t>(1, FramesTuning::tile / p.n);
   for_computed(p.dtype, [&]<class T>(T) {
     launch(q, "stft_frames", frames_kernel<T, FramesTuning::block>,
-           {p.lines * ceil_div(p.frames, each), FramesTuning::block}, p, each);
+           {p.signals * ceil_div(p.frames, each), FramesTuning::block}, p, each);
   });
 }
 
 void overlap_add(const params::Queue& q, const params::OverlapAdd& p) {
   for_computed(p.dtype, [&]<class T>(T) {
     launch(q, "overlap_add", overlap_add_kernel<T, FramesTuning::block>,
-           {p.lines * ceil_div(p.length, FramesTuning::samples), FramesTuning::block}, p);
+           {p.signals * ceil_div(p.length, FramesTuning::samples), FramesTuning::block}, p);
   });
 }
 

@@ -1,5 +1,5 @@
-// Lanes from and to arrays. Point i of lane l is element start + i * stride + l * lane_index of its line, its index; it
-// lies at base[l] + index * step. Addresses are in numbers of type T.
+// Reads lanes from arrays and writes them back. Point i of lane l is element start + i * stride + l * lane_index of its
+// signal: its index. It lies at base[l] + index * step. Addresses are in numbers of type T.
 #pragma once
 
 #include "kernels/fft/passes.cuh"
@@ -10,11 +10,11 @@ template <class T>
 struct LaneSide {
   T* base[LaneVector<T>::count];
   int64_t step;       // from one index to the next
-  int64_t imaginary;  // from a real part to its imaginary part, which form real has not
+  int64_t imaginary;  // from a real part to its imaginary part; unused for form real
   int64_t start, stride, lane_index;
-  int64_t count;  // elements of the line that are in memory
-  int64_t n;      // points of the line, for form half
-  int lanes;      // in use
+  int64_t count;  // elements of the signal that are in memory
+  int64_t n;      // points of the signal, for form half
+  int lanes;      // lanes in use
   params::FftForm form;
   bool conjugate;
 };
@@ -26,10 +26,10 @@ STATOR_FN Point<T> read_point(const LaneSide<T>& side, int lane, int64_t i) {
   const T* base = side.base[lane];
   if (side.form == Form::half) {
     const bool mirrored = index > side.n / 2;
-    const int64_t place = mirrored ? side.n - index : index;
-    if (place >= side.count || place < int64_t(mirrored)) return {T(0), T(0)};
-    const T* p = base + place * side.step;
-    const T im = place == 0 ? T(0) : p[1];
+    const int64_t stored = mirrored ? side.n - index : index;
+    if (stored >= side.count || stored < int64_t(mirrored)) return {T(0), T(0)};
+    const T* p = base + stored * side.step;
+    const T im = stored == 0 ? T(0) : p[1];
     return {p[0], mirrored != side.conjugate ? -im : im};
   }
   const T* p = base + index * side.step;
@@ -55,7 +55,7 @@ STATOR_FN void write_point(const LaneSide<T>& side, int lane, int64_t i, T re, T
   if (side.form != Form::real) p[1] = im;
 }
 
-// Fast host: how the memory of a block of lanes is walked with vectors.
+// Fast host: how vectors walk through the memory of a block of lanes.
 enum class LaneWalk {
   scattered,
   lanes,       // lanes lie side by side, complex numbers
@@ -80,7 +80,8 @@ STATOR_FN LaneWalk walk_of(const LaneSide<T>& side) {
   }
   return LaneWalk::scattered;
 }
-// Points from the first on that are in memory whole, in every lane. Of form half the caller asks for the first half.
+// The number of leading points that are in memory whole, in every lane. For form half the caller asks for the first
+// half.
 template <class T>
 STATOR_FN int64_t full_points(const LaneSide<T>& side, int64_t points) {
   const int64_t elements = side.form == params::FftForm::pairs ? side.count / 2 : side.count;
@@ -89,7 +90,7 @@ STATOR_FN int64_t full_points(const LaneSide<T>& side, int64_t points) {
   return full < points ? full : points;
 }
 
-// Points [0, points) of every lane into `to`. Lanes that are not in use repeat the first.
+// Reads points [0, points) of every lane into `to`. Unused lanes repeat the first.
 template <class T, class G>
 STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to) {
   using V = typename LaneVector<T>::type;
@@ -101,6 +102,7 @@ STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to)
     const T sign = side.conjugate ? T(-1) : T(1);
     const T* p = side.base[0] + side.start * side.step;
     const int64_t step = side.stride * side.step;
+    // Read as many points as possible with vectors.
     if (walk == LaneWalk::lanes) {
       for (; done < full; ++done) {
         Point<V> x;
@@ -129,7 +131,8 @@ STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to)
         for (int i = 0; i < lanes; ++i) store_point(to + (done + i) * size, {re[i], V{}});
       }
     }
-    for (; done < points; done += lanes) {  // the lines are read a stretch at a time
+    // Read the others number by number.
+    for (; done < points; done += lanes) {  // chunk by chunk along the signals
       const int64_t end = done + lanes < points ? done + lanes : points;
       for (int l = 0; l < lanes; ++l) {
         for (int64_t i = done; i < end; ++i) {
@@ -149,7 +152,7 @@ STATOR_CALL void gather(G group, const LaneSide<T>& side, int64_t points, T* to)
   group.sync();
 }
 
-// The reverse, times `scale`.
+// Writes them back, times `scale`.
 template <class T, class G>
 STATOR_CALL void scatter(G group, const LaneSide<T>& side, int64_t points, const T* from, T scale) {
   using V = typename LaneVector<T>::type;
@@ -161,6 +164,7 @@ STATOR_CALL void scatter(G group, const LaneSide<T>& side, int64_t points, const
     const int64_t full = walk == LaneWalk::scattered ? 0 : full_points(side, points);
     T* p = side.base[0] + side.start * side.step;
     const int64_t step = side.stride * side.step;
+    // Write as many points as possible with vectors.
     if (walk == LaneWalk::lanes) {
       for (; done < full; ++done) {
         const Point<V> x = load_point(from + done * size);
@@ -192,6 +196,7 @@ STATOR_CALL void scatter(G group, const LaneSide<T>& side, int64_t points, const
         for (int l = 0; l < side.lanes; ++l) store_lanes(side.base[l] + side.start + done, re[l]);
       }
     }
+    // Write the others number by number.
     for (; done < points; done += lanes) {
       const int64_t end = done + lanes < points ? done + lanes : points;
       for (int l = 0; l < side.lanes; ++l)

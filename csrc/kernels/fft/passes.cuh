@@ -1,4 +1,4 @@
-// A transform of one block of lanes, in its work memory: point i of lane l is at [i][re, im][l].
+// Transforms one block of lanes in its work memory: point i of lane l is at [i][re, im][l].
 #pragma once
 
 #include "device/lane_vector.cuh"
@@ -6,7 +6,7 @@
 
 namespace stator::STATOR_TARGET::fft {
 
-// Transforms of a few points, on values of all lanes (device/lane_vector.cuh).
+// A point of all lanes (device/lane_vector.cuh), and transforms of a few of them.
 template <class V>
 struct Point {
   V re, im;
@@ -20,9 +20,9 @@ template <class V>
 STATOR_FN Point<V> operator-(const Point<V>& a, const Point<V>& b) {
   return {a.re - b.re, a.im - b.im};
 }
-// a times -i
+// a times -i.
 template <class V>
-STATOR_FN Point<V> turned(const Point<V>& a) {
+STATOR_FN Point<V> times_minus_i(const Point<V>& a) {
   return {a.im, -a.re};
 }
 // a times (re, im), which may be numbers or values of all lanes.
@@ -38,12 +38,12 @@ STATOR_FN void butterfly2(Point<V>& a, Point<V>& b) {
   a = sum;
 }
 
-// a, b, c, d become outputs 0, 1, 2, 3.
+// a, b, c, d become points 0, 1, 2, 3 of their transform.
 template <class V>
 STATOR_FN void butterfly4(Point<V>& a, Point<V>& b, Point<V>& c, Point<V>& d) {
   butterfly2(a, c);
   butterfly2(b, d);
-  d = turned(d);
+  d = times_minus_i(d);
   butterfly2(a, b);
   butterfly2(c, d);
   const Point<V> swap = b;
@@ -51,8 +51,8 @@ STATOR_FN void butterfly4(Point<V>& a, Point<V>& b, Point<V>& c, Point<V>& d) {
   c = swap;
 }
 
-// y_k = sum over j of x_j exp(-2 pi i j k / R), k in natural order. roots: cos and sin of 2 pi t / R for t < R; only
-// odd R reads them. Odd R pairs x_j with x_(R-j), which halves the products.
+// y_k = sum over j of x_j exp(-2 pi i j k / R), k in natural order. roots: cos and sin of 2 pi t / R for t < R, which
+// only odd R reads. Odd R pairs x_j with x_(R-j), which halves the products.
 template <int R, class V, class T>
 STATOR_FN void butterfly(Point<V> (&x)[R], const T* roots) {
   if constexpr (R == 2) {
@@ -64,7 +64,7 @@ STATOR_FN void butterfly(Point<V> (&x)[R], const T* roots) {
     butterfly4(x[0], x[2], x[4], x[6]);
     butterfly4(x[1], x[3], x[5], x[7]);
     x[3] = {(x[3].re + x[3].im) * half, (x[3].im - x[3].re) * half};
-    x[5] = turned(x[5]);
+    x[5] = times_minus_i(x[5]);
     x[7] = {(x[7].im - x[7].re) * half, (x[7].im + x[7].re) * -half};
     Point<V> y[8];
     STATOR_UNROLL()
@@ -94,16 +94,16 @@ STATOR_FN void butterfly(Point<V> (&x)[R], const T* roots) {
         even = {even.re + sum[j].re * roots[2 * t], even.im + sum[j].im * roots[2 * t]};
         if (j > 0) odd = {odd.re + difference[j].re * roots[2 * t + 1], odd.im + difference[j].im * roots[2 * t + 1]};
       }
-      // x[0] is still needed, x[k] and x[R - k] are not.
-      x[k] = even + turned(odd);
-      x[R - k] = even - turned(odd);
+      // x[0] is needed later; x[k] and x[R - k] are not.
+      x[k] = even + times_minus_i(odd);
+      x[R - k] = even - times_minus_i(odd);
     }
     x[0] = total;
   }
 }
 
 template <class T>
-inline constexpr int point_size = 2 * LaneVector<T>::count;  // numbers
+inline constexpr int point_size = 2 * LaneVector<T>::count;  // in numbers
 
 template <class T>
 STATOR_FN Point<typename LaneVector<T>::type> load_point(const T* p) {
@@ -116,7 +116,7 @@ STATOR_FN void store_point(T* p, const Point<typename LaneVector<T>::type>& x) {
 }
 
 // One pass of Stockham's algorithm (Cochran et al., IEEE Trans. Audio Electroacoust. 15, 1967), decimated in frequency:
-// m butterflies of points m apart, each s times; the results lie sorted.
+// m butterflies of points m apart, each for s interleaved transforms. The results come out in order.
 template <int R, class T, class G>
 STATOR_CALL const T* radix_pass(G group, const T* STATOR_RESTRICT from, T* STATOR_RESTRICT to, int m, int s,
                                 const T* STATOR_RESTRICT table) {
@@ -145,7 +145,7 @@ STATOR_CALL const T* radix_pass(G group, const T* STATOR_RESTRICT from, T* STATO
   return twiddles + int64_t(m) * (2 * R - 2);
 }
 
-// The same for any odd radix: the sums and differences of mirrored points go to local memory.
+// The same for any odd radix, with the sums and differences of mirrored points in local memory.
 template <class T>
 struct AnyRadix {
   static constexpr int largest = 61;
@@ -159,6 +159,7 @@ STATOR_CALL const T* any_radix_pass(G group, const T* STATOR_RESTRICT from, T* S
   const T* twiddles = table + 2 * radix;
   const int h = radix / 2;
   for_each_lane<T>(group, m, s, [=](int p, int q, int lane) {
+    // Sums and differences of mirrored points.
     Point<V> sum[AnyRadix<T>::largest / 2], difference[AnyRadix<T>::largest / 2];
     const T* in = from + (int64_t(p) * s + q) * size + lane;
     const int64_t apart = int64_t(m) * s * size;
@@ -174,6 +175,7 @@ STATOR_CALL const T* any_radix_pass(G group, const T* STATOR_RESTRICT from, T* S
     const int64_t step = int64_t(s) * size;
     store_point(out, total);
     const T* w = twiddles + int64_t(p) * (2 * radix - 2);
+    // A pair of mirrored outputs at a time.
     for (int k = 1; k <= h; ++k) {
       Point<V> even = first;
       Point<V> odd{};
@@ -184,14 +186,14 @@ STATOR_CALL const T* any_radix_pass(G group, const T* STATOR_RESTRICT from, T* S
         t = t >= radix ? t - radix : t;
       }
       const int mirrored = radix - k;
-      store_point(out + k * step, times(even + turned(odd), w[2 * k - 2], w[2 * k - 1]));
-      store_point(out + mirrored * step, times(even - turned(odd), w[2 * mirrored - 2], w[2 * mirrored - 1]));
+      store_point(out + k * step, times(even + times_minus_i(odd), w[2 * k - 2], w[2 * k - 1]));
+      store_point(out + mirrored * step, times(even - times_minus_i(odd), w[2 * mirrored - 2], w[2 * mirrored - 1]));
     }
   });
   return twiddles + int64_t(m) * (2 * radix - 2);
 }
 
-// Transforms what `a` holds; returns where the result is, a or b. All threads of the block see it.
+// Transforms what `a` holds and returns where the result is, a or b. Ends synchronised.
 template <class T, class G>
 STATOR_FN T* run_passes(const G& group, const params::FftPasses& passes, T* a, T* b) {
   const T* table = static_cast<const T*>(passes.tables);

@@ -1,9 +1,9 @@
-// What goes with Fourier transforms: rolled copies and the frequencies of the points.
+// What accompanies Fourier transforms: rolled copies, and the frequencies of the points.
+#include "device/bits.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "device/word.cuh"
 #include "params/fft.hpp"
 
 namespace stator::STATOR_TARGET::fft {
@@ -12,11 +12,11 @@ namespace {
 
 struct ShiftTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<1024, 16384>::value;  // elements of a block
+  static constexpr int tile = by_target<1024, 16384>::value;  // elements per block
 };
 
-// Runs along the last axis end where it wraps, or at the tile's end.
-template <class Word, int Size>
+// Copies contiguous spans of the output, which end where the last axis wraps, where it ends, or where the tile ends.
+template <class Bits, int Size>
 STATOR_KERNEL void roll_kernel(params::Roll p) {
   const Group<Size> group;
   const int inner = p.ndim - 1;
@@ -32,10 +32,10 @@ STATOR_KERNEL void roll_kernel(params::Roll p) {
       rest = next;
     }
     const bool wrapped = column < shift;
-    const int64_t run_end = wrapped ? shift : row;
-    const int64_t left = run_end - column, n = left < last - at ? left : last - at;
-    const Word* x = static_cast<const Word*>(p.x) + offset + (column - shift + (wrapped ? row : 0)) * step;
-    Word* out = static_cast<Word*>(p.out) + at;
+    const int64_t span_end = wrapped ? shift : row;
+    const int64_t left = span_end - column, n = left < last - at ? left : last - at;
+    const Bits* x = static_cast<const Bits*>(p.x) + offset + (column - shift + (wrapped ? row : 0)) * step;
+    Bits* out = static_cast<Bits*>(p.out) + at;
     if (step == 1)
       group.for_each(n, [=](int64_t i) { out[i] = x[i]; });
     else
@@ -44,14 +44,14 @@ STATOR_KERNEL void roll_kernel(params::Roll p) {
   }
 }
 
-template <class Word>
-void roll_words(const params::Queue& q, const params::Roll& p) {
-  launch(q, "roll", roll_kernel<Word, ShiftTuning::block>, {ceil_div(p.size, ShiftTuning::tile), ShiftTuning::block},
+template <class Bits>
+void roll_bits(const params::Queue& q, const params::Roll& p) {
+  launch(q, "roll", roll_kernel<Bits, ShiftTuning::block>, {ceil_div(p.size, ShiftTuning::tile), ShiftTuning::block},
          p);
 }
 
 void roll(const params::Queue& q, const params::Roll& p) {
-  with_word(p.itemsize, [&]<class Word>(Word) { roll_words<Word>(q, p); });
+  with_bits(p.itemsize, [&]<class Bits>(Bits) { roll_bits<Bits>(q, p); });
 }
 
 template <int Size>

@@ -1,4 +1,4 @@
-// Sums, products and extremes gathered into an array through indices.
+// Sums, products and extremes accumulated into an array through indices.
 #include "device/atomic_update.cuh"
 #include "device/functional.cuh"
 #include "device/launch.cuh"
@@ -10,10 +10,10 @@ namespace {
 
 struct AccumulateTuning {
   static constexpr int block = 256;
-  static constexpr int tile = 1024;         // places of a block with threads
-  static constexpr int64_t alone = 32768;   // fewer places than this stay with one host thread
-  static constexpr int64_t owners = 65536;  // threads that walk in order
-  static constexpr int64_t most_parts = 1024;
+  static constexpr int tile = 1024;         // positions of a block with threads
+  static constexpr int64_t alone = 32768;   // fewer positions than this are done by one host thread
+  static constexpr int64_t owners = 65536;  // threads of the kernel in order
+  static constexpr int64_t most_ranges = 1024;
 };
 
 // The dtypes whose values are accumulated in T.
@@ -57,8 +57,8 @@ STATOR_KERNEL void accumulate_atomic_kernel(params::Indexed p, IndexedExtents ex
   const int64_t n = p.size - first < AccumulateTuning::tile ? p.size - first : AccumulateTuning::tile;
   T* const x = static_cast<T*>(p.x);
   group.for_each(n, [&](int64_t i) {
-    const IndexedPlace at = place_of(p, extents, first + i, slot, op);
-    if (at.x == no_place) return;
+    const IndexedOffsets at = offsets_at(p, extents, first + i, slot, op);
+    if (at.x == no_offset) return;
     const T value =
         p.other == nullptr ? *reinterpret_cast<const T*>(p.value) : load_value<T>(p.other, p.other_dtype, at.other);
     if (how == params::Accumulation::add)
@@ -68,16 +68,16 @@ STATOR_KERNEL void accumulate_atomic_kernel(params::Indexed p, IndexedExtents ex
   });
 }
 
-// A thread owns the offsets of one part of x at one place of the axes that x steps along, and walks the other axes in
-// row-major order.
+// A thread owns the offsets in one range of x, at one position of the axes that x steps along, and walks the other axes
+// in row-major order. So no element has two owners.
 template <class T, int Size>
 STATOR_KERNEL void accumulate_in_order_kernel(params::Indexed p, IndexedExtents extents, params::Accumulation how,
-                                              int64_t kept, int64_t parts, params::ErrorSlot slot, uint16_t op) {
+                                              int64_t kept, int64_t ranges, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t owner = group.block() * Size + group.rank();
-  if (owner >= kept * parts) return;
-  const int64_t part = owner / kept, share = (p.x_end - p.x_begin + parts - 1) / parts;
-  const int64_t begin = p.x_begin + part * share, end = part + 1 == parts ? p.x_end : begin + share;
+  if (owner >= kept * ranges) return;
+  const int64_t range = owner / kept, length = (p.x_end - p.x_begin + ranges - 1) / ranges;
+  const int64_t begin = p.x_begin + range * length, end = range + 1 == ranges ? p.x_end : begin + length;
   T* const x = static_cast<T*>(p.x);
   for (int64_t w = 0; w < p.size / kept; ++w) {
     int64_t walked = w, rest = owner % kept, linear = 0, scale = 1;
@@ -87,8 +87,8 @@ STATOR_KERNEL void accumulate_in_order_kernel(params::Indexed p, IndexedExtents 
       from /= p.shape[d];
       scale *= p.shape[d];
     }
-    const IndexedPlace at = place_of(p, extents, linear, slot, op);
-    if (at.x == no_place || at.x < begin || at.x >= end) continue;
+    const IndexedOffsets at = offsets_at(p, extents, linear, slot, op);
+    if (at.x == no_offset || at.x < begin || at.x >= end) continue;
     const T value =
         p.other == nullptr ? *reinterpret_cast<const T*>(p.value) : load_value<T>(p.other, p.other_dtype, at.other);
     x[at.x] = combine(how, x[at.x], value);
@@ -98,7 +98,8 @@ STATOR_KERNEL void accumulate_in_order_kernel(params::Indexed p, IndexedExtents 
 // --- the fast host -----------------------------------------------------------------------------------------------
 
 template <class T>
-STATOR_CALL void load_values(T* STATOR_RESTRICT out, const params::Indexed& p, int64_t from, int64_t stride, int count) {
+STATOR_CALL void load_values(T* STATOR_RESTRICT out, const params::Indexed& p, int64_t from, int64_t stride,
+                             int count) {
   if (p.other == nullptr) {
     for (int i = 0; i < count; ++i) out[i] = *reinterpret_cast<const T*>(p.value);
     return;
@@ -114,7 +115,7 @@ STATOR_CALL void load_values(T* STATOR_RESTRICT out, const params::Indexed& p, i
 #undef STATOR_CASE
 }
 
-// f(op) for the operation: one walk over the places serves all.
+// Calls f with the operation, so that one walk over the positions is compiled for all of them.
 template <class F>
 STATOR_FN void with_operation(params::Accumulation how, F f) {
   switch (how) {
@@ -126,8 +127,8 @@ STATOR_FN void with_operation(params::Accumulation how, F f) {
 }
 
 template <class T>
-STATOR_CALL void accumulate_run(params::Accumulation how, const params::Indexed& p, int64_t to, int64_t step, int64_t from,
-                                int64_t stride, int64_t count) {
+STATOR_CALL void accumulate_along(params::Accumulation how, const params::Indexed& p, int64_t to, int64_t step,
+                                  int64_t from, int64_t stride, int64_t count) {
   T values[indexed_chunk];
   for (int64_t i = 0; i < count; i += indexed_chunk) {
     const int n = count - i < indexed_chunk ? int(count - i) : indexed_chunk;
@@ -147,10 +148,10 @@ STATOR_CALL void accumulate_run(params::Accumulation how, const params::Indexed&
   }
 }
 
-// Into places in [begin, end).
+// Accumulates into those of the offsets `to` that are in [begin, end).
 template <class T>
-STATOR_CALL void accumulate_scattered(params::Accumulation how, const params::Indexed& p, const int64_t* to, int64_t begin,
-                                      int64_t end, int64_t from, int64_t stride, int n) {
+STATOR_CALL void accumulate_scattered(params::Accumulation how, const params::Indexed& p, const int64_t* to,
+                                      int64_t begin, int64_t end, int64_t from, int64_t stride, int n) {
   T values[indexed_chunk];
   load_values(values, p, from, stride, n);
   T* const x = static_cast<T*>(p.x);
@@ -160,7 +161,7 @@ STATOR_CALL void accumulate_scattered(params::Accumulation how, const params::In
   });
 }
 
-// f(type_tag) for the type that x is accumulated in.
+// Calls f with the type_tag of the type that x is accumulated in.
 template <class F>
 constexpr void for_accumulated(DType dtype, F f) {
   switch (dtype) {
@@ -176,32 +177,34 @@ template <int Size>
 STATOR_KERNEL void accumulate_host_kernel(params::Indexed p, params::Accumulation how, int axis, params::ErrorSlot slot,
                                           uint16_t op) {
   const Group<Size> group;
-  const HostShare s = host_share(p, axis, group.block(), group.blocks());
+  const HostTile tile = host_tile(p, axis, group.block(), group.blocks());
   const int64_t step = p.x_strides[p.ndim - 1];
-  for_each_place(
-      s.part, 0, s.part.size, slot, op,
+  walk_offsets(
+      tile.space, 0, tile.space.size, slot, op,
       [&](int64_t to, int64_t from, int64_t stride, int64_t count) {
-        if (to < s.begin || to >= s.end) return;
-        for_accumulated(p.x_dtype,
-                        [&]<class T>(type_tag<T>) { accumulate_run<T>(how, s.part, to, step, from, stride, count); });
+        if (to < tile.begin || to >= tile.end) return;
+        for_accumulated(p.x_dtype, [&]<class T>(type_tag<T>) {
+          accumulate_along<T>(how, tile.space, to, step, from, stride, count);
+        });
       },
       [&](const int64_t* to, int64_t from, int64_t stride, int count) {
         for_accumulated(p.x_dtype, [&]<class T>(type_tag<T>) {
-          accumulate_scattered<T>(how, s.part, to, s.begin, s.end, from, stride, count);
+          accumulate_scattered<T>(how, tile.space, to, tile.begin, tile.end, from, stride, count);
         });
       });
 }
 
 template <class T>
-void accumulate_with_threads(const params::Queue& q, const params::Indexed& p, params::Accumulation how, bool in_order) {
+void accumulate_with_threads(const params::Queue& q, const params::Indexed& p, params::Accumulation how,
+                             bool in_order) {
   using Tune = AccumulateTuning;
   if (in_order) {
     int64_t kept = 1;
     for (int d = 0; d < p.ndim; ++d) kept *= p.x_strides[d] == 0 ? 1 : p.shape[d];
-    const int64_t parts = std::clamp<int64_t>(Tune::owners / kept, 1,
-                                              std::min(Tune::most_parts, std::max<int64_t>(1, p.x_end - p.x_begin)));
+    const int64_t ranges = std::clamp<int64_t>(Tune::owners / kept, 1,
+                                               std::min(Tune::most_ranges, std::max<int64_t>(1, p.x_end - p.x_begin)));
     launch(q, "accumulate_in_order", accumulate_in_order_kernel<T, Tune::block>,
-           {ceil_div(kept * parts, Tune::block), Tune::block}, p, IndexedExtents(p), how, kept, parts, q.slot, q.op);
+           {ceil_div(kept * ranges, Tune::block), Tune::block}, p, IndexedExtents(p), how, kept, ranges, q.slot, q.op);
   } else {
     launch(q, "accumulate", accumulate_atomic_kernel<T, Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
            IndexedExtents(p), how, q.slot, q.op);

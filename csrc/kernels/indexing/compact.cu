@@ -1,11 +1,11 @@
-// The true places of a mask: counted tile by tile in one launch, whose last block adds the counts up; then whatever is
-// done with their ranks is a second one.
+// The positions where a mask is true. One launch counts them tile by tile, and its last block scans the counts; a
+// second launch uses their ranks.
+#include "device/bits.cuh"
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "device/word.cuh"
 #include "params/indexing.hpp"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace {
 
 struct CompactTuning {
   static constexpr int block = 256;
-  static constexpr int items = 4;  // neighbours of a thread
+  static constexpr int items = 4;  // neighbouring positions of a thread
   static constexpr int64_t least_tile = by_target<4096, 16384>::value;
-  static constexpr int chunk = 512;  // places of the fast host at once
+  static constexpr int chunk = 512;  // fast host: positions at a time
 };
 
 struct Tile {
@@ -33,9 +33,9 @@ STATOR_FN int64_t offset_in(const params::Compact& p, const int64_t* strides, in
   return p.ndim == 1 ? linear * strides[0] : offset_of(linear, p.ndim, p.shape, strides);
 }
 
-// Fast host: f(linear, mask, mask stride, count, coordinates) for pieces of rows of at most a chunk.
+// Fast host: f(linear, mask, mask stride, count, coordinates) for chunks of the tile's rows.
 template <class F>
-STATOR_FN void for_each_piece(const params::Compact& p, const Tile& t, const F& f) {
+STATOR_FN void for_each_chunk(const params::Compact& p, const Tile& t, const F& f) {
   if (t.first >= t.end) return;  // an empty mask, whose extents divide nothing
   const int last = p.ndim - 1;
   int64_t c[params::max_dims], rest = t.first;
@@ -46,10 +46,10 @@ STATOR_FN void for_each_piece(const params::Compact& p, const Tile& t, const F& 
   for (int64_t i = t.first; i < t.end;) {
     int64_t at = 0;
     for (int d = 0; d <= last; ++d) at += c[d] * p.mask_strides[d];
-    const int64_t run = std::min({p.shape[last] - c[last], t.end - i, int64_t(CompactTuning::chunk)});
-    f(i, p.mask + at, p.mask_strides[last], int(run), c);
-    i += run;
-    c[last] += run;
+    const int64_t length = std::min({p.shape[last] - c[last], t.end - i, int64_t(CompactTuning::chunk)});
+    f(i, p.mask + at, p.mask_strides[last], int(length), c);
+    i += length;
+    c[last] += length;
     for (int d = last; d > 0 && c[d] == p.shape[d]; --d) {
       c[d] = 0;
       ++c[d - 1];
@@ -63,11 +63,11 @@ STATOR_FN int64_t at_coordinates(const params::Compact& p, const int64_t* c, con
   return at;
 }
 
-// Fast host: the positions in a piece where the mask is true, without a branch; returns how many.
-STATOR_FN int true_places(const uint8_t* mask, int64_t stride, int count, int32_t* places) {
+// Fast host: lists the positions in a chunk where the mask is true, without a branch. Returns how many there are.
+STATOR_FN int true_positions(const uint8_t* mask, int64_t stride, int count, int32_t* positions) {
   int n = 0;
   for (int i = 0; i < count; ++i) {
-    places[n] = i;
+    positions[n] = i;
     n += mask[i * stride] != 0;
   }
   return n;
@@ -79,7 +79,7 @@ STATOR_KERNEL void mask_count_kernel(params::Compact p) {
   const Tile t = tile_of(p, group.block());
   int64_t count = 0;
   if constexpr (fast_host) {
-    for_each_piece(p, t, [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t*) {
+    for_each_chunk(p, t, [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t*) {
       int32_t found = 0;
       if (stride == 1)
         for (int i = 0; i < n; ++i) found += mask[i] != 0;
@@ -93,6 +93,7 @@ STATOR_KERNEL void mask_count_kernel(params::Compact p) {
     });
   }
   if (group.rank() == 0) p.base[group.block()] = count;
+  // The last block scans the counts.
   if (!group.last_block(p.counter, uint32_t(p.tiles))) return;
   int64_t before = 0;
   for (int64_t i = 0; i < p.tiles; i += Group<Size>::size) {
@@ -106,7 +107,7 @@ STATOR_KERNEL void mask_count_kernel(params::Compact p) {
   if (group.rank() == 0) p.base[p.tiles] = before;
 }
 
-// Blocks with threads: f(linear, true?, rank) for the places of the tile.
+// Blocks with threads: f(linear, whether the mask is true, rank) for the positions of the tile.
 template <int Size, class F>
 STATOR_FN void for_each_rank(const Group<Size>& group, const params::Compact& p, const F& f) {
   constexpr int items = CompactTuning::items;
@@ -133,7 +134,7 @@ STATOR_FN void for_each_rank(const Group<Size>& group, const params::Compact& p,
   }
 }
 
-// Fills out[all, capacity) of each of `columns`.
+// Writes `fill` beyond the total in each of the columns. All blocks take part.
 template <class T, int Size>
 STATOR_FN void fill_rest(const Group<Size>& group, const params::Compact& p, int columns) {
   const int64_t all = p.base[p.tiles], left = p.capacity - all;
@@ -141,55 +142,55 @@ STATOR_FN void fill_rest(const Group<Size>& group, const params::Compact& p, int
   T value;
   memcpy(static_cast<void*>(&value), p.fill, sizeof(T));
   T* const out = static_cast<T*>(p.out);
-  const int64_t share = (left + group.blocks() - 1) / group.blocks();
-  const int64_t first = all + group.block() * share;
-  const int64_t n = first + share < p.capacity ? share : p.capacity - first;
+  const int64_t tile = (left + group.blocks() - 1) / group.blocks();
+  const int64_t first = all + group.block() * tile;
+  const int64_t n = first + tile < p.capacity ? tile : p.capacity - first;
   for (int d = 0; d < columns; ++d) group.for_each(n, [&](int64_t i) { out[d * p.capacity + first + i] = value; });
 }
 
 // --- the fast host: a kernel for each item size ------------------------------------------------------------------
 
-template <class Word, int Size>
+template <class Bits, int Size>
 STATOR_KERNEL void select_host_kernel(params::Compact p) {
   const Group<Size> group;
-  const Word* const x = static_cast<const Word*>(p.x);
-  Word* const out = static_cast<Word*>(p.out);
+  const Bits* const x = static_cast<const Bits*>(p.x);
+  Bits* const out = static_cast<Bits*>(p.out);
   int64_t rank = p.base[group.block()];
   const int64_t step = p.x_strides[p.ndim - 1];
-  for_each_piece(p, tile_of(p, group.block()),
+  for_each_chunk(p, tile_of(p, group.block()),
                  [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
-                   int32_t places[CompactTuning::chunk];
-                   const Word* const from = x + at_coordinates(p, c, p.x_strides);
-                   const int found = true_places(mask, stride, n, places);
+                   int32_t positions[CompactTuning::chunk];
+                   const Bits* const from = x + at_coordinates(p, c, p.x_strides);
+                   const int found = true_positions(mask, stride, n, positions);
                    const int64_t room = p.capacity - rank, wanted = room < found ? room : found;
-                   for (int64_t k = 0; k < wanted; ++k) out[rank + k] = from[places[k] * step];
+                   for (int64_t k = 0; k < wanted; ++k) out[rank + k] = from[positions[k] * step];
                    rank += found;
                  });
-  fill_rest<Word>(group, p, 1);
+  fill_rest<Bits>(group, p, 1);
 }
 
-template <class Word, int Size>
+template <class Bits, int Size>
 STATOR_KERNEL void spread_host_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
-  const Word* const x = static_cast<const Word*>(p.x);
-  const Word* const source = static_cast<const Word*>(p.source);
-  Word* const out = static_cast<Word*>(p.out);
+  const Bits* const x = static_cast<const Bits*>(p.x);
+  const Bits* const source = static_cast<const Bits*>(p.source);
+  Bits* const out = static_cast<Bits*>(p.out);
   int64_t rank = p.base[group.block()];
   const int64_t x_step = p.x_strides[p.ndim - 1], out_step = p.out_strides[p.ndim - 1];
-  for_each_piece(
+  for_each_chunk(
       p, tile_of(p, group.block()), [&](int64_t i, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
-        int32_t places[CompactTuning::chunk];
-        Word* const to = out + at_coordinates(p, c, p.out_strides);
+        int32_t positions[CompactTuning::chunk];
+        Bits* const to = out + at_coordinates(p, c, p.out_strides);
         if (x == nullptr) {
-          for (int k = 0; k < n; ++k) to[k * out_step] = Word{};
+          for (int k = 0; k < n; ++k) to[k * out_step] = Bits{};
         } else {
-          const Word* const from = x + at_coordinates(p, c, p.x_strides);
+          const Bits* const from = x + at_coordinates(p, c, p.x_strides);
           for (int k = 0; k < n; ++k) to[k * out_step] = from[k * x_step];
         }
-        const int found = true_places(mask, stride, n, places);
+        const int found = true_positions(mask, stride, n, positions);
         const int64_t room = p.source_size > rank ? p.source_size - rank : 0, wanted = room < found ? room : found;
-        for (int64_t k = 0; k < wanted; ++k) to[places[k] * out_step] = source[(rank + k) * p.source_stride];
-        if (wanted < found) report(slot, op, params::Fault::index_out_of_range, i + places[wanted], rank + wanted);
+        for (int64_t k = 0; k < wanted; ++k) to[positions[k] * out_step] = source[(rank + k) * p.source_stride];
+        if (wanted < found) report(slot, op, params::Fault::index_out_of_range, i + positions[wanted], rank + wanted);
         rank += found;
       });
 }
@@ -202,10 +203,10 @@ STATOR_KERNEL void select_threads_kernel(params::Compact p) {
   for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
     if (!set || rank >= p.capacity) return;
     const int64_t at = offset_in(p, p.x_strides, i);
-    with_word(p.itemsize,
-              [&]<class Word>(Word) { static_cast<Word*>(p.out)[rank] = static_cast<const Word*>(p.x)[at]; });
+    with_bits(p.itemsize,
+              [&]<class Bits>(Bits) { static_cast<Bits*>(p.out)[rank] = static_cast<const Bits*>(p.x)[at]; });
   });
-  with_word(p.itemsize, [&]<class Word>(Word) { fill_rest<Word>(group, p, 1); });
+  with_bits(p.itemsize, [&]<class Bits>(Bits) { fill_rest<Bits>(group, p, 1); });
 }
 
 template <int Size>
@@ -216,8 +217,8 @@ STATOR_KERNEL void spread_threads_kernel(params::Compact p, params::ErrorSlot sl
     const bool given = set && rank < p.source_size;
     const int64_t from = given ? rank * p.source_stride : offset_in(p, p.x_strides, i);
     const void* const source = given ? p.source : p.x;
-    with_word(p.itemsize, [&]<class Word>(Word) {
-      static_cast<Word*>(p.out)[to] = source == nullptr ? Word{} : static_cast<const Word*>(source)[from];
+    with_bits(p.itemsize, [&]<class Bits>(Bits) {
+      static_cast<Bits*>(p.out)[to] = source == nullptr ? Bits{} : static_cast<const Bits*>(source)[from];
     });
     if (set && !given) report(slot, op, params::Fault::index_out_of_range, i, rank);
   });
@@ -230,20 +231,20 @@ STATOR_KERNEL void nonzero_kernel(params::Compact p, bool columns) {
   if constexpr (fast_host) {
     int64_t rank = p.base[group.block()];
     const int last = p.ndim - 1;
-    for_each_piece(p, tile_of(p, group.block()),
+    for_each_chunk(p, tile_of(p, group.block()),
                    [&](int64_t, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
-                     int32_t places[CompactTuning::chunk];
-                     const int found = true_places(mask, stride, n, places);
+                     int32_t positions[CompactTuning::chunk];
+                     const int found = true_positions(mask, stride, n, positions);
                      const int64_t room = p.capacity - rank, wanted = room < found ? room : found;
                      if (!columns) {
                        const int64_t at = at_coordinates(p, c, p.x_strides), step = p.x_strides[last];
-                       for (int64_t k = 0; k < wanted; ++k) out[rank + k] = at + places[k] * step;
+                       for (int64_t k = 0; k < wanted; ++k) out[rank + k] = at + positions[k] * step;
                      }
                      for (int d = 0; columns && d <= last; ++d) {
                        int64_t* const column = out + d * p.capacity + rank;
                        const int64_t at = c[d];
                        if (d == last)
-                         for (int64_t k = 0; k < wanted; ++k) column[k] = at + places[k];
+                         for (int64_t k = 0; k < wanted; ++k) column[k] = at + positions[k];
                        else
                          for (int64_t k = 0; k < wanted; ++k) column[k] = at;
                      }
@@ -267,8 +268,8 @@ STATOR_KERNEL void nonzero_kernel(params::Compact p, bool columns) {
 }
 
 int64_t tile(const params::DeviceLimits&, int64_t size) {
-  const int64_t share = ceil_div(size, kernels::indexing::most_tiles);
-  return std::max(CompactTuning::least_tile, ceil_div(share, 1024) * 1024);
+  const int64_t least = ceil_div(size, kernels::indexing::most_tiles);
+  return std::max(CompactTuning::least_tile, ceil_div(least, 1024) * 1024);
 }
 
 void count(const params::Queue& q, const params::Compact& p) {
@@ -283,16 +284,16 @@ auto host_kernel(int itemsize) {
     case 2: return Kernel<uint16_t>::value;
     case 4: return Kernel<uint32_t>::value;
     case 8: return Kernel<uint64_t>::value;
-    default: return Kernel<Word16>::value;
+    default: return Kernel<Bits128>::value;
   }
 }
-template <class Word>
+template <class Bits>
 struct SelectHost {
-  static constexpr auto value = select_host_kernel<Word, CompactTuning::block>;
+  static constexpr auto value = select_host_kernel<Bits, CompactTuning::block>;
 };
-template <class Word>
+template <class Bits>
 struct SpreadHost {
-  static constexpr auto value = spread_host_kernel<Word, CompactTuning::block>;
+  static constexpr auto value = spread_host_kernel<Bits, CompactTuning::block>;
 };
 
 template <bool Fast>

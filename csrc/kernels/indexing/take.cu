@@ -1,10 +1,10 @@
-// Gather along one axis. Moves words of the item's size, or 16-byte words where rows allow.
+// Gather along one axis. Items are moved as bits of their size, or 16 bytes at a time where rows allow it.
+#include "device/bits.cuh"
 #include "device/convert.cuh"
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "device/word.cuh"
 #include "params/indexing.hpp"
 
 namespace stator::STATOR_TARGET::indexing {
@@ -12,12 +12,12 @@ namespace {
 
 struct TakeTuning {
   static constexpr int block = 256;
-  static constexpr int row_tile = by_target<4, 64>::value;            // rows a block gathers when rows are long
-  static constexpr int element_tile = by_target<1024, 16384>::value;  // elements a block gathers when rows are short
-  static constexpr int64_t long_row = by_target<64, 4>::value;        // words from which a row is long
+  static constexpr int row_tile = by_target<4, 64>::value;            // long rows of a block
+  static constexpr int element_tile = by_target<1024, 16384>::value;  // elements of a block when rows are short
+  static constexpr int64_t long_row = by_target<64, 4>::value;        // items from which on a row is long
 };
 
-// The index of position k, wrapped once; -1 (and a report) when it is out of range.
+// Index k, wrapped once; -1 and a report if it is out of range.
 STATOR_FN int64_t checked_index(const params::Take& p, const params::ErrorSlot& slot, uint16_t op, int64_t k) {
   const bool is_unsigned = p.index_dtype == DType::uint64;
   const int64_t value = load_as<int64_t>(p.indices, p.index_dtype, k * p.index_stride);
@@ -29,8 +29,8 @@ STATOR_FN int64_t checked_index(const params::Take& p, const params::ErrorSlot& 
   return -1;
 }
 
-// Long rows: a group copies row after row of `inner` words.
-template <class Word, int Size>
+// Long rows: a block copies row after row of `inner` items.
+template <class Bits, int Size>
 STATOR_KERNEL void take_rows_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t rows = p.outer * p.count;
@@ -38,12 +38,12 @@ STATOR_KERNEL void take_rows_kernel(params::Take p, params::ErrorSlot slot, uint
   for (int64_t r = first; r < first + TakeTuning::row_tile && r < rows; ++r) {
     const int64_t o = r / p.count, k = r - o * p.count;
     const int64_t index = checked_index(p, slot, op, k);
-    Word* out = static_cast<Word*>(p.out) + r * p.inner;
+    Bits* out = static_cast<Bits*>(p.out) + r * p.inner;
     if (index < 0) {
-      group.for_each(p.inner, [=](int64_t i) { out[i] = Word{}; });
+      group.for_each(p.inner, [=](int64_t i) { out[i] = Bits{}; });
       continue;
     }
-    const Word* row = static_cast<const Word*>(p.x) + o * p.x_strides[0] + index * p.x_strides[1];
+    const Bits* row = static_cast<const Bits*>(p.x) + o * p.x_strides[0] + index * p.x_strides[1];
     const int64_t step = p.x_strides[2];
     if (step == 1)
       group.for_each(p.inner, [=](int64_t i) { out[i] = row[i]; });
@@ -52,30 +52,30 @@ STATOR_KERNEL void take_rows_kernel(params::Take p, params::ErrorSlot slot, uint
   }
 }
 
-// `n` single elements of line `line` from `first` on, on the fast host: loops that vectorise. Indices out of range are
-// looked for again.
-template <class Word, class I>
-STATOR_FN void take_singles(const params::Take& p, const params::ErrorSlot& slot, uint16_t op, int64_t line, int64_t first,
-                            int64_t n) {
+// Fast host, inner == 1: gathers elements [first, first + n) at one outer index, in a loop that vectorises. A second
+// loop reports an index out of range if there is one.
+template <class Bits, class I>
+STATOR_FN void take_singles(const params::Take& p, const params::ErrorSlot& slot, uint16_t op, int64_t outer,
+                            int64_t first, int64_t n) {
   const I* indices = static_cast<const I*>(p.indices) + first * p.index_stride;
-  const Word* x = static_cast<const Word*>(p.x) + line * p.x_strides[0];
-  Word* out = static_cast<Word*>(p.out) + line * p.count + first;
+  const Bits* x = static_cast<const Bits*>(p.x) + outer * p.x_strides[0];
+  Bits* out = static_cast<Bits*>(p.out) + outer * p.count + first;
   const int64_t bound = p.n, step = p.x_strides[1], index_step = p.index_stride;
   int64_t bad = 0;
   for (int64_t k = 0; k < n; ++k) {
     const int64_t value = int64_t(indices[k * index_step]);
     const int64_t index = value < 0 ? value + bound : value;
     const bool good = (index >= 0) & (index < bound);
-    const Word word = x[good ? index * step : 0];
-    out[k] = good ? word : Word{};
+    const Bits item = x[good ? index * step : 0];
+    out[k] = good ? item : Bits{};
     bad += !good;
   }
   for (int64_t k = 0; bad > 0 && k < n; ++k)
     if (checked_index(p, slot, op, first + k) < 0) bad = 0;
 }
 
-// Short rows: threads run over the output's elements.
-template <class Word, class Index, int Size>
+// Short rows: each thread takes elements of the output.
+template <class Bits, class Index, int Size>
 STATOR_KERNEL void take_elements_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t total = p.outer * p.count * p.inner;
@@ -85,13 +85,13 @@ STATOR_KERNEL void take_elements_kernel(params::Take p, params::ErrorSlot slot, 
     const bool narrow = p.index_dtype == DType::int32;
     if (p.inner == 1 && p.n > 0 && (narrow || p.index_dtype == DType::int64)) {
       for (int64_t i = first; i < first + n;) {
-        const int64_t line = i / p.count, k = i - line * p.count, rest = first + n - i;
-        const int64_t run = p.count - k < rest ? p.count - k : rest;
+        const int64_t outer = i / p.count, k = i - outer * p.count, rest = first + n - i;
+        const int64_t length = p.count - k < rest ? p.count - k : rest;
         if (narrow)
-          take_singles<Word, int32_t>(p, slot, op, line, k, run);
+          take_singles<Bits, int32_t>(p, slot, op, outer, k, length);
         else
-          take_singles<Word, int64_t>(p, slot, op, line, k, run);
-        i += run;
+          take_singles<Bits, int64_t>(p, slot, op, outer, k, length);
+        i += length;
       }
       return;
     }
@@ -103,41 +103,41 @@ STATOR_KERNEL void take_elements_kernel(params::Take p, params::ErrorSlot slot, 
     const Index o = p.outer == 1 ? 0 : row / Index(p.count);
     const Index k = row - o * Index(p.count);
     const int64_t index = checked_index(p, slot, op, k);
-    static_cast<Word*>(p.out)[first + at] =
-        index < 0 ? Word{}
-                  : static_cast<const Word*>(p.x)[o * p.x_strides[0] + index * p.x_strides[1] + i * p.x_strides[2]];
+    static_cast<Bits*>(p.out)[first + at] =
+        index < 0 ? Bits{}
+                  : static_cast<const Bits*>(p.x)[o * p.x_strides[0] + index * p.x_strides[1] + i * p.x_strides[2]];
   });
 }
 
-template <class Word>
-void take_words(const params::Queue& q, const params::Take& p) {
+template <class Bits>
+void take_bits(const params::Queue& q, const params::Take& p) {
   using Tune = TakeTuning;
   const int64_t total = p.outer * p.count * p.inner;
   if (p.inner >= Tune::long_row)
-    return launch(q, "take_rows", take_rows_kernel<Word, Tune::block>,
+    return launch(q, "take_rows", take_rows_kernel<Bits, Tune::block>,
                   {ceil_div(p.outer * p.count, Tune::row_tile), Tune::block}, p, q.slot, q.op);
-  const auto kernel = total < (int64_t(1) << 31) ? take_elements_kernel<Word, uint32_t, Tune::block>
-                                                 : take_elements_kernel<Word, int64_t, Tune::block>;
+  const auto kernel = total < (int64_t(1) << 31) ? take_elements_kernel<Bits, uint32_t, Tune::block>
+                                                 : take_elements_kernel<Bits, int64_t, Tune::block>;
   launch(q, "take_elements", kernel, {ceil_div(total, Tune::element_tile), Tune::block}, p, q.slot, q.op);
 }
 
-// Rows of dense elements become rows of 16-byte words when sizes, strides and addresses are multiples of 16 bytes.
+// Makes rows of dense elements rows of 16-byte items if sizes, strides and addresses are multiples of 16 bytes.
 bool widen(params::Take& p) {
-  const int64_t per_word = 16 / p.itemsize;
+  const int64_t per_item = 16 / p.itemsize;
   const auto address = reinterpret_cast<uintptr_t>(p.x) | reinterpret_cast<uintptr_t>(p.out);
   const int64_t steps = p.inner | p.x_strides[0] | p.x_strides[1];
-  if (per_word < 2 || p.x_strides[2] != 1 || address % 16 != 0 || steps % per_word != 0) return false;
-  p.inner /= per_word;
-  p.x_strides[0] /= per_word;
-  p.x_strides[1] /= per_word;
+  if (per_item < 2 || p.x_strides[2] != 1 || address % 16 != 0 || steps % per_item != 0) return false;
+  p.inner /= per_item;
+  p.x_strides[0] /= per_item;
+  p.x_strides[1] /= per_item;
   return true;
 }
 
 void take(const params::Queue& q, const params::Take& params) {
   params::Take p = params;
   if (p.inner == 1) p.x_strides[2] = 1;
-  if (widen(p)) return take_words<Word16>(q, p);
-  with_word(p.itemsize, [&]<class Word>(Word) { take_words<Word>(q, p); });
+  if (widen(p)) return take_bits<Bits128>(q, p);
+  with_bits(p.itemsize, [&]<class Bits>(Bits) { take_bits<Bits>(q, p); });
 }
 
 }  // namespace

@@ -1,18 +1,18 @@
-// Cholesky factors and triangular systems of small matrices: a group a matrix.
+// Cholesky factors and triangular systems of small matrices: one block per matrix.
 #include "device/launcher.cuh"
 #include "kernels/linalg/small.cuh"
 
 namespace stator::STATOR_TARGET::linalg {
 namespace {
 
-// u becomes U of U^H U in its upper triangle, row by row, so that the inner loops run along rows. Returns the order of
-// the first leading minor that is not positive, or 0.
+// Overwrites the upper triangle of u with U of U^H U, row by row, so that the inner loops run along rows. Returns the
+// order of the first leading minor that is not positive, or 0.
 template <class T, class G>
 STATOR_FN int factor(const G& group, T* u, int step, int n) {
   for (int k = 0; k < n; ++k) {
     T* row = u + k * step;
     const real_t<T> square = real_of(row[k]);
-    if (!(square > 0)) return k + 1;  // NaN too
+    if (!(square > 0)) return k + 1;  // also for NaN
     const real_t<T> root = sqrt(square);
     group.sync();
     group.for_each(n - k,
@@ -44,18 +44,18 @@ STATOR_KERNEL void small_cholesky_kernel(params::SmallCholesky p) {
       from.row = p.a.col, from.col = p.a.row;
       to.row = p.out.col, to.col = p.out.row;
     }
-    const bool turned = !p.upper;
+    const bool conjugated = !p.upper;
     for (int i = 0; i < n; ++i)
       group.for_each(n - i, [=](int64_t j) {
         const T x = element<T>(from, matrix, i, i + j);
-        u[i * step + i + j] = turned ? conjugate(x) : x;
+        u[i * step + i + j] = conjugated ? conjugate(x) : x;
       });
     group.sync();
     const int info = factor(group, u, step, n);
     group.sync();
     for_each_pair(group, n, n, [=](int i, int j) {
       const T x = u[i * step + j];
-      element<T>(to, matrix, i, j) = j < i ? T(0) : turned ? conjugate(x) : x;
+      element<T>(to, matrix, i, j) = j < i ? T(0) : conjugated ? conjugate(x) : x;
     });
     if (p.info != nullptr && group.rank() == 0) p.info[matrix] = info;
   }
@@ -75,8 +75,10 @@ STATOR_KERNEL void small_triangular_kernel(params::SmallTriangular p) {
       const int cols = int(left < SmallTuning::columns ? left : SmallTuning::columns);
       const int b_step = row_step(cols);
       group.sync();
+      // Load some right-hand sides.
       const params::Matrices given = p.b;
       for_each_pair(group, n, cols, [=](int i, int j) { b[i * b_step + j] = element<T>(given, matrix, i, first + j); });
+      // Load op(a) and substitute.
       for (int turn = 0; turn < p.steps; ++turn) {
         params::Matrices from = p.a;
         if (p.transpose[turn]) from.row = p.a.col, from.col = p.a.row;
@@ -89,10 +91,12 @@ STATOR_KERNEL void small_triangular_kernel(params::SmallTriangular p) {
         group.sync();
         substitute(group, a, step, n, p.upper != p.transpose[turn], p.unit, b, b_step, cols);
       }
+      // Store the solutions.
       params::Matrices to = p.x;
       to.data = static_cast<T*>(to.data) + first * to.col;
       store_matrix(group, b, b_step, n, cols, to, matrix);
     }
+    // One thread looks for the first zero on the diagonal.
     if (p.info != nullptr && group.rank() == 0) {
       int info = 0;
       for (int i = n - 1; i >= 0; --i)

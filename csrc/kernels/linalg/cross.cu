@@ -12,10 +12,10 @@ namespace {
 
 struct CrossTuning {
   static constexpr int block = 256;
-  static constexpr int64_t tile = by_target<512, 8192>::value;  // vectors a block
+  static constexpr int64_t tile = by_target<512, 8192>::value;  // vectors per block
 };
 
-// Integers wrap: their products are those of unsigned numbers.
+// Integers wrap around: they are multiplied as unsigned numbers.
 template <class C>
 STATOR_FN C determinant_of_two(C a, C b, C c, C d) {
   if constexpr (std::is_integral_v<C>)
@@ -34,7 +34,7 @@ STATOR_FN Vector<C> cross_of(Vector<C> a, Vector<C> b) {
           determinant_of_two(a.x, b.y, a.y, b.x)};
 }
 
-// Where all operands have the compute type and step evenly.
+// For operands that all have the compute type and constant steps.
 template <class C>
 STATOR_FN void cross_dense(const params::Cross& p, int64_t first, int64_t n) {
   const int64_t sa = p.a_step, sb = p.b_step, so = p.out_step;
@@ -61,7 +61,7 @@ STATOR_KERNEL void cross_kernel(params::Cross p, int dense) {
     if constexpr (std::is_integral_v<C>)
       if (dense == 4) return cross_dense<int32_t>(p, begin, n);
   }
-  group.for_each(n, [&](int64_t k) {  // by reference: a copy of the parameters would be a thread's stack
+  group.for_each(n, [&](int64_t k) {  // by reference: a copy of the parameters would be on the stack of each thread
     const params::Elementwise& e = p.first;
     const auto load = [&](const params::ElementwiseOperand& v, int64_t step) {
       const int64_t at = offset_of(begin + k, e.ndim, e.shape, v.strides);
@@ -79,7 +79,7 @@ STATOR_KERNEL void cross_kernel(params::Cross p, int dense) {
 template <class C>
 void cross_in(const params::Queue& q, const params::Cross& p) {
   const params::Elementwise& e = p.first;
-  // The item size where operands of one dtype step evenly and need no conversion.
+  // The item size if all operands have one dtype and constant steps and need no conversion; else 0.
   const DType d = e.out.dtype;
   const bool same = e.ndim <= 1 && e.in[0].dtype == d && e.in[1].dtype == d;
   const int dense = same && (d == e.compute || std::is_integral_v<C>) ? itemsize(d) : 0;

@@ -1,10 +1,11 @@
-// Eigenvalues and vectors of batches of complex matrices, a block a matrix: balancing, reduction to Hessenberg form, QR
-// iteration to Schur form A = Q T Q^H, vectors of T by back substitution. Golub and Van Loan, Matrix Computations
-// (2013), sections 7.4 to 7.6; shifts, tests and limits as LAPACK's zlahqr, ztrevc and zgeev.
+// Eigenvalues and eigenvectors of batches of complex matrices, one block per matrix: balancing, reduction to Hessenberg
+// form, QR iteration to the Schur form A = Q T Q^H, eigenvectors of T by back substitution. Golub and Van Loan, Matrix
+// Computations (2013), sections 7.4 to 7.6; shifts, tests and limits are those of LAPACK's zlahqr, ztrevc and zgeev.
 //
-// A sweep is explicit, H - s = G R, R G^H + s (as EISPACK's comqr): while G is found a thread has a column, while it is
-// applied from the right a row, so the block waits for itself once a team's columns and not once a rotation. What
-// limits it is the chain of the rotations, each a square root and divisions after the one before.
+// A sweep is explicit: H - s = G R, then R G^H + s (as in EISPACK's comqr). While G is computed each thread has a
+// column; while G is applied from the right each thread has a row. So the block synchronises once per team's columns
+// and not once per rotation. The limit is the chain of rotations: each needs a square root and divisions after the
+// previous one.
 #include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/reflector.cuh"
@@ -12,26 +13,26 @@
 namespace stator::STATOR_TARGET::linalg {
 namespace {
 
-// None of these is measured on a GPU.
+// None of these values has been measured on a GPU.
 struct EigTuning {
-  static constexpr int columns = 64;  // up to here the small block
+  static constexpr int columns = 64;  // matrices of up to this many columns use the small block
   static constexpr int small_block = 128, block = 512;
-  static constexpr int shared_bytes = 32 * 1024;  // a matrix up to here is in shared memory, beside EigShared in 48 KiB
-  static constexpr int balancing = 8;             // sweeps at most: beyond, a matrix is close to a reducible one
-  static constexpr int exceptional = 10;          // sweeps without an eigenvalue, as zlahqr
-  static constexpr int sweeps = 30;               // at most, an eigenvalue
+  static constexpr int shared_bytes = 32 * 1024;  // largest matrix in shared memory, beside EigShared in 48 KiB
+  static constexpr int balancing = 8;             // most sweeps: a matrix that needs more is close to a reducible one
+  static constexpr int exceptional = 10;  // sweeps without an eigenvalue before an exceptional shift, as in zlahqr
+  static constexpr int sweeps = 30;       // most sweeps per eigenvalue
 };
-static_assert(EigTuning::block >= params::schur_columns, "a thread has one target");
+static_assert(EigTuning::block >= params::schur_columns, "a thread has one column");
 
 template <class R>
 struct EigRange {
-  // What is smaller counts as zero where the largest entry was brought to [1, 2): its reciprocal is far from overflow.
+  // Smaller numbers count as zero where the largest entry was scaled to [1, 2): the reciprocal is far from overflow.
   static constexpr R tiny = limits<R>::least_normal() / limits<R>::epsilon() * R(params::schur_columns);
-  // Entries of eigenvectors of T stay below: sums of products with T do not overflow, nor their quotients.
+  // Entries of eigenvectors of T stay below this, so that neither sums of products with T nor their quotients overflow.
   static constexpr R large = sizeof(R) == 4 ? R(0x1p60) : R(0x1p500);
-  // Balancing is by powers of two with exponents up to this, so that lengths of vectors can be found afterwards.
+  // Balancing uses powers of two with exponents up to this, so that the lengths of vectors can be computed afterwards.
   static constexpr int balanced = sizeof(R) == 4 ? 48 : 400;
-  // Squares of entries times this neither overflow nor, where they count, underflow.
+  // Squares of entries times this do not overflow, nor underflow where they matter.
   static constexpr R up = sizeof(R) == 4 ? R(0x1p50) : R(0x1p450);
 };
 
@@ -42,12 +43,12 @@ struct Givens {
   T s;
 };
 
-// The rotation that brings (f, g) to (r, 0).
+// The rotation that maps (f, g) to (r, 0).
 template <class T>
 STATOR_FN Givens<T> givens(T f, T g, T& r) {
   using R = real_t<T>;
   const R a = abs(f), b = abs(g);
-  if (a < EigRange<R>::tiny) {  // its phase is not known well, nor does it count
+  if (a < EigRange<R>::tiny) {  // its phase is inaccurate and does not matter
     r = b > R(0) ? T(b) : f;
     return b > R(0) ? Givens<T>{R(0), scaled_by(conjugate(g), R(1) / b)} : Givens<T>{R(1), T(0)};
   }
@@ -59,12 +60,12 @@ STATOR_FN Givens<T> givens(T f, T g, T& r) {
 
 template <class T>
 struct EigShared {
-  Givens<T> turns[params::schur_columns];
+  Givens<T> rotations[params::schur_columns];
   real_t<T> self[params::schur_columns];
   int exponent[params::schur_columns];
 };
 
-// With the partial results of reductions; more would have to be asked for at the launch.
+// Together with the partial results of reductions; more would have to be requested at the launch.
 static_assert(EigTuning::shared_bytes + sizeof(EigShared<complex<double>>) <= 46 * 1024);
 
 template <class R>
@@ -73,7 +74,7 @@ struct Sides {  // sums of squares, then lengths
   STATOR_FN friend Sides operator+(Sides a, Sides b) { return {a.column + b.column, a.row + b.row}; }
 };
 
-// The matrix of a block, which becomes T, and Q, of which there is none without vectors; column after column.
+// The matrix of a block, which becomes T, and Q, which is null without vectors; both column-major.
 template <class T, int Size>
 struct Schur {
   using R = real_t<T>;
@@ -88,14 +89,14 @@ struct Schur {
 
   STATOR_FN T& at(int64_t i, int64_t j) const { return h[j * step + i]; }
 
-  // H becomes D^-1 H D, a row of which is about as long as its column: errors are relative to the largest entry
-  // (Parlett and Reinsch, Numerische Mathematik 13, 1969). Lengths have the diagonal, or matrices close to Hessenberg
-  // form get worse (James, Langou and Lowery, arXiv:1401.5766). Unlike gebal it looks for no permutation. Ends
-  // synchronised.
+  // H becomes D^-1 H D, in which the norms of a row and of its column are about equal, since errors are relative to the
+  // largest entry (Parlett and Reinsch, Numerische Mathematik 13, 1969). The norms include the diagonal; otherwise
+  // matrices close to Hessenberg form get worse (James, Langou and Lowery, arXiv:1401.5766). Unlike gebal this does not
+  // look for permutations. Ends synchronised.
   STATOR_FN void balance() const {
     const int j = group.rank();
     if (j < n) s.exponent[j] = 0;
-    group.sync();  // what the caller wrote, too
+    group.sync();  // also for what the caller wrote
     bool changed = true;
     for (int sweep = 0; changed && sweep < EigTuning::balancing; ++sweep) {
       changed = false;
@@ -113,7 +114,8 @@ struct Schur {
           found = {found.column * R(2), found.row / R(2)};
         for (; found.row <= found.column / R(2) && before + e > -EigRange<R>::balanced; --e)
           found = {found.column / R(2), found.row * R(2)};
-        if (e == 0 || !(found.column + found.row < R(0.95) * (given.column + given.row))) continue;  // of every thread
+        if (e == 0 || !(found.column + found.row < R(0.95) * (given.column + given.row)))
+          continue;  // the same in every thread
         changed = true;
         if (j < n && j != i) {
           at(j, i) = scale_by(at(j, i), e);
@@ -125,13 +127,14 @@ struct Schur {
     }
   }
 
-  // Reflections from both sides. What is below the subdiagonal stays: nobody reads it. Ends synchronised.
+  // Applies reflections from both sides. Entries below the subdiagonal keep the reflectors: nothing reads them. Ends
+  // synchronised.
   STATOR_FN void to_hessenberg() const {
     constexpr int stride = Team<Size>::count * reflected_columns;
     for (int k = 0; k + 2 < n; ++k) {
       const int first = k + 1;
       const T tau = reflect(group, &at(first, k), 1, n - first);
-      if (tau == T(0)) continue;  // of every thread
+      if (tau == T(0)) continue;  // the same in every thread
       group.for_each(q == nullptr ? n : 2 * n, [=, this](int64_t r) {
         const int64_t apart = r < n ? step : q_step;
         T* const row = r < n ? &at(r, first) : q + first * q_step + (r - n);
@@ -156,7 +159,8 @@ struct Schur {
            below <= limits<R>::epsilon() * (size_of(at(k - 1, k - 1)) + size_of(at(k, k)));
   }
 
-  // The eigenvalue of the last 2 x 2 block that is closer to its last entry; now and then, against cycles, another.
+  // The eigenvalue of the last 2 x 2 block that is closer to its last entry; every few sweeps another shift against
+  // cycles.
   STATOR_FN T shift(int l, int i, int sweep) const {
     const T last = at(i, i);
     if (sweep % (2 * EigTuning::exceptional) == 0) return last + T(R(0.75) * size_of(at(i, i - 1)));
@@ -171,18 +175,18 @@ struct Schur {
     return last - u * (u / (x + y));
   }
 
-  // The entry below row k of a column, less the shift where that is on the diagonal of the window that ends with i.
+  // An entry, less the shift where it is on the diagonal of the window that ends with i.
   STATOR_FN T entry(int64_t row, int64_t column, int i, T sigma) const {
     const T x = at(row, column);
     return row == column && column <= i ? x - sigma : x;
   }
-  STATOR_FN void turn_entry(Givens<T> g, int64_t row, int64_t column, int i, T sigma, T& x) const {
+  STATOR_FN void rotate_entry(Givens<T> g, int64_t row, int64_t column, int i, T sigma, T& x) const {
     const T y = entry(row + 1, column, i, sigma);
     at(row, column) = scaled_by(x, g.c) + g.s * y;
     x = scaled_by(y, g.c) - conjugate(g.s) * x;
   }
 
-  // Rows l to i of H - sigma become R, as far as column `last`. Needs a barrier after it.
+  // Rows l to i of H - sigma become R, up to column `last`. Needs a barrier after it.
   STATOR_FN void to_triangle(int l, int i, int last, T sigma) const {
     constexpr int width = Team<Size>::size;
     const int column = group.rank();
@@ -199,21 +203,21 @@ struct Schur {
             g = givens(x, at(k + 1, k), r);
             at(k, k) = r;
             at(k + 1, k) = T(0);
-            s.turns[k] = g;
+            s.rotations[k] = g;
           }
           g = team.from(g, k - first);
-          if (mine && column > k) turn_entry(g, k, column, i, sigma, x);
+          if (mine && column > k) rotate_entry(g, k, column, i, sigma, x);
         }
       }
       group.sync();
       if (mine && team.index() > tile)
-        for (int k = from; k < to; ++k) turn_entry(s.turns[k], k, column, i, sigma, x);
+        for (int k = from; k < to; ++k) rotate_entry(s.rotations[k], k, column, i, sigma, x);
     }
     if (mine && column >= i) at(i, column) = x;
   }
 
-  // R G^H + sigma, in rows from `first` on, and Q G^H. Needs a barrier after it.
-  STATOR_FN void from_right(int first, int l, int i, T sigma) const {
+  // Computes R G^H + sigma in rows from `first` on, and Q G^H. Needs a barrier after it.
+  STATOR_FN void multiply_from_right(int first, int l, int i, T sigma) const {
     const int rows = i + 1 - first;
     group.for_each(q == nullptr ? rows : rows + n, [=, this](int64_t index) {
       const bool of_h = index < rows;
@@ -222,17 +226,17 @@ struct Schur {
       int64_t k = of_h && r - 1 > l ? r - 1 : l;
       T x = row[k * apart];
       for (; k < i; ++k) {
-        const Givens<T> g = s.turns[k];
+        const Givens<T> g = s.rotations[k];
         const T y = row[(k + 1) * apart];
-        const T turned = scaled_by(x, g.c) + conjugate(g.s) * y;
-        row[k * apart] = of_h && k == r ? turned + sigma : turned;
+        const T rotated = scaled_by(x, g.c) + conjugate(g.s) * y;
+        row[k * apart] = of_h && k == r ? rotated + sigma : rotated;
         x = scaled_by(y, g.c) - g.s * x;
       }
       row[i * apart] = of_h && r == i ? x + sigma : x;
     });
   }
 
-  // H becomes T, and Q follows. 0, or as LAPACK how many values are not known. Ends synchronised.
+  // H becomes T, and Q is updated. Returns 0, or as LAPACK how many values are unknown. Ends synchronised.
   STATOR_FN int iterate() const {
     int left = EigTuning::sweeps * (n > 10 ? n : 10), sweep = 0;
     for (int i = n - 1; i > 0;) {
@@ -249,13 +253,14 @@ struct Schur {
       group.sync();
       to_triangle(l, i, q == nullptr ? i : n - 1, sigma);
       group.sync();
-      from_right(q == nullptr ? l : 0, l, i, sigma);
+      multiply_from_right(q == nullptr ? l : 0, l, i, sigma);
       group.sync();
     }
     return 0;
   }
 
-  // Eigenvector k of T, a thread each, to row k below the diagonal and self[k]: what is above is read by all.
+  // Eigenvector k of T, by one thread, written to row k below the diagonal and to self[k]: all threads read what is
+  // above.
   STATOR_FN void solve(int64_t k) const {
     constexpr R most = EigRange<R>::large;
     const T value = at(k, k);
@@ -265,7 +270,7 @@ struct Schur {
       for (int64_t m = first; m < k; ++m) at(k, m) = scaled_by(at(k, m), by);
       self *= by;
     };
-    for (int64_t j = n - 2; j >= 0; --j) {  // threads in step, so that they load the same entry of T
+    for (int64_t j = n - 2; j >= 0; --j) {  // all threads use the same j, so that they load the same entry of T
       if (j >= k) continue;
       T sum = scaled_by(at(j, k), self);
       for (int64_t m = j + 1; m < k; ++m) sum = sum + at(j, m) * at(k, m);
@@ -284,7 +289,7 @@ struct Schur {
     s.self[k] = self;
   }
 
-  // Q becomes D Q X for those, in place: a thread has a row. Needs a barrier after it.
+  // Q becomes D Q X for these eigenvectors X of T, in place: each thread has a row. Needs a barrier after it.
   STATOR_FN void multiply_row(int64_t r) const {
     for (int64_t k = n - 1; k >= 0; --k) {
       T sum = scaled_by(q[k * q_step + r], s.self[k]);
@@ -295,19 +300,19 @@ struct Schur {
 };
 
 template <class T>
-struct Longest {  // the sum of squares, and the first entry of the largest
+struct Longest {  // the sum of squares, and the first of the largest entries
   real_t<T> sum, square;
   T value;
-  int64_t place;
+  int64_t index;
   STATOR_FN friend Longest operator+(Longest a, const Longest& b) {
     const real_t<T> sum = a.sum + b.sum;
-    if (b.square > a.square || (b.square == a.square && b.place < a.place)) a = b;
+    if (b.square > a.square || (b.square == a.square && b.index < a.index)) a = b;
     a.sum = sum;
     return a;
   }
 };
 
-// Length 1, and the largest entry real.
+// Scales v to length 1 with a real largest entry.
 template <class T, class Team>
 STATOR_FN void to_unit_length(const Team& team, T* v, int64_t n) {
   using R = real_t<T>;
@@ -317,8 +322,8 @@ STATOR_FN void to_unit_length(const Team& team, T* v, int64_t n) {
   });
   const R back = R(1) / sqrt(all.sum), size = sqrt(all.square);
   const T factor = scaled_by(conjugate(all.value), back / size);
-  const int64_t place = all.place;
-  team.for_each(0, n, [=](int64_t i) { v[i] = i == place ? T(size * back) : v[i] * factor; });
+  const int64_t index = all.index;
+  team.for_each(0, n, [=](int64_t i) { v[i] = i == index ? T(size * back) : v[i] * factor; });
 }
 
 template <class T, int Size>
@@ -334,11 +339,19 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(params::BatchedEi
   T* const q = p.vectors.data == nullptr ? nullptr : static_cast<T*>(p.vectors.data) + matrix * p.vectors.batch;
   T* const values = static_cast<T*>(p.values) + matrix * n;
   T* const h = shared ? group.template dynamic<T>(int64_t(n) * step) : given;
-  const Schur<T, Size> a{group, team, s, h, shared ? step : given_step, q, q_step, n};
+  const Schur<T, Size> a{.group = group,
+                         .team = team,
+                         .s = s,
+                         .h = h,
+                         .step = shared ? step : given_step,
+                         .q = q,
+                         .q_step = q_step,
+                         .n = n};
   const auto for_each_element = [&](auto f) {
     for (int j = team.index(); j < n; j += Team<Size>::count) team.for_each(0, n, [=](int64_t i) { f(i, j); });
   };
 
+  // Scale the matrix so that its largest entry is in [1, 2).
   R large = 0;
   for_each_element([=, &large](int64_t i, int64_t j) {
     const T x = given[j * given_step + i];
@@ -351,6 +364,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(params::BatchedEi
     a.at(i, j) = scale_by(given[j * given_step + i], -exponent);
     if (q != nullptr) q[j * q_step + i] = T(i == j);
   });
+  // Compute the eigenvalues.
   a.balance();
   a.to_hessenberg();
   const int missing = a.iterate();
@@ -358,6 +372,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(params::BatchedEi
   if (group.rank() == 0) p.info[matrix] = missing;
   if (q == nullptr) return;
   group.sync();
+  // Compute the eigenvectors.
   group.for_each(n, [=](int64_t k) { a.solve(k); });
   group.sync();
   group.for_each(n, [=](int64_t r) { a.multiply_row(r); });

@@ -1,5 +1,5 @@
-// Eigenvalues and vectors of small Hermitian matrices by cyclic Jacobi rotations: a group a matrix. Golub and Van Loan,
-// Matrix Computations (2013), section 8.5; the phase of a complex entry is taken into the rotation.
+// Eigenvalues and eigenvectors of small Hermitian matrices by cyclic Jacobi rotations: one block per matrix. Golub and
+// Van Loan, Matrix Computations (2013), section 8.5; the phase of a complex entry is part of the rotation.
 #include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/rotation.cuh"
@@ -15,7 +15,8 @@ struct EighShared {
 
 inline constexpr int most_sweeps = 40;
 
-// a: the whole matrix, diagonal on return; v: rows that become the eigenvectors, or null. False without convergence.
+// a: the whole matrix, diagonal on return. v: rows that become the eigenvectors, or null. Returns false without
+// convergence.
 template <class T, class G>
 STATOR_FN bool diagonalize(const G& group, T* a, T* v, int n, int step, real_t<T> least) {
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
@@ -32,8 +33,8 @@ STATOR_FN bool diagonalize(const G& group, T* a, T* v, int n, int step, real_t<T
         const real_t<T> new_p = real_of(row_p[p]) - r.shift, new_q = real_of(row_q[q]) + r.shift;
         group.sync();
         group.for_each(n, [=](int64_t j) {
-          turn(r, w, row_p[j], row_q[j]);
-          if (v != nullptr) turn(r, back, v[p * step + j], v[q * step + j]);
+          rotate(r, w, row_p[j], row_q[j]);
+          if (v != nullptr) rotate(r, back, v[p * step + j], v[q * step + j]);
         });
         group.sync();
         group.for_each(n, [=](int64_t j) {
@@ -66,6 +67,7 @@ STATOR_KERNEL void small_eigh_kernel(params::SmallEigh p) {
     const int64_t matrix = group.block() * SmallTuning::matrices + turn;
     if (matrix >= p.count) return;
     group.sync();
+    // Load the whole matrix from the triangle named.
     const params::Matrices from = p.a;
     const bool upper = p.upper;
     for_each_pair(group, n, n, [=](int i, int j) {
@@ -75,12 +77,13 @@ STATOR_KERNEL void small_eigh_kernel(params::SmallEigh p) {
       if (v != nullptr) v[i * step + j] = T(i == j);
     });
     group.sync();
+    // Find the largest entry, and scale if squares could overflow or vanish.
     const R large = group.template map_reduce<R>(int64_t(n) * n, Max{}, [=](int64_t at) {
       const int i = int(at) / n;
       return size_of(a[i * step + int(at) - i * n]);
     });
     const bool bad = !(large <= limits<R>::max());
-    // Squares neither overflow nor vanish once the largest entry is in [1, 2).
+    // Squares neither overflow nor underflow to zero once the largest entry is in [1, 2).
     int64_t exponent = 0;
     const bool rescale = !bad && (!(large < R(1e15)) || (large < R(1e-12) && large > R(0)));
     const R unit = rescale ? R(split_exponent(double(large), exponent)) : large;
@@ -88,9 +91,11 @@ STATOR_KERNEL void small_eigh_kernel(params::SmallEigh p) {
     if (rescale)
       for_each_pair(group, n, n, [=](int i, int j) { a[i * step + j] = scale_by(a[i * step + j], -exponent); });
     group.sync();
+    // Iterate.
     const R least = unit * limits<R>::epsilon() / R(16);
     const bool done = bad || diagonalize(group, a, v, n, step, least);
     group.sync();
+    // One thread sorts the eigenvalues.
     if (group.rank() == 0) {
       for (int i = 0; i < n; ++i) {
         const R value = scale_by(real_of(a[i * step + i]), exponent);
@@ -105,6 +110,7 @@ STATOR_KERNEL void small_eigh_kernel(params::SmallEigh p) {
       p.info[matrix] = bad ? -1 : done ? 0 : 1;
     }
     group.sync();
+    // Store.
     R* values = static_cast<R*>(p.values) + matrix * n;
     group.for_each(n, [=, &s](int64_t i) { values[i] = bad ? limits<R>::nan() : s.values[i]; });
     if (v == nullptr) continue;

@@ -1,6 +1,7 @@
 // The steps of the matrix exponential between its products: scaling and squaring with Pade approximants (Higham, SIAM
-// J. Matrix Anal. Appl. 26(4), 2005), squarings chosen from norms of powers (Al-Mohy and Higham, SIAM J. Matrix Anal.
-// Appl. 31(3), 2009). Degree 13 for double precision, 7 for single. Factors are powers of two, which round nothing.
+// J. Matrix Anal. Appl. 26(4), 2005), with the number of squarings chosen from norms of powers (Al-Mohy and Higham,
+// SIAM J. Matrix Anal. Appl. 31(3), 2009). Degree 13 for double precision, 7 for single. Scale factors are powers of
+// two, which cause no rounding.
 #include "device/launcher.cuh"
 #include "kernels/linalg/small.cuh"
 
@@ -11,16 +12,16 @@ namespace {
 
 struct ExpmTuning {
   static constexpr int block = 256;
-  static constexpr int64_t tile = by_target<1024, 16384>::value;  // elements a block
+  static constexpr int64_t tile = by_target<1024, 16384>::value;  // elements per block
   static constexpr int lanes = 16;                                // columns that the fast host sums at once
 };
 
-// Numerators of the diagonal Pade approximant of the exponential: b[k] x^k, used times `unit`, which makes b[0]
-// about 1.
+// Numerators of the diagonal Pade approximant of the exponential: b[k] x^k, multiplied by `unit`, which brings b[0]
+// close to 1.
 struct Degree13 {
   static constexpr int degree = 13, unit_bits = 53;
   static constexpr double unit = 0x1p-55;
-  static constexpr double theta = 5.371920351148152;                              // of double precision
+  static constexpr double theta = 5.371920351148152;                              // for double precision
   static constexpr double leading_error = 113250775606021113483283660800000000.;  // 1 / |c_27|
   static constexpr double b[] = {64764752532480000.,
                                  32382376266240000.,
@@ -40,14 +41,15 @@ struct Degree13 {
 struct Degree7 {
   static constexpr int degree = 7, unit_bits = 24;
   static constexpr double unit = 0x1p-24;
-  static constexpr double theta = 3.925724783138660;  // of single precision
+  static constexpr double theta = 3.925724783138660;  // for single precision
   static constexpr double leading_error = 4487938430976000.;
   static constexpr double b[] = {17297280., 8648640., 1995840., 277200., 25200., 1512., 56., 1.};
 };
 template <class R>
 using Pade = std::conditional_t<std::is_same_v<R, double>, Degree13, Degree7>;
 
-// x * 2^power in two steps, whose factors do not overflow; beyond them x is 0 or the result infinite anyway.
+// x * 2^power in two steps whose factors do not overflow. For powers beyond those that are representable this way, x is
+// 0 or the result is infinite anyway.
 template <class R>
 struct PowerOfTwo {
   R half, rest;
@@ -71,7 +73,7 @@ struct PowerOfTwo {
   }
 };
 
-// The largest sum of a column of |re| + |im|; NaN where there is one. A call, not a copy for every use.
+// The largest column sum of |re| + |im|; NaN if there is a NaN. A call, so that it is not inlined at every use.
 template <class T, class G>
 STATOR_CALL real_t<T> one_norm(const G& group, const T* a, int64_t n, int64_t row_step, int64_t col) {
   using R = real_t<T>;
@@ -121,7 +123,7 @@ STATOR_KERNEL void expm_scale_kernel(params::ExpmScale p) {
 
 STATOR_CALL double log_2(double x) { return log(x) * 1.4426950408889634; }
 
-// log2 of the norm of |b|^times.
+// log2 of the 1-norm of |b|^times.
 template <class T, class G>
 STATOR_FN double log_of_power(const G& group, const T* b, int64_t n, int times, real_t<T>* vectors) {
   using R = real_t<T>;
@@ -178,7 +180,8 @@ STATOR_KERNEL void expm_choose_kernel(params::ExpmChoose p) {
     const double by_norm = ceil(whole - theta), by_powers = ceil(powers - theta);
     double chosen = by_norm > 0 ? by_norm : 0;
     if (by_powers < chosen) {
-      // Rounding in the powers of a matrix far from normal may hide how large they are: section 4 of the second paper.
+      // Rounding in the powers of a highly non-normal matrix may hide how large they are: section 4 of the second
+      // paper.
       chosen = by_powers > 0 ? by_powers : 0;
       constexpr int times = 2 * P::degree + 1;
       group.sync();
@@ -192,7 +195,7 @@ STATOR_KERNEL void expm_choose_kernel(params::ExpmChoose p) {
   if (group.rank() == 0) p.squarings[matrix] = squarings;
 }
 
-// b[k + 4] x^6 + b[k + 2] x^4 + b[k] x^2, coefficients known to the compiler.
+// b[k + 4] x^6 + b[k + 2] x^4 + b[k] x^2, with coefficients that are compile-time constants.
 template <class T, int k>
 STATOR_FN T weighted(T x2, T x4, T x6) {
   using R = real_t<T>;
@@ -244,13 +247,13 @@ STATOR_KERNEL void expm_fraction_kernel(params::ExpmFraction p, int64_t per_bloc
   }
 }
 
-template <class Word, int Size>
+template <class Bits, int Size>
 STATOR_KERNEL void expm_keep_kernel(params::ExpmKeep p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   if (p.squarings[matrix] > p.step) return;
-  const Word* from = static_cast<const Word*>(p.kept) + matrix * p.size;
-  Word* to = static_cast<Word*>(p.squared) + matrix * p.size;
+  const Bits* from = static_cast<const Bits*>(p.kept) + matrix * p.size;
+  Bits* to = static_cast<Bits*>(p.squared) + matrix * p.size;
   group.for_each(p.size, [=](int64_t i) { to[i] = from[i]; });
 }
 

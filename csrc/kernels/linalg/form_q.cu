@@ -1,5 +1,6 @@
-// Q of batches of matrices from their reflectors, as LAPACK's orgqr: Q e_j = H_0 ... H_{k-1} e_j, each target by
-// itself, where reflectors beyond the j-th change nothing. A team of threads has a few columns in shared memory.
+// Q of batches of matrices from their reflectors, as LAPACK's orgqr: Q e_j = H_0 ... H_{k-1} e_j. Columns are computed
+// independently: reflectors after the j-th do not change column j. A team of threads has a few columns in shared
+// memory.
 #include "device/launcher.cuh"
 #include "kernels/linalg/reflector.cuh"
 
@@ -8,10 +9,11 @@ namespace {
 
 struct FormQTuning {
   static constexpr int block = 128;
-  static constexpr int shared_bytes = 96 << 10;  // two blocks a multiprocessor at least
+  static constexpr int shared_bytes = 96 << 10;  // at least two blocks per multiprocessor
 };
 
-// A block has a tile of `width` columns, a team at most `each` of them. Teams do not meet.
+// A block has a tile of `width` columns, and each team at most `each` of them. Teams do not synchronise with each
+// other.
 template <class T, int Size>
 STATOR_KERNEL void form_q_kernel(params::FormQ p, int width, int each) {
   const Group<Size> group;
@@ -26,6 +28,7 @@ STATOR_KERNEL void form_q_kernel(params::FormQ p, int width, int each) {
   if (own <= 0) return;
   T* q = static_cast<T*>(p.q.data) + matrix * p.q.batch + first * col;
   const bool started = p.started, conjugated = p.conjugate;
+  // Load C or the identity.
   for (int c = 0; c < own; ++c) {
     T* column = x + c * m;
     const T* given = started && first + c < k ? q + c * col : nullptr;
@@ -33,10 +36,12 @@ STATOR_KERNEL void form_q_kernel(params::FormQ p, int width, int each) {
       column[i] = given == nullptr ? T(i == first + c) : i < k ? given[i * row] : T(0);
     });
   }
+  // Apply the reflectors, the last one first.
   const T* v = static_cast<const T*>(p.factors.data) + matrix * p.factors.batch;
   const T* tau = static_cast<const T*>(p.tau) + matrix * k;
   for (int64_t at = started || first + own > k ? k - 1 : first + own - 1; at >= 0; --at)
     reflect_columns(team, v + at * p.factors.col, at, m, tau[at], x, m, own);
+  // Store.
   for (int c = 0; c < own; ++c) {
     const T* column = x + c * m;
     T* to = q + c * col;

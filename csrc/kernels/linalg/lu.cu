@@ -1,4 +1,4 @@
-// LU with partial pivoting of small matrices, and solutions with it: a group a matrix.
+// LU with partial pivoting of small matrices, and solutions by it: one block per matrix.
 #include "device/launcher.cuh"
 #include "kernels/linalg/small.cuh"
 
@@ -21,7 +21,7 @@ struct LargerPivot {
   }
 };
 
-// The row at or below k with the largest entry of column k, the first of equal ones.
+// The row at or below k with the largest entry of column k; the first of several.
 template <class T, class G>
 STATOR_FN int pivot_row(const G& group, const T* a, int step, int n, int k) {
   using R = real_t<T>;
@@ -36,11 +36,12 @@ STATOR_FN int pivot_row(const G& group, const T* a, int step, int n, int k) {
   } else {
     const auto found = group.template map_reduce<Candidate<R>>(
         n - k, LargerPivot{}, [=](int64_t i) { return Candidate<R>{size_of(a[(k + i) * step + k]), int(k + i)}; });
-    return found.row < n ? found.row : k;  // a column of NaN has no largest
+    return found.row < n ? found.row : k;  // a column of NaN has no largest entry
   }
 }
 
-// In place; pivot[k] is the row that k was exchanged with. Returns the first zero pivot, counted from 1, or 0.
+// Factors in place; pivot[k] is the row that row k was exchanged with. Returns the first zero pivot, counted from 1, or
+// 0.
 template <class T, class G>
 STATOR_FN int factor(const G& group, T* a, int step, int n, int* pivot) {
   int info = 0;
@@ -117,8 +118,9 @@ STATOR_KERNEL void small_lu_kernel(params::SmallLu p) {
     int32_t* pivots = p.pivots == nullptr ? nullptr : p.pivots + matrix * n;
     int* pivot = rows.pivot;
     int info = 0;
+    // Factor, or take the pivots given.
     if (p.factored) {
-      // A pivot out of range would be an address out of range.
+      // A pivot out of range would cause an access out of range.
       group.for_each(n, [=](int64_t i) { pivot[i] = pivots[i] >= 0 && pivots[i] < n ? pivots[i] : int(i); });
       group.sync();
     } else {
@@ -129,6 +131,7 @@ STATOR_KERNEL void small_lu_kernel(params::SmallLu p) {
     }
     if (p.lu.data != nullptr) store_matrix(group, a, step, n, n, p.lu, matrix);
     if (p.x.data == nullptr) continue;
+    // One thread turns the exchanges into a permutation.
     if (group.rank() == 0) {
       for (int i = 0; i < n; ++i) rows.order[i] = i;
       for (int i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
-// The steps around a library's decompositions: triangles, determinants, permutations, pivots, and what keeps NaN from
-// algorithms that iterate.
+// The steps around a library's decompositions: triangles, determinants, permutations, pivots, and the masking of
+// matrices that hold NaN or infinity, on which iterative algorithms may not terminate.
 #include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/small.cuh"
@@ -9,8 +9,8 @@ namespace {
 
 struct PartsTuning {
   static constexpr int block = 256;
-  static constexpr int64_t tile = by_target<1024, 16384>::value;    // elements a block
-  static constexpr int64_t matrices = by_target<256, 1024>::value;  // determinants a block
+  static constexpr int64_t tile = by_target<1024, 16384>::value;    // elements per block
+  static constexpr int64_t matrices = by_target<256, 1024>::value;  // determinants per block
 };
 
 struct alignas(16) Item16 {
@@ -57,7 +57,7 @@ void triangle(const params::Queue& q, const params::Triangle& p) {
   }
 }
 
-// x / |x|, of infinities and subnormal numbers too; 0 of 0.
+// x / |x|, also for infinities and subnormal numbers; 0 for 0.
 STATOR_FN double phase_of(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
 STATOR_FN complex128 phase_of(complex128 x) {
   if (x.im == 0) return phase_of(x.re);
@@ -76,7 +76,7 @@ STATOR_KERNEL void determinant_kernel(params::Determinant p) {
   group.for_each(left < PartsTuning::matrices ? left : PartsTuning::matrices, [=](int64_t k) {
     const int64_t matrix = first + k;
     bool odd = false;
-    Scaled<Wide> product = scaled(Wide(1));  // which only the whole product may overflow
+    Scaled<Wide> product = scaled(Wide(1));  // so that only the final product can overflow
     Wide sign = Wide(1);
     R log_size = 0;
     for (int64_t i = 0; i < p.n; ++i) {
@@ -105,7 +105,7 @@ void determinant(const params::Queue& q, const params::Determinant& p) {
   });
 }
 
-// order[k]: the row of A that is row k of L U. One thread follows the exchanges, which depend on each other.
+// order[k]: the row of A that is row k of L U. One thread applies the exchanges, which depend on each other.
 template <class T, int Size>
 STATOR_KERNEL void permutation_kernel(params::RowExchanges p) {
   const Group<Size> group;
@@ -156,32 +156,32 @@ void pivots(const params::Queue& q, const params::Pivots& p) {
 }
 
 template <class R, int Size>
-STATOR_KERNEL void guard_kernel(params::Guard p, int parts) {
+STATOR_KERNEL void mask_nonfinite_kernel(params::MaskNonfinite p, int reals) {
   const Group<Size> group;
-  const int64_t size = p.size * parts, rows = p.rows;
+  const int64_t size = p.size * reals, rows = p.rows;
   const params::Part part = p.part;
   R* matrix = static_cast<R*>(p.a) + group.block() * size;
-  // 0 times a finite number is 0, times NaN or infinity NaN.
+  // 0 times a finite number is 0; 0 times NaN or infinity is NaN.
   const R sum = group.template map_reduce<R>(size, Sum{}, [=](int64_t i) {
     if (part == params::Part::whole) return matrix[i] * R(0);
-    const int64_t at = i / parts, column = at / rows, row = at - column * rows;
+    const int64_t at = i / reals, column = at / rows, row = at - column * rows;
     return (part == params::Part::lower ? row >= column : row <= column) ? matrix[i] * R(0) : R(0);
   });
   if (group.rank() == 0) p.bad[group.block()] = sum != R(0);
   if (sum != R(0)) group.for_each(size, [=](int64_t i) { matrix[i] = R(0); });
 }
 
-void guard(const params::Queue& q, const params::Guard& p) {
-  const int parts = itemsize(p.dtype) / itemsize(real_part(p.dtype));
+void mask_nonfinite(const params::Queue& q, const params::MaskNonfinite& p) {
+  const int reals = itemsize(p.dtype) / itemsize(real_part(p.dtype));
   const Config grid{p.count, PartsTuning::block};
   if (real_part(p.dtype) == DType::float32)
-    launch(q, "guard", guard_kernel<float, PartsTuning::block>, grid, p, parts);
+    launch(q, "mask_nonfinite", mask_nonfinite_kernel<float, PartsTuning::block>, grid, p, reals);
   else
-    launch(q, "guard", guard_kernel<double, PartsTuning::block>, grid, p, parts);
+    launch(q, "mask_nonfinite", mask_nonfinite_kernel<double, PartsTuning::block>, grid, p, reals);
 }
 
 template <int Size>
-STATOR_KERNEL void poison_kernel(params::Poison p) {
+STATOR_KERNEL void restore_nan_kernel(params::RestoreNan p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   if (p.bad[matrix] == 0) return;
@@ -196,13 +196,13 @@ STATOR_KERNEL void poison_kernel(params::Poison p) {
   if (group.rank() == 0) p.info[matrix] = -1;
 }
 
-void poison(const params::Queue& q, const params::Poison& params) {
-  params::Poison p = params;
+void restore_nan(const params::Queue& q, const params::RestoreNan& params) {
+  params::RestoreNan p = params;
   for (int k = 0; k < p.results; ++k) {
     p.size[k] *= itemsize(p.dtype[k]) / itemsize(real_part(p.dtype[k]));
     p.dtype[k] = real_part(p.dtype[k]);
   }
-  launch(q, "poison", poison_kernel<PartsTuning::block>, {p.count, PartsTuning::block}, p);
+  launch(q, "restore_nan", restore_nan_kernel<PartsTuning::block>, {p.count, PartsTuning::block}, p);
 }
 
 }  // namespace
@@ -213,5 +213,5 @@ STATOR_LAUNCHER(linalg, triangle)
 STATOR_LAUNCHER(linalg, determinant)
 STATOR_LAUNCHER(linalg, permutation)
 STATOR_LAUNCHER(linalg, pivots)
-STATOR_LAUNCHER(linalg, guard)
-STATOR_LAUNCHER(linalg, poison)
+STATOR_LAUNCHER(linalg, mask_nonfinite)
+STATOR_LAUNCHER(linalg, restore_nan)

@@ -1,4 +1,4 @@
-// Householder QR of small matrices: a group a matrix.
+// Householder QR of small matrices: one block per matrix.
 #include "device/launcher.cuh"
 #include "kernels/linalg/reflector.cuh"
 
@@ -8,7 +8,7 @@ namespace {
 template <class T>
 struct Reflector {
   T tau[params::small_matrix];
-  T along[params::small_matrix];  // v^H times each target
+  T along[params::small_matrix];  // v^H times each column
 };
 
 // to = (I - tau v v^H) to, where v is 1 followed by the column below `v`.
@@ -46,6 +46,7 @@ STATOR_KERNEL void small_qr_kernel(params::SmallQr p) {
     group.sync();
     load_matrix(group, p.a, matrix, m, n, a, step);
     group.sync();
+    // Factor.
     for (int k = 0; k < least; ++k) {
       T* corner = a + k * step + k;
       const T tau = reflect(group, corner, step, m - k);
@@ -53,9 +54,11 @@ STATOR_KERNEL void small_qr_kernel(params::SmallQr p) {
       if (k + 1 < n) apply(group, corner, step, m - k, conjugate(tau), corner + 1, step, n - k - 1, r.along);
       group.sync();
     }
+    // Store R.
     for_each_pair(group, p.r_rows, n,
                   [=](int i, int j) { element<T>(p.r, matrix, i, j) = j < i ? T(0) : a[i * step + j]; });
     if (p.q.data == nullptr) continue;
+    // Form Q from the identity, the last reflector first.
     for_each_pair(group, m, q_cols, [=](int i, int j) { q[i * q_step + j] = T(i == j); });
     group.sync();
     for (int k = least - 1; k >= 0; --k)

@@ -1,5 +1,5 @@
-// Householder reflectors. Golub and Van Loan, Matrix Computations (2013), section 5.1; signs and scaling as LAPACK's
-// geqrf, so that R agrees with NumPy's.
+// Householder reflectors. Golub and Van Loan, Matrix Computations (2013), section 5.1; signs and scaling are those of
+// LAPACK's geqrf, so that R agrees with NumPy's.
 #pragma once
 
 #include "device/team.cuh"
@@ -12,7 +12,8 @@ struct QrRange {
   static constexpr R least = sizeof(R) == 4 ? R(0x1p-96) : R(0x1p-960), up = sizeof(R) == 4 ? R(0x1p64) : R(0x1p128);
 };
 
-// H x = beta e1 for x = column k from row k on; v replaces x below its first entry, which becomes beta. Returns tau.
+// H x = beta e1 for the column x of `rows` elements at a. v replaces x below its first entry, which becomes beta.
+// Returns tau.
 template <class T, class G>
 STATOR_FN T reflect(const G& group, T* a, int step, int rows) {
   using R = real_t<T>;
@@ -22,7 +23,7 @@ STATOR_FN T reflect(const G& group, T* a, int step, int rows) {
   if constexpr (is_complex<T>) imaginary = alpha.im;
   if (!(large > 0) && large == large && imaginary == R(0)) return T(0);
   const R given = size_of(alpha) > large ? size_of(alpha) : large;
-  // A column of which 1 / size could overflow, as rounding leaves of dependent columns, is lifted first.
+  // A column so small that 1 / size could overflow, as rounding leaves of dependent columns, is scaled up first.
   const bool tiny = given < QrRange<R>::least;
   const R up = tiny ? QrRange<R>::up : R(1), down = tiny ? R(1) / QrRange<R>::up : R(1);
   const R scale = given * up, back = R(1) / scale;
@@ -40,11 +41,11 @@ STATOR_FN T reflect(const G& group, T* a, int step, int rows) {
   return tau;
 }
 
-// Columns that a team reflects at once: they share the loads of the reflector.
+// Columns that a team reflects at once, so that they share the loads of the reflector.
 inline constexpr int reflected_columns = 4;
 
 template <class T>
-struct Along {  // v^H times each target
+struct Along {  // v^H times each column
   T of[reflected_columns];
   STATOR_FN friend Along operator+(Along a, const Along& b) {
     STATOR_UNROLL()
@@ -53,8 +54,8 @@ struct Along {  // v^H times each target
   }
 };
 
-// x = (I - tau v v^H) x for up to reflected_columns columns of x, `step` apart, that only this team touches; v is zero
-// above row k, 1 in it, and what is stored from there to row m.
+// x = (I - tau v v^H) x for up to reflected_columns columns of x, which are `step` apart and used by this team only. v
+// is zero above row k, 1 in row k, and stored below it up to row m.
 template <class T, class Team>
 STATOR_FN void reflect_columns(const Team& team, const T* v, int64_t k, int64_t m, T tau, T* x, int64_t step,
                                int columns) {

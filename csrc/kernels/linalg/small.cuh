@@ -1,18 +1,18 @@
-// What the kernels of small matrices share: a group has its matrices in dynamic shared memory, row after row.
+// What the kernels of small matrices share. A block has its matrix in dynamic shared memory, in row-major order.
 #pragma once
 
-#include "device/math/complex_math.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
+#include "device/math/complex_math.cuh"
 #include "params/linalg.hpp"
 
 namespace stator::STATOR_TARGET::linalg {
 
 struct SmallTuning {
-  static constexpr int block = 32;                          // threads of a matrix: a lane a column
-  static constexpr int matrices = by_target<1, 16>::value;  // that a block does one after the other
-  static constexpr int columns = 32;                        // right-hand sides held at once
+  static constexpr int block = 32;                          // threads per matrix: one column per lane
+  static constexpr int matrices = by_target<1, 16>::value;  // matrices per block, one after the other
+  static constexpr int columns = 32;                        // right-hand sides in memory at once
 };
 
 template <class T>
@@ -29,7 +29,7 @@ STATOR_FN real_t<T> real_of(T x) {
   else
     return x;
 }
-// |re| + |im|, as LAPACK chooses pivots.
+// re| + |im|, by which LAPACK chooses pivots.
 template <class T>
 STATOR_FN real_t<T> size_of(T x) {
   if constexpr (is_complex<T>)
@@ -53,18 +53,18 @@ STATOR_FN T scaled_by(T x, real_t<T> s) {
     return x * s;
 }
 
-// Rows that neighbours in a column do not share a bank of shared memory for.
+// The distance of rows for which neighbours in a column lie in different banks of shared memory.
 STATOR_FN constexpr int row_step(int n) { return fast_host ? n : n | 1; }
 inline constexpr int64_t small_bytes(int rows, int cols, int itemsize) {
   return int64_t(rows) * (fast_host ? cols : cols | 1) * itemsize;
 }
 
-// Right-hand sides that a group holds at once.
+// Right-hand sides that a block has in memory at once.
 STATOR_FN constexpr int held(int64_t columns) {
   return columns < SmallTuning::columns ? int(columns) : SmallTuning::columns;
 }
 
-// f(i, j) for every pair, independent of each other; neighbours in rank take neighbours in j.
+// f(i, j) for every pair, independent of each other; threads of adjacent rank take adjacent j.
 template <class G, class F>
 STATOR_FN void for_each_pair(const G& group, int rows, int cols, F f) {
   if constexpr (fast_host) {
@@ -77,7 +77,8 @@ STATOR_FN void for_each_pair(const G& group, int rows, int cols, F f) {
   }
 }
 
-// to[i, j] -= factors[i] * row[j]. The fast host has one factor a loop, or its compiler would load it again and again.
+// to[i, j] -= factors[i] * row[j]. On the fast host each row has its own loop with one factor, which the compiler would
+// otherwise load in every iteration.
 template <class T, class G>
 STATOR_FN void subtract_product(const G& group, T* to, int to_step, const T* factors, int factor_step, const T* row,
                                 int rows, int cols) {
@@ -125,7 +126,7 @@ STATOR_FN void store_matrix(const G& group, const T* from, int step, int rows, i
     for_each_pair(group, rows, cols, [=](int i, int j) { base[i * row + j * col] = from[i * step + j]; });
 }
 
-// b becomes the solution of T x = b for a triangle T of a, column after column of b at once. Ends synchronised.
+// b becomes the solution of T x = b for a triangle T of a, for all columns of b at once. Ends synchronised.
 template <class T, class G>
 STATOR_FN void substitute(const G& group, const T* a, int step, int n, bool upper, bool unit, T* b, int b_step,
                           int cols) {
@@ -143,7 +144,7 @@ STATOR_FN void substitute(const G& group, const T* a, int step, int n, bool uppe
   }
 }
 
-// f(type_tag<T>) for the four dtypes of decompositions.
+// f(type_tag<T>{}) for the four dtypes of decompositions.
 template <class F>
 void visit_matrix(DType dtype, F f) {
   switch (dtype) {

@@ -1,4 +1,4 @@
-// What singular values say of their matrices, and the small steps around a library's batched routines.
+// Ranks, norms and pseudo-inverses from singular values, and the small steps around a library's batched routines.
 #include "device/launcher.cuh"
 #include "kernels/linalg/small.cuh"
 
@@ -7,7 +7,7 @@ namespace {
 
 struct SpectrumTuning {
   static constexpr int block = 128;
-  static constexpr int64_t tile = by_target<1024, 16384>::value;  // elements a block
+  static constexpr int64_t tile = by_target<1024, 16384>::value;  // elements per block
 };
 
 template <class R>
@@ -21,7 +21,7 @@ STATOR_FN bool counts(const R* values, int64_t i, R rtol) {
   return values[i] > rtol * values[0];
 }
 
-// How many of the k values count, which are the first ones.
+// How many of the k values count; these are the first ones.
 template <class R>
 STATOR_FN int64_t rank_of(const R* values, int64_t k, R rtol) {
   int64_t low = 0, high = k;
@@ -48,13 +48,13 @@ STATOR_KERNEL void spectral_norm_kernel(params::Spectrum p) {
   const R most = values[0], least = values[p.k - 1];
   if (p.norm == params::SpectralNorm::largest) norm = most;
   if (p.norm == params::SpectralNorm::smallest) norm = least;
-  // 0 / 0 of a zero matrix is no number, its condition is infinite.
+  // 0 / 0 would be NaN for a zero matrix, whose condition number is infinite.
   if (p.norm == params::SpectralNorm::condition) norm = least == R(0) ? limits<R>::infinity() : most / least;
   if (p.norm == params::SpectralNorm::inverse_condition) norm = most == R(0) ? limits<R>::infinity() : least / most;
   static_cast<R*>(p.norms)[matrix] = norm;
 }
 
-// Rows of `scaled`, then rows of `other`; who has a matrix's first row writes its rank.
+// Handles the rows of `scaled`, then the rows of `other`. The block with the first row of a matrix writes its rank.
 template <class T, int Size>
 STATOR_KERNEL void pseudo_inverse_kernel(params::Spectrum p, int64_t per_block) {
   using R = real_t<T>;
@@ -75,22 +75,22 @@ STATOR_KERNEL void pseudo_inverse_kernel(params::Spectrum p, int64_t per_block) 
     const R* values = static_cast<const R*>(p.values) + matrix * p.k;
     const R rtol = rtol_of<R>(p, matrix);
     if (p.rank != nullptr && i == 0 && group.rank() == 0) p.rank[matrix] = rank_of(values, p.k, rtol);
-    const bool by_target = p.by_target;
+    const bool by_column = p.by_column;
     group.for_each(p.scaled_cols, [=](int64_t j) {
-      const int64_t k = by_target ? j : i;
+      const int64_t k = by_column ? j : i;
       const R scale = counts(values, k, rtol) ? R(1) / values[k] : R(0);
       row[j * step] = scale == R(0) ? T(0) : scaled_by(conjugate(row[j * step]), scale);
     });
   }
 }
 
-// Columns that lie in memory are walked as rows.
-void lay_out(params::Matrices& m, int64_t& rows, int64_t& cols, bool* by_target) {
+// Column-major matrices are walked as their transposes.
+void lay_out(params::Matrices& m, int64_t& rows, int64_t& cols, bool* by_column) {
   if (m.data == nullptr) rows = cols = 0;
   if (m.row != 1 || m.col == 1) return;
   std::swap(m.row, m.col);
   std::swap(rows, cols);
-  if (by_target != nullptr) *by_target = !*by_target;
+  if (by_column != nullptr) *by_column = !*by_column;
 }
 
 void spectrum(const params::Queue& q, const params::Spectrum& given) {
@@ -101,7 +101,7 @@ void spectrum(const params::Queue& q, const params::Spectrum& given) {
       return launch(q, "spectral_norm", spectral_norm_kernel<float, block>, {p.count, block}, p);
     return launch(q, "spectral_norm", spectral_norm_kernel<double, block>, {p.count, block}, p);
   }
-  lay_out(p.scaled, p.scaled_rows, p.scaled_cols, &p.by_target);
+  lay_out(p.scaled, p.scaled_rows, p.scaled_cols, &p.by_column);
   lay_out(p.other, p.other_rows, p.other_cols, nullptr);
   const int64_t rows = p.count * (p.scaled_rows + p.other_rows);
   const int64_t per_block = SpectrumTuning::tile / std::max(p.scaled_cols, p.other_cols) + 1;
@@ -110,15 +110,15 @@ void spectrum(const params::Queue& q, const params::Spectrum& given) {
   });
 }
 
-// An element is `parts` reals.
+// An element is `reals` real numbers.
 template <class R, int Size>
-STATOR_KERNEL void diagonal_zero_kernel(params::DiagonalZero p, int parts) {
+STATOR_KERNEL void diagonal_zero_kernel(params::DiagonalZero p, int reals) {
   const Group<Size> group;
-  const R* a = static_cast<const R*>(p.a.data) + group.block() * p.a.batch * parts;
-  const int64_t step = (p.a.row + p.a.col) * parts;
+  const R* a = static_cast<const R*>(p.a.data) + group.block() * p.a.batch * reals;
+  const int64_t step = (p.a.row + p.a.col) * reals;
   const int32_t none = limits<int32_t>::max();
   const auto zero_at = [=](int64_t i) {
-    return a[i * step] == R(0) && a[i * step + parts - 1] == R(0) ? int32_t(i + 1) : none;
+    return a[i * step] == R(0) && a[i * step + reals - 1] == R(0) ? int32_t(i + 1) : none;
   };
   const int32_t first = p.unit ? none : group.template map_reduce<int32_t>(p.n, Min{}, zero_at);
   if (group.rank() == 0) p.info[group.block()] = first == none ? 0 : first;
@@ -127,11 +127,11 @@ STATOR_KERNEL void diagonal_zero_kernel(params::DiagonalZero p, int parts) {
 void diagonal_zero(const params::Queue& q, const params::DiagonalZero& p) {
   constexpr int block = SpectrumTuning::block;
   const DType real = real_part(p.dtype);
-  const int parts = itemsize(p.dtype) / itemsize(real);
+  const int reals = itemsize(p.dtype) / itemsize(real);
   if (real == DType::float32)
-    launch(q, "diagonal_zero", diagonal_zero_kernel<float, block>, {p.count, block}, p, parts);
+    launch(q, "diagonal_zero", diagonal_zero_kernel<float, block>, {p.count, block}, p, reals);
   else
-    launch(q, "diagonal_zero", diagonal_zero_kernel<double, block>, {p.count, block}, p, parts);
+    launch(q, "diagonal_zero", diagonal_zero_kernel<double, block>, {p.count, block}, p, reals);
 }
 
 template <int Size>

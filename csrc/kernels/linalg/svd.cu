@@ -1,11 +1,12 @@
-// Singular values and vectors of batches of matrices by one-sided Jacobi rotations (Hestenes), a block a matrix. Golub
-// and Van Loan, Matrix Computations (2013), section 8.6; Demmel and Veselic, SIAM J. Matrix Anal. Appl. 13 (1992). With
-// A = Q R, columns of R^H are rotated, which takes fewer sweeps than columns of A (Drmac and Veselic, ibid. 29, 2008):
+// Singular values and singular vectors of batches of matrices by one-sided Jacobi rotations (Hestenes), one block per
+// matrix. Golub and Van Loan, Matrix Computations (2013), section 8.6; Demmel and Veselic, SIAM J. Matrix Anal. Appl.
+// 13 (1992). With A = Q R, the columns of R^H are rotated, which takes fewer sweeps than rotating the columns of A
+// (Drmac and Veselic, ibid. 29, 2008):
 //
 //   R^H X = V S,   A = (Q X) S V^H
 //
-// X is a product of rotations. V is taken from a QR of the rotated columns, scaled to length 1: columns that are zero
-// get the completion of the others, and all are orthogonal whatever their length was.
+// X is the product of the rotations. V is taken from a QR decomposition of the rotated columns, scaled to length 1:
+// columns that are zero are completed from the others, and all are orthogonal whatever their length was.
 #include "device/launcher.cuh"
 #include "device/math/scaled.cuh"
 #include "kernels/linalg/reflector.cuh"
@@ -16,11 +17,11 @@ namespace {
 
 struct SvdTuning {
   static constexpr int block = 512;
-  static constexpr int most_sweeps = 40;  // 13 serve random matrices up to 512 x 512, 22 the worst that were met
+  static constexpr int most_sweeps = 40;  // 13 are enough for random matrices up to 512 x 512, 22 for the worst seen
 };
 
-// The largest entry is brought to [1, 2). Columns shorter than this are zero but for an error far below an eps of the
-// largest, and left as they are: of dependent columns rounding leaves such that stay dependent.
+// The largest entry is scaled to [1, 2). Columns shorter than this differ from zero by an error far below an eps of the
+// largest one, and are left as they are: rounding leaves such columns from dependent ones, and they stay dependent.
 template <class R>
 inline constexpr R negligible = limits<R>::epsilon() / R(256);
 
@@ -35,10 +36,10 @@ STATOR_FN real_t<T> larger_part(T x) {
 template <class R>
 struct SvdShared {
   R length[params::rotated_columns];
-  int place[params::rotated_columns];
+  int position[params::rotated_columns];
 };
 
-// The columns of one matrix and who works on them.
+// The columns of one matrix, and the threads that work on them.
 template <class T, int Size>
 struct Columns {
   const Group<Size>& group;
@@ -49,7 +50,7 @@ struct Columns {
 
   STATOR_FN T* operator[](int64_t j) const { return data + j * step; }
 
-  // f(j) for every target, each by a team.
+  // f(j) for every column, each by one team.
   template <class F>
   STATOR_FN void for_each_column(F f) const {
     for (int j = team.index(); j < n; j += Team<Size>::count) f(j);
@@ -84,9 +85,10 @@ struct Gram {
   STATOR_FN friend Gram operator+(Gram a, Gram b) { return {a.p + b.p, a.q + b.q, a.pq + b.pq}; }
 };
 
-// Makes columns p and q of w orthogonal, with the same rotation of x where that has data; false where they were.
+// Makes columns p and q of w orthogonal, with the same rotation of x if that has data. False if they were orthogonal.
 template <class T, int Size>
-STATOR_FN bool separate(const Columns<T, Size>& w, const Columns<T, Size>& x, int p, int q, real_t<T> tolerance) {
+STATOR_FN bool orthogonalize_pair(const Columns<T, Size>& w, const Columns<T, Size>& x, int p, int q,
+                                  real_t<T> tolerance) {
   using R = real_t<T>;
   constexpr R least = negligible<R> * negligible<R>;
   T *a = w[p], *b = w[q];
@@ -96,18 +98,18 @@ STATOR_FN bool separate(const Columns<T, Size>& w, const Columns<T, Size>& x, in
   if (!(g.p > least && g.q > least && size > tolerance * lengths)) return false;
   const auto r = rotation<T>(g.p, g.q, g.pq, size);
   const T back = conjugate(r.w);
-  w.team.for_each(0, w.m, [=](int64_t i) { turn(r, back, a[i], b[i]); });
+  w.team.for_each(0, w.m, [=](int64_t i) { rotate(r, back, a[i], b[i]); });
   if (x.data == nullptr) return true;
   a = x[p];
   b = x[q];
-  w.team.for_each(0, x.m, [=](int64_t i) { turn(r, back, a[i], b[i]); });
+  w.team.for_each(0, x.m, [=](int64_t i) { rotate(r, back, a[i], b[i]); });
   return true;
 }
 
-// Sweeps over all pairs, in rounds of pairs without a common column: the circle of a tournament, one player standing.
-// False without convergence. Ends synchronised.
+// Sweeps over all pairs, in rounds of pairs without a common column: a round-robin tournament in which one player stays
+// in place. Returns false without convergence. Ends synchronised.
 template <class T, int Size>
-STATOR_FN bool separate_all(const Columns<T, Size>& w, const Columns<T, Size>& x) {
+STATOR_FN bool orthogonalize(const Columns<T, Size>& w, const Columns<T, Size>& x) {
   const real_t<T> tolerance = limits<real_t<T>>::epsilon() * sqrt(real_t<T>(w.m));
   const int circle = (w.n + 1) / 2 * 2 - 1;
   for (int sweep = 0; sweep < SvdTuning::most_sweeps; ++sweep) {
@@ -117,8 +119,9 @@ STATOR_FN bool separate_all(const Columns<T, Size>& w, const Columns<T, Size>& x
         const int ahead = round + pair, behind = round - pair;
         const int one = pair == 0 ? circle : ahead < circle ? ahead : ahead - circle;
         const int other = behind < 0 ? behind + circle : behind;
-        if (one >= w.n) continue;  // of an odd number of columns one pauses
-        rotated |= one < other ? separate(w, x, one, other, tolerance) : separate(w, x, other, one, tolerance);
+        if (one >= w.n) continue;  // with an odd number of columns one has no partner
+        rotated |= one < other ? orthogonalize_pair(w, x, one, other, tolerance)
+                               : orthogonalize_pair(w, x, other, one, tolerance);
       }
       w.group.sync();
     }
@@ -127,7 +130,7 @@ STATOR_FN bool separate_all(const Columns<T, Size>& w, const Columns<T, Size>& x
   return false;
 }
 
-// Scratch: `rotated` columns of every matrix, then tau of Q and of V.
+// Scratch: the rotated columns of every matrix, then tau of Q and of V.
 struct Scratch {
   char *columns, *tau, *tau_v;
 };
@@ -143,19 +146,25 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(params::BatchedSv
   const int n = int(p.n);
   const bool vectors = p.u.data != nullptr;
   const auto of = [&](const params::Matrices& x, int m) {
-    return Matrix{group, team, static_cast<T*>(x.data) + matrix * x.batch, x.col, m, n};
+    return Matrix{.group = group,
+                  .team = team,
+                  .data = static_cast<T*>(x.data) + matrix * x.batch,
+                  .step = x.col,
+                  .m = m,
+                  .n = n};
   };
   const params::Matrices room{scratch.columns, p.n * p.n, 1, n};
   const Matrix a = of(p.a, int(p.m)), u = of(p.u, n);
-  // V^H is formed last: until then its memory has the columns that are rotated.
+  // V^H is formed last; until then its memory holds the rotated columns.
   const Matrix w = of(vectors ? p.vh : room, n);
   Matrix x = of(room, n);
   if (!vectors) x.data = nullptr;
   R *const length = s.length, *const values = static_cast<R*>(p.values) + matrix * n;
-  int* const place = s.place;
+  int* const position = s.position;
   T* const tau = reinterpret_cast<T*>(scratch.tau) + matrix * n;
   T* const tau_v = reinterpret_cast<T*>(scratch.tau_v) + matrix * n;
 
+  // Scale the matrix so that its largest entry is in [1, 2).
   R large = 0;
   a.for_each_element([=, &large](int64_t i, int64_t j) { large = Max{}(large, larger_part(a[j][i])); });
   large = group.reduce(large, Max{});
@@ -163,14 +172,16 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(params::BatchedSv
   split_exponent(double(large), exponent);
   a.for_each_element([=](int64_t i, int64_t j) { a[j][i] = scale_by(a[j][i], -exponent); });
   group.sync();
+  // A = Q R; then rotate the columns of R^H.
   factor(a, tau);
   w.for_each_element([=](int64_t i, int64_t j) {
     w[j][i] = i < j ? T(0) : conjugate(a[i][j]);
     if (vectors) x[j][i] = T(i == j);
   });
   group.sync();
-  const bool done = separate_all(w, x);
+  const bool done = orthogonalize(w, x);
 
+  // Singular values are the lengths of the columns, sorted.
   w.for_each_column([=](int64_t j) {
     const T* column = w[j];
     const R square = team.template sum<R>(0, n, [=](int64_t i) { return square_of(column[i]); });
@@ -180,21 +191,22 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(params::BatchedSv
   group.for_each(n, [=](int64_t j) {
     int before = 0;
     for (int64_t i = 0; i < n; ++i) before += length[i] > length[j] || (length[i] == length[j] && i < j);
-    place[j] = before;
+    position[j] = before;
     values[before] = scale_by(length[j], exponent);
   });
   if (group.rank() == 0) p.info[matrix] = done ? 0 : 1;
   if (!vectors) return;
   group.sync();
-  x.for_each_element([=](int64_t i, int64_t j) { u[place[j]][i] = x[j][i]; });
+  // Singular vectors.
+  x.for_each_element([=](int64_t i, int64_t j) { u[position[j]][i] = x[j][i]; });
   group.sync();
   w.for_each_element([=](int64_t i, int64_t j) {
     const R back = R(1) / length[j];
-    x[place[j]][i] = back <= limits<R>::max() ? scaled_by(w[j][i], back) : T(0);
+    x[position[j]][i] = back <= limits<R>::max() ? scaled_by(w[j][i], back) : T(0);
   });
   group.sync();
   factor(x, tau_v);
-  // A column of Q is that of V but for the sign, which goes to U.
+  // A column of Q equals that of V except for the sign, which is applied to U.
   u.for_each_element([=](int64_t i, int64_t j) {
     if (real_of(x[j][j]) < R(0)) u[j][i] = -u[j][i];
   });
@@ -210,8 +222,26 @@ void batched_svd(const params::Queue& q, const params::BatchedSvd& p) {
   });
   if (p.u.data == nullptr) return;
   const params::Matrices factors{scratch.columns, n * n, 1, n}, v{p.vh.data, p.vh.batch, p.vh.col, p.vh.row};
-  form_q(q, {p.dtype, false, true, p.count, n, n, n, factors, scratch.tau_v, v});
-  form_q(q, {p.dtype, true, false, p.count, p.m, p.u_columns, n, p.a, scratch.tau, p.u});
+  form_q(q, {.dtype = p.dtype,
+             .started = false,
+             .conjugate = true,
+             .count = p.count,
+             .m = n,
+             .columns = n,
+             .reflectors = n,
+             .factors = factors,
+             .tau = scratch.tau_v,
+             .q = v});
+  form_q(q, {.dtype = p.dtype,
+             .started = true,
+             .conjugate = false,
+             .count = p.count,
+             .m = p.m,
+             .columns = p.u_columns,
+             .reflectors = n,
+             .factors = p.a,
+             .tau = scratch.tau,
+             .q = p.u});
 }
 
 }  // namespace

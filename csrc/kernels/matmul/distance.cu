@@ -1,5 +1,5 @@
-// Pairwise distances: differences are taken before they are squared, so that near points keep their digits. A block
-// computes a tile of pairs from features that pass through shared memory.
+// Pairwise distances. Differences are computed before they are squared, so that near points keep their precision. A
+// block computes a tile of pairs from features that are staged in shared memory.
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
@@ -14,7 +14,7 @@ namespace {
 struct DistanceTuning {
   static constexpr int block = 256;
   static constexpr int rows = 32, cols = 64;  // of a tile
-  static constexpr int features = 32;         // at once
+  static constexpr int features = 32;         // features in shared memory at once
 };
 
 struct CountNorm {
@@ -76,7 +76,7 @@ struct DistanceTile {
 template <class T, class Norm, int Size>
 STATOR_KERNEL void distance_kernel(params::Distance p) {
   using Tune = DistanceTuning;
-  constexpr int I = Tune::rows, J = Tune::cols, K = Tune::features, mine = I * J / Group<Size>::size;
+  constexpr int I = Tune::rows, J = Tune::cols, K = Tune::features, per_thread = I * J / Group<Size>::size;
   const Group<Size> group;
   const Norm norm;
   const T power = T(p.p);
@@ -86,12 +86,13 @@ STATOR_KERNEL void distance_kernel(params::Distance p) {
   const T* const a = static_cast<const T*>(p.a) + batch * p.a_strides[0];
   const T* const b = static_cast<const T*>(p.b) + batch * p.b_strides[0];
   DistanceTile<T>& shared = group.template shared<DistanceTile<T>>();
-  // Pair n of a thread is n * size + rank of the tile.
-  T total[mine];
-  for (int n = 0; n < mine; ++n) total[n] = T(0);
+  // Pair n of a thread is pair n * size + rank of the tile.
+  T total[per_thread];
+  for (int n = 0; n < per_thread; ++n) total[n] = T(0);
   for (int64_t k0 = 0; k0 < p.features; k0 += K) {
     const int depth = p.features - k0 < K ? int(p.features - k0) : K;
     group.sync();
+    // Load some features of the tile's rows and columns.
     group.for_each(I * K, [&](int64_t at) {
       const int64_t i = at / K, k = at % K, row = first_row + i;
       shared.a[k][i] = k < depth && row < p.rows ? a[row * p.a_strides[1] + (k0 + k) * p.a_strides[2]] : T(0);
@@ -101,34 +102,37 @@ STATOR_KERNEL void distance_kernel(params::Distance p) {
       shared.b[k][j] = k < depth && col < p.cols ? b[col * p.b_strides[1] + (k0 + k) * p.b_strides[2]] : T(0);
     });
     group.sync();
+    // Add their contribution to the sums of the pairs.
     if constexpr (fast_host) {
       const int rows = p.rows - first_row < I ? int(p.rows - first_row) : I;
       for (int i = 0; i < rows; ++i) {
-        T part[J];
-        for (int j = 0; j < J; ++j) part[j] = T(0);
+        T partial[J];
+        for (int j = 0; j < J; ++j) partial[j] = T(0);
         for (int k = 0; k < depth; ++k) {
           const T x = shared.a[k][i];
-          for (int j = 0; j < J; ++j) part[j] = norm.add(part[j], x - shared.b[k][j], power);
+          for (int j = 0; j < J; ++j) partial[j] = norm.add(partial[j], x - shared.b[k][j], power);
         }
-        for (int j = 0; j < J; ++j) total[i * J + j] = norm.merge(total[i * J + j], part[j]);
+        for (int j = 0; j < J; ++j) total[i * J + j] = norm.merge(total[i * J + j], partial[j]);
       }
     } else {
-      T part[mine];
+      T partial[per_thread];
       STATOR_UNROLL()
-      for (int n = 0; n < mine; ++n) part[n] = T(0);
+      for (int n = 0; n < per_thread; ++n) partial[n] = T(0);
       const int j = group.rank() % J, i = group.rank() / J;
       for (int k = 0; k < depth; ++k) {
         const T y = shared.b[k][j];
         STATOR_UNROLL()
-        for (int n = 0; n < mine; ++n) part[n] = norm.add(part[n], shared.a[k][i + n * (Size / J)] - y, power);
+        for (int n = 0; n < per_thread; ++n)
+          partial[n] = norm.add(partial[n], shared.a[k][i + n * (Size / J)] - y, power);
       }
       STATOR_UNROLL()
-      for (int n = 0; n < mine; ++n) total[n] = norm.merge(total[n], part[n]);
+      for (int n = 0; n < per_thread; ++n) total[n] = norm.merge(total[n], partial[n]);
     }
   }
+  // Store.
   T* const out = static_cast<T*>(p.out) + batch * p.rows * p.cols;
   STATOR_UNROLL()
-  for (int n = 0; n < mine; ++n) {
+  for (int n = 0; n < per_thread; ++n) {
     const int at = n * Group<Size>::size + group.rank();
     const int64_t row = first_row + at / J, col = first_col + at % J;
     if (row < p.rows && col < p.cols) out[row * p.cols + col] = norm.finish(total[n], power);

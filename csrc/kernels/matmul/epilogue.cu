@@ -1,5 +1,5 @@
-// What follows a product, in one pass: scales, a bias, an activation, the rounding to the result. One kernel for each
-// dtype that is computed in; the activation is chosen at run time, on the host once for a piece of a row.
+// What follows a product, in one pass: scales, a bias, an activation, rounding to the result. There is one kernel per
+// dtype of the computation. The activation is chosen at run time; on the fast host once per chunk of a row.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
@@ -13,8 +13,8 @@ namespace {
 
 struct EpilogueTuning {
   static constexpr int block = 256;
-  static constexpr int64_t run = by_target<2048, 16384>::value;  // elements of a block
-  static constexpr int piece = 512;                              // fast host: of a row, in the nearest cache
+  static constexpr int64_t tile = by_target<2048, 16384>::value;  // elements per block
+  static constexpr int chunk = 512;  // fast host: elements of a row at once, which fit into the L1 cache
 };
 
 template <class F>
@@ -41,10 +41,10 @@ STATOR_FN void with_float(DType d, const F& f) {
   }
 }
 
-// n elements of one row from column `at` on.
+// Fast host: n elements of one row from column `at` on.
 template <class C>
-STATOR_CALL void epilogue_piece(const params::ProductEpilogue& p, int64_t row, int64_t at, int64_t n) {
-  C buffer[EpilogueTuning::piece];
+STATOR_CALL void epilogue_chunk(const params::ProductEpilogue& p, int64_t row, int64_t at, int64_t n) {
+  C buffer[EpilogueTuning::chunk];
   const C* from = static_cast<const C*>(p.x) + row * p.cols + at;
   const C scale = p.scale_a ? C(p.scale_a[row * p.scale_a_stride]) : C(1);
   for (int64_t j = 0; j < n; ++j) buffer[j] = from[j] * scale;
@@ -87,17 +87,18 @@ STATOR_FN void epilogue_element(const params::ProductEpilogue& p, int64_t row, i
   });
 }
 
-// A block takes whole rows, or a part of one.
+// A block takes whole rows, or a tile of one row.
 template <int Size, class C>
-STATOR_KERNEL void epilogue_kernel(params::ProductEpilogue p, int64_t rows_each, int64_t parts) {
+STATOR_KERNEL void epilogue_kernel(params::ProductEpilogue p, int64_t rows_each, int64_t col_tiles) {
   const Group<Size> group;
-  const int64_t first_row = group.block() / parts * rows_each, first = group.block() % parts * EpilogueTuning::run;
+  const int64_t first_row = group.block() / col_tiles * rows_each,
+                first = group.block() % col_tiles * EpilogueTuning::tile;
   const int64_t last_row = first_row + rows_each < p.rows ? first_row + rows_each : p.rows;
-  const int64_t last = first + EpilogueTuning::run < p.cols ? first + EpilogueTuning::run : p.cols;
+  const int64_t last = first + EpilogueTuning::tile < p.cols ? first + EpilogueTuning::tile : p.cols;
   for (int64_t row = first_row; row < last_row; ++row) {
     if constexpr (fast_host) {
-      for (int64_t at = first; at < last; at += EpilogueTuning::piece)
-        epilogue_piece<C>(p, row, at, last - at < EpilogueTuning::piece ? last - at : EpilogueTuning::piece);
+      for (int64_t at = first; at < last; at += EpilogueTuning::chunk)
+        epilogue_chunk<C>(p, row, at, last - at < EpilogueTuning::chunk ? last - at : EpilogueTuning::chunk);
     } else {
       group.for_each(last - first, [=](int64_t j) { epilogue_element<C>(p, row, first + j); });
     }
@@ -105,12 +106,12 @@ STATOR_KERNEL void epilogue_kernel(params::ProductEpilogue p, int64_t rows_each,
 }
 
 void epilogue(const params::Queue& q, const params::ProductEpilogue& p) {
-  const int64_t parts = ceil_div(p.cols, EpilogueTuning::run);
-  const int64_t rows_each = parts > 1 ? 1 : std::max(int64_t(1), EpilogueTuning::run / p.cols);
-  const int64_t blocks = ceil_div(p.rows, rows_each) * parts;
+  const int64_t col_tiles = ceil_div(p.cols, EpilogueTuning::tile);
+  const int64_t rows_each = col_tiles > 1 ? 1 : std::max(int64_t(1), EpilogueTuning::tile / p.cols);
+  const int64_t blocks = ceil_div(p.rows, rows_each) * col_tiles;
   const auto kernel = p.x_dtype == DType::float64 ? epilogue_kernel<EpilogueTuning::block, double>
                                                   : epilogue_kernel<EpilogueTuning::block, float>;
-  launch(q, "product_epilogue", kernel, {blocks, EpilogueTuning::block}, p, rows_each, parts);
+  launch(q, "product_epilogue", kernel, {blocks, EpilogueTuning::block}, p, rows_each, col_tiles);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Eight-bit floats as the OCP specification has them (OFP8 1.0, 2023): e4m3 without infinity, e5m2 as IEEE would.
+// Eight-bit floats of the OCP specification (OFP8 1.0, 2023): e4m3 without infinity, e5m2 as IEEE 754 would define it.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
@@ -12,10 +12,10 @@ namespace {
 
 struct Float8Tuning {
   static constexpr int block = 256;
-  static constexpr int64_t run = by_target<4096, 32768>::value;  // elements of a block
+  static constexpr int64_t tile = by_target<4096, 32768>::value;  // elements per block
 };
 
-// Bits of the fraction, exponent bias and the largest finite value.
+// Bits of the fraction, exponent bias and largest finite value.
 struct Format {
   int fraction, bias;
   float largest;
@@ -24,7 +24,8 @@ STATOR_FN Format format_of(params::Float8 f) {
   return f == params::Float8::e4m3 ? Format{3, 7, 448.0f} : Format{2, 15, 57344.0f};
 }
 
-// Nearest, ties to even; beyond the largest finite value that value. NaN: all bits of e4m3, the quiet one of e5m2.
+// Rounds to nearest, ties to even, and saturates at the largest finite value. NaN has all bits set in e4m3, and is the
+// quiet NaN of e5m2.
 STATOR_FN uint8_t encode(float x, params::Float8 f) {
   const Format format = format_of(f);
   const uint32_t bits = std::bit_cast<uint32_t>(x), sign = bits >> 24 & 0x80;
@@ -32,7 +33,8 @@ STATOR_FN uint8_t encode(float x, params::Float8 f) {
   const bool nan = magnitude > 0x7f800000;
   const uint32_t most = std::bit_cast<uint32_t>(format.largest);
   magnitude = magnitude > most ? most : magnitude;
-  // Adding this number puts the last kept bit of what is subnormal at the end of a float's fraction, and rounds there.
+  // Adding this number moves the last bit that a subnormal result keeps to the end of a float's fraction, and so rounds
+  // there.
   const float shift = std::bit_cast<float>(uint32_t(127 + 1 - format.bias + 23 - format.fraction) << 23);
   const uint32_t small =
       std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + shift) - std::bit_cast<uint32_t>(shift);
@@ -48,7 +50,7 @@ STATOR_FN uint8_t encode(float x, params::Float8 f) {
 STATOR_FN float decode(uint8_t q, params::Float8 f) {
   const Format format = format_of(f);
   const uint32_t sign = uint32_t(q & 0x80) << 24, magnitude = q & 0x7f;
-  // As the float with these bits, times the power of two between the biases: exact, of subnormal numbers too.
+  // The float with these bits, times the power of two between the two biases: exact, also for subnormal numbers.
   const float scale = std::bit_cast<float>(uint32_t(127 + 127 - format.bias) << 23);
   const float value = std::bit_cast<float>(magnitude << (23 - format.fraction)) * scale;
   const uint32_t top = f == params::Float8::e4m3 ? 0x7f : 0x7c;
@@ -62,22 +64,23 @@ STATOR_FN float finite_magnitude(float x) {
   return magnitude <= 3.40282347e38f ? magnitude : 0.0f;  // neither NaN nor infinity
 }
 
-// The largest finite |x| of each part of each line. inner 1: a block a part; else a thread a column of a part.
+// The largest finite |x| of each split of each segment. inner == 1: one block per split; else one thread per column of
+// a split.
 template <int Size>
 STATOR_KERNEL void largest_kernel(params::QuantizeFloat8 p, int64_t tiles) {
   const Group<Size> group;
   if (p.inner == 1) {
-    const int64_t part = group.block() % p.parts, line = group.block() / p.parts;
-    const int64_t first = part * p.part, n = p.count - first < p.part ? p.count - first : p.part;
-    const int64_t at = line * p.count + first;
+    const int64_t split = group.block() % p.splits, segment = group.block() / p.splits;
+    const int64_t first = split * p.split_size, n = p.count - first < p.split_size ? p.count - first : p.split_size;
+    const int64_t at = segment * p.count + first;
     const float found = group.template map_reduce<float>(
         n, Max{}, [=](int64_t i) { return finite_magnitude(load_one<float>(p.x, p.dtype, at + i)); });
     if (group.rank() == 0) p.partials[group.block()] = found < 0 ? 0 : found;
     return;
   }
-  const int64_t tile = group.block() % tiles, part = group.block() / tiles % p.parts,
-                o = group.block() / tiles / p.parts;
-  const int64_t first = part * p.part, n = p.count - first < p.part ? p.count - first : p.part;
+  const int64_t tile = group.block() % tiles, split = group.block() / tiles % p.splits,
+                o = group.block() / tiles / p.splits;
+  const int64_t first = split * p.split_size, n = p.count - first < p.split_size ? p.count - first : p.split_size;
   const int64_t width = p.inner - tile * Size < Size ? p.inner - tile * Size : Size;
   group.for_each(width, [=](int64_t j) {
     const int64_t column = tile * Size + j;
@@ -86,50 +89,52 @@ STATOR_KERNEL void largest_kernel(params::QuantizeFloat8 p, int64_t tiles) {
       const float v = finite_magnitude(load_one<float>(p.x, p.dtype, (o * p.count + i) * p.inner + column));
       found = v > found ? v : found;
     }
-    p.partials[(o * p.inner + column) * p.parts + part] = found;
+    p.partials[(o * p.inner + column) * p.splits + split] = found;
   });
 }
 
-STATOR_FN float scale_of(const params::QuantizeFloat8& p, int64_t line) {
+STATOR_FN float scale_of(const params::QuantizeFloat8& p, int64_t segment) {
   float found = 0;
-  for (int64_t i = 0; i < p.parts; ++i) {
-    const float v = p.partials[line * p.parts + i];
+  for (int64_t i = 0; i < p.splits; ++i) {
+    const float v = p.partials[segment * p.splits + i];
     found = v > found ? v : found;
   }
   const float scale = found / format_of(p.format).largest;
   return scale > 0 ? scale : 1.0f;
 }
 
-struct LineScale {
+struct SegmentScale {
   float value;
 };
 
+// Encodes with the scales of the segments. inner == 1: the splits are tiles of a segment here, one per block.
 template <int Size>
-STATOR_KERNEL void encode_kernel(params::QuantizeFloat8 p, int64_t parts, int64_t tiles) {
+STATOR_KERNEL void encode_kernel(params::QuantizeFloat8 p, int64_t splits, int64_t tiles) {
   const Group<Size> group;
   const params::Float8 format = p.format;
   if (p.inner == 1) {
-    const int64_t part = group.block() % parts, line = group.block() / parts;
-    const int64_t first = part * Float8Tuning::run;
-    const int64_t n = p.count - first < Float8Tuning::run ? p.count - first : Float8Tuning::run;
-    LineScale& shared = group.template shared<LineScale>();
+    const int64_t split = group.block() % splits, segment = group.block() / splits;
+    const int64_t first = split * Float8Tuning::tile;
+    const int64_t n = p.count - first < Float8Tuning::tile ? p.count - first : Float8Tuning::tile;
+    SegmentScale& shared = group.template shared<SegmentScale>();
     if (group.rank() == 0) {
-      shared.value = scale_of(p, line);
-      if (part == 0) p.scale[line] = shared.value;
+      shared.value = scale_of(p, segment);
+      if (split == 0) p.scale[segment] = shared.value;
     }
     group.sync();
     const float scale = shared.value;
-    const int64_t at = line * p.count + first;
+    const int64_t at = segment * p.count + first;
     group.for_each(n, [=](int64_t i) { p.q[at + i] = encode(load_one<float>(p.x, p.dtype, at + i) / scale, format); });
     return;
   }
-  const int64_t tile = group.block() % tiles, part = group.block() / tiles % parts, o = group.block() / tiles / parts;
-  const int64_t first = part * p.part, n = p.count - first < p.part ? p.count - first : p.part;
+  const int64_t tile = group.block() % tiles, split = group.block() / tiles % splits,
+                o = group.block() / tiles / splits;
+  const int64_t first = split * p.split_size, n = p.count - first < p.split_size ? p.count - first : p.split_size;
   const int64_t width = p.inner - tile * Size < Size ? p.inner - tile * Size : Size;
   group.for_each(width, [=](int64_t j) {
     const int64_t column = tile * Size + j;
     const float scale = scale_of(p, o * p.inner + column);
-    if (part == 0) p.scale[o * p.inner + column] = scale;
+    if (split == 0) p.scale[o * p.inner + column] = scale;
     for (int64_t i = first; i < first + n; ++i) {
       const int64_t at = (o * p.count + i) * p.inner + column;
       p.q[at] = encode(load_one<float>(p.x, p.dtype, at) / scale, format);
@@ -141,12 +146,12 @@ void quantize(const params::Queue& q, const params::QuantizeFloat8& p) {
   constexpr int block = Float8Tuning::block;
   const int64_t tiles = ceil_div(p.inner, block);
   if (p.inner == 1) {
-    const int64_t parts = ceil_div(p.count, Float8Tuning::run);
-    launch(q, "float8_largest", largest_kernel<block>, {p.outer * p.parts, block}, p, int64_t(1));
-    launch(q, "float8_encode", encode_kernel<block>, {p.outer * parts, block}, p, parts, int64_t(1));
+    const int64_t splits = ceil_div(p.count, Float8Tuning::tile);
+    launch(q, "float8_largest", largest_kernel<block>, {p.outer * p.splits, block}, p, int64_t(1));
+    launch(q, "float8_encode", encode_kernel<block>, {p.outer * splits, block}, p, splits, int64_t(1));
   } else {
-    launch(q, "float8_largest", largest_kernel<block>, {p.outer * p.parts * tiles, block}, p, tiles);
-    launch(q, "float8_encode", encode_kernel<block>, {p.outer * p.parts * tiles, block}, p, p.parts, tiles);
+    launch(q, "float8_largest", largest_kernel<block>, {p.outer * p.splits * tiles, block}, p, tiles);
+    launch(q, "float8_encode", encode_kernel<block>, {p.outer * p.splits * tiles, block}, p, p.splits, tiles);
   }
 }
 
@@ -155,12 +160,12 @@ STATOR_KERNEL void decode_kernel(params::DecodeFloat8 p, int64_t first_blocks) {
   const Group<Size> group;
   const bool second = group.block() >= first_blocks;
   const int64_t block = group.block() - (second ? first_blocks : 0);
-  // Chosen, not indexed: an index would put the parameters in memory.
+  // Selected, not indexed: an index would move the parameters to local memory.
   const int64_t rows = second ? p.rows[1] : p.rows[0], cols = second ? p.cols[1] : p.cols[0];
   const int64_t row_step = second ? p.row_stride[1] : p.row_stride[0];
   const int64_t col_step = second ? p.col_stride[1] : p.col_stride[0];
-  const int64_t first = block * Float8Tuning::run;
-  const int64_t n = rows * cols - first < Float8Tuning::run ? rows * cols - first : Float8Tuning::run;
+  const int64_t first = block * Float8Tuning::tile;
+  const int64_t n = rows * cols - first < Float8Tuning::tile ? rows * cols - first : Float8Tuning::tile;
   const params::Float8 format = second ? p.format[1] : p.format[0];
   const uint8_t* q = second ? p.q[1] : p.q[0];
   void* out = second ? p.out[1] : p.out[0];
@@ -175,7 +180,7 @@ STATOR_KERNEL void decode_kernel(params::DecodeFloat8 p, int64_t first_blocks) {
 }
 
 void decode(const params::Queue& q, const params::DecodeFloat8& p) {
-  const auto blocks = [&](int which) { return ceil_div(p.rows[which] * p.cols[which], Float8Tuning::run); };
+  const auto blocks = [&](int which) { return ceil_div(p.rows[which] * p.cols[which], Float8Tuning::tile); };
   launch(q, "float8_decode", decode_kernel<Float8Tuning::block>, {blocks(0) + blocks(1), Float8Tuning::block}, p,
          blocks(0));
 }

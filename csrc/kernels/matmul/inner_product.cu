@@ -1,18 +1,18 @@
-// Sums of products of two vectors, many at a time or one long one in parts whose sums the last block adds up.
+// Inner products of pairs of vectors: many pairs at a time, or a long pair in splits whose sums the last block adds up.
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "params/matmul.hpp"
 #include "kernels/matmul/integer_product.cuh"
+#include "params/matmul.hpp"
 
 namespace stator::STATOR_TARGET::matmul {
 namespace {
 
 struct InnerTuning {
   static constexpr int block = 128;
-  static constexpr int64_t share = by_target<8192, 32768>::value;      // least elements of a part
-  static constexpr int64_t least_work = by_target<1, 1 << 14>::value;  // multiplications of a block
-  static constexpr int64_t few = by_target<0, 32>::value;              // fast host: not worth its accumulators
+  static constexpr int64_t least_split = by_target<8192, 32768>::value;  // least elements of a split
+  static constexpr int64_t least_work = by_target<1, 1 << 14>::value;    // multiplications per block
+  static constexpr int64_t few = by_target<0, 32>::value;  // fast host: sums too short for several accumulators
 };
 
 template <bool Conjugate, class A>
@@ -41,9 +41,9 @@ template <class T, int Size>
 STATOR_KERNEL void inner_product_kernel(params::InnerProduct p, int64_t batches, int64_t each) {
   using A = opmath_t<T>;
   const Group<Size> group;
-  const int64_t first = group.block() / p.parts * each, part = group.block() % p.parts;
-  const int64_t last = first + each < batches ? first + each : batches, begin = part * p.share;
-  const int64_t n = begin + p.share < p.of.k ? p.share : p.of.k - begin;
+  const int64_t first = group.block() / p.splits * each, split = group.block() % p.splits;
+  const int64_t last = first + each < batches ? first + each : batches, begin = split * p.split_size;
+  const int64_t n = begin + p.split_size < p.of.k ? p.split_size : p.of.k - begin;
   const int64_t x_step = p.of.a.col, y_step = p.of.b.row;
   for (int64_t i = first; i < last; ++i) {
     const MatrixOf m = matrix_of(p.of, i);
@@ -55,29 +55,29 @@ STATOR_KERNEL void inner_product_kernel(params::InnerProduct p, int64_t batches,
                         : inner_sum<false>(group, x, y, x_step, y_step, n);
     else
       sum = inner_sum<false>(group, x, y, x_step, y_step, n);
-    if (p.parts > 1) {
-      A* const sums = static_cast<A*>(p.sums) + i * p.parts;
-      if (group.rank() == 0) sums[part] = sum;
-      if (!group.last_block(p.counters + i, uint32_t(p.parts))) return;
-      sum = group.template map_sum<A>(p.parts, [=](int64_t k) { return sums[k]; });
+    if (p.splits > 1) {
+      A* const sums = static_cast<A*>(p.sums) + i * p.splits;
+      if (group.rank() == 0) sums[split] = sum;
+      if (!group.last_block(p.counters + i, uint32_t(p.splits))) return;
+      sum = group.template map_sum<A>(p.splits, [=](int64_t k) { return sums[k]; });
     }
     if (group.rank() == 0) store_one(m.out, p.of.result, 0, sum);
   }
 }
 
-int32_t inner_parts(const params::DeviceLimits& limits, int64_t batches, int64_t k, int64_t* share) {
+int32_t inner_splits(const params::DeviceLimits& limits, int64_t batches, int64_t k, int64_t* split_size) {
   const int64_t wanted = ceil_div(waves(limits, InnerTuning::block), batches);
-  const int64_t parts = std::clamp<int64_t>(wanted, 1, ceil_div(k, InnerTuning::share));
-  *share = ceil_div(k, parts);
-  return int32_t(ceil_div(k, *share));
+  const int64_t splits = std::clamp<int64_t>(wanted, 1, ceil_div(k, InnerTuning::least_split));
+  *split_size = ceil_div(k, splits);
+  return int32_t(ceil_div(k, *split_size));
 }
 
 template <class T>
 void start_inner(const params::Queue& q, const params::InnerProduct& p) {
-  const int64_t batches = batches_of(p.of), work = p.parts > 1 ? 1 : InnerTuning::least_work / p.of.k;
+  const int64_t batches = batches_of(p.of), work = p.splits > 1 ? 1 : InnerTuning::least_work / p.of.k;
   const int64_t each = std::max({int64_t(1), work, ceil_div(batches, int64_t(1) << 30)});
   launch(q, "inner_product", inner_product_kernel<T, InnerTuning::block>,
-         {ceil_div(batches, each) * p.parts, InnerTuning::block}, p, batches, each);
+         {ceil_div(batches, each) * p.splits, InnerTuning::block}, p, batches, each);
 }
 
 void inner_product(const params::Queue& q, const params::InnerProduct& p) {
@@ -95,5 +95,5 @@ void inner_product(const params::Queue& q, const params::InnerProduct& p) {
 
 }  // namespace stator::STATOR_TARGET::matmul
 
-STATOR_LAUNCHER(matmul, inner_parts)
+STATOR_LAUNCHER(matmul, inner_splits)
 STATOR_LAUNCHER(matmul, inner_product)

@@ -1,5 +1,6 @@
-// Products of integers: exact, wrapping, any strides. The fast host multiplies packed panels, operands of one byte as
-// float32, whose fused sums of 128 products are exact; where blocks have threads they share tiles in shared memory.
+// Products of integers: exact, wrapping around, for any strides. The fast host multiplies packed panels (Goto and van
+// de Geijn, ACM TOMS 34, 2008), with operands of one byte as float32, whose fused sums of 128 products are exact. Where
+// blocks have threads, they have tiles in shared memory.
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "kernels/matmul/integer_product.cuh"
@@ -9,9 +10,7 @@
 
 namespace stator::STATOR_TARGET::matmul {
 
-// Integer products on the fast host: packed panels multiplied with vectors of accumulators that stay in registers (Goto
-// and van de Geijn, ACM TOMS 34, 2008).
-// to[i * leading + j] = from[i * row + j * col] for i < rows, j < cols, and zero up to padded_rows and padded_cols.
+// to[i * leading + j] = from[i * row + j * col] for i < rows and j < cols, and zero up to padded_rows and padded_cols.
 template <class W, class T>
 STATOR_CALL void pack(const W* from, int64_t row, int64_t col, int64_t rows, int64_t cols, T* to, int64_t leading,
                       int64_t padded_rows, int64_t padded_cols) {
@@ -27,7 +26,7 @@ STATOR_CALL void pack(const W* from, int64_t row, int64_t col, int64_t rows, int
     }
   }
   if (col == 1 || row != 1) return;
-  for (int64_t j = 0; j < cols; ++j)  // read along what is dense
+  for (int64_t j = 0; j < cols; ++j)  // reads along the dense dimension
     for (int64_t i = 0; i < rows; ++i) to[i * leading + j] = T(from[i + j * col]);
 }
 
@@ -42,7 +41,7 @@ struct Panels {
   T b[cols * depth];  // [panel][k][columns of a panel]
   A sums[rows * cols];
 
-  // sums[step rows][Vectors * lanes] (+)= a b.
+  // sums[step rows][Vectors * lanes] = a b, or += a b unless `first`. The accumulators stay in registers.
   template <int Vectors>
   STATOR_CALL static void multiply(const T* a, const T* b, int64_t k, A* sums, bool first) {
     V c[step][Vectors];
@@ -79,7 +78,7 @@ struct Panels {
     }
   }
 
-  // A narrow tile has panels of one vector, not of all.
+  // A narrow tile has panels of one vector, others of `wide` vectors.
   STATOR_FN void tile(const params::StridedProduct& p, const MatrixOf& m, int64_t row, int64_t col, int64_t height,
                       int64_t width) {
     const bool narrow = width <= lanes;
@@ -87,8 +86,9 @@ struct Panels {
     const int64_t padded = (height + step - 1) / step * step, panels = (width + panel - 1) / panel;
     for (int64_t k = 0; k < p.k; k += depth) {
       const int64_t deep = p.k - k < depth ? p.k - k : depth;
-      with_operand<T>(p.operands, [&](auto word) {
-        using W = decltype(word);
+      // Pack a panel of each operand.
+      with_operand<T>(p.operands, [&](auto type) {
+        using W = decltype(type);
         pack(reinterpret_cast<const W*>(m.a) + row * p.a.row + k * p.a.col, p.a.row, p.a.col, height, deep, a, depth,
              padded, deep);
         const W* from = reinterpret_cast<const W*>(m.b) + k * p.b.row + col * p.b.col;
@@ -96,18 +96,20 @@ struct Panels {
           pack(from + j * panel * p.b.col, p.b.row, p.b.col, deep,
                width - j * panel < panel ? width - j * panel : panel, b + j * panel * depth, panel, deep, panel);
       });
+      // Multiply the panels.
       const auto product = narrow ? multiply<1> : multiply<wide>;
       for (int64_t j = 0; j < panels; ++j)
         for (int64_t i = 0; i < padded; i += step)
           product(a + i * depth, b + j * panel * depth, deep, sums + i * cols + j * panel, k == 0);
     }
+    // Store the sums.
     for (int64_t i = 0; i < height; ++i)
       store_sums(m.out + ((row + i) * p.out.row + col * p.out.col) * itemsize(p.result), p.result, p.out.col,
                  sums + i * cols, width);
   }
 };
 
-// A whole product too small to be packed.
+// A whole product that is too small to be packed.
 template <class W, class A>
 STATOR_CALL void small_product(const params::StridedProduct& p, const MatrixOf& m) {
   const W* a = reinterpret_cast<const W*>(m.a);
@@ -123,7 +125,7 @@ STATOR_CALL void small_product(const params::StridedProduct& p, const MatrixOf& 
   }
 }
 
-// Of dynamic memory, for packed_tile.
+// Bytes of dynamic memory for packed_tile.
 template <class T>
 constexpr int packed_bytes() {
   if constexpr (fast_host)
@@ -137,7 +139,7 @@ template <class T>
 STATOR_FN void packed_tile(unsigned char* memory, const params::StridedProduct& p, const MatrixOf& m, int64_t row,
                            int64_t col) {
   if (p.n <= IntegerTuning::small_cols && p.m * p.n * p.k <= IntegerTuning::small_work)
-    return with_operand<T>(p.operands, [&](auto word) { small_product<decltype(word), sum_of<T>>(p, m); });
+    return with_operand<T>(p.operands, [&](auto type) { small_product<decltype(type), sum_of<T>>(p, m); });
   using P = Panels<T>;
   P& panels = *reinterpret_cast<P*>(memory);
   const int64_t height = p.m - row < P::rows ? p.m - row : P::rows, width = p.n - col < P::cols ? p.n - col : P::cols;
@@ -146,7 +148,7 @@ STATOR_FN void packed_tile(unsigned char* memory, const params::StridedProduct& 
 
 namespace {
 
-// One row or one target: every element is a sum over a line.
+// For a result of one row or one column: every element is an inner product.
 template <int Size, class T>
 STATOR_KERNEL void integer_dot_kernel(params::StridedProduct p, int64_t batches) {
   using A = sum_of<T>;
@@ -159,8 +161,8 @@ STATOR_KERNEL void integer_dot_kernel(params::StridedProduct p, int64_t batches)
       const MatrixOf m = matrix_of(p, i / each);
       const int64_t row = i % each / p.n, col = i % p.n;
       A sum = 0;
-      with_operand<T>(p.operands, [&](auto word) {
-        using W = decltype(word);
+      with_operand<T>(p.operands, [&](auto type) {
+        using W = decltype(type);
         const W* a = reinterpret_cast<const W*>(m.a) + row * p.a.row;
         const W* b = reinterpret_cast<const W*>(m.b) + col * p.b.col;
         const int64_t a_step = p.a.col, b_step = p.b.row;
@@ -180,7 +182,8 @@ struct IntegerTiles {
   A a[IntegerTuning::depth][IntegerTuning::tile + 1], b[IntegerTuning::depth][IntegerTuning::tile];
 };
 
-// A tile of the result from tiles in shared memory; each thread has `each` x `each` sums, a step of 16 apart.
+// A tile of the result, from tiles of the operands in shared memory. Each thread has `each` x `each` sums, in steps of
+// 16.
 template <int Size, class A>
 STATOR_FN void shared_tile(const Group<Size>& group, const params::StridedProduct& p, const MatrixOf& m, int64_t row,
                            int64_t col) {
@@ -191,8 +194,9 @@ STATOR_FN void shared_tile(const Group<Size>& group, const params::StridedProduc
   const int x = group.rank() % side, y = group.rank() / side;
   A sums[each][each] = {};
   for (int64_t k = 0; k < p.k; k += depth) {
-    with_operand<A>(p.operands, [&](auto word) {
-      using W = decltype(word);
+    // Load a tile of each operand.
+    with_operand<A>(p.operands, [&](auto type) {
+      using W = decltype(type);
       const W* a = reinterpret_cast<const W*>(m.a);
       const W* b = reinterpret_cast<const W*>(m.b);
       group.for_each(tile * depth, [&](int64_t i) {
@@ -207,6 +211,7 @@ STATOR_FN void shared_tile(const Group<Size>& group, const params::StridedProduc
       });
     });
     group.sync();
+    // Multiply.
     STATOR_UNROLL()
     for (int d = 0; d < depth; ++d) {
       STATOR_UNROLL()
@@ -218,6 +223,7 @@ STATOR_FN void shared_tile(const Group<Size>& group, const params::StridedProduc
     }
     group.sync();
   }
+  // Store.
   STATOR_UNROLL()
   for (int r = 0; r < each; ++r) STATOR_UNROLL()
   for (int c = 0; c < each; ++c) {
@@ -267,14 +273,14 @@ void start(const params::Queue& q, const params::StridedProduct& p, int64_t batc
 
 void integer_product(const params::Queue& q, const params::StridedProduct& given) {
   params::StridedProduct p = given;
-  // One column is one row of the transposed product: vectors run along the rows of what was on the left.
+  // One column is one row of the transposed product, in which vectors run along the rows of the former left operand.
   if (fast_host && p.n == 1 && p.m > 1 && !(p.a.col == 1 && p.b.row == 1)) {
-    const auto turned = [](params::Matrices x) { return params::Matrices{x.data, x.batch, x.col, x.row}; };
+    const auto transposed = [](params::Matrices x) { return params::Matrices{x.data, x.batch, x.col, x.row}; };
     p.m = 1;
     p.n = given.m;
-    p.a = turned(given.b);
-    p.b = turned(given.a);
-    p.out = turned(given.out);
+    p.a = transposed(given.b);
+    p.b = transposed(given.a);
+    p.out = transposed(given.out);
     std::swap(p.a_batch, p.b_batch);
   }
   const int64_t batches = batches_of(p);

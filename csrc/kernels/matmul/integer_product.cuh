@@ -1,4 +1,4 @@
-// What the kernels of integer products share: types, places, and the packed panels of the fast host.
+// What the kernels of integer products share: types, addresses, and stores of sums.
 #pragma once
 
 #include "device/convert.cuh"
@@ -11,15 +11,15 @@ namespace stator::STATOR_TARGET::matmul {
 
 struct IntegerTuning {
   static constexpr int block = 256;
-  static constexpr int tile = 64, depth = 16, each = 4;           // threads: 64 x 64 sums, 4 x 4 a thread
-  static constexpr int rows = 96, cols = 128, panel_depth = 128;  // fast host: of a block, and of packed panels
+  static constexpr int tile = 64, depth = 16, each = 4;           // blocks with threads: 64 x 64 sums, 4 x 4 per thread
+  static constexpr int rows = 96, cols = 128, panel_depth = 128;  // fast host: per block, and per packed panel
   static constexpr int micro_rows = 6;
-  static constexpr int small_cols = 16, small_work = 512;              // fast host: what is not packed
-  static constexpr int64_t least_work = by_target<1, 1 << 15>::value;  // multiplications of a block
-  static constexpr int64_t dots = by_target<1, 64>::value;             // sums that a block makes of whole lines
+  static constexpr int small_cols = 16, small_work = 512;              // fast host: products that are not packed
+  static constexpr int64_t least_work = by_target<1, 1 << 15>::value;  // multiplications per block
+  static constexpr int64_t dots = by_target<1, 64>::value;             // inner products per block of integer_dot
 };
 
-// What a type computed in sums to: float is exact for 128 products of bytes, which then join wider sums.
+// The type of the sums of a compute type. float is exact for 128 products of bytes, which are then added to wider sums.
 template <class T>
 using sum_of = std::conditional_t<std::is_same_v<T, float>, uint32_t, T>;
 
@@ -35,7 +35,7 @@ STATOR_FN MatrixOf matrix_of(const params::StridedProduct& p, int64_t batch) {
           static_cast<char*>(p.out.data) + offset_of(batch, p.batch_ndim, p.batch_shape, p.out_batch) * out};
 }
 
-// f(a word as the operands have it), signed where it is read into more bits; T is what is computed in.
+// f(a value of an integer type as wide as the operands), signed if it is widened. T is the compute type.
 template <class T, class F>
 STATOR_FN void with_operand(DType d, const F& f) {
   if constexpr (sizeof(T) == 8) {
@@ -52,7 +52,7 @@ STATOR_FN void with_operand(DType d, const F& f) {
   }
 }
 
-// One of them; a call would put the thread's sums in memory.
+// Stores one sum. Not a call, which would put the thread's sums in memory.
 template <class A>
 STATOR_FN void store_sum(char* out, DType d, A sum) {
   if (d == DType::bool_)
@@ -61,11 +61,11 @@ STATOR_FN void store_sum(char* out, DType d, A sum) {
     detail::store_integer(out, itemsize(d), 0, int64_t(sum));
 }
 
-// out[j * step] = sums[j], cut to its size; of bool, whether there was any.
+// out[j * step] = sums[j], truncated to its size; for bool, whether it is not zero.
 template <class A>
 STATOR_CALL void store_sums(char* out, DType d, int64_t step, const A* sums, int64_t n) {
-  const auto store = [&](auto word) {
-    using W = decltype(word);
+  const auto store = [&](auto type) {
+    using W = decltype(type);
     W* to = reinterpret_cast<W*>(out);
     if (step == 1)
       for (int64_t j = 0; j < n; ++j) to[j] = W(sums[j]);

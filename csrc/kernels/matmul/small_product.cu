@@ -1,9 +1,9 @@
-// Batches of small products, for which a library's call costs more than its work: on the fast host rows of b stay in
-// vectors, with a function for each length of them.
+// Batches of small products, for which a library's call costs more than its work. On the fast host the rows of b stay
+// in vectors, with a function for each vector length.
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "params/matmul.hpp"
 #include "kernels/matmul/integer_product.cuh"
+#include "params/matmul.hpp"
 
 #include <cstring>
 
@@ -12,10 +12,11 @@ namespace {
 
 struct SmallTuning {
   static constexpr int block = 128;
-  static constexpr int64_t least_work = by_target<1, 1 << 14>::value;  // multiplications of a block
+  static constexpr int64_t least_work = by_target<1, 1 << 14>::value;  // multiplications per block
 };
 
-// Rows of up to Width elements in one vector; lanes beyond them hold zeros and are not stored. W: the operands' type.
+// Rows of b of up to Width elements are one vector each; lanes beyond them hold zeros and are not stored. W: the type
+// of the operands.
 template <class W, class T, int Width>
 STATOR_CALL void product_of_columns(const params::StridedProduct& p, const MatrixOf& m) {
   constexpr int together = 4;
@@ -25,6 +26,7 @@ STATOR_CALL void product_of_columns(const params::StridedProduct& p, const Matri
   T* out = reinterpret_cast<T*>(m.out);
   const int columns = int(p.n);
   const bool whole = columns == Width && p.b.col == 1, whole_out = columns == Width && p.out.col == 1;
+  // Load the rows of b.
   V rows[params::small_product];
   for (int64_t k = 0; k < p.k; ++k) {
     T row[Width] = {};
@@ -35,18 +37,20 @@ STATOR_CALL void product_of_columns(const params::StridedProduct& p, const Matri
       for (int j = 0; j < columns; ++j) row[j] = T(from[j * p.b.col]);
     std::memcpy(&rows[k], row, sizeof(V));
   }
-  for (int64_t i = 0; i < p.m; i += together) {  // sums that do not wait for each other
+  // Multiply a few rows of a at a time.
+  for (int64_t i = 0; i < p.m; i += together) {  // independent sums
     V sums[together];
-    const W* lines[together];
+    const W* a_rows[together];
     STATOR_UNROLL_LANES
     for (int r = 0; r < together; ++r) {
       sums[r] = V{};
-      lines[r] = a + (i + r < p.m ? i + r : i) * p.a.row;
+      a_rows[r] = a + (i + r < p.m ? i + r : i) * p.a.row;
     }
     for (int64_t k = 0; k < p.k; ++k) {
       STATOR_UNROLL_LANES
-      for (int r = 0; r < together; ++r) sums[r] += (V{} + T(lines[r][k * p.a.col])) * rows[k];
+      for (int r = 0; r < together; ++r) sums[r] += (V{} + T(a_rows[r][k * p.a.col])) * rows[k];
     }
+    // Store.
     for (int64_t r = 0; r < together && i + r < p.m; ++r) {
       T* to = out + (i + r) * p.out.row;
       if (whole_out) {

@@ -1,7 +1,7 @@
-// Arrays one after the other. The list of pieces travels in the launch's own parameters.
+// Concatenation. The list of pieces is part of the kernel's parameters.
 #include "device/launcher.cuh"
-#include "params/movement.hpp"
 #include "kernels/movement/rows.cuh"
+#include "params/movement.hpp"
 
 namespace stator::STATOR_TARGET::movement {
 namespace {
@@ -9,22 +9,22 @@ namespace {
 struct ConcatTuning {
   static constexpr int few = 64, many = 640;  // pieces in 4 KiB and 32 KiB of parameters
   static constexpr int block = 256;
-  static constexpr int64_t narrow = 16;  // columns of a piece, on average, below which the fast host goes by targets
-  static constexpr int64_t rows_tile = 4096;  // elements of a block that does
+  static constexpr int64_t narrow = 16;       // columns per piece: below it the fast host writes column by column
+  static constexpr int64_t rows_tile = 4096;  // elements of a block that writes columns
 };
 
-template <class Word, int Capacity>
+template <class Bits, int Capacity>
 struct ConcatSource {
   params::ConcatPiece pieces[Capacity];
-  int64_t inner, first, cols;  // `first` column of the pieces of this launch, and how many
+  int64_t inner, first, cols;  // the columns of this launch's pieces begin at `first`
   int32_t count;
 
   struct Row {
     int64_t outer;
-    int32_t piece;  // of the last column asked for
+    int32_t piece;  // that had the last column
   };
   STATOR_FN Row row(int64_t r) const { return {r, 0}; }
-  STATOR_FN Segment<Word> segment(Row& row, int64_t c) const {
+  STATOR_FN Span<Bits> span(Row& row, int64_t c) const {
     c += first;
     int at = row.piece;
     if (at + 1 < count && c >= pieces[at + 1].begin) {
@@ -42,28 +42,28 @@ struct ConcatSource {
     }
     const params::ConcatPiece& p = pieces[at];
     const int64_t end = at + 1 < count ? pieces[at + 1].begin : first + cols;
-    const Word* from = static_cast<const Word*>(p.data) + row.outer * p.outer_stride;
+    const Bits* from = static_cast<const Bits*>(p.data) + row.outer * p.outer_stride;
     const int64_t i = c - p.begin;
-    if (inner == 1) return {from + i * p.axis_stride, p.axis_stride, end - first, Word{}};
+    if (inner == 1) return {from + i * p.axis_stride, p.axis_stride, end - first, Bits{}};
     if (p.axis_stride == inner * p.inner_stride)
-      return {from + i * p.inner_stride, p.inner_stride, end - first, Word{}};
+      return {from + i * p.inner_stride, p.inner_stride, end - first, Bits{}};
     const int64_t k = i / inner;
     return {from + k * p.axis_stride + (i - k * inner) * p.inner_stride, p.inner_stride,
-            p.begin + (k + 1) * inner - first, Word{}};
+            p.begin + (k + 1) * inner - first, Bits{}};
   }
 };
 
-// Fast host, pieces of few columns: a tile of whole rows is written column after column while it is in the cache.
-template <class Word, int Capacity, int Size>
-STATOR_KERNEL void concat_columns_kernel(ConcatSource<Word, Capacity> source, Word* out, int64_t rows, int64_t pitch) {
+// Fast host, pieces of few columns: a tile of whole rows is written column by column while it is in the cache.
+template <class Bits, int Capacity, int Size>
+STATOR_KERNEL void concat_columns_kernel(ConcatSource<Bits, Capacity> source, Bits* out, int64_t rows, int64_t pitch) {
   const Group<Size> group;
   const int64_t tile = ConcatTuning::rows_tile / source.cols + 1, first = group.block() * tile;
   const int64_t n = rows - first < tile ? rows - first : tile;
   auto row = source.row(first);
   for (int64_t c = 0; c < source.cols; ++c) {
-    const Segment<Word> s = source.segment(row, c);
-    const Word* from = s.from;
-    Word* to = out + first * pitch + c;
+    const Span<Bits> s = source.span(row, c);
+    const Bits* from = s.from;
+    Bits* to = out + first * pitch + c;
     const int64_t step = source.pieces[row.piece].outer_stride;
     if (step == 1)
       group.for_each(n, [=](int64_t i) { to[i * pitch] = from[i]; });
@@ -72,18 +72,18 @@ STATOR_KERNEL void concat_columns_kernel(ConcatSource<Word, Capacity> source, Wo
   }
 }
 
-template <class Word, int Capacity>
+template <class Bits, int Capacity>
 void launch_pieces(const params::Queue& q, const params::Concat& p, int first) {
-  ConcatSource<Word, Capacity> source{};
+  ConcatSource<Bits, Capacity> source{};
   source.inner = p.inner;
   source.first = p.pieces[first].begin;
   for (int i = first; i < p.count && Capacity > source.count; ++i) source.pieces[source.count++] = p.pieces[i];
   const int next = first + source.count;
   source.cols = (next < p.count ? p.pieces[next].begin : p.cols) - source.first;
-  Word* const out = static_cast<Word*>(p.out) + source.first;
+  Bits* const out = static_cast<Bits*>(p.out) + source.first;
   if constexpr (fast_host) {
     if (p.outer > 16 && source.cols < ConcatTuning::narrow * source.count && source.cols < ConcatTuning::rows_tile)
-      return launch(q, "concat_columns", concat_columns_kernel<Word, Capacity, ConcatTuning::block>,
+      return launch(q, "concat_columns", concat_columns_kernel<Bits, Capacity, ConcatTuning::block>,
                     {ceil_div(p.outer, ConcatTuning::rows_tile / source.cols + 1), ConcatTuning::block}, source, out,
                     p.outer, p.cols);
   }
@@ -92,9 +92,9 @@ void launch_pieces(const params::Queue& q, const params::Concat& p, int first) {
 
 void concat(const params::Queue& q, const params::Concat& p) {
   using Tune = ConcatTuning;
-  with_word(p.itemsize, [&]<class Word>(Word) {
-    if (p.count <= Tune::few) return launch_pieces<Word, Tune::few>(q, p, 0);
-    for (int first = 0; first < p.count; first += Tune::many) launch_pieces<Word, Tune::many>(q, p, first);
+  with_bits(p.itemsize, [&]<class Bits>(Bits) {
+    if (p.count <= Tune::few) return launch_pieces<Bits, Tune::few>(q, p, 0);
+    for (int first = 0; first < p.count; first += Tune::many) launch_pieces<Bits, Tune::many>(q, p, first);
   });
 }
 

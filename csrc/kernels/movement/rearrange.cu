@@ -1,16 +1,17 @@
-// roll, pad, and what keeps a band of a matrix: triu, tril, diag, tri, eye.
+// roll and pad.
 #include "device/index.cuh"
 #include "device/launcher.cuh"
-#include "params/movement.hpp"
 #include "kernels/movement/rows.cuh"
+#include "params/movement.hpp"
 
 #include <cstring>
 
 namespace stator::STATOR_TARGET::movement {
 namespace {
 
-// Where coordinate c of an axis reads: from element `at` (-1: nowhere) on, by `step`, up to coordinate `end`.
-struct Stretch {
+// Which elements of an axis the coordinates from c up to `end` read: those from element `at` on, `step` apart, or none
+// if `at` is -1.
+struct AxisSpan {
   int64_t at, step, end;
 };
 
@@ -19,7 +20,7 @@ STATOR_FN int64_t modulo(int64_t a, int64_t n) {
   return rest < 0 ? rest + n : rest;
 }
 
-STATOR_FN Stretch stretch_at(const params::AxisMap& axis, int64_t c) {
+STATOR_FN AxisSpan axis_span(const params::AxisMap& axis, int64_t c) {
   using enum params::AxisRule;
   const int64_t i = c - axis.shift, n = axis.n;
   if (i >= 0 && i < n) return {i, 1, axis.shift + n};
@@ -39,28 +40,28 @@ STATOR_FN Stretch stretch_at(const params::AxisMap& axis, int64_t c) {
   }
 }
 
-template <class Word>
+template <class Bits>
 struct RearrangeSource {
   params::Rearrange p;
-  Word fill;
+  Bits fill;
 
-  using Row = const Word*;  // null: all of it is the fill value
+  using Row = const Bits*;  // null: the whole row is the fill value
   STATOR_FN Row row(int64_t r) const {
-    const Word* from = static_cast<const Word*>(p.in);
+    const Bits* from = static_cast<const Bits*>(p.in);
     for (int d = p.ndim - 2; d >= 0; --d) {
       const params::AxisMap& axis = p.axes[d];
       const int64_t rest = d == 0 ? 0 : r / axis.extent;
-      const int64_t at = stretch_at(axis, r - rest * axis.extent).at;
+      const int64_t at = axis_span(axis, r - rest * axis.extent).at;
       if (at < 0) return nullptr;
       from += at * axis.stride;
       r = rest;
     }
     return from;
   }
-  STATOR_FN Segment<Word> segment(Row& row, int64_t c) const {
+  STATOR_FN Span<Bits> span(Row& row, int64_t c) const {
     const params::AxisMap& axis = p.axes[p.ndim - 1];
     if (row == nullptr) return {nullptr, 0, axis.extent, fill};
-    const Stretch s = stretch_at(axis, c);
+    const AxisSpan s = axis_span(axis, c);
     if (s.at < 0) return {nullptr, 0, s.end, fill};
     return {row + s.at * axis.stride, s.step * axis.stride, s.end, fill};
   }
@@ -68,8 +69,8 @@ struct RearrangeSource {
 
 void rearrange(const params::Queue& q, const params::Rearrange& p) {
   const int64_t cols = p.axes[p.ndim - 1].extent;
-  with_word(p.itemsize, [&]<class Word>(Word) {
-    launch_rows(q, "rearrange", RearrangeSource<Word>{p, word_of<Word>(p.fill)}, static_cast<Word*>(p.out),
+  with_bits(p.itemsize, [&]<class Bits>(Bits) {
+    launch_rows(q, "rearrange", RearrangeSource<Bits>{p, bits_of<Bits>(p.fill)}, static_cast<Bits*>(p.out),
                 p.size / cols, cols, cols);
   });
 }

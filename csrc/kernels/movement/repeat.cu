@@ -1,4 +1,4 @@
-// Indices that a repetition with counts takes.
+// The indices that repeat() with counts takes.
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
@@ -9,7 +9,7 @@ namespace {
 
 struct RepeatTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<1024, 16384>::value;  // elements a block
+  static constexpr int tile = by_target<1024, 16384>::value;  // elements per block
 };
 
 template <int Size>
@@ -17,7 +17,7 @@ STATOR_KERNEL void repeat_indices_kernel(params::RepeatedCounts p) {
   const Group<Size> group;
   const int64_t first = group.block() * RepeatTuning::tile, left = p.size - first;
   const int64_t n = left < RepeatTuning::tile ? left : RepeatTuning::tile;
-  // The run that holds position i: the first whose end is beyond it.
+  // The run of equal indices that has position i: the first one whose end is greater.
   const auto run_of = [=](int64_t i) {
     int64_t low = 0, high = p.n - 1;
     while (low < high) {

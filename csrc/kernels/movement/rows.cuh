@@ -1,47 +1,47 @@
-// Dense rows put together from runs of a source: what a source gives is Segments of a row, and the kernel copies them.
-// Threads write 16 bytes each; they read 16 bytes where a run is dense and aligned.
+// Dense rows composed from spans of a source. A source describes each row as a sequence of spans, and the kernel copies
+// them. Threads write 16 bytes each, and read 16 bytes at once where a span is dense and aligned.
 #pragma once
 
+#include "device/bits.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/vector.cuh"
-#include "device/word.cuh"
 
 #include <cstring>
 
 namespace stator::STATOR_TARGET::movement {
 
-// Columns up to `end` of a row: from `from` on by `step`, or `value` where from is null.
-template <class Word>
-struct Segment {
-  const Word* from;
+// Columns of a row up to column `end`: the elements from `from` on, `step` apart, or `value` if `from` is null.
+template <class Bits>
+struct Span {
+  const Bits* from;
   int64_t step, end;
-  Word value;
+  Bits value;
 };
 
-// What `fill` and `value` of the parameters hold.
-template <class Word>
-Word word_of(const unsigned char* bytes) {
-  Word word;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
+// The item in `fill` and `value` of the parameters.
+template <class Bits>
+Bits bits_of(const unsigned char* bytes) {
+  Bits bits;
+  std::memcpy(&bits, bytes, sizeof bits);
+  return bits;
 }
 
 struct RowsTuning {
   static constexpr int block = 256;
-  static constexpr int unroll = 4;  // accesses of 16 bytes a thread
-  template <class Word>
-  static constexpr int64_t tile() {  // elements of a block of the fast host
-    return 131072 / int64_t(sizeof(Word));
+  static constexpr int unroll = 4;  // accesses of 16 bytes per thread
+  template <class Bits>
+  static constexpr int64_t tile() {  // elements of a block on the fast host
+    return 131072 / int64_t(sizeof(Bits));
   }
 };
 
-template <class Word, int Size>
-STATOR_FN void copy_segment(const Group<Size>& group, Word* to, const Segment<Word>& s, int64_t n) {
-  const Word* from = s.from;
+template <class Bits, int Size>
+STATOR_FN void copy_span(const Group<Size>& group, Bits* to, const Span<Bits>& s, int64_t n) {
+  const Bits* from = s.from;
   const int64_t step = s.step;
   if (from == nullptr || step == 0) {
-    const Word value = from == nullptr ? s.value : *from;
+    const Bits value = from == nullptr ? s.value : *from;
     group.for_each(n, [=](int64_t i) { to[i] = value; });
   } else if (step == 1) {
     group.for_each(n, [=](int64_t i) { to[i] = from[i]; });
@@ -52,21 +52,21 @@ STATOR_FN void copy_segment(const Group<Size>& group, Word* to, const Segment<Wo
   }
 }
 
-template <int W, class Word>
-STATOR_FN Vec<Word, W> load_segment(const Segment<Word>& s) {
+template <int W, class Bits>
+STATOR_FN Vec<Bits, W> load_span(const Span<Bits>& s) {
   if (s.from != nullptr && s.step == 1 && reinterpret_cast<uintptr_t>(s.from) % 16 == 0) return load_vector<W>(s.from);
-  Vec<Word, W> v;
+  Vec<Bits, W> v;
   STATOR_UNROLL()
   for (int k = 0; k < W; ++k) v[k] = s.from == nullptr ? s.value : s.from[k * s.step];
   return v;
 }
 
-// source.row(r), then source.segment(row, column) for columns from left to right.
-template <class Word, class Source, int Size>
-STATOR_KERNEL void rows_kernel(Source source, Word* out, int64_t rows, int64_t cols, int64_t pitch) {
+// Calls source.row(r), then source.span(row, column) for ascending columns.
+template <class Bits, class Source, int Size>
+STATOR_KERNEL void rows_kernel(Source source, Bits* out, int64_t rows, int64_t cols, int64_t pitch) {
   const Group<Size> group;
   if constexpr (fast_host) {
-    constexpr int64_t tile = RowsTuning::tile<Word>();
+    constexpr int64_t tile = RowsTuning::tile<Bits>();
     int64_t left = rows * cols - group.block() * tile;
     left = left < tile ? left : tile;
     int64_t r = group.block() * tile / cols, c = group.block() * tile - r * cols;
@@ -75,14 +75,14 @@ STATOR_KERNEL void rows_kernel(Source source, Word* out, int64_t rows, int64_t c
       const int64_t stop = cols - c < left ? cols : c + left;
       left -= stop - c;
       while (c < stop) {
-        const Segment<Word> s = source.segment(row, c);
+        const Span<Bits> s = source.span(row, c);
         const int64_t end = s.end < stop ? s.end : stop;
-        copy_segment(group, out + r * pitch + c, s, end - c);
+        copy_span(group, out + r * pitch + c, s, end - c);
         c = end;
       }
     }
   } else {
-    constexpr int W = vector_width<Word>, Unroll = RowsTuning::unroll;
+    constexpr int W = vector_width<Bits>, Unroll = RowsTuning::unroll;
     const int64_t units = (cols + W - 1) / W, total = rows * units;
     STATOR_UNROLL(1)
     for (int u = 0; u < Unroll; ++u) {
@@ -90,15 +90,15 @@ STATOR_KERNEL void rows_kernel(Source source, Word* out, int64_t rows, int64_t c
       if (unit >= total) return;
       const int64_t r = total >> 31 ? unit / units : int64_t(uint32_t(unit) / uint32_t(units));
       const int64_t c = (unit - r * units) * W;
-      Word* const to = out + r * pitch + c;
+      Bits* const to = out + r * pitch + c;
       const int n = cols - c < W ? int(cols - c) : W;
       const bool wide = n == W && reinterpret_cast<uintptr_t>(to) % 16 == 0;
       auto row = source.row(r);
       STATOR_UNROLL(1)
       for (int k = 0; k < n;) {
-        const Segment<Word> s = source.segment(row, c + k);
+        const Span<Bits> s = source.span(row, c + k);
         if (wide && k == 0 && s.end - c >= W) {
-          store_vector(to, load_segment<W>(s));
+          store_vector(to, load_span<W>(s));
           break;
         }
         const int end = s.end - c < n ? int(s.end - c) : n;
@@ -109,13 +109,13 @@ STATOR_KERNEL void rows_kernel(Source source, Word* out, int64_t rows, int64_t c
   }
 }
 
-template <class Word, class Source>
-void launch_rows(const params::Queue& q, const char* name, const Source& source, Word* out, int64_t rows, int64_t cols,
+template <class Bits, class Source>
+void launch_rows(const params::Queue& q, const char* name, const Source& source, Bits* out, int64_t rows, int64_t cols,
                  int64_t pitch) {
   using Tune = RowsTuning;
-  const int64_t units = fast_host ? rows * cols : rows * ceil_div(cols, vector_width<Word>);
-  const int64_t blocks = ceil_div(units, fast_host ? Tune::tile<Word>() : Tune::block * Tune::unroll);
-  launch(q, name, rows_kernel<Word, Source, Tune::block>, {blocks, Tune::block}, source, out, rows, cols, pitch);
+  const int64_t units = fast_host ? rows * cols : rows * ceil_div(cols, vector_width<Bits>);
+  const int64_t blocks = ceil_div(units, fast_host ? Tune::tile<Bits>() : Tune::block * Tune::unroll);
+  launch(q, name, rows_kernel<Bits, Source, Tune::block>, {blocks, Tune::block}, source, out, rows, cols, pitch);
 }
 
 }  // namespace stator::STATOR_TARGET::movement

@@ -1,4 +1,4 @@
-// Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019), a list of tensors in one launch.
+// Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019) for a list of tensors in one launch.
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
@@ -11,11 +11,11 @@ namespace {
 
 struct AdamTuning {
   static constexpr int block = 256;
-  static constexpr int chunk = by_target<4096, 16384>::value;  // elements of one tensor a block updates
-  static constexpr int few = 48, many = 640;                   // tensors in the launch's own parameters (4 KiB, 32 KiB)
+  static constexpr int chunk = by_target<4096, 16384>::value;  // elements of one tensor that a block updates
+  static constexpr int few = 48, many = 640;                   // tensors that fit kernel parameters of 4 KiB and 32 KiB
 };
 
-// Scalars of the step in the arithmetic of the update.
+// The scalars of a step, in the type that the update computes in.
 template <class A>
 struct AdamStep {
   A beta1, beta2, keep1, keep2, eps, decay, rate, root2;
@@ -44,7 +44,7 @@ template <class T, class S, int Capacity, int Size, int Chunk>
 STATOR_KERNEL void adam_kernel(AdamList<Capacity> list, AdamStep<opmath_t<T>> step) {
   using A = opmath_t<T>;
   const Group<Size> group;
-  // Which tensor, and which chunk of it: a short walk over the list.
+  // Find the tensor and the chunk of it that this block updates.
   int64_t chunk = group.block();
   int at = 0;
   for (; at < list.count; ++at) {
@@ -60,6 +60,7 @@ STATOR_KERNEL void adam_kernel(AdamList<Capacity> list, AdamStep<opmath_t<T>> st
   S* v = static_cast<S*>(t.exp_avg_sq) + first;
   const T* grad = static_cast<const T*>(t.grad) + first;
 
+  // Update in vectors if the chunk and its addresses allow.
   constexpr int width = fast_host ? 1 : 4;
   const auto update = [=]<int W>(int64_t i, std::integral_constant<int, W>) {
     Vec<T, W> p = load_vector<W>(param + i);
@@ -102,16 +103,16 @@ template <class T, class S>
 void adam_typed(const params::Queue& q, const params::Adam& p) {
   using A = opmath_t<T>;
   using Tune = AdamTuning;
-  const AdamStep<A> step{A(p.beta1),
-                         A(p.beta2),
-                         A(1 - p.beta1),
-                         A(1 - p.beta2),
-                         A(p.eps),
-                         A(p.decoupled ? p.lr * p.weight_decay : p.weight_decay),
-                         A(p.lr / p.bias_correction1),
-                         A(1 / std::sqrt(p.bias_correction2)),
-                         p.decoupled,
-                         p.maximize};
+  const AdamStep<A> step{.beta1 = A(p.beta1),
+                         .beta2 = A(p.beta2),
+                         .keep1 = A(1 - p.beta1),
+                         .keep2 = A(1 - p.beta2),
+                         .eps = A(p.eps),
+                         .decay = A(p.decoupled ? p.lr * p.weight_decay : p.weight_decay),
+                         .rate = A(p.lr / p.bias_correction1),
+                         .root2 = A(1 / std::sqrt(p.bias_correction2)),
+                         .decoupled = p.decoupled,
+                         .maximize = p.maximize};
   if (p.tensor_count <= Tune::few) return launch_list<T, S, Tune::few>(q, p, 0, step);
   for (int first = 0; first < p.tensor_count; first += Tune::many) launch_list<T, S, Tune::many>(q, p, first, step);
 }

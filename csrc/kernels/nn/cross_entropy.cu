@@ -14,9 +14,9 @@ namespace stator::STATOR_TARGET::nn {
 namespace {
 
 struct CrossEntropyTuning {
-  static constexpr int block = 256;                     // threads a row for many classes,
-  static constexpr int warp = fast_host ? block : 32;   // and for few; without threads one instance serves
-  static constexpr int rows = by_target<4, 64>::value;  // rows a block takes, at the least
+  static constexpr int block = 256;                     // threads per row for many classes
+  static constexpr int warp = fast_host ? block : 32;   // and for few; the fast host needs one instance only
+  static constexpr int rows = by_target<4, 64>::value;  // least rows of a block
 };
 
 // One row's view of the parameters.
@@ -26,7 +26,7 @@ struct LossRow {
   const T* logits;
   const T* weight;
   int64_t stride, classes, target;
-  bool counts;  // neither ignored nor out of range
+  bool counts;  // the target is neither ignored nor out of range
 
   STATOR_FN LossRow(const params::CrossEntropy& p, int64_t row)
       : logits(static_cast<const T*>(p.logits) + row * p.logit_strides[0]),
@@ -53,11 +53,13 @@ struct LossRow {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void cross_entropy_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op, int64_t rows_per_block) {
+STATOR_KERNEL void cross_entropy_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op,
+                                        int64_t rows_per_block) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
   const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;
+  // Loss and target weight of the block's rows.
   double loss_sum = 0, weight_sum = 0;
   for (int64_t i = first; i < last; ++i) {
     const LossRow<T> row(p, i);
@@ -80,6 +82,7 @@ STATOR_KERNEL void cross_entropy_kernel(params::CrossEntropy p, params::ErrorSlo
     if (p.reduction == params::LossReduction::none && group.rank() == 0) static_cast<T*>(p.out)[i] = T(loss);
   }
   if (p.reduction == params::LossReduction::none) return;
+  // The last block to finish adds up the partial sums of all blocks.
   double* partials = static_cast<double*>(p.partials);
   if (group.rank() == 0) {
     partials[2 * group.block()] = loss_sum;
@@ -106,9 +109,10 @@ STATOR_KERNEL void cross_entropy_backward_kernel(params::CrossEntropy p, params:
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
   const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;
+  // Denominator of the mean.
   double denominator = 1;
   if (p.reduction == params::LossReduction::mean) {
-    // Every block sums the target weights again: cheaper than a second launch.
+    // Every block sums all target weights, which is cheaper than a second launch.
     double weights = 0;
     for (int64_t i = group.rank(); i < p.n; i += Group<Size>::size) {
       const LossRow<T> row(p, i);
@@ -116,6 +120,7 @@ STATOR_KERNEL void cross_entropy_backward_kernel(params::CrossEntropy p, params:
     }
     denominator = group.reduce(weights, Sum{});
   }
+  // Gradients of the block's rows.
   const T* grads = static_cast<const T*>(p.grad);
   const A smooth = A(p.label_smoothing / double(p.classes)), sharp = A(1 - p.label_smoothing);
   for (int64_t i = first; i < last; ++i) {
@@ -129,7 +134,8 @@ STATOR_KERNEL void cross_entropy_backward_kernel(params::CrossEntropy p, params:
     }
     const A largest = row.largest(group);
     const A scale = A(1) / row.exp_sum(group, largest);
-    const A grad = A(double(A(grads[p.reduction == params::LossReduction::none ? i * p.grad_stride : 0])) / denominator);
+    const A grad =
+        A(double(A(grads[p.reduction == params::LossReduction::none ? i * p.grad_stride : 0])) / denominator);
     const A target_weight = sharp * row.class_weight(row.target);
     const A spread = p.label_smoothing != 0 ? smooth * row.weight_sum(group) : A(0);
     group.for_each(p.classes, [=](int64_t c) {

@@ -1,4 +1,6 @@
-// Launchers of the softmax family: cached rows, long rows, columns.
+// Softmax and log-softmax, forward and backward. Three kernels: rows that fit registers, rows of any length, and
+// columns (an axis that is not the last, strided operands, or a conversion). The maximum of a row is subtracted first,
+// so that no exponential overflows.
 #include "device/cascade.cuh"
 #include "device/convert.cuh"
 #include "device/functional.cuh"
@@ -12,9 +14,8 @@
 namespace stator::STATOR_TARGET::nn {
 namespace {
 
-// Softmax and log-softmax along contiguous rows, forward and backward: one group a row.
-// The row maximum is subtracted first, so that no exponential overflows.
-// Any row length: the row is read once for the maximum, once for the sum and once for the result (from cache).
+// Contiguous rows of any length, one block per row. The row is read three times: for the maximum, the sum and the
+// result.
 template <class T, int Size, bool Log>
 STATOR_KERNEL void softmax_row_kernel(const T* x, T* y, int64_t n, int64_t row_stride) {
   using A = opmath_t<T>;
@@ -23,7 +24,7 @@ STATOR_KERNEL void softmax_row_kernel(const T* x, T* y, int64_t n, int64_t row_s
   T* out = y + group.block() * n;
   const A largest = group.template map_reduce<A>(n, Max{}, [=](int64_t i) { return A(row[i]); });
   if constexpr (fast_host && !Log && std::is_same_v<T, A>) {
-    // One exponential an element: the unscaled value waits in the output.
+    // One exponential per element, which is kept in the output until it is scaled.
     group.for_each(n, [=](int64_t i) { out[i] = exp(row[i] - largest); });
     const A sum = group.template map_sum<A>(n, [=](int64_t i) { return out[i]; });
     const A scale = A(1) / sum;
@@ -40,13 +41,15 @@ STATOR_KERNEL void softmax_row_kernel(const T* x, T* y, int64_t n, int64_t row_s
   }
 }
 
-// Rows of at most Size * V * Items elements stay in registers: one read, one write. 16-byte aligned rows only.
+// Rows of at most Size * V * Items elements stay in registers, with one read and one write. Rows must be aligned to 16
+// bytes.
 template <class T, int Size, int V, int Items, bool Log>
 STATOR_KERNEL void softmax_cached_kernel(const T* x, T* y, int64_t n, int64_t row_stride) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const T* row = x + group.block() * row_stride;
   T* out = y + group.block() * n;
+  // Load and maximum.
   A values[Items][V];
   A largest = -limits<A>::infinity();
   for (int k = 0; k < Items; ++k) {
@@ -60,6 +63,7 @@ STATOR_KERNEL void softmax_cached_kernel(const T* x, T* y, int64_t n, int64_t ro
     }
   }
   largest = group.reduce(largest, Max{});
+  // Exponentials and their sum.
   A sum = 0;
   for (int k = 0; k < Items; ++k) {
     if ((int64_t(k) * Size + group.rank()) * V < n) {
@@ -72,6 +76,7 @@ STATOR_KERNEL void softmax_cached_kernel(const T* x, T* y, int64_t n, int64_t ro
     }
   }
   sum = group.reduce(sum, Sum{});
+  // Result.
   const A scale = Log ? log(sum) : A(1) / sum;
   for (int k = 0; k < Items; ++k) {
     const int64_t first = (int64_t(k) * Size + group.rank()) * V;
@@ -96,37 +101,39 @@ STATOR_KERNEL void softmax_row_backward_kernel(const T* grad, const T* saved, T*
   group.for_each(n, [=](int64_t i) { out[i] = T(Log ? A(g[i]) - exp(A(y[i])) * sum : A(y[i]) * (A(g[i]) - sum)); });
 }
 
-// Softmax along an axis that is not the last, or over strided or converted operands: a group takes a tile of columns
-// and walks down the axis, so that neighbouring threads touch neighbouring columns.
-// Typed operands, or (Any) operands of a dtype known at run time, computed in A.
+// Loads and stores of the column kernel, computed in A: operands of type T, or (ErasedAccess) of a dtype that is known
+// at run time only.
 template <class T>
-struct Typed {
+struct TypedAccess {
   using A = opmath_t<T>;
-  static constexpr bool side_by_side = fast_host;  // takes neighbouring lines only, so that their steps vectorise
+  static constexpr bool side_by_side = fast_host;  // only for adjacent columns, so that loops over them vectorise
   static STATOR_FN A load(const void* base, DType, int64_t i) { return A(static_cast<const T*>(base)[i]); }
   static STATOR_FN void store(void* base, DType, int64_t i, A value) { static_cast<T*>(base)[i] = T(value); }
 };
 template <class C>
-struct Any {
+struct ErasedAccess {
   using A = C;
   static constexpr bool side_by_side = false;
   static STATOR_FN A load(const void* base, DType dtype, int64_t i) { return load_as<A>(base, dtype, i); }
   static STATOR_FN void store(void* base, DType dtype, int64_t i, A value) { store_as<A>(base, dtype, i, value); }
 };
 
+// A block takes a tile of columns (rows of params::Softmax that are strided) and goes down the axis, so that
+// neighbouring threads access neighbouring columns.
 template <class Io, int Size, int Tile, bool Log, bool Backward>
 STATOR_KERNEL void softmax_column_kernel(params::Softmax p) {
   using A = typename Io::A;
   constexpr int items = Tile / Group<Size>::size;
   const Group<Size> group;
-  constexpr int places = Io::side_by_side ? 1 : items;
-  int64_t x_at[places] = {}, saved_at[places] = {}, y_at[places] = {};
+  // Where this thread's columns start.
+  constexpr int offsets = Io::side_by_side ? 1 : items;
+  int64_t x_at[offsets] = {}, saved_at[offsets] = {}, y_at[offsets] = {};
   int count = 0;
   for (int k = 0; k < items; ++k) {
     const int64_t c = group.block() * Tile + int64_t(k) * Group<Size>::size + group.rank();
-    if (c >= p.lines) break;
+    if (c >= p.rows) break;
     count = k + 1;
-    if (k >= places) continue;
+    if (k >= offsets) continue;
     int64_t rest = c;
     for (int d = p.ndim - 1; d >= 0; --d) {
       const int64_t at = d == 0 ? rest : rest % p.shape[d];
@@ -136,18 +143,19 @@ STATOR_KERNEL void softmax_column_kernel(params::Softmax p) {
       y_at[k] += at * p.y_strides[d];
     }
   }
-  const auto place = [](const int64_t (&at)[places], int k) { return Io::side_by_side ? at[0] + k : at[k]; };
-  const auto x = [&](int k, int64_t i) { return Io::load(p.x, p.dtype, place(x_at, k) + i * p.x_step); };
+  const auto offset = [](const int64_t(&at)[offsets], int k) { return Io::side_by_side ? at[0] + k : at[k]; };
+  const auto x = [&](int k, int64_t i) { return Io::load(p.x, p.dtype, offset(x_at, k) + i * p.x_step); };
   const auto saved = [&](int k, int64_t i) {
-    return Io::load(p.saved, p.dtype, place(saved_at, k) + i * p.saved_step);
+    return Io::load(p.saved, p.dtype, offset(saved_at, k) + i * p.saved_step);
   };
-  const auto store = [&](int k, int64_t i, A v) { Io::store(p.y, p.out_dtype, place(y_at, k) + i * p.y_step, v); };
-  // One sum a column, however long: compensated.
+  const auto store = [&](int k, int64_t i, A v) { Io::store(p.y, p.out_dtype, offset(y_at, k) + i * p.y_step, v); };
+  // One sum per column, compensated because it can be long.
   A largest[items], sum[items], error[items];
   for (int k = 0; k < items; ++k) {
     largest[k] = -limits<A>::infinity();
     sum[k] = error[k] = 0;
   }
+  // Backward: the sum, then the gradient. Forward: the maximum, the sum, then the result.
   if constexpr (Backward) {
     for (int64_t i = 0; i < p.n; ++i)
       for (int k = 0; k < count; ++k) add_exactly(sum[k], error[k], Log ? x(k, i) : x(k, i) * saved(k, i));
@@ -171,9 +179,9 @@ STATOR_KERNEL void softmax_column_kernel(params::Softmax p) {
 }
 
 struct SoftmaxTuning {
-  static constexpr int block = 256, wide = 1024;              // threads for medium and long rows,
-  static constexpr int warp = fast_host ? block : 32;         // and for short ones; without threads one instance serves
-  static constexpr int items = 2;                             // 16-byte vectors a thread keeps of a cached row
+  static constexpr int block = 256, wide = 1024;       // threads for medium and for long rows
+  static constexpr int warp = fast_host ? block : 32;  // and for short ones; the fast host needs one instance only
+  static constexpr int items = 2;                      // 16-byte vectors per thread of a row in registers
   static constexpr int columns = by_target<256, 128>::value;  // tile of the column kernel
 };
 
@@ -191,17 +199,17 @@ void launch_rows(const params::Queue& q, const params::Softmax& p) {
     constexpr int reach = v * Tune::items;
     if (vectors && p.n <= Tune::warp * reach)
       return launch(q, "softmax_cached", softmax_cached_kernel<T, Tune::warp, v, Tune::items, Log>,
-                    {p.lines, Tune::warp}, x, y, p.n, stride);
+                    {p.rows, Tune::warp}, x, y, p.n, stride);
     if (vectors && p.n <= Tune::block * reach)
       return launch(q, "softmax_cached", softmax_cached_kernel<T, Tune::block, v, Tune::items, Log>,
-                    {p.lines, Tune::block}, x, y, p.n, stride);
+                    {p.rows, Tune::block}, x, y, p.n, stride);
     if (vectors && p.n <= Tune::wide * reach)
       return launch(q, "softmax_cached", softmax_cached_kernel<T, Tune::wide, v, Tune::items, Log>,
-                    {p.lines, Tune::wide}, x, y, p.n, stride);
+                    {p.rows, Tune::wide}, x, y, p.n, stride);
   }
   if (p.n <= Tune::block)
-    return launch(q, "softmax_row", softmax_row_kernel<T, Tune::warp, Log>, {p.lines, Tune::warp}, x, y, p.n, stride);
-  launch(q, "softmax_row", softmax_row_kernel<T, Tune::block, Log>, {p.lines, Tune::block}, x, y, p.n, stride);
+    return launch(q, "softmax_row", softmax_row_kernel<T, Tune::warp, Log>, {p.rows, Tune::warp}, x, y, p.n, stride);
+  launch(q, "softmax_row", softmax_row_kernel<T, Tune::block, Log>, {p.rows, Tune::block}, x, y, p.n, stride);
 }
 
 template <class T, bool Log>
@@ -211,9 +219,9 @@ void launch_rows_backward(const params::Queue& q, const params::Softmax& p) {
   const T* y = static_cast<const T*>(p.saved);
   T* dx = static_cast<T*>(p.y);
   if (p.n <= Tune::block)
-    return launch(q, "softmax_row_backward", softmax_row_backward_kernel<T, Tune::warp, Log>, {p.lines, Tune::warp}, g,
+    return launch(q, "softmax_row_backward", softmax_row_backward_kernel<T, Tune::warp, Log>, {p.rows, Tune::warp}, g,
                   y, dx, p.n, p.x_strides[0], p.saved_strides[0]);
-  launch(q, "softmax_row_backward", softmax_row_backward_kernel<T, Tune::block, Log>, {p.lines, Tune::block}, g, y, dx,
+  launch(q, "softmax_row_backward", softmax_row_backward_kernel<T, Tune::block, Log>, {p.rows, Tune::block}, g, y, dx,
          p.n, p.x_strides[0], p.saved_strides[0]);
 }
 
@@ -221,21 +229,23 @@ template <class Io, bool Log, bool Backward>
 void launch_columns(const params::Queue& q, const params::Softmax& p) {
   using Tune = SoftmaxTuning;
   launch(q, "softmax_column", softmax_column_kernel<Io, Tune::block, Tune::columns, Log, Backward>,
-         {ceil_div(p.lines, Tune::columns), Tune::block}, p);
+         {ceil_div(p.rows, Tune::columns), Tune::block}, p);
 }
 
 template <bool Log, bool Backward>
 void dispatch(const params::Queue& q, const params::Softmax& p) {
   if (p.dtype != p.out_dtype) {
     const bool wide = p.dtype == DType::float64 || p.out_dtype == DType::float64;
-    return wide ? launch_columns<Any<double>, Log, Backward>(q, p) : launch_columns<Any<float>, Log, Backward>(q, p);
+    return wide ? launch_columns<ErasedAccess<double>, Log, Backward>(q, p)
+                : launch_columns<ErasedAccess<float>, Log, Backward>(q, p);
   }
   const bool rows = p.ndim <= 1 && p.x_step == 1 && p.y_step == 1 && (!Backward || p.saved_step == 1);
   const bool side_by_side =
       p.ndim == 1 && p.x_strides[0] == 1 && p.y_strides[0] == 1 && (!Backward || p.saved_strides[0] == 1);
   const auto typed = [&]<class T>(type_tag<T>) {
-    if (!rows && Typed<T>::side_by_side && !side_by_side) return launch_columns<Any<opmath_t<T>>, Log, Backward>(q, p);
-    if (!rows) return launch_columns<Typed<T>, Log, Backward>(q, p);
+    if (!rows && TypedAccess<T>::side_by_side && !side_by_side)
+      return launch_columns<ErasedAccess<opmath_t<T>>, Log, Backward>(q, p);
+    if (!rows) return launch_columns<TypedAccess<T>, Log, Backward>(q, p);
     if constexpr (Backward)
       return launch_rows_backward<T, Log>(q, p);
     else

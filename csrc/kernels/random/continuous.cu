@@ -1,13 +1,14 @@
-// Random draws. Element i takes word i % 4 of the Philox block offset + i / 4 (float64: words 2 (i % 2) and the next of
-// block offset + i / 2), so that the launch shape is not seen in the bits. A normal pair is two elements, i even.
+// Uniform, normal and exponential numbers. Element i takes word i % 4 of Philox block offset + i / 4 (float64: words
+// 2 (i % 2) and 2 (i % 2) + 1 of block offset + i / 2), so that results do not depend on the launch shape. Normal
+// numbers are made in pairs: elements i and i + 1 for even i.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
-#include "kernels/random/fill.cuh"
 #include "kernels/random/math.cuh"
+#include "kernels/random/unit.cuh"
 
 #include <cmath>
 
@@ -16,13 +17,13 @@ namespace {
 
 struct RandomTuning {
   static constexpr int block = 256;
-  static constexpr int counters = by_target<1, 64>::value;  // Philox blocks of a thread at a time
+  static constexpr int counters = by_target<1, 64>::value;  // Philox blocks that a thread draws at a time
 };
 
 template <class T>
 inline constexpr int draws = std::is_same_v<T, double> ? 2 : 4;  // elements of a Philox block
 
-// [low, high): what rounding lifts to `high` becomes `most`, the largest value of the dtype below it.
+// Uniform in [low, high): a value that rounding would lift to `high` becomes `most`, the largest of the dtype below it.
 template <class T>
 struct Uniform {
   double low, span, most;
@@ -31,23 +32,23 @@ struct Uniform {
     for (int k = 0; k < draws<T>; ++k) {
       double unit;
       if constexpr (draws<T> == 2)
-        unit = from_words(x.x[2 * k], x.x[2 * k + 1]) * 0x1p-53;
+        unit = from_53_bits(x.x[2 * k], x.x[2 * k + 1]) * 0x1p-53;
       else
         unit = double(int32_t(x.x[k] >> 8)) * 0x1p-24;
-      // fma by name: contraction differs between compilers, and the bits may not.
+      // An explicit fma, because contraction differs between compilers and results must not.
       const double value = fma(unit, span, low);
       out[k] = value < most ? value : most;
     }
   }
 };
 
-// Box and Muller (Annals of Mathematical Statistics 29, 1958) on (0, 1] x [0, 1).
+// The method of Box and Muller (Annals of Mathematical Statistics 29, 1958) on (0, 1] x [0, 1).
 template <class T>
 struct Normal {
   double mean, deviation;
 
   STATOR_FN void pair(double radial, double turn, double* out) const {
-    const double radius = sqrt(-2.0 * even_log(radial)) * deviation;
+    const double radius = sqrt(-2.0 * portable_log(radial)) * deviation;
     double sine, cosine;
     sincos_turn(turn, sine, cosine);
     out[0] = mean + radius * cosine;
@@ -55,10 +56,10 @@ struct Normal {
   }
   STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
     if constexpr (draws<T> == 2) {
-      pair((from_words(x.x[0], x.x[1]) + 1.0) * 0x1p-53, from_words(x.x[2], x.x[3]) * 0x1p-53, out);
+      pair((from_53_bits(x.x[0], x.x[1]) + 1.0) * 0x1p-53, from_53_bits(x.x[2], x.x[3]) * 0x1p-53, out);
     } else {
-      pair((from_word(x.x[0]) + 1.0) * 0x1p-32, from_word(x.x[1]) * 0x1p-32, out);
-      pair((from_word(x.x[2]) + 1.0) * 0x1p-32, from_word(x.x[3]) * 0x1p-32, out + 2);
+      pair((from_32_bits(x.x[0]) + 1.0) * 0x1p-32, from_32_bits(x.x[1]) * 0x1p-32, out);
+      pair((from_32_bits(x.x[2]) + 1.0) * 0x1p-32, from_32_bits(x.x[3]) * 0x1p-32, out + 2);
     }
   }
 };
@@ -69,8 +70,8 @@ struct Exponential {
   double scale;
 
   STATOR_FN double one(uint32_t a, uint32_t b) const {
-    const double unit = draws<T> == 2 ? (from_words(a, b) + 1.0) * 0x1p-53 : (from_word(a) + 1.0) * 0x1p-32;
-    return even_log(unit) * -scale + 0.0;  // no negative zero
+    const double unit = draws<T> == 2 ? (from_53_bits(a, b) + 1.0) * 0x1p-53 : (from_32_bits(a) + 1.0) * 0x1p-32;
+    return portable_log(unit) * -scale + 0.0;  // no negative zero
   }
   STATOR_FN void operator()(const Philox4& x, double (&out)[draws<T>]) const {
     for (int k = 0; k < draws<T>; ++k) out[k] = one(x.x[4 / draws<T> * k], x.x[4 / draws<T> * k + (draws<T> == 2)]);
@@ -78,27 +79,28 @@ struct Exponential {
 };
 
 template <class Draw>
-inline constexpr bool is_single = false;  // a word (two for float64) an element, none of them shared
+inline constexpr bool is_single = false;  // whether elements are drawn one by one, each from random bits of its own
 template <class T>
 inline constexpr bool is_single<Exponential<T>> = true;
 
-// Elements of `count` Philox blocks from block `first` on. In three loops, each of which vectorises on the fast host.
+// The elements of `count` Philox blocks from block `first` on: three loops (random bits, values, stores), each of which
+// vectorises on the fast host.
 template <class T, int C, class Draw>
 STATOR_FN void draw_blocks(T* out, int64_t count, uint64_t seed, uint64_t first, const Draw& draw) {
   constexpr int D = draws<T>;
-  uint32_t word[4][C];
+  uint32_t bits[4][C];
   double value[D][C];
   for (int k = 0; k < C; ++k) {
     const Philox4 block = philox4x32_10(seed, first + uint64_t(k), 0);
-    for (int j = 0; j < 4; ++j) word[j][k] = block.x[j];
+    for (int j = 0; j < 4; ++j) bits[j][k] = block.x[j];
   }
   if constexpr (is_single<Draw> && C > 1) {
     for (int j = 0; j < D; ++j)
-      for (int k = 0; k < C; ++k) value[j][k] = draw.one(word[4 / D * j][k], word[4 / D * j + (D == 2)][k]);
+      for (int k = 0; k < C; ++k) value[j][k] = draw.one(bits[4 / D * j][k], bits[4 / D * j + (D == 2)][k]);
   } else {
     for (int k = 0; k < C; ++k) {
       double drawn[D];
-      draw(Philox4{{word[0][k], word[1][k], word[2][k], word[3][k]}}, drawn);
+      draw(Philox4{{bits[0][k], bits[1][k], bits[2][k], bits[3][k]}}, drawn);
       for (int j = 0; j < D; ++j) value[j][k] = drawn[j];
     }
   }
@@ -144,7 +146,7 @@ void with_floating(DType d, F f) {
   }
 }
 
-// The largest value below x with `digits` significant bits and exponents from `least`: of a dtype, held in double.
+// The largest value below x of a dtype with `digits` significant bits and exponents from `least` on, as a double.
 double below(double x, int digits, int least) {
   int exponent = least;
   if (x != 0) std::frexp(x, &exponent);

@@ -1,35 +1,36 @@
-// How often each outcome came: binomials, one after the other.
+// Multinomial counts, as one binomial number per outcome.
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "kernels/random/fill.cuh"
 #include "kernels/random/math.cuh"
+#include "kernels/random/unit.cuh"
 
 namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct CountsTuning {
   static constexpr int block = 256;
-  static constexpr int experiments = by_target<256, 64>::value;
+  static constexpr int experiments = by_target<256, 64>::value;  // of a block
 };
 
-// log(1 - p): what 1 - p lost is put back (Goldberg: What every computer scientist should know about floating-point
-// arithmetic, ACM Computing Surveys 23, 1991, theorem 4).
+// log(1 - p), corrected for the rounding of 1 - p (Goldberg: What every computer scientist should know about
+// floating-point arithmetic, ACM Computing Surveys 23, 1991, theorem 4).
 STATOR_FN double log_rest(double p) {
   const double rest = 1.0 - p, lost = 1.0 - rest;
-  return lost == 0 ? -p : even_log(rest) * (p / lost);
+  return lost == 0 ? -p : portable_log(rest) * (p / lost);
 }
 
-// log(a! / b!). Of large ones by the difference of Stirling's series, whose terms are no larger than a - b asks for:
-// the logarithms themselves would leave no digits.
+// log(a! / b!). For large numbers by the difference of the two Stirling series, whose terms are proportional to a - b;
+// the difference of the logarithms would have no correct digits.
 STATOR_FN double log_factorial_ratio(double a, double b) {
   if (a < 0x1p20 || b < 0x1p20) return log_factorial(a) - log_factorial(b);
-  return (b + 0.5) * log_rest((b - a) / b) + (a - b) * (even_log(a) - 1);
+  return (b + 0.5) * log_rest((b - a) / b) + (a - b) * (portable_log(a) - 1);
 }
 
-// Binomial numbers of n trials, n up to 2^53. Means below 10 by summing the distribution function; others by Hoermann's
-// BTRS (The generation of binomial random variates, Journal of Statistical Computation and Simulation 46, 1993).
+// A binomial number of n trials, n up to 2^53. Means below 10 by summing the distribution function, others by
+// Hoermann's BTRS (The generation of binomial random variates, Journal of Statistical Computation and Simulation 46,
+// 1993).
 STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t counter) {
   const bool flip = chance > 0.5;
   const double p = flip ? 1 - chance : chance;
@@ -37,7 +38,7 @@ STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t count
   if (n * p < 10) {
     const Philox4 x = philox4x32_10(seed, counter, 0);
     const double u = unit(x.x[0], x.x[1]), odds = p / (1 - p);
-    double term = even_exp(n * log_rest(p)), sum = term;
+    double term = portable_exp(n * log_rest(p)), sum = term;
     for (; u >= sum && k < n && k < 200; sum += term) {
       term *= odds * (n - k) / (k + 1);
       k += 1;
@@ -52,14 +53,14 @@ STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t count
     k = floor((2 * a / edge + b) * u + n * p + 0.5);
     if (edge >= 0.07 && v <= sure) break;
     if (!(edge > 0) || k < 0 || k > n) continue;
-    if (even_log(v * alpha / (a / (edge * edge) + b)) <=
-        log_factorial_ratio(mode, k) + log_factorial_ratio(n - mode, n - k) + (k - mode) * even_log(p / (1 - p)))
+    if (portable_log(v * alpha / (a / (edge * edge) + b)) <=
+        log_factorial_ratio(mode, k) + log_factorial_ratio(n - mode, n - k) + (k - mode) * portable_log(p / (1 - p)))
       break;
   }
   return flip ? n - k : k;
 }
 
-// Outcome after outcome, each of what the ones before it left.
+// One experiment per thread: outcome after outcome, each a binomial number of the trials that are left.
 template <int Size>
 STATOR_KERNEL void multinomial_kernel(params::Multinomial p) {
   const Group<Size> group;

@@ -1,18 +1,18 @@
-// Dropout and its gradient, which are the same function of their operand: the mask is drawn again, never stored.
+// Dropout and its gradient, which are the same function of their operand. The mask is never stored, but drawn again.
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
 #include "device/vector.cuh"
-#include "kernels/random/fill.cuh"
+#include "kernels/random/unit.cuh"
 
 namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct DropoutTuning {
   static constexpr int block = 256;
-  static constexpr int counters = by_target<1, 128>::value;  // Philox blocks of a thread at a time
+  static constexpr int counters = by_target<1, 128>::value;  // Philox blocks that a thread draws at a time
 };
 
 template <class T, int Size>
@@ -23,7 +23,8 @@ STATOR_KERNEL void dropout_kernel(params::Dropout p) {
   const A scale = A(p.scale);
   const int64_t blocks = (p.size + 3) / 4, stride = group.blocks() * group.size * C;
   for (int64_t first = (group.block() * group.size + group.rank()) * C; first < blocks; first += stride) {
-    uint32_t word[4 * C];
+    // Random bits.
+    uint32_t bits[4 * C];
     if constexpr (fast_host) {
       uint32_t row[4][C];
       for (int c = 0; c < C; ++c) {
@@ -31,23 +32,24 @@ STATOR_KERNEL void dropout_kernel(params::Dropout p) {
         for (int j = 0; j < 4; ++j) row[j][c] = x.x[j];
       }
       for (int c = 0; c < C; ++c)
-        for (int j = 0; j < 4; ++j) word[4 * c + j] = row[j][c];
+        for (int j = 0; j < 4; ++j) bits[4 * c + j] = row[j][c];
     } else {
       const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(first), 0);
-      for (int j = 0; j < 4; ++j) word[j] = x.x[j];
+      for (int j = 0; j < 4; ++j) bits[j] = x.x[j];
     }
     const int64_t begin = first * 4, left = p.size - begin, n = left < 4 * C ? left : 4 * C;
     const T* x = static_cast<const T*>(p.x);
     T* out = static_cast<T*>(p.out) + begin;
     const auto apply = [&](T value, uint32_t w) { return w >= p.threshold ? T(A(value) * scale) : T(A(0)); };
+    // Strided operand.
     if (p.ndim > 0) {
-      // One division an inner row: along it the offset steps evenly.
+      // One division per inner row, along which the offset grows by a constant.
       const int64_t extent = p.shape[p.ndim - 1], step = p.strides[p.ndim - 1];
       int64_t inner = begin % extent, at = offset_of(begin, p.ndim, p.shape, p.strides);
       STATOR_UNROLL()
       for (int k = 0; k < 4 * C; ++k) {
         if (k >= n) break;
-        out[k] = apply(x[at], word[k]);
+        out[k] = apply(x[at], bits[k]);
         at += step;
         if (++inner < extent) continue;
         inner = 0;
@@ -55,17 +57,18 @@ STATOR_KERNEL void dropout_kernel(params::Dropout p) {
       }
       continue;
     }
+    // Contiguous operand.
     x += begin;
     if (fast_host || n < 4 || reinterpret_cast<uintptr_t>(x) % (4 * sizeof(T)) % 16 != 0) {
 #pragma GCC ivdep
-      for (int k = 0; k < n; ++k) out[k] = apply(x[k], word[k]);
+      for (int k = 0; k < n; ++k) out[k] = apply(x[k], bits[k]);
     } else {
       constexpr int W = vector_width<T> < 4 ? vector_width<T> : 4;
       STATOR_UNROLL()
       for (int k = 0; k < 4; k += W) {
         Vec<T, W> v = load_vector<W>(x + k);
         STATOR_UNROLL()
-        for (int j = 0; j < W; ++j) v[j] = apply(v[j], word[k + j]);
+        for (int j = 0; j < W; ++j) v[j] = apply(v[j], bits[k + j]);
         store_vector(out + k, v);
       }
     }

@@ -1,21 +1,21 @@
-// Permutations without a sort.
+// Random permutations without a sort: by a cipher on the indices, or by ranking random keys if there are few.
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "kernels/random/fill.cuh"
+#include "kernels/random/unit.cuh"
 
 namespace stator::STATOR_TARGET::random {
 namespace {
 
 struct PermutationTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<1024, 8192>::value;  // entries a block
-  static constexpr int few = 256;                            // up to here each entry is ranked by a key of its own
+  static constexpr int tile = by_target<1024, 8192>::value;  // entries of a block
+  static constexpr int few = 256;                            // up to this number entries are ranked by random keys
   static constexpr int rounds = 12;
 };
 
-// A Feistel network on 2^(left + right) numbers: a permutation whatever its round function is. What falls beyond n is
-// permuted on until it does not (Black and Rogaway: Ciphers with arbitrary finite domains, CT-RSA 2002).
+// A Feistel network on 2^(left + right) numbers, which is a permutation for every round function. Numbers from n on are
+// permuted again until they are below n (Black and Rogaway: Ciphers with arbitrary finite domains, CT-RSA 2002).
 struct Cipher {
   uint32_t keys[PermutationTuning::rounds];
   uint32_t left_mask, right_mask;
@@ -59,7 +59,7 @@ STATOR_KERNEL void permutation_kernel(params::Permutation p, Cipher cipher) {
   }
 }
 
-// One block: every entry goes where its random key ranks.
+// One block: every entry goes to the rank of its random key.
 template <int Size>
 STATOR_KERNEL void rank_kernel(params::Permutation p) {
   struct Keys {
@@ -83,7 +83,9 @@ STATOR_KERNEL void rank_kernel(params::Permutation p) {
 }
 
 bool few(int64_t n) { return n <= PermutationTuning::few; }
-int64_t permutation_blocks(const params::DeviceLimits&, int64_t n) { return few(n) ? (n + 1) / 2 : PermutationTuning::rounds / 4; }
+int64_t permutation_blocks(const params::DeviceLimits&, int64_t n) {
+  return few(n) ? (n + 1) / 2 : PermutationTuning::rounds / 4;
+}
 
 void permutation(const params::Queue& q, const params::Permutation& p) {
   using Tune = PermutationTuning;

@@ -1,12 +1,12 @@
-// Gamma and Poisson: draws that are accepted or rejected. Element i has the blocks (offset + i, 0), (offset + i, 1),
-// ... of the counter, whatever the launch shape. In double; the result is rounded once.
+// Gamma and Poisson numbers, by rejection sampling. Element i has the Philox blocks of counters (offset + i, 0),
+// (offset + i, 1), ..., for every launch shape. Computed in double; the result is rounded once.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "kernels/random/fill.cuh"
 #include "kernels/random/math.cuh"
+#include "kernels/random/unit.cuh"
 
 #include <cmath>
 
@@ -15,11 +15,11 @@ namespace {
 
 struct RejectionTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<1024, 4096>::value;  // elements a block
-  static constexpr int chunk = 128;                          // of them at a time on the fast host
+  static constexpr int tile = by_target<1024, 4096>::value;  // elements of a block
+  static constexpr int chunk = 128;                          // elements at a time on the fast host
 };
 
-// A run of results; of integer or floating dtype.
+// Stores n neighbouring results in an integer or floating dtype.
 STATOR_CALL void store_run(const double* value, void* out, DType d, int64_t first, int n) {
 #define STATOR_CASE(name, type)                                    \
   case DType::name:                                                \
@@ -32,13 +32,12 @@ STATOR_CALL void store_run(const double* value, void* out, DType d, int64_t firs
 #undef STATOR_CASE
 }
 
-// Each gives a candidate and says whether a cheap test takes it already; `doubtful` is the whole test, for candidates
-// that it did not take; `finish` is done to what was taken. All are free of branches.
+// A distribution proposes candidates: `sure` says that a cheap test accepts one already, doubtful() is the full test
+// for the others. finish() is applied to accepted values; plain() says that it changes nothing. All are branch-free.
 
-// Marsaglia and Tsang: A simple method for generating gamma variables, ACM TOMS 26, 2000; its remark for shapes
-// below 1.
+// Marsaglia and Tsang: A simple method for generating gamma variables, ACM TOMS 26, 2000; shapes below 1 by its remark.
 struct Gamma {
-  double d, c, scale, boost;  // boost: 1 / shape for shapes below 1, else 0
+  double d, c, scale, boost;  // boost is 1 / shape for shapes below 1, else 0
 
   struct Try {
     double value, x, v, u;
@@ -46,19 +45,19 @@ struct Gamma {
   };
   STATOR_FN Try candidate(const Philox4& w) const {
     double sine, cosine;
-    sincos_turn(from_word(w.x[2]) * 0x1p-32, sine, cosine);
-    const double x = sqrt(-2.0 * even_log(open_unit(w.x[0], w.x[1]))) * cosine;
-    const double root = 1.0 + c * x, v = root * root * root, u = (from_word(w.x[3]) + 0.5) * 0x1p-32;
+    sincos_turn(from_32_bits(w.x[2]) * 0x1p-32, sine, cosine);
+    const double x = sqrt(-2.0 * portable_log(open_unit(w.x[0], w.x[1]))) * cosine;
+    const double root = 1.0 + c * x, v = root * root * root, u = (from_32_bits(w.x[3]) + 0.5) * 0x1p-32;
     return {d * v * scale, x, v, u, bool((v > 0) & (u < 1.0 - 0.0331 * (x * x) * (x * x)))};
   }
   STATOR_FN bool doubtful(const Try& t) const {
     const double v = t.v > 0 ? t.v : 1.0;
-    return (t.v > 0) & (even_log(t.u) <= 0.5 * t.x * t.x + d * (1.0 - v + even_log(v)));
+    return (t.v > 0) & (portable_log(t.u) <= 0.5 * t.x * t.x + d * (1.0 - v + portable_log(v)));
   }
   STATOR_FN bool plain() const { return boost == 0; }
   STATOR_FN double finish(double value, uint64_t seed, uint64_t counter) const {
     const Philox4 b = philox4x32_10(seed, counter, uint64_t(1) << 63);
-    return value * even_exp(even_log(open_unit(b.x[0], b.x[1])) * boost);
+    return value * portable_exp(portable_log(open_unit(b.x[0], b.x[1])) * boost);
   }
 };
 
@@ -80,50 +79,50 @@ struct Poisson {
     const bool possible = (t.value >= 0) & (t.edge > 0) & ((t.edge >= 0.013) | (t.v <= t.edge));
     const double k = possible ? t.value : 0.0, edge = possible ? t.edge : 0.5;
     const double chance = k * log_mean - mean - log_factorial(k);
-    return possible & (even_log(t.v * inverse_alpha / (a / (edge * edge) + b)) <= chance);
+    return possible & (portable_log(t.v * inverse_alpha / (a / (edge * edge) + b)) <= chance);
   }
   STATOR_FN bool plain() const { return true; }
   STATOR_FN double finish(double value, uint64_t, uint64_t) const { return value; }
 };
 
-// Fast host: a chunk in loops that vectorise. All candidates first; what the cheap test leaves is packed together and
-// tried as a whole, again and again.
+// Fast host: a chunk of elements in loops that vectorise. First a candidate for each element with the cheap test; those
+// that it does not accept are packed, and then tested and drawn again together until none is left.
 template <class Draw>
 STATOR_FN void draw_chunk(double (&value)[RejectionTuning::chunk], int n, uint64_t seed, uint64_t counter,
                           const Draw& draw) {
   constexpr int C = RejectionTuning::chunk;
-  uint32_t word[4][C];
-  int32_t place[C], taken[C];
-  const auto words = [&](int count, uint64_t attempt, auto at) {
+  uint32_t bits[4][C];
+  int32_t index[C], taken[C];
+  const auto draw_bits = [&](int count, uint64_t attempt, auto at) {
     for (int k = 0; k < count; ++k) {
       const Philox4 x = philox4x32_10(seed, counter + uint64_t(at(k)), attempt);
-      for (int j = 0; j < 4; ++j) word[j][k] = x.x[j];
+      for (int j = 0; j < 4; ++j) bits[j][k] = x.x[j];
     }
   };
-  words(C, 0, [](int k) { return k; });
+  draw_bits(C, 0, [](int k) { return k; });
   for (int k = 0; k < C; ++k) {
-    const auto t = draw.candidate(Philox4{{word[0][k], word[1][k], word[2][k], word[3][k]}});
+    const auto t = draw.candidate(Philox4{{bits[0][k], bits[1][k], bits[2][k], bits[3][k]}});
     value[k] = t.value;
     taken[k] = t.sure;
   }
   int left = 0;
   for (int k = 0; k < n; ++k) {
-    place[left] = k;
+    index[left] = k;
     left += !taken[k];
   }
   for (uint64_t attempt = 0; left > 0; ++attempt) {
     double again[C];
-    words(left, attempt, [&](int k) { return place[k]; });
+    draw_bits(left, attempt, [&](int k) { return index[k]; });
     for (int k = 0; k < left; ++k) {
-      const auto t = draw.candidate(Philox4{{word[0][k], word[1][k], word[2][k], word[3][k]}});
+      const auto t = draw.candidate(Philox4{{bits[0][k], bits[1][k], bits[2][k], bits[3][k]}});
       again[k] = t.value;
       taken[k] = int32_t(t.sure) | int32_t(draw.doubtful(t));
     }
     int still = 0;
     for (int k = 0; k < left; ++k) {
-      const int at = place[k];
+      const int at = index[k];
       if (taken[k]) value[at] = again[k];
-      place[still] = at;
+      index[still] = at;
       still += !taken[k];
     }
     left = still;
@@ -159,10 +158,11 @@ STATOR_KERNEL void rejection_kernel(void* out, DType dtype, int64_t size, uint64
   }
 }
 
-// Poisson numbers of means below 10: how many values of the distribution function a uniform number is not below.
+// Poisson numbers of means below 10, by inversion: how many values of the distribution function are not above a uniform
+// number.
 struct FewEvents {
   static constexpr int most = 64;
-  double cdf[most];  // ascending; 2 from where rounding ends it
+  double cdf[most];  // ascending; 2 from where the terms are below the rounding error
 };
 
 template <int Size>
@@ -188,7 +188,7 @@ STATOR_KERNEL void few_events_kernel(void* out, DType dtype, int64_t size, uint6
       store_run(value, out, dtype, first + i, n - i < C ? int(n - i) : C);
     }
   } else {
-    // Shared memory: parameters that threads index differently would be copied to each of them.
+    // In shared memory, because parameters that threads index differently would be copied to local memory.
     struct Shared {
       double cdf[FewEvents::most];
     };
@@ -233,7 +233,12 @@ void poisson(const params::Queue& q, const params::Random& p) {
   }
   const double b = 0.931 + 2.53 * std::sqrt(p.a);
   submit(q, "poisson", p, rejection_kernel<Poisson, RejectionTuning::block>,
-         Poisson{p.a, -0.059 + 0.02483 * b, b, 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2), std::log(p.a)});
+         Poisson{.mean = p.a,
+                 .a = -0.059 + 0.02483 * b,
+                 .b = b,
+                 .inverse_alpha = 1.1239 + 1.1328 / (b - 3.4),
+                 .certain = 0.9277 - 3.6224 / (b - 2),
+                 .log_mean = std::log(p.a)});
 }
 
 }  // namespace

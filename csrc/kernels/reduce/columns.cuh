@@ -1,5 +1,5 @@
 // Reductions down columns: neighbouring outputs are neighbours in memory, so a block takes a tile of columns and reads
-// along the rows. Blocks may share the rows of a tile; the last of them finishes.
+// along the rows. Several blocks may split the rows of a tile; the last one to finish combines their partial results.
 #pragma once
 
 #include "kernels/reduce/work.cuh"
@@ -8,12 +8,12 @@ namespace stator::STATOR_TARGET::reduce {
 
 struct ColumnTuning {
   static constexpr int block = 256;
-  static constexpr int rows = 4;  // of a cuda thread, in flight at once
-  static constexpr int width =
-      1024;  // columns of a fast-host tile: its lanes and accumulators stay in the nearest caches
+  static constexpr int rows = 4;      // that a cuda thread has in flight at once
+  static constexpr int width = 1024;  // columns of a fast-host tile: lanes and accumulators stay in L1 and L2
 };
 
-// Where a block works: tile `t` of the columns of outer position `o`, rows [begin, end).
+// Where a block works: rows [begin, end) of `width` columns. `column` is the first output, `group` the number of the
+// tile among all tiles.
 struct ColumnTile {
   int64_t base, mask_base, group, column, width, split, begin, end;
 };
@@ -28,13 +28,13 @@ STATOR_COLD ColumnTile column_tile(const ReductionWork& w, int64_t block) {
   t.width = w.columns - t.column < w.tile ? w.columns - t.column : w.tile;
   t.base = w.kept.offset(outer) + t.column * w.column_step;
   t.mask_base = w.kept.mask_offset(outer) + t.column * w.mask_column_step;
-  t.column += outer * w.columns;  // of the output from here on
-  t.begin = t.split * w.share;
-  t.end = t.begin + w.share < w.count ? t.begin + w.share : w.count;
+  t.column += outer * w.columns;  // from here on the index of the output
+  t.begin = t.split * w.split_size;
+  t.end = t.begin + w.split_size < w.count ? t.begin + w.split_size : w.count;
   return t;
 }
 
-// Threads side by side take columns, the others of the block further rows.
+// Blocks with threads: thread (x, y) takes every `high`-th row from y on of column x of the tile.
 template <class R, class Source, class G>
 STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
   using Acc = typename R::Acc;
@@ -43,6 +43,7 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
   const Source source(w.in, w.in_dtype);
   const ColumnTile t = column_tile(w, group.block());
   const int x = group.rank() & (w.threads - 1), y = group.rank() / w.threads, high = group.size / w.threads;
+  // Thread reduce.
   Acc acc = r.identity();
   if (x < t.width) {
     const int64_t at = t.base + x * w.column_step;
@@ -59,7 +60,7 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
       lanes.clear(r, U);
       const int64_t first = row;
       STATOR_UNROLL(1)
-      for (int k = 0; k < R::run && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
+      for (int k = 0; k < R::lane_steps && row + int64_t(U - 1) * high < t.end; ++k, row += int64_t(U) * high) {
         typename R::In value[U];
         STATOR_UNROLL()
         for (int j = 0; j < U; ++j) value[j] = source.at(at + w.reduced.offset(row + int64_t(j) * high));
@@ -71,8 +72,10 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
     STATOR_UNROLL(1)
     for (; row < t.end; row += high) acc = r.combine(acc, r.single(source.at(at + w.reduced.offset(row)), row));
   }
+  // Block reduce.
   acc = fold_threads(r, group, acc, w.threads, group.size);
   const bool mine = y == 0 && x < t.width;
+  // The last block of the tile reduces the partial results of all splits.
   if (w.splits > 1) {
     Acc* const partials = static_cast<Acc*>(w.partials) + t.group * w.splits * w.tile;
     if (mine) partials[t.split * w.tile + x] = acc;
@@ -87,22 +90,22 @@ STATOR_FN void reduce_column_threads(const G& group, const ReductionWork& w) {
   if (mine) store_result(r, w, t.column + x, acc);
 }
 
-// One copy of the loop, whether elements are read where they lie or from a buffer.
+// Puts one row into the lanes. One copy of the inner loop serves elements in place and elements in the buffer.
 template <class R, class Source>
 STATOR_FN void enter_row(const R& r, typename R::template Lanes<ColumnTuning::width>& lanes, const Source& source,
                          int64_t offset, int64_t step, int width, int k) {
-  typename R::In buffer[line_buffer];
+  typename R::In buffer[chunk_length];
   int64_t count = 0;
   for (int64_t j = 0; j < width; j += count) {
     count = width - j;
-    const typename R::In* const p = source.line(buffer, offset + j * step, step, count);
+    const typename R::In* const p = source.chunk(buffer, offset + j * step, step, count);
 #pragma GCC ivdep
     for (int i = 0; i < int(count); ++i) lanes.enter(r, int(j) + i, p[i], k);
   }
 }
 
-// One accumulator a column, row after row, so that every row streams. Rows of few adjacent columns are taken several
-// at a time, as one wide row.
+// Fast host: one accumulator per column, row after row, so that memory is read in order. If a row is a few adjacent
+// columns, several rows are taken at a time, as one wide row.
 template <class R, class Source, class G>
 STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
   using Acc = typename R::Acc;
@@ -118,7 +121,8 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
   Acc acc[W];
   for (int j = 0; j < width; ++j) acc[j] = r.identity();
   int64_t row = t.begin;
-  if constexpr (Source::any) {
+  // Masked elements, one by one.
+  if constexpr (Source::erased) {
     for (; w.mask != nullptr && row < t.end; ++row) {
       const bool* const mask = w.mask + t.mask_base + w.reduced.mask_offset(row);
       const int64_t at = t.base + w.reduced.offset(row);
@@ -126,11 +130,12 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
         if (mask[j * w.mask_column_step]) take_one(r, acc[j], source, at + j * w.column_step, row);
     }
   }
+  // Chunks of at most lane_steps rows, each of which is folded into the accumulators.
   while (row < t.end) {
     lanes.clear(r, together * width);
     const int64_t first = row;
     int widest = 0;
-    for (int k = 0; k < R::run && row < t.end; ++k) {
+    for (int k = 0; k < R::lane_steps && row < t.end; ++k) {
       const int rows = t.end - row < together ? int(t.end - row) : together;
       enter_row<R>(r, lanes, source, t.base + w.reduced.offset(row), w.column_step, rows * width, k);
       widest = k == 0 ? rows : widest;
@@ -139,6 +144,7 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
     for (int i = 0; i < widest; ++i)
       for (int j = 0; j < width; ++j) acc[j] = r.combine(acc[j], lanes.fold(r, i * width + j, first + i, together));
   }
+  // The last block of the tile reduces the partial results of all splits.
   if (w.splits > 1) {
     Acc* const partials = static_cast<Acc*>(w.partials) + t.group * w.splits * w.tile;
     std::copy_n(acc, width, partials + t.split * w.tile);

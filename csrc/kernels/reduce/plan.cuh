@@ -1,4 +1,15 @@
-// Which kernel takes a reduction, with how many threads a row and blocks an output. Host code of a column.
+// Plans a reduction: the kernel, the threads per row and the blocks per output. Host code, compiled per target.
+//
+// A block reduces a tile of outputs, or one split of it. The `splits` blocks of a tile are a group.
+//
+//   rows:      reduced axes ->                          columns:   innermost kept axis ->
+//             split 0   split 1   split 2                            tile 0    tile 1
+//   kept    +---------+---------+---------+             reduced    +---------+---------+
+//   axes    | block 0 | block 1 | block 2 | group 0     axes       | block 0 | block 2 | split 0
+//     |     +---------+---------+---------+               |        +---------+---------+
+//     v     | block 3 | block 4 | block 5 | group 1       v        | block 1 | block 3 | split 1
+//           +---------+---------+---------+                        +---------+---------+
+//   A tile is one row, or several rows if splits == 1.               group 0   group 1   then the other kept axes
 #pragma once
 
 #include "device/launch.cuh"
@@ -11,17 +22,17 @@ namespace stator::STATOR_TARGET::reduce {
 
 struct ReductionTuning {
   static constexpr int block = 256;
-  static constexpr int64_t least_share = by_target<8192, 65536>::value;  // elements worth a block of their own
-  static constexpr int64_t least_run = by_target<1024, 16>::value;       // shorter runs go by offsets
+  static constexpr int64_t least_split = by_target<8192, 65536>::value;  // elements that are worth a block
+  static constexpr int64_t least_segment = by_target<1024, 16>::value;   // shorter ones are read element by element
   static constexpr int64_t least_block = 32768;                          // elements of a fast-host block of rows
 };
-inline constexpr int64_t most_accumulator_bytes = 64;  // of every reducer
+inline constexpr int64_t most_accumulator_bytes = 64;  // upper bound for all reducers
 
 enum class ReductionPath { rows, strided, columns };
 
 struct ReductionPlan {
   ReductionPath path;
-  int64_t groups;  // sets of `splits` blocks
+  int64_t groups;  // of `splits` blocks each
   ReductionWork work;
 
   int64_t blocks() const { return groups * work.splits; }
@@ -33,28 +44,30 @@ inline int power_of_two(int64_t n, int most) {
   return n >= most ? most : int(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1))));
 }
 
-// Blocks for one output so that the device is full, each with at least `least` of `extent`.
-inline void share_out(ReductionWork& w, int64_t groups, int64_t resident, int64_t extent, int64_t least,
-                      int64_t grain) {
+// Splits `extent` so that the blocks of all groups fill the device. A split has at least `least`, and a multiple of
+// `grain`.
+inline void split_reduction(ReductionWork& w, int64_t groups, int64_t resident, int64_t extent, int64_t least,
+                            int64_t grain) {
   const int64_t wanted = std::min(ceil_div(resident, groups), extent / std::max<int64_t>(least, 1));
-  w.share = extent;
-  if (wanted > 1) w.share = ceil_div(ceil_div(extent, wanted), grain) * grain;
-  w.splits = int32_t(std::max<int64_t>(1, ceil_div(extent, std::max<int64_t>(w.share, 1))));
+  w.split_size = extent;
+  if (wanted > 1) w.split_size = ceil_div(ceil_div(extent, wanted), grain) * grain;
+  w.splits = int32_t(std::max<int64_t>(1, ceil_div(extent, std::max<int64_t>(w.split_size, 1))));
 }
 
 inline void plan_rows(const params::DeviceLimits& limits, ReductionPlan& p, int64_t step_elements) {
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
   const int64_t rows = w.kept.size, resident = waves(limits, Tune::block);
-  const int64_t along = p.path == ReductionPath::rows ? w.run : w.count;
-  // Two steps a thread where rows are many, one where threads would idle otherwise.
+  const int64_t along = p.path == ReductionPath::rows ? w.segment_length : w.count;
+  // A thread takes two steps if there are many rows, and one step if threads would be idle otherwise.
   const int64_t steps = along / step_elements;
   w.threads = fast_host ? 1 : power_of_two(rows >= resident * 8 ? steps / 2 : steps, Tune::block);
   const int64_t at_once = fast_host ? 1 : Tune::block / w.threads;
-  w.share = p.path == ReductionPath::rows && w.reduced.size > 1 ? w.reduced.size : along;
+  w.split_size = p.path == ReductionPath::rows && w.reduced.size > 1 ? w.reduced.size : along;
   if (rows * 2 <= resident && (fast_host || w.threads == Tune::block)) {
-    const bool by_runs = w.share != along;
-    share_out(w, rows, resident, w.share, by_runs ? Tune::least_share / w.run : Tune::least_share, by_runs ? 1 : 1024);
+    const bool by_segments = w.split_size != along;
+    split_reduction(w, rows, resident, w.split_size,
+                    by_segments ? Tune::least_split / w.segment_length : Tune::least_split, by_segments ? 1 : 1024);
   }
   if (w.splits > 1) {
     w.tile = 1;
@@ -71,41 +84,55 @@ inline void plan_columns(const params::DeviceLimits& limits, ReductionPlan& p, i
   using Tune = ReductionTuning;
   ReductionWork& w = p.work;
   const int64_t resident = waves(limits, Tune::block);
-  int64_t least = 0;  // rows of a share
+  int64_t least = 0;  // rows of a split
   if (fast_host) {
     w.tile = std::min<int64_t>(w.columns, ColumnTuning::width);
-    least = ceil_div(Tune::least_share, w.tile);
+    least = ceil_div(Tune::least_split, w.tile);
   } else {
-    // A warp's row of the tile is 128 bytes; short columns leave no further rows to the other threads.
+    // A row of the tile is 128 bytes. If columns are short, all threads of the block lie side by side.
     const int wide = w.count < 64 ? Tune::block : std::clamp(128 / itemsize, 32, 128);
     w.threads = power_of_two(w.columns, wide);
     w.tile = w.threads;
     least = Tune::block / w.threads * ColumnTuning::rows * 4;
   }
   p.groups = w.kept.size * ceil_div(w.columns, w.tile);
-  share_out(w, p.groups, resident, w.count, least, 1);
+  split_reduction(w, p.groups, resident, w.count, least, 1);
 }
 
-// `typed`: elements are accumulated in what the op computes their dtype in, so that a kernel of that dtype serves. The
-// fast host looks at every line of a row: it has one path for rows.
+// `typed`: the kernel with loads of the element type can be used, because it accumulates in the type that the op asks
+// for. The fast host has one path for rows, which decides for each segment of a row how to read it.
 inline ReductionPlan plan_reduction(const params::DeviceLimits& limits, const params::Reduction& r, bool typed) {
   const int k = r.kept_ndim, n = r.reduced_ndim;
-  const int64_t run = n > 0 ? r.reduced_shape[n - 1] : 1, reduced_step = n > 0 ? r.reduced_strides[n - 1] : 0;
+  const int64_t segment = n > 0 ? r.reduced_shape[n - 1] : 1, reduced_step = n > 0 ? r.reduced_strides[n - 1] : 0;
   const int64_t columns = k > 0 ? r.kept_shape[k - 1] : 1, kept_step = k > 0 ? r.kept_strides[k - 1] : 0;
-  const bool dense = n > 0 && reduced_step == 1 && (n == 1 || run >= ReductionTuning::least_run);
+  const bool dense = n > 0 && reduced_step == 1 && (n == 1 || segment >= ReductionTuning::least_segment);
   const bool across = k > 0 && (n == 0 || std::abs(kept_step) < std::abs(reduced_step)) &&
                       (fast_host || columns >= 32 || r.reduced_size >= 64);
   const auto path = dense && typed && !fast_host ? ReductionPath::rows
                     : !dense && across           ? ReductionPath::columns
                                                  : ReductionPath::strided;
   const bool rows = path == ReductionPath::rows, down = path == ReductionPath::columns;
-  ReductionPlan p{path,
-                  1,
-                  {r.in, r.mask, r.out, r.in_dtype, r.out_dtype, r.mode,
-                   Axes(k - down, r.kept_shape, r.kept_strides, r.kept_mask_strides),
-                   Axes(n - rows, r.reduced_shape, r.reduced_strides, r.reduced_mask_strides), down ? columns : 1,
-                   kept_step, k > 0 ? r.kept_mask_strides[k - 1] : 0, rows ? run : 1, r.reduced_size, 1, 1,
-                   r.reduced_size, 1, nullptr, nullptr}};
+  ReductionPlan p{.path = path,
+                  .groups = 1,
+                  .work = {.in = r.in,
+                           .mask = r.mask,
+                           .out = r.out,
+                           .in_dtype = r.in_dtype,
+                           .out_dtype = r.out_dtype,
+                           .mode = r.mode,
+                           .kept = Axes(k - down, r.kept_shape, r.kept_strides, r.kept_mask_strides),
+                           .reduced = Axes(n - rows, r.reduced_shape, r.reduced_strides, r.reduced_mask_strides),
+                           .columns = down ? columns : 1,
+                           .column_step = kept_step,
+                           .mask_column_step = k > 0 ? r.kept_mask_strides[k - 1] : 0,
+                           .segment_length = rows ? segment : 1,
+                           .count = r.reduced_size,
+                           .threads = 1,
+                           .splits = 1,
+                           .split_size = r.reduced_size,
+                           .tile = 1,
+                           .partials = nullptr,
+                           .counters = nullptr}};
   p.work.mode.bits = 8 * itemsize(r.in_dtype);
   if (down)
     plan_columns(limits, p, itemsize(r.in_dtype));

@@ -1,9 +1,11 @@
-// The gradient of a product: the factors of each product are gathered, then each is taken out of them again.
+// The gradient of a product: all factors of each product are multiplied, then each factor is divided out again.
+// If the factors are split over blocks, a first launch writes the partial products (`totals`) and a second one the
+// gradients.
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "kernels/reduce/product_factors.cuh"
-#include "params/reduce.hpp"
 #include "kernels/scan/work.cuh"
+#include "params/reduce.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,44 +13,44 @@
 namespace stator::STATOR_TARGET::reduce {
 
 using scan::scan_dtypes;
-using scan::scan_load_line;
-using scan::scan_store_line;
+using scan::scan_load_segment;
+using scan::scan_store_segment;
 
 namespace {
 
 struct ProductTuning {
   static constexpr int block = 256;
   static constexpr int across = 32;  // products side by side
-  static constexpr int width = 512;  // elements of a fast-host step
-  static constexpr int lanes = 32;   // of a fast-host row; 16 would be unrolled, not vectorised
-  static constexpr int64_t share = by_target<16, 32768>::value;  // least factors of a part, of a thread or a block
-  static constexpr int64_t least = 32768;                        // factors of a fast-host block
+  static constexpr int width = 512;  // elements of a fast-host chunk
+  static constexpr int lanes = 32;   // of a fast-host row; g++ would unroll 16 instead of vectorising them
+  static constexpr int64_t least_split = by_target<16, 32768>::value;  // factors per thread or block
+  static constexpr int64_t least_block = 32768;                        // factors of a fast-host block
 };
 
 struct ProductWork {
   params::ProductBackward p;
-  bool totals;        // only the factors of the parts
-  bool columns;       // neighbouring products are nearer in memory than neighbouring factors
-  int64_t row, tile;  // products that lie side by side, and how many of them a block takes
-  int64_t share;      // factors of a part
-  int32_t parts;      // of a product, one block each
-  Factors* partials;  // [kept_size, parts]
+  bool totals;         // only write the factors of the splits
+  bool columns;        // neighbouring products are nearer in memory than neighbouring factors
+  int64_t row, tile;   // products that lie side by side, and how many of them a block takes
+  int64_t split_size;  // factors of a split
+  int32_t splits;      // of a product, one block each
+  Factors* partials;   // [kept_size, splits]
 };
 
 // A block's products [first, last) and their factors [begin, end).
 struct ProductTile {
   int64_t first, last, begin, end;
-  int32_t part;
+  int32_t split;
 };
 
 STATOR_FN ProductTile product_tile(const ProductWork& w, int64_t block) {
-  const int64_t group = block / w.parts, tiles = (w.row + w.tile - 1) / w.tile, row = group / tiles;
+  const int64_t group = block / w.splits, tiles = (w.row + w.tile - 1) / w.tile, row = group / tiles;
   ProductTile t;
-  t.part = int32_t(block - group * w.parts);
+  t.split = int32_t(block - group * w.splits);
   t.first = row * w.row + (group - row * tiles) * w.tile;
   t.last = t.first + w.tile < (row + 1) * w.row ? t.first + w.tile : (row + 1) * w.row;
-  t.begin = t.part * w.share;
-  t.end = t.begin + w.share < w.p.reduced_size ? t.begin + w.share : w.p.reduced_size;
+  t.begin = t.split * w.split_size;
+  t.end = t.begin + w.split_size < w.p.reduced_size ? t.begin + w.split_size : w.p.reduced_size;
   return t;
 }
 
@@ -59,18 +61,19 @@ STATOR_FN int64_t reduced_at(const params::ProductBackward& p, const int64_t (&s
   return offset_of(r, p.reduced_ndim, p.reduced_shape, strides);
 }
 
-STATOR_FN Factors all_parts(const ProductWork& w, int64_t k) {
+STATOR_FN Factors join_splits(const ProductWork& w, int64_t k) {
   Factors all = Factors::none();
-  for (int part = 0; part < w.parts; ++part) all.join(w.partials[k * w.parts + part]);
+  for (int split = 0; split < w.splits; ++split) all.join(w.partials[k * w.splits + split]);
   return all;
 }
 
-// Of one factor; `quick` is all.quick().
+// The gradient of the factor v; `quick` is all.quick().
 template <class T>
 STATOR_FN T gradient_of(const Factors& all, double quick, double v, T grad) {
   return is_moderate(v) && quick != 0 ? T(double(grad) * (quick / v)) : all.gradient(v, grad);
 }
 
+// Blocks with threads: thread (x, y) takes every `along`-th factor from y on of product x of the tile.
 template <class T, class G>
 STATOR_FN void product_threads(const G& group, const ProductWork& w) {
   struct Shared {
@@ -85,8 +88,9 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
   const int64_t k = t.first + x;
   const bool mine = k < t.last;
   const int64_t from = kept_at(p, p.kept_x, mine ? k : t.first), to = kept_at(p, p.kept_out, mine ? k : t.first);
+  // All factors of the product: a tree over the threads, or the partial products of the first launch.
   Factors all = Factors::none();
-  if (w.totals || w.parts == 1) {
+  if (w.totals || w.splits == 1) {
     if (mine)
       for (int64_t r = t.begin + y; r < t.end; r += along)
         all.take(load_as<double>(p.x, p.dtype, from + reduced_at(p, p.reduced_x, r)));
@@ -101,14 +105,15 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
     }
     all = shared.factors[x * along];
     if (w.totals) {
-      if (mine && y == 0) w.partials[k * w.parts + t.part] = all;
+      if (mine && y == 0) w.partials[k * w.splits + t.split] = all;
       return;
     }
   } else {
-    if (y == 0 && mine) shared.factors[x] = all_parts(w, k);
+    if (y == 0 && mine) shared.factors[x] = join_splits(w, k);
     group.sync();
     all = shared.factors[x];
   }
+  // The gradient of each factor.
   if (!mine) return;
   const T grad = load_as<T>(p.grad, p.dtype, kept_at(p, p.kept_grad, k));
   const double quick = all.quick();
@@ -118,9 +123,9 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
   }
 }
 
-// f(r, count) for runs of factors that are evenly apart.
+// Calls f(r, count) for chunks of factors along the innermost reduced axis.
 template <class F>
-STATOR_FN void for_each_run(const params::ProductBackward& p, const ProductTile& t, F f) {
+STATOR_FN void for_each_chunk(const params::ProductBackward& p, const ProductTile& t, F f) {
   const int64_t extent = p.reduced_ndim > 0 ? p.reduced_shape[p.reduced_ndim - 1] : 1;
   for (int64_t r = t.begin; r < t.end;) {
     const int64_t left = std::min(extent - r % extent, t.end - r);
@@ -130,7 +135,7 @@ STATOR_FN void for_each_run(const params::ProductBackward& p, const ProductTile&
   }
 }
 
-// result[i]: the gradient of v[i], a factor of the i-th of `all`, or of its only product where Same.
+// result[i] is the gradient of v[i], a factor of product all[i], or of all[0] if Same.
 template <bool Same, class T>
 STATOR_FN void gradients(const Factors* all, const double* quick, const T* grad, const double* v, int count,
                          T* result) {
@@ -143,6 +148,7 @@ STATOR_FN void gradients(const Factors* all, const double* quick, const T* grad,
       result[i] = gradient_of(all[Same ? 0 : i], quick[Same ? 0 : i], v[i], grad[Same ? 0 : i]);
 }
 
+// Fast host, products along the rows of memory.
 template <class T>
 STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
   const params::ProductBackward& p = w.p;
@@ -154,35 +160,36 @@ STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
   for (int64_t k = t.first; k < t.last; ++k) {
     const int64_t from = kept_at(p, p.kept_x, k), to = kept_at(p, p.kept_out, k);
     Factors all = Factors::none();
-    if (w.totals || w.parts == 1) {
+    if (w.totals || w.splits == 1) {
       constexpr int K = ProductTuning::lanes;
       FactorLanes<K> lanes;
       lanes.begin(K);
-      for_each_run(p, t, [&](int64_t r, int count) {
-        scan_load_line<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
+      for_each_chunk(p, t, [&](int64_t r, int count) {
+        scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
         int i = 0;
         for (; i + K <= count; i += K) lanes.take(v + i, K);
         for (; i < count; ++i) all.take(v[i]);
       });
       all.join(lanes.total());
     } else {
-      all = all_parts(w, k);
+      all = join_splits(w, k);
     }
     if (w.totals) {
-      w.partials[k * w.parts + t.part] = all;
+      w.partials[k * w.splits + t.split] = all;
       continue;
     }
     const double quick = all.quick();
     T grad;
-    scan_load_line<T, writes>(&grad, p.grad, p.dtype, kept_at(p, p.kept_grad, k), 1, 1);
-    for_each_run(p, t, [&](int64_t r, int count) {
-      scan_load_line<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
+    scan_load_segment<T, writes>(&grad, p.grad, p.dtype, kept_at(p, p.kept_grad, k), 1, 1);
+    for_each_chunk(p, t, [&](int64_t r, int count) {
+      scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
       gradients<true>(&all, &quick, &grad, v, count, result);
-      scan_store_line<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), out_step, count);
+      scan_store_segment<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), out_step, count);
     });
   }
 }
 
+// Fast host, products side by side: a tile of neighbouring products, factor after factor.
 template <class T>
 STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
   const params::ProductBackward& p = w.p;
@@ -193,27 +200,28 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
   double v[W], quick[W];
   T grad[W], result[W];
   Factors all[W];
-  if (w.totals || w.parts == 1) {
+  if (w.totals || w.splits == 1) {
     FactorLanes<W> lanes;
     lanes.begin(count);
     for (int64_t r = t.begin; r < t.end; ++r) {
-      scan_load_line<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
+      scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
       lanes.take(v, count);
     }
     for (int j = 0; j < count; ++j) all[j] = lanes.total(j);
   } else {
-    for (int j = 0; j < count; ++j) all[j] = all_parts(w, t.first + j);
+    for (int j = 0; j < count; ++j) all[j] = join_splits(w, t.first + j);
   }
   if (w.totals) {
-    for (int j = 0; j < count; ++j) w.partials[(t.first + j) * w.parts + t.part] = all[j];
+    for (int j = 0; j < count; ++j) w.partials[(t.first + j) * w.splits + t.split] = all[j];
     return;
   }
   for (int j = 0; j < count; ++j) quick[j] = all[j].quick();
-  scan_load_line<T, writes>(grad, p.grad, p.dtype, kept_at(p, p.kept_grad, t.first), p.kept_grad[inner], count);
+  scan_load_segment<T, writes>(grad, p.grad, p.dtype, kept_at(p, p.kept_grad, t.first), p.kept_grad[inner], count);
   for (int64_t r = t.begin; r < t.end; ++r) {
-    scan_load_line<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
+    scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
     gradients<false>(all, quick, grad, v, count, result);
-    scan_store_line<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), p.kept_out[inner], count);
+    scan_store_segment<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), p.kept_out[inner],
+                                  count);
   }
 }
 
@@ -234,7 +242,7 @@ STATOR_KERNEL void product_backward_kernel(ProductWork w) {
 struct ProductPlan {
   ProductWork work;
   int64_t groups;
-  int64_t blocks() const { return groups * work.parts; }
+  int64_t blocks() const { return groups * work.splits; }
 };
 
 ProductPlan plan_product(const params::DeviceLimits& limits, const params::ProductBackward& p) {
@@ -242,37 +250,45 @@ ProductPlan plan_product(const params::DeviceLimits& limits, const params::Produ
   const int64_t inner = p.kept_ndim > 0 ? p.kept_shape[p.kept_ndim - 1] : 1, n = std::max<int64_t>(p.reduced_size, 1);
   const bool nearer = p.kept_ndim > 0 && p.reduced_ndim > 0 &&
                       std::abs(p.kept_x[p.kept_ndim - 1]) < std::abs(p.reduced_x[p.reduced_ndim - 1]);
-  ProductPlan plan{{p, false, nearer, p.kept_size, 1, p.reduced_size, 1, nullptr}, 0};
+  ProductPlan plan{.work = {.p = p,
+                            .totals = false,
+                            .columns = nearer,
+                            .row = p.kept_size,
+                            .tile = 1,
+                            .split_size = p.reduced_size,
+                            .splits = 1,
+                            .partials = nullptr},
+                   .groups = 0};
   ProductWork& w = plan.work;
   const int64_t resident = waves(limits, Tune::block);
-  int64_t least = Tune::share, enough = resident;
+  int64_t least = Tune::least_split, enough = resident;
   if (fast_host) {
     w.columns = nearer && inner >= Tune::lanes;
     w.row = w.columns ? inner : p.kept_size;
     w.tile = w.columns ? std::min<int64_t>(inner, Tune::width)
-                       : std::clamp<int64_t>(Tune::least / n, 1, ceil_div(p.kept_size, resident));
-    least = Tune::share / w.tile + 1;
+                       : std::clamp<int64_t>(Tune::least_block / n, 1, ceil_div(p.kept_size, resident));
+    least = Tune::least_split / w.tile + 1;
     enough = std::max(1, limits.multiprocessors);
   } else {
     const int64_t most = nearer ? Tune::block / Tune::across : Tune::block;
     int along = 1;
     while (along < most && along * 4 < n) along *= 2;
     w.tile = Tune::block / along;
-    least = Tune::share * along;
+    least = Tune::least_split * along;
     enough = 2 * std::max(1, limits.multiprocessors);
   }
   plan.groups = p.kept_size / w.row * ceil_div(w.row, w.tile);
   const int64_t wanted = plan.groups < enough ? std::min(ceil_div(resident, plan.groups), n / least) : 1;
   if (wanted > 1) {
-    w.share = ceil_div(n, wanted);
-    w.parts = int32_t(ceil_div(n, w.share));
+    w.split_size = ceil_div(n, wanted);
+    w.splits = int32_t(ceil_div(n, w.split_size));
   }
   return plan;
 }
 
 int64_t product_scratch(const params::DeviceLimits& limits, const params::ProductBackward& p) {
   const ProductWork w = plan_product(limits, p).work;
-  return w.parts > 1 ? p.kept_size * w.parts * int64_t(sizeof(Factors)) : 0;
+  return w.splits > 1 ? p.kept_size * w.splits * int64_t(sizeof(Factors)) : 0;
 }
 
 void product_backward(const params::Queue& q, const params::ProductBackward& p, void* partials) {
@@ -282,7 +298,7 @@ void product_backward(const params::Queue& q, const params::ProductBackward& p, 
   constexpr int block = ProductTuning::block;
   const auto kernel =
       p.dtype == DType::float64 ? product_backward_kernel<double, block> : product_backward_kernel<float, block>;
-  if (w.parts > 1) {
+  if (w.splits > 1) {
     w.totals = true;
     launch(q, "prod_backward", kernel, {plan.blocks(), block}, w);
     w.totals = false;

@@ -1,5 +1,6 @@
-// What is left of a product without one of its factors. The plain ones are kept with more digits than a double and
-// without bounds, and divided by each in turn, which loses nothing; zeros, infinities and NaN are counted instead.
+// The product of all factors but one, for the gradient of a product. The finite nonzero ("plain") factors are kept as
+// one product, with more digits than a double has and an unbounded exponent, which is then divided by each factor.
+// Zeros, infinities and NaN are counted instead.
 #pragma once
 
 #include "kernels/scan/scanners.cuh"
@@ -8,7 +9,7 @@
 
 namespace stator::STATOR_TARGET::reduce {
 
-// A few of them are multiplied in doubles, and divided into a double of moderate size, without a look at exponents.
+// A few moderate numbers can be multiplied, or divided into a double of moderate size, without overflow or underflow.
 STATOR_FN bool is_moderate(double v) { return (abs(v) > 0x1p-100) & (abs(v) < 0x1p100); }
 
 struct Factors {
@@ -39,7 +40,7 @@ struct Factors {
     negative += std::bit_cast<int64_t>(v) < 0 ? times : 0;
   }
 
-  // The product, where the gradient of a moderate factor v is one division: grad * (product / v). 0 where it is not.
+  // The product if the gradient of a moderate factor v is then grad * (product / v), else 0.
   STATOR_FN double quick() const {
     const bool plainly = ((zeros | infinities | nans) == 0) & (plain.exponent > -400) & (plain.exponent < 400);
     return plainly ? value_of(plain) : 0;
@@ -63,7 +64,7 @@ struct Factors {
   }
 
  private:
-  // |plain| over a mantissa, rounded to T once but for the last place.
+  // |plain| / mantissa, to within an ULP of T.
   template <class T>
   STATOR_FN T quotient(double mantissa) const {
     const double hi = abs(plain.hi), lo = plain.hi < 0 ? -plain.lo : plain.lo;
@@ -74,14 +75,14 @@ struct Factors {
   }
 };
 
-// N products side by side on the fast host, each step a loop that vectorises.
+// Fast host: N products side by side, so that each step is a loop that vectorises.
 template <int N>
 struct FactorLanes {
   double hi[N], lo[N];
   int64_t exponent[N];
-  Factors others[N];  // what is not moderate, once there is any
+  Factors others[N];  // factors that are not moderate; valid if `any`
   bool any;
-  int steps;  // since the exponents were taken out of hi
+  int steps;  // since the exponents were last moved out of hi
 
   STATOR_FN void begin(int count) {
     any = false;

@@ -1,16 +1,17 @@
-// One shard of the reduction launchers: the reducers whose number is STATOR_SHARD modulo STATOR_SHARDS.
+// The reduction launchers. Each compilation of this file has the reducers whose number is STATOR_SHARD modulo
+// STATOR_SHARDS.
 #include "device/launcher.cuh"
 #include "kernels/reduce/plan.cuh"
 
 namespace stator::STATOR_TARGET::reduce {
 
-// By Reducer; each shard sets its own when it is loaded.
+// Indexed by Reducer; each shard sets its own entries when it is loaded.
 using ReduceFunction = void (*)(const params::Queue&, const params::Reduction&, const kernels::reduce::Scratch&);
 extern ReduceFunction by_reducer[kernels::reduce::reducer_count];
 
 namespace {
 
-// What narrow types are widened to when elements of any dtype are reduced by one kernel.
+// What dtypes are widened to when one kernel reduces elements of several dtypes.
 constexpr DType widest(DType d) {
   switch (kind_of(d)) {
     case Kind::signed_integer: return DType::int64;
@@ -21,8 +22,8 @@ constexpr DType widest(DType d) {
   }
 }
 
-// On the fast host kernels serve a second type too: unsigned integers where they wrap as signed ones do, and complex64
-// where it is widened element by element.
+// The dtype whose kernel serves d. On the fast host some kernels serve a second dtype: int64 for unsigned integers that
+// wrap as signed ones do, and complex128 for complex64 that is widened element by element.
 template <class Spec>
 constexpr DType computed_in(DType d) {
   if (!fast_host || !in(d, Spec::shared)) return d;
@@ -32,6 +33,7 @@ constexpr DType computed_in(DType d) {
 template <class R, class Source>
 void submit(const params::Queue& q, const ReductionPlan& p) {
   using Tune = ReductionTuning;
+  static_assert(Reducer<R>);
   static_assert(sizeof(typename R::Acc) <= most_accumulator_bytes);
   const Config config{p.blocks(), Tune::block};
   if (p.path == ReductionPath::columns)
@@ -50,13 +52,13 @@ void reduce(const params::Queue& q, const params::Reduction& r, const kernels::r
   };
   bool done = false;
   visit(r.in_dtype, [&]<class T>(type_tag<T>) {
-    // On the fast host the kernel of any dtype reads what it computes in as it is.
+    // On the fast host ErasedLoad reads elements of the dtype that it computes in directly.
     if constexpr (in(dtype_of_v<T>, Spec::typed) && !(fast_host && widest(dtype_of_v<T>) == dtype_of_v<T>)) {
       using C = typename Spec::template Compute<T>;
       if (r.mask != nullptr || widest(r.compute) != widest(dtype_of_v<C>)) return;
       const ReductionPlan p = plan(true);
       if (!fast_host && p.path == ReductionPath::strided) return;
-      submit<typename Spec::template Of<T, C>, Typed<T>>(q, p);
+      submit<typename Spec::template Of<T, C>, TypedLoad<T>>(q, p);
       done = true;
     }
   });
@@ -64,7 +66,7 @@ void reduce(const params::Queue& q, const params::Reduction& r, const kernels::r
   visit(computed_in<Spec>(widest(r.compute)), [&]<class W>(type_tag<W>) {
     constexpr DType computed = computed_in<Spec>(widest(dtype_of_v<W>));
     if constexpr (computed == dtype_of_v<W> && in(computed, Spec::computes))
-      submit<typename Spec::template Of<W, W>, Any<W>>(q, plan(false));
+      submit<typename Spec::template Of<W, W>, ErasedLoad<W>>(q, plan(false));
   });
 }
 
@@ -97,7 +99,7 @@ void run(const params::Queue& q, kernels::reduce::Reducer reducer, const params:
   by_reducer[int(reducer)](q, r, scratch);
 }
 
-// For whichever kernel the launcher takes.
+// Enough for either kernel that the launcher may choose.
 kernels::reduce::Needs needs(const params::DeviceLimits& limits, const params::Reduction& r) {
   kernels::reduce::Needs needs{};
   for (const bool typed : {false, true}) {

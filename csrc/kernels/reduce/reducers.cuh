@@ -1,24 +1,46 @@
-// What a reduction accumulates. R<In, C> takes elements of In, computed in C, in a `mode`:
-//   Acc              the accumulator, combined in a fixed order; identity() never wins against an element
-//   single(v, i)     of the element v at row-major position i of the reduced axes
-//   located          whether a position is asked for (see PositionOf)
-//   Lanes<W>         W accumulators side by side that take at most `run` elements each: enter(r, lane, v, step) after
-//                    clear(r, lanes used); then fold(r, lane, first, stride) or total(r, first, stride, apart) as Acc,
-//                    where element (lane, step) is at first + step * stride (+ lane * apart)
-//   finish(acc, n)   the result of n elements, in the type that is rounded once at the store
-// Each reducer's Of<In, C> and dtypes are at the end: `typed` have kernels that load them as they are, `computes` are
-// what all others are converted to, and `shared` those of them that the fast host computes in another one's kernel.
+// What a reduction accumulates: one struct per reducer, which satisfies the concept Reducer below. R<In, C> reduces
+// elements of type In that it converts to C, in one of several modes.
+// The table of reducers is at the end, Of<In, C> being the struct: elements of the dtypes `typed` have kernels that
+// load them without a conversion by dtype, those of all other dtypes are converted to one of `computes`, and `shared`
+// are those of `computes` that the fast host computes in the kernel of another dtype.
 #pragma once
 
-#include "params/reduce.hpp"
 #include "kernels/reduce/values.cuh"
+#include "params/reduce.hpp"
+
+#include <concepts>
 
 namespace stator::STATOR_TARGET::reduce {
 
 using params::Finish;
 using params::ReductionMode;
 
-// Lanes that do not care where an element stood. R: Lane, empty(), enter(lane, v), merge(lane, lane), widen(lane).
+// W accumulators side by side, each for at most R::lane_steps elements. clear(r, n) comes first and empties n of them;
+// enter(r, lane, v, step) accumulates element v as that lane's element number `step`. fold(r, lane, first, stride) is
+// one lane's Acc, where its element number `step` is at position first + step * stride; total(r, first, stride, apart)
+// is the Acc of all lanes, where lane l begins l * apart further.
+template <class L, class R>
+concept ReducerLanes = requires(const R& r, L& lanes, typename R::In v, int n, int64_t position) {
+  lanes.clear(r, n);
+  lanes.enter(r, n, v, n);
+  { lanes.fold(r, n, position, position) } -> std::same_as<typename R::Acc>;
+  { lanes.total(r, position, position, position) } -> std::same_as<typename R::Acc>;
+};
+
+// A reducer with `located` also has Extreme, extreme() and update(), which the fast host uses.
+template <class R>
+concept Reducer = requires(const R& r, typename R::In v, typename R::Acc acc, int64_t n) {
+  requires std::same_as<decltype(R::mode), ReductionMode>;
+  requires std::same_as<decltype(R::located), const bool>;    // whether Acc has a position, see PositionOf
+  requires std::same_as<decltype(R::lane_steps), const int>;  // the most elements that a lane can accumulate
+  requires ReducerLanes<typename R::template Lanes<1>, R>;    // and of any other width
+  { r.identity() } -> std::same_as<typename R::Acc>;          // never wins against an element
+  { r.single(v, n) } -> std::same_as<typename R::Acc>;  // the element v at row-major position n of the reduced axes
+  { r.combine(acc, acc) } -> std::same_as<typename R::Acc>;
+  r.finish(acc, n);  // the result of n elements, in a type that the store rounds once
+};
+
+// Lanes that ignore positions, for reducers that have Lane, empty(), enter(lane, v), merge(lane, lane), widen(lane).
 template <class R, int W>
 struct PlainLanes {
   typename R::Lane value[W];
@@ -40,7 +62,7 @@ struct SumOf {
   using In = In_;
   using Types = SumTypes<In, C>;
   static constexpr bool located = false;
-  static constexpr int run = std::is_integral_v<C> ? 127 : 16;  // narrow lanes hold 127 elements; roundings stay few
+  static constexpr int lane_steps = std::is_integral_v<C> ? 127 : 16;  // a narrow lane can hold 127; few roundings
   using Lane = typename Types::Lane;
   using Acc = typename Types::Acc;
   template <int W>
@@ -78,7 +100,7 @@ template <class In_, class C>
 struct ProductOf {
   using In = In_;
   static constexpr bool located = false;
-  static constexpr int run = 127;
+  static constexpr int lane_steps = 127;
   using Acc = std::conditional_t<std::is_same_v<C, float>, double,
                                  std::conditional_t<std::is_same_v<C, complex<float>>, complex<double>, C>>;
   using Lane = Acc;
@@ -96,23 +118,23 @@ struct ProductOf {
   STATOR_FN Acc finish(Acc acc, int64_t) const { return acc; }
 };
 
-// The largest or the smallest. Equal: -0 and +0 are one value.
+// The largest or the smallest element. Equal: -0 and +0 are one value.
 template <class In_, bool Equal = false>
 struct ExtremeOf {
   using In = In_;
   using Order = OrderKey<In>;
   static constexpr bool located = false;
-  static constexpr int run = 127;
+  static constexpr int lane_steps = 127;
   using Lane = typename Order::Key;
   using Acc = Lane;
   template <int W>
   using Lanes = PlainLanes<ExtremeOf, W>;
   ReductionMode mode;
 
-  STATOR_FN Lane turn() const { return mode.smallest ? Lane(~Lane(0)) : Lane(0); }
+  STATOR_FN Lane flip() const { return mode.smallest ? Lane(~Lane(0)) : Lane(0); }
   STATOR_FN Lane of_nan() const { return mode.skip_nan ? Order::lowest : Order::highest; }
   STATOR_FN Lane key(In v) const {
-    return Equal ? Order::of_equal(v, turn(), of_nan()) : Order::of(v, turn(), of_nan());
+    return Equal ? Order::of_equal(v, flip(), of_nan()) : Order::of(v, flip(), of_nan());
   }
   STATOR_FN Lane empty() const {
     if constexpr (std::is_signed_v<In> && std::is_integral_v<In>)
@@ -126,10 +148,10 @@ struct ExtremeOf {
   STATOR_FN Acc identity() const { return empty(); }
   STATOR_FN Acc single(In v, int64_t) const { return key(v); }
   STATOR_FN Acc combine(Acc a, Acc b) const { return merge(a, b); }
-  STATOR_FN In finish(Acc acc, int64_t) const { return Order::value(acc, turn(), of_nan()); }
+  STATOR_FN In finish(Acc acc, int64_t) const { return Order::value(acc, flip(), of_nan()); }
 };
 
-// Where the extreme stands: the first place of ties; NaN wins.
+// The position of the extreme element: the first of several equal ones; NaN wins.
 template <class In_>
 struct PositionOf {
   using In = In_;
@@ -137,7 +159,7 @@ struct PositionOf {
   using Key = typename Order::Key;
   using Extreme = ExtremeOf<In, true>;
   static constexpr bool located = true;
-  static constexpr int run = 127;  // steps fit in the narrowest lane
+  static constexpr int lane_steps = 127;  // steps fit in the narrowest lane
   struct Acc {
     Key key;
     int64_t index;
@@ -172,15 +194,15 @@ struct PositionOf {
   STATOR_FN Acc identity() const { return {Order::lowest, std::numeric_limits<int64_t>::max()}; }
   STATOR_FN Acc single(In v, int64_t index) const { return {extreme().key(v), index}; }
   STATOR_FN Acc combine(Acc a, Acc b) const { return a.key > b.key || (a.key == b.key && a.index <= b.index) ? a : b; }
-  // The fast host finds the extreme of a run first, and its place only where it beats the runs before.
+  // The fast host finds the extreme of n elements first, and its position only if it beats the elements before them.
   STATOR_FN void update(Acc& acc, const In* p, int n, int64_t first, Key best) const {
     if (best < acc.key || (best == acc.key && acc.index < first)) return;
-    constexpr int piece = 64;
+    constexpr int stretch = 64;
     const Extreme e = extreme();
     int i = 0;
-    for (; i + piece <= n; i += piece) {
+    for (; i + stretch <= n; i += stretch) {
       Key hits = 0;
-      for (int j = 0; j < piece; ++j) hits |= Key(e.key(p[i + j]) == best);
+      for (int j = 0; j < stretch; ++j) hits |= Key(e.key(p[i + j]) == best);
       if (hits) break;
     }
     while (e.key(p[i]) != best) ++i;

@@ -1,16 +1,16 @@
-// Reducers of counts, moments, norms and logarithms of sums. See reducers.cuh for what a reducer is.
+// Reducers of counts, moments, norms and logarithms of sums. The concept Reducer is in reducers.cuh.
 #pragma once
 
 #include "kernels/reduce/reducers.cuh"
 
 namespace stator::STATOR_TARGET::reduce {
 
-// How many elements are not zero (any, count_nonzero), are zero (all), or are not finite (has_inf_nan).
+// Counts the elements that are not zero (any, count_nonzero), are zero (all), or are not finite (has_inf_nan).
 template <class In_>
 struct CountOf {
   using In = In_;
   static constexpr bool located = false;
-  static constexpr int run = 127;
+  static constexpr int lane_steps = 127;
   using Lane = SignedOf<(sizeof(In) < 8 ? sizeof(In) : 8)>;
   using Acc = int64_t;
   ReductionMode mode;
@@ -31,8 +31,8 @@ struct CountOf {
     }
   };
 
-  // Integers are finite. Theirs are numbers, because g++ vectorises no logic of bool with what the loop keeps; it makes
-  // loops of their own for the others.
+  // 1 if the element is counted. Integers are always finite, and for them this is arithmetic, because g++ does not
+  // vectorise logic of bool with values that the loop carries. For other types it makes separate loops per mode.
   STATOR_FN Lane hit(In v) const {
     if constexpr (std::is_integral_v<In>) {
       return Lane((Lane(std::is_same_v<In, bool> ? v : v != In(0)) ^ Lane(mode.zeros)) & Lane(!mode.nonfinite));
@@ -50,15 +50,15 @@ struct CountOf {
   }
 };
 
-// Count, mean and sum of squared deviations of what counts: NaN does not where they are skipped. A lane gathers a few
-// elements about the first of them, so that nothing cancels and nothing is divided; what lanes hold is joined as Chan,
-// Golub and LeVeque do (Algorithms for Computing the Sample Variance, 1983). Means keep what rounding takes from them:
-// their differences are small beside large means.
+// Number, mean and sum of squared deviations of the elements that are counted: all, or all but NaN. A lane sums a few
+// elements relative to the first of them, which avoids both cancellation and divisions; lanes are combined by the
+// method of Chan, Golub and LeVeque (Algorithms for Computing the Sample Variance, 1983). Means are compensated,
+// because their differences are small beside large means.
 template <class In_>
 struct MomentsOf {
   using In = In_;
   static constexpr bool located = false;
-  static constexpr int run = 16;
+  static constexpr int lane_steps = 16;
   using Value = std::conditional_t<is_complex<In>, complex<double>, double>;
   struct Acc {
     double n;
@@ -90,16 +90,17 @@ struct MomentsOf {
       Compensated<Value> mean{pivot[j], Value(0)};
       add_exactly(mean.hi, mean.lo, shift);
       const double apart = squared(shift) * n[j];
-      return {n[j], mean, isfinite(apart) || !isfinite(shift) ? s2[j] - apart : s2[j]};  // what overflows is infinite
+      return {n[j], mean, isfinite(apart) || !isfinite(shift) ? s2[j] - apart : s2[j]};  // overflow gives infinity
     }
     STATOR_FN Acc total(const MomentsOf& r, int64_t, int64_t, int64_t) const {
-      Acc acc = fast_host ? r.identity() : fold(r, 0, 0, 0);  // one copy of what follows
+      Acc acc = fast_host ? r.identity() : fold(r, 0, 0, 0);  // so that the fast host has one copy of fold
       for (int j = !fast_host; j < W; ++j) acc = r.combine(acc, fold(r, j, 0, 0));
       return acc;
     }
   };
 
-  // Infinities have no difference to share.
+  // Moves the mean hi + lo towards `other` by `share` of their difference d. The difference of infinities is NaN, and
+  // then the sum of both is the mean.
   STATOR_FN static void move(double& hi, double& lo, double other, double d, double share) {
     if (isfinite(d)) return add_exactly(hi, lo, d * share);
     hi += other;
@@ -118,7 +119,7 @@ struct MomentsOf {
   STATOR_FN Acc identity() const { return {0.0, {Value(0), Value(0)}, 0.0}; }
   STATOR_FN Acc single(In v, int64_t) const {
     const Value x = convert<Value>(v);
-    return counts(x) ? Acc{1.0, {x, Value(0)}, squared(x - x)} : identity();  // NaN and infinities vary by NaN
+    return counts(x) ? Acc{1.0, {x, Value(0)}, squared(x - x)} : identity();  // NaN for NaN and infinities
   }
   STATOR_FN Acc combine(Acc a, Acc b) const {
     if (a.n == 0) return b;
@@ -131,20 +132,20 @@ struct MomentsOf {
   }
   STATOR_FN Value finish(Acc acc, int64_t) const {
     if (mode.finish == Finish::mean) return acc.n > 0 ? compensated(acc.mean.hi, acc.mean.lo) : undefined(Value(0));
-    // As NumPy: nothing left to divide by is NaN, or infinity where there is something to divide.
+    // As in NumPy, a divisor of zero gives NaN, or infinity if the numerator is not zero.
     const double left = acc.n - mode.parameter > 0 ? acc.n - mode.parameter : 0.0;
     const double variance = acc.m2 / left;
     return Value(mode.finish == Finish::deviation ? sqrt(variance) : variance);
   }
 };
 
-// sqrt(sum |x|^2), in double: the squares of float32 neither overflow nor vanish there.
+// sqrt(sum |x|^2), in double, where the squares of float32 neither overflow nor underflow.
 template <class In_>
 struct EuclideanOf {
   using In = In_;
   using Types = SumTypes<double, double>;
   static constexpr bool located = false;
-  static constexpr int run = 16;
+  static constexpr int lane_steps = 16;
   using Acc = typename Types::Acc;
   using Lane = double;
   template <int W>
@@ -170,13 +171,13 @@ struct EuclideanOf {
   STATOR_FN double finish(Acc acc, int64_t) const { return sqrt(Types::value(acc)); }
 };
 
-// (sum |x|^p)^(1/p) for the order p in mode.parameter, not 2; its limits for infinite orders; how many are not zero for
-// 0.
+// (sum |x|^p)^(1/p) for the order p in mode.parameter, not 2: the limit for infinite orders, and the number of elements
+// that are not zero for order 0.
 template <class In_>
 struct NormOf {
   using In = In_;
   static constexpr bool located = false;
-  static constexpr int run = 16;
+  static constexpr int lane_steps = 16;
   using Acc = double;
   using Lane = double;
   template <int W>
@@ -210,12 +211,12 @@ struct NormOf {
   }
 };
 
-// log(sum(exp(x))) about the largest element so far.
+// log(sum(exp(x))), relative to the largest element so far.
 template <class In_>
 struct LogSumExpOf {
   using In = In_;
   static constexpr bool located = false;
-  static constexpr int run = 16;
+  static constexpr int lane_steps = 16;
   using C = opmath_t<In>;
   struct Acc {
     C largest;
@@ -232,7 +233,7 @@ struct LogSumExpOf {
     }
     STATOR_FN void enter(const LogSumExpOf&, int j, In v, int) {
       const C x = convert<C>(v), m = largest[j];
-      // Equal infinities have no difference.
+      // The difference of equal infinities would be NaN.
       const C e = x == m ? C(1) : exp(-abs(x - m));
       sum[j] = x > m ? sum[j] * e + C(1) : sum[j] + e;
       largest[j] = x > m ? x : m;

@@ -1,18 +1,20 @@
-// Reductions of rows: `threads` threads take a row, several rows a block or several blocks a row.
+// Reductions of rows: a row is all elements behind one output. `threads` threads take a row, and a block has several
+// rows, or several blocks split one row.
 #pragma once
 
 #include "kernels/reduce/work.cuh"
 
 namespace stator::STATOR_TARGET::reduce {
 
-// Elements side by side in one step of a thread: 16 bytes on cuda. On the fast host enough to hide the latency of the
-// accumulation, and at least 32, as g++ unrolls shorter loops before it could vectorise them.
+// Elements that a thread takes in one step, side by side: 16 bytes on cuda. On the fast host enough to hide the latency
+// of the accumulation, and at least 32, because g++ unrolls shorter loops before it can vectorise them.
 template <class R>
 inline constexpr int row_lanes = fast_host && is_complex<typename R::In> ? 8
                                  : fast_host ? std::max(32, 64 / int(sizeof(typename R::template Lanes<1>)) * 2)
                                              : vector_width<typename R::In>;
 
-// `steps` times W elements, `stride` apart, each into a lane of its own; the first is at position `at`.
+// Reduces `steps` vectors of W elements, `stride` apart: element j of each goes into lane j. The first element is at
+// position `at`.
 template <class R, int W>
 STATOR_FN typename R::Acc reduce_lanes(const R& r, const typename R::In* from, int steps, int64_t stride, int64_t at) {
   using In = typename R::In;
@@ -31,12 +33,14 @@ STATOR_FN typename R::Acc reduce_lanes(const R& r, const typename R::In* from, i
   return lanes.total(r, at, stride, 1);
 }
 
-// n adjacent elements into the accumulator; this is thread `member` of `members`, and p[0] is at position `first`.
+// Reduces n contiguous elements into the accumulator. This is thread `member` of `members`, and p[0] is at position
+// `first`.
 template <class R>
-STATOR_FN typename R::Acc reduce_run(const R& r, typename R::Acc acc, const typename R::In* p, int64_t n, int64_t first,
-                                     int member, int members) {
+STATOR_FN typename R::Acc reduce_segment(const R& r, typename R::Acc acc, const typename R::In* p, int64_t n,
+                                         int64_t first, int member, int members) {
   using In = typename R::In;
   constexpr int W = row_lanes<R>;
+  // Elements before the first aligned vector.
   int64_t head = 0;
   if constexpr (!fast_host && W > 1) {
     const int past = int(reinterpret_cast<uintptr_t>(p) % (W * sizeof(In)) / sizeof(In));
@@ -45,12 +49,13 @@ STATOR_FN typename R::Acc reduce_run(const R& r, typename R::Acc acc, const type
     STATOR_UNROLL(1)
     for (int64_t i = member; i < head; i += members) acc = r.combine(acc, r.single(p[i], first + i));
   }
+  // Whole vectors.
   const In* const body = p + head;
   const int64_t vectors = (n - head) / W, stride = int64_t(members) * W;
   STATOR_UNROLL(1)
-  for (int64_t v = member; v < vectors; v += int64_t(members) * R::run) {
+  for (int64_t v = member; v < vectors; v += int64_t(members) * R::lane_steps) {
     const int64_t left = (vectors - v + members - 1) / members;
-    const int steps = left < R::run ? int(left) : R::run;
+    const int steps = left < R::lane_steps ? int(left) : R::lane_steps;
     const In* const from = body + v * W;
     const int64_t at = first + head + v * W;
     if constexpr (fast_host && R::located) {
@@ -59,6 +64,7 @@ STATOR_FN typename R::Acc reduce_run(const R& r, typename R::Acc acc, const type
       acc = r.combine(acc, reduce_lanes<R, W>(r, from, steps, stride, at));
     }
   }
+  // Elements after the last vector.
   if constexpr (fast_host && R::located) {
     const int64_t done = vectors * W;
     const auto e = r.extreme();
@@ -73,7 +79,7 @@ STATOR_FN typename R::Acc reduce_run(const R& r, typename R::Acc acc, const type
   return acc;
 }
 
-// Loaded elements into the accumulator; the first is at position `at`, the others `apart`.
+// Reduces loaded elements into the accumulator. The first is at position `at`, the next one `apart` further.
 template <class R, int W>
 STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, const typename R::In (&value)[W], int count,
                                         int64_t at, int64_t apart) {
@@ -88,9 +94,9 @@ STATOR_FN typename R::Acc reduce_loaded(const R& r, typename R::Acc acc, const t
   return acc;
 }
 
-// Of elements [begin, end) of the reduced axes of row `row` those that count.
+// Reduces those of the elements [begin, end) of row `row` that the mask selects.
 template <class R>
-STATOR_FN typename R::Acc reduce_masked(const R& r, const Any<typename R::In>& source, const ReductionWork& w,
+STATOR_FN typename R::Acc reduce_masked(const R& r, const ErasedLoad<typename R::In>& source, const ReductionWork& w,
                                         int64_t row, int64_t begin, int64_t end, int member, int members) {
   const int64_t base = w.kept.offset(row);
   const bool* const mask = w.mask + w.kept.mask_offset(row);
@@ -104,10 +110,10 @@ STATOR_FN typename R::Acc reduce_masked(const R& r, const Any<typename R::In>& s
   return acc;
 }
 
-// Elements [begin, end) of the reduced axes of row `row`, anywhere in memory: threads take neighbouring elements, in
-// wide accesses where they are dense.
+// Reduces elements [begin, end) of row `row`, wherever they lie in memory: neighbouring threads take neighbouring
+// elements, in wide accesses if the elements are contiguous.
 template <class R>
-STATOR_FN typename R::Acc reduce_strided(const R& r, const Any<typename R::In>& source, const ReductionWork& w,
+STATOR_FN typename R::Acc reduce_strided(const R& r, const ErasedLoad<typename R::In>& source, const ReductionWork& w,
                                          int64_t row, int64_t begin, int64_t end, int member, int members) {
   using In = typename R::In;
   constexpr int W = sizeof(In) > 8 ? 2 : sizeof(In) == 8 ? 4 : 8;
@@ -139,51 +145,52 @@ STATOR_FN typename R::Acc reduce_strided(const R& r, const Any<typename R::In>& 
   return acc;
 }
 
-// The share of one thread of row `row`.
+// What one thread contributes to split `split` of row `row`.
 template <class R, class T>
-STATOR_FN typename R::Acc reduce_share(const R& r, const Typed<T>& source, const ReductionWork& w, int64_t row,
+STATOR_FN typename R::Acc reduce_split(const R& r, const TypedLoad<T>& source, const ReductionWork& w, int64_t row,
                                        int64_t split, int member) {
-  // A share is a piece of the only run, or some whole runs.
+  // A split is a part of the only segment, or some whole segments.
   const bool one = w.reduced.size == 1;
-  const int64_t base = w.kept.offset(row), begin = split * w.share, extent = one ? w.run : w.reduced.size;
-  const int64_t end = begin + w.share < extent ? begin + w.share : extent;
+  const int64_t base = w.kept.offset(row), begin = split * w.split_size,
+                extent = one ? w.segment_length : w.reduced.size;
+  const int64_t end = begin + w.split_size < extent ? begin + w.split_size : extent;
   typename R::Acc acc = r.identity();
   STATOR_UNROLL(1)
   for (int64_t k = one ? 0 : begin; k < (one ? 1 : end); ++k) {
     const int64_t at = one ? begin : w.reduced.offset(k);
-    acc = r.combine(acc, reduce_run<R>(r, r.identity(), source.p + base + at, one ? end - begin : w.run,
-                                       one ? begin : k * w.run, member, w.threads));
+    acc = r.combine(acc, reduce_segment<R>(r, r.identity(), source.p + base + at, one ? end - begin : w.segment_length,
+                                           one ? begin : k * w.segment_length, member, w.threads));
   }
   return acc;
 }
 template <class R, class C>
-STATOR_FN typename R::Acc reduce_share(const R& r, const Any<C>& source, const ReductionWork& w, int64_t row,
+STATOR_FN typename R::Acc reduce_split(const R& r, const ErasedLoad<C>& source, const ReductionWork& w, int64_t row,
                                        int64_t split, int member) {
-  const int64_t begin = split * w.share;
-  const int64_t end = begin + w.share < w.count ? begin + w.share : w.count;
+  const int64_t begin = split * w.split_size;
+  const int64_t end = begin + w.split_size < w.count ? begin + w.split_size : w.count;
   return reduce_strided<R>(r, source, w, row, begin, end, member, w.threads);
 }
 
-// The share of a block of the fast host, along the innermost axis.
+// Fast host: split `split` of row `row`, segment after segment of the innermost reduced axis.
 template <class R, class Source>
-STATOR_FN typename R::Acc reduce_lines(const R& r, const Source& source, const ReductionWork& w, int64_t row,
-                                       int64_t split) {
-  const int64_t begin = split * w.share, end = std::min(begin + w.share, w.count);
-  if constexpr (Source::any)
+STATOR_FN typename R::Acc reduce_segments(const R& r, const Source& source, const ReductionWork& w, int64_t row,
+                                          int64_t split) {
+  const int64_t begin = split * w.split_size, end = std::min(begin + w.split_size, w.count);
+  if constexpr (Source::erased)
     if (w.mask != nullptr) return reduce_masked<R>(r, source, w, row, begin, end, 0, 1);
   const Axes& axes = w.reduced;
   const int64_t base = w.kept.offset(row);
-  const int64_t line = axes.ndim > 0 ? axes.shape[axes.ndim - 1] : 1;
+  const int64_t segment = axes.ndim > 0 ? axes.shape[axes.ndim - 1] : 1;
   const int64_t step = axes.ndim > 0 ? axes.strides[axes.ndim - 1] : 1;
-  typename R::In buffer[line_buffer];
+  typename R::In buffer[chunk_length];
   typename R::Acc acc = r.identity();
-  int64_t left = begin == 0 ? line : line - begin % line;
+  int64_t left = begin == 0 ? segment : segment - begin % segment;
   for (int64_t i = begin; i < end;) {
     int64_t count = std::min(left, end - i);
-    const typename R::In* const p = source.line(buffer, base + axes.offset(i), step, count);
-    acc = reduce_run<R>(r, acc, p, count, i, 0, 1);
+    const typename R::In* const p = source.chunk(buffer, base + axes.offset(i), step, count);
+    acc = reduce_segment<R>(r, acc, p, count, i, 0, 1);
     i += count;
-    left = left == count ? line : left - count;
+    left = left == count ? segment : left - count;
   }
   return acc;
 }
@@ -199,16 +206,16 @@ STATOR_KERNEL void reduce_rows(ReductionWork w) {
   const int64_t split = group.block() % w.splits, first = group.block() / w.splits * w.tile;
   const int64_t last = first + w.tile < w.kept.size ? first + w.tile : w.kept.size;
   STATOR_UNROLL(1)
-  for (int64_t row = first; row < last; row += group.size / threads) {  // uniform: the block folds together
+  for (int64_t row = first; row < last; row += group.size / threads) {  // uniform: all threads take part in the folds
     const int64_t mine = row + group.rank() / threads;
     Acc acc = r.identity();
     if constexpr (fast_host)
-      acc = reduce_lines<R>(r, source, w, mine, split);
+      acc = reduce_segments<R>(r, source, w, mine, split);
     else if (mine < last)
-      acc = reduce_share<R>(r, source, w, mine, split, member);
+      acc = reduce_split<R>(r, source, w, mine, split, member);
     acc = fold_threads(r, group, acc, 1, threads);
     if (w.splits > 1) {
-      // One row a block: the last block of the row has every partial in sight.
+      // One row per block. The last block of the row reduces the partial results of all splits.
       Acc* const partials = static_cast<Acc*>(w.partials) + row * w.splits;
       if (member == 0) partials[split] = acc;
       if (!group.last_block(w.counters + row, uint32_t(w.splits))) continue;

@@ -1,4 +1,4 @@
-// What reductions accumulate in: order-preserving integer keys, and sums that keep what rounding took.
+// What reductions accumulate in: integer keys that have the order of the values, and compensated sums.
 #pragma once
 
 #include "device/cascade.cuh"
@@ -16,8 +16,8 @@ using SignedOf =
     std::conditional_t<Bytes == 1, int8_t,
                        std::conditional_t<Bytes == 2, int16_t, std::conditional_t<Bytes == 4, int32_t, int64_t>>>;
 
-// Values as integers of the same order, so that a maximum is one integer instruction whatever the type: NaN (any, as
-// one quiet NaN) is above infinity, and -0 below +0. Integers are their own keys.
+// Maps values to integers of the same order, so that a maximum is one integer instruction for every type. All NaNs have
+// one key, which is above infinity, and -0 is below +0. Integers are their own keys.
 template <class T>
 struct OrderKey {
   static constexpr bool floating =
@@ -37,34 +37,35 @@ struct OrderKey {
     else
       return false;
   }
-  // In the order of values, or with `turn` = -1 in the opposite one; NaN as `of_nan` says, highest or lowest.
-  STATOR_FN static Key of(T value, Key turn, Key of_nan) {
+  // The key of a value, in ascending order, or in descending order for flip == -1. `of_nan` is the key of NaN, highest
+  // or lowest.
+  STATOR_FN static Key of(T value, Key flip, Key of_nan) {
     if constexpr (floating) {
       const Key bits = std::bit_cast<Key>(value);
-      const Key key = Key(bits ^ Key(Key(bits >> (8 * sizeof(T) - 1)) & highest) ^ turn);
+      const Key key = Key(bits ^ Key(Key(bits >> (8 * sizeof(T) - 1)) & highest) ^ flip);
       return Key(bits & highest) > infinity ? of_nan : key;
     } else {
-      return Key(Key(value) ^ turn);
+      return Key(Key(value) ^ flip);
     }
   }
-  STATOR_FN static T value(Key key, Key turn, Key of_nan) {
+  STATOR_FN static T value(Key key, Key flip, Key of_nan) {
     if constexpr (floating) {
       if (key == highest || (key == lowest && of_nan == lowest))
         return std::bit_cast<T>(Key(infinity | (Key(1) << (mantissa - 1))));
-      if (key == lowest) return std::bit_cast<T>(Key(turn ? infinity : infinity | lowest));  // of no element
-      key = Key(key ^ turn);
+      if (key == lowest) return std::bit_cast<T>(Key(flip ? infinity : infinity | lowest));  // there was no element
+      key = Key(key ^ flip);
       return std::bit_cast<T>(Key(key ^ Key(Key(key >> (8 * sizeof(T) - 1)) & highest)));
     } else {
-      return T(Key(key ^ turn));
+      return T(Key(key ^ flip));
     }
   }
-  // -0 and +0 alike, as comparison has it: for the place of an extreme value.
-  STATOR_FN static Key of_equal(T value, Key turn, Key of_nan) {
-    return of(floating && value == T(0) ? T(0) : value, turn, of_nan);
+  // The same with one key for -0 and +0, which compare equal: for the position of an extreme value.
+  STATOR_FN static Key of_equal(T value, Key flip, Key of_nan) {
+    return of(floating && value == T(0) ? T(0) : value, flip, of_nan);
   }
 };
 
-// An unevaluated sum of two: what the rounding of `hi` lost is in `lo`.
+// The unevaluated sum hi + lo: `lo` is what the rounding of `hi` lost.
 template <class T>
 struct Compensated {
   T hi, lo;
@@ -77,8 +78,8 @@ STATOR_FN Compensated<T> two_sum(Compensated<T> a, Compensated<T> b) {
   return a;
 }
 
-// How sums over elements of In converted to C go: a lane takes a short run of elements in C (small integers in 32
-// bits), then is folded into a wider total, so that the error does not grow with the length.
+// The types of a sum over elements of In that are converted to C: a lane adds a few elements in C (small integers in 32
+// bits) and is then folded into a wider accumulator, so that the error does not grow with the length.
 template <class In, class C>
 struct SumTypes {
   static constexpr bool narrow = std::is_integral_v<C> && std::is_integral_v<In> && sizeof(In) <= 2;

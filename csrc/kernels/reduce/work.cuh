@@ -1,10 +1,11 @@
-// What the reduction kernels are given, where their elements lie and how a block folds its threads' accumulators.
+// What the reduction kernels share: their parameters (ReductionWork), loads of elements, and the tree that combines the
+// accumulators of a block's threads.
 #pragma once
 
 #include "device/group.cuh"
 #include "device/index.cuh"
 #include "device/vector.cuh"
-#include "kernels/elementwise/runs.cuh"
+#include "kernels/elementwise/segments.cuh"
 #include "kernels/reduce/reducers_statistics.cuh"
 #include "params/reduce.hpp"
 
@@ -12,9 +13,9 @@
 
 namespace stator::STATOR_TARGET::reduce {
 
-using elementwise::load_line;
+using elementwise::load_strided;
 
-// Some axes, row-major: the offset of the i-th element.
+// A group of axes in row-major order; offset(i) is where the i-th element lies.
 struct Axes {
   int32_t ndim = 0;
   int64_t size = 1;
@@ -49,62 +50,62 @@ struct Axes {
 };
 
 // Output (o, j) is the reduction over (r, i): the offset of an element is kept.offset(o) + j * column_step +
-// reduced.offset(r) + i. Rows have one target; columns have runs of one element.
+// reduced.offset(r) + i. Kernels of rows have columns == 1, the kernel of columns has segment_length == 1.
 struct ReductionWork {
   const void* in;
-  const bool* mask;  // null, or which elements count
+  const bool* mask;  // null, or which elements are counted
   void* out;
   DType in_dtype, out_dtype;
   ReductionMode mode;
   Axes kept, reduced;
   int64_t columns, column_step, mask_column_step;  // the innermost kept axis (columns only)
-  int64_t run;                                     // elements of the innermost reduced axis (dense rows only)
+  int64_t segment_length;                          // elements of the innermost reduced axis (dense rows only)
   int64_t count;                                   // elements behind one output
   int32_t threads;                                 // a power of two: threads along a row, or columns side by side
-  int32_t splits;                                  // blocks that share an output
-  int64_t share;                                   // what one of them takes: elements, runs or rows
+  int32_t splits;                                  // blocks that work on the same outputs
+  int64_t split_size;                              // what one of them reduces: elements, segments or rows
   int64_t tile;                                    // outputs of one block
   void* partials;                                  // [outputs of the grid, splits]
-  uint32_t* counters;                              // one for each set of `splits` blocks, left zero
+  uint32_t* counters;                              // one per group of `splits` blocks, left zero
 };
 
-// Elements that the fast host loads at a time: one call and one switch, and they stay in the nearest cache.
-inline constexpr int64_t line_buffer = 512;
+// Elements that the fast host loads at a time: one call and one dtype switch per chunk, which stays in the L1 cache.
+inline constexpr int64_t chunk_length = 512;
 
-// Where elements come from: memory of their own type, or of any dtype, converted to C. On the fast host line() gives
-// `count` elements from `offset` on, `step` apart, side by side: where they lie if they are so there, else as many of
-// them as the buffer holds.
+// Loads from memory of the element type T. ErasedLoad below loads from memory of any dtype and converts to C. On the
+// fast host chunk() returns `count` contiguous elements, those from `offset` on that are `step` apart: in place if they
+// are contiguous there, else copied to the buffer, and then `count` becomes at most its length.
 template <class T>
-struct Typed {
-  static constexpr bool any = false;
+struct TypedLoad {
+  static constexpr bool erased = false;
   const T* p;
-  STATOR_FN Typed(const void* base, DType) : p(static_cast<const T*>(base)) {}
+  STATOR_FN TypedLoad(const void* base, DType) : p(static_cast<const T*>(base)) {}
   STATOR_FN T at(int64_t offset) const { return p[offset]; }
-  STATOR_FN const T* line(T* buffer, int64_t offset, int64_t step, int64_t& count) const {
+  STATOR_FN const T* chunk(T* buffer, int64_t offset, int64_t step, int64_t& count) const {
     if (step == 1) return p + offset;
-    count = std::min(count, line_buffer);
+    count = std::min(count, chunk_length);
     gather(buffer, p + offset, step, int(count));
     return buffer;
   }
 
  private:
   STATOR_COLD static void gather(T* STATOR_RESTRICT to, const T* from, int64_t step, int count) {
-    if (step == 2)  // constant: shuffles instead of single loads
+    if (step == 2)  // a constant stride compiles to shuffles instead of single loads
       for (int i = 0; i < count; ++i) to[i] = from[2 * i];
     else
       for (int i = 0; i < count; ++i) to[i] = from[i * step];
   }
 };
 
-// Of elements i, i + apart, ... before `end` of the reduced axes the first that counts, else one past them.
+// The first element of i, i + apart, ... below `end` that the mask selects; `end` or more if there is none.
 STATOR_COLD int64_t next_counted(const ReductionWork& w, const bool* mask, int64_t i, int64_t end, int64_t apart) {
   STATOR_UNROLL(1)
   while (i < end && !mask[w.reduced.mask_offset(i)]) i += apart;
   return i;
 }
 
-// What a thread converts several elements of at a time: what sums, means and counts are usually of. The others pass one
-// by one.
+// The dtypes that a thread converts several elements of at a time, those that sums, means and counts usually have.
+// Elements of other dtypes are converted one by one.
 template <class C>
 inline constexpr DTypeSet read_together =
     dtype_bit(dtype_of_v<C>) |
@@ -114,30 +115,30 @@ inline constexpr DTypeSet read_together =
                                   : 0);
 
 template <class C>
-struct Any {
-  static constexpr bool any = true;
+struct ErasedLoad {
+  static constexpr bool erased = true;
   const void* p;
   DType dtype;
-  STATOR_FN Any(const void* base, DType d) : p(base), dtype(d) {}
+  STATOR_FN ErasedLoad(const void* base, DType d) : p(base), dtype(d) {}
   STATOR_FN C at(int64_t offset) const { return load_one<C>(p, dtype, offset); }
-  STATOR_FN const C* line(C* buffer, int64_t offset, int64_t step, int64_t& count) const {
-    constexpr DType other = std::is_same_v<C, int64_t> ? DType::uint64 : dtype_of_v<C>;  // of the same bits
+  STATOR_FN const C* chunk(C* buffer, int64_t offset, int64_t step, int64_t& count) const {
+    constexpr DType other = std::is_same_v<C, int64_t> ? DType::uint64 : dtype_of_v<C>;  // has the same bits
     if ((dtype == dtype_of_v<C> || dtype == other) && step == 1) return static_cast<const C*>(p) + offset;
-    count = std::min(count, line_buffer);
-    load_line(buffer, p, dtype, offset, step, count);
+    count = std::min(count, chunk_length);
+    load_strided(buffer, p, dtype, offset, step, count);
     return buffer;
   }
 };
 
-// One element, where masks leave few side by side.
+// Accumulates one element; for masks, which leave few elements side by side.
 template <class R>
-STATOR_COLD void take_one(const R& r, typename R::Acc& acc, const Any<typename R::In>& source, int64_t offset,
+STATOR_COLD void take_one(const R& r, typename R::Acc& acc, const ErasedLoad<typename R::In>& source, int64_t offset,
                           int64_t position) {
   acc = r.combine(acc, r.single(source.at(offset), position));
 }
 
-// Combines the accumulators of the threads rank, rank + apart, rank + 2 * apart, ... below `size`, a power of two, in
-// a fixed tree; the threads with rank < apart get the results. Every thread of the block calls it.
+// Combines the accumulators of the threads rank, rank + apart, rank + 2 * apart, ... of each `size` threads (a power of
+// two) in a fixed tree; those with rank % size < apart get the results. Every thread of the block must call it.
 template <class R, class G>
 STATOR_FN typename R::Acc fold_threads(const R& r, const G& group, typename R::Acc acc, int apart, int size) {
   using Acc = typename R::Acc;

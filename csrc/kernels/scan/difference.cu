@@ -1,15 +1,15 @@
-// Differences of any order up to params::Difference::most_order along one axis of up to three arrays one after the other.
+// Differences of an order up to params::Difference::most_order along one axis of up to three concatenated arrays.
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "params/scan.hpp"
 #include "kernels/scan/work.cuh"
+#include "params/scan.hpp"
 
 namespace stator::STATOR_TARGET::scan {
 namespace {
 
 struct DifferenceTuning {
   static constexpr int block = 256;
-  static constexpr int width = by_target<1, 64>::value;   // neighbouring results of a thread, all of one row
+  static constexpr int width = by_target<1, 64>::value;   // neighbouring results of a thread, all in one row
   static constexpr int tiles = by_target<1, 256>::value;  // of a fast-host block
 };
 
@@ -21,15 +21,16 @@ STATOR_FN C subtract(C a, C b, bool differs) {
     return a - b;
 }
 
+// Where the results of one thread find their elements. A row is the innermost axis of the output.
 template <class C>
 struct DifferenceRow {
-  static constexpr int most_parts = 3;
+  static constexpr int most_inputs = 3;
   static constexpr DTypeSet loads = is_complex<C>           ? dtypes::all
                                     : std::is_integral_v<C> ? dtypes::all & ~dtypes::inexact
                                                             : dtypes::all & ~dtypes::complexes;
   const params::Difference& p;
-  int64_t offset[most_parts];  // of the row in each part, at position 0 along the axis
-  int64_t at;                  // of the first result along the axis
+  int64_t offset[most_inputs];  // of the row in each input, at position 0 along the axis
+  int64_t at;                   // of the first result along the axis
   int inner;
   bool along;  // the row lies along the axis
 
@@ -37,40 +38,40 @@ struct DifferenceRow {
     along = p.axis == inner;
     at = along ? first : 0;
     STATOR_UNROLL()
-    for (int k = 0; k < most_parts; ++k) offset[k] = along ? 0 : first * p.parts[k].strides[inner];
+    for (int k = 0; k < most_inputs; ++k) offset[k] = along ? 0 : first * p.inputs[k].strides[inner];
     for (int d = inner - 1; d >= 0; --d) {
       const int64_t rest = row / p.shape[d], i = row - rest * p.shape[d];
       row = rest;
       const bool other = d != p.axis;
       at = other ? at : i;
       STATOR_UNROLL()
-      for (int k = 0; k < most_parts; ++k) offset[k] += other ? i * p.parts[k].strides[d] : 0;
+      for (int k = 0; k < most_inputs; ++k) offset[k] += other ? i * p.inputs[k].strides[d] : 0;
     }
   }
 
-  // What `count` neighbouring results see `ahead` of them.
+  // The elements that are `ahead` positions after those of `count` neighbouring results.
   STATOR_FN void load(C* value, int ahead, int count) const {
     const int64_t begin = at + ahead;
     if constexpr (fast_host) {
       const int64_t end = along ? begin + count : begin + 1;
-      for (int k = 0; k < p.part_count; ++k) {
-        const params::DifferencePart& part = p.parts[k];
-        const int64_t low = begin > part.begin ? begin : part.begin, high = end < part.end ? end : part.end;
+      for (int k = 0; k < p.input_count; ++k) {
+        const params::DifferenceInput& input = p.inputs[k];
+        const int64_t low = begin > input.begin ? begin : input.begin, high = end < input.end ? end : input.end;
         if (low >= high) continue;
-        const int64_t from = offset[k] + (low - part.begin) * part.strides[p.axis];
-        scan_load_line<C, loads>(value + (low - begin), part.data, part.dtype, from, part.strides[inner],
-                                 along ? int(high - low) : count);
+        const int64_t from = offset[k] + (low - input.begin) * input.strides[p.axis];
+        scan_load_segment<C, loads>(value + (low - begin), input.data, input.dtype, from, input.strides[inner],
+                                    along ? int(high - low) : count);
       }
     } else {
-      const void* data = p.parts[0].data;
-      DType dtype = p.parts[0].dtype;
-      int64_t from = offset[0] + (begin - p.parts[0].begin) * p.parts[0].strides[p.axis];
+      const void* data = p.inputs[0].data;
+      DType dtype = p.inputs[0].dtype;
+      int64_t from = offset[0] + (begin - p.inputs[0].begin) * p.inputs[0].strides[p.axis];
       STATOR_UNROLL()
-      for (int k = 1; k < most_parts; ++k) {
-        if (k >= p.part_count || begin < p.parts[k].begin) break;
-        data = p.parts[k].data;
-        dtype = p.parts[k].dtype;
-        from = offset[k] + (begin - p.parts[k].begin) * p.parts[k].strides[p.axis];
+      for (int k = 1; k < most_inputs; ++k) {
+        if (k >= p.input_count || begin < p.inputs[k].begin) break;
+        data = p.inputs[k].data;
+        dtype = p.inputs[k].dtype;
+        from = offset[k] + (begin - p.inputs[k].begin) * p.inputs[k].strides[p.axis];
       }
       *value = load_as<C>(data, dtype, from);
     }
@@ -101,7 +102,7 @@ STATOR_KERNEL void difference_kernel(params::Difference p) {
           for (int j = 0; j < W; ++j) value[k][j] = subtract(value[k + 1][j], value[k][j], p.differs);
     }
     if constexpr (fast_host)
-      scan_store_line<C, scan_dtypes<C>>(value[0], p.out, p.out_dtype, row * extent + column, 1, count);
+      scan_store_segment<C, scan_dtypes<C>>(value[0], p.out, p.out_dtype, row * extent + column, 1, count);
     else
       store_as(p.out, p.out_dtype, row * extent + column, value[0][0]);
   }

@@ -1,12 +1,12 @@
 // Cumulative products, and logarithms of cumulative sums of exponentials.
 #include "device/launcher.cuh"
-#include "params/scan.hpp"
 #include "kernels/scan/plan.cuh"
+#include "params/scan.hpp"
 
 namespace stator::STATOR_TARGET::scan {
 namespace {
 
-// Narrower dtypes compute in double: their products have its range within a run.
+// Narrower dtypes compute in double, so that the products within a chunk have its range.
 void product(const params::Queue& q, const params::Scan& s, void* partials) {
   const auto as = [&]<class C>(type_tag<C>) { run_scan(q, "cumulative_prod", s, partials, ProductScan<C>{}); };
   if (in(s.compute, dtypes::floats)) return as(type_tag<double>{});

@@ -1,16 +1,16 @@
 // Cumulative sums, maxima and minima.
 #include "device/launcher.cuh"
-#include "params/scan.hpp"
 #include "kernels/scan/plan.cuh"
+#include "params/scan.hpp"
 
 namespace stator::STATOR_TARGET::scan {
 namespace {
 
-// Whichever scanner runs: the shorter a thread's run, the more parts.
+// Enough for every scanner: the smaller the chunk of a thread, the more splits.
 int64_t scratch(const params::DeviceLimits& limits, const params::Scan& s) {
   int64_t most = 0;
-  for (int run = ScanTuning::least_run; run <= ScanTuning::most_run; ++run)
-    most = std::max(most, plan_scan(limits, s, run).scratch());
+  for (int chunk = ScanTuning::least_chunk; chunk <= ScanTuning::most_chunk; ++chunk)
+    most = std::max(most, plan_scan(limits, s, chunk).scratch());
   return most;
 }
 
@@ -38,7 +38,13 @@ void extreme(const params::Queue& q, const params::Scan& given, bool smallest, v
   params::Scan s = given;
   s.in_dtype = s.out_dtype = bits_of(given.in_dtype);
   constexpr int64_t highest = std::numeric_limits<int64_t>::max();
-  ExtremeScan r{0, highest, 0, smallest ? -1 : 0, 0, s.first_index, s.index_step};
+  ExtremeScan r{.magnitude = 0,
+                .infinity = highest,
+                .nan = 0,
+                .flip = smallest ? -1 : 0,
+                .zeros_tie = 0,
+                .first_index = s.first_index,
+                .index_step = s.index_step};
   if (in(given.in_dtype, dtypes::floats)) {
     const int width = 8 * itemsize(given.in_dtype);
     const int mantissa = given.in_dtype == DType::bfloat16 ? 7 : width == 16 ? 10 : width == 32 ? 23 : 52;

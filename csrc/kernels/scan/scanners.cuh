@@ -1,11 +1,12 @@
-// The scans, one struct each, by value in the kernel's parameters:
-//   In                what elements are loaded as and results are stored from; loads, stores: the dtypes that may be
+// The scanners: one struct per scan, passed by value in the kernel's parameters. Each has
+//   In                the type that elements are loaded as and results are stored from; loads, stores: their dtypes
 //   Acc               the result so far, with more digits or range than In; combine() is associative and commutative
-//   step(acc, v, i)   takes the element at position i of the scan; value(acc) is the result there
-//   Run<K>            K elements at once: take(v), then total() and emit(base, out), the results after `base`. Where
-//                     that would lose digits or range take or emit say false and write nothing: then step by step
-//   run, host_run     how many a thread takes; how many the fast host does. 0: step by step always
-//   indexed           index(acc) is a second result
+//   step(acc, v, i)   accumulates the element at position i of the scan; value(acc) is the result there
+//   Chunk<K>          K elements at once: take(v), then total() and emit(base, out), which writes the results after
+//                     `base`. take or emit return false and write nothing if digits or range would be lost: the
+//                     elements are then accumulated step by step
+//   thread_chunk      how many elements a thread takes at once; host_chunk: how many the fast host does, 0 for none
+//   indexed           whether index(acc) is a second result
 #pragma once
 
 #include "device/convert.cuh"
@@ -20,11 +21,11 @@ using reduce::Compensated;
 using reduce::SumTypes;
 using reduce::two_sum;
 
-// A thread's run is odd, so that threads side by side meet different banks of shared memory.
+// The value of thread_chunk. Odd, so that neighbouring threads access different banks of shared memory.
 template <class C>
-inline constexpr int scan_run = sizeof(C) <= 4   ? 9
-                                : sizeof(C) == 8 ? 7
-                                                 : 3;
+inline constexpr int elements_per_thread = sizeof(C) <= 4   ? 9
+                                           : sizeof(C) == 8 ? 7
+                                                            : 3;
 
 template <class C>
 inline constexpr DTypeSet scan_dtypes = std::is_integral_v<C>       ? dtypes::integers | dtypes::boolean
@@ -33,17 +34,17 @@ inline constexpr DTypeSet scan_dtypes = std::is_integral_v<C>       ? dtypes::in
                                         : std::is_same_v<C, complex<float>> ? dtype_bit(DType::complex64)
                                                                             : dtypes::complexes;
 
-// v[k] becomes v[0] + ... + v[k], in eighths of a long run so that few additions wait for each other.
+// Replaces v[k] by v[0] + ... + v[k]. A long chunk goes in parts of eight, so that few additions wait for each other.
 template <int K, class C>
 STATOR_FN void prefix_sums(C (&v)[K]) {
-  constexpr int piece = K % 8 == 0 ? 8 : K;
+  constexpr int eighth = K % 8 == 0 ? 8 : K;
   STATOR_UNROLL()
-  for (int first = 0; first < K; first += piece)
-    for (int k = first + 1; k < first + piece; ++k) v[k] = wrapping_add(v[k - 1], v[k]);
+  for (int first = 0; first < K; first += eighth)
+    for (int k = first + 1; k < first + eighth; ++k) v[k] = wrapping_add(v[k - 1], v[k]);
   STATOR_UNROLL()
-  for (int first = piece; first < K; first += piece) {
+  for (int first = eighth; first < K; first += eighth) {
     const C before = v[first - 1];
-    for (int k = first; k < first + piece; ++k) v[k] = wrapping_add(before, v[k]);
+    for (int k = first; k < first + eighth; ++k) v[k] = wrapping_add(before, v[k]);
   }
 }
 
@@ -55,7 +56,7 @@ STATOR_FN bool all_finite(C v) {
     return isfinite(v);
 }
 
-// Sums: short runs in C after a longer sum that keeps what rounding took, so that the error does not grow with n.
+// Sums: short chunks are summed in C and added to a compensated sum, so that the error does not grow with n.
 template <class C>
 struct SumScan {
   using In = C;
@@ -63,7 +64,7 @@ struct SumScan {
   using Acc = typename Types::Acc;
   static constexpr DTypeSet loads = scan_dtypes<C>, stores = loads;
   static constexpr bool indexed = false;
-  static constexpr int run = scan_run<C>, host_run = 8;
+  static constexpr int thread_chunk = elements_per_thread<C>, host_chunk = 8;
 
   STATOR_FN Acc identity() const { return Types::widen(C(0)); }
   STATOR_FN Acc combine(Acc a, Acc b) const { return Types::combine(a, b); }
@@ -71,7 +72,7 @@ struct SumScan {
   STATOR_FN C value(Acc acc) const { return C(Types::value(acc)); }
 
   template <int K>
-  struct Run {
+  struct Chunk {
     C v[K];
     STATOR_FN bool take(const C (&x)[K]) {
       for (int k = 0; k < K; ++k) v[k] = x[k];
@@ -98,14 +99,14 @@ struct SumScan {
   };
 };
 
-// Products of floating numbers as if exponents had no bounds: a prefix is infinite or zero only where it is so itself.
+// Products of floating numbers with an unbounded exponent: a prefix overflows or underflows only if it does so itself.
 template <class V>
 struct ProductScan {
   using In = V;
   using Acc = Scaled<V>;
   static constexpr DTypeSet loads = scan_dtypes<V>, stores = loads;
   static constexpr bool indexed = false;
-  static constexpr int run = sizeof(V) == 8 ? 5 : 3, host_run = 8;
+  static constexpr int thread_chunk = sizeof(V) == 8 ? 5 : 3, host_chunk = 8;
 
   STATOR_FN Acc identity() const { return {V(1), V(0), 0}; }
   STATOR_FN Acc combine(Acc a, Acc b) const { return multiply(a, b); }
@@ -113,8 +114,8 @@ struct ProductScan {
   STATOR_FN V value(Acc acc) const { return value_of(acc); }
 
   template <int K>
-  struct Run {
-    V v[K], lost;  // by the rounding of the last: relative errors of totals would add up
+  struct Chunk {
+    V v[K], lost;  // rounding error of v[K - 1], because relative errors of totals would add up
     STATOR_FN bool take(const V (&x)[K]) {
       v[0] = x[0];
       lost = V(0);
@@ -152,7 +153,7 @@ struct ProductScan<int64_t> {
   using Acc = int64_t;
   static constexpr DTypeSet loads = scan_dtypes<In>, stores = loads;
   static constexpr bool indexed = false;
-  static constexpr int run = 7, host_run = 8;
+  static constexpr int thread_chunk = 7, host_chunk = 8;
 
   STATOR_FN Acc identity() const { return 1; }
   STATOR_FN Acc combine(Acc a, Acc b) const { return wrapping_multiply(a, b); }
@@ -160,7 +161,7 @@ struct ProductScan<int64_t> {
   STATOR_FN In value(Acc acc) const { return acc; }
 
   template <int K>
-  struct Run {
+  struct Chunk {
     In v[K];
     STATOR_FN bool take(const In (&x)[K]) {
       for (int k = 0; k < K; ++k) v[k] = k == 0 ? x[k] : wrapping_multiply(v[k - 1], x[k]);
@@ -174,8 +175,8 @@ struct ProductScan<int64_t> {
   };
 };
 
-// log(exp(x0) + exp(x1) + ...) as the largest x so far and the sum of the other exponentials relative to its own, which
-// log1p takes: near zero the sum with that 1 would have lost them. No element yet: -1.
+// log(exp(x0) + exp(x1) + ...) from the largest x so far and the sum hi + lo of the other exponentials relative to that
+// one, which log1p takes: a sum that includes the 1 would lose small ones. The sum is -1 if there is no element yet.
 template <class C>
 struct LogSumExpScan {
   using In = C;
@@ -184,7 +185,7 @@ struct LogSumExpScan {
   };
   static constexpr DTypeSet loads = scan_dtypes<C>, stores = loads;
   static constexpr bool indexed = false;
-  static constexpr int run = sizeof(C) == 4 ? 5 : 3, host_run = 64;
+  static constexpr int thread_chunk = sizeof(C) == 4 ? 5 : 3, host_chunk = 64;
 
   STATOR_FN Acc identity() const { return {-limits<C>::infinity(), C(-1), C(0)}; }
   STATOR_FN Acc combine(Acc a, Acc b) const {
@@ -207,7 +208,7 @@ struct LogSumExpScan {
   STATOR_FN C value(Acc acc) const { return acc.largest + log1p(compensated(acc.hi, acc.lo)); }
 
   template <int K>
-  struct Run {
+  struct Chunk {
     C v[K], largest, others;
     STATOR_FN bool take(const C (&x)[K]) {
       constexpr int lanes = K % 8 == 0 ? 8 : 1;
@@ -224,7 +225,7 @@ struct LogSumExpScan {
       return isfinite(largest) & isfinite(v[K - 1]);
     }
     STATOR_FN Acc total() const { return {largest, others, C(0)}; }
-    // Relative to a largest element that comes later, a sum would lose what the logarithm needs.
+    // Not if the chunk has a larger element than the base: relative to it, earlier sums lose the digits of the result.
     STATOR_FN bool emit(Acc base, C* out) const {
       if (!(base.largest >= largest) || !isfinite(base.largest)) return false;
       const C scale = exp(largest - base.largest);
@@ -234,8 +235,8 @@ struct LogSumExpScan {
   };
 };
 
-// Maximum or minimum so far and its last place, over the bits of any real dtype, sign-extended: as keys of the same
-// order, NaN above all. -0 and +0 are equal, so the later one is the result, as with any tie.
+// Maximum or minimum so far and the index of its last occurrence. Elements of any real dtype are their sign-extended
+// bits, which become keys of the same order, with NaN above all. -0 and +0 are equal; as in any tie the later one wins.
 struct ExtremeScan {
   using In = int64_t;
   struct Acc {
@@ -243,11 +244,12 @@ struct ExtremeScan {
   };
   static constexpr DTypeSet loads = dtypes::integers, stores = dtypes::integers;
   static constexpr bool indexed = true;
-  static constexpr int run = 5, host_run = 0;
+  static constexpr int thread_chunk = 5, host_chunk = 0;
 
-  int64_t magnitude, infinity, nan;  // of the floating dtype; 0, the largest number and the last key's bits of integers
-  int64_t flip;                      // turns the order round
-  int64_t zeros_tie;                 // 1 for floating dtypes
+  // Bit patterns of the floating dtype; for integers 0, the largest number, and the bits whose key is the highest.
+  int64_t magnitude, infinity, nan;
+  int64_t flip;       // reverses the order
+  int64_t zeros_tie;  // 1 for floating dtypes
   int64_t first_index, index_step;
 
   STATOR_FN int64_t key(int64_t bits) const {
@@ -263,8 +265,8 @@ struct ExtremeScan {
     return {second ? b.key : a.key, second ? b.at : a.at};
   }
   STATOR_FN void step(Acc& acc, int64_t bits, int64_t at) const { acc = combine(acc, {key(bits), at}); }
-  // Whether acc stands after an element: as it nearly always does.
-  STATOR_FN bool stands(Acc acc, int64_t bits) const { return rank(key(bits)) < rank(acc.key); }
+  // Whether the element leaves acc as it is, which is nearly always so.
+  STATOR_FN bool unchanged(Acc acc, int64_t bits) const { return rank(key(bits)) < rank(acc.key); }
   STATOR_FN int64_t value(Acc acc) const {
     const int64_t ordered = acc.key ^ flip;
     return acc.key == std::numeric_limits<int64_t>::max() ? nan : ordered ^ (ordered >> 63 & magnitude);
@@ -272,7 +274,7 @@ struct ExtremeScan {
   STATOR_FN int64_t index(Acc acc) const { return first_index + acc.at * index_step; }
 
   template <int K>
-  struct Run {
+  struct Chunk {
     STATOR_FN bool take(const int64_t (&)[K]) { return false; }
     STATOR_FN Acc total() const { return {}; }
     STATOR_FN bool emit(Acc, int64_t*) const { return false; }

@@ -1,6 +1,6 @@
-// Scans where blocks have threads. A block takes `tile` lines at once, 2^along threads each, a run of elements a
-// thread. Elements pass through shared memory, so that neighbouring threads read and write neighbours in memory, along
-// the lines or across them, whichever way each side lies.
+// Scans where blocks have threads. A block scans `tile` segments at once with 2^along threads each, and every thread
+// takes a chunk of elements per iteration. Elements pass through shared memory, so that neighbouring threads read and
+// write neighbours in memory, along the segments or across them: input and output may differ in this.
 #pragma once
 
 #include "kernels/scan/work.cuh"
@@ -9,24 +9,25 @@ namespace stator::STATOR_TARGET::scan {
 
 template <class R, int Size>
 struct ScanShared {
-  static constexpr int K = R::run;
-  int64_t in_apart, out_apart;  // here, so that no register keeps their multiples from one tile to the next
+  static constexpr int K = R::thread_chunk;
+  int64_t in_apart, out_apart;  // in shared memory, so that no registers hold their multiples across iterations
   typename R::Acc acc[2][Size];
-  typename R::In tile[Size * (K + 1)];  // a line's slots, and one unused so that lines start in different banks
+  // The slots of each segment, and one for padding so that segments start in different banks.
+  typename R::In tile[Size * (K + 1)];
 };
 
-// What a thread moves between memory and the tile: elements of one line, as many apart as threads take a line.
+// What a thread moves between global and shared memory: elements of one segment, 2^along apart.
 struct ScanSide {
-  int slot;        // of the tile
-  int at;          // along the line; beyond any where the block has no such line
-  int64_t offset;  // of that element, in the tile to come
+  int slot;        // of its first element in shared memory
+  int at;          // index of that element along the segment; huge if the block has no such segment
+  int64_t offset;  // of that element in global memory, in the next iteration
 };
 
 template <class R, class G>
 struct ThreadScan {
   using In = typename R::In;
   using Acc = typename R::Acc;
-  static constexpr int K = R::run, Size = G::size;
+  static constexpr int K = R::thread_chunk, Size = G::size;
   using Shared = ScanShared<R, Size>;
 
   const G& group;
@@ -34,8 +35,8 @@ struct ThreadScan {
   const R& r;
   Shared& shared;
   ScanTile t;
-  int along, slots;  // threads along a line; elements of a line at once
-  int x, y;          // the line that this thread scans, and its place in it
+  int along, slots;  // threads along a segment; elements of a segment per iteration
+  int x, y;          // the segment that this thread scans, and its index along it
   ScanSide from, to;
 
   STATOR_FN ThreadScan(const G& g, const ScanWork& work, const R& scan, Shared& s)
@@ -48,16 +49,17 @@ struct ThreadScan {
     to = side(w.out_across, false);
   }
 
-  STATOR_FN ScanSide side(bool lines_first, bool input) const {
+  STATOR_FN ScanSide side(bool segments_first, bool input) const {
     const int across = Size >> w.along;
-    const int line = lines_first ? group.rank() & (across - 1) : x, at = lines_first ? group.rank() / across : y;
-    const bool valid = t.first + line < t.last;
+    const int segment = segments_first ? group.rank() & (across - 1) : x,
+              at = segments_first ? group.rank() / across : y;
+    const bool valid = t.first + segment < t.last;
     int64_t in, out;
-    w.lines.offsets(valid ? t.first + line : t.first, in, out);
-    return {line * (slots + 1) + at, valid ? at : 1 << 30,
+    w.segments.offsets(valid ? t.first + segment : t.first, in, out);
+    return {segment * (slots + 1) + at, valid ? at : 1 << 30,
             input ? in + (t.begin + at) * w.in_step : out + (t.begin + at) * w.out_step};
   }
-  // How many elements of the tile this thread moves, `left` elements of the line being left.
+  // How many elements this thread moves in this iteration, if `left` elements of the segment are left.
   STATOR_FN int moved(const ScanSide& s, int64_t left) const {
     return left >= s.at + slots ? K : left <= s.at ? 0 : (int(left) - s.at + along - 1) >> w.along;
   }
@@ -82,8 +84,9 @@ struct ThreadScan {
     store(value, to.offset, shared.out_apart, count);
   }
 
-  // The accumulators of a line's threads before this one's, and of all of them: Hillis and Steele (CACM 29, 1986).
-  STATOR_FN void scan_line(Acc mine, Acc& before, Acc& all) const {
+  // Scans the accumulators of the threads of a segment: those of all threads before this one, and those of all threads
+  // (Hillis and Steele, CACM 29, 1986).
+  STATOR_FN void scan_threads(Acc mine, Acc& before, Acc& all) const {
     int now = 0;
     shared.acc[0][group.rank()] = mine;
     group.sync();
@@ -99,14 +102,15 @@ struct ThreadScan {
   }
 
   STATOR_FN Acc* partials() const {
-    const int64_t line = t.first + x < t.last ? t.first + x : t.last - 1;
-    return static_cast<Acc*>(w.partials) + line * w.parts;
+    const int64_t segment = t.first + x < t.last ? t.first + x : t.last - 1;
+    return static_cast<Acc*>(w.partials) + segment * w.splits;
   }
 
-  STATOR_FN Acc parts_before() const {
+  // The total of all splits before this one.
+  STATOR_FN Acc partials_before() const {
     Acc acc = r.identity(), before, all;
-    for (int p = y; p < t.part; p += along) acc = r.combine(acc, partials()[p]);
-    scan_line(acc, before, all);
+    for (int p = y; p < t.split; p += along) acc = r.combine(acc, partials()[p]);
+    scan_threads(acc, before, all);
     return all;
   }
 
@@ -116,18 +120,19 @@ struct ThreadScan {
       shared.out_apart = along * w.out_step;
     }
     group.sync();
-    Acc carry = w.totals || t.part == 0 ? r.identity() : parts_before();
-    if (w.initial && !w.totals && t.part == 0 && to.at == 0) {
+    Acc carry = w.totals || t.split == 0 ? r.identity() : partials_before();
+    if (w.initial && !w.totals && t.split == 0 && to.at == 0) {
       const In value[1] = {r.value(carry)};
       scan_store<R>(value, w.out, w.out_dtype, to.offset - w.out_step, 0, 1);
     }
     for (int64_t first = t.begin; first < t.end; first += slots) {
       read(t.end - first);
       group.sync();
+      // Thread total.
       const int64_t own = first + y * K, left = t.end - own;
       const int count = left < 0 ? 0 : left < K ? int(left) : K;
       In* const slot = shared.tile + x * (slots + 1) + y * K;
-      typename R::template Run<K> taken;
+      typename R::template Chunk<K> taken;
       In value[K];
       STATOR_UNROLL()
       for (int k = 0; k < K; ++k) value[k] = slot[k];
@@ -145,9 +150,11 @@ struct ThreadScan {
         group.sync();
         continue;
       }
-      scan_line(total, before, all);
+      // Block scan of the totals.
+      scan_threads(total, before, all);
       const Acc base = r.combine(carry, before);
       carry = r.combine(carry, all);
+      // The thread's results after `base`.
       int64_t index[R::indexed ? K : 1];
       if (at_once && taken.emit(base, value)) {
         STATOR_UNROLL()
@@ -181,8 +188,8 @@ struct ThreadScan {
     }
     if (w.totals) {
       Acc before, all;
-      scan_line(carry, before, all);
-      if (y == 0 && t.first + x < t.last) partials()[t.part] = all;
+      scan_threads(carry, before, all);
+      if (y == 0 && t.first + x < t.last) partials()[t.split] = all;
     }
   }
 };

@@ -1,29 +1,30 @@
-// Counting elements by bin. A block counts for itself where the bins fit in shared memory, and adds to the counts of
-// all; the last block writes the results. Weighted: a bin's elements, sorted next to each other, are summed in order.
+// Counting elements by bin. Each block has private counts where the bins fit in shared memory, and adds them to the
+// global ones; the last block writes the results. With weights, the elements are sorted by bin and each bin is summed
+// in order.
 #include "device/atomic.cuh"
 #include "device/fault.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "params/sets.hpp"
 #include "kernels/sort/keys.cuh"
+#include "params/sets.hpp"
 
 #include <algorithm>
 
 namespace stator::STATOR_TARGET::sets {
 
-using sort::line_start;
+using sort::segment_start;
 
 namespace {
 
 struct HistogramTuning {
   static constexpr int block = 256;
-  static constexpr int64_t tile = by_target<4096, 16384>::value;  // least elements of a block
-  static constexpr int chunk = 512;                               // fast host: elements that are converted together
+  static constexpr int64_t least_tile = by_target<4096, 16384>::value;
+  static constexpr int chunk = 512;  // fast host: elements that are converted together
 };
 
-// The bins of a launch, with what the device knows about them.
+// The bins of a launch, with the bounds that may be known only on the device.
 struct Bins {
   const params::Histogram& p;
   double low, high, unit, span, scale;  // unit: 1, or 1/2 where the span overflows
@@ -44,7 +45,7 @@ struct Bins {
     scale = double(bins) / span;
   }
 
-  // Edge i as it is returned: rounded to the edges' dtype.
+  // Edge i, rounded to edge_dtype as the returned edges are.
   STATOR_FN double edge(int64_t i) const {
     const double exact = i == bins ? high : (low * unit + double(i) * (span / double(bins))) / unit;
     switch (p.edge_dtype) {
@@ -55,7 +56,7 @@ struct Bins {
     }
   }
 
-  // The last bin of [below, above) whose lower edge is not above v, by halving; the first one where all are.
+  // The last bin of [below, above) whose lower edge is not above v, by binary search; `below` if there is none.
   template <class Edge>
   STATOR_FN static int64_t last_from(double v, int64_t below, int64_t above, Edge lower_edge) {
     while (above - below > 1) {
@@ -74,9 +75,10 @@ struct Bins {
     if (!(v >= low && v <= high)) return -1;
     const bool uniform = p.binning == params::Binning::uniform;
     const double from = v * unit - low * unit, guess = uniform ? from / span * double(bins) : from * scale;
-    const int64_t bin = !(guess > 0) ? 0 : guess < double(bins) ? int64_t(guess) : bins - 1;  // NaN: no span
+    const int64_t bin = !(guess > 0) ? 0 : guess < double(bins) ? int64_t(guess) : bins - 1;  // NaN where the span is 0
     if (uniform) return bin;
-    // A guess is off by rounding: by a bin, by many where the edges' dtype makes them one.
+    // Rounding makes the guess wrong: by one bin, or by many where edges are equal in their dtype. An exponential
+    // search finds bins on both sides of v.
     int64_t below = bin, above = bin + 1;
     for (int64_t step = 1; below > 0 && v < edge(below); step *= 2) {
       above = below;
@@ -90,32 +92,32 @@ struct Bins {
   }
 };
 
-// `count` elements from `first` on, converted: fast host.
+// Fast host: converts elements [first, first + count).
 template <class C>
 STATOR_CALL void load_elements(C* out, const params::Histogram& p, int64_t first, int64_t count) {
-#define STATOR_CASE(name, type)                                                                        \
-  case DType::name: {                                                                                  \
-    const type* const x = static_cast<const type*>(p.x);                                               \
-    if (p.elements.ndim <= 1) {                                                                        \
-      const int64_t step = p.elements.ndim == 1 ? p.elements.x_strides[0] : 0;                         \
-      for (int64_t i = 0; i < count; ++i) out[i] = convert<C>(x[(first + i) * step]);                  \
-    } else {                                                                                           \
-      for (int64_t i = 0; i < count; ++i) out[i] = convert<C>(x[line_start(p.elements, first + i).x]); \
-    }                                                                                                  \
-    return;                                                                                            \
+#define STATOR_CASE(name, type)                                                                           \
+  case DType::name: {                                                                                     \
+    const type* const x = static_cast<const type*>(p.x);                                                  \
+    if (p.elements.ndim <= 1) {                                                                           \
+      const int64_t step = p.elements.ndim == 1 ? p.elements.x_strides[0] : 0;                            \
+      for (int64_t i = 0; i < count; ++i) out[i] = convert<C>(x[(first + i) * step]);                     \
+    } else {                                                                                              \
+      for (int64_t i = 0; i < count; ++i) out[i] = convert<C>(x[segment_start(p.elements, first + i).x]); \
+    }                                                                                                     \
+    return;                                                                                               \
   }
   STATOR_DTYPE_SWITCH(p.dtype, STATOR_CASE)
 #undef STATOR_CASE
 }
 
-// f(i, bin) for elements [first, first + count) by the threads of the block; bin -1: none.
+// f(i, bin) for elements [first, first + count), divided among the threads of the block. A bin of -1 means none.
 template <class Group, class F>
 STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::ErrorSlot& slot, uint16_t op, int64_t first,
                         int64_t count, F f) {
   const params::Histogram& p = bins.p;
   const bool large = p.dtype == DType::uint64;
   const auto integer = [&](int64_t i, int64_t v) {
-    const bool inside = v >= 0 && v < bins.bins;  // large uint64 are negative here
+    const bool inside = v >= 0 && v < bins.bins;  // uint64 from 2^63 on is negative here
     if (!inside) report_index(slot, op, i, v, large);
     f(i, inside ? v : -1);
   };
@@ -135,7 +137,7 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::Erro
     }
   } else {
     group.for_each(count, [&](int64_t k) {
-      const int64_t i = first + k, at = line_start(p.elements, i).x;
+      const int64_t i = first + k, at = segment_start(p.elements, i).x;
       if (p.binning == params::Binning::integers)
         integer(i, load_one<int64_t>(p.x, p.dtype, at));
       else
@@ -145,19 +147,23 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::Erro
 }
 
 template <int Size>
-STATOR_KERNEL void histogram_kernel(params::Histogram p, int64_t share, int copies, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void histogram_kernel(params::Histogram p, int64_t tile, int copies, params::ErrorSlot slot,
+                                    uint16_t op) {
   const Group<Size> group;
   const Bins bins(p);
-  const int64_t first = group.block() * share;
-  const int64_t count = p.elements.count - first < share ? p.elements.count - first : share;
-  if (p.made_edges && group.block() == 0)
-    group.for_each(p.bins + 1, [&](int64_t i) { store_one(p.made_edges, p.edge_dtype, i, bins.edge(i)); });
+  const int64_t first = group.block() * tile;
+  const int64_t count = p.elements.count - first < tile ? p.elements.count - first : tile;
+  // The returned edges.
+  if (p.out_edges && group.block() == 0)
+    group.for_each(p.bins + 1, [&](int64_t i) { store_one(p.out_edges, p.edge_dtype, i, bins.edge(i)); });
+  // The bins of the elements, instead of counts.
   if (p.bin_ids) {
     each_bin(group, bins, slot, op, first, count,
              [&](int64_t i, int64_t bin) { p.bin_ids[i] = uint32_t(bin < 0 ? p.bins : bin); });
     return;
   }
   if (copies > 0) {
+    // Count in shared memory, in several copies to have fewer conflicts, then add the copies to the global counts.
     uint32_t* const own = group.template dynamic<uint32_t>(p.bins * copies);
     group.for_each(p.bins * copies, [=](int64_t i) { own[i] = 0; });
     group.sync();
@@ -180,6 +186,7 @@ STATOR_KERNEL void histogram_kernel(params::Histogram p, int64_t share, int copi
       if (bin >= 0) atomic_add(p.counts + bin, int64_t(1));
     });
   }
+  // The last block writes the results and clears the counts for the next launch.
   if (!p.out || !group.last_block(p.counter, uint32_t(group.blocks()))) return;
   for (int64_t bin = group.rank(); bin < p.bins; bin += Group<Size>::size) {
     const volatile int64_t* const counted = p.counts + bin;
@@ -191,16 +198,16 @@ STATOR_KERNEL void histogram_kernel(params::Histogram p, int64_t share, int copi
 void histogram(const params::Queue& q, const params::Histogram& p) {
   using Tune = HistogramTuning;
   const int64_t n = p.elements.count;
-  const int64_t wanted = std::clamp<int64_t>(ceil_div(n, Tune::tile), 1, waves(*q.limits, Tune::block));
-  const int64_t share = std::max<int64_t>(ceil_div(n, wanted), 1);
+  const int64_t wanted = std::clamp<int64_t>(ceil_div(n, Tune::least_tile), 1, waves(*q.limits, Tune::block));
+  const int64_t tile = std::max<int64_t>(ceil_div(n, wanted), 1);
   const bool own = !p.bin_ids && p.bins <= params::Histogram::most_private;
   const int copies = !own ? 0 : fast_host ? 1 : int(std::clamp<int64_t>(2048 / std::max<int64_t>(p.bins, 1), 1, 8));
   launch(q, "histogram", histogram_kernel<Tune::block>,
-         {std::max<int64_t>(ceil_div(n, share), 1), Tune::block, int(copies * p.bins * int64_t(sizeof(uint32_t)))}, p,
-         share, copies, q.slot, q.op);
+         {std::max<int64_t>(ceil_div(n, tile), 1), Tune::block, int(copies * p.bins * int64_t(sizeof(uint32_t)))}, p,
+         tile, copies, q.slot, q.op);
 }
 
-// The first of n sorted ids that is not below `id`.
+// The position of the first of n sorted ids that is not below `id`.
 STATOR_FN int64_t first_of(const uint32_t* ids, int64_t n, int64_t id) {
   int64_t base = 0;
   while (n > 0) {
@@ -217,7 +224,7 @@ STATOR_KERNEL void bin_sums_kernel(params::BinSums p) {
   const int64_t bin = group.block(), first = first_of(p.ids, p.n, bin);
   const int64_t count = first_of(p.ids + first, p.n - first, bin + 1);
   const A sum = group.template map_sum<A>(count, [&](int64_t i) {
-    return load_one<A>(p.weights, p.weight_dtype, line_start(p.elements, p.order[first + i]).x);
+    return load_one<A>(p.weights, p.weight_dtype, segment_start(p.elements, p.order[first + i]).x);
   });
   if (group.rank() == 0) static_cast<A*>(p.out)[bin] = sum;
 }

@@ -1,40 +1,41 @@
-// Runs of equal neighbours: counted part by part, then written where the counts put them. Of sorted elements they are
-// the distinct ones.
+// Runs of equal neighbours. One launch counts the runs that start in each tile, a second one writes the results. The
+// runs of sorted elements are the distinct elements.
+#include "device/bits.cuh"
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "device/word.cuh"
-#include "params/sets.hpp"
 #include "kernels/sort/keys.cuh"
+#include "params/sets.hpp"
 
 #include <type_traits>
 
 namespace stator::STATOR_TARGET::sets {
 
 using sort::Codec;
-using sort::line_start;
+using sort::segment_start;
 using sort::with_items;
 
 namespace {
 
 struct RunTuning {
   static constexpr int block = 256;
-  static constexpr int64_t share = by_target<4096, 16384>::value;  // least elements of a part
-  static constexpr int chunk = 512;                                // fast host: elements looked at together
+  static constexpr int64_t least_tile = by_target<4096, 16384>::value;
+  static constexpr int chunk = 512;  // fast host: elements that are compared together
 };
 
+// Elements of any dtype and layout.
 struct RunReader {
   const params::Runs& p;
   Codec<uint64_t> codec;
 
   STATOR_FN explicit RunReader(const params::Runs& runs) : p(runs), codec(runs.key) {}
-  STATOR_FN uint64_t key(int64_t i) const { return codec.load(p.x, line_start(p.elements, i).x); }
+  STATOR_FN uint64_t key(int64_t i) const { return codec.load(p.x, segment_start(p.elements, i).x); }
   STATOR_FN bool is_complex() const { return in(p.complex, dtypes::complexes); }
   STATOR_FN complex128 number(int64_t i) const {
-    return load_one<complex128>(p.x, p.complex, line_start(p.elements, i).x);
+    return load_one<complex128>(p.x, p.complex, segment_start(p.elements, i).x);
   }
-  // Result `run` is element i.
+  // Writes element i as the value of a run.
   STATOR_FN void put(int64_t run, int64_t i) const {
     if (is_complex())
       store_one(p.values, p.complex, run, number(i));
@@ -56,14 +57,15 @@ struct RunReader {
   }
 };
 
-// Fast host: dense elements by the unsigned integer of their size, in loops that vectorise.
+// Fast host: dense elements as unsigned integers of their size, in loops that vectorise.
 template <class Item>
 struct RunItems {
   using K = std::conditional_t<sizeof(Item) == 8, uint64_t, uint32_t>;
   const Item* x;
   Codec<K> codec;
 
-  // Told from the bits, without a branch: equal and no NaN, or both zero whatever their signs.
+  // head[j]: whether a run starts at element first + j. Compares bits, without a branch: elements are the same if they
+  // are equal and not NaN, or both zero whatever their signs.
   STATOR_FN void heads(uint8_t* head, int64_t first, int n) const {
     const K magnitude = codec.sign - 1, infinity = codec.infinity;
     const K nonzero = codec.alias != codec.canonical ? magnitude : ~K(0);
@@ -75,23 +77,24 @@ struct RunItems {
       head[j] = uint8_t(!(same | zeros));
     }
   }
-  STATOR_FN void put(void* values, int64_t run, const int64_t* places, int n) const {
+  STATOR_FN void put(void* values, int64_t run, const int64_t* starts, int n) const {
     Item* const out = static_cast<Item*>(values) + run;
-    for (int k = 0; k < n; ++k) out[k] = Item(codec.decode(codec.encode(x[places[k]])));
+    for (int k = 0; k < n; ++k) out[k] = Item(codec.decode(codec.encode(x[starts[k]])));
   }
 };
+// Fast host: any other elements.
 struct RunElements {
   const RunReader& reader;
 
   STATOR_FN void heads(uint8_t* head, int64_t first, int n) const {
     for (int j = 0; j < n; ++j) head[j] = reader.head(first + j);
   }
-  STATOR_FN void put(void*, int64_t run, const int64_t* places, int n) const {
-    for (int k = 0; k < n; ++k) reader.put(run + k, places[k]);
+  STATOR_FN void put(void*, int64_t run, const int64_t* starts, int n) const {
+    for (int k = 0; k < n; ++k) reader.put(run + k, starts[k]);
   }
 };
 
-// f(elements) with the one of the two that fits.
+// Calls f with RunItems where x allows it, and else with RunElements.
 template <class F>
 STATOR_FN void with_runs(const RunReader& reader, F f) {
   if (!reader.is_dense()) return f(RunElements{reader});
@@ -113,11 +116,12 @@ STATOR_FN int64_t count_heads(const Elements& elements, int64_t begin, int64_t e
   return count;
 }
 
-// The runs of [begin, end), of which `before` start earlier.
+// Writes the runs that start in [begin, end); `before` runs start earlier.
 template <class Elements>
-STATOR_FN void write_heads(const Elements& elements, const params::Runs& p, int64_t begin, int64_t end, int64_t before) {
+STATOR_FN void write_heads(const Elements& elements, const params::Runs& p, int64_t begin, int64_t end,
+                           int64_t before) {
   uint8_t head[RunTuning::chunk];
-  int64_t places[RunTuning::chunk + 1];
+  int64_t starts[RunTuning::chunk + 1];
   for (int64_t first = begin; first < end; first += RunTuning::chunk) {
     const int n = int(end - first < RunTuning::chunk ? end - first : RunTuning::chunk);
     elements.heads(head, first, n);
@@ -128,20 +132,21 @@ STATOR_FN void write_heads(const Elements& elements, const params::Runs& p, int6
         p.inverse[p.order ? p.order[first + j] : first + j] = run;
       }
     }
+    // List the starts, then write what the results have room for.
     int count = 0;
     for (int j = 0; j < n; ++j) {
-      places[count] = first + j;
+      starts[count] = first + j;
       count += head[j];
     }
     const int64_t room = before < p.capacity ? p.capacity - before : 0;
     const int kept = int(count < room ? count : room);
     if (p.starts) {
-      for (int k = 0; k < kept; ++k) p.starts[before + k] = places[k];
-      if (kept < count && before + kept == p.capacity) p.starts[p.capacity] = places[kept];
+      for (int k = 0; k < kept; ++k) p.starts[before + k] = starts[k];
+      if (kept < count && before + kept == p.capacity) p.starts[p.capacity] = starts[kept];
     }
-    if (p.values) elements.put(p.values, before, places, kept);
+    if (p.values) elements.put(p.values, before, starts, kept);
     if (p.indices)
-      for (int k = 0; k < kept; ++k) p.indices[before + k] = p.order ? p.order[places[k]] : places[k];
+      for (int k = 0; k < kept; ++k) p.indices[before + k] = p.order ? p.order[starts[k]] : starts[k];
     before += count;
   }
 }
@@ -150,19 +155,21 @@ template <int Size>
 STATOR_KERNEL void count_runs_kernel(params::Runs p) {
   const Group<Size> group;
   const RunReader reader(p);
-  const int64_t begin = group.block() * p.share, end = begin + p.share < p.n ? begin + p.share : p.n;
+  const int64_t begin = group.block() * p.tile, end = begin + p.tile < p.n ? begin + p.tile : p.n;
   int64_t count = 0;
   if constexpr (fast_host)
     with_runs(reader, [&](const auto& elements) { count = count_heads(elements, begin, end); });
   else
     count = group.template map_reduce<int64_t>(end - begin, Sum{}, [&](int64_t i) { return reader.head(begin + i); });
-  if (group.rank() == 0) p.part_counts[group.block()] = count;
-  if (!group.last_block(p.counter, uint32_t(p.parts))) return;
-  const volatile int64_t* const parts = p.part_counts;
-  const int64_t total = group.template map_reduce<int64_t>(p.parts, Sum{}, [=](int64_t i) { return parts[i]; });
+  if (group.rank() == 0) p.tile_counts[group.block()] = count;
+  // The last block adds the counts up.
+  if (!group.last_block(p.counter, uint32_t(p.tiles))) return;
+  const volatile int64_t* const counts = p.tile_counts;
+  const int64_t total = group.template map_reduce<int64_t>(p.tiles, Sum{}, [=](int64_t i) { return counts[i]; });
   if (group.rank() == 0) *p.total = total;
 }
 
+// Writes what element i, of run `run`, gives; `head`: the run starts at i.
 STATOR_FN void write_run(const RunReader& reader, int64_t i, bool head, int64_t run) {
   const params::Runs& p = reader.p;
   if (p.inverse) p.inverse[p.order ? p.order[i] : i] = run;
@@ -177,9 +184,9 @@ template <int Size>
 STATOR_KERNEL void write_runs_kernel(params::Runs p) {
   const Group<Size> group;
   const RunReader reader(p);
-  const int64_t begin = group.block() * p.share, end = begin + p.share < p.n ? begin + p.share : p.n;
-  const int64_t* const parts = p.part_counts;
-  int64_t before = group.template map_reduce<int64_t>(group.block(), Sum{}, [=](int64_t i) { return parts[i]; });
+  const int64_t begin = group.block() * p.tile, end = begin + p.tile < p.n ? begin + p.tile : p.n;
+  const int64_t* const counts = p.tile_counts;
+  int64_t before = group.template map_reduce<int64_t>(group.block(), Sum{}, [=](int64_t i) { return counts[i]; });
   if constexpr (fast_host) {
     with_runs(reader, [&](const auto& elements) { write_heads(elements, p, begin, end, before); });
   } else {
@@ -206,7 +213,7 @@ STATOR_KERNEL void finish_runs_kernel(params::Runs p, int64_t tile) {
     if (run < total) return;
     const Codec<uint64_t> codec(p.key);
     if (p.values && p.complex == DType::complex128)
-      static_cast<Word16*>(p.values)[run] = {fill[0], fill[1]};
+      static_cast<Bits128*>(p.values)[run] = {fill[0], fill[1]};
     else if (p.values && p.complex == DType::complex64)
       static_cast<uint64_t*>(p.values)[run] = fill[0];
     else if (p.values)
@@ -215,18 +222,18 @@ STATOR_KERNEL void finish_runs_kernel(params::Runs p, int64_t tile) {
   });
 }
 
-int32_t run_parts(const params::DeviceLimits& limits, int64_t n, int64_t* share) {
-  const int64_t parts =
-      std::clamp<int64_t>(ceil_div(n, RunTuning::share), 1, std::max<int64_t>(waves(limits, RunTuning::block), 1));
-  *share = std::max<int64_t>(ceil_div(n, parts), 1);
-  return int32_t(ceil_div(n, *share));
+int32_t run_tiles(const params::DeviceLimits& limits, int64_t n, int64_t* tile) {
+  const int64_t tiles =
+      std::clamp<int64_t>(ceil_div(n, RunTuning::least_tile), 1, std::max<int64_t>(waves(limits, RunTuning::block), 1));
+  *tile = std::max<int64_t>(ceil_div(n, tiles), 1);
+  return int32_t(ceil_div(n, *tile));
 }
 
 void count_runs(const params::Queue& q, const params::Runs& p) {
-  launch(q, "count_runs", count_runs_kernel<RunTuning::block>, {p.parts, RunTuning::block}, p);
+  launch(q, "count_runs", count_runs_kernel<RunTuning::block>, {p.tiles, RunTuning::block}, p);
 }
 void write_runs(const params::Queue& q, const params::Runs& p) {
-  launch(q, "write_runs", write_runs_kernel<RunTuning::block>, {p.parts, RunTuning::block}, p);
+  launch(q, "write_runs", write_runs_kernel<RunTuning::block>, {p.tiles, RunTuning::block}, p);
 }
 void finish_runs(const params::Queue& q, const params::Runs& p) {
   const int64_t tile = by_target<RunTuning::block, 16384>::value;
@@ -238,7 +245,7 @@ void finish_runs(const params::Queue& q, const params::Runs& p) {
 
 }  // namespace stator::STATOR_TARGET::sets
 
-STATOR_LAUNCHER(sets, run_parts)
+STATOR_LAUNCHER(sets, run_tiles)
 STATOR_LAUNCHER(sets, count_runs)
 STATOR_LAUNCHER(sets, write_runs)
 STATOR_LAUNCHER(sets, finish_runs)

@@ -3,14 +3,14 @@
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "params/sets.hpp"
 #include "kernels/sort/keys.cuh"
+#include "params/sets.hpp"
 
 namespace stator::STATOR_TARGET::sets {
 
 using sort::Codec;
-using sort::LineStart;
-using sort::line_start;
+using sort::segment_start;
+using sort::SegmentStart;
 using sort::with_items;
 
 namespace {
@@ -20,7 +20,8 @@ struct SearchTuning {
   static constexpr int tile = by_target<1024, 4096>::value;
 };
 
-// The number of ordinals at(0), ..., at(n - 1), ascending, that stand before `value`: no branch but the loop's.
+// How many of the ascending ordinals at(0), ..., at(n - 1) are below `value`, or not above it with `right`. Has no
+// branch but the loop's.
 template <class K, class At>
 STATOR_FN int64_t bound(int64_t n, K value, bool right, At at) {
   int64_t base = 0;
@@ -34,9 +35,11 @@ STATOR_FN int64_t bound(int64_t n, K value, bool right, At at) {
 }
 
 template <class K>
-STATOR_FN void answer(const params::Search& p, const Codec<K>& codec, int64_t i, K value, int64_t position, K there) {
+// `found`: the ordinal at `position`, if there is one.
+STATOR_FN void write_result(const params::Search& p, const Codec<K>& codec, int64_t i, K value, int64_t position,
+                            K found) {
   if (p.out) p.out[i] = position;
-  if (p.found) p.found[i] = (position < p.n && there == value && !codec.is_nan(value)) != p.invert;
+  if (p.found) p.found[i] = (position < p.n && found == value && !codec.is_nan(value)) != p.invert;
 }
 
 template <class K, int Size>
@@ -55,14 +58,14 @@ STATOR_KERNEL void search_kernel(params::Search p, params::ErrorSlot slot, uint1
       for (int64_t i = first; i < first + count; ++i) {
         const K value = codec.ordinal(codec.encode(K(values[i * value_step])));
         const int64_t position = bound(p.n, value, p.right, at);
-        answer(p, codec, i, value, position, p.found && position < p.n ? at(position) : value);
+        write_result(p, codec, i, value, position, p.found && position < p.n ? at(position) : value);
       }
     });
     return;
   }
   group.for_each(count, [&](int64_t j) {
     const int64_t i = first + j;
-    const LineStart row = line_start(p.rows, p.rows.count == 1 ? 0 : i / p.per_row);
+    const SegmentStart row = segment_start(p.rows, p.rows.count == 1 ? 0 : i / p.per_row);
     const auto at = [&](int64_t k) {
       if (p.sorter) {
         const int64_t wanted = load_one<int64_t>(p.sorter, p.sorter_dtype, row.out + k * p.sorter_step);
@@ -74,9 +77,9 @@ STATOR_KERNEL void search_kernel(params::Search p, params::ErrorSlot slot, uint1
       }
       return codec.ordinal(codec.load(p.boundaries, row.x + k * p.step));
     };
-    const K value = codec.ordinal(codec.load(p.values, line_start(p.elements, i).x));
+    const K value = codec.ordinal(codec.load(p.values, segment_start(p.elements, i).x));
     const int64_t position = bound(p.n, value, p.right, at);
-    answer(p, codec, i, value, position, p.found && position < p.n ? at(position) : value);
+    write_result(p, codec, i, value, position, p.found && position < p.n ? at(position) : value);
   });
 }
 

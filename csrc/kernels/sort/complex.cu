@@ -1,13 +1,13 @@
-// Complex numbers in NumPy's order: by real part, then by imaginary part; those with NaN last, first where the
-// imaginary part alone is NaN, then the real part alone, then both. They are sorted as 64-bit keys, complex128 as two
-// of them.
+// Complex numbers in NumPy's order: by real part, then by imaginary part. Numbers with NaN come last: first those whose
+// imaginary part alone is NaN, then those whose real part alone is, then those with both. They are sorted as 64-bit
+// keys, of which complex128 needs two.
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "params/sort.hpp"
 #include "kernels/sort/keys.cuh"
+#include "params/sort.hpp"
 
 #include <cstring>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr int complex_block = 256;
 constexpr int64_t tile = by_target<1024, 8192>::value;
 
-// -0 and +0 have one key, NaN the greatest.
+// -0 and +0 have one key; NaN has the greatest one.
 template <class K, class F>
 STATOR_FN K key_of(F v) {
   K bits;
@@ -28,12 +28,13 @@ STATOR_FN K key_of(F v) {
 }
 
 template <class K, class F>
-struct Parts {
+struct OrderKeys {
   K high, low;
 };
-// What is compared first, and what then. A number whose imaginary part alone is NaN follows infinity.
+// Numbers are compared by `high`, then by `low`. One whose imaginary part alone is NaN has a `high` just above
+// infinity's.
 template <class K, class F>
-STATOR_FN Parts<K, F> parts_of(complex128 z) {
+STATOR_FN OrderKeys<K, F> order_keys(complex128 z) {
   const K re = key_of<K>(F(z.re)), im = key_of<K>(F(z.im)), infinity = key_of<K>(std::numeric_limits<F>::infinity());
   if (isnan(z.im) && !isnan(z.re)) return {K(infinity + 1), re};
   return {re, im};
@@ -42,11 +43,11 @@ STATOR_FN Parts<K, F> parts_of(complex128 z) {
 STATOR_FN uint64_t complex_key(const params::ComplexKeys& p, complex128 z) {
   uint64_t key;
   if (p.dtype == DType::complex64) {
-    const auto parts = parts_of<uint32_t, float>(z);
-    key = uint64_t(parts.high) << 32 | parts.low;
+    const auto keys = order_keys<uint32_t, float>(z);
+    key = uint64_t(keys.high) << 32 | keys.low;
   } else {
-    const auto parts = parts_of<uint64_t, double>(z);
-    key = p.high ? parts.high : parts.low;
+    const auto keys = order_keys<uint64_t, double>(z);
+    key = p.high ? keys.high : keys.low;
   }
   return p.descending ? ~key : key;
 }
@@ -54,11 +55,11 @@ STATOR_FN uint64_t complex_key(const params::ComplexKeys& p, complex128 z) {
 template <int Size>
 STATOR_KERNEL void complex_keys_kernel(params::ComplexKeys p) {
   const Group<Size> group;
-  const int64_t total = p.lines.count * p.n, first = group.block() * tile;
+  const int64_t total = p.segments.count * p.n, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
-    const int64_t i = first + k, line = i / p.n;
-    const int64_t place = p.order ? p.order[i] : i - line * p.n;
-    const int64_t at = line_start(p.lines, line).x + place * p.step;
+    const int64_t i = first + k, segment = i / p.n;
+    const int64_t index = p.order ? p.order[i] : i - segment * p.n;
+    const int64_t at = segment_start(p.segments, segment).x + index * p.step;
     p.keys[i] = complex_key(p, load_one<complex128>(p.x, p.dtype, at));
   });
 }
@@ -66,19 +67,19 @@ STATOR_KERNEL void complex_keys_kernel(params::ComplexKeys p) {
 template <int Size>
 STATOR_KERNEL void complex_gather_kernel(params::ComplexGather p) {
   const Group<Size> group;
-  const int64_t total = p.lines.count * p.n, first = group.block() * tile;
+  const int64_t total = p.segments.count * p.n, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
-    const int64_t i = first + k, line = i / p.n;
-    const int64_t second = p.second[i], place = p.order ? p.order[line * p.n + second] : second;
-    const LineStart start = line_start(p.lines, line);
-    const int64_t to = start.out + (i - line * p.n) * p.out_step, from = start.x + place * p.step;
-    if (p.indices) p.indices[to] = place;
+    const int64_t i = first + k, segment = i / p.n;
+    const int64_t second = p.second[i], index = p.order ? p.order[segment * p.n + second] : second;
+    const SegmentStart start = segment_start(p.segments, segment);
+    const int64_t to = start.out + (i - segment * p.n) * p.out_step, from = start.x + index * p.step;
+    if (p.indices) p.indices[to] = index;
     if (p.values) store_one(p.values, p.dtype, to, load_one<complex128>(p.x, p.dtype, from));
   });
 }
 
-STATOR_FN bool stands_before(complex128 a, complex128 b) {
-  const auto x = parts_of<uint64_t, double>(a), y = parts_of<uint64_t, double>(b);
+STATOR_FN bool is_less(complex128 a, complex128 b) {
+  const auto x = order_keys<uint64_t, double>(a), y = order_keys<uint64_t, double>(b);
   return x.high != y.high ? x.high < y.high : x.low < y.low;
 }
 
@@ -87,31 +88,31 @@ STATOR_KERNEL void complex_search_kernel(params::ComplexSearch p) {
   const Group<Size> group;
   const int64_t first = group.block() * tile, rest = p.elements.count - first;
   group.for_each(rest < tile ? rest : tile, [&](int64_t k) {
-    const complex128 wanted = load_one<complex128>(p.values, p.dtype, line_start(p.elements, first + k).x);
+    const complex128 wanted = load_one<complex128>(p.values, p.dtype, segment_start(p.elements, first + k).x);
     int64_t low = 0, high = p.n;
     while (low < high) {
       const int64_t middle = low + (high - low) / 2;
-      if (stands_before(load_one<complex128>(p.sorted, p.dtype, middle), wanted))
+      if (is_less(load_one<complex128>(p.sorted, p.dtype, middle), wanted))
         low = middle + 1;
       else
         high = middle;
     }
     bool found = false;
     if (low < p.n) {
-      const complex128 there = load_one<complex128>(p.sorted, p.dtype, low);
-      found = there.re == wanted.re && there.im == wanted.im;
+      const complex128 candidate = load_one<complex128>(p.sorted, p.dtype, low);
+      found = candidate.re == wanted.re && candidate.im == wanted.im;
     }
     p.found[first + k] = found != p.invert;
   });
 }
 
 void complex_keys(const params::Queue& q, const params::ComplexKeys& p) {
-  launch(q, "complex_keys", complex_keys_kernel<complex_block>, {ceil_div(p.lines.count * p.n, tile), complex_block},
+  launch(q, "complex_keys", complex_keys_kernel<complex_block>, {ceil_div(p.segments.count * p.n, tile), complex_block},
          p);
 }
 void complex_gather(const params::Queue& q, const params::ComplexGather& p) {
   launch(q, "complex_gather", complex_gather_kernel<complex_block>,
-         {ceil_div(p.lines.count * p.n, tile), complex_block}, p);
+         {ceil_div(p.segments.count * p.n, tile), complex_block}, p);
 }
 void complex_search(const params::Queue& q, const params::ComplexSearch& p) {
   launch(q, "complex_search", complex_search_kernel<complex_block>, {ceil_div(p.elements.count, tile), complex_block},

@@ -1,6 +1,6 @@
-// Sorting a line in one thread of execution: the fast host's. Keys of 32 and 64 bits by vectors of comparisons, with
-// places inside the words; 8 and 16 bits, and what does not fit into a word, by digits, least significant first,
-// passing over those that all elements share.
+// Sorting a segment in one thread of execution, on the fast host. Keys of 32 and 64 bits are sorted by comparisons in
+// vectors, with indices packed into the keys. Keys of 8 and 16 bits, and keys that leave no room for the indices, are
+// sorted by digits, least significant first, skipping digits that all elements share.
 #pragma once
 
 #include "kernels/sort/keys.cuh"
@@ -12,48 +12,49 @@
 namespace stator::STATOR_TARGET::sort {
 
 struct HostSortTuning {
-  static constexpr int ranked = 128;            // lines so short are not sorted by digits
-  static constexpr int64_t wide_digits = 6000;  // from here on digits of 11 bits pay
+  static constexpr int ranked = 128;            // segments of up to this many elements are not sorted by digits
+  static constexpr int64_t wide_digits = 6000;  // from here on digits of 11 bits are faster than digits of 8
 };
 
-// A line of words, with places beside them where they do not fit in.
-template <class W>
-struct Words {
-  W* word;
-  uint32_t* place;  // null: none, or inside the words
+// The packed keys of a segment, with indices beside them where they do not fit into the keys.
+template <class K>
+struct Keys {
+  K* key;
+  uint32_t* index;  // null: none, or packed into the keys
 };
 
-// Items that a word holds: 64-bit words hold 64-bit keys, or narrower ones above their places.
-template <class W, class Item>
-inline constexpr bool fits_word = sizeof(Item) <= sizeof(W);
+// Whether a packed key can hold an item: 64 bits hold a 64-bit key, or a narrower one above its index.
+template <class K, class Item>
+inline constexpr bool fits_key = sizeof(Item) <= sizeof(K);
 
-// The words of elements [begin, end) of a line, its first at x.
-template <class W>
-STATOR_CALL void load_words(const WordKey<W>& key, const void* x, int64_t step, int64_t begin, int64_t end,
-                            Words<W> out) {
-  with_items(x, key.codec.itemsize, [&](const auto* items) {
+// The packed keys of elements [begin, end) of a segment whose first element is at x.
+template <class K>
+STATOR_CALL void load_keys(const Packing<K>& packing, const void* x, int64_t step, int64_t begin, int64_t end,
+                           Keys<K> out) {
+  with_items(x, packing.codec.itemsize, [&](const auto* items) {
     using Item = std::remove_const_t<std::remove_pointer_t<decltype(items)>>;
-    if constexpr (fits_word<W, Item>) {
-      constexpr int low = sizeof(Item) < sizeof(W) && sizeof(W) == 8 ? 32 : 0;
-      const Codec<W> codec = key.codec;  // all by value: the words could be their memory, and loops would not vectorise
+    if constexpr (fits_key<K, Item>) {
+      constexpr int index_bits = sizeof(Item) < sizeof(K) && sizeof(K) == 8 ? 32 : 0;
+      // All by value: keys could alias the memory of references, and then the loops would not vectorise.
+      const Codec<K> codec = packing.codec;
       const int64_t first = begin, count = end - begin, apart = step;
       const Item* const from = items + first * apart;
-      W* const word = out.word;
+      K* const keys = out.key;
       const auto make = [=](Item item, int64_t i) {
-        const W k = codec.encode(W(item));
-        return low == 0 ? k : W(k << low | W(uint32_t(first + i)));
+        const K key = codec.encode(K(item));
+        return index_bits == 0 ? key : K(key << index_bits | K(uint32_t(first + i)));
       };
       if (apart == 1)
-        for (int64_t i = 0; i < count; ++i) word[i] = make(from[i], i);
+        for (int64_t i = 0; i < count; ++i) keys[i] = make(from[i], i);
       else
-        for (int64_t i = 0; i < count; ++i) word[i] = make(from[i * apart], i);
+        for (int64_t i = 0; i < count; ++i) keys[i] = make(from[i * apart], i);
     }
   });
-  if (out.place)
-    for (int64_t i = begin; i < end; ++i) out.place[i - begin] = uint32_t(i);
+  if (out.index)
+    for (int64_t i = begin; i < end; ++i) out.index[i - begin] = uint32_t(i);
 }
 
-// f(i, where it goes) for the places i in [begin, end) of a sorted line that are wanted.
+// f(i, offset in the output) for the wanted positions i in [begin, end) of a sorted segment.
 template <class F>
 STATOR_FN void each_wanted(const params::Sort& s, int64_t begin, int64_t end, F f) {
   if (s.rank_count > 0 && !s.whole) {
@@ -75,29 +76,30 @@ STATOR_FN bool is_wanted(const params::Sort& s, int64_t begin, int64_t end) {
   return false;
 }
 
-// Sorted words of places [begin, end) of a line go where they belong: those that are wanted, from `out` on.
-template <class W>
-STATOR_CALL void store_words(const WordKey<W>& key, const params::Sort& s, int64_t out, int64_t begin, int64_t end,
-                             Words<W> sorted) {
-  const W* const word = sorted.word - begin;
+// Writes the wanted ones of the sorted keys, those of positions [begin, end) of a segment, to the results, which start
+// at offset `out`.
+template <class K>
+STATOR_CALL void store_keys(const Packing<K>& packing, const params::Sort& s, int64_t out, int64_t begin, int64_t end,
+                            Keys<K> sorted) {
+  const K* const key = sorted.key - begin;
   if (s.values)
-    with_items(s.values, key.codec.itemsize, [&](auto* items) {
+    with_items(s.values, packing.codec.itemsize, [&](auto* items) {
       using Item = std::remove_pointer_t<decltype(items)>;
-      if constexpr (fits_word<W, Item>) {
-        const Codec<W> codec = key.codec;
-        const int low = key.low;
+      if constexpr (fits_key<K, Item>) {
+        const Codec<K> codec = packing.codec;
+        const int index_bits = packing.index_bits;
         Item* const to = items + out;
-        each_wanted(s, begin, end, [=](int64_t i, int64_t at) { to[at] = Item(codec.decode(word[i] >> low)); });
+        each_wanted(s, begin, end, [=](int64_t i, int64_t at) { to[at] = Item(codec.decode(key[i] >> index_bits)); });
       }
     });
   if (!s.indices) return;
-  const uint32_t* const place = sorted.place ? sorted.place - begin : nullptr;
+  const uint32_t* const index = sorted.index ? sorted.index - begin : nullptr;
   int64_t* const to = s.indices + out;
   each_wanted(s, begin, end,
-              [=](int64_t i, int64_t at) { to[at] = place ? int64_t(place[i]) : int64_t(uint32_t(word[i])); });
+              [=](int64_t i, int64_t at) { to[at] = index ? int64_t(index[i]) : int64_t(uint32_t(key[i])); });
 }
 
-// rank[i]: how many of n ordinals stand before ordinal i, stably. Every pair once, many at a time.
+// rank[i]: how many of n ordinals come before ordinal i in a stable sort. Compares every pair once, in vectors.
 template <class K>
 STATOR_FN void rank_ordinals(const K* STATOR_RESTRICT ordinal, K* STATOR_RESTRICT rank, int n) {
   for (int i = 0; i < n; ++i) rank[i] = 0;
@@ -113,33 +115,36 @@ STATOR_FN void rank_ordinals(const K* STATOR_RESTRICT ordinal, K* STATOR_RESTRIC
   }
 }
 
-// Short lines with places beside the words: each goes where its rank says.
-template <class W>
-STATOR_CALL void scatter_ranked(const WordKey<W>& key, Words<W> from, Words<W> to, int n) {
-  alignas(64) W ordinal[HostSortTuning::ranked], rank[HostSortTuning::ranked];
-  for (int i = 0; i < n; ++i) ordinal[i] = key.ordinal(from.word[i]);
+// Short segments with indices beside the keys: moves each key to its rank.
+template <class K>
+STATOR_CALL void scatter_ranked(const Packing<K>& packing, Keys<K> from, Keys<K> to, int n) {
+  alignas(64) K ordinal[HostSortTuning::ranked], rank[HostSortTuning::ranked];
+  for (int i = 0; i < n; ++i) ordinal[i] = packing.ordinal(from.key[i]);
   rank_ordinals(ordinal, rank, n);
   for (int i = 0; i < n; ++i) {
-    to.word[rank[i]] = from.word[i];
-    to.place[rank[i]] = from.place[i];
+    to.key[rank[i]] = from.key[i];
+    to.index[rank[i]] = from.index[i];
   }
 }
 
-template <int Bits, bool Placed, class W>
-STATOR_CALL Words<W> sort_by_digits(const WordKey<W>& key, Words<W> a, Words<W> b, int64_t n) {
+// Sorts n packed keys of a with the help of b by digits of Bits bits; the result is a or b.
+template <int Bits, bool WithIndices, class K>
+STATOR_CALL Keys<K> sort_by_digits(const Packing<K>& packing, Keys<K> a, Keys<K> b, int64_t n) {
   constexpr int digits = 1 << Bits, most = (64 + Bits - 1) / Bits;
-  const int passes = (8 * key.codec.itemsize + Bits - 1) / Bits;
+  const int passes = (8 * packing.codec.itemsize + Bits - 1) / Bits;
+  // Count the digits of all passes in one read.
   uint32_t counts[most][digits];
   std::memset(counts, 0, sizeof(counts[0]) * size_t(passes));
-  const WordKey<W> own = key;  // by value: the counts could be its memory
+  const Packing<K> own = packing;  // by value, as the counts could alias its memory
   for (int64_t i = 0; i < n; ++i) {
-    W ordinal = own.ordinal(a.word[i]);
+    K ordinal = own.ordinal(a.key[i]);
     for (int p = 0; p < passes; ++p, ordinal >>= Bits) ++counts[p][ordinal & (digits - 1)];
   }
+  // Per pass: turn counts into offsets, then move the keys.
   for (int p = 0; p < passes; ++p) {
     uint32_t* const offset = counts[p];
-    const DigitOf<W> digit(key, Bits * p, Bits);
-    if (offset[digit(a.word[0])] == uint32_t(n)) continue;
+    const DigitOf<K> digit(packing, Bits * p, Bits);
+    if (offset[digit(a.key[0])] == uint32_t(n)) continue;
     uint32_t before = 0;
     for (int d = 0; d < digits; ++d) {
       const uint32_t count = offset[d];
@@ -147,37 +152,37 @@ STATOR_CALL Words<W> sort_by_digits(const WordKey<W>& key, Words<W> a, Words<W> 
       before += count;
     }
     for (int64_t i = 0; i < n; ++i) {
-      const W word = a.word[i];
-      const uint32_t to = offset[digit(word)]++;
-      b.word[to] = word;
-      if constexpr (Placed) b.place[to] = a.place[i];
+      const K key = a.key[i];
+      const uint32_t to = offset[digit(key)]++;
+      b.key[to] = key;
+      if constexpr (WithIndices) b.index[to] = a.index[i];
     }
     std::swap(a, b);
   }
   return a;
 }
 
-// Words without places beside them that no digits sort faster: by comparisons, many at a time.
-template <class W>
-STATOR_FN bool sorts_by_lanes(const WordKey<W>& key, int64_t n) {
-  return key.codec.itemsize >= 4 || n <= HostSortTuning::ranked;
+// Whether comparisons in vectors sort keys without indices beside them faster than digits do.
+template <class K>
+STATOR_FN bool sorts_by_lanes(const Packing<K>& packing, int64_t n) {
+  return packing.codec.itemsize >= 4 || n <= HostSortTuning::ranked;
 }
 
-// Sorts n words of a with the help of b; the sorted ones are in what is returned.
-template <class W>
-STATOR_FN Words<W> sort_placed(const WordKey<W>& key, Words<W> a, Words<W> b, int64_t n) {
+// Sorts n keys of a, with indices beside them, with the help of b; the result is a or b.
+template <class K>
+STATOR_FN Keys<K> sort_with_indices(const Packing<K>& packing, Keys<K> a, Keys<K> b, int64_t n) {
   if (n <= HostSortTuning::ranked) {
-    scatter_ranked(key, a, b, int(n));
+    scatter_ranked(packing, a, b, int(n));
     return b;
   }
-  if (n >= HostSortTuning::wide_digits) return sort_by_digits<11, true>(key, a, b, n);
-  return sort_by_digits<8, true>(key, a, b, n);
+  if (n >= HostSortTuning::wide_digits) return sort_by_digits<11, true>(packing, a, b, n);
+  return sort_by_digits<8, true>(packing, a, b, n);
 }
 
-// Sorts as many of the words a, which belong at places begin, begin + 1, ... of a line, as are wanted: the smaller ones
-// stand before, the larger ones after. b is room for n.
-template <class W>
-STATOR_CALL void sort_wanted(const params::Sort& s, int64_t begin, W* a, W* b, int64_t n) {
+// Moves the wanted ones of the n keys a to their sorted positions, smaller ones before them and larger ones after. The
+// keys are those of positions [begin, begin + n) of the sorted segment. b has room for n.
+template <class K>
+STATOR_CALL void sort_wanted(const params::Sort& s, int64_t begin, K* a, K* b, int64_t n) {
   if (s.rank_count == 0) {
     const int64_t first = std::max<int64_t>(s.first - begin, 0), last = std::min(s.first + s.count - begin, n);
     return last - first == n ? sort_keys(a, b, n) : select_keys(a, b, n, first, last);
@@ -189,7 +194,7 @@ STATOR_CALL void sort_wanted(const params::Sort& s, int64_t begin, W* a, W* b, i
     for (; r < s.rank_count && s.rank[r] - begin == last; ++r) ++last;
     if (first < 0 || first >= n) continue;
     last = std::min(last, n);
-    if (first == n - 1)  // NaN, if there is any
+    if (first == n - 1)  // quantiles ask for it, as it is NaN if there is any
       std::swap(*std::max_element(a + done, a + n), a[n - 1]);
     else
       select_keys(a + done, b, n - done, first - done, last - done);
@@ -197,17 +202,17 @@ STATOR_CALL void sort_wanted(const params::Sort& s, int64_t begin, W* a, W* b, i
   }
 }
 
-// The keys of -0 and +0 tie, but were sorted apart: those that are wanted of the keys a, which belong from `begin` on,
-// become the signs in the order in which they stand in the line at x.
-template <class W>
-STATOR_CALL void reorder_zeros(const WordKey<W>& key, const params::Sort& s, const void* x, int64_t begin, W* a,
+// The keys of -0 and +0 are equal, but were sorted as different: gives the wanted ones of them the signs in the order
+// of the segment at x, so that the sort is stable. The keys a are those of positions [begin, begin + n).
+template <class K>
+STATOR_CALL void reorder_zeros(const Packing<K>& packing, const params::Sort& s, const void* x, int64_t begin, K* a,
                                int64_t n) {
-  const Codec<W> codec = key.codec;
-  if (codec.alias == codec.canonical || s.whole) return;  // whole: any order of what is equal will do
-  const W low = codec.alias < codec.canonical ? codec.alias : codec.canonical;
-  const W high = codec.alias ^ codec.canonical ^ low;
+  const Codec<K> codec = packing.codec;
+  if (codec.alias == codec.canonical || s.whole) return;  // whole: equal elements may have any order
+  const K low = codec.alias < codec.canonical ? codec.alias : codec.canonical;
+  const K high = codec.alias ^ codec.canonical ^ low;
   int64_t below = 0;
-  W lows = 0, highs = 0;
+  K lows = 0, highs = 0;
   for (int64_t i = 0; i < n; ++i) {
     lows += a[i] == low;
     highs += a[i] == high;
@@ -215,96 +220,103 @@ STATOR_CALL void reorder_zeros(const WordKey<W>& key, const params::Sort& s, con
   if (lows == 0 || highs == 0) return;
   for (int64_t i = 0; i < n; ++i) below += a[i] < low;
   for (int64_t i = 0, at = below; at < below + int64_t(lows + highs); ++i) {
-    const W own = codec.load(x, i * s.x_step);
+    const K own = codec.load(x, i * s.x_step);
     if (own != low && own != high) continue;
-    if (window_place(s, begin + at) >= 0) a[at] = own;
+    if (output_position(s, begin + at) >= 0) a[at] = own;
     ++at;
   }
 }
 
-// Words that are distinct, by what they are compared by: a narrow key's ordinal above the place.
-template <class W>
-STATOR_FN void load_ordinals(const WordKey<W>& key, const void* x, int64_t step, int64_t begin, int64_t end, W* out) {
-  load_words<W>(key, x, step, begin, end, {out, nullptr});
-  const W alias = key.codec.alias << key.low, canonical = key.codec.canonical << key.low, mask = ~W(0) << key.low;
+// As load_keys, but ordinals instead of keys: comparing the packed keys themselves then sorts stably.
+template <class K>
+STATOR_FN void load_ordinals(const Packing<K>& packing, const void* x, int64_t step, int64_t begin, int64_t end,
+                             K* out) {
+  load_keys<K>(packing, x, step, begin, end, {out, nullptr});
+  const K alias = packing.codec.alias << packing.index_bits, canonical = packing.codec.canonical << packing.index_bits,
+          mask = ~K(0) << packing.index_bits;
   if (alias == canonical) return;
   for (int64_t i = 0; i < end - begin; ++i) out[i] = (out[i] & mask) == alias ? canonical | (out[i] & ~mask) : out[i];
 }
 
-// Where an element stood in its line: in the low bits of its word, or at that place of a list.
-template <class W>
-struct StoodAt {
-  W mask;
+// The index of an element in its segment: the low bits of its packed key, or the entry of a list at those bits.
+template <class K>
+struct SourceIndex {
+  K mask;
   const uint32_t* list;  // null: none
 
-  STATOR_FN int64_t operator()(W word) const {
-    const int64_t low = int64_t(word & mask);
-    return list ? int64_t(list[low]) : low;
+  STATOR_FN int64_t operator()(K key) const {
+    const int64_t index = int64_t(key & mask);
+    return list ? int64_t(list[index]) : index;
   }
 };
 
-// As store_words, for words that say where elements stood: values come from the line at x.
-template <class W>
-STATOR_CALL void store_places(const WordKey<W>& key, const params::Sort& s, const void* x, int64_t out, int64_t begin,
-                              int64_t end, const W* word, const StoodAt<W>& stood) {
-  word -= begin;
+// As store_keys, for packed keys of which only the index is used: values are read from the segment at x.
+template <class K>
+STATOR_CALL void store_by_index(const Packing<K>& packing, const params::Sort& s, const void* x, int64_t out,
+                                int64_t begin, int64_t end, const K* key, const SourceIndex<K>& source_index) {
+  key -= begin;
   if (s.values)
-    with_items(s.values, key.codec.itemsize, [&](auto* items) {
+    with_items(s.values, packing.codec.itemsize, [&](auto* items) {
       using Item = std::remove_pointer_t<decltype(items)>;
-      if constexpr (fits_word<W, Item>) {
-        const Codec<W> codec = key.codec;
+      if constexpr (fits_key<K, Item>) {
+        const Codec<K> codec = packing.codec;
         const int64_t step = s.x_step;
         const Item* const from = static_cast<const Item*>(x);
         Item* const to = items + out;
         each_wanted(s, begin, end, [=](int64_t i, int64_t at) {
-          to[at] = Item(codec.decode(codec.encode(W(from[stood(word[i]) * step]))));
+          to[at] = Item(codec.decode(codec.encode(K(from[source_index(key[i]) * step]))));
         });
       }
     });
   int64_t* const to = s.indices + out;
-  if (s.indices) each_wanted(s, begin, end, [=](int64_t i, int64_t at) { to[at] = stood(word[i]); });
+  if (s.indices) each_wanted(s, begin, end, [=](int64_t i, int64_t at) { to[at] = source_index(key[i]); });
 }
 
-// Sorts n keys of 64 bits, which belong at places begin, begin + 1, ... of a line, as words that hold where they stood
-// below what tells them apart: their distance from the least one, without low bits that no word has room for. False if
-// keys that this makes alike are too many; then `word` is lost. ordinal: room for n.
-template <class W>
-STATOR_CALL bool sort_packed(const WordKey<W>& key, const params::Sort& s, int64_t begin, int64_t n, W* word, W* spare,
-                             W* ordinal, W* mask) {
-  constexpr int64_t patience = 8;
-  const WordKey<W> own = key;
-  W least = ~W(0), greatest = 0, varied = 0;
+// Sorts n keys of 64 bits, those of positions [begin, begin + n) of a segment, as packed keys: the index is below the
+// distance of the ordinal from the least ordinal, without the low bits for which there is no room. Runs of equal
+// distances are put right by insertion. Returns false if that takes too long; then `key` is lost. ordinal: room for n.
+template <class K>
+STATOR_CALL bool sort_packed(const Packing<K>& packing, const params::Sort& s, int64_t begin, int64_t n, K* key,
+                             K* spare, K* ordinal, K* mask) {
+  constexpr int64_t patience = 8;  // steps of an insertion
+  const Packing<K> own = packing;
+  // Find the range of the ordinals.
+  K least = ~K(0), greatest = 0, varied = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const W o = own.codec.ordinal(word[i]);
+    const K o = own.codec.ordinal(key[i]);
     ordinal[i] = o;
     least = o < least ? o : least;
     greatest = o > greatest ? o : greatest;
   }
-  const auto bits = [](W v) { return v == 0 ? 0 : 64 - __builtin_clzll(uint64_t(v)); };
-  const int low = bits(W(n - 1)), wanted = bits(greatest - least), room = int(8 * sizeof(W)) - low;
+  // Pack distances and indices, and sort them.
+  const auto bits = [](K v) { return v == 0 ? 0 : 64 - __builtin_clzll(uint64_t(v)); };
+  const int index_bits = bits(K(n - 1)), wanted = bits(greatest - least), room = int(8 * sizeof(K)) - index_bits;
   const int drop = wanted > room ? wanted - room : 0;
   for (int64_t i = 0; i < n; ++i) {
-    const W distance = ordinal[i] - least;
+    const K distance = ordinal[i] - least;
     varied |= distance;
-    word[i] = (low == 0 ? W(0) : distance >> drop << low) | W(i);
+    key[i] = (index_bits == 0 ? K(0) : distance >> drop << index_bits) | K(i);
   }
-  *mask = (W(1) << low) - 1;
-  sort_wanted(s, begin, word, spare, n);
-  if ((varied & ((W(1) << drop) - 1)) == 0) return true;
-  const W places = *mask;
+  *mask = (K(1) << index_bits) - 1;
+  sort_wanted(s, begin, key, spare, n);
+  if ((varied & ((K(1) << drop) - 1)) == 0) return true;  // no bit was lost
+  const K index_mask = *mask;
   const int64_t first = std::max<int64_t>(s.first - begin, 0), last = std::min(s.first + s.count - begin, n);
-  W before = 0, after = ~W(0);  // what stands beside the window must differ from what is in it
-  for (int64_t i = 0; i < first; ++i) before = word[i] > before ? word[i] : before;
-  for (int64_t i = last; i < n; ++i) after = word[i] < after ? word[i] : after;
-  if (first > 0 && before >> low == word[first] >> low) return false;
-  if (last < n && after >> low == word[last - 1] >> low) return false;
+  // Distances beside the window must differ from those in it.
+  K before = 0, after = ~K(0);
+  for (int64_t i = 0; i < first; ++i) before = key[i] > before ? key[i] : before;
+  for (int64_t i = last; i < n; ++i) after = key[i] < after ? key[i] : after;
+  if (first > 0 && before >> index_bits == key[first] >> index_bits) return false;
+  if (last < n && after >> index_bits == key[last - 1] >> index_bits) return false;
+  // Insertion sort, by ordinal, of the keys in the window that have equal distances.
   for (int64_t i = first + 1; i < last; ++i) {
-    if (word[i] >> low != word[i - 1] >> low) continue;
-    const W moved = word[i], o = ordinal[moved & places];
+    if (key[i] >> index_bits != key[i - 1] >> index_bits) continue;
+    const K moved = key[i], o = ordinal[moved & index_mask];
     int64_t to = i;
-    for (; to > first && word[to - 1] >> low == moved >> low && o < ordinal[word[to - 1] & places]; --to)
-      word[to] = word[to - 1];
-    word[to] = moved;
+    for (; to > first && key[to - 1] >> index_bits == moved >> index_bits && o < ordinal[key[to - 1] & index_mask];
+         --to)
+      key[to] = key[to - 1];
+    key[to] = moved;
     if (i - to > patience) return false;
   }
   return true;

@@ -1,5 +1,5 @@
-// Elements as unsigned keys: 8- to 32-bit dtypes in 32 bits, 64-bit ones in 64. A word is a key, or a 32-bit key above
-// its 32-bit place in the line.
+// Elements as unsigned keys: 8- to 32-bit dtypes in 32 bits, 64-bit dtypes in 64. A packed key is a key, or a 32-bit
+// key above the element's 32-bit index in its segment.
 #pragma once
 
 #include "device/convert.cuh"
@@ -31,7 +31,7 @@ struct Codec {
     key ^= flip;
     return key ^ ((key & sign) != 0 ? positive : negative);
   }
-  // What is compared.
+  // What is compared: -0 and +0 have one ordinal.
   STATOR_FN K ordinal(K key) const { return key == alias ? canonical : key; }
   STATOR_FN bool is_nan(K key) const { return infinity != greatest && key == (greatest ^ flip); }
 
@@ -54,7 +54,7 @@ struct Codec {
   }
 };
 
-// f(a pointer to unsigned integers of the item's size): one switch around a loop.
+// Calls f with `base` as a pointer to unsigned integers of the item's size, so that a loop in f has no switch inside.
 template <class F>
 STATOR_FN void with_items(const void* base, int itemsize, F f) {
   switch (itemsize) {
@@ -74,54 +74,58 @@ STATOR_FN void with_items(void* base, int itemsize, F f) {
   }
 }
 
-// The key of a word, and what it is compared by.
-template <class W>
-struct WordKey {
-  Codec<W> codec;
-  int low;  // bits below the key
+// How keys and indices are packed.
+template <class K>
+struct Packing {
+  Codec<K> codec;
+  int index_bits;  // below the key; 0: the packed key is the key
 
-  STATOR_FN W make(W key, int64_t place) const { return low == 0 ? key : W(key << low | W(place)); }
-  STATOR_FN W ordinal(W word) const { return codec.ordinal(word >> low); }
-  STATOR_FN int digit(W word, int shift) const { return int(ordinal(word) >> shift & 255); }
+  STATOR_FN K pack(K key, int64_t index) const { return index_bits == 0 ? key : K(key << index_bits | K(index)); }
+  STATOR_FN K ordinal(K packed) const { return codec.ordinal(packed >> index_bits); }
+  STATOR_FN int digit(K packed, int shift) const { return int(ordinal(packed) >> shift & 255); }
 };
 
-// The digit of a word at `shift`, with all that it needs by value: loops that store words keep it in registers.
-template <class W>
+// The digit of a packed key at `shift`. Holds what it needs by value: a loop that stores keys can keep it in registers.
+template <class K>
 struct DigitOf {
-  W alias, canonical;
-  int low, shift;
-  W mask;
+  K alias, canonical;
+  int index_bits, shift;
+  K mask;
 
-  STATOR_FN DigitOf(const WordKey<W>& key, int s, int bits)
-      : alias(key.codec.alias), canonical(key.codec.canonical), low(key.low), shift(s), mask((W(1) << bits) - 1) {}
-  STATOR_FN uint32_t operator()(W word) const {
-    const W k = word >> low;
-    return uint32_t((k == alias ? canonical : k) >> shift & mask);
+  STATOR_FN DigitOf(const Packing<K>& packing, int s, int bits)
+      : alias(packing.codec.alias),
+        canonical(packing.codec.canonical),
+        index_bits(packing.index_bits),
+        shift(s),
+        mask((K(1) << bits) - 1) {}
+  STATOR_FN uint32_t operator()(K packed) const {
+    const K key = packed >> index_bits;
+    return uint32_t((key == alias ? canonical : key) >> shift & mask);
   }
 };
 
-// Where in the output what belongs at place i of a sorted line goes; -1: nowhere.
-STATOR_FN int64_t window_place(const params::Sort& s, int64_t i) {
+// The position in the output of element i of a sorted segment; -1 if it is not wanted.
+STATOR_FN int64_t output_position(const params::Sort& s, int64_t i) {
   if (s.rank_count == 0 || s.whole) return i < s.first || i >= s.first + s.count ? -1 : i - s.first;
   for (int r = 0; r < s.rank_count; ++r)
     if (s.rank[r] == i) return r;
   return -1;
 }
 
-// Where line `line` starts in the input and in the output.
-struct LineStart {
+// The offsets of a segment's first element in the input and in the output.
+struct SegmentStart {
   int64_t x, out;
 };
-STATOR_FN LineStart line_start(const params::Lines& lines, int64_t line) {
-  LineStart at{0, 0};
-  for (int d = lines.ndim - 1; d >= 0; --d) {
-    int64_t coordinate = line;
+STATOR_FN SegmentStart segment_start(const params::Segments& segments, int64_t segment) {
+  SegmentStart at{0, 0};
+  for (int d = segments.ndim - 1; d >= 0; --d) {
+    int64_t coordinate = segment;
     if (d > 0) {
-      line /= lines.shape[d];
-      coordinate -= line * lines.shape[d];
+      segment /= segments.shape[d];
+      coordinate -= segment * segments.shape[d];
     }
-    at.x += coordinate * lines.x_strides[d];
-    at.out += coordinate * lines.out_strides[d];
+    at.x += coordinate * segments.x_strides[d];
+    at.out += coordinate * segments.out_strides[d];
   }
   return at;
 }

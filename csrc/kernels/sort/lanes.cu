@@ -1,4 +1,4 @@
-// Fast host: sorting and selecting keys by vectors.
+// Fast host: sorting and selecting keys with vector instructions.
 #include "kernels/sort/lanes.cuh"
 
 #include "device/lane_sort.cuh"

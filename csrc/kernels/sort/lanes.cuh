@@ -1,4 +1,4 @@
-// Fast host: what device/lane_sort.cuh does, compiled once.
+// Fast host: the sort and the selection of device/lane_sort.cuh, compiled once.
 #pragma once
 
 #include "device/target.cuh"
@@ -7,11 +7,12 @@
 
 namespace stator::STATOR_TARGET::sort {
 
-// Sorts n keys of a; b is room for as many. Equal keys are alike.
+// Sorts n keys of a; b has room for as many. The order of equal keys does not matter: nothing else tells them apart.
 void sort_keys(uint32_t* a, uint32_t* b, int64_t n);
 void sort_keys(uint64_t* a, uint64_t* b, int64_t n);
 
-// Puts the keys of a that belong at [first, last) there; smaller ones stand before them, larger ones after.
+// Moves the keys of a whose sorted positions are [first, last) there, smaller ones before them and larger ones after;
+// b has room for n.
 void select_keys(uint32_t* a, uint32_t* b, int64_t n, int64_t first, int64_t last);
 void select_keys(uint64_t* a, uint64_t* b, int64_t n, int64_t first, int64_t last);
 

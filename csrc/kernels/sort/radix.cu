@@ -1,12 +1,13 @@
-// Sorting long lines: a radix sort by bytes, least significant first. Each pass counts the digits of every part of a
-// line, scans the counts, and moves the words; the first reads the array, the last writes the results. Sources: Satish,
-// Harris and Garland, IPDPS 2009, for the passes; no look-back between blocks, so that every target runs the same.
+// Sorting long segments by a least significant digit first radix sort with 8-bit digits. Each pass counts the digits of
+// every tile of a segment, scans the counts, and moves the keys. The first pass reads the array, the last one writes
+// the results. The passes are those of Satish, Harris and Garland, IPDPS 2009: with no look-back between blocks, so
+// that every target runs the same algorithm.
 #include "device/atomic.cuh"
 #include "device/digit_rank.cuh"
 #include "device/launcher.cuh"
-#include "params/sort.hpp"
 #include "kernels/sort/host.cuh"
 #include "kernels/sort/sort.cuh"
+#include "params/sort.hpp"
 
 #include <utility>
 
@@ -15,227 +16,241 @@ namespace {
 
 struct RadixPass {
   params::Sort s;
-  const void* from;  // words [lines, n]; the first pass reads s.x
+  const void* from;  // keys [segments, n]; the first pass reads s.x
   void* to;
-  const uint32_t* from_place;  // beside the words; null: none, or inside
-  uint32_t* to_place;
-  uint32_t* counts;  // [lines, 256, parts], then the digits' totals [lines, 256]
-  uint32_t* totals;
-  int64_t share;  // elements of a part
-  int32_t parts, shift, low;
+  const uint32_t* from_index;  // beside the keys; null: none, or packed into the keys
+  uint32_t* to_index;
+  uint32_t* counts;  // [segments, 256, tiles]: of each digit
+  uint32_t* totals;  // [segments, 256]: counts of each digit in the whole segment
+  int64_t tile;      // elements of a tile
+  int32_t tiles, shift, index_bits;
   bool first, last;
 };
 
-struct Part {
-  int64_t line, begin, end;
-  int32_t index;
+// What one block handles: elements [begin, end) of a segment.
+struct Tile {
+  int64_t segment, begin, end;
+  int32_t number;  // of the tile in its segment
 };
-STATOR_FN Part part_of(const RadixPass& p, int64_t block) {
-  const int64_t line = block / p.parts;
-  const int32_t index = int32_t(block - line * p.parts);
-  const int64_t begin = index * p.share, end = begin + p.share < p.s.n ? begin + p.share : p.s.n;
-  return {line, begin, end, index};
+STATOR_FN Tile tile_of(const RadixPass& p, int64_t block) {
+  const int64_t segment = block / p.tiles;
+  const int32_t number = int32_t(block - segment * p.tiles);
+  const int64_t begin = number * p.tile, end = begin + p.tile < p.s.n ? begin + p.tile : p.s.n;
+  return {segment, begin, end, number};
 }
 
-template <class W>
-STATOR_FN W radix_word(const RadixPass& p, const WordKey<W>& key, const LineStart& at, int64_t line, int64_t i) {
-  if (!p.first) return static_cast<const W*>(p.from)[line * p.s.n + i];
-  return key.make(key.codec.load(p.s.x, at.x + i * p.s.x_step), i);
+// Packed key i of a segment as the previous pass left it.
+template <class K>
+STATOR_FN K read_key(const RadixPass& p, const Packing<K>& packing, const SegmentStart& at, int64_t segment,
+                     int64_t i) {
+  if (!p.first) return static_cast<const K*>(p.from)[segment * p.s.n + i];
+  return packing.pack(packing.codec.load(p.s.x, at.x + i * p.s.x_step), i);
 }
 
-template <class W>
-STATOR_FN void put_word(const RadixPass& p, const WordKey<W>& key, const LineStart& at, int64_t line, int64_t i, W word,
-                        uint32_t place) {
+// Writes what this pass puts at position i of a segment: to the next pass's input, or to the results.
+template <class K>
+STATOR_FN void write_key(const RadixPass& p, const Packing<K>& packing, const SegmentStart& at, int64_t segment,
+                         int64_t i, K key, uint32_t index) {
   if (!p.last) {
-    static_cast<W*>(p.to)[line * p.s.n + i] = word;
-    if (p.to_place) p.to_place[line * p.s.n + i] = place;
+    static_cast<K*>(p.to)[segment * p.s.n + i] = key;
+    if (p.to_index) p.to_index[segment * p.s.n + i] = index;
     return;
   }
-  const int64_t k = window_place(p.s, i);
+  const int64_t k = output_position(p.s, i);
   if (k < 0) return;
   const int64_t to = at.out + k * p.s.out_step;
-  if (p.s.values) key.codec.store(p.s.values, to, word >> key.low);
-  if (p.s.indices) p.s.indices[to] = key.low != 0 ? int64_t(uint32_t(word)) : int64_t(place);
+  if (p.s.values) packing.codec.store(p.s.values, to, key >> packing.index_bits);
+  if (p.s.indices) p.s.indices[to] = packing.index_bits != 0 ? int64_t(uint32_t(key)) : int64_t(index);
 }
 
-// Fast host: f(i, word, place) for the elements of a part, in order; those of the array are made words by the chunk.
-template <bool Placed, class W, class F>
-STATOR_FN void each_word(const RadixPass& p, const WordKey<W>& key, const LineStart& at, const Part& part, F f) {
+// Fast host: f(i, key, index) for the elements of a tile, in order. Elements of the array become keys chunk by chunk.
+template <bool WithIndices, class K, class F>
+STATOR_FN void each_key(const RadixPass& p, const Packing<K>& packing, const SegmentStart& at, const Tile& tile, F f) {
   constexpr int64_t chunk = 1024;
-  W made[chunk];
-  const char* const x = static_cast<const char*>(p.s.x) + at.x * key.codec.itemsize;
-  for (int64_t begin = part.begin; begin < part.end; begin += chunk) {
-    const int64_t end = begin + chunk < part.end ? begin + chunk : part.end;
-    const W* word = made - begin;
+  K loaded[chunk];
+  const char* const x = static_cast<const char*>(p.s.x) + at.x * packing.codec.itemsize;
+  for (int64_t begin = tile.begin; begin < tile.end; begin += chunk) {
+    const int64_t end = begin + chunk < tile.end ? begin + chunk : tile.end;
+    const K* key = loaded - begin;
     if (p.first)
-      load_words(key, x, p.s.x_step, begin, end, {made, nullptr});
+      load_keys(packing, x, p.s.x_step, begin, end, {loaded, nullptr});
     else
-      word = static_cast<const W*>(p.from) + part.line * p.s.n;
-    const uint32_t* const place = Placed && p.from_place ? p.from_place + part.line * p.s.n : nullptr;
-    if (Placed && place)
-      for (int64_t i = begin; i < end; ++i) f(i, word[i], place[i]);
+      key = static_cast<const K*>(p.from) + tile.segment * p.s.n;
+    const uint32_t* const index = WithIndices && p.from_index ? p.from_index + tile.segment * p.s.n : nullptr;
+    if (WithIndices && index)
+      for (int64_t i = begin; i < end; ++i) f(i, key[i], index[i]);
     else
-      for (int64_t i = begin; i < end; ++i) f(i, word[i], uint32_t(i));
+      for (int64_t i = begin; i < end; ++i) f(i, key[i], uint32_t(i));
   }
 }
 
-template <class W, int Size>
+template <class K, int Size>
 STATOR_KERNEL void radix_count_kernel(RadixPass p) {
   const Group<Size> group;
-  const WordKey<W> key{Codec<W>(p.s.key), p.low};
-  const Part part = part_of(p, group.block());
-  const LineStart at = line_start(p.s.lines, part.line);
-  uint32_t* const counts = p.counts + part.line * 256 * p.parts + part.index;
+  const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
+  const Tile tile = tile_of(p, group.block());
+  const SegmentStart at = segment_start(p.s.segments, tile.segment);
+  uint32_t* const counts = p.counts + tile.segment * 256 * p.tiles + tile.number;
   if constexpr (fast_host) {
-    uint32_t own[4][256] = {};  // four, so that a run of equal digits does not wait for itself
-    const DigitOf<W> digit(key, p.shift, 8);
-    each_word<false>(p, key, at, part, [&own, digit](int64_t i, W word, uint32_t) { ++own[i & 3][digit(word)]; });
-    for (int d = 0; d < 256; ++d) counts[int64_t(d) * p.parts] = own[0][d] + own[1][d] + own[2][d] + own[3][d];
+    uint32_t own[4][256] = {};  // four copies: increments for equal digits in a row do not wait for each other
+    const DigitOf<K> digit(packing, p.shift, 8);
+    each_key<false>(p, packing, at, tile, [&own, digit](int64_t i, K key, uint32_t) { ++own[i & 3][digit(key)]; });
+    for (int d = 0; d < 256; ++d) counts[int64_t(d) * p.tiles] = own[0][d] + own[1][d] + own[2][d] + own[3][d];
   } else {
     struct Counts {
       uint32_t of[4][256];
     };
+    // Count the digits of the tile in four copies, to have fewer conflicts, then add the copies up.
     Counts& own = group.template shared<Counts>();
     for (int c = 0; c < 4; ++c) own.of[c][group.rank()] = 0;
     group.sync();
-    group.for_each(part.end - part.begin, [&](int64_t i) {
-      const W word = radix_word(p, key, at, part.line, part.begin + i);
-      atomic_add(&own.of[group.rank() & 3][key.digit(word, p.shift)], uint32_t(1));
+    group.for_each(tile.end - tile.begin, [&](int64_t i) {
+      const K key = read_key(p, packing, at, tile.segment, tile.begin + i);
+      atomic_add(&own.of[group.rank() & 3][packing.digit(key, p.shift)], uint32_t(1));
     });
     group.sync();
     const int d = group.rank();
-    counts[int64_t(d) * p.parts] = own.of[0][d] + own.of[1][d] + own.of[2][d] + own.of[3][d];
+    counts[int64_t(d) * p.tiles] = own.of[0][d] + own.of[1][d] + own.of[2][d] + own.of[3][d];
   }
 }
 
-// Counts become what stands before them in the same digit; `rows` digits of a line a block.
+// An exclusive scan of each digit's counts over the tiles of a segment, in place. The counts are a matrix of [segments
+// * 256, tiles]; each block scans `rows` of its rows.
 template <int Size>
-STATOR_KERNEL void radix_scan_kernel(uint32_t* counts, uint32_t* totals, int32_t parts, int32_t rows) {
+STATOR_KERNEL void radix_scan_kernel(uint32_t* counts, uint32_t* totals, int32_t tiles, int32_t rows) {
   const Group<Size> group;
   for (int64_t row = group.block() * rows; row < (group.block() + 1) * rows; ++row) {
-    uint32_t* const count = counts + row * parts;
+    uint32_t* const count = counts + row * tiles;
     uint32_t before = 0;
-    for (int32_t first = 0; first < parts; first += Group<Size>::size) {
+    for (int32_t first = 0; first < tiles; first += Group<Size>::size) {
       const int32_t i = first + group.rank();
-      const uint32_t own = i < parts ? count[i] : 0;
+      const uint32_t own = i < tiles ? count[i] : 0;
       const uint32_t through = group.inclusive_scan(own, Sum{});
-      if (i < parts) count[i] = before + through - own;
+      if (i < tiles) count[i] = before + through - own;
       before += group.reduce(own, Sum{});
     }
     if (group.rank() == 0) totals[row] = before;
   }
 }
 
-// Fast host: words wait until they fill a cache line of their digit: the memory that all digits go to is more than the
-// address translation of the nearest caches covers.
-template <class W>
-struct DigitLines {
-  static constexpr uint32_t width = 64 / sizeof(W);
-  alignas(64) W word[256][width];
-  uint32_t place[256][width];
+// Fast host: keys are collected until they fill a cache line of their digit. Written one by one they would miss the
+// TLB: there are more digits than it has entries for.
+template <class K>
+struct DigitBuffers {
+  static constexpr uint32_t width = 64 / sizeof(K);
+  alignas(64) K key[256][width];
+  uint32_t index[256][width];
 };
 
-// Words of the places [begin, end) of a sorted line go where they belong.
-template <bool Placed, class W>
-STATOR_FN void put_words(const RadixPass& p, const WordKey<W>& key, const LineStart& at, int64_t line, uint32_t begin,
-                         uint32_t end, const W* word, const uint32_t* place) {
+// As write_key, for positions [begin, end).
+template <bool WithIndices, class K>
+STATOR_FN void write_keys(const RadixPass& p, const Packing<K>& packing, const SegmentStart& at, int64_t segment,
+                          uint32_t begin, uint32_t end, const K* key, const uint32_t* index) {
   if (!p.last) {
-    constexpr uint32_t width = DigitLines<W>::width;
-    W* const to = static_cast<W*>(p.to) + line * p.s.n + begin;
-    uint32_t* const to_place = Placed ? p.to_place + line * p.s.n + begin : nullptr;
-    if (end - begin == width) {  // nearly always: no call
-      std::memcpy(to, word, width * sizeof(W));
-      if constexpr (Placed) std::memcpy(to_place, place, width * sizeof(uint32_t));
+    constexpr uint32_t width = DigitBuffers<K>::width;
+    K* const to = static_cast<K*>(p.to) + segment * p.s.n + begin;
+    uint32_t* const to_index = WithIndices ? p.to_index + segment * p.s.n + begin : nullptr;
+    if (end - begin == width) {  // nearly always; a constant size needs no call
+      std::memcpy(to, key, width * sizeof(K));
+      if constexpr (WithIndices) std::memcpy(to_index, index, width * sizeof(uint32_t));
       return;
     }
-    std::memcpy(to, word, (end - begin) * sizeof(W));
-    if constexpr (Placed) std::memcpy(to_place, place, (end - begin) * sizeof(uint32_t));
+    std::memcpy(to, key, (end - begin) * sizeof(K));
+    if constexpr (WithIndices) std::memcpy(to_index, index, (end - begin) * sizeof(uint32_t));
     return;
   }
-  store_words(key, p.s, at.out, begin, end, {const_cast<W*>(word), const_cast<uint32_t*>(Placed ? place : nullptr)});
+  store_keys(packing, p.s, at.out, begin, end,
+             {const_cast<K*>(key), const_cast<uint32_t*>(WithIndices ? index : nullptr)});
 }
 
-// Fast host: moves the words of a part to their digits' next places.
-template <bool Placed, class W>
-STATOR_FN void move_words(const RadixPass& p, const WordKey<W>& key, const LineStart& at, const Part& part,
-                          const uint32_t (&start)[256]) {
-  constexpr uint32_t width = DigitLines<W>::width;
-  DigitLines<W> lines;
+// Fast host: moves the keys of a tile to the next positions of their digits, which begin at `start`.
+template <bool WithIndices, class K>
+STATOR_FN void move_keys(const RadixPass& p, const Packing<K>& packing, const SegmentStart& at, const Tile& tile,
+                         const uint32_t (&start)[256]) {
+  constexpr uint32_t width = DigitBuffers<K>::width;
+  DigitBuffers<K> buffers;
   uint32_t next[256];
   std::memcpy(next, start, sizeof(next));
   const auto flush = [&](int d, uint32_t end) {
     const uint32_t whole = (end - 1) / width * width, begin = whole > start[d] ? whole : start[d];
-    put_words<Placed>(p, key, at, part.line, begin, end, lines.word[d] + begin % width, lines.place[d] + begin % width);
+    write_keys<WithIndices>(p, packing, at, tile.segment, begin, end, buffers.key[d] + begin % width,
+                            buffers.index[d] + begin % width);
   };
-  const DigitOf<W> digit(key, p.shift, 8);
-  each_word<Placed>(p, key, at, part, [&, digit](int64_t, W word, uint32_t place) {
-    const uint32_t d = digit(word), i = next[d]++, column = i % width;
-    lines.word[d][column] = word;
-    if constexpr (Placed) lines.place[d][column] = place;
+  const DigitOf<K> digit(packing, p.shift, 8);
+  each_key<WithIndices>(p, packing, at, tile, [&, digit](int64_t, K key, uint32_t index) {
+    const uint32_t d = digit(key), i = next[d]++, column = i % width;
+    buffers.key[d][column] = key;
+    if constexpr (WithIndices) buffers.index[d][column] = index;
     if (column == width - 1) flush(int(d), i + 1);
   });
   for (int d = 0; d < 256; ++d)
     if (next[d] > start[d] && next[d] % width != 0) flush(d, next[d]);
 }
 
-template <class W, int Items>
+template <class K, int Items>
 struct MoveShared {
-  W word[Items * 256];
-  uint32_t place[Items * 256];
+  K key[Items * 256];
+  uint32_t index[Items * 256];
   uint32_t next[256];
   DigitCounts counts;
 };
 
-template <class W, int Size>
+template <class K, int Size>
 STATOR_KERNEL STATOR_RESIDENT(Size, 2) void radix_move_kernel(RadixPass p) {
   const Group<Size> group;
-  const WordKey<W> key{Codec<W>(p.s.key), p.low};
-  const Part part = part_of(p, group.block());
-  const LineStart at = line_start(p.s.lines, part.line);
-  const uint32_t* const counts = p.counts + part.line * 256 * p.parts + part.index;
-  const uint32_t* const totals = p.totals + part.line * 256;
+  const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
+  const Tile tile = tile_of(p, group.block());
+  const SegmentStart at = segment_start(p.s.segments, tile.segment);
+  const uint32_t* const counts = p.counts + tile.segment * 256 * p.tiles + tile.number;
+  const uint32_t* const totals = p.totals + tile.segment * 256;
   if constexpr (fast_host) {
+    // A digit's first position is after the smaller digits of the segment and the same digit in earlier tiles.
     uint32_t next[256], before = 0;
     for (int d = 0; d < 256; ++d) {
-      next[d] = before + counts[int64_t(d) * p.parts];
+      next[d] = before + counts[int64_t(d) * p.tiles];
       before += totals[d];
     }
-    if constexpr (sizeof(W) == 8) {
-      if (p.from_place || p.to_place) return move_words<true>(p, key, at, part, next);
+    if constexpr (sizeof(K) == 8) {
+      if (p.from_index || p.to_index) return move_keys<true>(p, packing, at, tile, next);
     }
-    move_words<false>(p, key, at, part, next);
+    move_keys<false>(p, packing, at, tile, next);
   } else {
-    constexpr int items = sort_items<W>, tile = items * Size;
-    MoveShared<W, items>& shared = group.template shared<MoveShared<W, items>>();
+    constexpr int items = sort_items<K>, chunk = items * Size;
+    MoveShared<K, items>& shared = group.template shared<MoveShared<K, items>>();
+    // A digit's first position is after the smaller digits of the segment and the same digit in earlier tiles. Each
+    // thread has one digit.
     const int own = group.rank();
     const uint32_t total = totals[own];
-    shared.next[own] = group.inclusive_scan(total, Sum{}) - total + counts[int64_t(own) * p.parts];
-    for (int64_t first = part.begin; first < part.end; first += tile) {
-      const int size = part.end - first < tile ? int(part.end - first) : tile;
-      W word[items];
+    shared.next[own] = group.inclusive_scan(total, Sum{}) - total + counts[int64_t(own) * p.tiles];
+    for (int64_t first = tile.begin; first < tile.end; first += chunk) {
+      const int size = tile.end - first < chunk ? int(tile.end - first) : chunk;
+      // Load the keys of the chunk. What is beyond the end gets the greatest digit and so comes last.
+      K key[items];
       int digit[items], rank[items];
       STATOR_UNROLL()
       for (int k = 0; k < items; ++k) {
-        const int i = tile_place<items>(group, k);
-        word[k] = i < size ? radix_word(p, key, at, part.line, first + i) : W(0);
-        digit[k] = i < size ? key.digit(word[k], p.shift) : 255;
+        const int i = tile_index<items>(group, k);
+        key[k] = i < size ? read_key(p, packing, at, tile.segment, first + i) : K(0);
+        digit[k] = i < size ? packing.digit(key[k], p.shift) : 255;
       }
+      // Sort them by digit in shared memory.
       rank_digits(group, shared.counts, digit, rank);
       STATOR_UNROLL()
       for (int k = 0; k < items; ++k) {
-        const int i = tile_place<items>(group, k);
-        shared.word[rank[k]] = word[k];
-        if (p.from_place || p.first)
-          shared.place[rank[k]] = p.first    ? uint32_t(first + i)
-                                  : i < size ? p.from_place[part.line * p.s.n + first + i]
+        const int i = tile_index<items>(group, k);
+        shared.key[rank[k]] = key[k];
+        if (p.from_index || p.first)
+          shared.index[rank[k]] = p.first    ? uint32_t(first + i)
+                                  : i < size ? p.from_index[tile.segment * p.s.n + first + i]
                                              : 0;
       }
       group.sync();
+      // Write them: keys of one digit are neighbours now, and go to neighbouring addresses.
       for (int i = own; i < size; i += Size) {
-        const W moved = shared.word[i];
-        const int d = key.digit(moved, p.shift);
-        put_word(p, key, at, part.line, int64_t(shared.next[d]) + i - shared.counts.before[d], moved,
-                 p.from_place || p.first ? shared.place[i] : 0);
+        const K moved = shared.key[i];
+        const int d = packing.digit(moved, p.shift);
+        write_key(p, packing, at, tile.segment, int64_t(shared.next[d]) + i - shared.counts.before[d], moved,
+                  p.from_index || p.first ? shared.index[i] : 0);
       }
       group.sync();
       shared.next[own] += shared.counts.before[own + 1] - shared.counts.before[own];
@@ -243,67 +258,68 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 2) void radix_move_kernel(RadixPass p) {
   }
 }
 
-struct Memory {
-  int64_t words, places, counts, totals;  // bytes; words and places twice
-  int64_t total() const { return 2 * words + 2 * places + counts + totals; }
+struct RadixScratch {
+  int64_t keys, indices, counts, totals;  // bytes; keys and indices twice
+  int64_t total() const { return 2 * keys + 2 * indices + counts + totals; }
 };
 
-struct Plan {
-  int32_t parts, low;
-  int64_t share;
-  bool wide_words, places;
-  Memory bytes;
+struct RadixPlan {
+  int32_t tiles, index_bits;
+  int64_t tile;
+  bool wide_keys, with_indices;
+  RadixScratch bytes;
 };
 
-Plan plan_radix(const params::DeviceLimits& limits, const params::Sort& s) {
-  Plan p{};
-  p.places = s.indices && is_wide(s);
-  p.low = s.indices && !is_wide(s) ? 32 : 0;
-  p.wide_words = is_wide(s) || s.indices;
-  const int64_t tile = fast_host ? SortTuning::host_share
-                                 : SortTuning::block * (p.wide_words ? sort_items<uint64_t> : sort_items<uint32_t>);
+RadixPlan plan_radix(const params::DeviceLimits& limits, const params::Sort& s) {
+  RadixPlan p{};
+  p.with_indices = s.indices && is_wide(s);
+  p.index_bits = s.indices && !is_wide(s) ? 32 : 0;
+  p.wide_keys = is_wide(s) || s.indices;
+  const int64_t least_tile = fast_host
+                                 ? SortTuning::host_least_tile
+                                 : SortTuning::block * (p.wide_keys ? sort_items<uint64_t> : sort_items<uint32_t>);
   const int64_t wanted = fast_host ? 4 * std::max(1, limits.multiprocessors) : waves(limits, 4 * SortTuning::block);
-  const int64_t parts = std::clamp<int64_t>(ceil_div(wanted, s.lines.count), 1, ceil_div(s.n, tile));
-  p.share = ceil_div(ceil_div(s.n, parts), tile) * tile;
-  p.parts = int32_t(ceil_div(s.n, p.share));
+  const int64_t tiles = std::clamp<int64_t>(ceil_div(wanted, s.segments.count), 1, ceil_div(s.n, least_tile));
+  p.tile = ceil_div(ceil_div(s.n, tiles), least_tile) * least_tile;
+  p.tiles = int32_t(ceil_div(s.n, p.tile));
   const auto padded = [](int64_t bytes) { return (bytes + 255) & ~int64_t(255); };
-  p.bytes.words = padded(s.lines.count * s.n * (p.wide_words ? 8 : 4));
-  p.bytes.places = p.places ? padded(s.lines.count * s.n * 4) : 0;
-  p.bytes.counts = padded(s.lines.count * 256 * p.parts * 4);
-  p.bytes.totals = padded(s.lines.count * 256 * 4);
+  p.bytes.keys = padded(s.segments.count * s.n * (p.wide_keys ? 8 : 4));
+  p.bytes.indices = p.with_indices ? padded(s.segments.count * s.n * 4) : 0;
+  p.bytes.counts = padded(s.segments.count * 256 * p.tiles * 4);
+  p.bytes.totals = padded(s.segments.count * 256 * 4);
   return p;
 }
 
-template <class W>
-void sort_radix(const params::Queue& q, const params::Sort& s, const Plan& plan, void* scratch) {
+template <class K>
+void sort_radix(const params::Queue& q, const params::Sort& s, const RadixPlan& plan, void* scratch) {
   constexpr int block = SortTuning::block;
   unsigned char* memory = static_cast<unsigned char*>(scratch);
   const auto take = [&](int64_t bytes) { return std::exchange(memory, memory + bytes); };
-  void* words[2] = {take(plan.bytes.words), take(plan.bytes.words)};
-  uint32_t* places[2] = {};
-  if (plan.places)
-    for (uint32_t*& p : places) p = reinterpret_cast<uint32_t*>(take(plan.bytes.places));
+  void* keys[2] = {take(plan.bytes.keys), take(plan.bytes.keys)};
+  uint32_t* indices[2] = {};
+  if (plan.with_indices)
+    for (uint32_t*& p : indices) p = reinterpret_cast<uint32_t*>(take(plan.bytes.indices));
   RadixPass p{};
   p.s = s;
   p.counts = reinterpret_cast<uint32_t*>(take(plan.bytes.counts));
   p.totals = reinterpret_cast<uint32_t*>(take(plan.bytes.totals));
-  p.share = plan.share;
-  p.parts = plan.parts;
-  p.low = plan.low;
-  const int64_t blocks = s.lines.count * plan.parts;
+  p.tile = plan.tile;
+  p.tiles = plan.tiles;
+  p.index_bits = plan.index_bits;
+  const int64_t blocks = s.segments.count * plan.tiles;
   constexpr int rows = by_target<1, 256>::value;
   for (int pass = 0; pass < s.key.itemsize; ++pass) {
     p.shift = 8 * pass;
     p.first = pass == 0;
     p.last = pass == s.key.itemsize - 1;
-    p.from = words[pass & 1];
-    p.to = words[1 - (pass & 1)];
-    p.from_place = p.first ? nullptr : places[pass & 1];
-    p.to_place = p.last ? nullptr : places[1 - (pass & 1)];
-    launch(q, "radix_count", radix_count_kernel<W, block>, {blocks, block}, p);
-    launch(q, "radix_scan", radix_scan_kernel<block>, {s.lines.count * 256 / rows, block}, p.counts, p.totals, p.parts,
-           rows);
-    launch(q, "radix_move", radix_move_kernel<W, block>, {blocks, block}, p);
+    p.from = keys[pass & 1];
+    p.to = keys[1 - (pass & 1)];
+    p.from_index = p.first ? nullptr : indices[pass & 1];
+    p.to_index = p.last ? nullptr : indices[1 - (pass & 1)];
+    launch(q, "radix_count", radix_count_kernel<K, block>, {blocks, block}, p);
+    launch(q, "radix_scan", radix_scan_kernel<block>, {s.segments.count * 256 / rows, block}, p.counts, p.totals,
+           p.tiles, rows);
+    launch(q, "radix_move", radix_move_kernel<K, block>, {blocks, block}, p);
   }
 }
 
@@ -314,11 +330,11 @@ int64_t sort_scratch(const params::DeviceLimits& limits, const params::Sort& s) 
 }
 
 void sort(const params::Queue& q, const params::Sort& s, void* scratch) {
-  if (is_short(s)) return sort_short_lines(q, s);
+  if (is_short(s)) return sort_short_segments(q, s);
   if (selects(s)) return sort_selected(q, s, scratch);
   if (sorts_in_buckets(s)) return sort_in_buckets(q, s, scratch);
-  const Plan plan = plan_radix(*q.limits, s);
-  if (plan.wide_words)
+  const RadixPlan plan = plan_radix(*q.limits, s);
+  if (plan.wide_keys)
     sort_radix<uint64_t>(q, s, plan, scratch);
   else
     sort_radix<uint32_t>(q, s, plan, scratch);

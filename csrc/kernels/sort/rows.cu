@@ -1,128 +1,132 @@
-// Sorting short lines in one launch: a block sorts a tile of whole lines in shared memory, by bytes of the keys, least
-// significant first, and then by line.
+// Sorting short segments in one launch. A block sorts a tile of whole segments in shared memory: by the bytes of their
+// keys, least significant first, and then by segment.
 #include "device/digit_rank.cuh"
-#include "kernels/sort/sort.cuh"
 #include "kernels/sort/host.cuh"
+#include "kernels/sort/sort.cuh"
 
 namespace stator::STATOR_TARGET::sort {
 namespace {
 
-template <class W, int Items>
+template <class K, int Items>
 struct SortShared {
-  W word[Items * 256];
-  uint32_t place[Items * 256];  // the line in the tile above the place in the line, 16 bits each
+  K key[Items * 256];
+  uint32_t position[Items * 256];  // the segment of the tile above the index in the segment, 16 bits each
   DigitCounts counts;
 };
 
-// Fast host: one line, in memory for 3 n words.
-template <class W>
-STATOR_FN void sort_line(const WordKey<W>& key, const params::Sort& s, const void* x, int64_t out, W* memory) {
+// Fast host: sorts one segment. `memory` has room for 3 n keys.
+template <class K>
+STATOR_FN void sort_segment(const Packing<K>& packing, const params::Sort& s, const void* x, int64_t out, K* memory) {
   const int64_t n = s.n;
-  W* const spare = memory + n;
-  if (!s.indices || key.low != 0) {
-    if (!sorts_by_lanes(key, n)) {
-      load_words<W>(key, x, s.x_step, 0, n, {memory, nullptr});
-      return store_words<W>(key, s, out, 0, n, sort_by_digits<8, false>(key, {memory, nullptr}, {spare, nullptr}, n));
+  K* const spare = memory + n;
+  if (!s.indices || packing.index_bits != 0) {
+    if (!sorts_by_lanes(packing, n)) {
+      load_keys<K>(packing, x, s.x_step, 0, n, {memory, nullptr});
+      return store_keys<K>(packing, s, out, 0, n,
+                           sort_by_digits<8, false>(packing, {memory, nullptr}, {spare, nullptr}, n));
     }
-    if (key.low != 0)
-      load_ordinals(key, x, s.x_step, 0, n, memory);
+    if (packing.index_bits != 0)
+      load_ordinals(packing, x, s.x_step, 0, n, memory);
     else
-      load_words<W>(key, x, s.x_step, 0, n, {memory, nullptr});
+      load_keys<K>(packing, x, s.x_step, 0, n, {memory, nullptr});
     sort_wanted(s, 0, memory, spare, n);
-    if (key.low != 0) return store_places<W>(key, s, x, out, 0, n, memory, {0xffffffffu, nullptr});
-    reorder_zeros(key, s, x, 0, memory, n);
-    return store_words<W>(key, s, out, 0, n, {memory, nullptr});
+    if (packing.index_bits != 0) return store_by_index<K>(packing, s, x, out, 0, n, memory, {0xffffffffu, nullptr});
+    reorder_zeros(packing, s, x, 0, memory, n);
+    return store_keys<K>(packing, s, out, 0, n, {memory, nullptr});
   }
-  if constexpr (sizeof(W) == 8) {
-    W mask;
-    load_words<W>(key, x, s.x_step, 0, n, {memory, nullptr});
-    if (sort_packed(key, s, 0, n, memory, spare, spare + n, &mask))
-      return store_places<W>(key, s, x, out, 0, n, memory, {mask, nullptr});
-    uint32_t* const places = reinterpret_cast<uint32_t*>(memory + 2 * n);
-    load_words<W>(key, x, s.x_step, 0, n, {memory, places});
-    store_words<W>(key, s, out, 0, n, sort_placed<W>(key, {memory, places}, {spare, places + n}, n));
+  if constexpr (sizeof(K) == 8) {
+    K mask;
+    load_keys<K>(packing, x, s.x_step, 0, n, {memory, nullptr});
+    if (sort_packed(packing, s, 0, n, memory, spare, spare + n, &mask))
+      return store_by_index<K>(packing, s, x, out, 0, n, memory, {mask, nullptr});
+    uint32_t* const indices = reinterpret_cast<uint32_t*>(memory + 2 * n);
+    load_keys<K>(packing, x, s.x_step, 0, n, {memory, indices});
+    store_keys<K>(packing, s, out, 0, n, sort_with_indices<K>(packing, {memory, indices}, {spare, indices + n}, n));
   }
 }
 
-template <class W, int Size>
+template <class K, int Size>
 STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, int64_t tile) {
   const Group<Size> group;
-  const Codec<W> codec(s.key);
+  const Codec<K> codec(s.key);
   const int64_t first = group.block() * tile;
-  const int64_t count = s.lines.count - first < tile ? s.lines.count - first : tile;
+  const int64_t count = s.segments.count - first < tile ? s.segments.count - first : tile;
   if constexpr (fast_host) {
-    const bool placed = s.indices != nullptr;  // never with 32-bit words: places are inside 64-bit ones
-    const WordKey<W> key{codec, placed && codec.itemsize < 8 ? 32 : 0};
-    W* const memory = group.template dynamic<W>(3 * s.n);
-    for (int64_t line = first; line < first + count; ++line) {
-      const LineStart at = line_start(s.lines, line);
-      sort_line(key, s, static_cast<const char*>(s.x) + at.x * codec.itemsize, at.out, memory);
+    const bool with_indices = s.indices != nullptr;  // never with 32-bit K: indices need packed keys of 64 bits
+    const Packing<K> packing{codec, with_indices && codec.itemsize < 8 ? 32 : 0};
+    K* const memory = group.template dynamic<K>(3 * s.n);
+    for (int64_t segment = first; segment < first + count; ++segment) {
+      const SegmentStart at = segment_start(s.segments, segment);
+      sort_segment(packing, s, static_cast<const char*>(s.x) + at.x * codec.itemsize, at.out, memory);
     }
   } else {
-    constexpr int items = sort_items<W>;
-    SortShared<W, items>& shared = group.template shared<SortShared<W, items>>();
+    constexpr int items = sort_items<K>;
+    SortShared<K, items>& shared = group.template shared<SortShared<K, items>>();
     const int n = int(s.n), size = int(count) * n;
-    W word[items];
-    uint32_t place[items];
+    // Load. Items beyond the end of the tile have the greatest key and segment, so that they come last.
+    K key[items];
+    uint32_t position[items];
     int digit[items], rank[items];
     STATOR_UNROLL()
     for (int k = 0; k < items; ++k) {
-      const int p = tile_place<items>(group, k);
-      word[k] = W(0) - W(1);
-      place[k] = 255u << 16;
+      const int p = tile_index<items>(group, k);
+      key[k] = K(0) - K(1);
+      position[k] = 255u << 16;
       if (p >= size) continue;
-      const int line = p / n, i = p - line * n;
-      word[k] = codec.load(s.x, line_start(s.lines, first + line).x + i * s.x_step);
-      place[k] = uint32_t(line) << 16 | uint32_t(i);
+      const int segment = p / n, i = p - segment * n;
+      key[k] = codec.load(s.x, segment_start(s.segments, first + segment).x + i * s.x_step);
+      position[k] = uint32_t(segment) << 16 | uint32_t(i);
     }
+    // Sort by each byte of the keys, then by segment.
     const int passes = codec.itemsize + (tile > 1 ? 1 : 0);
     for (int pass = 0; pass < passes; ++pass) {
       STATOR_UNROLL()
       for (int k = 0; k < items; ++k)
-        digit[k] = pass == codec.itemsize ? int(place[k] >> 16) : int(codec.ordinal(word[k]) >> 8 * pass & 255);
+        digit[k] = pass == codec.itemsize ? int(position[k] >> 16) : int(codec.ordinal(key[k]) >> 8 * pass & 255);
       rank_digits(group, shared.counts, digit, rank);
       STATOR_UNROLL()
       for (int k = 0; k < items; ++k) {
-        shared.word[rank[k]] = word[k];
-        shared.place[rank[k]] = place[k];
+        shared.key[rank[k]] = key[k];
+        shared.position[rank[k]] = position[k];
       }
       group.sync();
       STATOR_UNROLL()
       for (int k = 0; k < items; ++k) {
-        const int p = tile_place<items>(group, k);
-        word[k] = shared.word[p];
-        place[k] = shared.place[p];
+        const int p = tile_index<items>(group, k);
+        key[k] = shared.key[p];
+        position[k] = shared.position[p];
       }
     }
+    // Write what is wanted.
     STATOR_UNROLL()
     for (int k = 0; k < items; ++k) {
-      const int p = tile_place<items>(group, k);
+      const int p = tile_index<items>(group, k);
       if (p >= size) continue;
-      const int line = p / n;
-      const int64_t i = window_place(s, p - line * n);
+      const int segment = p / n;
+      const int64_t i = output_position(s, p - segment * n);
       if (i < 0) continue;
-      const int64_t to = line_start(s.lines, first + line).out + i * s.out_step;
-      if (s.values) codec.store(s.values, to, word[k]);
-      const uint32_t stood = place[k] & 0xffff;
-      if (s.indices) s.indices[to] = s.places ? s.places[(first + line) * s.n + stood] : stood;
+      const int64_t to = segment_start(s.segments, first + segment).out + i * s.out_step;
+      if (s.values) codec.store(s.values, to, key[k]);
+      const uint32_t index = position[k] & 0xffff;
+      if (s.indices) s.indices[to] = s.source_indices ? s.source_indices[(first + segment) * s.n + index] : index;
     }
   }
 }
 
-template <class W>
+template <class K>
 void sort_rows(const params::Queue& q, const params::Sort& s) {
   constexpr int block = SortTuning::block;
   const int64_t n = std::max<int64_t>(s.n, 1);
-  const int64_t lines = fast_host ? std::max<int64_t>(SortTuning::host_tile / n, 1)
-                                  : std::clamp<int64_t>(block * sort_items<W> / n, 1, 256);
-  const int64_t tile = std::min(lines, s.lines.count);
-  const int bytes = fast_host ? int(n * int64_t(2 * sizeof(W) + 2 * sizeof(uint32_t))) : 0;
-  launch(q, "sort_rows", sort_rows_kernel<W, block>, {ceil_div(s.lines.count, tile), block, bytes}, s, tile);
+  const int64_t count = fast_host ? std::max<int64_t>(SortTuning::host_tile / n, 1)
+                                  : std::clamp<int64_t>(block * sort_items<K> / n, 1, 256);
+  const int64_t tile = std::min(count, s.segments.count);
+  const int bytes = fast_host ? int(n * int64_t(2 * sizeof(K) + 2 * sizeof(uint32_t))) : 0;
+  launch(q, "sort_rows", sort_rows_kernel<K, block>, {ceil_div(s.segments.count, tile), block, bytes}, s, tile);
 }
 
 }  // namespace
 
-void sort_short_lines(const params::Queue& q, const params::Sort& s) {
+void sort_short_segments(const params::Queue& q, const params::Sort& s) {
   if (is_wide(s) || (fast_host && s.indices))
     sort_rows<uint64_t>(q, s);
   else

@@ -1,204 +1,212 @@
-// Fast host: long lines of keys of 32 and 64 bits. Blocks share a line out among buckets between splitters drawn from
-// it, and sort a bucket each (Frazer and McKellar, "Samplesort", 1970): three launches. Where elements of 64 bits stood
-// goes beside them into the buckets.
+// Fast host: sorting long segments of keys of 32 and 64 bits in three launches. Splitters sampled from a segment divide
+// its elements among buckets, and then each block sorts one bucket (Frazer and McKellar, "Samplesort", 1970). The
+// indices of 64-bit elements go to the buckets beside the keys.
 #include "device/group.cuh"
-#include "params/sort.hpp"
-#include "kernels/sort/sort.cuh"
 #include "kernels/sort/host.cuh"
+#include "kernels/sort/sort.cuh"
+#include "params/sort.hpp"
 
 #include <utility>
 
 namespace stator::STATOR_TARGET::sort {
-namespace sample_sort {  // has a name: other targets use none of it
+namespace sample_sort {  // not anonymous, as other targets use nothing of it and compilers would warn
 
-inline constexpr int most_buckets = 64, drawn = 32;  // so many samples a bucket
+inline constexpr int most_buckets = 64, bucket_samples = 32;  // samples per bucket
 inline constexpr int64_t chunk = 1024;
-// Few neighbouring places are wanted: three splitters around them, some standard deviations of their rank in a sample
-// (Floyd and Rivest, "Expected time bounds for selection", 1975).
-inline constexpr int close_buckets = 4, close_drawn = 1024, close_margin = 48;
-inline constexpr int64_t close_share = 16;  // of a line: so many of them are few
+// If the wanted positions are a narrow window, three splitters go around it: some standard deviations of the window's
+// rank in the sample away from it (Floyd and Rivest, "Expected time bounds for selection", 1975).
+inline constexpr int narrow_buckets = 4, narrow_samples = 1024, narrow_margin = 48;
+inline constexpr int64_t narrow_fraction = 16;  // a window of up to n / narrow_fraction positions is narrow
 
 struct Split {
   params::Sort s;
-  void *words, *spare, *ordinals;  // [lines, n]; ordinals: with places
-  uint32_t* places;                // [lines, n] beside the words; null: none, or inside
-  uint8_t* buckets;                // [lines, n]: of each element
-  int64_t* counts;                 // [lines, parts, buckets]
-  int64_t share;                   // elements of a part
-  int32_t parts, count, low;
-  int64_t close_first, close_last;  // the places wanted, if few; else 0
+  void *keys, *spare, *ordinals;      // [segments, n]; ordinals: only with indices
+  uint32_t* indices;                  // [segments, n], beside the keys; null: none, or packed into the keys
+  uint8_t* buckets;                   // [segments, n]: of each element
+  int64_t* counts;                    // [segments, tiles, buckets]
+  int64_t tile;                       // elements of a tile
+  int32_t tiles, count, index_bits;   // count: of buckets
+  int64_t narrow_first, narrow_last;  // the wanted positions if they are a narrow window; else 0
 };
 
-struct SplitPart {
-  int64_t line, begin, end;
+// What one block handles: elements [begin, end) of a segment.
+struct SplitTile {
+  int64_t segment, begin, end;
 };
-STATOR_FN SplitPart split_part(const Split& p, int64_t block) {
-  const int64_t line = block / p.parts, begin = (block - line * p.parts) * p.share;
-  return {line, begin, begin + p.share < p.s.n ? begin + p.share : p.s.n};
+STATOR_FN SplitTile split_tile(const Split& p, int64_t block) {
+  const int64_t segment = block / p.tiles, begin = (block - segment * p.tiles) * p.tile;
+  return {segment, begin, begin + p.tile < p.s.n ? begin + p.tile : p.s.n};
 }
 
-// f(begin, words) for the chunks of a part.
-template <class W, class F>
-STATOR_FN void each_chunk(const Split& p, const WordKey<W>& key, const void* x, const SplitPart& part, F f) {
-  W words[chunk];
-  for (int64_t begin = part.begin; begin < part.end; begin += chunk) {
-    const int64_t end = begin + chunk < part.end ? begin + chunk : part.end;
-    if (p.low != 0)
-      load_ordinals(key, x, p.s.x_step, begin, end, words);
+// f(begin, count, keys) for the chunks of a tile.
+template <class K, class F>
+STATOR_FN void each_chunk(const Split& p, const Packing<K>& packing, const void* x, const SplitTile& tile, F f) {
+  K keys[chunk];
+  for (int64_t begin = tile.begin; begin < tile.end; begin += chunk) {
+    const int64_t end = begin + chunk < tile.end ? begin + chunk : tile.end;
+    if (p.index_bits != 0)
+      load_ordinals(packing, x, p.s.x_step, begin, end, keys);
     else
-      load_words<W>(key, x, p.s.x_step, begin, end, {words, nullptr});
-    f(begin, int(end - begin), words);
+      load_keys<K>(packing, x, p.s.x_step, begin, end, {keys, nullptr});
+    f(begin, int(end - begin), keys);
   }
 }
 
-// The least words of all buckets but the first; the same in every block of a line.
-template <class W>
-STATOR_CALL void draw_splitters(const Split& p, const WordKey<W>& key, const void* x, W* splitters) {
-  W sample[2 * most_buckets * drawn];
-  const bool close = p.close_last > 0;
-  const int count = close ? close_drawn : p.count * drawn;
+// The least keys of all buckets but the first. All blocks of a segment draw the same ones.
+template <class K>
+STATOR_CALL void draw_splitters(const Split& p, const Packing<K>& packing, const void* x, K* splitters) {
+  K sample[2 * most_buckets * bucket_samples];
+  const bool narrow = p.narrow_last > 0;
+  const int count = narrow ? narrow_samples : p.count * bucket_samples;
   const int64_t step = p.s.n / count;
   uint32_t state = uint32_t(p.s.n);
   for (int i = 0; i < count; ++i) {
     state = state * 1664525u + 1013904223u;
     const int64_t at = i * step + int64_t(uint64_t(state) * uint64_t(step) >> 32);
-    W word = key.codec.ordinal(key.codec.load(x, at * p.s.x_step));
-    sample[i] = p.low == 0 ? word : W(word << p.low | W(uint32_t(at)));
+    K key = packing.codec.ordinal(packing.codec.load(x, at * p.s.x_step));
+    sample[i] = p.index_bits == 0 ? key : K(key << p.index_bits | K(uint32_t(at)));
   }
   sort_keys(sample, sample + count, count);
-  if (!close) {
-    for (int b = 1; b < p.count; ++b) splitters[b - 1] = sample[b * drawn];
+  if (!narrow) {
+    for (int b = 1; b < p.count; ++b) splitters[b - 1] = sample[b * bucket_samples];
     return;
   }
-  const int64_t first = p.close_first / step - close_margin, last = p.close_last / step + close_margin;
-  splitters[0] = first < 0 ? W(0) : sample[std::min<int64_t>(first, count - 1)];
-  splitters[1] = splitters[2] = last < count ? sample[last] : ~W(0);
+  const int64_t first = p.narrow_first / step - narrow_margin, last = p.narrow_last / step + narrow_margin;
+  splitters[0] = first < 0 ? K(0) : sample[std::min<int64_t>(first, count - 1)];
+  splitters[1] = splitters[2] = last < count ? sample[last] : ~K(0);
 }
 
-// Keys of -0 and +0 go to the same bucket.
-template <class W>
-STATOR_CALL void find_buckets(const Codec<W>& codec, bool ties, const W* words, int n, const W* splitters, int count,
+// out[i]: the bucket of key i. With `ties`, keys of -0 and +0 go to the same bucket.
+template <class K>
+STATOR_CALL void find_buckets(const Codec<K>& codec, bool ties, const K* keys, int n, const K* splitters, int count,
                               uint8_t* out) {
-  constexpr int step = 3;  // most_buckets - 1 and the least number are multiples
-  W ordinal[chunk], bucket[chunk];
-  const W alias = codec.alias, canonical = codec.canonical;
-  for (int i = 0; i < n; ++i) ordinal[i] = ties && words[i] == alias ? canonical : words[i];
+  constexpr int step = 3;  // divides every count - 1
+  K ordinal[chunk], bucket[chunk];
+  const K alias = codec.alias, canonical = codec.canonical;
+  for (int i = 0; i < n; ++i) ordinal[i] = ties && keys[i] == alias ? canonical : keys[i];
   for (int i = 0; i < n; ++i) bucket[i] = 0;
   for (int b = 0; b < count - 1; b += step) {
-    const W one = splitters[b], two = splitters[b + 1], three = splitters[b + 2];
-    for (int i = 0; i < n; ++i) bucket[i] += W(ordinal[i] >= one) + W(ordinal[i] >= two) + W(ordinal[i] >= three);
+    const K one = splitters[b], two = splitters[b + 1], three = splitters[b + 2];
+    for (int i = 0; i < n; ++i) bucket[i] += K(ordinal[i] >= one) + K(ordinal[i] >= two) + K(ordinal[i] >= three);
   }
   for (int i = 0; i < n; ++i) out[i] = uint8_t(bucket[i]);
 }
 
-template <class W, int Size>
+// Finds the bucket of each element, and counts the elements of each bucket in each tile.
+template <class K, int Size>
 STATOR_KERNEL void split_count_kernel(Split p) {
   const Group<Size> group;
-  const WordKey<W> key{Codec<W>(p.s.key), p.low};
-  const SplitPart part = split_part(p, group.block());
-  const char* const x = static_cast<const char*>(p.s.x) + line_start(p.s.lines, part.line).x * key.codec.itemsize;
-  W splitters[most_buckets];
-  draw_splitters(p, key, x, splitters);
+  const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
+  const SplitTile tile = split_tile(p, group.block());
+  const char* const x =
+      static_cast<const char*>(p.s.x) + segment_start(p.s.segments, tile.segment).x * packing.codec.itemsize;
+  K splitters[most_buckets];
+  draw_splitters(p, packing, x, splitters);
   uint32_t counts[4][most_buckets] = {};
-  uint8_t* const buckets = p.buckets + part.line * p.s.n;
-  each_chunk(p, key, x, part, [&](int64_t begin, int n, const W* words) {
+  uint8_t* const buckets = p.buckets + tile.segment * p.s.n;
+  each_chunk(p, packing, x, tile, [&](int64_t begin, int n, const K* keys) {
     uint8_t* const bucket = buckets + begin;
-    find_buckets(key.codec, p.low == 0, words, n, splitters, p.count, bucket);
+    find_buckets(packing.codec, p.index_bits == 0, keys, n, splitters, p.count, bucket);
     for (int i = 0; i < n; ++i) ++counts[i & 3][bucket[i]];
   });
   int64_t* const out = p.counts + group.block() * p.count;
   for (int b = 0; b < p.count; ++b) out[b] = int64_t(counts[0][b]) + counts[1][b] + counts[2][b] + counts[3][b];
 }
 
-// Where bucket b starts in a line.
-STATOR_FN int64_t bucket_start(const Split& p, int64_t line, int b) {
-  const int64_t* const counts = p.counts + line * p.parts * p.count;
+// Where bucket b starts in a segment.
+STATOR_FN int64_t bucket_start(const Split& p, int64_t segment, int b) {
+  const int64_t* const counts = p.counts + segment * p.tiles * p.count;
   int64_t before = 0;
-  for (int32_t part = 0; part < p.parts; ++part)
-    for (int k = 0; k < b; ++k) before += counts[part * p.count + k];
+  for (int32_t t = 0; t < p.tiles; ++t)
+    for (int k = 0; k < b; ++k) before += counts[t * p.count + k];
   return before;
 }
 
-template <class W, int Size>
+// Moves the keys to their buckets.
+template <class K, int Size>
 STATOR_KERNEL void split_move_kernel(Split p) {
   const Group<Size> group;
-  const WordKey<W> key{Codec<W>(p.s.key), p.low};
-  const SplitPart part = split_part(p, group.block());
-  const char* const x = static_cast<const char*>(p.s.x) + line_start(p.s.lines, part.line).x * key.codec.itemsize;
-  const int64_t* const counts = p.counts + part.line * p.parts * p.count;
-  const int32_t own = int32_t(group.block() - part.line * p.parts);
-  W* const words = static_cast<W*>(p.words) + part.line * p.s.n;
-  uint32_t* const places = p.places ? p.places + part.line * p.s.n : nullptr;
-  int64_t next[most_buckets], step[most_buckets], start = 0;  // step 0: what no one wants is dropped in one place
+  const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
+  const SplitTile tile = split_tile(p, group.block());
+  const char* const x =
+      static_cast<const char*>(p.s.x) + segment_start(p.s.segments, tile.segment).x * packing.codec.itemsize;
+  const int64_t* const counts = p.counts + tile.segment * p.tiles * p.count;
+  const int32_t own = int32_t(group.block() - tile.segment * p.tiles);
+  K* const keys = static_cast<K*>(p.keys) + tile.segment * p.s.n;
+  uint32_t* const indices = p.indices ? p.indices + tile.segment * p.s.n : nullptr;
+  // The next position of each bucket: after smaller buckets, and after the same bucket in earlier tiles. Buckets that
+  // are not wanted have step 0: their elements overwrite each other.
+  int64_t next[most_buckets], step[most_buckets], start = 0;
   for (int b = 0; b < p.count; ++b) {
     int64_t end = start;
     next[b] = start;
-    for (int32_t k = 0; k < p.parts; ++k) {
+    for (int32_t k = 0; k < p.tiles; ++k) {
       if (k < own) next[b] += counts[k * p.count + b];
       end += counts[k * p.count + b];
     }
     step[b] = is_wanted(p.s, start, end);
     start = end;
   }
-  const uint8_t* const buckets = p.buckets + part.line * p.s.n;
-  each_chunk(p, key, x, part, [&](int64_t begin, int n, const W* word) {
+  const uint8_t* const buckets = p.buckets + tile.segment * p.s.n;
+  each_chunk(p, packing, x, tile, [&](int64_t begin, int n, const K* key) {
     const uint8_t* const bucket = buckets + begin;
     for (int i = 0; i < n; ++i) {
       const int64_t to = next[bucket[i]];
-      words[to] = word[i];
-      if (places) places[to] = uint32_t(begin + i);
+      keys[to] = key[i];
+      if (indices) indices[to] = uint32_t(begin + i);
       next[bucket[i]] = to + step[bucket[i]];
     }
   });
 }
 
-// Sorts elements [begin, end) of a line, whose places are beside them.
-template <class W>
-STATOR_CALL void sort_placed_bucket(const Split& p, const WordKey<W>& key, int64_t line, const LineStart& at,
-                                    const char* x, int64_t begin, int64_t end) {
-  const int64_t n = end - begin, start = line * p.s.n + begin;
-  W* const word = static_cast<W*>(p.words) + start;
-  W* const spare = static_cast<W*>(p.spare) + start;
-  W* const ordinal = static_cast<W*>(p.ordinals) + start;
-  uint32_t* const place = p.places + start;
-  W mask;
-  if (sort_packed(key, p.s, begin, n, word, spare, ordinal, &mask))
-    return store_places<W>(key, p.s, x, at.out, begin, end, word, {mask, place});
-  for (int64_t i = 0; i < n; ++i) word[i] = key.codec.load(x, int64_t(place[i]) * p.s.x_step);
-  uint32_t* const spare_place = reinterpret_cast<uint32_t*>(ordinal);
-  store_words<W>(key, p.s, at.out, begin, end, sort_placed<W>(key, {word, place}, {spare, spare_place}, n));
+// Sorts elements [begin, end) of a segment, whose indices are beside the keys, and writes them.
+template <class K>
+STATOR_CALL void sort_bucket_with_indices(const Split& p, const Packing<K>& packing, int64_t segment,
+                                          const SegmentStart& at, const char* x, int64_t begin, int64_t end) {
+  const int64_t n = end - begin, start = segment * p.s.n + begin;
+  K* const key = static_cast<K*>(p.keys) + start;
+  K* const spare = static_cast<K*>(p.spare) + start;
+  K* const ordinal = static_cast<K*>(p.ordinals) + start;
+  uint32_t* const index = p.indices + start;
+  K mask;
+  if (sort_packed(packing, p.s, begin, n, key, spare, ordinal, &mask))
+    return store_by_index<K>(packing, p.s, x, at.out, begin, end, key, {mask, index});
+  for (int64_t i = 0; i < n; ++i) key[i] = packing.codec.load(x, int64_t(index[i]) * p.s.x_step);
+  uint32_t* const spare_index = reinterpret_cast<uint32_t*>(ordinal);
+  store_keys<K>(packing, p.s, at.out, begin, end, sort_with_indices<K>(packing, {key, index}, {spare, spare_index}, n));
 }
 
-template <class W, int Size>
+template <class K, int Size>
 STATOR_KERNEL void sort_buckets_kernel(Split p) {
   const Group<Size> group;
-  const WordKey<W> key{Codec<W>(p.s.key), p.low};
-  const int64_t line = group.block() / p.count;
-  const int bucket = int(group.block() - line * p.count);
-  const LineStart at = line_start(p.s.lines, line);
-  const char* const x = static_cast<const char*>(p.s.x) + at.x * key.codec.itemsize;
-  const int64_t begin = bucket_start(p, line, bucket), end = bucket_start(p, line, bucket + 1);
+  const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
+  const int64_t segment = group.block() / p.count;
+  const int bucket = int(group.block() - segment * p.count);
+  const SegmentStart at = segment_start(p.s.segments, segment);
+  const char* const x = static_cast<const char*>(p.s.x) + at.x * packing.codec.itemsize;
+  const int64_t begin = bucket_start(p, segment, bucket), end = bucket_start(p, segment, bucket + 1);
   if (!is_wanted(p.s, begin, end)) return;
-  if constexpr (sizeof(W) == 8)
-    if (p.places) return sort_placed_bucket(p, key, line, at, x, begin, end);
-  W* const words = static_cast<W*>(p.words) + line * p.s.n;
-  W* const spare = static_cast<W*>(p.spare) + line * p.s.n;
-  sort_wanted(p.s, begin, words + begin, spare + begin, end - begin);
-  if (p.low != 0) return store_places<W>(key, p.s, x, at.out, begin, end, words + begin, {0xffffffffu, nullptr});
-  reorder_zeros(key, p.s, x, begin, words + begin, end - begin);
-  store_words<W>(key, p.s, at.out, begin, end, {words + begin, nullptr});
+  if constexpr (sizeof(K) == 8)
+    if (p.indices) return sort_bucket_with_indices(p, packing, segment, at, x, begin, end);
+  K* const keys = static_cast<K*>(p.keys) + segment * p.s.n;
+  K* const spare = static_cast<K*>(p.spare) + segment * p.s.n;
+  sort_wanted(p.s, begin, keys + begin, spare + begin, end - begin);
+  if (p.index_bits != 0)
+    return store_by_index<K>(packing, p.s, x, at.out, begin, end, keys + begin, {0xffffffffu, nullptr});
+  reorder_zeros(packing, p.s, x, begin, keys + begin, end - begin);
+  store_keys<K>(packing, p.s, at.out, begin, end, {keys + begin, nullptr});
 }
 
 struct SplitPlan {
   Split pass;
   bool wide;
-  int64_t words, ordinals, places, buckets, counts;  // bytes; words twice
-  int64_t total() const { return 2 * words + ordinals + places + buckets + counts; }
+  int64_t keys, ordinals, indices, buckets, counts;  // bytes; keys twice
+  int64_t total() const { return 2 * keys + ordinals + indices + buckets + counts; }
 };
 
-// Sets the range of the wanted places if it is small; the last place of a line does not count, its element is found
-// without sorting.
-inline void look_close(Split& p) {
+// Sets the window of the wanted positions if it is narrow. The last position of a segment does not count: its element
+// is found without sorting.
+inline void find_narrow_window(Split& p) {
   const params::Sort& s = p.s;
   int64_t first = s.first, last = s.first + s.count;
   if (s.rank_count > 0) {
@@ -206,10 +214,10 @@ inline void look_close(Split& p) {
     first = s.rank[0];
     last = s.rank[s.rank_count - 1 - int(has_last)] + 1;
   }
-  if (last - first > s.n / close_share) return;
-  p.count = close_buckets;
-  p.close_first = first;
-  p.close_last = last;
+  if (last - first > s.n / narrow_fraction) return;
+  p.count = narrow_buckets;
+  p.narrow_first = first;
+  p.narrow_last = last;
 }
 
 inline SplitPlan plan_split(const params::DeviceLimits& limits, const params::Sort& s) {
@@ -218,29 +226,29 @@ inline SplitPlan plan_split(const params::DeviceLimits& limits, const params::So
   SplitPlan plan{};
   Split& p = plan.pass;
   p.s = s;
-  const bool placed = s.indices && is_wide(s);
-  p.low = s.indices && !placed ? 32 : 0;
+  const bool with_indices = s.indices && is_wide(s);
+  p.index_bits = s.indices && !with_indices ? 32 : 0;
   p.count = workers <= 4 ? 16 : most_buckets;
-  look_close(p);
-  const int64_t parts =
-      std::clamp<int64_t>(ceil_div(4 * workers, s.lines.count), 1, ceil_div(s.n, SortTuning::host_share));
-  p.share = ceil_div(ceil_div(s.n, parts), chunk) * chunk;
-  p.parts = int32_t(ceil_div(s.n, p.share));
+  find_narrow_window(p);
+  const int64_t tiles =
+      std::clamp<int64_t>(ceil_div(4 * workers, s.segments.count), 1, ceil_div(s.n, SortTuning::host_least_tile));
+  p.tile = ceil_div(ceil_div(s.n, tiles), chunk) * chunk;
+  p.tiles = int32_t(ceil_div(s.n, p.tile));
   plan.wide = is_wide(s) || s.indices;
-  plan.words = padded(s.lines.count * s.n * (plan.wide ? 8 : 4));
-  plan.ordinals = placed ? plan.words : 0;
-  plan.places = placed ? padded(s.lines.count * s.n * int64_t(sizeof(uint32_t))) : 0;
-  plan.buckets = padded(s.lines.count * s.n);
-  plan.counts = padded(s.lines.count * p.parts * p.count * int64_t(sizeof(int64_t)));
+  plan.keys = padded(s.segments.count * s.n * (plan.wide ? 8 : 4));
+  plan.ordinals = with_indices ? plan.keys : 0;
+  plan.indices = with_indices ? padded(s.segments.count * s.n * int64_t(sizeof(uint32_t))) : 0;
+  plan.buckets = padded(s.segments.count * s.n);
+  plan.counts = padded(s.segments.count * p.tiles * p.count * int64_t(sizeof(int64_t)));
   return plan;
 }
 
-template <class W>
+template <class K>
 void sort_split(const params::Queue& q, const Split& p) {
   constexpr int block = SortTuning::block;
-  launch(q, "split_count", split_count_kernel<W, block>, {p.s.lines.count * p.parts, block}, p);
-  launch(q, "split_move", split_move_kernel<W, block>, {p.s.lines.count * p.parts, block}, p);
-  launch(q, "sort_buckets", sort_buckets_kernel<W, block>, {p.s.lines.count * p.count, block}, p);
+  launch(q, "split_count", split_count_kernel<K, block>, {p.s.segments.count * p.tiles, block}, p);
+  launch(q, "split_move", split_move_kernel<K, block>, {p.s.segments.count * p.tiles, block}, p);
+  launch(q, "sort_buckets", sort_buckets_kernel<K, block>, {p.s.segments.count * p.count, block}, p);
 }
 
 template <bool Fast>
@@ -250,10 +258,10 @@ void sort_buckets(const params::Queue& q, const params::Sort& s, void* scratch) 
     unsigned char* memory = static_cast<unsigned char*>(scratch);
     const auto take = [&](int64_t bytes) { return bytes == 0 ? nullptr : std::exchange(memory, memory + bytes); };
     Split& p = plan.pass;
-    p.words = take(plan.words);
-    p.spare = take(plan.words);
+    p.keys = take(plan.keys);
+    p.spare = take(plan.keys);
     p.ordinals = take(plan.ordinals);
-    p.places = reinterpret_cast<uint32_t*>(take(plan.places));
+    p.indices = reinterpret_cast<uint32_t*>(take(plan.indices));
     p.buckets = take(plan.buckets);
     p.counts = reinterpret_cast<int64_t*>(take(plan.counts));
     if (plan.wide)

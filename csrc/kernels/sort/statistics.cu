@@ -1,19 +1,19 @@
-// What is read off lines that are sorted: quantiles, and the most frequent value.
+// Statistics of sorted segments: quantiles and the most frequent value.
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/math/math.cuh"
-#include "params/sort.hpp"
 #include "kernels/sort/keys.cuh"
+#include "params/sort.hpp"
 
 #include <type_traits>
 
 namespace stator::STATOR_TARGET::sort {
 namespace {
 
-constexpr int lines_block = 256;
+constexpr int statistics_block = 256;
 
-// a + (b - a) t without the overflow of b - a; without inf - inf where both ends are the same or one is infinite.
+// a + (b - a) t, but with no overflow of b - a and no NaN from inf - inf.
 STATOR_FN double between(double a, double b, double t) {
   if (a == b || t == 0) return a;
   const double span = b - a;
@@ -24,9 +24,10 @@ STATOR_FN double between(double a, double b, double t) {
 template <int Size>
 STATOR_KERNEL void quantile_kernel(params::Quantile p, int64_t tile) {
   const Group<Size> group;
-  const int64_t total = p.lines * p.count, first = group.block() * tile;
+  const int64_t total = p.segments * p.count, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t i) {
-    const int64_t k = (first + i) / p.lines, line = first + i - k * p.lines, start = line * p.n, at = p.index[k];
+    const int64_t k = (first + i) / p.segments, segment = first + i - k * p.segments, start = segment * p.n,
+                  at = p.index[k];
     const double last = load_one<double>(p.sorted, p.dtype, start + p.n - 1);
     const double a = load_one<double>(p.sorted, p.dtype, start + at);
     const double b = load_one<double>(p.sorted, p.dtype, start + (at + 1 < p.n ? at + 1 : at));
@@ -35,12 +36,13 @@ STATOR_KERNEL void quantile_kernel(params::Quantile p, int64_t tile) {
 }
 
 void quantile(const params::Queue& q, const params::Quantile& p) {
-  const int64_t tile = by_target<lines_block, 4096>::value;
-  launch(q, "quantile", quantile_kernel<lines_block>, {ceil_div(p.lines * p.count, tile), lines_block}, p, tile);
+  const int64_t tile = by_target<statistics_block, 4096>::value;
+  launch(q, "quantile", quantile_kernel<statistics_block>, {ceil_div(p.segments * p.count, tile), statistics_block}, p,
+         tile);
 }
 
 struct Run {
-  int64_t length, end;
+  int64_t length, end;  // end: its last element
 };
 struct LongestRun {
   template <class A>
@@ -52,7 +54,7 @@ struct LongestRun {
   }
 };
 
-// Fast host: the first of the longest runs of n sorted items, by chunks whose ends of runs are found by vectors.
+// Fast host: the first of the longest runs of n sorted items. The starts of the runs of a chunk are found in vectors.
 template <class K, class Item>
 STATOR_CALL Run longest_run(const Codec<K>& codec, const Item* sorted, int64_t n) {
   constexpr int64_t chunk = 512;
@@ -73,14 +75,15 @@ STATOR_CALL Run longest_run(const Codec<K>& codec, const Item* sorted, int64_t n
   return best;
 }
 
-// Blocks with threads: the same, from the end of each run back to its start.
+// Blocks with threads: the same. The thread that finds the end of a run searches for its start.
 template <int Size>
-STATOR_FN Run longest_run(const Group<Size>& group, const params::Mode& p, const Codec<uint64_t>& codec, int64_t start) {
+STATOR_FN Run longest_run(const Group<Size>& group, const params::Mode& p, const Codec<uint64_t>& codec,
+                          int64_t start) {
   const auto key = [=](int64_t i) { return codec.ordinal(codec.load(p.sorted, start + i)); };
   return group.template map_reduce<Run>(p.n, LongestRun{}, [=](int64_t i) {
     const uint64_t own = key(i);
-    if (i + 1 < p.n && key(i + 1) == own) return LongestRun::identity<Run>();  // no end of a run
-    int64_t low = i, step = 1;  // gallop to a place before the run, then halve
+    if (i + 1 < p.n && key(i + 1) == own) return LongestRun::identity<Run>();  // not the end of a run
+    int64_t low = i, step = 1;  // exponential search for an element before the run, then binary search
     while (low - step >= 0 && key(low - step) == own) {
       low -= step;
       step *= 2;
@@ -115,7 +118,7 @@ STATOR_KERNEL void mode_kernel(params::Mode p) {
 }
 
 void mode(const params::Queue& q, const params::Mode& p) {
-  launch(q, "mode", mode_kernel<lines_block>, {p.lines, lines_block}, p);
+  launch(q, "mode", mode_kernel<statistics_block>, {p.segments, statistics_block}, p);
 }
 
 }  // namespace

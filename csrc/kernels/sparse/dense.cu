@@ -1,19 +1,19 @@
-// Dense matrices to compressed ones and back.
+// Conversions between dense and compressed matrices.
 #include "device/cascade.cuh"
 #include "device/launcher.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseDenseTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<2048, 16384>::value;  // rows and entries a block places
-  static constexpr int narrow = 32;                           // threads a row of few columns,
-  static constexpr int64_t wide_row = 1024;                   // and from how many columns on it takes a block
-  static constexpr int host_elements = 16384;                 // elements a fast-host block looks at
-  static constexpr int64_t piece = 1 << 30;                   // columns counted in 32 bits
+  static constexpr int tile = by_target<2048, 16384>::value;  // rows and entries per block of scatter
+  static constexpr int narrow = 32;                           // threads per row for few columns
+  static constexpr int64_t wide_row = 1024;                   // number of columns from which on a block handles one row
+  static constexpr int host_elements = 16384;                 // elements per fast-host block
+  static constexpr int64_t chunk = 1 << 30;                   // columns that are counted in 32 bits
 };
 
 template <class T, int Size>
@@ -30,7 +30,7 @@ STATOR_KERNEL void scatter_kernel(params::SparseScatter p, params::ErrorSlot slo
       const int64_t index = column_of(p.a, k, slot, op);
       if (index < 0) continue;
       if (k > s.begin && load_index(p.a.indices, p.a.wide, k - 1) == index) continue;
-      Cascade<A> sum{A(values[k]), -A(0)};  // of a single -0 it is -0
+      Cascade<A> sum{A(values[k]), -A(0)};  // the sum of a single -0 is -0
       for (int64_t next = k + 1; next < s.end && load_index(p.a.indices, p.a.wide, next) == index; ++next)
         sum.add(A(values[next]));
       out[index * p.out_col] = T(sum.value());
@@ -46,7 +46,7 @@ void scatter(const params::Queue& q, const params::SparseScatter& p) {
   });
 }
 
-// Values by their bits: -0 is zero, NaN is not. Halves of either kind are alike.
+// -0 is zero, NaN is not. Both half dtypes are tested by their bits alike.
 STATOR_FN bool is_entry(uint16_t v) { return (v & 0x7fffu) != 0; }
 STATOR_FN bool is_entry(float v) { return v != 0; }
 STATOR_FN bool is_entry(double v) { return v != 0; }
@@ -75,8 +75,8 @@ STATOR_KERNEL void gather_count_kernel(params::SparseGather p, int64_t rows_per_
     const T* row = static_cast<const T*>(p.x) + r * p.x_row;
     const int64_t step = p.x_col;
     int64_t count = 0, strided = 0;
-    for (int64_t c = 0; c < p.cols; c += SparseDenseTuning::piece) {
-      const int64_t n = p.cols - c < SparseDenseTuning::piece ? p.cols - c : SparseDenseTuning::piece;
+    for (int64_t c = 0; c < p.cols; c += SparseDenseTuning::chunk) {
+      const int64_t n = p.cols - c < SparseDenseTuning::chunk ? p.cols - c : SparseDenseTuning::chunk;
       const T* from = row + c * step;
       if (step == 1)
         count += group.template map_reduce<int32_t>(n, Sum{}, [=](int64_t i) { return int32_t(is_entry(from[i])); });
@@ -89,10 +89,11 @@ STATOR_KERNEL void gather_count_kernel(params::SparseGather p, int64_t rows_per_
 }
 
 template <class T, int Size>
-STATOR_KERNEL void gather_fill_kernel(params::SparseGather p, int64_t rows_per_block, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL void gather_fill_kernel(params::SparseGather p, int64_t rows_per_block, params::ErrorSlot slot,
+                                      uint16_t op) {
   const Group<Size> group;
   T* values = static_cast<T*>(p.values);
-  if (group.block() == 0 && group.rank() == 0) {  // a caller may have said how many entries there are
+  if (group.block() == 0 && group.rank() == 0) {  // the caller may have given the number of entries
     const int64_t all = load_index(p.indptr, p.wide, p.rows);
     if (all != p.capacity) report(slot, op, params::Fault::index_out_of_range, all, p.capacity);
   }

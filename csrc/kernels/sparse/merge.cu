@@ -1,24 +1,26 @@
-// Sums of compressed matrices with sorted rows; of one matrix, its repeated entries. Each thread merges rows of its
-// own.
+// Sums of compressed matrices with sorted rows; for a single matrix, sums of its repeated entries. Each thread merges
+// its own rows.
 #include "device/cascade.cuh"
 #include "device/launcher.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseMergeTuning {
   static constexpr int block = 128;
-  static constexpr int tile = by_target<128, 4096>::value;  // rows a block merges
+  static constexpr int tile = by_target<128, 4096>::value;  // rows per block
 };
 
-// emit(n, index, entries of a, entries of b) for the n-th index of row r in ascending order; how many there are.
+// Calls emit(n, index, entries of a, entries of b) for the n-th index of row r in ascending order, and returns how many
+// there are.
 template <class I, class F>
 STATOR_FN int64_t merge_row(const params::SparseMerge& p, const I* in_a, const I* in_b, int64_t r, F emit) {
   RowSpan a = row_span(p.a, r), b{0, 0};
   if (p.b.indptr) b = row_span(p.b, r);
   int64_t count = 0;
+  // Indices of both, then the rest of a, then the rest of b.
   while (a.begin < a.end && b.begin < b.end) {
     const I of_a = in_a[a.begin], of_b = in_b[b.begin], index = of_a < of_b ? of_a : of_b;
     const RowSpan from{a.begin, b.begin};
@@ -41,7 +43,7 @@ STATOR_FN int64_t merge_row(const params::SparseMerge& p, const I* in_a, const I
   return count;
 }
 
-// f(a's indices, b's) of the matrices' index type.
+// f(a's indices, b's indices) for the index type of the matrices.
 template <class F>
 STATOR_FN void with_both(const params::SparseMerge& p, F f) {
   with_indices(p.a.indices, p.a.wide, [&]<class I>(const I* in_a) { f(in_a, static_cast<const I*>(p.b.indices)); });
@@ -72,7 +74,7 @@ STATOR_KERNEL void merge_fill_kernel(params::SparseMerge p, params::ErrorSlot sl
   const int64_t n = p.a.rows - first < SparseMergeTuning::tile ? p.a.rows - first : SparseMergeTuning::tile;
   const auto total = [](const void* values, RowSpan s, double scale) {
     const T* v = static_cast<const T*>(values);
-    Cascade<A> repeated{s.begin < s.end ? A(v[s.begin]) : A(0), -A(0)};  // of a single -0 it is -0
+    Cascade<A> repeated{s.begin < s.end ? A(v[s.begin]) : A(0), -A(0)};  // the sum of a single -0 is -0
     for (int64_t k = s.begin + 1; k < s.end; ++k) repeated.add(A(v[k]));
     const A sum = repeated.value();
     if constexpr (is_complex<A>)
@@ -85,7 +87,8 @@ STATOR_KERNEL void merge_fill_kernel(params::SparseMerge p, params::ErrorSlot sl
       const int64_t begin = load_index(p.indptr, p.a.wide, first + i);
       merge_row(p, in_a, in_b, first + i, [=](int64_t at, int64_t index, RowSpan a, RowSpan b) {
         if (begin + at >= p.capacity) return;
-        if (uint64_t(index) >= uint64_t(p.a.cols)) report_index(slot, op, begin + at, index);  // and stays what it is
+        if (uint64_t(index) >= uint64_t(p.a.cols))
+          report_index(slot, op, begin + at, index);  // and the index is kept as it is
         store_index(p.indices, p.a.wide, begin + at, index);
         A value = b.begin < b.end ? total(p.b_values, b, p.beta) : A(0);
         if (a.begin < a.end) {

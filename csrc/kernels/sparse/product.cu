@@ -6,7 +6,7 @@
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
-// V neighbours of row `index` of x times the value of entry k, added to acc.
+// Adds V adjacent elements of row `index` of x, times the value of entry k, to acc.
 template <class T, int V>
 STATOR_FN void add_term(const ProductView<T>& view, int64_t k, int64_t c, Items<opmath_t<T>, V>& acc) {
   using A = opmath_t<T>;
@@ -36,7 +36,7 @@ STATOR_FN void store_row(const params::SparseProduct& p, int64_t r, int64_t c, c
   }
 }
 
-// Fast host: acc = the sums of some entries times n columns from c on.
+// Fast host: acc = the sums of the products of some entries with n columns of x from c on.
 template <class T, class I>
 STATOR_FN void sum_entries(const params::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t n,
                            opmath_t<T>* acc, const params::ErrorSlot& slot, uint16_t op) {
@@ -58,31 +58,31 @@ STATOR_FN void sum_entries(const params::SparseProduct& p, const I* indices, Row
   }
 }
 
-// Fast host: the same of many entries, in runs. A call: few rows are that long.
+// Fast host: the same for many entries, in chunks. A call, because few rows are that long.
 template <int64_t Most, class T, class I>
-STATOR_CALL void sum_runs(const params::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t count,
-                          opmath_t<T>* acc, const params::ErrorSlot& slot, uint16_t op) {
-  constexpr int64_t run = SparseProductTuning::wide_run;
+STATOR_CALL void sum_chunks(const params::SparseProduct& p, const I* indices, RowSpan s, int64_t c, int64_t count,
+                            opmath_t<T>* acc, const params::ErrorSlot& slot, uint16_t op) {
+  constexpr int64_t chunk = SparseProductTuning::wide_entry_chunk;
   const int64_t n = Most <= 16 ? Most : count;
   Cascade<opmath_t<T>> total[Most];
-  for (int64_t k = s.begin; k < s.end; k += run) {
-    sum_entries<T>(p, indices, {k, s.end - k < run ? s.end : k + run}, c, n, acc, slot, op);
+  for (int64_t k = s.begin; k < s.end; k += chunk) {
+    sum_entries<T>(p, indices, {k, s.end - k < chunk ? s.end : k + chunk}, c, n, acc, slot, op);
     for (int64_t j = 0; j < n; ++j) total[j].add(acc[j]);
   }
   for (int64_t j = 0; j < n; ++j) acc[j] = total[j].value();
 }
 
-// Fast host: n columns from c on of one row, at most Most; sums stay in registers where n is Most and small.
+// Fast host: n columns from c on of one row, at most Most. The sums stay in registers if n is Most and small.
 template <int64_t Most, class T, class I>
 STATOR_FN void host_row(const params::SparseProduct& p, const I* indices, int64_t r, int64_t c, int64_t count,
                         const params::ErrorSlot& slot, uint16_t op) {
   const int64_t n = Most <= 16 ? Most : count;
   const RowSpan s = row_span(p.a, r);
   opmath_t<T> acc[Most];
-  if (s.end - s.begin <= SparseProductTuning::wide_run)
+  if (s.end - s.begin <= SparseProductTuning::wide_entry_chunk)
     sum_entries<T>(p, indices, s, c, n, acc, slot, op);
   else
-    sum_runs<Most, T>(p, indices, s, c, n, acc, slot, op);
+    sum_chunks<Most, T>(p, indices, s, c, n, acc, slot, op);
   T* STATOR_RESTRICT out = static_cast<T*>(p.out) + r * p.out_row + c * p.out_col;
   for (int64_t j = 0; j < n; ++j) out[j * p.out_col] = T(acc[j]);
 }
@@ -90,7 +90,7 @@ STATOR_FN void host_row(const params::SparseProduct& p, const I* indices, int64_
 template <class T, class I>
 STATOR_FN void host_rows(const params::SparseProduct& p, const I* indices, RowSpan rows, const params::ErrorSlot& slot,
                          uint16_t op) {
-  constexpr int64_t chunk = SparseProductTuning::chunk;
+  constexpr int64_t chunk = SparseProductTuning::column_chunk;
   for (int64_t r = rows.begin; r < rows.end; ++r) {
     int64_t c = 0;
     if (p.n > 32)
@@ -101,7 +101,7 @@ STATOR_FN void host_rows(const params::SparseProduct& p, const I* indices, RowSp
   }
 }
 
-// `lanes` threads side by side take the columns, V each; the block's other threads other rows.
+// `lanes` adjacent threads handle the columns, V each; the other threads of the block handle other rows.
 template <class T, int V, int Size>
 STATOR_KERNEL void spmm_kernel(params::SparseProduct p, params::ErrorSlot slot, uint16_t op, int lanes, int64_t tile,
                                int64_t column_tiles) {
@@ -113,17 +113,18 @@ STATOR_KERNEL void spmm_kernel(params::SparseProduct p, params::ErrorSlot slot, 
   if constexpr (fast_host) {
     with_indices(p.a.indices, p.a.wide, [&](auto* indices) { host_rows<T>(p, indices, rows, slot, op); });
   } else {
-    struct Parts {
+    struct Partials {
       A of[Size * V];
     };
     LongRows& rest = group.template shared<LongRows>();
-    Parts& parts = group.template shared<Parts>();
+    Partials& partials = group.template shared<Partials>();
     const ProductView<T> view{p, slot, op};
     const int lane = group.rank() & (lanes - 1), mine = group.rank() / lanes, at_once = Size / lanes;
     const int64_t c = ((group.block() - t * column_tiles) * lanes + lane) * V;
     const bool inside = c < p.n;
     if (group.rank() == 0) rest.count = 0;
     group.sync();
+    // Each group of lanes sums a short row; long rows are noted.
     for (int64_t r = rows.begin + mine; r < rows.end; r += at_once) {
       const RowSpan s = row_span(p.a, r);
       if (s.end - s.begin > Tune::long_wide) {
@@ -137,23 +138,25 @@ STATOR_KERNEL void spmm_kernel(params::SparseProduct p, params::ErrorSlot slot, 
       store_row<T, V>(p, r, c, acc);
     }
     group.sync();
+    // The whole block sums each long row: partial sums per group of lanes, then their sum.
     for (uint32_t i = 0; i < rest.count; ++i) {
       const int64_t r = rest.row[i];
       const RowSpan s = row_span(p.a, r);
       Items<Cascade<A>, V> total{};
       for (int64_t k = inside ? s.begin + mine : s.end; k < s.end;) {
         Items<A, V> acc{};
-        for (int taken = 0; taken < Tune::wide_run && k < s.end; ++taken, k += at_once) add_term<T, V>(view, k, c, acc);
+        for (int taken = 0; taken < Tune::wide_entry_chunk && k < s.end; ++taken, k += at_once)
+          add_term<T, V>(view, k, c, acc);
         STATOR_UNROLL()
         for (int j = 0; j < V; ++j) total[j].add(acc[j]);
       }
       STATOR_UNROLL()
-      for (int j = 0; j < V; ++j) parts.of[group.rank() * V + j] = total[j].value();
+      for (int j = 0; j < V; ++j) partials.of[group.rank() * V + j] = total[j].value();
       group.sync();
       if (mine == 0 && inside) {
         for (int other = 1; other < at_once; ++other) {
           STATOR_UNROLL()
-          for (int j = 0; j < V; ++j) total[j].add(parts.of[(other * lanes + lane) * V + j]);
+          for (int j = 0; j < V; ++j) total[j].add(partials.of[(other * lanes + lane) * V + j]);
         }
         Items<A, V> acc{};
         STATOR_UNROLL()
@@ -174,7 +177,7 @@ void product_typed(const params::Queue& q, const params::SparseProduct& p) {
       width > 1 && p.x_col == 1 && p.out_col == 1 && address % 16 == 0 && (p.n | p.x_row | p.out_row) % width == 0;
   const int64_t columns = ceil_div(p.n, wide ? width : 1);
   const int lanes = fast_host ? 1 : int(std::min<int64_t>(32, std::bit_ceil(uint64_t(columns))));
-  const int64_t tile = fast_host ? std::max<int64_t>(64, Tune::tile * 8 / std::min<int64_t>(p.n, Tune::chunk))
+  const int64_t tile = fast_host ? std::max<int64_t>(64, Tune::tile * 8 / std::min<int64_t>(p.n, Tune::column_chunk))
                                  : std::clamp(64 * Tune::block / lanes, 512, 4096);
   const int64_t column_tiles = fast_host ? 1 : ceil_div(columns, lanes);
   launch(q, "spmm", wide ? spmm_kernel<T, width, Tune::block> : spmm_kernel<T, 1, Tune::block>,
@@ -182,7 +185,7 @@ void product_typed(const params::Queue& q, const params::SparseProduct& p) {
 }
 
 void product(const params::Queue& q, const params::SparseProduct& p) {
-  // Columns that are dense by themselves but not side by side are as good as vectors.
+  // Columns that are each dense but not adjacent are handled as vectors.
   if (p.n < SparseProductTuning::few || (p.x_col != 1 && p.x_row == 1)) return multiply_vectors(q, p);
   for_inexact(p.dtype, [&]<class T>(type_tag<T>) { product_typed<T>(q, p); });
 }

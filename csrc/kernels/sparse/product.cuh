@@ -1,26 +1,26 @@
-// What products with one vector and with many share. A block takes whole rows with about equally many entries in all; a
-// long row is shared by the whole block. No atomics on values: equal input gives equal bits.
+// What products with one vector and with many vectors share. A block handles whole rows with about equally many entries
+// in total; a long row is shared by the whole block. Values are added without atomics: equal input gives equal bits.
 #pragma once
 
 #include "device/vector.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 
 struct SparseProductTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<2048, 16384>::value;  // rows and entries a block takes, one target
-  static constexpr int long_row = 64;    // entries a thread sums of one row, one target; more: the block shares it
-  static constexpr int long_wide = 256;  // the same of a row times many columns
-  static constexpr int run = 512;        // entries that the fast host adds up before it adds the sums
-  static constexpr int wide_run = 128;   // the same of a row times many columns, and of a thread's share of a long row
-  static constexpr int most_long = 80;   // rows that long in a block
-  static constexpr int few = 4;          // columns up to which each is a pass over the matrix
-  static constexpr int chunk = 256;      // columns the fast host sums at once
+  static constexpr int tile = by_target<2048, 16384>::value;  // rows and entries per block, for one column
+  static constexpr int long_row = 64;      // most entries per thread of a row, for one column; else the block shares it
+  static constexpr int long_wide = 256;    // the same for a row times many columns
+  static constexpr int entry_chunk = 512;  // entries that the fast host adds up before it adds these sums
+  static constexpr int wide_entry_chunk = 128;  // the same for many columns, and for a thread's entries of a long row
+  static constexpr int most_long = 80;          // most rows that long in a block
+  static constexpr int few = 4;                 // fewer columns are a pass over the matrix each
+  static constexpr int column_chunk = 256;      // columns that the fast host sums at once
 };
 
-// Rows that the whole block sums, noted by the threads that met them.
+// Rows that the whole block sums, noted by the threads that found them.
 struct LongRows {
   uint32_t count;
   int64_t row[SparseProductTuning::most_long];
@@ -47,7 +47,7 @@ struct ProductView {
   }
 };
 
-// A product with few vectors, or vectors that are dense each, in one launch: spmv.
+// A product with few vectors, or with vectors that are each dense, in one launch: spmv.
 void multiply_vectors(const params::Queue&, const params::SparseProduct&);
 
 }  // namespace stator::STATOR_TARGET::sparse

@@ -1,4 +1,4 @@
-// Words of the sparse kernels: indices of either width, rows with their bounds checked, and the split of a matrix into
+// Helpers of the sparse kernels: indices of either width, rows with checked bounds, and the division of a matrix into
 // tiles of rows with about equally many entries.
 #pragma once
 
@@ -35,19 +35,19 @@ STATOR_FN int64_t row_begin(const params::SparseRows& a, int64_t r) {
 }
 STATOR_FN RowSpan row_span(const params::SparseRows& a, int64_t r) { return {row_begin(a, r), row_begin(a, r + 1)}; }
 
-// A call: inlined, it would be most of an unrolled loop.
+// A call, because inlined it would be most of an unrolled loop.
 STATOR_CALL int64_t report_index(params::ErrorSlot slot, uint16_t op, int64_t k, int64_t index) {
   report(slot, op, params::Fault::index_out_of_range, k, index);
   return -1;
 }
 
-// The index of entry k; -1, and a report, where it is outside the columns.
+// The index of entry k; -1, with a report, if it is outside the columns.
 STATOR_FN int64_t column_of(const params::SparseRows& a, int64_t k, const params::ErrorSlot& slot, uint16_t op) {
   const int64_t index = load_index(a.indices, a.wide, k);
   return uint64_t(index) < uint64_t(a.cols) ? index : report_index(slot, op, k, index);
 }
 
-// The first row whose entries and predecessors (rows and entries) number at least `work`.
+// The first row r for which r plus the number of entries before it is at least `work`.
 STATOR_FN int64_t row_at_work(const params::SparseRows& a, int64_t work) {
   int64_t low = 0, high = a.rows;
   while (low < high) {
@@ -60,7 +60,7 @@ STATOR_FN int64_t row_at_work(const params::SparseRows& a, int64_t work) {
   return low;
 }
 
-// The row that entry k is in, between rows low and high.
+// The row that holds entry k, in [low, high).
 STATOR_FN int64_t row_of_entry(const params::SparseRows& a, int64_t k, int64_t low, int64_t high) {
   while (low + 1 < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -72,14 +72,14 @@ STATOR_FN int64_t row_of_entry(const params::SparseRows& a, int64_t k, int64_t l
   return low;
 }
 
-// Rows of tile t: those that begin within its share of rows and entries, so that rows are never split. Only a row
-// longer than a tile makes one larger.
+// The rows of tile t: those that start within its range of rows plus entries, so that rows are never split. A tile is
+// only larger than this if a row is longer than it.
 STATOR_FN RowSpan rows_of_tile(const params::SparseRows& a, int64_t t, int64_t tile) {
   return {row_at_work(a, t * tile), row_at_work(a, (t + 1) * tile)};
 }
 inline int64_t row_tiles(const params::SparseRows& a, int64_t tile) { return ceil_div(a.rows + a.nnz, tile); }
 
-// Threads that share a row: about half as many as it has entries on average.
+// The number of threads that share a row: about half as many as it has entries on average.
 inline int lanes_for(int64_t entries, int64_t rows) {
   const int64_t mean = entries / std::max<int64_t>(rows, 1);
   return int(std::min<int64_t>(most_sublanes, std::bit_floor(uint64_t(std::max<int64_t>(mean / 2, 1)))));

@@ -1,17 +1,17 @@
-// Entries of a dense product where a compressed matrix has some.
+// The entries of a dense product at which a compressed matrix has entries.
 #include "device/launcher.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseSampledTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<512, 4096>::value;  // entries a block computes
+  static constexpr int tile = by_target<512, 4096>::value;  // entries per block
 };
 
-// alpha and beta by parts: complex matrices take real factors.
+// factor * v; complex matrices have real factors.
 template <class A>
 STATOR_FN A scaled(double factor, A v) {
   if constexpr (is_complex<A>) {
@@ -31,9 +31,10 @@ STATOR_KERNEL void sampled_kernel(params::SparseSampled p, params::ErrorSlot slo
   const int64_t last = first + SparseSampledTuning::tile < p.a.nnz ? first + SparseSampledTuning::tile : p.a.nnz;
   const int64_t low = row_of_entry(p.a, first, 0, p.a.rows);
   const int64_t high = row_of_entry(p.a, last - 1, low, p.a.rows) + 1;
-  const int64_t begin = row_begin(p.a, 0), end = row_begin(p.a, p.a.rows);  // what is beyond is of no row
+  const int64_t begin = row_begin(p.a, 0), end = row_begin(p.a, p.a.rows);  // other entries are in no row
   const T* values = static_cast<const T*>(p.values);
   T* out = static_cast<T*>(p.out);
+  // A group of lanes computes one entry at a time.
   int64_t row = low;
   for (int64_t base = first; base < last; base += at_once) {
     const int64_t k = base + group.rank() / lanes;
@@ -60,6 +61,7 @@ STATOR_KERNEL void sampled_kernel(params::SparseSampled p, params::ErrorSlot slo
         }
       }
     }
+    // The first lane stores the sum.
     sum = sum_sublanes(sum, lanes);
     if (k < last && lane == 0) {
       sum = scaled(p.alpha, sum);

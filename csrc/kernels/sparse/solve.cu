@@ -1,17 +1,17 @@
-// Triangular systems, row after row. Right-hand sides are independent: a thread each where there are many, else a block
+// Triangular systems, row by row. Right-hand sides are independent: one thread each if there are many, else one block
 // each, whose threads share a row.
 #include "device/launcher.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseSolveTuning {
   static constexpr int block = 32;
-  static constexpr int many = 16;                           // right-hand sides from which each has a thread
-  static constexpr int tile = by_target<128, 8192>::value;  // rows whose diagonal a block looks at
-  static constexpr int chunk = 64;                          // right-hand sides the fast host solves at once
+  static constexpr int many = 16;  // number of right-hand sides from which on each has a thread
+  static constexpr int tile = by_target<128, 8192>::value;  // rows per block of find_singular
+  static constexpr int chunk = 64;                          // right-hand sides that the fast host solves at once
 };
 
 template <class T>
@@ -19,8 +19,8 @@ STATOR_FN T* solution(const params::SparseSolve& p, int64_t column) {
   return static_cast<T*>(p.out) + column * p.out_col;
 }
 
-// f(entry, index) for entries of row r in the open triangle from `first` on, every `step`-th; returns the sum of the
-// diagonal's.
+// f(value, index) for every `step`-th entry of row r from `first` on that is inside the triangle but not on the
+// diagonal. Returns the sum of those on the diagonal.
 template <class T, class F>
 STATOR_FN opmath_t<T> for_triangle(const params::SparseSolve& p, int64_t r, int64_t first, int64_t step,
                                    const params::ErrorSlot& slot, uint16_t op, F f) {
@@ -39,7 +39,7 @@ STATOR_FN opmath_t<T> for_triangle(const params::SparseSolve& p, int64_t r, int6
   return diagonal;
 }
 
-// The first singular row of those met in the order of solving.
+// The first singular row.
 struct Singular {
   int64_t row = 0;  // counted from 1
 
@@ -47,7 +47,7 @@ struct Singular {
   STATOR_FN void see(const params::SparseSolve& p, int64_t r, A diagonal) {
     if (!p.unit && diagonal == A(0) && (row == 0 || r < row)) row = r + 1;
   }
-  // Every right-hand side meets the same diagonal: the first one's thread reports.
+  // Every right-hand side uses the same diagonal, so only the first one's thread reports.
   STATOR_FN void store(const params::SparseSolve& p) const {
     if (p.singular) *p.singular = row;
   }
@@ -110,7 +110,7 @@ STATOR_KERNEL void solve_kernel(params::SparseSolve p, params::ErrorSlot slot, u
   if (group.block() == 0 && group.rank() == 0) singular.store(p);
 }
 
-// The first singular row, where a library solves. *singular begins as 0.
+// Finds the first singular row, for a library that does not report it. *singular is 0 before.
 template <class T, int Size>
 STATOR_KERNEL void find_singular_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;

@@ -1,18 +1,18 @@
-// Stable radix sort of entries by one index (Knuth, TAOCP 3, 5.2.5): counts of each digit by block, their running sum
-// (ops/ calls the scan), and the move to the places that it gives. Within a block the order of equal digits is their
-// order in memory, so equal input gives equal bits.
+// Stable radix sort of entries by one index (Knuth, TAOCP 3, 5.2.5): counts of each digit per block, their running sum
+// (called by ops/), and the move to the destinations that it gives. Entries of equal digits keep their order, so equal
+// input gives equal bits.
 #include "device/launcher.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
 struct SparseSortTuning {
   static constexpr int block = 256;
-  static constexpr int chunk = 4096;                     // entries of a block with threads
-  static constexpr int bits = by_target<11, 24>::value;  // at most, of a digit
-  static constexpr int64_t least_chunk = 1 << 16;        // entries of a fast-host block, which all count apart
+  static constexpr int tile = 4096;                      // entries per block, where blocks have threads
+  static constexpr int bits = by_target<11, 24>::value;  // most bits per digit
+  static constexpr int64_t least_tile = 1 << 16;         // least entries per fast-host block, which has its own counts
 };
 
 STATOR_FN int64_t key_of_entry(const params::SparseSort& p, int64_t k) {
@@ -26,15 +26,15 @@ STATOR_FN int32_t digit_of(const params::SparseSort& p, int64_t key) {
 template <int Size>
 STATOR_KERNEL void sort_count_kernel(params::SparseSort p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
-  const int64_t first = group.block() * p.chunk;
-  const int64_t last = first + p.chunk < p.n ? first + p.chunk : p.n;
+  const int64_t first = group.block() * p.tile;
+  const int64_t last = first + p.tile < p.n ? first + p.tile : p.n;
   const auto look = [&](int64_t k) {
     const int64_t key = key_of_entry(p, k);
     if (key == p.bound && p.shift == 0) report_index(slot, op, k, load_index(p.keys, p.wide, k));
     return digit_of(p, key);
   };
   if constexpr (fast_host) {
-    int64_t* const count = p.work + group.block() * p.digits;  // apart from the other workers'
+    int64_t* const count = p.work + group.block() * p.digits;  // not in memory shared with other workers
     for (int64_t d = 0; d < p.digits; ++d) count[d] = 0;
     for (int64_t k = first; k < last; ++k) ++count[look(k)];
     for (int64_t d = 0; d < p.digits; ++d) p.counts[d * p.blocks + group.block()] = int32_t(count[d]);
@@ -65,9 +65,9 @@ STATOR_FN void move_entry(const params::SparseSort& p, int64_t k, int64_t key, i
   }
 }
 
-// Fast host: the only pass, an index and a value an entry.
+// Fast host: a single pass that moves one index and one value per entry.
 template <class I, class W>
-STATOR_FN void move_words(const params::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
+STATOR_FN void move_items(const params::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
   const I* keys = static_cast<const I*>(p.keys);
   const I* other = static_cast<const I*>(p.other);
   const W* values = static_cast<const W*>(p.values);
@@ -84,18 +84,18 @@ STATOR_FN void move_words(const params::SparseSort& p, int64_t* next, int64_t fi
 template <class I>
 STATOR_FN void move_plainly(const params::SparseSort& p, int64_t* next, int64_t first, int64_t last) {
   switch (p.itemsize) {
-    case 2: return move_words<I, uint16_t>(p, next, first, last);
-    case 4: return move_words<I, uint32_t>(p, next, first, last);
-    case 8: return move_words<I, uint64_t>(p, next, first, last);
-    default: return move_words<I, complex128>(p, next, first, last);
+    case 2: return move_items<I, uint16_t>(p, next, first, last);
+    case 4: return move_items<I, uint32_t>(p, next, first, last);
+    case 8: return move_items<I, uint64_t>(p, next, first, last);
+    default: return move_items<I, complex128>(p, next, first, last);
   }
 }
 
 template <int Size>
 STATOR_KERNEL void sort_scatter_kernel(params::SparseSort p) {
   const Group<Size> group;
-  const int64_t first = group.block() * p.chunk;
-  const int64_t last = first + p.chunk < p.n ? first + p.chunk : p.n;
+  const int64_t first = group.block() * p.tile;
+  const int64_t last = first + p.tile < p.n ? first + p.tile : p.n;
   if constexpr (fast_host) {
     int64_t* const next = p.work + group.block() * p.digits;
     for (int64_t d = 0; d < p.digits; ++d) next[d] = p.offsets[d * p.blocks + group.block()];
@@ -107,29 +107,31 @@ STATOR_KERNEL void sort_scatter_kernel(params::SparseSort p) {
       move_entry(p, k, key, next[digit_of(p, key)]++);
     }
   } else {
-    struct Places {
+    struct Destinations {
       int64_t next[1 << SparseSortTuning::bits];
       int32_t digit[Size];
     };
-    Places& places = group.template shared<Places>();
-    group.for_each(p.digits, [&](int64_t d) { places.next[d] = p.offsets[d * p.blocks + group.block()]; });
+    Destinations& destinations = group.template shared<Destinations>();
+    group.for_each(p.digits, [&](int64_t d) { destinations.next[d] = p.offsets[d * p.blocks + group.block()]; });
+    // One entry per thread and step.
     for (int64_t base = first; base < last; base += Size) {
       const int64_t k = base + group.rank();
       const int count = int(last - base < Size ? last - base : Size);
       const int64_t key = k < last ? key_of_entry(p, k) : 0;
       const int32_t digit = k < last ? digit_of(p, key) : -1;
-      places.digit[group.rank()] = digit;
+      destinations.digit[group.rank()] = digit;
       group.sync();
+      // Count the entries of this step with the same digit, before and after this one.
       int before = 0, after = 0;
       for (int other = 0; other < count; ++other) {
-        const bool same = places.digit[other] == digit;
+        const bool same = destinations.digit[other] == digit;
         before += same && other < group.rank();
         after += same && other > group.rank();
       }
-      const int64_t to = k < last ? places.next[digit] + before : 0;
+      const int64_t to = k < last ? destinations.next[digit] + before : 0;
       group.sync();
       if (k < last) {
-        if (after == 0) places.next[digit] = to + 1;
+        if (after == 0) destinations.next[digit] = to + 1;
         move_entry(p, k, key, to);
       }
       group.sync();
@@ -137,21 +139,21 @@ STATOR_KERNEL void sort_scatter_kernel(params::SparseSort p) {
   }
 }
 
-bool sort_plan(const params::DeviceLimits& limits, int64_t n, int64_t bound, int32_t* bits, int64_t* chunk) {
+bool sort_plan(const params::DeviceLimits& limits, int64_t n, int64_t bound, int32_t* bits, int64_t* tile) {
   const int all = std::max(1, int(std::bit_width(uint64_t(bound))));
   int most = SparseSortTuning::bits;
   if (fast_host)
     most = std::clamp(int(std::bit_width(uint64_t(n))) + 1, 8,
-                      int(SparseSortTuning::bits));  // counts no more than entries
+                      int(SparseSortTuning::bits));  // no more counts than entries
   const int passes = int(ceil_div(all, most));
   *bits = int(ceil_div(all, passes));
-  *chunk = SparseSortTuning::chunk;
+  *tile = SparseSortTuning::tile;
   if (!fast_host) return false;
   const int64_t counters = int64_t(1) << *bits;
   const int64_t blocks =
-      std::min<int64_t>({std::max(1, limits.multiprocessors), ceil_div(n, SparseSortTuning::least_chunk),
+      std::min<int64_t>({std::max(1, limits.multiprocessors), ceil_div(n, SparseSortTuning::least_tile),
                          std::max<int64_t>(1, 2 * n / counters)});
-  *chunk = std::max<int64_t>(1, ceil_div(n, std::max<int64_t>(1, blocks)));
+  *tile = std::max<int64_t>(1, ceil_div(n, std::max<int64_t>(1, blocks)));
   return true;
 }
 

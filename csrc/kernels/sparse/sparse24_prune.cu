@@ -1,14 +1,14 @@
-// 2:4 sparsity: of each four neighbours along an axis the two largest magnitudes stay.
+// 2:4 sparsity: of each four neighbours along an axis the two largest magnitudes are kept.
 #include "device/launcher.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
-struct TwoToFourTuning {
+struct Sparse24PruneTuning {
   static constexpr int block = 256;
-  static constexpr int tile = by_target<256, 8192>::value;  // groups of four a block takes
+  static constexpr int tile = by_target<256, 8192>::value;  // groups of four per block
 };
 
 template <class A>
@@ -19,26 +19,29 @@ STATOR_FN bool beats(A x, A y) {
 struct GroupOfFour {
   int64_t outer, group, inner;
   STATOR_FN GroupOfFour(int64_t at, int64_t groups, int64_t inner_size) {
-    // Divisions of 32 bits where they are enough: those of 64 take most of a group's time.
+    // Divide in 32 bits where possible: 64-bit divisions would take most of the time.
     const bool small = ((at | groups | inner_size) >> 31) == 0;
-    const int64_t line = inner_size == 1 ? at : small ? int64_t(uint32_t(at) / uint32_t(inner_size)) : at / inner_size;
-    outer = small ? int64_t(uint32_t(line) / uint32_t(groups)) : line / groups;
-    group = line - outer * groups;
-    inner = at - line * inner_size;
+    const int64_t outer_group = inner_size == 1 ? at
+                                : small         ? int64_t(uint32_t(at) / uint32_t(inner_size))
+                                                : at / inner_size;
+    outer = small ? int64_t(uint32_t(outer_group) / uint32_t(groups)) : outer_group / groups;
+    group = outer_group - outer * groups;
+    inner = at - outer_group * inner_size;
   }
 };
 
 template <class T, int Size>
-STATOR_KERNEL void two_to_four_kernel(params::TwoToFour p) {
+STATOR_KERNEL void sparse24_prune_kernel(params::Sparse24Prune p) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t groups = (p.n + 3) / 4, all = p.outer * groups * p.inner;
-  const int64_t first = group.block() * TwoToFourTuning::tile;
-  group.for_each(all - first < TwoToFourTuning::tile ? all - first : TwoToFourTuning::tile, [=](int64_t i) {
+  const int64_t first = group.block() * Sparse24PruneTuning::tile;
+  group.for_each(all - first < Sparse24PruneTuning::tile ? all - first : Sparse24PruneTuning::tile, [=](int64_t i) {
     const GroupOfFour g(first + i, groups, p.inner);
     const int64_t from = g.group * 4;
     const T* x =
         static_cast<const T*>(p.x) + g.outer * p.x_strides[0] + from * p.x_strides[1] + g.inner * p.x_strides[2];
+    // Load the group.
     T value[4];
     A size[4];
     for (int k = 0; k < 4; ++k) {
@@ -46,6 +49,7 @@ STATOR_KERNEL void two_to_four_kernel(params::TwoToFour p) {
       value[k] = there ? x[k * p.x_strides[1]] : T(0);
       size[k] = there ? abs(A(value[k])) : A(-1);
     }
+    // Keep an element if fewer than two others are better.
     int kept[2] = {0, 0}, count = 0;
     for (int k = 0; k < 4; ++k) {
       int better = 0;
@@ -60,6 +64,7 @@ STATOR_KERNEL void two_to_four_kernel(params::TwoToFour p) {
       if (p.out && from + k < p.n) static_cast<T*>(p.out)[(g.outer * p.n + from + k) * p.inner + g.inner] = value[k];
     }
     if (p.out) return;
+    // Store the compressed form.
     const int64_t pair = (g.outer * groups + g.group) * 2 * p.inner + g.inner;
     static_cast<T*>(p.values)[pair] = value[kept[0]];
     static_cast<T*>(p.values)[pair + p.inner] = value[kept[1]];
@@ -67,34 +72,34 @@ STATOR_KERNEL void two_to_four_kernel(params::TwoToFour p) {
   });
 }
 
-template <class Word, int Size>
-STATOR_KERNEL void from_two_to_four_kernel(params::FromTwoToFour p) {
+template <class Bits, int Size>
+STATOR_KERNEL void sparse24_expand_kernel(params::Sparse24Expand p) {
   const Group<Size> group;
   const int64_t groups = (p.n + 3) / 4, all = p.outer * groups * p.inner;
-  const int64_t first = group.block() * TwoToFourTuning::tile;
-  group.for_each(all - first < TwoToFourTuning::tile ? all - first : TwoToFourTuning::tile, [=](int64_t i) {
+  const int64_t first = group.block() * Sparse24PruneTuning::tile;
+  group.for_each(all - first < Sparse24PruneTuning::tile ? all - first : Sparse24PruneTuning::tile, [=](int64_t i) {
     const GroupOfFour g(first + i, groups, p.inner);
     const int64_t pair = (g.outer * groups + g.group) * 2 * p.inner + g.inner;
-    const int places = p.positions[(g.outer * groups + g.group) * p.inner + g.inner];
+    const int positions = p.positions[(g.outer * groups + g.group) * p.inner + g.inner];
     for (int k = 0; k < 4 && g.group * 4 + k < p.n; ++k) {
-      Word word = 0;
-      if ((places & 3) == k)
-        word = static_cast<const Word*>(p.values)[pair];
-      else if ((places >> 2 & 3) == k)
-        word = static_cast<const Word*>(p.values)[pair + p.inner];
-      static_cast<Word*>(p.out)[(g.outer * p.n + g.group * 4 + k) * p.inner + g.inner] = word;
+      Bits bits = 0;
+      if ((positions & 3) == k)
+        bits = static_cast<const Bits*>(p.values)[pair];
+      else if ((positions >> 2 & 3) == k)
+        bits = static_cast<const Bits*>(p.values)[pair + p.inner];
+      static_cast<Bits*>(p.out)[(g.outer * p.n + g.group * 4 + k) * p.inner + g.inner] = bits;
     }
   });
 }
 
 int64_t blocks_of(int64_t outer, int64_t n, int64_t inner) {
-  return ceil_div(outer * ceil_div(n, 4) * inner, TwoToFourTuning::tile);
+  return ceil_div(outer * ceil_div(n, 4) * inner, Sparse24PruneTuning::tile);
 }
 
-void two_to_four(const params::Queue& q, const params::TwoToFour& p) {
+void sparse24_prune(const params::Queue& q, const params::Sparse24Prune& p) {
   const auto run = [&]<class T>(type_tag<T>) {
-    launch(q, "two_to_four", two_to_four_kernel<T, TwoToFourTuning::block>,
-           {blocks_of(p.outer, p.n, p.inner), TwoToFourTuning::block}, p);
+    launch(q, "sparse24_prune", sparse24_prune_kernel<T, Sparse24PruneTuning::block>,
+           {blocks_of(p.outer, p.n, p.inner), Sparse24PruneTuning::block}, p);
   };
   switch (p.dtype) {
     case DType::float16: return run(type_tag<float16>{});
@@ -104,10 +109,10 @@ void two_to_four(const params::Queue& q, const params::TwoToFour& p) {
   }
 }
 
-void from_two_to_four(const params::Queue& q, const params::FromTwoToFour& p) {
+void sparse24_expand(const params::Queue& q, const params::Sparse24Expand& p) {
   const auto run = [&]<class W>(type_tag<W>) {
-    launch(q, "from_two_to_four", from_two_to_four_kernel<W, TwoToFourTuning::block>,
-           {blocks_of(p.outer, p.n, p.inner), TwoToFourTuning::block}, p);
+    launch(q, "sparse24_expand", sparse24_expand_kernel<W, Sparse24PruneTuning::block>,
+           {blocks_of(p.outer, p.n, p.inner), Sparse24PruneTuning::block}, p);
   };
   switch (p.itemsize) {
     case 2: return run(type_tag<uint16_t>{});
@@ -120,5 +125,5 @@ void from_two_to_four(const params::Queue& q, const params::FromTwoToFour& p) {
 
 }  // namespace stator::STATOR_TARGET::sparse
 
-STATOR_LAUNCHER(sparse, two_to_four)
-STATOR_LAUNCHER(sparse, from_two_to_four)
+STATOR_LAUNCHER(sparse, sparse24_prune)
+STATOR_LAUNCHER(sparse, sparse24_expand)

@@ -1,7 +1,7 @@
-// Index work on compressed matrices: rows of entries, pointers from sorted keys, the check of a structure.
+// Index computations on compressed matrices: the rows of entries, pointers from sorted keys, the check of a structure.
 #include "device/launcher.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 namespace {
@@ -43,7 +43,7 @@ void expand(const params::Queue& q, const params::SparseExpand& p) {
 }
 
 STATOR_FN int64_t keys_below(const params::SparsePointers& p, int64_t r, int64_t low) {
-  // Gallop from the last answer, then halve.
+  // Exponential search from the previous result, then binary search.
   int64_t step = 1, high = low;
   while (high < p.n && load_index(p.keys, p.wide, high) < r) {
     low = high + 1;

@@ -1,8 +1,8 @@
-// Product of two compressed matrices by rows (Gustavson, ACM TOMS 4, 1978). A block has a mark and a sum for each
-// column of the result; the rows of b are added one after the other, so that equal input gives equal sums.
+// The product of two compressed matrices by rows (Gustavson, ACM TOMS 4, 1978). A block has a mark and a sum for each
+// column of the result. The rows of b are added one after the other, so that equal input gives equal sums.
 #include "device/launcher.cuh"
-#include "params/sparse.hpp"
 #include "kernels/sparse/rows.cuh"
+#include "params/sparse.hpp"
 
 namespace stator::STATOR_TARGET::sparse {
 namespace {
@@ -15,10 +15,10 @@ struct RowCount {
   int32_t of_row;
 };
 
-// see(k of a, entry of b, index) for each product of row r, those of one entry of a at once.
+// see(entry of a, entry of b, index) for each product of row r; those of one entry of a in parallel.
 template <class G, class F>
-STATOR_FN void for_products(const G& group, const params::SparseTimesSparse& p, int64_t r, const params::ErrorSlot& slot,
-                            uint16_t op, F see) {
+STATOR_FN void for_products(const G& group, const params::SparseTimesSparse& p, int64_t r,
+                            const params::ErrorSlot& slot, uint16_t op, F see) {
   const RowSpan s = row_span(p.a, r);
   for (int64_t k = s.begin; k < s.end; ++k) {
     const int64_t middle = load_index(p.a.indices, p.a.wide, k);
@@ -65,9 +65,10 @@ STATOR_KERNEL void times_fill_kernel(params::SparseTimesSparse p, params::ErrorS
   const T* b_values = static_cast<const T*>(p.b_values);
   for (int64_t r = group.block(); r < p.a.rows; r += group.blocks()) {
     const int64_t begin = load_index(p.indptr, p.a.wide, r);
-    const int64_t stamp = p.a.rows + r + 1;  // unlike any of the counting
+    const int64_t stamp = p.a.rows + r + 1;  // different from all marks of times_count
     if (group.rank() == 0) count.of_row = 0;
     group.sync();
+    // Add the products; the first at an index notes the index.
     for_products(group, p, r, slot, op, [&](int64_t k, int64_t e, int64_t index) {
       const A product = A(a_values[k]) * A(b_values[e]);
       if (marks[index] == stamp) {
@@ -85,12 +86,14 @@ STATOR_KERNEL void times_fill_kernel(params::SparseTimesSparse p, params::ErrorS
     });
     group.sync();
     const int64_t n = begin + count.of_row <= p.capacity ? count.of_row : p.capacity - begin;
+    // Sort the indices, on the fast host only.
     if constexpr (fast_host) {
       if (p.a.wide)
         std::sort(static_cast<int64_t*>(p.indices) + begin, static_cast<int64_t*>(p.indices) + begin + n);
       else
         std::sort(static_cast<int32_t*>(p.indices) + begin, static_cast<int32_t*>(p.indices) + begin + n);
     }
+    // Gather the sums in the order of the indices.
     group.for_each(n, [=](int64_t i) {
       static_cast<T*>(p.values)[begin + i] = T(sums[load_index(p.indices, p.a.wide, begin + i)]);
     });

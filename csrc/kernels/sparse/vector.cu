@@ -4,29 +4,29 @@
 namespace stator::STATOR_TARGET::sparse {
 namespace {
 
-// Fast host: the sum of term(k) over a row, in four accumulators and short runs.
+// Fast host: the sum of term(k) over a row, in four accumulators and short chunks.
 template <class A, class F>
 STATOR_FN A sum_row(RowSpan s, F term) {
   A total = A(0);
   for (int64_t k = s.begin; k < s.end;) {
-    const int64_t end = s.end - k < SparseProductTuning::run ? s.end : k + SparseProductTuning::run;
-    A part[4] = {A(0), A(0), A(0), A(0)};
+    const int64_t end = s.end - k < SparseProductTuning::entry_chunk ? s.end : k + SparseProductTuning::entry_chunk;
+    A partial[4] = {A(0), A(0), A(0), A(0)};
     for (; k + 4 <= end; k += 4)
-      for (int j = 0; j < 4; ++j) part[j] = part[j] + term(k + j);
-    for (; k < end; ++k) part[0] = part[0] + term(k);
-    total = total + ((part[0] + part[1]) + (part[2] + part[3]));
+      for (int j = 0; j < 4; ++j) partial[j] = partial[j] + term(k + j);
+    for (; k < end; ++k) partial[0] = partial[0] + term(k);
+    total = total + ((partial[0] + partial[1]) + (partial[2] + partial[3]));
   }
   return total;
 }
 
-// Fast host: a row whose entries each ask. A call: it is rare.
+// Fast host: a row whose entries are checked one by one. A call, because it is rare.
 template <class T>
-STATOR_CALL opmath_t<T> sum_warily(const ProductView<T>& view, int64_t r, int64_t column) {
+STATOR_CALL opmath_t<T> sum_checked(const ProductView<T>& view, int64_t r, int64_t column) {
   return sum_row<opmath_t<T>>(row_span(view.p.a, r), [&](int64_t k) { return view.term(k, column); });
 }
 
-// Fast host: the rows of a block. Indices are looked at first, in a loop that vectorises; each product asks only where
-// one is outside, or where a row has entries that were not looked at since pointers descend.
+// Fast host: the rows of a block. Indices are checked first, in a loop that vectorises. The products check again only
+// if one is out of range, or where a row has entries that were not checked because the pointers descend.
 template <class T, class I>
 STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan rows, int64_t column, T* out) {
   using A = opmath_t<T>;
@@ -44,7 +44,7 @@ STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan ro
     for (int64_t r = rows.begin; r < rows.end; ++r) {
       const RowSpan s{indptr[r], indptr[r + 1]};
       const bool known = bad == 0 && s.begin >= seen.begin && s.end <= seen.end;
-      out[r * out_step] = T(known ? sum_row<A>(s, term) : sum_warily(view, r, column));
+      out[r * out_step] = T(known ? sum_row<A>(s, term) : sum_checked(view, r, column));
     }
   };
   if (p.x)
@@ -70,6 +70,7 @@ STATOR_KERNEL void spmv_kernel(params::SparseProduct p, params::ErrorSlot slot, 
     if (group.rank() == 0) rest.count = 0;
     group.sync();
     const int lane = group.rank() & (lanes - 1), mine = group.rank() / lanes, at_once = Size / lanes;
+    // Each group of lanes sums a short row; long rows are noted.
     for (int64_t first = rows.begin; first < rows.end; first += at_once) {
       const int64_t r = first + mine;
       A sum = A(0);
@@ -85,6 +86,7 @@ STATOR_KERNEL void spmv_kernel(params::SparseProduct p, params::ErrorSlot slot, 
       if (whole && lane == 0) out[r * p.out_row] = T(sum);
     }
     group.sync();
+    // The whole block sums each long row.
     for (uint32_t i = 0; i < rest.count; ++i) {
       const int64_t r = rest.row[i];
       const RowSpan s = row_span(p.a, r);

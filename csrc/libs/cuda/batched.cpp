@@ -1,4 +1,4 @@
-// Batches of matrices by cuBLAS's and cuSOLVER's batched routines, or by kernels of ours: one call for all of them.
+// Batches of matrices by the batched routines of cuBLAS and cuSOLVER, or by our own kernels: one call for all matrices.
 #include "libs/cuda/session.hpp"
 #include "params/linalg.hpp"
 
@@ -38,7 +38,13 @@ void lu_batched(OpCall& call, const Decomposition& d, int32_t* pivots) {
       return typed<T>(call.name()).getrf_batched(s.blas, n, as<T>(lists.first), lda, pivots, d.info, count);
     });
   });
-  kernels::linalg::pivots(call.queue(), {d.count * d.n, d.n, d.n, nullptr, pivots, pivots, true});
+  kernels::linalg::pivots(call.queue(), {.count = d.count * d.n,
+                                         .each = d.n,
+                                         .rows = d.n,
+                                         .theirs = nullptr,
+                                         .theirs_narrow = pivots,
+                                         .ours = pivots,
+                                         .to_ours = true});
 }
 
 void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,
@@ -49,8 +55,13 @@ void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivot
   const int n = checked(call, d.n), lda = checked(call, d.a.leading), ldb = checked(call, b.leading),
             k = checked(call, columns), count = checked(call, d.count);
   int32_t* theirs = static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(d.count * d.n)));
-  kernels::linalg::pivots(call.queue(),
-                               {d.count * d.n, d.n, d.n, nullptr, theirs, const_cast<int32_t*>(pivots), false});
+  kernels::linalg::pivots(call.queue(), {.count = d.count * d.n,
+                                         .each = d.n,
+                                         .rows = d.n,
+                                         .theirs = nullptr,
+                                         .theirs_narrow = theirs,
+                                         .ours = const_cast<int32_t*>(pivots),
+                                         .to_ours = false});
   visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
     session.run_blas("cublasXgetrsBatched", [&] {
       int info = 0;
@@ -110,20 +121,41 @@ void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors
 }
 
 void form_q_batched(OpCall& call, const Decomposition& d, const void* tau, const Batch& q, int64_t columns) {
-  kernels::linalg::form_q(call.queue(), {d.dtype, false, false, d.count, d.m, columns, std::min(d.m, d.n),
-                                              matrices(d.a), tau, matrices(q)});
+  kernels::linalg::form_q(call.queue(), {.dtype = d.dtype,
+                                         .started = false,
+                                         .conjugate = false,
+                                         .count = d.count,
+                                         .m = d.m,
+                                         .columns = columns,
+                                         .reflectors = std::min(d.m, d.n),
+                                         .factors = matrices(d.a),
+                                         .tau = tau,
+                                         .q = matrices(q)});
 }
 
 void svd_batched(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {
   void* const work = call.scratch(size_t(d.count * d.n * (d.n + 2)) * size_t(itemsize(d.dtype)));
-  kernels::linalg::batched_svd(
-      call.queue(), {d.dtype, d.count, d.m, d.n, svd.vectors == SvdVectors::full ? d.m : d.n, matrices(d.a), svd.s,
-                     matrices(svd.u), matrices(svd.vt), work, d.info});
+  kernels::linalg::batched_svd(call.queue(), {.dtype = d.dtype,
+                                              .count = d.count,
+                                              .m = d.m,
+                                              .n = d.n,
+                                              .u_columns = svd.vectors == SvdVectors::full ? d.m : d.n,
+                                              .a = matrices(d.a),
+                                              .values = svd.s,
+                                              .u = matrices(svd.u),
+                                              .vh = matrices(svd.vt),
+                                              .work = work,
+                                              .info = d.info});
 }
 
 void eig_batched(OpCall& call, const Decomposition& d, void* values, const Batch& vectors) {
-  kernels::linalg::batched_eig(call.queue(),
-                                    {d.dtype, d.count, d.n, matrices(d.a), values, matrices(vectors), d.info});
+  kernels::linalg::batched_eig(call.queue(), {.dtype = d.dtype,
+                                              .count = d.count,
+                                              .n = d.n,
+                                              .a = matrices(d.a),
+                                              .values = values,
+                                              .vectors = matrices(vectors),
+                                              .info = d.info});
 }
 
 void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& svd) {

@@ -1,3 +1,4 @@
+// Matrix products by cuBLAS, where cuBLASLt cannot compute them.
 #include "libs/cuda/blas.hpp"
 
 #include "libs/loader.hpp"
@@ -39,7 +40,7 @@ namespace {
 
 constexpr uint16_t op_id = static_cast<uint16_t>(Op::matmul);
 
-// What NVIDIA recommends from Hopper on, and before it.
+// What NVIDIA recommends from Hopper on, and for older devices.
 size_t workspace_bytes(const runtime::Properties& device) { return size_t(device.compute_major >= 9 ? 32 : 4) << 20; }
 
 std::shared_ptr<void> make_lease(Context& context, StreamBox& stream) {
@@ -70,7 +71,7 @@ class CudaBlas final : public Blas {
     const Api& cublas = cublas_api(call.name());
     if (cublas.gemm == nullptr)
       require_symbol(Library::cublas, "cublasGemmStridedBatchedEx_64", call.name());  // throws
-    // cuBLAS is column-major: the row-major C is its C^T = B^T A^T, so the operands change places.
+    // cuBLAS is column-major: the row-major C is its C^T = B^T A^T, so the operands are exchanged.
     const auto lease = lease_blas(call);
     const Handle handle = lease->handle;
     const BlasScale alpha(g.alpha, g.operands), beta(g.beta, g.operands);

@@ -1,4 +1,4 @@
-// What the two libraries of products on cuda share: a handle of one stream, its workspace, and its plans.
+// What the two product libraries on cuda share: a handle for one stream, its workspace, and its plans.
 #pragma once
 
 #include "libs/blas.hpp"
@@ -10,8 +10,9 @@ namespace stator::libs {
 const cublas::Api& cublas_api(std::string_view op);
 const char* describe_cublas(int status);
 
-// A cuBLAS handle of one stream, which is one of cuBLASLt too, with a workspace of ours: the library's own would be
-// memory behind the pool's back. Leased for one enqueue, so that nobody else changes a plan's pointers meanwhile.
+// A cuBLAS handle for one stream, which is also a cuBLASLt handle, with a workspace of ours: the library's own would be
+// memory that the pool does not know. Leased for one enqueue, so that nobody else changes the pointers of a plan
+// meanwhile.
 struct BlasLease {
   explicit BlasLease(Ref<Buffer> memory) : workspace(std::move(memory)), plans(PlanCaches::matmul()) {}
   ~BlasLease();
@@ -24,7 +25,7 @@ struct BlasLease {
 };
 std::shared_ptr<BlasLease> lease_blas(OpCall& call);
 
-// alpha or beta in the type that the compute type scales in.
+// alpha or beta in the type that the compute type scales with.
 class BlasScale {
  public:
   BlasScale(double value, DType operands) {
@@ -46,7 +47,8 @@ class BlasScale {
   };
 };
 
-// One product by cuBLASLt. False, and nothing done, where it is not installed or its heuristics know no algorithm.
+// Computes one product by cuBLASLt. Returns false, with nothing done, if it is not installed or its heuristics find no
+// algorithm.
 bool lt_multiply(OpCall& call, const Gemm& gemm, const GemmExtra& extra);
 
 }  // namespace stator::libs

@@ -1,6 +1,6 @@
-// Products by cuBLASLt: a plan for each kind of product, kept by a plain key.
-#include "libs/cuda/cublaslt.hpp"
+// Products by cuBLASLt: one plan for each kind of product, cached under a plain key.
 #include "libs/cuda/blas.hpp"
+#include "libs/cuda/cublaslt.hpp"
 #include "libs/loader.hpp"
 
 #include <stator/error.hpp>
@@ -15,7 +15,7 @@ using namespace cublaslt;
 using cublas::Operation;
 using cublas::success;
 
-// Null where the library, or one of its calls, is not there; asked once a process.
+// Null if the library, or one of its functions, is missing; tried once per process.
 const Api* api() {
   static const Api* const found = []() -> const Api* {
     try {
@@ -32,15 +32,15 @@ const Api* api() {
         find(a.destroy_preference, "cublasLtMatmulPreferenceDestroy");
         find(a.set_preference, "cublasLtMatmulPreferenceSetAttribute");
       });
-    } catch (const LibraryNotFoundError&) {  // cuBLAS itself serves
+    } catch (const LibraryNotFoundError&) {  // then cuBLAS is used
       return nullptr;
     }
   }();
   return found;
 }
 
-// Everything in the library's order: it is column-major, so the row-major C is its D = C^T = B^T A^T, and our b is its
-// A.
+// Everything in the order of the library: it is column-major, so the row-major C is its D = C^T = B^T A^T, and our b is
+// its A.
 struct Key {
   int64_t rows, cols, depth, batch;
   int64_t a_leading, b_leading, c_leading, d_leading;
@@ -93,7 +93,7 @@ Key key_of(const Gemm& g, const GemmExtra& extra) {
                         : is_double                                         ? ComputeType::f64
                         : g.tf32 && real_part(g.operands) == DType::float32 ? ComputeType::f32_fast_tf32
                                                                             : ComputeType::f32);
-  // alpha and beta: real for real operands.
+  // The type of alpha and beta: real for real operands.
   key.scale = int64_t(g.operands == DType::int8           ? DataType::r_32i
                       : in(g.operands, dtypes::complexes) ? cublas::data_type(g.operands)
                       : is_double                         ? DataType::r_64f
@@ -152,7 +152,7 @@ struct Plan {
     return status;
   }
 
-  // The pointers of one call: a descriptor holds them.
+  // Sets the pointers of one call, which are part of the descriptor.
   Status point(const GemmExtra& extra) const {
     Status status = success;
     if (extra.bias) status = set(DescriptorAttribute::bias_pointer, extra.bias);
@@ -188,13 +188,13 @@ struct Plan {
   Layout a = nullptr, b = nullptr, c = nullptr, d = nullptr;
   Algorithm algorithm{};
   size_t work_bytes = 0;
-  bool usable = false;  // where the library has no algorithm this is remembered too
+  bool usable = false;  // false is cached too, if the library has no algorithm
 };
 
-// The rules that the library states for one-byte operands; others it tells by its heuristics.
+// The rules that the library documents for one-byte operands; for others its heuristics decide.
 bool allowed(const Gemm& g, const GemmExtra& extra) {
   if (g.batch > (int64_t(1) << 31) - 1) return false;
-  if (in(g.operands, dtypes::complexes)) return false;  // cuBLAS has these without an epilogue
+  if (in(g.operands, dtypes::complexes)) return false;  // cuBLAS computes these, without an epilogue
   if (!extra.float8 && g.operands != DType::int8) return true;
   const int64_t multiple = extra.float8 ? 16 : 4;
   const auto fits = [&](int64_t x) { return x % multiple == 0; };

@@ -35,7 +35,7 @@ enum class Algorithm : int { standard = -1 };                                   
 // cublasMath_t: split-k sums of halves stay in float32.
 enum class Math : int { disallow_reduced_precision_reduction = 16 };
 
-// cudaDataType of the six dtypes of products.
+// The cudaDataType of the six dtypes of products.
 constexpr DataType data_type(DType dtype) {
   switch (dtype) {
     case DType::float16: return DataType::r_16f;

@@ -1,6 +1,6 @@
-// The part of cuSOLVER (its 64-bit interface, and batched routines) that stator calls, and cuBLAS's triangular solve
-// and batched routines, declared here so that building needs no CUDA header. tests/cpp/vendor_prototypes.cpp compares
-// these types and values with the real headers.
+// The part of cuSOLVER (its 64-bit interface and batched routines) that stator calls, and the triangular solve and
+// batched routines of cuBLAS, declared here so that building needs no CUDA header. tests/cpp/vendor_prototypes.cpp
+// compares these types and values with the real headers.
 #pragma once
 
 #include "libs/cuda/cublas.hpp"
@@ -68,14 +68,15 @@ struct Api {
   Status (*destroy_jacobi)(Jacobi);
 };
 
-// Per dtype: what the 64-bit interface lacks. T is float, double, or a complex type by its layout; R its real part.
+// Functions per dtype that the 64-bit interface lacks. T is float, double, or a complex type of the same layout; R is
+// its real part.
 template <class T, class R = T>
 struct Typed {
   Status (*orgqr_size)(Handle, int m, int n, int k, const T* a, int lda, const T* tau, int* length);
   Status (*orgqr)(Handle, int m, int n, int k, T* a, int lda, const T* tau, T* work, int length, int* info);
   Status (*trsm)(cublas::Handle, Side, Fill, Operation, Diagonal, int64_t m, int64_t n, const T* alpha, const T* a,
                  int64_t lda, T* b, int64_t ldb);
-  // Batches: lists of addresses in device memory. getrs and geqrf have one info, on the host, about their arguments.
+  // Batches are lists of addresses in device memory. getrs and geqrf have one info, on the host, about their arguments.
   Status (*potrf_batched)(Handle, Fill, int n, T* a[], int lda, int* info, int count);
   Status (*getrf_batched)(cublas::Handle, int n, T* const a[], int lda, int* pivots, int* info, int count);
   Status (*getrs_batched)(cublas::Handle, Operation, int n, int columns, const T* const a[], int lda, const int* pivots,

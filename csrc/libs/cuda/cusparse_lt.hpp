@@ -13,7 +13,7 @@ using cusparse::Status;
 using cusparse::StreamHandle;
 inline constexpr Status success = 0;
 
-// The library writes its objects into the caller's memory: 512 bytes since 0.7, 11024 before.
+// The library writes its objects into memory of the caller: 512 bytes since 0.7, 11024 before.
 template <int Tag>
 struct alignas(16) Opaque {
   uint8_t data[11024];

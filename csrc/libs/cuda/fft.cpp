@@ -1,5 +1,6 @@
-#include "libs/cuda/cufft.hpp"
+// Fourier transforms by cuFFT.
 #include "libs/fft.hpp"
+#include "libs/cuda/cufft.hpp"
 #include "libs/loader.hpp"
 #include "libs/plan_cache.hpp"
 
@@ -73,7 +74,7 @@ PlanCache::Entry make_plan(OpCall& call, const VendorFft& f) {
   call.context().runtime().library(
       "cufftXtMakePlanMany", [&] { return plan->open(f, static_cast<::CUstream_st*>(native)); }, describe, native,
       record);
-  // cuFFT does not say what its tables take: a root of unity for each point of each axis.
+  // cuFFT does not report the size of its tables: estimate a root of unity for each point of each axis.
   size_t bytes = 16384;
   for (int d = 0; d < f.rank; ++d) bytes += size_t(f.n[d]) * (f.is_double ? 16 : 8);
   return {plan, bytes};
@@ -82,12 +83,12 @@ PlanCache::Entry make_plan(OpCall& call, const VendorFft& f) {
 }  // namespace
 
 bool cuda_fft_available() {
-  static const bool available = is_found([] { api({}); });  // else our own kernels serve
+  static const bool available = is_found([] { api({}); });  // else our own kernels are used
   return available;
 }
 
 void cuda_fft(OpCall& call, const VendorFft& f) {
-  const std::shared_ptr<PlanCache> cache = lease_plans(call.context(), call.stream());  // and its plans, for this call
+  const std::shared_ptr<PlanCache> cache = lease_plans(call.context(), call.stream());  // with its plans
   Key key{};
   key.kind = int64_t(f.kind);
   key.is_double = f.is_double;

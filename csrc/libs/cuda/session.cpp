@@ -11,7 +11,7 @@
 namespace stator::libs::cusolver {
 namespace {
 
-constexpr uint16_t op_id = static_cast<uint16_t>(Op::solve);  // of handles, which outlive a call
+constexpr uint16_t op_id = static_cast<uint16_t>(Op::solve);  // for handles, which outlive a call
 
 struct CublasCalls {
   cublas::Status (*create)(cublas::Handle*);
@@ -169,8 +169,13 @@ Session::Lists Session::addresses(int64_t count, const Batch& a, const Batch& b,
   void** const memory = static_cast<void**>(call_.scratch(sizeof(void*) * size_t(count) * (both ? 2 : 1)));
   const Lists lists{memory, both ? memory + count : nullptr};
   const int64_t bytes = itemsize(dtype);
-  kernels::linalg::addresses(call_.queue(), {count, static_cast<char*>(a.data), static_cast<char*>(b.data),
-                                                   a.stride * bytes, b.stride * bytes, lists.first, lists.second});
+  kernels::linalg::addresses(call_.queue(), {.count = count,
+                                             .base = static_cast<char*>(a.data),
+                                             .second_base = static_cast<char*>(b.data),
+                                             .step = a.stride * bytes,
+                                             .second_step = b.stride * bytes,
+                                             .out = lists.first,
+                                             .second = lists.second});
   return lists;
 }
 

@@ -1,4 +1,4 @@
-// What the uses of cuSOLVER share: its functions, the handles of a stream, calls with an op's accesses.
+// What all uses of cuSOLVER share: its functions, the handles of a stream, and calls with the accesses of an op.
 #pragma once
 
 #include "libs/cuda/cusolver.hpp"
@@ -20,7 +20,7 @@ const Api& api(std::string_view op);
 template <class T>
 const Typed<T, real_t<T>>& typed(std::string_view op);
 
-// The handles of one stream, and host memory that calls may read until the next one on it.
+// The handles of one stream, and host memory that a library call may read until the next call on the stream.
 struct LeasedSolver {
   ~LeasedSolver();
   Status open(cublas::StreamHandle stream);
@@ -32,15 +32,15 @@ struct LeasedSolver {
   std::vector<char> host;
 };
 
-// One op's use of the library: the lease, and calls with the call's accesses.
+// The use of the library by one op: the lease, and library calls with the accesses of the op's call.
 class Session {
  public:
   explicit Session(OpCall& call);
   LeasedSolver& leased() const { return *static_cast<LeasedSolver*>(lease_.get()); }
 
   void run(const char* what, std::function<int()> f) const;
-  void run_blas(const char* what, std::function<int()> f) const;  // the same for what returns cuBLAS's status
-  // size: fills in the bytes.
+  void run_blas(const char* what, std::function<int()> f) const;  // the same for functions that return a cuBLAS status
+  // Work memory; `size` is the library's query, which stores the bytes on the device and on the host.
   struct Room {
     void* device = nullptr;
     size_t device_bytes = 0;
@@ -50,7 +50,7 @@ class Session {
   Room room(const char* what, const std::function<int(size_t*, size_t*)>& size) const;
   void run_each(const char* what, int64_t count, const std::function<int(int64_t)>& f) const;
 
-  // Lists of the matrices' addresses in device memory, for batched routines: one launch.
+  // Lists of the addresses of the matrices in device memory, for batched routines: one launch.
   struct Lists {
     void **first, **second;
   };
@@ -63,7 +63,7 @@ class Session {
 
 char* at(const Batch& b, DType dtype, int64_t i);
 char* at(const void* values, DType dtype, int64_t index);
-// As a 32-bit index. UnsupportedError.
+// The extent as a 32-bit index. UnsupportedError.
 int checked(const OpCall& call, int64_t extent);
 
 template <class F>
@@ -78,18 +78,18 @@ void visit_matrix(DType dtype, F f) {
 
 inline Fill fill_of(bool upper) { return upper ? Fill::upper : Fill::lower; }
 
-// Batches of matrices small enough that one routine for all of them beats one call for each. What exists: Cholesky, LU,
-// QR without Q, triangular systems, Hermitian eigenvalues; singular values up to 32 x 32.
+// Batches of matrices that are small enough for one routine for all of them to beat one call per matrix. The libraries
+// have Cholesky, LU, QR without Q, triangular systems, Hermitian eigenvalues, and singular values up to 32 x 32.
 inline constexpr int64_t batched_rows = 512, rotated_rows = 32;
 inline bool batched(const Decomposition& d) { return d.count > 1 && std::max(d.m, d.n) <= batched_rows; }
-// What it lacks are kernels of ours: Q of QR, singular values of larger matrices (m >= n), general eigenvalues. Beyond
-// these limits a call for each matrix works in blocks; they are estimates, not measured on a GPU.
+// For what they lack we have kernels: Q of QR, singular values of larger matrices (m >= n), general eigenvalues. Beyond
+// these limits one blocked call per matrix is used; the limits are estimates, not measured on a GPU.
 inline bool batched_by_us(const Decomposition& d) {
   return d.count > 1 && d.m <= params::formed_rows && std::min(d.m, d.n) <= params::rotated_columns;
 }
 inline bool eig_by_us(const Decomposition& d) { return d.count > 1 && d.n <= params::schur_columns; }
 
-// As the members of Solver, for `batched` ones; LU of square matrices.
+// As the members of Solver, for which `batched` holds; LU of square matrices.
 void cholesky_batched(OpCall& call, const Decomposition& d, bool upper);
 void lu_batched(OpCall& call, const Decomposition& d, int32_t* pivots);
 void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,

@@ -1,4 +1,4 @@
-// cuSOLVER, a matrix a call; batches are in cuda_batched.cpp.
+// cuSOLVER with one call per matrix; batches are in batched.cpp.
 #include "libs/cuda/session.hpp"
 #include "params/linalg.hpp"
 
@@ -46,7 +46,13 @@ class CudaSolver final : public Solver {
       return lib.getrf(s.handle, s.params, d.m, d.n, type, at(d.a, d.dtype, i), d.a.leading, theirs + i * least, type,
                        room.device, room.device_bytes, room.host, room.host_bytes, d.info + i);
     });
-    kernels::linalg::pivots(call.queue(), {d.count * least, least, d.m, theirs, nullptr, pivots, true});
+    kernels::linalg::pivots(call.queue(), {.count = d.count * least,
+                                           .each = least,
+                                           .rows = d.m,
+                                           .theirs = theirs,
+                                           .theirs_narrow = nullptr,
+                                           .ours = pivots,
+                                           .to_ours = true});
   }
 
   void lu_solve(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,
@@ -58,8 +64,13 @@ class CudaSolver final : public Solver {
     const DataType type = cublas::data_type(d.dtype);
     int64_t* theirs = their_pivots(call, d.count * d.n);
     int* info = static_cast<int*>(call.scratch(sizeof(int)));
-    kernels::linalg::pivots(call.queue(),
-                                 {d.count * d.n, d.n, d.n, theirs, nullptr, const_cast<int32_t*>(pivots), false});
+    kernels::linalg::pivots(call.queue(), {.count = d.count * d.n,
+                                           .each = d.n,
+                                           .rows = d.n,
+                                           .theirs = theirs,
+                                           .theirs_narrow = nullptr,
+                                           .ours = const_cast<int32_t*>(pivots),
+                                           .to_ours = false});
     session.run_each("cusolverDnXgetrs", d.count, [&](int64_t i) {
       return lib.getrs(s.handle, s.params, static_cast<Operation>(how), d.n, columns, type, at(d.a, d.dtype, i),
                        d.a.leading, theirs + i * d.n, type, at(b, d.dtype, i), b.leading, info);
@@ -69,8 +80,12 @@ class CudaSolver final : public Solver {
   void triangular(OpCall& call, const Decomposition& d, const Triangle& triangle, const Batch& b,
                   int64_t columns) const override {
     if (d.info != nullptr)
-      kernels::linalg::diagonal_zero(
-          call.queue(), {d.dtype, triangle.unit, d.count, d.n, {d.a.data, d.a.stride, 1, d.a.leading}, d.info});
+      kernels::linalg::diagonal_zero(call.queue(), {.dtype = d.dtype,
+                                                    .unit = triangle.unit,
+                                                    .count = d.count,
+                                                    .n = d.n,
+                                                    .a = {d.a.data, d.a.stride, 1, d.a.leading},
+                                                    .info = d.info});
     if (batched(d)) return triangular_batched(call, d, triangle, b, columns);
     const Session session(call);
     const LeasedSolver& s = session.leased();

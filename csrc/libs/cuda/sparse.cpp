@@ -1,6 +1,7 @@
+// Sparse products and triangular systems by cuSPARSE.
+#include "libs/sparse.hpp"
 #include "libs/cuda/cusparse.hpp"
 #include "libs/loader.hpp"
-#include "libs/sparse.hpp"
 
 #include <stator/error.hpp>
 #include <stator/indexing.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 using namespace cusparse;
 
-constexpr uint16_t op_id = static_cast<uint16_t>(Op::csr_matmul);  // of handles, which outlive a call
+constexpr uint16_t op_id = static_cast<uint16_t>(Op::csr_matmul);  // for handles, which outlive a call
 
 const Api& api(std::string_view op) {
   return calls_of<Api>(Library::cusparse, op, [](Api& a, const Lookup& find) {
@@ -79,7 +80,7 @@ std::shared_ptr<void> make_handle(Context& context, StreamBox& stream) {
   return leased;
 }
 
-// A descriptor, made and destroyed on the host; the library keeps nothing of it past the call that reads it.
+// A descriptor, created and destroyed on the host; the library keeps nothing of it after the call that reads it.
 template <class T, class D>
 class Descriptor {
  public:
@@ -104,7 +105,7 @@ using MatrixDescriptor = Descriptor<Matrix, ConstMatrix>;
 
 void* writable(const void* p) { return const_cast<void*>(p); }
 
-// What the calls of one op share: the handle, the names of steps, factors in the compute type.
+// What the library calls of one op share: the handle, the dtypes, factors in the compute type.
 class Calls {
  public:
   Calls(OpCall& call, DType dtype, SparseFactors factors = {})
@@ -171,7 +172,7 @@ constexpr Operation none = Operation::none;
 }  // namespace
 
 bool cuda_sparse_available() {
-  static const bool available = is_found([] { api({}); });  // else our own kernels serve
+  static const bool available = is_found([] { api({}); });  // else our own kernels are used
   return available;
 }
 
@@ -302,7 +303,14 @@ bool cuda_sparse_times(OpCall& call, const SparseMatrix& m, const SparseMatrix& 
     too_large = s == insufficient_resources;
     return too_large ? success : s;
   };
-  const SparseMatrix none_yet{nullptr, nullptr, nullptr, m.rows, n.cols, 0, m.index, m.dtype};
+  const SparseMatrix none_yet{.indptr = nullptr,
+                              .indices = nullptr,
+                              .values = nullptr,
+                              .rows = m.rows,
+                              .cols = n.cols,
+                              .nnz = 0,
+                              .index = m.index,
+                              .dtype = m.dtype};
   c.run("cusparseSpGEMM_workEstimation", [&] {
     Status s = c.make(a, m);
     if (s == success) s = c.make(b, n);

@@ -1,3 +1,4 @@
+// Products with a 2:4 sparse operand by cuSPARSELt.
 #include "libs/cuda/cusparse_lt.hpp"
 #include "libs/loader.hpp"
 #include "libs/sparse.hpp"
@@ -21,7 +22,7 @@ const Api& api(std::string_view op) {
     find(a.destroy_matrix, "cusparseLtMatDescriptorDestroy");
     find(a.product, "cusparseLtMatmulDescriptorInit");
     find(a.select, "cusparseLtMatmulAlgSelectionInit");
-    // Since 0.7, and nothing is kept before.
+    // Exists since 0.7; before, a selection needs no destruction.
     find.optional(a.destroy_selection, "cusparseLtMatmulAlgSelectionDestroy");
     if (a.destroy_selection == nullptr) a.destroy_selection = [](const Selection*) { return success; };
     find(a.plan, "cusparseLtMatmulPlanInit");
@@ -59,7 +60,7 @@ std::shared_ptr<void> make_handle(Context& context, StreamBox& stream) {
   return leased;
 }
 
-// An object of the library in our memory, destroyed once it was made.
+// An object of the library in our memory, destroyed if it was created.
 template <class T>
 struct Made {
   explicit Made(Status (*f)(const T*)) : destroy(f) {}
@@ -82,7 +83,7 @@ struct Made {
 }  // namespace
 
 bool cuda_sparse_lt_available() {
-  static const bool available = is_found([] { api({}); });  // else cuBLAS serves
+  static const bool available = is_found([] { api({}); });  // else cuBLAS is used
   return available;
 }
 
@@ -97,7 +98,7 @@ void cuda_structured_product(OpCall& call, const DenseMatrix& a, const DenseMatr
   const auto run = [&](const char* name, auto f) {
     call.context().runtime().library(name, f, describe, native, call.record());
   };
-  // On the heap: older libraries' objects are 11 KiB each.
+  // On the heap, since the objects of older versions are 11 KiB each.
   const auto matrix = [&] { return std::make_unique<Made<Matrix>>(lt.destroy_matrix); };
   const auto from_a = matrix(), from_b = matrix(), to = matrix();
   const auto product = std::make_unique<Product>();

@@ -1,4 +1,5 @@
-// The vendor libraries of a build without CUDA: no context is on cuda, so only the questions are ever asked.
+// The vendor libraries in a build without CUDA. No context is on cuda, so only the functions named *_available are
+// called.
 #include "libs/blas.hpp"
 #include "libs/fft.hpp"
 #include "libs/solver.hpp"

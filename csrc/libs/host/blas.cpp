@@ -1,5 +1,6 @@
+// Matrix products by OpenBLAS, divided among our workers.
 #include "libs/blas.hpp"
-#include "libs/gemm_pieces.hpp"
+#include "libs/gemm_tiles.hpp"
 #include "libs/host/halves.hpp"
 #include "libs/host/openblas.hpp"
 
@@ -18,7 +19,7 @@ using openblas::Products;
 using openblas::transpose;
 using openblas::Uplo;
 
-// A scalar in the form that CBLAS takes it.
+// A scalar in the form that CBLAS takes.
 template <class T>
 class Scale {
  public:
@@ -41,7 +42,7 @@ struct Scale<double> {
   double value_;
 };
 
-// One product of a batch. Products with a vector go to gemv, which is two to three times as fast as gemm there.
+// One product of a batch. Products with a vector use gemv, which is two to three times as fast as gemm for them.
 template <class T>
 void multiply(const Products<T>& blas, const Gemm& g, const T* a, int lda, const T* b, int ldb, T* c, int ldc) {
   const Scale<T> alpha(g.alpha), beta(g.beta);
@@ -68,10 +69,10 @@ void run(const Products<T>& blas, const Gemm& g) {
   }
 }
 
-// c[j, i] = c[i, j] above the diagonal of C, for a tile of it.
+// c[j, i] = c[i, j] above the diagonal of C, for one tile.
 template <class T>
-void mirror(T* c, int64_t ldc, const GramPieces::Tile& tile) {
-  constexpr int64_t block = 32;  // rows that stay in the nearest cache
+void mirror(T* c, int64_t ldc, const GramTiles::Tile& tile) {
+  constexpr int64_t block = 32;  // rows that stay in the L1 cache
   const int64_t bottom = tile.row + tile.gemm.m, right = tile.column + tile.gemm.n;
   for (int64_t first = tile.row; first < bottom; first += block) {
     for (int64_t j = tile.column; j < right; ++j) {
@@ -82,7 +83,7 @@ void mirror(T* c, int64_t ldc, const GramPieces::Tile& tile) {
 }
 
 template <class T>
-void run_gram(const Products<T>& blas, const GramPieces::Tile& tile) {
+void run_gram(const Products<T>& blas, const GramTiles::Tile& tile) {
   const Gemm& g = tile.gemm;
   const T* a = static_cast<const T*>(g.a);
   const T* b = static_cast<const T*>(g.b);
@@ -96,9 +97,9 @@ void run_gram(const Products<T>& blas, const GramPieces::Tile& tile) {
   mirror(c, g.ldc, tile);
 }
 
-// Room of one piece for a matrix of each operand in float32.
+// Scratch of one tile for a matrix of each operand in float32.
 struct Widened {
-  static int64_t elements(const GemmPieces& p) {
+  static int64_t elements(const GemmTiles& p) {
     const int64_t k = p.whole().k;
     return p.m() * k + k * p.n() + (p.whole().result == DType::float32 ? 0 : p.m() * p.n());
   }
@@ -151,14 +152,14 @@ class HostBlas final : public Blas {
   }
 
  private:
-  // Pieces: GemmPieces or GramPieces.
-  template <class Pieces = GemmPieces>
-  static Pieces pieces_of(const OpCall& call, const Gemm& g, bool threaded) {
-    return Pieces(g, threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
+  // Tiles: GemmTiles or GramTiles.
+  template <class Tiles = GemmTiles>
+  static Tiles tiles_of(const OpCall& call, const Gemm& g, bool threaded) {
+    return Tiles(g, threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
   }
 
-  static void submit(OpCall& call, int64_t pieces, std::function<int(int64_t)> task) {
-    call.context().runtime().library_in_pieces("cblas_gemm", std::move(task), pieces, describe_gemm,
+  static void submit(OpCall& call, int64_t tiles, std::function<int(int64_t)> task) {
+    call.context().runtime().library_in_pieces("cblas_gemm", std::move(task), tiles, describe_gemm,
                                                call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
   }
 
@@ -166,15 +167,15 @@ class HostBlas final : public Blas {
   static void enqueue(OpCall& call, const Gemm& g) {
     const Products<T>& blas = openblas::products<T>(call.name());
     if (is_gram(g)) {
-      const auto pieces = pieces_of<GramPieces>(call, g, blas.threaded);
-      return submit(call, pieces.count(), [&blas, pieces](int64_t index) {
-        run_gram(blas, pieces.piece(index));
+      const auto tiles = tiles_of<GramTiles>(call, g, blas.threaded);
+      return submit(call, tiles.count(), [&blas, tiles](int64_t index) {
+        run_gram(blas, tiles.tile(index));
         return 0;
       });
     }
-    const GemmPieces pieces = pieces_of(call, g, blas.threaded);
-    submit(call, pieces.count(), [&blas, pieces](int64_t index) {
-      run(blas, pieces.piece(index));
+    const GemmTiles tiles = tiles_of(call, g, blas.threaded);
+    submit(call, tiles.count(), [&blas, tiles](int64_t index) {
+      run(blas, tiles.tile(index));
       return 0;
     });
   }
@@ -182,12 +183,12 @@ class HostBlas final : public Blas {
   template <class Half>
   static void enqueue_halves(OpCall& call, const Gemm& g) {
     const Products<float>& blas = openblas::products<float>(call.name());
-    const GemmPieces pieces = pieces_of(call, g, blas.threaded);
-    const int64_t each = Widened::elements(pieces);
-    float* memory = static_cast<float*>(call.scratch(sizeof(float) * size_t(each * pieces.count())));
-    submit(call, pieces.count(), [&blas, pieces, memory, each](int64_t index) {
-      const Gemm piece = pieces.piece(index);
-      run_halves<Half>(blas, piece, Widened(memory + index * each, piece));
+    const GemmTiles tiles = tiles_of(call, g, blas.threaded);
+    const int64_t each = Widened::elements(tiles);
+    float* memory = static_cast<float*>(call.scratch(sizeof(float) * size_t(each * tiles.count())));
+    submit(call, tiles.count(), [&blas, tiles, memory, each](int64_t index) {
+      const Gemm tile = tiles.tile(index);
+      run_halves<Half>(blas, tile, Widened(memory + index * each, tile));
       return 0;
     });
   }

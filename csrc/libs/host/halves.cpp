@@ -1,4 +1,5 @@
-// Before the conversions of half.hpp: at -O2, and over comparisons that may trap, g++ vectorises no such loop.
+// Stands before the include of half.hpp, whose conversions it affects: at -O2, or with comparisons that may trap, g++
+// vectorises no such loop.
 #pragma GCC optimize("O3", "no-trapping-math")
 
 #include "libs/host/halves.hpp"

@@ -1,4 +1,4 @@
-// Conversions of whole matrices of halves, for libraries that multiply none.
+// Conversions of whole matrices of halves, for libraries that cannot multiply these.
 #pragma once
 
 #include <stator/half.hpp>
@@ -7,8 +7,8 @@
 
 namespace stator::libs {
 
-// Between a row-major matrix of halves with a leading dimension and a dense float matrix; narrow rounds to nearest
-// even.
+// Converts between a row-major matrix of halves with a leading dimension and a dense float matrix; narrow rounds to
+// nearest even.
 template <class Half>
 void widen(const Half* from, int64_t leading, float* to, int64_t rows, int64_t cols);
 template <class Half>

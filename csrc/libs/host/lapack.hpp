@@ -1,5 +1,5 @@
-// The part of LAPACK that stator calls: OpenBLAS's, Fortran's calling convention with 32-bit integers. Arguments of
-// type char are followed, at the end of the list, by their lengths.
+// The part of LAPACK, in OpenBLAS, that stator calls, with the Fortran calling convention and 32-bit integers. The
+// lengths of arguments of type char follow at the end of the argument list.
 #pragma once
 
 #include "libs/host/openblas.hpp"

@@ -21,7 +21,7 @@ using Pointer = std::conditional_t<std::is_floating_point_v<T>, T*, void*>;
 template <class T>
 using ConstPointer = std::conditional_t<std::is_floating_point_v<T>, const T*, const void*>;
 
-// In the names of routines.
+// The letter in the names of routines.
 template <class T>
 inline constexpr char letter = 's';
 template <>
@@ -46,15 +46,16 @@ struct Products {
   Gemm<T>* gemm;
   Gemv<T>* gemv;
   Syrk<T>* syrk;
-  bool threaded;  // calls use threads of OpenBLAS: a copy that something else in the process uses too
+  bool threaded;  // calls use threads of OpenBLAS: its copy is also used by something else in the process
 };
 
-// openblas_set_num_threads, which is for the whole process. LibraryNotFoundError.
+// openblas_set_num_threads, which affects the whole process. LibraryNotFoundError.
 void (*set_num_threads(std::string_view op))(int);
 
-// Opened at first use. A copy of our own gets one thread: products are shared out to our workers instead. OpenBLAS's
-// threads spin while they wait for each other, and when others want their CPUs each call takes scheduler quanta (seen:
-// sixteen products of 128^3 on a busy machine took 570 ms on two of its threads, 0.8 ms on one). LibraryNotFoundError.
+// Opened at first use. A copy of our own gets one thread; products are divided among our workers instead. The threads
+// of OpenBLAS spin while they wait for each other; when other threads want their CPUs, each call takes several
+// scheduler quanta (seen: sixteen products of 128^3 on a busy machine took 570 ms on two of its threads, 0.8 ms on
+// one). LibraryNotFoundError.
 template <class T>
 const Products<T>& products(std::string_view op);
 

@@ -1,5 +1,6 @@
-#include "libs/host/lapack.hpp"
+// Decompositions by LAPACK in OpenBLAS; the matrices of a batch are divided among our workers.
 #include "libs/solver.hpp"
+#include "libs/host/lapack.hpp"
 
 #include <stator/error.hpp>
 
@@ -16,9 +17,9 @@ namespace {
 using lapack::Api;
 
 struct LapackTuning {
-  static constexpr int64_t least_work = 1 << 17;  // multiplications worth a hand-off: LAPACK's small steps are slow
+  static constexpr int64_t least_work = 1 << 17;  // multiplications worth a task: LAPACK is slow at small steps
   static constexpr int64_t per_worker = 4;
-  static constexpr double least_threaded = 1e8;  // multiplications of one matrix that OpenBLAS's threads are worth
+  static constexpr double least_threaded = 1e8;  // multiplications of one matrix worth the threads of OpenBLAS
 };
 
 const char* describe_lapack(int) { return "LAPACK error"; }
@@ -35,8 +36,8 @@ T* at(const Batch& b, int64_t i) {
   return static_cast<T*>(b.data) + i * b.stride;
 }
 
-// OpenBLAS's own threads for one large matrix, which we cannot share out. Its setting is the process's: products that
-// run meanwhile may use threads too, and are right all the same.
+// Uses OpenBLAS's own threads for one large matrix, which we cannot divide. The setting holds for the whole process:
+// products that run meanwhile may use threads too, with correct results.
 class Threads {
  public:
   Threads(void (*set)(int), int count) : set_(set), lock_(mutex()) { set_(count); }
@@ -52,17 +53,17 @@ class Threads {
   std::unique_lock<std::mutex> lock_;
 };
 
-// Runs task(matrix, memory) for each matrix of the batch. Runs of matrices are shared out to the workers, each with
-// `bytes` of scratch of its own. work: multiplications a matrix.
+// Runs task(matrix, memory) for each matrix of the batch. The matrices are divided among the workers in groups, each
+// with `bytes` of scratch of its own. work: multiplications per matrix.
 template <class F>
 void for_each_matrix(OpCall& call, const char* what, int64_t count, double work, size_t bytes, bool threaded, F task) {
   const int64_t workers = threaded ? 1 : call.context().runtime().properties().limits.multiprocessors;
   const int64_t most = workers > 1 ? workers * LapackTuning::per_worker : 1;
   const double worth = std::min(double(most), double(count) * work / double(LapackTuning::least_work));
   const int64_t wanted = std::clamp<int64_t>(int64_t(worth), 1, count);
-  const int64_t run = (count + wanted - 1) / wanted, pieces = (count + run - 1) / run;
+  const int64_t per_task = (count + wanted - 1) / wanted, tasks = (count + per_task - 1) / per_task;
   const size_t each = (bytes + 63) / 64 * 64;
-  char* memory = bytes == 0 ? nullptr : static_cast<char*>(call.scratch(each * size_t(pieces)));
+  char* memory = bytes == 0 ? nullptr : static_cast<char*>(call.scratch(each * size_t(tasks)));
   if (workers > 1 && count == 1 && work >= LapackTuning::least_threaded) {
     const auto set = openblas::set_num_threads(call.name());
     call.context().runtime().library(
@@ -77,15 +78,15 @@ void for_each_matrix(OpCall& call, const char* what, int64_t count, double work,
   }
   call.context().runtime().library_in_pieces(
       what,
-      [=](int64_t piece) {
-        const int64_t last = std::min(count, (piece + 1) * run);
-        for (int64_t i = piece * run; i < last; ++i) task(i, memory + size_t(piece) * each);
+      [=](int64_t task_index) {
+        const int64_t last = std::min(count, (task_index + 1) * per_task);
+        for (int64_t i = task_index * per_task; i < last; ++i) task(i, memory + size_t(task_index) * each);
         return 0;
       },
-      pieces, describe_lapack, call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
+      tasks, describe_lapack, call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
 }
 
-// Consecutive arrays in one piece of scratch; counts first, then hands out.
+// Consecutive arrays in one scratch allocation; add() returns the offset of each.
 class Layout {
  public:
   template <class T>
@@ -100,7 +101,7 @@ class Layout {
   size_t bytes_ = 0;
 };
 
-// The length that a workspace query answers with.
+// The length that a workspace query returned.
 template <class T>
 int length_of(T answer) {
   if constexpr (is_complex<T>)
@@ -134,7 +135,7 @@ class HostSolver final : public Solver {
                       [=, &lapack](int64_t i, char*) {
                         T* a = at<T>(d.a, i);
                         lapack.potrf(upper ? "U" : "L", &n, a, &lda, d.info + i, 1);
-                        for (int k = 0; k < n && d.info[i] == 0; ++k)  // OpenBLAS lets NaN pass
+                        for (int k = 0; k < n && d.info[i] == 0; ++k)  // OpenBLAS does not detect NaN
                           if (a[int64_t(k) * (lda + 1)] != a[int64_t(k) * (lda + 1)]) d.info[i] = k + 1;
                       });
     });
@@ -164,7 +165,7 @@ class HostSolver final : public Solver {
       for_each_matrix(call, "getrs", d.count, double(n) * n * k, sizeof(int) * size_t(n), lapack.threaded,
                       [=, &lapack](int64_t i, char* memory) {
                         int* theirs = reinterpret_cast<int*>(memory);
-                        for (int r = 0; r < n; ++r) {  // a pivot out of range would be an address out of range
+                        for (int r = 0; r < n; ++r) {  // a pivot out of range would cause an access out of range
                           const int32_t pivot = pivots[i * n + r];
                           theirs[r] = (pivot >= 0 && pivot < n ? pivot : r) + 1;
                         }
@@ -273,7 +274,7 @@ class HostSolver final : public Solver {
       lapack.gesdd(job, &m, &n, nullptr, &lda, nullptr, nullptr, &ldu, nullptr, &ldvt, &answer, &query, &integer_answer,
                    &info, 1);
     const int length = length_of(answer);
-    // The lengths that LAPACK's documentation of cgesdd states.
+    // The lengths that the documentation of LAPACK's cgesdd gives.
     const int64_t real_length = int64_t(least) * std::max(5 * int64_t(least) + 7, 2 * int64_t(most) + 2 * least + 1);
     Layout layout;
     const size_t work = layout.add<T>(length), integers = layout.add<int>(8 * int64_t(least)),
@@ -327,7 +328,7 @@ class HostSolver final : public Solver {
                     });
   }
 
-  // The real geev stores a conjugate pair of vectors as the real and the imaginary part of the first.
+  // The real geev stores the vectors of a conjugate pair as the real and the imaginary part of the first one.
   template <class R>
   static void unpack(int n, const R* real, const R* imaginary, const R* packed, complex<R>* values, complex<R>* vectors,
                      int64_t leading) {
@@ -357,7 +358,7 @@ class HostSolver final : public Solver {
     const char* job = wanted ? "V" : "N";
     const int ldv = wanted ? (is_complex<T> ? int(vectors.leading) : n) : 1;
     T answer{}, unused{};
-    R real_unused[2] = {};  // a query writes here, whatever the documentation says
+    R real_unused[2] = {};  // a query writes here, contrary to the documentation
     int info = 0;
     if constexpr (is_complex<T>)
       lapack.geev("N", job, &n, &unused, &lda, &unused, &unused, &one, &unused, &ldv, &answer, &query, real_unused,

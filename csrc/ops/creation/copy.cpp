@@ -4,10 +4,10 @@
 #include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
+#include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"
 #include "params/creation.hpp"
 #include "params/elementwise.hpp"
-#include "ops/creation/copy.hpp"
 
 #include <cstring>
 #include <memory>
@@ -44,7 +44,7 @@ void require_writable(std::string_view op, const Array& target) {
 void assign_number(Op op, const Array& target, const Scalar& value, const Stream& stream) {
   OpCall call(op, {&target}, stream);
   require_writable(call.name(), target);
-  // A weak integer is of the kind of any integer dtype, as in promotion.
+  // As in promotion, a Python integer has the kind of every integer dtype.
   const DType own = default_dtype(value);
   const bool integer = is_integer(value) && in(target.dtype(), dtypes::integers);
   if (!integer && !can_cast_same_kind(own, target.dtype())) refuse_kind(std::string(call.name()), own, target.dtype());
@@ -90,7 +90,7 @@ void assign_as(Op which, const Array& target, const Operand& value, const Stream
 void setitem(const Array& x, std::span<const Index> index, const Operand& value, const Stream& stream) {
   const Array target = getitem(x, index);
   if (!value.array || value.array->ndim() <= target.ndim()) return assign_as(Op::setitem, target, value, stream);
-  // Leading axes of length 1 that the target lacks do not count, as in NumPy.
+  // As in NumPy, leading axes of length 1 that the target lacks are dropped.
   const Array& from = *value.array;
   const int extra = from.ndim() - target.ndim();
   Dims shape, strides;
@@ -104,7 +104,7 @@ void setitem(const Array& x, std::span<const Index> index, const Operand& value,
 
 Array copy_to(const Array& x, const Backend& to, const Stream& stream) {
   if (x.backend() == to) return copy(x, stream);
-  // Through host memory; the stream belongs to x's backend.
+  // The copy goes through host memory. The stream belongs to x's backend.
   if (to.device().type == DeviceType::cpu) {
     Array result = empty(to, x.shape(), x.dtype());
     if (result.size() == 0) return result;

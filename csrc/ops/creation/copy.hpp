@@ -1,4 +1,4 @@
-// Copies in the name of another op.
+// Copies on behalf of another op, which errors name.
 #pragma once
 
 #include <stator/array.hpp>

@@ -31,11 +31,11 @@ Array filled(Op op, const Backend& backend, const Dims& shape, const Scalar& val
   return result;
 }
 
-using Wide = __int128;  // holds what int64 and uint64 hold
+using Wide = __int128;  // has all values of int64 and uint64
 
 Wide integer_of(const Scalar& s) { return s.type == Scalar::Type::unsigned_integer ? Wide(uint64_t(s.i)) : Wide(s.i); }
 
-// ceil((stop - start) / step), at most what int64 holds; negative and empty ranges give 0.
+// ceil((stop - start) / step), but at most the greatest int64. Negative and empty ranges give 0.
 int64_t integer_count(Wide start, Wide stop, Wide step) {
   if (step > 0 ? start >= stop : start <= stop) return 0;
   const Wide count = (stop - start + (step > 0 ? step - 1 : step + 1)) / step;
@@ -57,14 +57,14 @@ int64_t floating_count(std::string_view op, double start, double stop, double st
 
 bool is_real(const Scalar& s) { return s.type != Scalar::Type::complex_floating; }
 
-// Copies elements with strides into a dense block, run by run of the last axis.
+// Copies elements with strides into a dense block, one row along the last axis at a time.
 void gather(unsigned char* out, const unsigned char* base, const Dims& shape, const Dims& strides, int64_t item) {
   const int inner = shape.size() - 1;
-  int64_t runs = 1;
-  for (int d = 0; d < inner; ++d) runs *= shape[d];
+  int64_t rows = 1;
+  for (int d = 0; d < inner; ++d) rows *= shape[d];
   Dims at(shape.size());
   const int64_t extent = shape[inner], step = strides[inner] * item;
-  for (int64_t run = 0; run < runs; ++run) {
+  for (int64_t row = 0; row < rows; ++row) {
     int64_t offset = 0;
     for (int d = 0; d < inner; ++d) offset += at[d] * strides[d];
     const unsigned char* from = base + offset * item;
@@ -85,7 +85,7 @@ bool is_dense(const Dims& shape, const Dims& strides) {
   return true;
 }
 
-// What a foreign array spans in elements: from the lowest to one past the highest, relative to its first.
+// The elements that a foreign array spans: from the lowest to one past the highest, relative to its first.
 struct Reach {
   int64_t low = 0, high = 1;
 };
@@ -136,15 +136,21 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
                                  : floating_count(op, start.re, stop.re, step.re);
   checked_size(op, Dims{count}, itemsize(d));
   if (count > 0 && integers) {
-    unsigned char bytes[16];  // both ends must be in range
+    unsigned char bytes[16];  // only to check that both ends are in range
     encode(op, start, d, bytes);
     encode(op, last_integer(integer_of(start), integer_of(step), count), d, bytes);
   }
   Array result = call.empty(Dims{count}, d);
   if (count == 0) return result;
-  params::Arange p{result.data_ptr(), d, count, start.re, step.re, start.i, step.i};
+  params::Arange p{.out = result.data_ptr(),
+                   .dtype = d,
+                   .size = count,
+                   .start = start.re,
+                   .step = step.re,
+                   .start_int = start.i,
+                   .step_int = step.i};
   if (in(d, dtypes::integers) && !integers) {
-    // As NumPy: the first two elements are converted, and their difference is the step.
+    // As in NumPy: the first two elements are converted, and their difference is the step.
     unsigned char bytes[16];
     encode(op, start, DType::int64, bytes);
     std::memcpy(&p.start_int, bytes, sizeof p.start_int);
@@ -197,7 +203,7 @@ Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& 
   checked_size(call.name(), shape, itemsize(dtype));
   const Reach extent = reach_of(shape, strides);
   const int64_t item = itemsize(dtype);
-  // Kernels load an item as one word, so every dtype is aligned to its size.
+  // Kernels load an item in one access, so every dtype is aligned to its size.
   if (extent.high > extent.low && reinterpret_cast<uintptr_t>(data) % size_t(item) != 0)
     throw ValueError(std::string(call.name()),
                      std::string(name(dtype)) + " memory at an address that is no multiple of " + std::to_string(item),

@@ -1,22 +1,24 @@
 #include <stator/interop.hpp>
 
 #include "core/box.hpp"
-#include "core/memory/buffer.hpp"
 #include "core/context.hpp"
+#include "core/memory/buffer.hpp"
 
 #include <stator/creation.hpp>
 
 namespace stator::interop {
 namespace {
 
-// Valid here: every tracked class has Box as its first and only base, see ref.hpp.
+// Pushes the reference to the release queue. That is valid: every tracked class has Box as its first and only base, see
+// ref.hpp.
 template <class Handle, class T>
 void push(Handle& handle, Ref<T> ref) noexcept {
   handle = Handle();
   if (ref) ReleaseQueue::push(ref.detach());
 }
 
-// Not the last stream alone: whoever reads on another one would see what the consumer writes.
+// Calls f for every stream that uses the buffer. The last stream alone is not enough: work that reads on another one
+// would see what the consumer writes.
 template <class F>
 void for_each_user(const Buffer& buffer, F f) {
   for (int i = 0; i < Backend::stream_count; ++i)

@@ -1,4 +1,4 @@
-// What keeps a band of a matrix, and linspace.
+// Bands of matrices (triu, tril, diag, tri, eye) and linspace.
 #include "core/op_call.hpp"
 #include "ops/creation/copy.hpp"
 #include "ops/scalar.hpp"
@@ -115,13 +115,19 @@ Array linspace(const Backend& backend, Scalar start, Scalar stop, int64_t count,
   checked_size(op, Dims{count}, itemsize(d));
   Array result = call.empty(Dims{count}, d);
   if (count == 0) return result;
-  params::Linspace p{result.data_ptr(), d, count, {start.re, start.im}, {0, 0}, {start.re, start.im}, {1, 1}};
+  params::Linspace p{.out = result.data_ptr(),
+                     .dtype = d,
+                     .count = count,
+                     .start = {start.re, start.im},
+                     .step = {0, 0},
+                     .last = {start.re, start.im},
+                     .scale = {1, 1}};
   const int64_t steps = endpoint ? count - 1 : count;
   const double ends[2] = {stop.re, stop.im};
   for (int part = 0; part < 2 && steps > 0; ++part) {
     double& from = p.start[part];
     double end = ends[part];
-    // Ends so far apart that their difference is infinite: half of everything, doubled at last.
+    // The difference of the ends overflows: compute with half of everything, and double the results.
     if (std::isinf(end - from) && std::isfinite(end) && std::isfinite(from)) {
       p.scale[part] = 2;
       end /= 2;

@@ -17,57 +17,57 @@ namespace stator {
 namespace {
 
 struct Types {
-  DType computed;  // operands are converted to it, in effect
+  DType computed;  // operands are in effect converted to it
   DType result;
 };
 
-[[noreturn]] void refuse_dtype(const OpInfo& row, DType seen, const char* what, const char* remedy) {
-  throw DTypeError(std::string(row.call), std::string(what) + " " + std::string(name(seen)), remedy);
+[[noreturn]] void refuse_dtype(const OpInfo& entry, DType seen, const char* what, const char* remedy) {
+  throw DTypeError(std::string(entry.call), std::string(what) + " " + std::string(name(seen)), remedy);
 }
 
-// From the promoted dtype of the operands, by the row's rule and the dtype= option.
-Types resolve(const OpInfo& row, DType common, const std::optional<DType>& dtype) {
-  if (!in(common, row.dtypes)) refuse_dtype(row, common, "operands of dtype", "convert them with astype");
-  if (row.result == ResultRule::boolean) {
+// From the promoted dtype of the operands, by the result rule of the entry and the dtype= option.
+Types resolve(const OpInfo& entry, DType common, const std::optional<DType>& dtype) {
+  if (!in(common, entry.dtypes)) refuse_dtype(entry, common, "operands of dtype", "convert them with astype");
+  if (entry.result == ResultRule::boolean) {
     if (dtype && *dtype != DType::bool_)
-      refuse_dtype(row, *dtype, "dtype=", "the result is bool: convert it with astype");
+      refuse_dtype(entry, *dtype, "dtype=", "the result is bool: convert it with astype");
     return {common, DType::bool_};
   }
-  const DType computed = row.result == ResultRule::inexact ? to_inexact(common) : common;
-  if (row.result == ResultRule::real) {
+  const DType computed = entry.result == ResultRule::inexact ? to_inexact(common) : common;
+  if (entry.result == ResultRule::real) {
     const DType result = real_part(computed);
     if (dtype && *dtype != result && !(in(*dtype, dtypes::floats) && in(result, dtypes::floats)))
-      refuse_dtype(row, *dtype, "dtype=", "convert the result with astype");
+      refuse_dtype(entry, *dtype, "dtype=", "convert the result with astype");
     return {computed, dtype.value_or(result)};
   }
   if (!dtype || *dtype == computed) return {computed, computed};
-  if (!can_cast_same_kind(computed, *dtype) || !in(*dtype, row.dtypes))
-    throw DTypeError(std::string(row.call),
+  if (!can_cast_same_kind(computed, *dtype) || !in(*dtype, entry.dtypes))
+    throw DTypeError(std::string(entry.call),
                      "dtype=" + std::string(name(*dtype)) + " for a result of dtype " + std::string(name(computed)),
                      "use a dtype of the same kind, or convert the result with astype");
-  // Floats compute in the wider of the two, and are rounded once; integers are cast to what was asked for, and wrap.
+  // Floats compute in the wider dtype and are rounded once; integers are cast to the requested dtype and wrap.
   const bool wider = in(*dtype, dtypes::inexact);
   return {wider ? promote(computed, *dtype) : *dtype, *dtype};
 }
 
-// A weak scalar as bytes of what the kernel computes in.
+// A weak scalar as bytes of the type that the kernel computes in.
 struct Number {
   DType dtype;
   unsigned char value[16];
 };
 
-Number make_number(const OpInfo& row, const Scalar& value, DType computed) {
+Number make_number(const OpInfo& entry, const Scalar& value, DType computed) {
   Number number{compute_dtype(computed), {}};
-  // A comparison is exact with a number that the dtype cannot hold, as long as 64 bits can.
-  const bool beyond = row.result == ResultRule::boolean && in(computed, dtypes::integers) && is_integer(value) &&
+  // A comparison with a number that the dtype cannot represent is exact, as long as 64 bits can represent it.
+  const bool beyond = entry.result == ResultRule::boolean && in(computed, dtypes::integers) && is_integer(value) &&
                       !fits(value, computed);
-  encode(row.call, value, beyond ? number.dtype : computed, number.value);
+  encode(entry.call, value, beyond ? number.dtype : computed, number.value);
   if (!beyond) widen(computed, number.value);
   return number;
 }
 
-int arity(const OpInfo& row) {
-  switch (row.shape_class) {
+int arity(const OpInfo& entry) {
+  switch (entry.shape_class) {
     case ShapeClass::unary: return 1;
     case ShapeClass::binary: return 2;
     case ShapeClass::ternary:
@@ -79,7 +79,7 @@ int arity(const OpInfo& row) {
 
 constexpr size_t most_operands = 4;
 
-// The promoted dtype of operands [first, count): numbers are weak beside an array.
+// The promoted dtype of the operands from `first` on; numbers are weak beside arrays.
 DType common_dtype(std::span<const Operand> operands, size_t first) {
   DType dtypes[most_operands];
   size_t count = 0;
@@ -94,56 +94,56 @@ DType common_dtype(std::span<const Operand> operands, size_t first) {
   return *common;
 }
 
-Dims common_shape(const OpInfo& row, std::span<const Operand> operands) {
+Dims common_shape(const OpInfo& entry, std::span<const Operand> operands) {
   const Array* seen = nullptr;
   Dims shape;
   for (const Operand& operand : operands) {
     if (!operand.array) continue;
-    shape = seen ? broadcast_shapes(row.call, shape, operand.array->shape()) : operand.array->shape();
+    shape = seen ? broadcast_shapes(entry.call, shape, operand.array->shape()) : operand.array->shape();
     seen = operand.array;
   }
   return shape;
 }
 
-void require_condition(const OpInfo& row, const Operand& condition) {
+void require_condition(const OpInfo& entry, const Operand& condition) {
   if (condition.array ? condition.array->dtype() == DType::bool_ : condition.scalar.type == Scalar::Type::boolean)
     return;
-  throw DTypeError(std::string(row.call), "a condition that is not of dtype bool", "compare it first: x != 0");
+  throw DTypeError(std::string(entry.call), "a condition that is not of dtype bool", "compare it first: x != 0");
 }
 
 }  // namespace
 
 Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOptions& options, const Stream& stream) {
-  const OpInfo& row = op_info(op);
-  if (arity(row) == 0 || int(operands.size()) != arity(row))
-    throw ValueError(std::string(row.call), "it takes another number of operands", "see the op table");
+  const OpInfo& entry = op_info(op);
+  if (arity(entry) == 0 || int(operands.size()) != arity(entry))
+    throw ValueError(std::string(entry.call), "it takes another number of operands", "see the op table");
   const Array* array[most_operands] = {};
   for (size_t k = 0; k < operands.size(); ++k) array[k] = operands[k].array;
   if (!array[0] && !array[1] && !array[2] && !array[3])
-    throw DTypeError(std::string(row.call), "every operand is a number", "make one of them an array");
+    throw DTypeError(std::string(entry.call), "every operand is a number", "make one of them an array");
   OpCall call(op, {array[0], array[1], array[2], array[3], options.out}, stream);
-  const bool select = row.shape_class == ShapeClass::select;
-  if (select) require_condition(row, operands[0]);
-  const Types types = resolve(row, common_dtype(operands, select ? 1 : 0), options.dtype);
+  const bool select = entry.shape_class == ShapeClass::select;
+  if (select) require_condition(entry, operands[0]);
+  const Types types = resolve(entry, common_dtype(operands, select ? 1 : 0), options.dtype);
   if (options.out && options.out->dtype() != types.result && in(types.result, dtypes::integers)) {
     // Integers wrap in the result's width before they are widened.
-    call.output(common_shape(row, operands), types.result, options.out);
+    call.output(common_shape(entry, operands), types.result, options.out);
     assign(*options.out, elementwise(op, operands, {types.result, nullptr}, stream), stream);
     return *options.out;
   }
-  const Dims shape = common_shape(row, operands);
-  checked_size(row.call, shape, itemsize(types.result));
+  const Dims shape = common_shape(entry, operands);
+  checked_size(entry.call, shape, itemsize(types.result));
   std::vector<Array> narrowed;
   if (options.dtype && in(types.computed, dtypes::integers)) {
     narrowed.reserve(most_operands);
-    for (size_t k = 0; k < operands.size(); ++k)  // the kernels would load them as they are, in 64 bits
+    for (size_t k = 0; k < operands.size(); ++k)  // the kernels would load them in 64 bits, without the cast
       if (array[k] && promote(array[k]->dtype(), types.computed) != types.computed)
         array[k] = &narrowed.emplace_back(astype(*array[k], types.computed, true, stream));
   }
-  // An error in a number comes before the result exists.
+  // Errors in numbers are raised before the result is allocated.
   Number number[most_operands];
   for (size_t k = 0; k < operands.size(); ++k)
-    if (!array[k]) number[k] = make_number(row, operands[k].scalar, types.computed);
+    if (!array[k]) number[k] = make_number(entry, operands[k].scalar, types.computed);
   const std::span<const Array* const> inputs(array, operands.size());
   Array result = options.out ? call.output(shape, types.result, options.out)
                              : empty_like(call, shape, types.result, select ? inputs.subspan(1) : inputs);
@@ -157,11 +157,11 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
       std::memcpy(e.in[k].value, number[k].value, sizeof number[k].value);
     }
   }
-  // greater(a, b) is less(b, a): the rows share kernels, which only know the latter.
+  // greater(a, b) is less(b, a): both entries use the kernels of less.
   if (op == Op::greater || op == Op::greater_equal) std::swap(e.in[0], e.in[1]);
   call.writes(result);
   e.compute = compute_dtype(types.computed);
-  // Wide arithmetic has no complement of one bit.
+  // The kernels of bitwise_invert compute in 64 bits, where the complement of a bool is not a bool.
   const bool negation = op == Op::bitwise_invert && types.computed == DType::bool_;
   kernels::elementwise::run(call.queue(), negation ? Op::logical_not : op, e);
   return result;

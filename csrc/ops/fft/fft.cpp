@@ -1,8 +1,9 @@
+// Fourier transforms along several axes: checks, dtypes, and one step per axis.
 #include <stator/fft.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
-#include "ops/fft/lines.hpp"
+#include "ops/fft/signals.hpp"
 #include "ops/fft/vendor.hpp"
 
 #include <stator/creation.hpp>
@@ -18,8 +19,8 @@ namespace {
 
 using libs::FftKind;
 
-// One call's axes, in the order given, with the lengths of the transforms. For complex_to_real the last is the
-// result's.
+// The axes of one call, in the order given, with the lengths of the transforms. For complex_to_real the last length is
+// that of the result.
 struct Request {
   std::vector<int> axes;
   std::vector<int64_t> lengths;
@@ -67,7 +68,7 @@ Request check(Op op, const Array& x, const Options& options, FftKind kind, bool 
   return r;
 }
 
-// The first elements along the axes.
+// x cut to at most `most` elements along each axis.
 Array narrowed(const Array& x, const Dims& most) {
   Dims shape = x.shape();
   for (int d = 0; d < x.ndim(); ++d) shape[d] = std::min(shape[d], most[d]);
@@ -78,7 +79,7 @@ struct BatchDim {
   int64_t extent, in, out;
 };
 
-// The axes but one as a batch: longest steps of the output first, neighbours merged that step together.
+// Describes all axes but one as a batch: longest steps of the output first; neighbours that step together are merged.
 void fill_batch(const Array& in, const Array& out, int axis, const Dims& extents, libs::Fft& fft) {
   std::vector<BatchDim> dims;
   for (int d = 0; d < out.ndim(); ++d)
@@ -92,12 +93,12 @@ void fill_batch(const Array& in, const Array& out, int axis, const Dims& extents
       merged.push_back(dim);
   }
   fft.ndim = int(merged.size());
-  fft.lines = 1;
+  fft.signals = 1;
   for (int d = 0; d < fft.ndim; ++d) {
     fft.shape[d] = merged[size_t(d)].extent;
     fft.in.strides[d] = merged[size_t(d)].in;
     fft.out.strides[d] = merged[size_t(d)].out;
-    fft.lines *= fft.shape[d];
+    fft.signals *= fft.shape[d];
   }
 }
 
@@ -109,7 +110,7 @@ struct Step {
   double scale = 1;
 };
 
-// `extents` are the batch's, of axes other than the step's.
+// `extents` are those of the batch, for the axes other than that of the step.
 void transform_axis(OpCall& call, const Array& in, const Array& out, const Dims& extents, const Step& step) {
   libs::Fft fft;
   fft.kind = step.kind;
@@ -128,18 +129,23 @@ void transform_axis(OpCall& call, const Array& in, const Array& out, const Dims&
   fft.in.count = std::min(in.shape()[step.axis], step.kind == FftKind::complex_to_real ? half : step.n);
   fft.out.count = step.kind == FftKind::real_to_complex ? half : step.n;
   fill_batch(in, out, step.axis, extents, fft);
-  if (fft.lines == 0) return;
-  transform_lines(call, fft);
+  if (fft.signals == 0) return;
+  transform_signals(call, fft);
 }
 
-// Complex transforms along r.axes but the last `done`, the last axis first: from `in` into `out`, then there in place.
-// `extents` start as what is filled of the input and end as out's shape.
+// Complex transforms along r.axes except for the last `done`, the last axis first: from `in` into `out`, then in place
+// in `out`. `extents` starts as the part of the input that holds data and ends as the shape of out.
 void transform_axes(OpCall& call, Array in, const Array& out, Dims extents, const Request& r, size_t done, bool inverse,
                     double scale) {
   for (size_t i = r.axes.size() - done; i-- > 0;) {
-    Step step{FftKind::complex_to_complex, r.axes[i], r.lengths[i], inverse, inverse, i == 0 ? scale : 1};
+    const Step step{.kind = FftKind::complex_to_complex,
+                    .axis = r.axes[i],
+                    .n = r.lengths[i],
+                    .conjugate_in = inverse,
+                    .conjugate_out = inverse,
+                    .scale = i == 0 ? scale : 1};
     Array from = in;
-    if (from.shape()[step.axis] != extents[step.axis]) {  // in place: the rest of the axis is not yet written
+    if (from.shape()[step.axis] != extents[step.axis]) {  // in place: the rest of the axis is not written yet
       Dims shape = from.shape();
       shape[step.axis] = extents[step.axis];
       from = Array(in.buffer(), in.dtype(), shape, in.strides(), in.offset());
@@ -189,7 +195,11 @@ Array run(Op op, const Array& x, const Options& options, FftKind kind, bool inve
     Dims extents = filled;
     extents[r.axes[last]] = shape[r.axes[last]];
     transform_axis(call, source, result, filled,
-                   {kind, r.axes[last], r.lengths[last], false, inverse, last == 0 ? r.scale : 1});
+                   {.kind = kind,
+                    .axis = r.axes[last],
+                    .n = r.lengths[last],
+                    .conjugate_out = inverse,
+                    .scale = last == 0 ? r.scale : 1});
     transform_axes(call, result, result, extents, r, 1, false, r.scale);
   } else {
     Array half = source;
@@ -200,7 +210,9 @@ Array run(Op op, const Array& x, const Options& options, FftKind kind, bool inve
       call.writes(half);
       if (half.size() > 0) transform_axes(call, source, half, filled, r, 1, inverse, 1);
     }
-    transform_axis(call, half, result, half.shape(), {kind, r.axes[last], r.lengths[last], inverse, false, r.scale});
+    transform_axis(
+        call, half, result, half.shape(),
+        {.kind = kind, .axis = r.axes[last], .n = r.lengths[last], .conjugate_in = inverse, .scale = r.scale});
   }
   return result;
 }

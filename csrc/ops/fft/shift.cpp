@@ -1,4 +1,4 @@
-// What goes with the transforms: shifts, frequencies, convolution.
+// What accompanies the transforms: shifts, frequencies, convolution.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/fft/tables.hpp"
@@ -21,13 +21,20 @@ std::vector<bool> chosen(std::string_view op, const Array& x, const std::optiona
   return named_axes(op, *axes, x.ndim());
 }
 
-// Neighbouring axes that are not rolled and step together are one.
+// Neighbouring axes that are not rolled and step together become one.
 Array shifted(Op op, const Array& x, const std::optional<std::vector<int64_t>>& axes, bool back, const Stream& stream) {
   OpCall call(op, {&x}, stream);
   const std::vector<bool> rolled = chosen(call.name(), x, axes);
   Array result = call.empty(x.shape(), x.dtype());
   if (result.size() == 0) return result;
-  params::Roll p{x.data_ptr(), result.data_ptr(), itemsize(x.dtype()), 0, x.size(), {}, {}, {}};
+  params::Roll p{.x = x.data_ptr(),
+                 .out = result.data_ptr(),
+                 .itemsize = itemsize(x.dtype()),
+                 .ndim = 0,
+                 .size = x.size(),
+                 .shape = {},
+                 .strides = {},
+                 .shift = {}};
   for (int d = 0; d < x.ndim(); ++d) {
     const int64_t n = x.shape()[d], shift = rolled[size_t(d)] ? (back ? (n + 1) / 2 : n / 2) % n : 0;
     if (n == 1) continue;
@@ -59,11 +66,11 @@ Array frequencies(Op op, const Backend& backend, int64_t n, double d, DType dtyp
   call.writes(result);
   const int64_t count = result.size();
   kernels::fft::frequencies(call.queue(),
-                                 {result.data_ptr(), dtype, count, half ? count : (n + 1) / 2, 1.0 / (double(n) * d)});
+                            {result.data_ptr(), dtype, count, half ? count : (n + 1) / 2, 1.0 / (double(n) * d)});
   return result;
 }
 
-// Part of an axis: `extent` elements from `start`.
+// `extent` elements of an axis from `start` on.
 Array cut(const Array& x, int axis, int64_t start, int64_t extent) {
   Dims shape = x.shape();
   shape[axis] = extent;

@@ -1,10 +1,9 @@
-// Short-time Fourier transforms: a pass over the signal's frames beside the transform of them.
+// Short-time Fourier transforms: a pass over the frames of the signal besides the transform of the frames.
 #include "core/op_call.hpp"
-#include "ops/fft/lines.hpp"
+#include "ops/fft/signals.hpp"
 #include "params/fft.hpp"
 
 #include <stator/creation.hpp>
-#include <stator/fft.hpp>
 #include <stator/fft.hpp>
 
 #include <algorithm>
@@ -36,18 +35,18 @@ Layout checked(const std::string& op, int64_t n, const FrameOptions& options) {
   return {n, hop, (n - width) / 2, width};
 }
 
-// The window dense in the real type of what is computed.
+// The window, dense, in the real dtype of the computation.
 Array window_as(const Array* window, DType dtype, const Stream& on) {
   if (!window) return {};
   const Array converted = astype(*window, real_part(dtype), false, on);
   return converted.is_contiguous() ? converted : copy(converted, on);
 }
 
-params::Beyond to_mode(const std::string& op, std::string_view mode) {
-  if (mode == "reflect") return params::Beyond::reflected;
-  if (mode == "constant") return params::Beyond::zero;
-  if (mode == "replicate") return params::Beyond::repeated;
-  if (mode == "circular") return params::Beyond::wrapped;
+params::Padding to_mode(const std::string& op, std::string_view mode) {
+  if (mode == "reflect") return params::Padding::reflected;
+  if (mode == "constant") return params::Padding::zero;
+  if (mode == "replicate") return params::Padding::repeated;
+  if (mode == "circular") return params::Padding::wrapped;
   throw ValueError(op, "pad_mode=\"" + std::string(mode) + "\"",
                    "use \"reflect\", \"constant\", \"replicate\" or \"circular\"");
 }
@@ -81,13 +80,13 @@ Array stft(const Array& x, int64_t n_fft, const StftOptions& options, const Stre
     throw DTypeError(op, "onesided=True for dtype " + std::string(name(x.dtype())),
                      "half of the frequencies determine the others of real signals only");
   params::Frames p{};
-  p.beyond = to_mode(op, options.pad_mode);
+  p.padding = to_mode(op, options.pad_mode);
   p.length = x.shape()[axis];
   p.before = options.center ? l.n / 2 : 0;
-  const int64_t most = p.beyond == params::Beyond::reflected              ? p.length - 1
-                       : p.beyond == params::Beyond::wrapped              ? p.length
-                       : p.beyond == params::Beyond::zero || p.length > 0 ? p.before
-                                                                       : -1;
+  const int64_t most = p.padding == params::Padding::reflected              ? p.length - 1
+                       : p.padding == params::Padding::wrapped              ? p.length
+                       : p.padding == params::Padding::zero || p.length > 0 ? p.before
+                                                                            : -1;
   if (p.before > most || p.length + 2 * p.before < l.n)
     throw ShapeError(op,
                      "a signal of " + std::to_string(p.length) + " samples for frames of " + std::to_string(l.n) +
@@ -96,12 +95,12 @@ Array stft(const Array& x, int64_t n_fft, const StftOptions& options, const Stre
   p.frames = 1 + (p.length + 2 * p.before - l.n) / l.hop;
   const Stream on(Ref<StreamBox>(&call.stream()));
   const Array source = astype(x, dtype, false, on), window = window_as(options.window, dtype, on);
-  p.lines = 1;
+  p.signals = 1;
   Dims shape(x.ndim() + 1);
   for (int d = 0; d < axis; ++d) {
     shape[d] = p.shape[d] = source.shape()[d];
     p.strides[d] = source.strides()[d];
-    p.lines *= p.shape[d];
+    p.signals *= p.shape[d];
   }
   shape[axis] = p.frames;
   shape[axis + 1] = l.n;
@@ -155,30 +154,30 @@ Array istft(const Array& spectrum, int64_t n_fft, const IstftOptions& options, c
   const Stream on(Ref<StreamBox>(&call.stream()));
   Array by_frames = last_axes_swapped(spectrum);
   const Options how = along_last(l.n, options.normalized);
-  const Array lines = options.return_complex ? ifft(by_frames, how, on) : irfft(by_frames, how, on);
-  const Array window = window_as(options.window, lines.dtype(), on);
+  const Array signals = options.return_complex ? ifft(by_frames, how, on) : irfft(by_frames, how, on);
+  const Array window = window_as(options.window, signals.dtype(), on);
   Dims shape(last);
-  p.lines = 1;
-  for (int d = 0; d < last - 1; ++d) p.lines *= shape[d] = spectrum.shape()[d];
+  p.signals = 1;
+  for (int d = 0; d < last - 1; ++d) p.signals *= shape[d] = spectrum.shape()[d];
   shape[last - 1] = p.length;
-  checked_size(op, shape, itemsize(lines.dtype()));
-  const Array out = call.empty(shape, lines.dtype());
+  checked_size(op, shape, itemsize(signals.dtype()));
+  const Array out = call.empty(shape, signals.dtype());
   if (out.size() == 0) return out;
-  // Ones cover every sample between the first window's begin and the last one's end.
+  // A window of ones covers every sample between the start of the first frame's window and the end of the last one's.
   const bool known =
       !window && p.start >= l.left && std::min(p.start + p.length, all) <= l.left + l.width + l.hop * (frames - 1);
   const int64_t tile = kernels::fft::overlap_tile(call.limits());
   const Array vanishes =
       known || !options.check ? Array() : call.empty(Dims{(p.length + tile - 1) / tile}, DType::int32);
-  call.reads(lines);
+  call.reads(signals);
   if (window) call.reads(window);
   call.writes(out);
   if (vanishes) call.writes(vanishes);
-  p.x = lines.data_ptr();
+  p.x = signals.data_ptr();
   p.window = window ? window.data_ptr() : nullptr;
   p.out = out.data_ptr();
   p.vanishes = vanishes ? static_cast<int32_t*>(vanishes.data_ptr()) : nullptr;
-  p.dtype = lines.dtype();
+  p.dtype = signals.dtype();
   p.frames = frames;
   p.n = l.n;
   p.hop = l.hop;

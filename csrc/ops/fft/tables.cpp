@@ -1,3 +1,4 @@
+// Tables of roots of unity and of chirps.
 #include "ops/fft/tables.hpp"
 
 #include "params/fft.hpp"
@@ -31,7 +32,7 @@ class Roots {
  private:
   Complex exact(int64_t k) const {
     const int64_t eighth = 8 * k / n_;         // n below 2^60
-    const int64_t rest = 8 * k - eighth * n_;  // of an eighth of the circle, in parts of 8 n
+    const int64_t rest = 8 * k - eighth * n_;  // the rest, in units of 1 / (8 n) of the circle
     const bool odd = eighth % 2 == 1;
     const long double angle = 2 * 3.141592653589793238462643383279502884L * (odd ? n_ - rest : rest) / (8.0L * n_);
     long double c = std::cos(angle), s = std::sin(angle);
@@ -61,7 +62,7 @@ std::vector<int> factors(int64_t n) {
   return found;
 }
 
-// Numbers in long double, rounded once to those of the transform.
+// Numbers computed in long double and rounded once to the type of the transform.
 class Numbers {
  public:
   explicit Numbers(bool is_double) : is_double_(is_double) {}
@@ -98,7 +99,8 @@ void pass_tables(int64_t n, Numbers& out) {
   }
 }
 
-// A transform in long double, of a power of two times a few small factors: for the filters of Bluestein's algorithm.
+// A transform in long double, for the filters of Bluestein's algorithm. The length is a power of two times a few small
+// factors.
 void transform(std::vector<Complex>& x) {
   const int64_t n = int64_t(x.size());
   std::vector<Complex> y(x.size());
@@ -127,7 +129,7 @@ int64_t convenient_length(int64_t n) {
   int64_t best = 1;
   while (best < n) best *= 2;
   for (const int64_t odd : {3, 5, 9, 15}) {
-    int64_t m = odd * 16;  // rows and columns of whole vectors
+    int64_t m = odd * 16;  // so that rows and columns are whole vectors
     while (m < n) m *= 2;
     best = std::min(best, m);
   }

@@ -15,7 +15,8 @@ struct VendorDim {
   int64_t extent, in, out;
 };
 
-// One side's axes as cuFFT steps through them; `lengths` are its own.
+// The axes of one side as cuFFT steps through them. `lengths` are those of this side. False when cuFFT cannot describe
+// it.
 bool describe(const Array& a, const std::vector<int>& axes, const std::vector<int64_t>& lengths,
               libs::VendorSide& side) {
   const int rank = int(axes.size());
@@ -32,8 +33,8 @@ bool describe(const Array& a, const std::vector<int>& axes, const std::vector<in
   return reinterpret_cast<uintptr_t>(a.data_ptr()) % (real_part(a.dtype()) == DType::float64 ? 16 : 8) == 0;
 }
 
-// The transform of all batches of `in`, one library call for each index of the batch axes that cuFFT cannot merge.
-// False when cuFFT has no words for the layout; nothing is done then.
+// Transforms all batches of `in`, with one library call for each index of the batch axes that cuFFT cannot merge.
+// False, with nothing done, when cuFFT cannot describe the layout.
 bool transform(OpCall& call, FftKind kind, bool inverse, const Array& in, const Array& out,
                const std::vector<int>& axes, const std::vector<int64_t>& lengths) {
   libs::VendorFft fft;
@@ -85,7 +86,7 @@ bool transform(OpCall& call, FftKind kind, bool inverse, const Array& in, const 
   return true;
 }
 
-// Complex transforms along axes in the order of memory, at most three a call; after the first in place.
+// Complex transforms along axes in the order of memory, at most three per call; all but the first in place.
 bool in_chunks(OpCall& call, bool inverse, Array in, const Array& out, std::vector<int> axes,
                std::vector<int64_t> lengths, const Stream& on) {
   while (!axes.empty()) {
@@ -123,7 +124,7 @@ bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& 
   if (kind == FftKind::complex_to_real) shape[axes.back()] = lengths.back() / 2 + 1;
   Array in = shape == source.shape() ? source : padded(call, source, shape, on);
   if (kind == FftKind::complex_to_complex) in = astype(in, complex, false, on);
-  if (kind == FftKind::complex_to_real) {  // cuFFT overwrites its input, and knows the inverse alone
+  if (kind == FftKind::complex_to_real) {  // cuFFT overwrites its input and has the inverse only
     if (!inverse)
       in = unary(Op::conj, in, {}, on);
     else if (in.buffer().get() == source.buffer().get())
@@ -131,7 +132,7 @@ bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& 
   }
   if (in.buffer().get() != source.buffer().get()) call.writes(in);
 
-  // The halved axis is the innermost of a call; the others go with it when they are outer axes of memory.
+  // The halved axis is the innermost one of a call. The others join it when they are outer axes of memory.
   std::vector<int> order(axes.begin(), axes.end() - (kind == FftKind::complex_to_complex ? 0 : 1));
   std::sort(order.begin(), order.end());
   const auto lengths_of = [&](const std::vector<int>& some) {

@@ -1,7 +1,7 @@
 // Indices along one axis: take_along_axis, put_along_axis, scatter, index_add and segments.
 #include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
-#include "ops/indexing/indexed_plan.hpp"
+#include "ops/indexing/plan.hpp"
 #include "ops/scalar.hpp"
 #include "params/indexing.hpp"
 
@@ -16,13 +16,13 @@
 namespace stator {
 namespace {
 
-// Where indices along an axis of x lead: their space, and how x and they step along it.
+// Indices along an axis of x: the iteration space, and the strides of x and of the indices along it.
 struct Along {
   Dims shape, x_strides;
   IndexUse use;
 };
 
-// numpy.take_along_axis: all axes but one broadcast.
+// As numpy.take_along_axis: all axes but the indexed one broadcast.
 Along along_axis(const std::string& op, const Array& x, const Array& indices, int64_t axis) {
   require_indices(op, indices);
   if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "use an array of at least one axis");
@@ -43,7 +43,7 @@ Along along_axis(const std::string& op, const Array& x, const Array& indices, in
   return a;
 }
 
-// Slice k of the source goes to slice indices[k] of x, which is `rest` along its other axes.
+// Slice k of the source goes to slice indices[k] of x.
 Along along_slices(const std::string& op, const Array& x, const Array& indices, int64_t axis) {
   require_indices(op, indices);
   if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "use an array of at least one axis");
@@ -71,7 +71,8 @@ void require_reducible(const std::string& op, DType dtype, Reduce reduce) {
                    "convert the array with astype");
 }
 
-// What sums and extremes of a dtype are accumulated in, as the kernels name it, and as an array holds it.
+// The dtype of the array in which sums and extremes of a dtype are accumulated, and the one that the kernels take for
+// it.
 DType accumulator(DType dtype, bool ordered) {
   switch (dtype) {
     case DType::float16:
@@ -107,7 +108,7 @@ Dims with_pairs(const Dims& strides, int64_t scale, int64_t step) {
   return out;
 }
 
-// into op= values through the indices, one launch; `into` has an accumulator's dtype.
+// into op= values through the indices, in one launch. The dtype of `into` is an accumulator's.
 void launch_accumulate(OpCall& call, const Array& into, const Along& along, const Array* values, const Scalar* number,
                        Reduce reduce, bool in_order) {
   const std::string op(call.name());
@@ -129,12 +130,13 @@ void launch_accumulate(OpCall& call, const Array& into, const Along& along, cons
   p.x_dtype = kernel_dtype(target.dtype(), ordered);
   if (number) encode(op, *number, target.dtype(), p.value);
   declare(call, p, target, values ? &from : nullptr, {&use, 1}, true);
-  constexpr params::Accumulation how[] = {params::Accumulation::add, params::Accumulation::add, params::Accumulation::multiply,
-                                       params::Accumulation::minimum, params::Accumulation::maximum};
+  constexpr params::Accumulation how[] = {params::Accumulation::add, params::Accumulation::add,
+                                          params::Accumulation::multiply, params::Accumulation::minimum,
+                                          params::Accumulation::maximum};
   kernels::indexing::accumulate(call.queue(), p, how[int(reduce)], in_order);
 }
 
-// A number of another kind than the array's, refused as assign refuses it.
+// Refuses a number of another kind than the array's, as assign does.
 void check_number(const std::string& op, const Scalar& value, DType dtype) {
   unsigned char bytes[16];
   const bool integer = is_integer(value) && in(dtype, dtypes::integers);
@@ -146,7 +148,7 @@ void check_number(const std::string& op, const Scalar& value, DType dtype) {
   encode(op, value, dtype, bytes);
 }
 
-// Values as the accumulation reads them: of x's kind, and not wider than x where the order of numbers matters.
+// The values in x's dtype. A number stays a number unless x is complex. `keep` owns the array.
 Operand checked_values(const std::string& op, const Array& x, const Operand& src, Array& keep, const Stream& stream) {
   const bool complex = in(x.dtype(), dtypes::complexes);
   if (!src.array) {
@@ -159,7 +161,7 @@ Operand checked_values(const std::string& op, const Array& x, const Operand& src
   return keep;
 }
 
-// `start` (in x's dtype; consumed) with the values gathered into it.
+// A copy of x with the values accumulated into it.
 template <class Plan>
 Array accumulate(OpCall& call, const Array& x, const Plan& plan, const Operand& src, Reduce reduce,
                  const std::optional<bool>& asked, const Stream& stream) {
@@ -232,7 +234,7 @@ Array segments(Op op, const Array& src, const Array& index, int64_t count, const
   return sum;
 }
 
-// The identity of a minimum of the dtype; of a maximum for `largest` false.
+// The largest value of a dtype, the identity of a minimum; or the smallest one.
 Scalar extreme(DType dtype, bool largest) {
   if (in(dtype, dtypes::floats)) {
     const double infinity = std::numeric_limits<double>::infinity();
@@ -306,7 +308,7 @@ Array segment_sum(const Array& src, const Array& index, int64_t num_segments, st
 Array segment_mean(const Array& src, const Array& index, int64_t num_segments, std::optional<bool> deterministic,
                    const Stream& stream) {
   const Array sum = segments(Op::segment_mean, src, index, num_segments, Scalar(0), Reduce::add, deterministic, stream);
-  // Whole numbers in double: exact, in any order.
+  // Counts are integers in double: exact, in any order of additions.
   Array count = zeros(src.backend(), Dims{num_segments}, DType::float64, stream);
   if (index.size() > 0) {
     OpCall call(Op::segment_mean, {&index}, stream);

@@ -1,4 +1,4 @@
-// NumPy basic indexing: integers, slices, newaxis and one ellipsis, all of them views.
+// NumPy's basic indexing by integers, slices, newaxis and one ellipsis. The results are views.
 #include "core/context.hpp"
 #include "ops/axes.hpp"
 
@@ -73,7 +73,7 @@ Array getitem(const Array& x, std::span<const Index> index) {
       case Index::Type::slice: {
         const Range range = resolve(op, i, x.shape()[axis]);
         offset += range.start * x.strides()[axis];
-        // A step over fewer than two elements may be huge: it is never taken.
+        // With fewer than two elements the step may be huge, and is not used.
         keep(range.count, range.count > 1 ? range.step * x.strides()[axis] : x.strides()[axis]);
         ++axis;
         break;

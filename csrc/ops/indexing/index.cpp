@@ -1,15 +1,15 @@
-// x[index] with arrays and masks among the entries, read and written.
+// x[index] and x[index] = value with arrays and masks among the entries.
 #include "core/memory/overlap.hpp"
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/collapse.hpp"
-#include "ops/indexing/indexed_plan.hpp"
+#include "ops/indexing/plan.hpp"
 #include "ops/scalar.hpp"
 #include "params/elementwise.hpp"
 #include "params/indexing.hpp"
 
+#include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
-#include <stator/indexing.hpp>
 #include <stator/indexing.hpp>
 
 #include <array>
@@ -24,12 +24,12 @@ struct Advanced {
   int axis, axes;
 };
 
-// The index taken apart: `view` is x with the slices applied and the axes of arrays whole.
+// A parsed index: `view` is x with the slices applied and whole axes where arrays index it.
 struct IndexPlan {
   Array view;
   std::vector<Advanced> advanced;
-  std::vector<bool> indexed;  // an entry an axis of the view
-  int before = 0;             // kept axes before the indexed ones in the result
+  std::vector<bool> indexed;  // per axis of the view
+  int before = 0;             // number of kept axes before the indexed ones in the result
 };
 
 bool is_mask(const ArrayIndex& i) { return i.array && i.array.dtype() == DType::bool_; }
@@ -60,7 +60,7 @@ IndexPlan make_plan(const OpCall& call, const Array& x, std::span<const ArrayInd
   Index whole;
   whole.type = Index::Type::slice;
   int axis = 0, own = 0;  // of the view, of x
-  bool contiguous = true, parted = false;
+  bool contiguous = true, separated = false;
   const auto keep = [&](int count) { plan.indexed.insert(plan.indexed.end(), size_t(count), false); };
   for (const ArrayIndex& i : index) {
     const int count = axes_of(i);
@@ -70,11 +70,11 @@ IndexPlan make_plan(const OpCall& call, const Array& x, std::span<const ArrayInd
       keep(shown);
       axis += shown;
       own += i.basic.type == Index::Type::ellipsis ? rest : count;
-      parted = parted || !plan.advanced.empty();
+      separated = separated || !plan.advanced.empty();
       continue;
     }
-    // As NumPy has it, integers beside arrays are arrays too.
-    if (parted) contiguous = false;
+    // As in NumPy, integers beside arrays count as arrays.
+    if (separated) contiguous = false;
     if (plan.advanced.empty()) plan.before = axis;
     plan.advanced.push_back({&i, axis, count});
     for (int k = 0; k < count; ++k) {
@@ -95,7 +95,7 @@ IndexPlan make_plan(const OpCall& call, const Array& x, std::span<const ArrayInd
   return plan;
 }
 
-// The offsets, in elements from the view's first, of a mask's true places. Synchronises.
+// The offsets of a mask's true positions, in elements from the view's first one. Synchronises.
 Array mask_offsets(OpCall& call, const Array& view, const Advanced& a, const Stream& stream) {
   const Array& mask = a.entry->array;
   if (mask.size() == 0) return call.empty(Dims{0}, DType::int64);
@@ -111,14 +111,14 @@ Array mask_offsets(OpCall& call, const Array& view, const Advanced& a, const Str
   return offsets;
 }
 
-// The space of a plan's result, how the view steps along it, and the index arrays over it.
+// The iteration space of a plan's result, the strides of the view along it, and the arrays of indices over it.
 struct Space {
   Dims shape, x_strides;
   std::vector<IndexUse> uses;
-  Array x;  // the view, moved by the integers
+  Array x;  // the view, offset by the integers of the index
 };
 
-// written: index arrays that share memory with it are copied first.
+// Copies arrays of indices that share memory with `written`.
 Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, const Stream& stream) {
   const std::string op(call.name());
   Space s;
@@ -151,20 +151,20 @@ Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, cons
   }
   if (int(s.uses.size()) > params::Indexed::most_entries)
     throw UnsupportedError(op, std::to_string(s.uses.size()) + " arrays of indices", "index in two steps");
-  const auto place = [&](int64_t extent, int64_t stride) {
+  const auto add_axis = [&](int64_t extent, int64_t stride) {
     require_ndim(op, s.shape.size() + 1);
     s.shape.push_back(extent);
     s.x_strides.push_back(stride);
   };
   int kept = 0;
-  const auto place_common = [&] {
-    for (int64_t extent : common) place(extent, 0);
+  const auto add_common = [&] {
+    for (int64_t extent : common) add_axis(extent, 0);
   };
-  if (plan.before == 0) place_common();
+  if (plan.before == 0) add_common();
   for (size_t d = 0; d < plan.indexed.size(); ++d) {
     if (plan.indexed[d]) continue;
-    place(plan.view.shape()[int(d)], plan.view.strides()[int(d)]);
-    if (++kept == plan.before) place_common();
+    add_axis(plan.view.shape()[int(d)], plan.view.strides()[int(d)]);
+    if (++kept == plan.before) add_common();
   }
   for (IndexUse& use : s.uses) {
     const Dims own = broadcast_strides(op, use.indices, common);
@@ -175,7 +175,7 @@ Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, cons
   return s;
 }
 
-// The one mask of an index that has no other array; null where there are more.
+// The mask of an index that has no other array; else null.
 const Advanced* only_mask(const IndexPlan& plan) {
   return plan.advanced.size() == 1 && is_mask(*plan.advanced[0].entry) && plan.advanced[0].axes > 0 ? &plan.advanced[0]
                                                                                                     : nullptr;
@@ -189,7 +189,7 @@ Array mask_of_view(const IndexPlan& plan, const Advanced& a) {
   return Array(mask.buffer(), DType::bool_, plan.view.shape(), strides, mask.offset());
 }
 
-// view = number where the mask is true, in place and in one launch.
+// view = number where the mask is true, in add_axis and in one launch.
 void fill_where(OpCall& call, const Array& view, const Array& mask, const Array* value, const Scalar& number) {
   unsigned char bytes[16] = {};
   if (!value) {
@@ -219,7 +219,7 @@ void check_number(const std::string& op, const Scalar& value, DType dtype) {
                      "convert it first");
 }
 
-// Leading axes of extent 1 beyond those of the target say nothing.
+// Drops leading axes of extent 1 that the target does not have.
 Array without_leading(const Array& x, int ndim) {
   Dims shape, strides;
   int skip = x.ndim() - ndim;

@@ -4,11 +4,10 @@
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
-#include "ops/indexing/indexed_plan.hpp"
+#include "ops/indexing/plan.hpp"
 #include "ops/scalar.hpp"
 #include "params/elementwise.hpp"
 #include "params/indexing.hpp"
-
 
 #include <array>
 #include <cstring>
@@ -27,7 +26,7 @@ void require_dtype(const OpCall& call, DType dtype) {
                      "convert it with astype");
 }
 
-// In one launch: where(mask, value, x) in x's dtype.
+// where(mask, value, x) in x's dtype, in one launch.
 Array filled(OpCall& call, const Array& x, const Array& mask, const Operand& value, const Stream& stream) {
   const std::string op(call.name());
   require_mask(op, mask);
@@ -79,13 +78,13 @@ Array selected(OpCall& call, const Array& x, const Array& mask, const Capacity& 
   const std::string op(call.name());
   require_mask(op, mask);
   const Dims shape = broadcast_shapes(op, x.shape(), mask.shape());
-  const int64_t places = checked_size(op, shape, itemsize(x.dtype()));
+  const int64_t size = checked_size(op, shape, itemsize(x.dtype()));
   unsigned char fill[16] = {};
   if (capacity.size) {
     checked_capacity(op, *capacity.size, x.dtype());
     encode_fill(op, capacity.fill, x.dtype(), fill);
   }
-  if (places == 0 && !capacity.size) return call.empty(Dims{0}, x.dtype());
+  if (size == 0 && !capacity.size) return call.empty(Dims{0}, x.dtype());
   const Dims mask_strides = broadcast_strides(op, mask, shape), x_strides = broadcast_strides(op, x, shape);
   Ranks ranks = count_true(call, mask, mask_strides, shape, &x_strides, nullptr);
   ranks.p.capacity = capacity.size ? *capacity.size : read_count(call, ranks, stream);
@@ -101,7 +100,8 @@ Array selected(OpCall& call, const Array& x, const Array& mask, const Capacity& 
   return result;
 }
 
-// `source` along the true places of a mask, x (null: zeros) elsewhere; a new array of x's or the mask's shape.
+// A new array with the elements of `source` at the true positions of a mask and x (null: zeros) elsewhere, of x's or
+// the mask's shape.
 Array spread(OpCall& call, const Array* x, const Array& mask, const Array& source, const Stream& stream) {
   const std::string op(call.name());
   require_mask(op, mask);

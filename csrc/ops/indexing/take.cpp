@@ -7,7 +7,6 @@
 #include "ops/axes.hpp"
 #include "params/indexing.hpp"
 
-
 namespace stator {
 namespace {
 
@@ -19,7 +18,7 @@ Dims take_shape(const Dims& x, const Dims& indices, int axis) {
   return shape;
 }
 
-// [outer, n, inner] with one stride for each group of axes, or false when a group does not step evenly.
+// Describes x as [outer, n, inner] with one stride per group of axes. False if a group has no single stride.
 bool group_axes(const Array& x, int axis, params::Take& p) {
   const auto collapse = [&](int first, int last, int64_t* extent, int64_t* stride) {
     *extent = 1;
@@ -58,12 +57,12 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, co
   Array result = call.output(shape, x.dtype(), out);
   if (result.size() == 0) return result;
   params::Take p{};
-  // Uneven steps of the outer or inner axes, rare, and the axes of an index array likewise, are evened out by a copy.
+  // Outer or inner axes, or axes of the indices, that have no single stride are rare: the array is copied.
   const Array source = group_axes(x, at, p) ? x : copy(x, stream);
   if (source.buffer().get() != x.buffer().get()) group_axes(source, at, p);
   const bool even = indices.ndim() <= 1 || indices.is_contiguous();
   const Array positions = even ? indices : copy(indices, stream);
-  // The kernel writes dense rows of x's dtype; any other `out`, or one that is an input, is filled from them.
+  // The kernel writes dense rows of x's dtype. Any other `out`, or one that overlaps an input, is assigned from them.
   const bool direct = result.is_contiguous() && result.dtype() == x.dtype() &&
                       (!out || (!may_overlap(result, source) && !may_overlap(result, positions)));
   Array dense = direct ? result : call.empty(shape, x.dtype());

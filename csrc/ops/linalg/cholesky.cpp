@@ -7,15 +7,16 @@
 namespace stator::linalg {
 namespace {
 
-using namespace decompositions;
+using namespace detail;
 
 constexpr const char* not_positive = "is not positive definite";
 constexpr const char* not_positive_remedy = "solve() takes any matrix; a small multiple of the identity may help";
 
 libs::Transposition library(Transpose how) { return static_cast<libs::Transposition>(how); }
 
-// One or two triangular systems by the library, over x. Row-major A is column-major A^T: what is upper there is lower
-// here, and A is solved with by transposing. Only a conjugate without transposition needs A itself in columns.
+// Solves one or two triangular systems by the library, in place in x. Row-major A is column-major A^T, so an upper
+// triangle is passed as a lower one and A itself is solved with by transposing. Only a conjugate without transposition
+// needs A itself in column-major order.
 struct Step {
   Transpose how;
 };
@@ -24,15 +25,15 @@ void solve_by_library(OpCall& call, const Array& a, bool upper, bool unit, std::
   bool plain = true;
   for (const Step step : steps) plain = plain && step.how != Transpose::adjoint;
   const bool real = in(a.dtype(), dtypes::floats);
-  const bool turned = a.is_contiguous() && (plain || real);
-  const Array stored = turned ? a : by_columns(call, a);
-  libs::Decomposition d = decomposition(a, turned ? transposed(a) : column_major(stored));
+  const bool as_transpose = a.is_contiguous() && (plain || real);
+  const Array stored = as_transpose ? a : by_columns(call, a);
+  libs::Decomposition d = decomposition(a, as_transpose ? transposed(a) : column_major(stored));
   d.info = info;
   for (const Step step : steps) {
     libs::Solver::Triangle triangle;
-    triangle.upper = upper != turned;
+    triangle.upper = upper != as_transpose;
     triangle.unit = unit;
-    triangle.how = !turned                       ? library(step.how)
+    triangle.how = !as_transpose                 ? library(step.how)
                    : step.how == Transpose::none ? libs::Transposition::transpose
                                                  : libs::Transposition::none;
     libs::solver(call.context()).triangular(call, d, triangle, column_major(x), cols(x));
@@ -59,7 +60,7 @@ Array solve_small(OpCall& call, const Array& a, const Array& b, params::SmallTri
   return x;
 }
 
-// a and b in one dtype, with one batch.
+// a and b in one dtype, with the same batch.
 struct System {
   Array a, b;
   bool vector;
@@ -93,13 +94,13 @@ Factor cholesky(const Array& given, bool upper, const Options& options, const St
   call.writes(out);
   call.writes(info);
   if (small(rows(a))) {
-    params::SmallCholesky p{a.dtype(),
-                         upper,
-                         int32_t(rows(a)),
-                         product(batch),
-                         matrices(a),
-                         matrices(out),
-                         static_cast<int32_t*>(info.data_ptr())};
+    const params::SmallCholesky p{.dtype = a.dtype(),
+                                  .upper = upper,
+                                  .n = int32_t(rows(a)),
+                                  .count = product(batch),
+                                  .a = matrices(a),
+                                  .out = matrices(out),
+                                  .info = static_cast<int32_t*>(info.data_ptr())};
     kernels::linalg::small_cholesky(call.queue(), p);
   } else {
     params::Triangle p{};
@@ -111,7 +112,8 @@ Factor cholesky(const Array& given, bool upper, const Options& options, const St
     p.a = matrices(a);
     p.out = matrices(out);
     kernels::linalg::triangle(call.queue(), p);
-    // The transpose of A is its conjugate, and the transpose of its upper factor is L: as it lies, out is done.
+    // The transpose of A is its conjugate, and the transpose of its upper factor is L: out is done without moving
+    // anything.
     libs::Decomposition d = decomposition(out, transposed(out));
     d.info = static_cast<int32_t*>(info.data_ptr());
     libs::solver(call.context()).cholesky(call, d, !upper);
@@ -152,7 +154,8 @@ Solution solve_triangular(const Array& given_a, const Array& given_b, const Tria
   if (s.b.size() == 0) {
     const Array nothing = as_given(call.empty(s.b.shape(), s.b.dtype()), s.vector);
     if (s.a.size() == 0) return {nothing, no_info(call, s.batch)};
-    const Array one = zeros(s.a.backend(), {rows(s.a), 1}, s.b.dtype(), call.on());  // A is singular all the same
+    // Whether A is singular is still reported.
+    const Array one = zeros(s.a.backend(), {rows(s.a), 1}, s.b.dtype(), call.on());
     return {nothing, solve_triangular(s.a, one, options, call.on()).info};
   }
   if (small(rows(s.a))) {

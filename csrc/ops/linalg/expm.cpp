@@ -1,4 +1,4 @@
-// The matrix exponential: scaling, a Pade approximant, squaring. The steps between products, and where they come from,
+// The matrix exponential: scaling, a Pade approximant, squaring. The steps between the products, with their references,
 // are in kernels/linalg/expm.cu.
 #include "libs/blas.hpp"
 #include "ops/linalg/operands.hpp"
@@ -14,7 +14,7 @@
 namespace stator::linalg {
 namespace {
 
-using namespace decompositions;
+using namespace detail;
 
 // The left halves of matrices (..., n, 2 n).
 Array left_half(const Array& sums) {
@@ -23,7 +23,7 @@ Array left_half(const Array& sums) {
   return Array(sums.buffer(), sums.dtype(), std::move(shape), sums.strides(), sums.offset());
 }
 
-// outer += x inner, all dense: x (count, n, n), the others (count, n, 2 n).
+// outer += x inner, all dense: x is (count, n, n), the others are (count, n, 2 n).
 void accumulate(OpCall& call, const Array& x, const Array& inner, const Array& outer) {
   libs::Gemm g;
   g.m = g.k = rows(x);
@@ -41,7 +41,8 @@ void accumulate(OpCall& call, const Array& x, const Array& inner, const Array& o
   libs::blas(call.context()).gemm(call, g);
 }
 
-// p over q: q x = p. The transpose of a dense result is solved for where the library would copy into columns.
+// q^-1 p, the solution of q x = p. Where the library would copy a dense result into column-major order, its transpose
+// is solved for instead.
 Array quotient(const Array& p, const Array& q, const Stream& on) {
   if (small(rows(p))) return solve(q, p, {false}, on).x;
   return matrix_transpose(solve(matrix_transpose(q), matrix_transpose(p), {false}, on).x);
@@ -58,7 +59,7 @@ Array expm(const Array& given, const Stream& stream) {
   const int64_t n = rows(a), count = product(batch);
   if (a.size() == 0) return call.empty(a.shape(), a.dtype());
   a = stepping(a, on);
-  const bool twice = real_part(a.dtype()) == DType::float64;  // the degree is 13
+  const bool twice = real_part(a.dtype()) == DType::float64;  // then the degree is 13
   const auto room = [&] { return call.empty(a.shape(), a.dtype()); };
   const Array x = room(), outer = call.empty(matrix_shape(batch, n, 2 * n), a.dtype()),
               inner = twice ? call.empty(outer.shape(), a.dtype()) : Array(),
@@ -68,22 +69,44 @@ Array expm(const Array& given, const Stream& stream) {
   void* const vectors = call.scratch(size_t(2 * n * count * itemsize(real_part(a.dtype()))));
   call.reads(a);
   call.writes(x);
-  kernels::linalg::expm_scale(call.queue(), {a.dtype(), count, n, matrices(a), x.data_ptr(), exponent});
+  kernels::linalg::expm_scale(
+      call.queue(),
+      {.dtype = a.dtype(), .count = count, .n = n, .a = matrices(a), .b = x.data_ptr(), .exponent = exponent});
   const Array x2 = matmul(x, x, {}, on), x4 = matmul(x2, x2, {}, on), x6 = matmul(x4, x2, {}, on);
   for (const Array& power : {x2, x4}) call.reads(power);
   for (const Array& written : {x6, outer, squarings}) call.writes(written);
   if (inner) call.writes(inner);
-  kernels::linalg::expm_choose(
-      call.queue(), {a.dtype(), count, n, x.data_ptr(), x4.data_ptr(), x6.data_ptr(), exponent, chosen, vectors});
-  kernels::linalg::expm_terms(
-      call.queue(), {a.dtype(), count, n, x.data_ptr(), x2.data_ptr(), x4.data_ptr(), x6.data_ptr(), exponent, chosen,
-                     outer.data_ptr(), inner ? inner.data_ptr() : nullptr});
+  kernels::linalg::expm_choose(call.queue(), {.dtype = a.dtype(),
+                                              .count = count,
+                                              .n = n,
+                                              .b = x.data_ptr(),
+                                              .b4 = x4.data_ptr(),
+                                              .b6 = x6.data_ptr(),
+                                              .exponent = exponent,
+                                              .squarings = chosen,
+                                              .vectors = vectors});
+  kernels::linalg::expm_terms(call.queue(), {.dtype = a.dtype(),
+                                             .count = count,
+                                             .n = n,
+                                             .b = x.data_ptr(),
+                                             .b2 = x2.data_ptr(),
+                                             .b4 = x4.data_ptr(),
+                                             .b6 = x6.data_ptr(),
+                                             .exponent = exponent,
+                                             .squarings = chosen,
+                                             .outer = outer.data_ptr(),
+                                             .inner = inner ? inner.data_ptr() : nullptr});
   if (inner) accumulate(call, x6, inner, outer);
-  // x = numerator / denominator of u + v and v - u, where u holds the odd powers.
+  // The approximant is (v + u) / (v - u), where u holds the odd powers. x becomes v + u, and u becomes v - u.
   const Array u = matmul(x, left_half(outer), {}, on);
   call.writes(u);
-  kernels::linalg::expm_fraction(
-      call.queue(), {a.dtype(), count, n, u.data_ptr(), outer.data_ptr(), x.data_ptr(), u.data_ptr()});
+  kernels::linalg::expm_fraction(call.queue(), {.dtype = a.dtype(),
+                                                .count = count,
+                                                .n = n,
+                                                .u = u.data_ptr(),
+                                                .sums = outer.data_ptr(),
+                                                .p = x.data_ptr(),
+                                                .q = u.data_ptr()});
   Array result = quotient(x, u, on);
   std::vector<int32_t> times(size_t(count), 0);
   squarings.to_host(times.data(), on, call.op());
@@ -95,8 +118,13 @@ Array expm(const Array& given, const Stream& stream) {
       keep.reads(result);
       keep.reads(squarings);
       keep.writes(squared);
-      kernels::linalg::expm_keep(
-          keep.queue(), {itemsize(a.dtype()), count, n * n, step, chosen, result.data_ptr(), squared.data_ptr()});
+      kernels::linalg::expm_keep(keep.queue(), {.itemsize = itemsize(a.dtype()),
+                                                .count = count,
+                                                .size = n * n,
+                                                .step = step,
+                                                .squarings = chosen,
+                                                .kept = result.data_ptr(),
+                                                .squared = squared.data_ptr()});
     }
     result = squared;
   }

@@ -1,4 +1,4 @@
-// LU factors, and what is made of them: solutions, inverses, determinants.
+// LU factors, and what follows from them: solutions, inverses, determinants.
 #include "ops/linalg/operands.hpp"
 #include "params/linalg.hpp"
 
@@ -10,7 +10,7 @@
 namespace stator::linalg {
 namespace {
 
-using namespace decompositions;
+using namespace detail;
 
 constexpr const char* is_singular = "is singular";
 constexpr const char* singular_remedy = "lstsq() and pinv() take such a matrix";
@@ -26,8 +26,8 @@ params::SmallLu small_lu(const Array& a) {
 
 bool is_small(const Array& a) { return rows(a) == cols(a) && small(rows(a)); }
 
-// LU of the matrices or, where the library does it and `either` allows, of their transposes: those need no transposed
-// copy, and have the same determinant and the same solutions the other way round.
+// LU of the matrices or, where the library does it and `either` allows it, of their transposes. These need no
+// transposed copy, have the same determinant, and solve the same systems with the transposition reversed.
 struct Factors {
   Array lu, pivots, info;
   bool of_transpose = false;
@@ -57,18 +57,18 @@ Factors factor(OpCall& call, const Array& a, bool either) {
   return f;
 }
 
-// The square matrix of `given`, its batch stepping evenly.
+// The square matrices of `given`, whose batch has a single stride.
 Array square(const OpCall& call, const Array& given) {
   const Array a = operand(call, given);
   require_square(call, a);
   return stepping(a, call.on());
 }
 
-// a x = b for b in columns, over b, by factors of the transpose.
+// Solves a x = b in place for column-major b, by factors of the transpose.
 void solve_in_place(OpCall& call, const Factors& f, const Array& x) {
   libs::solver(call.context())
-      .lu_solve(call, decomposition(f.lu, transposed(f.lu), &f.info), integers(f.pivots), libs::Transposition::transpose,
-                column_major(x), cols(x));
+      .lu_solve(call, decomposition(f.lu, transposed(f.lu), &f.info), integers(f.pivots),
+                libs::Transposition::transpose, column_major(x), cols(x));
 }
 
 Array determinants(OpCall& call, const Factors& f, SignLog* parts) {
@@ -143,13 +143,13 @@ PLU lu(const Array& given, const Stream& stream) {
   t.cols = n;
   t.out = matrices(out.u);
   kernels::linalg::triangle(call.queue(), t);
-  const params::RowExchanges p{a.dtype(),
-                            count,
-                            m,
-                            least,
-                            integers(f.pivots),
-                            static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count * m))),
-                            out.p.data_ptr()};
+  const params::RowExchanges p{.dtype = a.dtype(),
+                               .count = count,
+                               .n = m,
+                               .steps = least,
+                               .pivots = integers(f.pivots),
+                               .order = static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count * m))),
+                               .p = out.p.data_ptr()};
   kernels::linalg::permutation(call.queue(), p);
   return out;
 }
@@ -217,7 +217,8 @@ Solution solve(const Array& given_a, const Array& given_b, const Options& option
   if (b.size() == 0) {
     const Array nothing = as_given(call.empty(b.shape(), dtype), rhs.vector);
     if (a.size() == 0) return {nothing, no_info(call, batch)};
-    return {nothing, solve(a, zeros(a.backend(), {rows(a), 1}, dtype, on), options, on).info};  // singular all the same
+    return {nothing, solve(a, zeros(a.backend(), {rows(a), 1}, dtype, on), options, on)
+                         .info};  // whether a is singular is still reported
   }
   Array x, info;
   if (small(rows(a))) {
@@ -263,7 +264,7 @@ Solution inv(const Array& given, const Options& options, const Stream& stream) {
     p.info = integers(info);
     kernels::linalg::small_lu(call.queue(), p);
   } else {
-    // The factors are of the transpose; its inverse in columns is the inverse in rows.
+    // These are factors of the transpose, whose inverse in column-major order is the inverse in row-major order.
     const Factors f = factor(call, a, true);
     fill_identity(x, on);
     call.writes(x);

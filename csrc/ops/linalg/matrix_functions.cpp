@@ -1,4 +1,4 @@
-// What is made of decompositions, products and reductions: least squares, ranks, norms, powers, traces.
+// What follows from decompositions, products and reductions: least squares, ranks, norms, powers, traces.
 #include "ops/collapse.hpp"
 #include "ops/linalg/operands.hpp"
 #include "params/linalg.hpp"
@@ -17,7 +17,7 @@
 namespace stator::linalg {
 namespace {
 
-using namespace decompositions;
+using namespace detail;
 
 Array along(const Array& x, int64_t axis) {
   const int64_t axes[] = {axis};
@@ -31,7 +31,7 @@ ReduceOptions over(std::vector<int64_t> axes, bool keepdims = false) {
   return o;
 }
 
-// The first of x along an axis, which goes.
+// The first element of x along an axis, which is removed.
 Array without(const Array& x, int axis) {
   Dims shape, strides;
   for (int d = 0; d < x.ndim(); ++d) {
@@ -57,7 +57,7 @@ params::Spectrum spectrum_of(const Array& s, DType dtype) {
   return p;
 }
 
-// The tolerances, dense, which outlive the launch; empty where one number holds for all.
+// The dense tolerances, which must outlive the launch; empty if one number holds for all matrices.
 Array set_tolerance(OpCall& call, const Array& a, const Tolerance& tolerance, params::Spectrum& p) {
   p.rtol = tolerance.rtol.value_or(default_rtol(a));
   if (tolerance.each == nullptr) return {};
@@ -76,7 +76,7 @@ Array set_tolerance(OpCall& call, const Array& a, const Tolerance& tolerance, pa
   return dense;
 }
 
-// A norm of matrices with elements, by their singular values: one launch after theirs.
+// A norm of nonempty matrices by their singular values: one launch after theirs.
 Array spectral(OpCall& call, const Array& a, params::SpectralNorm norm) {
   const Array s = svdvals(a, {}, call.on()).s;
   const Array out = call.empty(batch_of(a), s.dtype());
@@ -89,8 +89,8 @@ Array spectral(OpCall& call, const Array& a, params::SpectralNorm norm) {
   return out;
 }
 
-// The factors of the pseudo-inverse, in place of U and V^H in one launch: conj(U) and conj(V^H), one of them divided by
-// the singular values that count, zero for the others. `rank` may be null.
+// Computes the factors of the pseudo-inverse in place of U and V^H in one launch: conj(U) and conj(V^H), one of them
+// divided by the singular values that count and zero for the others. `rank` may be null.
 void invert(OpCall& call, const Array& a, const Svd& parts, const Tolerance& tolerance, bool scale_u,
             const Array* rank) {
   const Array& scaled = scale_u ? parts.u : parts.vh;
@@ -100,7 +100,7 @@ void invert(OpCall& call, const Array& a, const Svd& parts, const Tolerance& tol
   call.writes(parts.vh);
   params::Spectrum p = spectrum_of(parts.s, a.dtype());
   const Array rtols = set_tolerance(call, a, tolerance, p);
-  p.by_target = scale_u;
+  p.by_column = scale_u;
   p.scaled = matrices(scaled);
   p.scaled_rows = rows(scaled);
   p.scaled_cols = cols(scaled);
@@ -138,7 +138,7 @@ LeastSquares lstsq(const Array& given_a, const Array& given_b, const Tolerance& 
     if (m != 0 && n != 0) out.singular_values = svdvals(a, {}, on).s;
     return out;
   }
-  // x = V diag(1 / s) U^H b
+  // x = V diag(1 / s) U^H b.
   const Svd parts = svd(a, false, {}, on);
   out.singular_values = parts.s;
   out.rank = call.empty(batch_of(a), DType::int64);
@@ -225,11 +225,12 @@ Array cond(const Array& given, NormOrder order, const Stream& stream) {
     throw ShapeError(std::string(call.name()), "matrices of shape " + str(a.shape()),
                      "an empty matrix has no condition number");
   if (order.norm == MatrixNorm::spectral)
-    return spectral(call, a, order.smallest ? params::SpectralNorm::inverse_condition : params::SpectralNorm::condition);
+    return spectral(call, a,
+                    order.smallest ? params::SpectralNorm::inverse_condition : params::SpectralNorm::condition);
   require_square(call, a);
   Solution inverse = inv(a, {false}, on);
   const Array is_singular = not_equal(inverse.info, Operand(0), {}, on);
-  if (order.norm == MatrixNorm::nuclear)  // singular values of an inverse that is none would raise
+  if (order.norm == MatrixNorm::nuclear)  // the singular values of a failed inverse would raise
     inverse.x = where(along(along(is_singular, -1), -1), Operand(0), inverse.x, {}, on);
   const Array product_of = multiply(matrix_norm(a, order, false, on), matrix_norm(inverse.x, order, false, on), {}, on);
   return where(is_singular, Operand(std::numeric_limits<double>::infinity()), product_of, {}, on);
@@ -272,7 +273,7 @@ Array cross(const Array& a, const Array& b, int64_t axis, const Stream& stream) 
   const std::string op(call.name());
   const Dims shape = broadcast_shapes(op, a.shape(), b.shape());
   const int at = normalize_axis(op, axis, shape.size());
-  // As the array API has it: the axis has three elements in both, it is not broadcast.
+  // As in the array API standard, the axis has three elements in both and is not broadcast.
   const auto extent = [&](const Array& x) {
     const int own = at - (shape.size() - x.ndim());
     return own < 0 ? int64_t(1) : x.shape()[own];

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace stator::decompositions {
+namespace stator::linalg::detail {
 
 Array operand(const OpCall& call, const Array& x) {
   const std::string op(call.name());
@@ -66,7 +66,7 @@ Array as_given(const Array& x, bool vector) {
 
 namespace {
 
-// The one stride of all batch axes, or false.
+// The single stride of all batch axes; false if they do not have one.
 bool batch_stride(const Array& x, int64_t* stride) {
   int64_t extent = 1;
   *stride = 0;
@@ -157,14 +157,20 @@ void fill_identity(const Array& x, const Stream& stream) {
   assign(diagonal(x), Operand(1), stream);
 }
 
-Guarded::Guarded(OpCall& call, const Array& dense, params::Part part)
+NonfiniteMask::NonfiniteMask(OpCall& call, const Array& dense, params::Part part)
     : count_(product(batch_of(dense))), bad_(static_cast<int32_t*>(call.scratch(sizeof(int32_t) * size_t(count_)))) {
-  params::Guard p{dense.dtype(), part, count_, rows(dense), rows(dense) * cols(dense), dense.data_ptr(), bad_};
-  kernels::linalg::guard(call.queue(), p);
+  const params::MaskNonfinite p{.dtype = dense.dtype(),
+                                .part = part,
+                                .count = count_,
+                                .rows = rows(dense),
+                                .size = rows(dense) * cols(dense),
+                                .a = dense.data_ptr(),
+                                .bad = bad_};
+  kernels::linalg::mask_nonfinite(call.queue(), p);
 }
 
-void Guarded::poison(OpCall& call, const Array& info, std::initializer_list<const Array*> results) const {
-  params::Poison p{};
+void NonfiniteMask::restore(OpCall& call, const Array& info, std::initializer_list<const Array*> results) const {
+  params::RestoreNan p{};
   p.count = count_;
   p.bad = bad_;
   p.info = static_cast<int32_t*>(info.data_ptr());
@@ -174,7 +180,7 @@ void Guarded::poison(OpCall& call, const Array& info, std::initializer_list<cons
     p.size[p.results] = result->size() / count_;
     p.data[p.results++] = result->data_ptr();
   }
-  kernels::linalg::poison(call.queue(), p);
+  kernels::linalg::restore_nan(call.queue(), p);
 }
 
-}  // namespace stator::decompositions
+}  // namespace stator::linalg::detail

@@ -11,13 +11,13 @@
 namespace stator::linalg {
 namespace {
 
-using namespace decompositions;
+using namespace detail;
 
 constexpr const char* diverged = "has no decomposition: the iteration did not converge";
 constexpr const char* diverged_remedy = "scale the matrix, or look at it";
 
 DType complex_of(DType d) { return real_part(d) == DType::float32 ? DType::complex64 : DType::complex128; }
-// Jacobi costs a few times what LAPACK does from here on, where nothing runs side by side.
+// From here on Jacobi rotations take several times as long as LAPACK, where nothing runs in parallel.
 constexpr int64_t host_jacobi = 8;
 bool by_rotations(const OpCall& call, int64_t n) {
   return n <= (call.context().runtime().is_host() ? host_jacobi : params::small_matrix);
@@ -44,24 +44,24 @@ Eigen hermitian(Op op, const Array& given, bool upper, bool vectors, const Optio
   if (by_rotations(call, rows(a))) {
     out.vectors = vectors ? call.empty(a.shape(), a.dtype()) : Array();
     if (vectors) call.writes(out.vectors);
-    params::SmallEigh p{a.dtype(),
-                     upper,
-                     int32_t(rows(a)),
-                     product(batch),
-                     matrices(a),
-                     vectors ? matrices(out.vectors) : params::Matrices{},
-                     out.values.data_ptr(),
-                     integers(out.info)};
+    const params::SmallEigh p{.dtype = a.dtype(),
+                              .upper = upper,
+                              .n = int32_t(rows(a)),
+                              .count = product(batch),
+                              .a = matrices(a),
+                              .vectors = vectors ? matrices(out.vectors) : params::Matrices{},
+                              .values = out.values.data_ptr(),
+                              .info = integers(out.info)};
     kernels::linalg::small_eigh(call.queue(), p);
   } else {
     const Array work = copy_by_columns(call, a);
     call.writes(work);
-    const Guarded guarded(call, work, upper ? params::Part::upper : params::Part::lower);
+    const NonfiniteMask mask(call, work, upper ? params::Part::upper : params::Part::lower);
     libs::Decomposition d = decomposition(work, column_major(work));
     d.info = integers(out.info);
     libs::solver(call.context()).eigh(call, d, upper, vectors, out.values.data_ptr());
     if (vectors) out.vectors = work;
-    guarded.poison(call, out.info, {&out.values, &out.vectors});
+    mask.restore(call, out.info, {&out.values, &out.vectors});
   }
   if (options.check) verify(call, out.info, diverged, diverged_remedy);
   return out;
@@ -81,7 +81,7 @@ Eigen general(Op op, const Array& given, bool vectors, const Options& options, c
     out.info = no_info(call, batch);
     return out;
   }
-  // cuSOLVER is given complex matrices: the packed form of real vectors is LAPACK's alone.
+  // cuSOLVER gets complex matrices: only LAPACK has the packed form of real eigenvectors.
   if (!call.context().runtime().is_host()) a = astype(a, complex, false, on);
   const Array work = copy_by_columns(call, a);
   out.info = call.empty(batch, DType::int32);
@@ -89,16 +89,16 @@ Eigen general(Op op, const Array& given, bool vectors, const Options& options, c
   call.writes(out.values);
   if (vectors) call.writes(out.vectors);
   call.writes(out.info);
-  const Guarded guarded(call, work);
+  const NonfiniteMask mask(call, work);
   libs::Decomposition d = decomposition(work, column_major(work));
   d.info = integers(out.info);
   libs::solver(call.context()).eig(call, d, out.values.data_ptr(), vectors ? column_major(out.vectors) : libs::Batch{});
-  guarded.poison(call, out.info, {&out.values, &out.vectors});
+  mask.restore(call, out.info, {&out.values, &out.vectors});
   if (options.check) verify(call, out.info, diverged, diverged_remedy);
   return out;
 }
 
-// By rotations of the library, of batches of small matrices: U and V come whole.
+// Uses the library's rotations, for batches of small matrices; they always compute all of U and V.
 Svd by_library_rotations(OpCall& call, const Array& a, libs::SvdVectors vectors) {
   const Stream on = call.on();
   const Dims batch = batch_of(a);
@@ -112,7 +112,7 @@ Svd by_library_rotations(OpCall& call, const Array& a, libs::SvdVectors vectors)
   const Array work = copy_by_columns(call, a);
   for (const Array* x : std::initializer_list<const Array*>{&work, &out.s, &out.u, &v, &out.info})
     if (*x) call.writes(*x);
-  const Guarded guarded(call, work);
+  const NonfiniteMask mask(call, work);
   libs::Decomposition d = decomposition(work, column_major(work));
   d.info = integers(out.info);
   libs::Solver::Svd parts{vectors, out.s.data_ptr(), {}, {}};
@@ -121,7 +121,7 @@ Svd by_library_rotations(OpCall& call, const Array& a, libs::SvdVectors vectors)
     parts.vt = column_major(v);
   }
   libs::solver(call.context()).svd(call, d, parts);
-  guarded.poison(call, out.info, {&out.s, &out.u, &v});
+  mask.restore(call, out.info, {&out.s, &out.u, &v});
   if (!wanted) return out;
   const auto first = [&](const Array& x, int64_t columns) {
     return Array(x.buffer(), x.dtype(), matrix_shape(batch, rows(x), columns), x.strides(), x.offset());
@@ -147,11 +147,13 @@ Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options&
     if (options.check) verify(call, out.info, diverged, diverged_remedy);
     return out;
   }
-  // Row-major A is column-major A^T = conj(V) S U^T: what the library calls U of it is V^H here, in rows, and its V^H
-  // is U. cuSOLVER takes no matrix with more columns than rows, so there tall ones are copied in columns instead.
-  const bool turned = call.context().runtime().is_host() || m < n;
+  // Row-major A is column-major A^T = conj(V) S U^T: what the library calls U of it is V^H here in row-major order, and
+  // its V^H is U. cuSOLVER takes no matrix with more columns than rows, so on it tall matrices are copied to
+  // column-major order instead.
+  const bool as_transpose = call.context().runtime().is_host() || m < n;
   const auto room = [&](int64_t r, int64_t c) {
-    return turned ? call.empty(matrix_shape(batch, r, c), a.dtype()) : empty_by_columns(call, batch, r, c, a.dtype());
+    return as_transpose ? call.empty(matrix_shape(batch, r, c), a.dtype())
+                        : empty_by_columns(call, batch, r, c, a.dtype());
   };
   Svd out;
   out.s = call.empty(vector_shape(batch, least), real_part(a.dtype()));
@@ -167,7 +169,7 @@ Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options&
     out.info = no_info(call, batch);
     return out;
   }
-  const Array work = turned ? copy(a, on) : copy_by_columns(call, a);
+  const Array work = as_transpose ? copy(a, on) : copy_by_columns(call, a);
   out.info = call.empty(batch, DType::int32);
   call.writes(work);
   call.writes(out.s);
@@ -176,19 +178,19 @@ Svd singular(Op op, const Array& given, libs::SvdVectors vectors, const Options&
     call.writes(out.vh);
   }
   call.writes(out.info);
-  const Guarded guarded(call, work);
-  libs::Decomposition d = decomposition(work, turned ? transposed(work) : column_major(work));
-  if (turned) std::swap(d.m, d.n);
+  const NonfiniteMask mask(call, work);
+  libs::Decomposition d = decomposition(work, as_transpose ? transposed(work) : column_major(work));
+  if (as_transpose) std::swap(d.m, d.n);
   d.info = integers(out.info);
   libs::Solver::Svd parts;
   parts.vectors = vectors;
   parts.s = out.s.data_ptr();
   if (wanted) {
-    parts.u = turned ? transposed(out.vh) : column_major(out.u);
-    parts.vt = turned ? transposed(out.u) : column_major(out.vh);
+    parts.u = as_transpose ? transposed(out.vh) : column_major(out.u);
+    parts.vt = as_transpose ? transposed(out.u) : column_major(out.vh);
   }
   libs::solver(call.context()).svd(call, d, parts);
-  guarded.poison(call, out.info, {&out.s, &out.u, &out.vh});
+  mask.restore(call, out.info, {&out.s, &out.u, &out.vh});
   if (options.check) verify(call, out.info, diverged, diverged_remedy);
   return out;
 }
@@ -214,14 +216,21 @@ Qr qr(const Array& given, bool complete, const Stream& stream) {
     call.reads(a);
     call.writes(out.q);
     call.writes(out.r);
-    const params::SmallQr p{a.dtype(), int32_t(m),  int32_t(n),      int32_t(q_columns), int32_t(q_columns),
-                         count,     matrices(a), matrices(out.q), matrices(out.r)};
+    const params::SmallQr p{.dtype = a.dtype(),
+                            .m = int32_t(m),
+                            .n = int32_t(n),
+                            .q_columns = int32_t(q_columns),
+                            .r_rows = int32_t(q_columns),
+                            .count = count,
+                            .a = matrices(a),
+                            .q = matrices(out.q),
+                            .r = matrices(out.r)};
     kernels::linalg::small_qr(call.queue(), p);
     return out;
   }
   const libs::Solver& solver = libs::solver(call.context());
   libs::Decomposition d = decomposition(a, {});
-  // Reflectors and Q share one array where they may: A is in its first n columns, Q in its first q_columns.
+  // Reflectors and Q share one array where possible: A is in its first n columns, Q in its first q_columns.
   const bool apart = solver.forms_q_apart(d);
   const Array room = empty_by_columns(call, batch, m, apart ? n : std::max(n, q_columns), a.dtype());
   const auto first = [&](int64_t columns) {

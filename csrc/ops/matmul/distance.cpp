@@ -1,11 +1,11 @@
+// Pairwise distances.
 #include <stator/creation.hpp>
 #include <stator/matmul.hpp>
 #include <stator/movement.hpp>
 
 #include "core/op_call.hpp"
-#include "ops/indexing/indexed_plan.hpp"
+#include "ops/indexing/plan.hpp"
 #include "params/matmul.hpp"
-
 
 #include <cmath>
 #include <string>
@@ -13,7 +13,8 @@
 namespace stator {
 namespace {
 
-// [batch, points, features], with the leading axes broadcast to `lead` and run together; a copy where they do not.
+// x as [batch, points, features], with its leading axes broadcast to `lead` and merged; a copy if they cannot be
+// merged.
 Array points(const std::string& op, const Array& x, const Dims& lead, DType dtype, const Stream& stream) {
   Dims wide = lead;
   const int64_t rows = x.shape()[x.ndim() - 2], features = x.shape()[x.ndim() - 1];

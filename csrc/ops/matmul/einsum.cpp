@@ -1,4 +1,4 @@
-// Einstein summation: diagonals and sums of single operands as views and reductions, then one product after another.
+// Einstein summation: diagonals and sums of single operands are views and reductions; then come products of pairs.
 #include "core/op_call.hpp"
 
 #include <stator/creation.hpp>
@@ -16,9 +16,9 @@
 namespace stator {
 namespace {
 
-using Labels = std::vector<int>;  // a letter, or ellipsis + the place of an axis counted from the end
+using Labels = std::vector<int>;  // a letter, or ellipsis + the index of an axis counted from the end
 constexpr int ellipsis = 1 << 8;
-constexpr size_t most_planned = 8;  // 3^n pairs of sets are looked at
+constexpr size_t most_planned = 8;  // planning compares 3^n pairs of sets
 
 bool has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
 
@@ -35,7 +35,7 @@ class Einsum {
     std::vector<DType> dtypes;
     for (const Array& x : operands) dtypes.push_back(x.dtype());
     common_ = promote(dtypes);
-    result_ = common_ == DType::int8 ? DType::int32 : common_;  // as matmul's
+    result_ = common_ == DType::int8 ? DType::int32 : common_;  // as for matmul
     inner_ = is_half(common_) ? DType::float32 : result_;
     for (Term& term : terms_) take_diagonals(term);
     for (Term& term : terms_) sum_alone(term);
@@ -54,7 +54,7 @@ class Einsum {
 
   static bool is_half(DType d) { return in(d, dtypes::floats & ~dtypes::full_floats); }
 
-  // The labels of one operand, or of the output; dims: how many axes an ellipsis stands for.
+  // The labels of one operand, or of the output. dims: how many axes an ellipsis stands for.
   Labels read(std::string_view part, int dims) const {
     Labels labels;
     for (size_t i = 0; i < part.size(); ++i) {
@@ -129,7 +129,7 @@ class Einsum {
     }
   }
 
-  // Repeated labels become diagonals; axes of length 1 that others stretch are dropped.
+  // Repeated labels become diagonals; axes of length 1 that other operands stretch are dropped.
   void take_diagonals(Term& term) {
     Labels labels;
     Dims shape, strides;
@@ -150,7 +150,7 @@ class Einsum {
     term.labels = labels;
   }
 
-  // What neither the output nor another term has is summed before anything is multiplied.
+  // Labels that neither the output nor another term has are summed before anything is multiplied.
   void sum_alone(Term& term) {
     term.x = astype(term.x, common_, false, on_);
     ReduceOptions sums;
@@ -187,7 +187,8 @@ class Einsum {
     return all;
   }
 
-  // Sums over the labels of both that `keep` does not have. The last product rounds to the result's dtype.
+  // The product of a and b, summed over the labels of both that `keep` does not have. The last product rounds to the
+  // dtype of the result.
   Term pair(const Term& a, const Term& b, const Labels& keep, bool last) const {
     Labels batch, left, right, summed;
     for (const int label : a.labels)
@@ -200,7 +201,7 @@ class Einsum {
       for (const int label : labels) n *= extent(label);
       return n;
     };
-    std::optional<DType> dtype;  // where it is not the operands' own
+    std::optional<DType> dtype;  // if it is not that of the operands
     if (is_half(common_) && !(last && a.x.dtype() == common_ && b.x.dtype() == common_)) dtype = inner_;
     Dims shape;
     for (const int label : out.labels) shape.push_back(extent(label));
@@ -230,7 +231,7 @@ class Einsum {
     return out;
   }
 
-  // What the product of a set of terms must keep: what the output or a term outside has.
+  // The labels that the product of a set of terms must keep: those that the output or a term outside the set has.
   Labels kept_by(unsigned set) const {
     Labels keep = output_;
     for (size_t k = 0; k < terms_.size(); ++k)
@@ -250,7 +251,8 @@ class Einsum {
     return labels;
   }
 
-  // The best way to split each set of terms in two, by multiplications; then the products from the leaves up.
+  // Finds the split of each set of terms in two that needs the fewest multiplications, then evaluates the products from
+  // the leaves up.
   Term planned() {
     const unsigned all = (1u << terms_.size()) - 1;
     std::vector<double> cost(all + 1, 0);
@@ -261,7 +263,7 @@ class Einsum {
       if (std::has_single_bit(set)) continue;
       cost[set] = std::numeric_limits<double>::infinity();
       for (unsigned part = (set - 1) & set; part > 0; part = (part - 1) & set) {
-        if (part < (set ^ part)) continue;  // each split once
+        if (part < (set ^ part)) continue;  // each split only once
         double work = 1;
         for (const int label : labels[part]) work *= double(extent(label));
         for (const int label : labels[set ^ part])
@@ -270,14 +272,14 @@ class Einsum {
         if (total < cost[set]) cost[set] = total, split[set] = part;
       }
     }
-    return made(all, split);
+    return evaluated(all, split);
   }
-  Term made(unsigned set, const std::vector<unsigned>& split) const {
+  Term evaluated(unsigned set, const std::vector<unsigned>& split) const {
     if (std::has_single_bit(set)) return terms_[size_t(std::countr_zero(set))];
     const unsigned part = split[set];
-    // The larger set holds the later terms: keep the order of the operands.
+    // The larger set number holds the later terms: keep the order of the operands.
     const bool last = set == (1u << terms_.size()) - 1;
-    return pair(made(set ^ part, split), made(part, split), kept_by(set), last);
+    return pair(evaluated(set ^ part, split), evaluated(part, split), kept_by(set), last);
   }
 
   Term in_order() const {
@@ -293,7 +295,7 @@ class Einsum {
 
   std::string op_, text_;
   Stream on_;
-  // The operands', the result's, and what everything before the last rounding is computed in.
+  // The dtype of the operands, of the result, and of everything before the last rounding.
   DType common_{}, result_{}, inner_{};
   std::vector<Term> terms_;
   Labels output_;

@@ -1,4 +1,4 @@
-// Eight-bit floats: scaled quantisation, and products by the library or by way of decoded operands.
+// Eight-bit floats: scaled quantisation, and products by the library or of decoded operands.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/matmul/matmul.hpp"
@@ -19,7 +19,7 @@ params::Float8 format_of(const std::string& op, std::string_view name) {
   throw ValueError(op, "the format '" + std::string(name) + "'", "pass 'e4m3' or 'e5m2'");
 }
 
-// A scale of one number, or of the axis that the other operand does not share.
+// A scale is one number, or an array along the axis that the other operand does not share.
 const float* check_scale(OpCall& call, const Array& scale, const char* which, const Dims& each, int64_t* step) {
   const std::string op(call.name());
   if (scale.dtype() != DType::float32)
@@ -61,9 +61,9 @@ Quantized quantize_fp8(const Array& given, std::string_view format, std::optiona
     assign(out.scale, Operand(1.0), call.on());
     return out;
   }
-  p.part = params::float8_part(p.count);
-  p.parts = (p.count + p.part - 1) / p.part;
-  p.partials = static_cast<float*>(call.scratch(size_t(p.outer * p.inner * p.parts) * sizeof(float)));
+  p.split_size = params::float8_split_size(p.count);
+  p.splits = (p.count + p.split_size - 1) / p.split_size;
+  p.partials = static_cast<float*>(call.scratch(size_t(p.outer * p.inner * p.splits) * sizeof(float)));
   call.reads(x);
   call.writes(out.values);
   call.writes(out.scale);
@@ -108,7 +108,7 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
   call.reads(b);
   call.writes(out);
 
-  // The library's own product. Two operands of e5m2 it has not; its bias has the result's half dtype.
+  // The library's own product. It has none for two operands of e5m2, and its bias has the half dtype of the result.
   const runtime::Properties& device = call.context().runtime().properties();
   const bool host = call.context().runtime().is_host();
   const bool has = !host && (device.compute_major > 8 || (device.compute_major == 8 && device.compute_minor >= 9));
@@ -140,7 +140,8 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
     if (libs::blas(call.context()).gemm_with(call, gemm, extra)) return out;
   }
 
-  // Decoded: both formats are exact in float16, which tensor cores multiply; the host's products are of float32.
+  // Otherwise decode: both formats are exact in float16, which tensor cores multiply; products on the host are of
+  // float32.
   const Array product = options.dtype == DType::float32 ? out : call.empty(Dims{m, n}, DType::float32);
   if (options.dtype != DType::float32) call.writes(product);
   if (k == 0) {
@@ -151,18 +152,18 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
     const Array x = call.empty(Dims{m, k}, decode.dtype), y = call.empty(Dims{k, n}, decode.dtype);
     call.writes(x);
     call.writes(y);
-    // Of b, whichever order it lies in: a transpose is the library's.
-    const bool turned = b.strides()[0] == 1;
+    // b is decoded in the order that it has in memory: the library handles a transpose.
+    const bool b_by_columns = b.strides()[0] == 1;
     decode.format[0] = formats[0];
     decode.format[1] = formats[1];
     decode.rows[0] = m;
     decode.cols[0] = k;
     decode.row_stride[0] = a.strides()[0];
     decode.col_stride[0] = a.strides()[1];
-    decode.rows[1] = turned ? n : k;
-    decode.cols[1] = turned ? k : n;
-    decode.row_stride[1] = b.strides()[turned ? 1 : 0];
-    decode.col_stride[1] = b.strides()[turned ? 0 : 1];
+    decode.rows[1] = b_by_columns ? n : k;
+    decode.cols[1] = b_by_columns ? k : n;
+    decode.row_stride[1] = b.strides()[b_by_columns ? 1 : 0];
+    decode.col_stride[1] = b.strides()[b_by_columns ? 0 : 1];
     decode.q[0] = static_cast<const uint8_t*>(a.data_ptr());
     decode.q[1] = static_cast<const uint8_t*>(b.data_ptr());
     decode.out[0] = x.data_ptr();
@@ -172,8 +173,8 @@ Array scaled_matmul(const Array& a, const Array& b, const Array& scale_a, const 
     gemm.b = y.data_ptr();
     gemm.c = product.data_ptr();
     gemm.lda = k;
-    gemm.ldb = turned ? k : n;
-    gemm.transpose_b = turned;
+    gemm.ldb = b_by_columns ? k : n;
+    gemm.transpose_b = b_by_columns;
     gemm.operands = decode.dtype;
     gemm.result = DType::float32;
     libs::blas(call.context()).gemm(call, gemm);

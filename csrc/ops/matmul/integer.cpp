@@ -1,4 +1,4 @@
-// Products of integers and bool: exact, wrapping, by one portable kernel. Two int8 operands sum in int32.
+// Products of integers and bool: exact, wrapping around, by one portable kernel. Two int8 operands sum in int32.
 #include "core/memory/overlap.hpp"
 #include "libs/blas.hpp"
 #include "ops/linalg/operands.hpp"
@@ -37,7 +37,7 @@ IntegerTypes choose(const OpCall& call, DType a, DType b, const MatmulOptions& o
   return {wanted, wanted};
 }
 
-// int8 on cuda, where the library's rules allow it: its left operand lies by rows, its right one by targets.
+// int8 on cuda, where the rules of the library allow it: its left operand is row-major, its right one column-major.
 bool by_library(OpCall& call, const Array& left, const Array& right, const Array& target, const Plan& plan) {
   if (call.context().runtime().is_host() || plan.batch.size() > 1) return false;
   const auto la = layout_of(plan.a), lb = layout_of(plan.b), lc = layout_of(plan.c);
@@ -55,7 +55,7 @@ bool by_library(OpCall& call, const Array& left, const Array& right, const Array
 }  // namespace
 
 params::StridedProduct strided_of(const Plan& plan, const Array& left, const Array& right, const Array& target,
-                               DType operands) {
+                                  DType operands) {
   const auto matrix = [](const Array& x, const Matrix& m) {
     return params::Matrices{x.data_ptr(), 0, m.row_stride, m.col_stride};
   };
@@ -114,9 +114,9 @@ Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& option
     return out;
   }
   const params::StridedProduct p = strided_of(plan, left, right, target, types.operands);
-  const bool words = itemsize(types.result) >= 4 && types.result != DType::bool_;
-  (words && is_small(call, plan, params::small_product) ? kernels::matmul::small_product : kernels::matmul::integer_product)(call.queue(),
-                                                                                                        p);
+  const bool wide = itemsize(types.result) >= 4 && types.result != DType::bool_;
+  (wide && is_small(call, plan, params::small_product) ? kernels::matmul::small_product
+                                                       : kernels::matmul::integer_product)(call.queue(), p);
   if (!direct) assign(out, Operand(target), on);
   return out;
 }

@@ -1,3 +1,4 @@
+// Matrix products of floating and complex dtypes: preparation, the product, and what follows it.
 #include "ops/matmul/matmul.hpp"
 
 #include "core/memory/overlap.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using namespace matmul_plan;
 
-// x in the dtype and a layout that BLAS takes: x itself wherever that is possible.
+// x in the dtype and in a layout that BLAS takes: x itself wherever possible.
 Array prepare(const Array& x, const Types& types, bool left, const Stream& stream) {
   Array y = x;
   const bool exact = promote(y.dtype(), types.rounded) == types.rounded;
@@ -28,7 +29,7 @@ Array prepare(const Array& x, const Types& types, bool left, const Stream& strea
   return layout_of(matrix_of(y, left)) ? y : copy(y, stream);
 }
 
-// One library call for each index of all batch dimensions but the longest, which the library steps through.
+// One library call for each index of all batch dimensions except the longest, which the library iterates over.
 void call_library(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
   if (!batch.empty()) {
     const auto longest = std::max_element(batch.begin(), batch.end(),
@@ -62,7 +63,7 @@ void call_library(OpCall& call, libs::Gemm gemm, std::vector<BatchDim> batch) {
 
 }  // namespace
 
-// The library's call for target = left right, but for the batch.
+// The library's call for target = left right, except for the batch.
 libs::Gemm gemm_of(const Plan& plan, const Array& left, const Array& right, const Array& target, DType operands) {
   libs::Gemm gemm;
   gemm.m = plan.a.rows;
@@ -110,7 +111,7 @@ class Product {
     right_ = prepare(b, types_, false, on_);
     conjugates_ = sum_.conjugate && in(left_.dtype(), dtypes::complexes);
     if (conjugates_ && !is_inner(plan_of(left_, right_, out_, shapes_.product))) {
-      left_ = conj(left_, {}, on_);  // of which the plan may well be inner
+      left_ = conj(left_, {}, on_);  // the conjugate may then have an inner plan
       conjugates_ = false;
     }
     call_.reads(left_);
@@ -128,7 +129,7 @@ class Product {
 
   bool overlaps() const { return may_overlap(out_, left_) || may_overlap(out_, right_); }
 
-  // A sum of no products.
+  // The result for k = 0, a sum of no products.
   void fill() {
     if (after_) {
       const Array target = call_.empty(shapes_.result, promote(types_.product, DType::float32));
@@ -160,7 +161,7 @@ class Product {
   }
 
   void multiply_into(const Array& target, const Plan& plan) {
-    constexpr int64_t vectors = 8;  // beyond it OpenBLAS is as fast
+    constexpr int64_t vectors = 8;  // OpenBLAS is as fast for larger ones
     call_.writes(target);
     if (!adds_ && sum_.alpha == 1 && in(types_.operands, dtypes::full_floats) && is_small(call_, plan, vectors)) {
       kernels::matmul::small_product(call_.queue(), strided_of(plan, left_, right_, target, types_.operands));
@@ -171,24 +172,24 @@ class Product {
     call_library(call_, gemm(plan, target), plan.batch);
   }
 
-  // A row times a column: libraries have no product for many of them, or for long ones on several processors.
+  // A row times a column: libraries have no function for many of these, nor for a long one on several processors.
   bool is_inner(const Plan& plan) const { return plan.a.rows == 1 && plan.b.cols == 1 && !adds_ && sum_.alpha == 1; }
 
-  // The plan's operands are a and b in this order: no product of one element is exchanged.
+  // The operands of the plan are a and b in this order: a product of one element is never exchanged.
   void inner_product(const Array& target, const Plan& plan) {
     params::InnerProduct p{};
     p.of = strided_of(plan, left_, right_, target, types_.operands);
     p.conjugate = conjugates_;
     const int64_t batches = batches_of(p.of);
-    p.parts = kernels::matmul::inner_parts(call_.limits(), batches, p.of.k, &p.share);
-    if (p.parts > 1) {
-      p.sums = call_.scratch(size_t(batches) * size_t(p.parts) * 16);
+    p.splits = kernels::matmul::inner_splits(call_.limits(), batches, p.of.k, &p.split_size);
+    if (p.splits > 1) {
+      p.sums = call_.scratch(size_t(batches) * size_t(p.splits) * 16);
       p.counters = static_cast<uint32_t*>(call_.zeroed_scratch(size_t(batches) * sizeof(uint32_t)));
     }
     kernels::matmul::inner_product(call_.queue(), p);
   }
 
-  // Everything in the library's own call, straight into the result: of one that can, and operands that lie so.
+  // Does everything in one library call that writes to the result; false if the library or the layouts do not allow it.
   bool in_one_call() {
     const Array& out = out_;
     if (call_.context().runtime().is_host() || out.dtype() != types_.product || overlaps()) return false;
@@ -197,7 +198,7 @@ class Product {
     switch (after_.activation) {
       case params::Activation::none:
       case params::Activation::relu: break;
-      // The library's tanh is an approximation, good enough for results of 11 bits.
+      // The library's tanh is an approximation, which is good enough for results with 11 bits of precision.
       case params::Activation::gelu_tanh:
         if (!half) return false;
         break;
@@ -234,7 +235,7 @@ class Product {
     return libs::blas(call_.context()).gemm_with(call_, one, extra);
   }
 
-  // One launch: bias and activation, from the wide product to the result.
+  // One launch for bias and activation, from the wide product to the result.
   void finish(const Array& product) {
     if (!out_.is_contiguous()) {
       const Array dense = call_.empty(shapes_.result, out_.dtype());

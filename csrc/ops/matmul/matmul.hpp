@@ -1,21 +1,22 @@
-// The product behind matmul and its kin.
+// The product behind matmul and related functions.
 #pragma once
 
-#include "params/matmul.hpp"
 #include "libs/blas.hpp"
 #include "ops/matmul/plan.hpp"
+#include "params/matmul.hpp"
 
 #include <stator/matmul.hpp>
 
 namespace stator {
 
-// alpha a b + beta c: c broadcasts to the result's shape; null, or beta 0: it is not read. conjugate: of a's conjugate.
+// alpha a b + beta c: c broadcasts to the shape of the result, and is not read if it is null or beta is 0. conjugate:
+// use the conjugate of a.
 struct Accumulate {
   const Array* c = nullptr;
   double alpha = 1, beta = 0;
   bool conjugate = false;
 };
-// Then activation(. + bias): the bias is (n,), null for none.
+// Then activation(product + bias); the bias is (n,), or null.
 struct After {
   const Array* bias = nullptr;
   params::Activation activation = params::Activation::none;
@@ -24,18 +25,18 @@ struct After {
 Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum, const After& after,
               const Stream& stream);
 
-// Whether both operands are integers or bool; their product, which wraps: of two int8 operands int32.
+// Whether both operands are integers or bool; their product, which wraps around, and is int32 for two int8 operands.
 bool is_integer_product(const Array& a, const Array& b);
 Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& options, const Stream& stream);
 
-// The library's call for target = left right but for the batch; all three have a layout that it takes.
+// The library's call for target = left right, except for the batch. All three have a layout that the library takes.
 libs::Gemm gemm_of(const matmul_plan::Plan& plan, const Array& left, const Array& right, const Array& target,
                    DType operands);
 
-// Many small matrices on the host: a kernel of ours costs a fraction of a library's calls.
+// Whether these are many small matrices on the host: our own kernel costs a fraction of the calls of a library.
 bool is_small(const OpCall& call, const matmul_plan::Plan& plan, int64_t largest);
-// The same for our own kernels, which take any layout and the batch.
+// The same as gemm_of for our own kernels, which take any layout, and the batch.
 params::StridedProduct strided_of(const matmul_plan::Plan& plan, const Array& left, const Array& right,
-                               const Array& target, DType operands);
+                                  const Array& target, DType operands);
 
 }  // namespace stator

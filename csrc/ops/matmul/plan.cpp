@@ -9,7 +9,7 @@
 namespace stator::matmul_plan {
 namespace {
 
-// By a library; integers have a kernel of their own.
+// Dtypes that a library multiplies; integers have a kernel of their own.
 constexpr DTypeSet multiplied = dtypes::floats | dtypes::complexes;
 
 std::string supported() {
@@ -34,7 +34,7 @@ void check_option(const char* option, DType wanted, DType promoted, bool widens)
             : "use one of " + supported());
 }
 
-// A batch dimension that shares B and steps A and C like more rows is more rows: one larger product.
+// A batch dimension that shares B and continues the rows of A and C is merged into the rows: one larger product.
 bool fold_rows(Plan& plan) {
   const BatchDim dim = plan.batch.back();
   if (dim.b != 0) return false;
@@ -54,7 +54,7 @@ bool fold_rows(Plan& plan) {
 
 Dims batch_of(const Dims& shape) { return Dims(std::span<const int64_t>(shape.data(), std::max(0, shape.size() - 2))); }
 
-// The strides of `product` for an array of shape `result`: the ones of vectors get stride 0.
+// The strides of an array of shape `result` for the shape `product`: the extents of 1 of vectors get stride 0.
 Dims product_strides(const Dims& strides, bool left_vector, bool right_vector) {
   Dims out = strides;
   if (left_vector || right_vector) {

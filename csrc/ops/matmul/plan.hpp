@@ -1,4 +1,5 @@
-// How a product of arrays becomes library calls: dtypes, matrix layouts, batch dimensions. No allocation, no call.
+// How a product of arrays becomes library calls: dtypes, matrix layouts, batch dimensions. Nothing here allocates or
+// calls a library.
 #pragma once
 
 #include <stator/array.hpp>
@@ -10,12 +11,12 @@
 
 namespace stator::matmul_plan {
 
-// Operands are rounded to `rounded`, then (exactly) converted to `operands`, multiplied into `product`, and converted
-// to `result`. Every product is of `operands` with a sum in the wider of float32 and the operands.
+// Operands are rounded to `rounded`, then converted (exactly) to `operands`, multiplied into `product`, and converted
+// to `result`. Every product takes `operands` and sums in the wider of float32 and that dtype.
 struct Types {
   DType rounded, operands, product, result;
 };
-// DTypeError for what promotes to no floating dtype, and for dtypes that drop the imaginary part.
+// DTypeError for operands that do not promote to a floating dtype, and for dtypes that drop the imaginary part.
 Types choose_types(DType a, DType b, const MatmulOptions& options);
 
 // A matrix with its strides in elements.
@@ -23,7 +24,7 @@ struct Matrix {
   int64_t rows, cols, row_stride, col_stride;
   Matrix transposed() const { return {cols, rows, col_stride, row_stride}; }
 };
-// What BLAS takes without a copy: rows (or, transposed, columns) that are dense and do not overlap.
+// What BLAS takes without a copy: rows (or if transposed, columns) that are dense and do not overlap.
 struct Layout {
   bool transposed;
   int64_t leading;
@@ -39,19 +40,19 @@ struct BatchDim {
 struct Plan {
   Matrix a, b, c;
   std::vector<BatchDim> batch;
-  bool exchanged = false;  // the transposed product: a is the right operand's transpose, b the left one's
+  bool exchanged = false;  // the transposed product: a is the transpose of the right operand, b that of the left one
 };
 
-// a, b and c have at least two dimensions, the last two are the matrices; the others broadcast to c's.
+// a, b and c have at least two dimensions, of which the last two are the matrices; the others broadcast to those of c.
 Plan make_plan(const Dims& a_shape, const Dims& a_strides, const Dims& b_shape, const Dims& b_strides,
                const Dims& c_shape, const Dims& c_strides);
 
-// The shape of a product: as NumPy has it, and with the ones that vectors stand for. ShapeError.
+// The shape of a product: as NumPy defines it, and with extents of 1 for vectors. ShapeError.
 struct ProductShapes {
   Dims result, product;
 };
 ProductShapes product_shapes(const Array& a, const Array& b);
-// Of arrays with those shapes; vectors are rows on the left, columns on the right.
+// The plan for arrays of those shapes; vectors are rows on the left and columns on the right.
 Plan plan_of(const Array& a, const Array& b, const Array& c, const Dims& product);
 // The last two axes; a vector is a row, or a column.
 Matrix matrix_of(const Array& x, bool row);

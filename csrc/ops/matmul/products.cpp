@@ -1,4 +1,4 @@
-// Products made of one matmul or one multiplication, over views of their operands.
+// Products that are one matmul or one multiplication of views of their operands.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/matmul/matmul.hpp"
@@ -26,7 +26,8 @@ Array last_axis(const Array& x, int64_t axis) {
   return moveaxis(x, from, to);
 }
 
-// The axes named last (or first), in the order named, made one; the others made one too.
+// x as a matrix: the axes named, in that order, merged into its last (or first) axis, the other axes into the other
+// one.
 Array as_matrix(const Array& x, std::span<const int64_t> named, bool last, Dims* others, const Stream& on) {
   std::vector<bool> is_named(size_t(x.ndim()), false);
   std::vector<int64_t> order, rest;
@@ -102,7 +103,7 @@ Array vecdot(const Array& a, const Array& b, int64_t axis, const Stream& stream)
                      "the axis must be as long in both");
   try {
     broadcast_shapes(op, x.shape(), y.shape());
-  } catch (const ShapeError&) {  // of axes moved, which the caller did not see
+  } catch (const ShapeError&) {  // of moved axes, which the caller did not see
     throw ShapeError(op, "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the other axes broadcast: as long as each other, or 1");
   }

@@ -1,4 +1,4 @@
-// Views that add, drop, move or turn round axes: no kernel, no copy.
+// Views that add, drop, move or reverse axes: no kernel, no copy.
 #include "core/context.hpp"
 #include "core/memory/overlap.hpp"
 #include "ops/axes.hpp"
@@ -101,7 +101,7 @@ Array diagonal(const Array& x, int64_t k) {
   const int col = x.ndim() - 1, row = col - 1;
   if (row < 0) throw ShapeError(op, "shape " + str(x.shape()) + " is no matrix", "pass an array of at least 2 axes");
   const int64_t rows = x.shape()[row], cols = x.shape()[col];
-  // Clamped first: -k of the least int64 has no value.
+  // Clamped first: the least int64 has no negation.
   const int64_t shift = std::clamp(k, -rows, cols);
   const int64_t length =
       std::max<int64_t>(std::min(rows + std::min<int64_t>(shift, 0), cols - std::max<int64_t>(shift, 0)), 0);
@@ -153,14 +153,14 @@ std::vector<Array> meshgrid(std::span<const Array> arrays, bool swapped) {
     shape.push_back(x.size());
   }
   const int axes = shape.size();
-  const auto place = [&](int k) { return swapped && axes > 1 && k < 2 ? 1 - k : k; };
+  const auto axis_of = [&](int k) { return swapped && axes > 1 && k < 2 ? 1 - k : k; };
   if (swapped && axes > 1) std::swap(shape[0], shape[1]);
   checked_size(op_info(Op::meshgrid).call, shape, 1);
   std::vector<Array> grids;
   for (int k = 0; k < axes; ++k) {
     const Array& x = arrays[size_t(k)];
     Dims strides(axes);
-    strides[place(k)] = x.ndim() > 0 ? x.strides()[0] : 0;
+    strides[axis_of(k)] = x.ndim() > 0 ? x.strides()[0] : 0;
     grids.push_back(with(x, shape, std::move(strides), x.offset()));
   }
   return grids;

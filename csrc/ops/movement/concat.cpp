@@ -13,7 +13,7 @@
 namespace stator {
 namespace {
 
-// [outer, n, inner] with one stride for each group of axes, or false when a group does not step evenly.
+// Describes x as [outer, n, inner] with one stride per group of axes. False if a group has no single stride.
 bool group_axes(const Array& x, int axis, params::ConcatPiece& piece) {
   const auto collapse = [&](int first, int last, int64_t* stride) {
     int64_t extent = 1;
@@ -32,14 +32,15 @@ bool group_axes(const Array& x, int axis, params::ConcatPiece& piece) {
   return collapse(0, axis, &piece.outer_stride) && collapse(axis + 1, x.ndim(), &piece.inner_stride);
 }
 
-// Large, and its rows lie across memory: the copy kernel's tiles are worth a launch of its own.
+// Whether x is large and its rows are not contiguous but another axis is: copying it in tiles is then worth a launch of
+// its own.
 bool is_across(const Array& x) {
   constexpr size_t least = 256 << 10;  // bytes
   if (x.nbytes() < least) return false;
   bool along = false, dense = false;
   for (int d = 0; d < x.ndim(); ++d) {
     if (x.shape()[d] == 1) continue;
-    along = x.strides()[d] == 1;  // of the innermost axis, at last
+    along = x.strides()[d] == 1;  // at the end: of the innermost axis
     dense = dense || along;
   }
   return dense && !along;
@@ -101,7 +102,7 @@ Array join(Op which, const std::vector<Array>& given, int axis, const Array* out
     copy_each(which, result, given, axis, stream);
     return result;
   }
-  // The kernel writes dense rows of the promoted dtype; any other `out` is filled from them.
+  // The kernel writes dense rows of the promoted dtype. Any other `out` is assigned from them.
   const bool direct = result.is_contiguous() && result.dtype() == dtype;
   Array dense = direct ? result : call.empty(shape, dtype);
   params::Concat p{};
@@ -110,7 +111,7 @@ Array join(Op which, const std::vector<Array>& given, int axis, const Array* out
   for (int d = axis + 1; d < shape.size(); ++d) p.inner *= shape[d];
   p.cols = shape[axis] * p.inner;
   std::vector<params::ConcatPiece> pieces;
-  std::vector<Array> sources;  // copies live until the launch
+  std::vector<Array> sources;  // keeps copies until the launch
   pieces.reserve(given.size());
   int64_t begin = 0;
   for (const Array& x : given) {

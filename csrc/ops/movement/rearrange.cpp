@@ -1,4 +1,4 @@
-// roll, pad, tile, repeat.
+// roll, pad, tile and repeat.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/creation/copy.hpp"
@@ -21,7 +21,7 @@ using params::AxisRule;
 
 bool is_identity(const AxisMap& a) { return a.shift == 0 && a.extent == a.n; }
 
-// Axes that go unchanged join the axis before them, whose runs get longer for it.
+// Merges axes that do not change into the axis before them, so that the kernel copies longer spans.
 int collapse(const std::vector<AxisMap>& given, AxisMap* axes) {
   std::vector<AxisMap> joined;  // innermost first
   for (size_t i = given.size(); i-- > 0;) {
@@ -63,20 +63,27 @@ Array rearrange(OpCall& call, const Array& x, const std::vector<AxisMap>& axes, 
   return result;
 }
 
-// A dense copy of a view, seen in another shape of as many elements.
+// A dense copy of a view, in another shape of as many elements.
 Array dense_in_shape(Op op, const Array& view, const Dims& shape, const Stream& stream) {
   const Array dense = copy_as(op, view, stream);
   return Array(dense.buffer(), dense.dtype(), shape, contiguous_strides(shape), 0);
 }
 
-Array beside(const Array& x, int64_t count, const Stream& stream) {
+// Repeats along the last axis: concatenates x, as a column, with itself.
+Array repeat_as_concat(const Array& x, int64_t count, const Stream& stream) {
   OpCall call(Op::repeat, {&x}, stream);
   Dims shape = x.shape();
   shape[shape.size() - 1] *= count;
   Array result = call.empty(shape, x.dtype());
   params::ConcatPiece pieces[16];
   for (int64_t i = 0; i < count; ++i) pieces[i] = {x.data_ptr(), i, 1, 1, 1};
-  const params::Concat p{result.data_ptr(), pieces, int32_t(count), itemsize(x.dtype()), x.size(), 1, count};
+  const params::Concat p{.out = result.data_ptr(),
+                         .pieces = pieces,
+                         .count = int32_t(count),
+                         .itemsize = itemsize(x.dtype()),
+                         .outer = x.size(),
+                         .inner = 1,
+                         .cols = count};
   call.reads(x);
   call.writes(result);
   kernels::movement::concat(call.queue(), p);
@@ -142,7 +149,7 @@ Array pad(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& widths
     int64_t extent;
     if (__builtin_add_overflow(n, before, &extent) || __builtin_add_overflow(extent, after, &extent))
       throw ShapeError(op, "more than 2^63 elements along axis " + std::to_string(d), "pad less");
-    // A single element has no mirror image but itself.
+    // The mirror image of a single element is itself.
     maps.push_back({rule == AxisRule::reflect && n == 1 ? AxisRule::edge : rule, extent, n, x.strides()[d], before});
   }
   return rearrange(call, x, maps, fill);
@@ -180,9 +187,9 @@ Array repeat(const Array& x, int64_t count, std::optional<int64_t> axis, const S
   if (count < 0) throw ValueError(op, std::to_string(count) + " repeats", "repeats are not negative");
   if (!axis) return repeat(ravel(x, stream), count, 0, stream);
   const int at = normalize_axis(op, *axis, x.ndim());
-  // Few repeats along dense rows: as many pieces side by side.
+  // A few repeats along dense rows are a concatenation.
   if (count > 1 && count <= 16 && at == x.ndim() - 1 && x.is_contiguous() && x.size() > 0)
-    return beside(x, count, stream);
+    return repeat_as_concat(x, count, stream);
   Dims shape = x.shape(), wide_shape, wide_strides;
   if (__builtin_mul_overflow(shape[at], count, &shape[at]))
     throw ShapeError(op, "more than 2^63 elements along axis " + std::to_string(at), "repeat less");
@@ -226,7 +233,7 @@ Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis, c
   if (total > 0) {
     const Array on_device = from_host(x.backend(), ends.data(), DType::int64, Dims{n}, Dims{1}, false, call.on());
     const params::RepeatedCounts p{static_cast<const int64_t*>(on_device.data_ptr()),
-                                static_cast<int64_t*>(positions.data_ptr()), n, total};
+                                   static_cast<int64_t*>(positions.data_ptr()), n, total};
     call.reads(on_device);
     call.writes(positions);
     kernels::movement::repeat_indices(call.queue(), p);

@@ -1,4 +1,4 @@
-// Views that cut, flatten and turn.
+// split, ravel and rot90: views, except where ravel must copy.
 #include "ops/movement/views.hpp"
 
 #include <stator/creation.hpp>

@@ -1,4 +1,4 @@
-// Views: no kernel, no copy (but reshape, when the strides cannot express the shape).
+// Views: no kernel and no copy, except in reshape where strides cannot express the shape.
 #include "ops/movement/views.hpp"
 #include "core/context.hpp"
 #include "core/memory/overlap.hpp"
@@ -50,7 +50,8 @@ Dims resolve_shape(const std::string& op, const Array& x, std::span<const int64_
   return shape;
 }
 
-// Strides that give x's elements the new shape without a copy: groups of axes that step evenly are split and merged.
+// Strides that give x's elements the new shape without a copy, by splitting and merging groups of axes that step
+// evenly; nothing if there are none.
 std::optional<Dims> reshaped_strides(const Array& x, const Dims& shape) {
   if (x.size() == 0) return contiguous_strides(shape);
   Dims old_shape, old_strides;
@@ -92,7 +93,7 @@ Array permute_dims(const Array& x, std::span<const int64_t> axes) {
   if (int(axes.size()) != x.ndim()) {
     throw ShapeError(op, std::to_string(axes.size()) + " axes for shape " + str(x.shape()), "Name every axis once");
   }
-  named_axes(op, axes, x.ndim());  // the checks
+  named_axes(op, axes, x.ndim());  // only for its checks
   Dims shape, strides;
   for (int64_t axis : axes) {
     const int d = normalize_axis(op, axis, x.ndim());

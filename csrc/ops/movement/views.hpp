@@ -1,4 +1,4 @@
-// What views check first.
+// The first check of every view.
 #pragma once
 
 #include <stator/array.hpp>
@@ -8,7 +8,7 @@
 
 namespace stator {
 
-// The op's call, for messages. ValueError for an array without memory, BackendClosedError.
+// Returns the op's call, for messages. ValueError for an array without memory, BackendClosedError for a closed backend.
 std::string require_open(const Array& x, Op op);
 
 }  // namespace stator

@@ -28,15 +28,16 @@ void require_same(const OpCall& call, const Array& a, const Array& b, const char
         "convert one with astype");
 }
 
-// The lines along `axis`: other axes of extent 1 go, neighbours that step together in all three operands merge.
-void set_lines(params::Softmax& p, const Array& x, const Array* saved, const Array& y, int axis) {
+// Describes the rows along `axis`: of the other axes those of extent 1 are dropped, and neighbours that step together
+// in all operands are merged.
+void set_rows(params::Softmax& p, const Array& x, const Array* saved, const Array& y, int axis) {
   p.x = x.data_ptr();
   p.saved = saved ? saved->data_ptr() : nullptr;
   p.y = y.data_ptr();
   p.dtype = x.dtype();
   p.out_dtype = y.dtype();
   p.n = x.ndim() ? x.shape()[axis] : 1;
-  p.lines = x.size() / std::max<int64_t>(p.n, 1);
+  p.rows = x.size() / std::max<int64_t>(p.n, 1);
   p.x_step = x.ndim() ? x.strides()[axis] : 1;
   p.saved_step = saved && x.ndim() ? saved->strides()[axis] : 1;
   p.y_step = x.ndim() ? y.strides()[axis] : 1;
@@ -68,7 +69,7 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
   if (dtype && !in(*dtype, dtypes::floats))
     throw DTypeError(std::string(call.name()), "dtype=" + std::string(name(*dtype)) + " is not floating",
                      "pass a floating dtype");
-  // A 0-d array is one line of one element; its only axes are 0 and -1.
+  // A 0-d array is one row of one element; its only axes are 0 and -1.
   const int at = normalize_axis(call.name(), axis, std::max(x.ndim(), 1));
   const Array* const operands[] = {&x, saved ? saved : &x};
   Array y = empty_like(call, x.shape(), dtype.value_or(x.dtype()), operands);
@@ -78,14 +79,14 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
   call.writes(y);
   params::Softmax p{};
   p.log = op == Op::log_softmax || op == Op::log_softmax_backward;
-  set_lines(p, x, saved, y, at);
+  set_rows(p, x, saved, y, at);
   (saved ? kernels::nn::softmax_backward : kernels::nn::softmax)(call.queue(), p);
   return y;
 }
 
-// What forward and backward of the cross entropy share: checks, then the parameters of the rows.
+// Checks the operands and sets the parameters that cross entropy and its gradient share.
 params::CrossEntropy loss_parameters(OpCall& call, const Array& logits, const Array& target,
-                                  const CrossEntropyOptions& o) {
+                                     const CrossEntropyOptions& o) {
   const std::string op(call.name());
   require_floating(call, logits);
   if (logits.ndim() != 2 || target.ndim() != 1 || logits.shape()[0] != target.shape()[0])
@@ -149,7 +150,8 @@ Array cross_entropy(const Array& logits, const Array& target, const CrossEntropy
   OpCall call(Op::cross_entropy, {&logits, &target, options.weight}, stream);
   params::CrossEntropy p = loss_parameters(call, logits, target, options);
   const bool each = p.reduction == params::LossReduction::none;
-  // An empty batch: nothing for "none"; the kernel of one empty block gives 0 for "sum" and NaN for "mean".
+  // An empty batch has an empty result for "none"; for "sum" and "mean" a launch of one block without rows gives 0 and
+  // NaN.
   Array out = call.empty(each ? Dims{p.n} : Dims{}, logits.dtype());
   if (each && p.n == 0) return out;
   call.writes(out);

@@ -13,7 +13,7 @@
 namespace stator::random {
 namespace {
 
-uint64_t bits_of(std::string_view op, const Scalar& value, DType dtype) {
+uint64_t integer_bits(std::string_view op, const Scalar& value, DType dtype) {
   unsigned char bytes[16];
   encode(op, value, dtype, bytes);  // ValueError when it does not fit
   return uint64_t(value.i);
@@ -28,7 +28,7 @@ Array integers(const Backend& backend, State& state, const Dims& shape, Scalar l
   if (!in(dtype, dtypes::integers))
     throw DTypeError(op, "dtype=" + std::string(name(dtype)), "draw an integer dtype, then astype");
   if (!is_integer(low) || !is_integer(last)) throw DTypeError(op, "bounds that are not integers", "pass integers");
-  const uint64_t first = bits_of(op, low, dtype), end = bits_of(op, last, dtype);
+  const uint64_t first = integer_bits(op, low, dtype), end = integer_bits(op, last, dtype);
   const bool empty = kind_of(dtype) == Kind::unsigned_integer ? first > end : int64_t(first) > int64_t(end);
   if (empty) throw ValueError(op, "low is not below high", "leave at least one number to draw");
   checked_size(op, shape, itemsize(dtype));
@@ -37,8 +37,13 @@ Array integers(const Backend& backend, State& state, const Dims& shape, Scalar l
   if (size == 0) return result;
   call.writes(result);
   const uint64_t range = end - first + 1;
-  kernels::random::integers(call.queue(),
-                                 {result.data_ptr(), itemsize(dtype), size, state.seed, state.counter, first, range});
+  kernels::random::integers(call.queue(), {.out = result.data_ptr(),
+                                           .itemsize = itemsize(dtype),
+                                           .size = size,
+                                           .seed = state.seed,
+                                           .offset = state.counter,
+                                           .low = first,
+                                           .range = range});
   state.counter += uint64_t(blocks_of(size, range > 0 && range <= uint64_t(1) << 32 ? 4 : 2));
   return result;
 }
@@ -51,13 +56,13 @@ Array bernoulli(const Backend& backend, State& state, const Dims& shape, double 
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
   call.writes(result);
-  params::Bernoulli b{result.data_ptr(),
-                   itemsize(dtype),
-                   result.size(),
-                   state.seed,
-                   state.counter,
-                   uint64_t(std::ceil(p * 0x1p32)),
-                   {}};
+  params::Bernoulli b{.out = result.data_ptr(),
+                      .itemsize = itemsize(dtype),
+                      .size = result.size(),
+                      .seed = state.seed,
+                      .offset = state.counter,
+                      .threshold = uint64_t(std::ceil(p * 0x1p32)),
+                      .one = {}};
   encode(op, Scalar(true), dtype, b.one);
   kernels::random::bernoulli(call.queue(), b);
   state.counter += uint64_t(blocks_of(result.size(), 4));
@@ -71,7 +76,11 @@ Array permutation(const Backend& backend, State& state, int64_t n, int64_t count
   Array result = call.empty(Dims{count}, DType::int64);
   if (count == 0) return result;
   call.writes(result);
-  kernels::random::permutation(call.queue(), {static_cast<int64_t*>(result.data_ptr()), count, n, state.seed, state.counter});
+  kernels::random::permutation(call.queue(), {.out = static_cast<int64_t*>(result.data_ptr()),
+                                              .size = count,
+                                              .n = n,
+                                              .seed = state.seed,
+                                              .offset = state.counter});
   state.counter += uint64_t(kernels::random::permutation_blocks(call.limits(), n));
   return result;
 }
@@ -90,9 +99,9 @@ std::vector<State> spawn(const Backend& backend, State& state, int64_t count) {
   if (count < 0) throw ValueError("random.spawn", std::to_string(count) + " generators", "ask for none or more");
   std::vector<State> children;
   for (int64_t i = 0; i < count; ++i) {
-    uint32_t words[4];  // of a block whose upper counter no draw ever has
-    kernels::random::philox(call.limits(), state.seed, state.counter + uint64_t(i), ~uint64_t(0), words);
-    children.push_back({words[0] | uint64_t(words[1]) << 32, 0});
+    uint32_t bits[4];  // of a Philox block whose upper counter no draw ever has
+    kernels::random::philox(call.limits(), state.seed, state.counter + uint64_t(i), ~uint64_t(0), bits);
+    children.push_back({bits[0] | uint64_t(bits[1]) << 32, 0});
   }
   state.counter += uint64_t(count);
   return children;

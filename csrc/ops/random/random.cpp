@@ -25,25 +25,31 @@ using Launcher = kernels::Launcher<void(const params::Queue&, const params::Rand
 
 Array draw(Op op, const Launcher& launcher, const Backend& backend, State& state, const Dims& shape, double a, double b,
            DType dtype, const Stream& stream) {
-  const OpInfo& row = op_info(op);
-  if (!in(dtype, row.dtypes))
-    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(dtype)),
+  const OpInfo& entry = op_info(op);
+  if (!in(dtype, entry.dtypes))
+    throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(dtype)),
                      op == Op::poisson ? "draw an integer dtype, then astype" : "draw a floating dtype, then astype");
-  checked_size(row.call, shape, itemsize(dtype));
+  checked_size(entry.call, shape, itemsize(dtype));
   OpCall call(op, backend, stream);
   Array result = call.empty(shape, dtype);
   const int64_t size = result.size();
   if (size == 0) return result;
   call.writes(result);
-  const params::Random p{result.data_ptr(), dtype, size, state.seed, state.counter, a, b};
+  const params::Random p{.out = result.data_ptr(),
+                         .dtype = dtype,
+                         .size = size,
+                         .seed = state.seed,
+                         .offset = state.counter,
+                         .a = a,
+                         .b = b};
   launcher(call.queue(), p);
-  // Elements of a Philox block.
+  // Elements per Philox block.
   const int64_t each = op == Op::gamma || op == Op::poisson ? 1 : dtype == DType::float64 ? 2 : 4;
   state.counter += uint64_t((size - 1) / each + 1);
   return result;
 }
 
-// Whether the dtype rounds the number to a finite one.
+// Whether the number is finite in the dtype.
 bool holds(DType dtype, double value) {
   return visit(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -1,8 +1,8 @@
-// choice and multinomial: what is drawn by probabilities, which stay on the device.
+// choice and multinomial: draws by probabilities, which stay on the device.
 #include "core/fault.hpp"
 #include "core/op_call.hpp"
 #include "core/text.hpp"
-#include "ops/indexing/indexed_plan.hpp"
+#include "ops/indexing/plan.hpp"
 #include "ops/random/blocks.hpp"
 #include "ops/sort/keys.hpp"
 #include "params/random.hpp"
@@ -33,9 +33,9 @@ Array in_shape(const Array& flat, const Dims& shape) {
   return Array(flat.buffer(), flat.dtype(), shape, contiguous_strides(shape), flat.offset());
 }
 
-constexpr int64_t most_trials = int64_t(1) << 53;  // doubles hold them
+constexpr int64_t most_trials = int64_t(1) << 53;  // integers that a double represents
 
-// How far probabilities of a dtype may sum from 1: those of few digits are rounded.
+// How far the sum of probabilities of a dtype may be from 1, because they are rounded.
 double tolerance_of(DType dtype) {
   return dtype == DType::float32 ? 3.5e-4 : itemsize(dtype) == 2 && in(dtype, dtypes::floats) ? 3.2e-2 : 1.5e-8;
 }
@@ -48,27 +48,37 @@ void check_vector(const OpCall& call, const Array& p) {
   if (p.ndim() != 1) throw ShapeError(op, "probabilities of shape " + str(p.shape()), "give a vector");
 }
 
-uint64_t* room_for(OpCall& call, const Array& p) {
+uint64_t* cdf_scratch(OpCall& call, const Array& p) {
   return static_cast<uint64_t*>(call.scratch(size_t(p.size()) * sizeof(uint64_t)));
 }
 
-// The distribution function of p, which has an element: one launch. The queue is the op's only one from here on: making
-// another would raise what this launch may have refused, in the middle of the op.
-void weigh(const params::Queue& queue, const Array& p, int64_t least, uint64_t* cdf) {
-  kernels::random::weigh(queue,
-                              {p.data_ptr(), p.dtype(), p.size(), p.strides()[0], least, tolerance_of(p.dtype()), cdf});
+// The cumulative distribution function of a nonempty p, in one launch. From here on the op must use this queue: making
+// another would raise the fault that this launch may have reported, in the middle of the op.
+void build_cdf(const params::Queue& queue, const Array& p, int64_t least, uint64_t* cdf) {
+  kernels::random::build_cdf(queue, {.p = p.data_ptr(),
+                                     .dtype = p.dtype(),
+                                     .n = p.size(),
+                                     .step = p.strides()[0],
+                                     .least = least,
+                                     .tolerance = tolerance_of(p.dtype()),
+                                     .cdf = cdf});
 }
 
-// k indices without replacement: the first of a race.
-Array race(OpCall& call, State& state, const Array& p, int64_t k) {
+// k indices without replacement: those of the k smallest exponential keys.
+Array draw_without_replacement(OpCall& call, State& state, const Array& p, int64_t k) {
   const int64_t n = p.size();
   const Array keys = call.empty(Dims{n}, DType::float64), winners = call.empty(Dims{k}, DType::int64);
   call.reads(p);
   call.writes(keys);
-  kernels::random::race(call.queue(), {p.data_ptr(), p.dtype(), n, p.strides()[0],
-                                            static_cast<double*>(keys.data_ptr()), state.seed, state.counter});
+  kernels::random::exponential_keys(call.queue(), {.p = p.data_ptr(),
+                                                   .dtype = p.dtype(),
+                                                   .n = n,
+                                                   .step = p.strides()[0],
+                                                   .keys = static_cast<double*>(keys.data_ptr()),
+                                                   .seed = state.seed,
+                                                   .offset = state.counter});
   launch_sort(call, keys, 0, false, {0, k}, nullptr, &winners);
-  weigh(call.queue(), p, k, room_for(call, p));
+  build_cdf(call.queue(), p, k, cdf_scratch(call, p));
   state.counter += uint64_t(blocks_of(n, 2));
   return winners;
 }
@@ -115,18 +125,22 @@ Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n,
   if (!p && size > 0) return integers(backend, state, shape, Scalar(int64_t(0)), Scalar(n - 1), DType::int64, stream);
   if (size == 0) return call.empty(shape, DType::int64);
   if (!replace) {
-    const Array winners = race(call, state, *p, size);
+    const Array winners = draw_without_replacement(call, state, *p, size);
     call.finish_indices();
     return in_shape(winners, shape);
   }
   const Array result = call.empty(shape, DType::int64);
-  uint64_t* const cdf = room_for(call, *p);
+  uint64_t* const cdf = cdf_scratch(call, *p);
   call.reads(*p);
   call.writes(result);
   const params::Queue& queue = call.queue();
-  weigh(queue, *p, 0, cdf);
-  kernels::random::categorical(
-      queue, {cdf, static_cast<int64_t*>(result.data_ptr()), n, size, state.seed, state.counter});
+  build_cdf(queue, *p, 0, cdf);
+  kernels::random::categorical(queue, {.cdf = cdf,
+                                       .out = static_cast<int64_t*>(result.data_ptr()),
+                                       .n = n,
+                                       .size = size,
+                                       .seed = state.seed,
+                                       .offset = state.counter});
   state.counter += uint64_t(blocks_of(size, 2));
   call.finish_indices();
   return result;
@@ -145,13 +159,18 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
   checked_size(op, wide, 8);
   const Array result = call.empty(wide, DType::int64);
   if (result.size() == 0) return result;
-  uint64_t* const cdf = room_for(call, p);
+  uint64_t* const cdf = cdf_scratch(call, p);
   call.reads(p);
   call.writes(result);
   const params::Queue& queue = call.queue();
-  weigh(queue, p, 0, cdf);
-  kernels::random::multinomial(queue, {cdf, static_cast<int64_t*>(result.data_ptr()), outcomes, n,
-                                            result.size() / outcomes, state.seed, state.counter});
+  build_cdf(queue, p, 0, cdf);
+  kernels::random::multinomial(queue, {.cdf = cdf,
+                                       .counts = static_cast<int64_t*>(result.data_ptr()),
+                                       .n = outcomes,
+                                       .trials = n,
+                                       .experiments = result.size() / outcomes,
+                                       .seed = state.seed,
+                                       .offset = state.counter});
   state.counter += uint64_t(result.size());
   call.finish_indices();
   return result;

@@ -23,7 +23,7 @@ std::vector<bool> reduced_axes(const OpCall& call, int ndim, const ReductionGrad
   return o.axes ? named_axes(call.name(), *o.axes, ndim) : std::vector<bool>(size_t(ndim), true);
 }
 
-// grad as a view of the shape that was reduced: stride 0 where an axis is gone.
+// grad as a view of the shape that was reduced, with stride 0 along the reduced axes.
 Array spread(const OpCall& call, const Array& grad, const Dims& shape, const std::vector<bool>& reduced,
              bool keepdims) {
   Dims expected, strides(shape.size());
@@ -86,12 +86,13 @@ Array mean_backward(const Array& grad, const Dims& shape, const ReductionGradien
   require_dtype(call, grad.dtype());
   checked_size(call.name(), shape, itemsize(grad.dtype()));
   const std::vector<bool> reduced = reduced_axes(call, shape.size(), options);
-  spread(call, grad, shape, reduced, options.keepdims);  // the shape
+  spread(call, grad, shape, reduced, options.keepdims);  // checks the shape
   Array result = call.empty(shape, grad.dtype());
   if (result.size() == 0) return result;
   int64_t count = 1;
   for (int d = 0; d < shape.size(); ++d) count *= reduced[size_t(d)] ? shape[d] : 1;
-  // The kernels hold a number in the operand's dtype: halves of fewer digits than the count are widened first.
+  // The kernels hold a number in the dtype of the operand: a half type that cannot represent the count is widened
+  // first.
   const bool exact = count <= (grad.dtype() == DType::float16    ? 2048
                                : grad.dtype() == DType::bfloat16 ? 256
                                                                  : INT64_MAX);
@@ -127,7 +128,7 @@ Array prod_backward(const Array& grad, const Array& x, const ReductionGradientOp
   p.out = result.data_ptr();
   p.dtype = x.dtype();
   p.kept_size = p.reduced_size = 1;
-  // In the order of x's memory: to the factors of a product it is all one, and neighbours merge.
+  // Axes in the order of x's memory, so that neighbours merge; the order of factors does not matter.
   std::vector<int> axes(size_t(x.ndim()));
   std::iota(axes.begin(), axes.end(), 0);
   sort_axes(std::span(axes), [&](int a, int b) { return std::abs(x.strides()[a]) > std::abs(x.strides()[b]); });

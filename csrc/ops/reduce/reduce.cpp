@@ -7,7 +7,6 @@
 #include "ops/reduce/rules.hpp"
 #include "params/reduce.hpp"
 
-
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -23,31 +22,31 @@ struct Types {
   DType compute, result;
 };
 
-// An order of its elements is part of such a result.
-bool positional(const OpInfo& row) { return row.name == "argmax" || row.name == "argmin"; }
-Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
-  if (!stator::in(in, row.dtypes))
-    throw DTypeError(std::string(row.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
+// Whether the result depends on the order of the elements.
+bool positional(const OpInfo& entry) { return entry.name == "argmax" || entry.name == "argmin"; }
+Types resolve(const OpInfo& entry, DType in, const std::optional<DType>& dtype) {
+  if (!stator::in(in, entry.dtypes))
+    throw DTypeError(std::string(entry.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
   DType own = in;
-  if (row.result == ResultRule::inexact) own = to_inexact(in);
-  if (row.result == ResultRule::accumulate && kind_of(in) == Kind::unsigned_integer) own = DType::uint64;
-  if (row.result == ResultRule::accumulate && (kind_of(in) == Kind::signed_integer || in == DType::bool_))
+  if (entry.result == ResultRule::inexact) own = to_inexact(in);
+  if (entry.result == ResultRule::accumulate && kind_of(in) == Kind::unsigned_integer) own = DType::uint64;
+  if (entry.result == ResultRule::accumulate && (kind_of(in) == Kind::signed_integer || in == DType::bool_))
     own = DType::int64;
   const bool chosen =
-      row.result == ResultRule::accumulate || row.result == ResultRule::inexact || row.result == ResultRule::real;
-  if (dtype && (!chosen || (row.result != ResultRule::accumulate && !stator::in(*dtype, dtypes::inexact))))
-    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)),
+      entry.result == ResultRule::accumulate || entry.result == ResultRule::inexact || entry.result == ResultRule::real;
+  if (dtype && (!chosen || (entry.result != ResultRule::accumulate && !stator::in(*dtype, dtypes::inexact))))
+    throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)),
                      chosen ? "ask for a floating or complex dtype" : "convert the result with astype");
-  if (row.result == ResultRule::boolean) return {in, DType::bool_};
-  if (row.result == ResultRule::index) return {in, DType::int64};
-  if (row.result == ResultRule::real) {
-    // Variances and norms: the moduli of what the elements are computed in.
+  if (entry.result == ResultRule::boolean) return {in, DType::bool_};
+  if (entry.result == ResultRule::index) return {in, DType::int64};
+  if (entry.result == ResultRule::real) {
+    // Variances and norms are real numbers of the precision that the elements are computed in.
     const DType computed = to_inexact(dtype && stator::in(*dtype, dtypes::inexact) ? promote(in, *dtype) : in);
     return {computed, dtype.value_or(real_part(computed))};
   }
   if (!dtype) return {own, own};
   if (stator::in(own, dtypes::complexes) && stator::in(*dtype, dtypes::reals))
-    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)) + " for " + std::string(name(in)),
+    throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)) + " for " + std::string(name(in)),
                      "use a complex dtype, or reduce stator.real(x)");
   // A float result is computed in the wider of the two, and rounded once.
   const bool wider = stator::in(*dtype, dtypes::floats) && stator::in(own, dtypes::floats);
@@ -55,12 +54,12 @@ Types resolve(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
 }
 
 // Whether each axis is reduced.
-std::vector<bool> chosen_axes(const OpInfo& row, const Array& x, const std::optional<std::vector<int64_t>>& axes) {
+std::vector<bool> chosen_axes(const OpInfo& entry, const Array& x, const std::optional<std::vector<int64_t>>& axes) {
   if (!axes) return std::vector<bool>(size_t(x.ndim()), true);
-  if (positional(row) && axes->size() != 1)
-    throw AxisError(std::string(row.call), std::to_string(axes->size()) + " axes",
+  if (positional(entry) && axes->size() != 1)
+    throw AxisError(std::string(entry.call), std::to_string(axes->size()) + " axes",
                     "pass one axis, or none for the flat index");
-  return named_axes(row.call, *axes, x.ndim());
+  return named_axes(entry.call, *axes, x.ndim());
 }
 
 Dims result_shape(const Dims& shape, const std::vector<bool>& reduced, bool keepdims) {
@@ -92,21 +91,21 @@ int collapse(const std::vector<Axis>& axes, int64_t* shape, int64_t* strides, in
   return n;
 }
 
-params::Reduction describe(const OpInfo& row, const Array& x, const Array& mask, const std::vector<bool>& reduced,
-                        Types types) {
+params::Reduction describe(const OpInfo& entry, const Array& x, const Array& mask, const std::vector<bool>& reduced,
+                           Types types) {
   params::Reduction r{};
   std::vector<Axis> kept, gone;
   int64_t first = 0;
   for (int d = 0; d < x.ndim(); ++d) {
     Axis axis{x.shape()[d], x.strides()[d], mask ? mask.strides()[d] : 0};
-    // Where positions do not matter, memory order serves best.
-    if (reduced[size_t(d)] && !positional(row) && !mask && axis.stride < 0) {
+    // Where positions do not matter, elements are read in the order of memory.
+    if (reduced[size_t(d)] && !positional(entry) && !mask && axis.stride < 0) {
       first += (axis.extent - 1) * axis.stride;
       axis.stride = -axis.stride;
     }
     (reduced[size_t(d)] ? gone : kept).push_back(axis);
   }
-  if (!positional(row)) sort_axes(std::span(gone), [](const Axis& a, const Axis& b) { return a.stride > b.stride; });
+  if (!positional(entry)) sort_axes(std::span(gone), [](const Axis& a, const Axis& b) { return a.stride > b.stride; });
   r.kept_ndim = collapse(kept, r.kept_shape, r.kept_strides, r.kept_mask_strides, &r.kept_size);
   r.reduced_ndim = collapse(gone, r.reduced_shape, r.reduced_strides, r.reduced_mask_strides, &r.reduced_size);
   if (r.reduced_size == 0) {
@@ -123,7 +122,8 @@ params::Reduction describe(const OpInfo& row, const Array& x, const Array& mask,
   return r;
 }
 
-void run(OpCall& call, const Array& x, const Array& mask, Array& out, kernels::reduce::Reducer reducer, params::Reduction r) {
+void run(OpCall& call, const Array& x, const Array& mask, Array& out, kernels::reduce::Reducer reducer,
+         params::Reduction r) {
   call.reads(x);
   if (mask) call.reads(mask);
   call.writes(out);
@@ -138,14 +138,14 @@ void run(OpCall& call, const Array& x, const Array& mask, Array& out, kernels::r
 }
 
 // The mask in x's shape.
-Array broadcast_mask(const OpInfo& row, const Array& x, const Array& mask) {
+Array broadcast_mask(const OpInfo& entry, const Array& x, const Array& mask) {
   if (mask.dtype() != DType::bool_)
-    throw DTypeError(std::string(row.call), "where= of dtype " + std::string(name(mask.dtype())),
+    throw DTypeError(std::string(entry.call), "where= of dtype " + std::string(name(mask.dtype())),
                      "compare it first: x != 0");
-  if (positional(row))
-    throw UnsupportedError(std::string(row.call), "where=", "replace what does not count with stator.where first");
-  if (!(broadcast_shapes(row.call, x.shape(), mask.shape()) == x.shape()))
-    throw ShapeError(std::string(row.call),
+  if (positional(entry))
+    throw UnsupportedError(std::string(entry.call), "where=", "replace what does not count with stator.where first");
+  if (!(broadcast_shapes(entry.call, x.shape(), mask.shape()) == x.shape()))
+    throw ShapeError(std::string(entry.call),
                      "where= of shape " + str(mask.shape()) + " for an array of shape " + str(x.shape()),
                      "a mask broadcasts to the array");
   return broadcast_to(mask, x.shape());
@@ -154,23 +154,24 @@ Array broadcast_mask(const OpInfo& row, const Array& x, const Array& mask) {
 }  // namespace
 
 Array reduce(Op op, const Array& x, const ReduceOptions& options, const Stream& stream) {
-  const OpInfo& row = op_info(op);
+  const OpInfo& entry = op_info(op);
   OpCall call(op, {&x, options.where, options.out}, stream);
-  const Types types = resolve(row, x.dtype(), options.dtype);
-  const std::vector<bool> reduced = chosen_axes(row, x, options.axes);
+  const Types types = resolve(entry, x.dtype(), options.dtype);
+  const std::vector<bool> reduced = chosen_axes(entry, x, options.axes);
   const Dims shape = result_shape(x.shape(), reduced, options.keepdims);
-  const Array mask = options.where ? broadcast_mask(row, x, *options.where) : Array();
-  // Each element is to become a narrow integer or bool before it counts; the kernels accumulate in 64 bits, where
-  // integers that cancel, or wrap, would not give bool's result.
+  const Array mask = options.where ? broadcast_mask(entry, x, *options.where) : Array();
+  // If each element must first become a narrow integer or bool, it is converted here: the kernels accumulate in 64
+  // bits, where integers that cancel or wrap would give another result.
   const bool narrowing = (in(x.dtype(), dtypes::inexact) && !in(types.compute, dtypes::inexact)) ||
                          (in(x.dtype(), dtypes::integers) && types.compute == DType::bool_);
   const Array source = narrowing ? astype(x, types.compute, true, stream) : x;
   const ReductionRule rule = reduction_rule(op, source.dtype(), options.parameter, options.where != nullptr);
-  params::Reduction r = describe(row, source, mask, reduced, types);
+  params::Reduction r = describe(entry, source, mask, reduced, types);
   r.mode = rule.mode;
-  if (rule.reducer == kernels::reduce::Reducer::count) r.compute = source.dtype();  // no element is converted to be counted
+  if (rule.reducer == kernels::reduce::Reducer::count)
+    r.compute = source.dtype();  // no element is converted to be counted
   if (r.reduced_size == 0 && !rule.has_identity && r.kept_size != 0)
-    throw ValueError(std::string(row.call), "no elements to reduce in an array of shape " + str(x.shape()),
+    throw ValueError(std::string(entry.call), "no elements to reduce in an array of shape " + str(x.shape()),
                      "reduce over axes that are not empty");
   Array result = call.output(shape, types.result, options.out);
   if (result.size() == 0) return result;

@@ -2,15 +2,20 @@
 
 #include "params/reduce.hpp"
 
-namespace stator {
+#include <stator/error.hpp>
 
-ReductionRule reduction_rule(Op op, DType in, double parameter, bool masked) {
+#include <string>
+
+namespace stator {
+namespace {
+
+constexpr ReductionRule find_rule(Op op, DType in, double parameter, bool masked) {
   using enum kernels::reduce::Reducer;
   using params::Finish;
   switch (op) {
     case Op::sum: return {in == DType::bool_ ? count : sum, {}};
     case Op::nansum: return {sum, {.skip_nan = true}};
-    // How many elements a mean divides by is known beforehand only where all of them count.
+    // The number of elements that a mean divides by is known beforehand only if there is no mask.
     case Op::mean: return {masked ? moments : sum, {.finish = Finish::mean}};
     case Op::nanmean: return {moments, {.finish = Finish::mean, .skip_nan = true}};
     case Op::prod: return {product, {}};
@@ -28,8 +33,19 @@ ReductionRule reduction_rule(Op op, DType in, double parameter, bool masked) {
     case Op::has_inf_nan: return {count, {.finish = Finish::any, .nonfinite = true}};
     case Op::vector_norm:
       return {parameter == 2 ? euclidean : norm, {.parameter = parameter}, parameter >= 0 && parameter < 1e308};
-    default: return {logsumexp, {}};
+    case Op::logsumexp: return {logsumexp, {}};
+    default: throw ValueError(std::string(op_info(op).call), "it is no reduction", "see the op table");
   }
+}
+
+// Every REDUCE entry of the op table has a rule: here the throw of the default would be a compile-time error.
+#define REDUCE(name, ...) static_assert((find_rule(Op::name, DType::float32, 0, false), true));
+#include <stator/ops.def>
+
+}  // namespace
+
+ReductionRule reduction_rule(Op op, DType in, double parameter, bool masked) {
+  return find_rule(op, in, parameter, masked);
 }
 
 }  // namespace stator

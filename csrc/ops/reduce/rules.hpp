@@ -1,4 +1,4 @@
-// Which reducer, in which mode, a row of the op table is.
+// Which reducer, and in which mode, computes an entry of the op table.
 #pragma once
 
 #include "params/reduce.hpp"
@@ -13,7 +13,8 @@ struct ReductionRule {
   bool has_identity = true;  // an empty reduction has a result
 };
 
-// `parameter`: the order of a norm, what variance takes from n. `masked`: some elements may not count.
+// `parameter`: the order of a norm, or the correction that a variance subtracts from n. `masked`: some elements may be
+// excluded.
 ReductionRule reduction_rule(Op op, DType in, double parameter, bool masked);
 
 }  // namespace stator

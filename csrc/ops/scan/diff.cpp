@@ -25,29 +25,29 @@ void require_end(const OpCall& call, const Array& x, const Array* end, int axis)
 }
 
 // Elements [first, first + count) along the axis.
-Array part_of(const Array& x, int axis, int64_t first, int64_t count) {
+Array slice_of(const Array& x, int axis, int64_t first, int64_t count) {
   Dims shape = x.shape();
   shape[axis] = count;
   return Array(x.buffer(), x.dtype(), shape, x.strides(), x.offset() + first * x.strides()[axis]);
 }
 
-// Neighbours of one array subtract as any two arrays do.
+// A first difference of one array is the subtraction of two views of it.
 void subtract_neighbours(OpCall& call, const Array& x, int axis, const Array& result) {
-  const Array later = part_of(x, axis, 1, result.shape()[axis]), earlier = part_of(x, axis, 0, result.shape()[axis]);
+  const Array later = slice_of(x, axis, 1, result.shape()[axis]), earlier = slice_of(x, axis, 0, result.shape()[axis]);
   params::Elementwise e = collapse(result, std::array{&later, &earlier});
   e.compute = compute_dtype(x.dtype());
   kernels::elementwise::run(call.queue(), Op::subtract, e);
 }
 
-void add_part(params::Difference& p, const Array* x, int axis) {
+void add_input(params::Difference& p, const Array* x, int axis) {
   if (!x) return;
-  params::DifferencePart& part = p.parts[p.part_count];
-  part.begin = p.part_count > 0 ? p.parts[p.part_count - 1].end : 0;
-  part.end = part.begin + x->shape()[axis];
-  part.data = x->data_ptr();
-  part.dtype = x->dtype();
-  std::copy(x->strides().begin(), x->strides().end(), part.strides);
-  ++p.part_count;
+  params::DifferenceInput& input = p.inputs[p.input_count];
+  input.begin = p.input_count > 0 ? p.inputs[p.input_count - 1].end : 0;
+  input.end = input.begin + x->shape()[axis];
+  input.data = x->data_ptr();
+  input.dtype = x->dtype();
+  std::copy(x->strides().begin(), x->strides().end(), input.strides);
+  ++p.input_count;
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ Array diff(const Array& x, const DiffOptions& options, const Stream& stream) {
     return result;
   }
   params::Difference p{};
-  for (const Array* operand : {before, &x, after}) add_part(p, operand, axis);
+  for (const Array* operand : {before, &x, after}) add_input(p, operand, axis);
   p.order = int32_t(options.n);
   p.ndim = shape.size();
   p.axis = axis;

@@ -19,18 +19,18 @@ bool same_family(DType a, DType b) {
   return (in(a, dtypes::floats) && in(b, dtypes::floats)) || (in(a, dtypes::complexes) && in(b, dtypes::complexes));
 }
 
-ScanTypes scan_types(const OpInfo& row, DType in, const std::optional<DType>& dtype) {
-  if (!stator::in(in, row.dtypes))
-    throw DTypeError(std::string(row.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
+ScanTypes scan_types(const OpInfo& entry, DType in, const std::optional<DType>& dtype) {
+  if (!stator::in(in, entry.dtypes))
+    throw DTypeError(std::string(entry.call), "an array of dtype " + std::string(name(in)), "convert it with astype");
   DType own = in;
-  if (row.result == ResultRule::accumulate && stator::in(in, dtypes::unsigned_integers)) own = DType::uint64;
-  if (row.result == ResultRule::accumulate && stator::in(in, dtypes::signed_integers | dtypes::boolean))
+  if (entry.result == ResultRule::accumulate && stator::in(in, dtypes::unsigned_integers)) own = DType::uint64;
+  if (entry.result == ResultRule::accumulate && stator::in(in, dtypes::signed_integers | dtypes::boolean))
     own = DType::int64;
   if (!dtype) return {own, own};
-  if (!stator::in(*dtype, row.dtypes))
-    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)), "ask for a floating dtype");
+  if (!stator::in(*dtype, entry.dtypes))
+    throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)), "ask for a floating dtype");
   if (stator::in(in, dtypes::complexes) && stator::in(*dtype, dtypes::reals))
-    throw DTypeError(std::string(row.call), "dtype=" + std::string(name(*dtype)) + " for " + std::string(name(in)),
+    throw DTypeError(std::string(entry.call), "dtype=" + std::string(name(*dtype)) + " for " + std::string(name(in)),
                      "use a complex dtype, or scan stator.real(x)");
   // A floating result is computed in the wider of the two, and rounded once.
   return {same_family(own, *dtype) ? promote(own, *dtype) : *dtype, *dtype};
@@ -44,13 +44,14 @@ int scan_axis(const OpCall& call, const Array& x, const std::optional<int64_t>& 
   return normalize_axis(op, axis.value_or(0), x.ndim());
 }
 
-// Axes other than the scan's: those of extent 1 go, neighbours that step together on both sides merge.
-void set_lines(params::Scan& s, const Array& x, const Array& out, int axis) {
-  s.lines = 1;
+// Collapses the axes other than the scan's: drops axes of extent 1 and merges neighbours that step together in both
+// arrays.
+void set_segments(params::Scan& s, const Array& x, const Array& out, int axis) {
+  s.segments = 1;
   for (int d = 0; d < x.ndim(); ++d) {
     const int64_t extent = x.shape()[d], from = x.strides()[d], to = out.strides()[d];
     if (d == axis) continue;
-    s.lines *= extent;
+    s.segments *= extent;
     if (extent == 1) continue;
     const int last = s.ndim - 1;
     const bool together = s.ndim > 0 && s.in_strides[last] == extent * from && s.out_strides[last] == extent * to;
@@ -76,7 +77,7 @@ params::Scan describe(const Array& x, const Array& out, int axis, DType compute,
   const int64_t to = (reverse ? s.n - 1 : initial ? 1 : 0) * out.strides()[axis];
   s.in = static_cast<const char*>(x.data_ptr()) + from * itemsize(x.dtype());
   s.out = static_cast<char*>(out.data_ptr()) + to * itemsize(out.dtype());
-  set_lines(s, x, out, axis);
+  set_segments(s, x, out, axis);
   return s;
 }
 
@@ -105,11 +106,11 @@ Extremes extremes(Op op, const Array& x, const std::optional<int64_t>& axis, boo
 }  // namespace
 
 Array scan(Op op, const Array& x, const ScanOptions& options, const Stream& stream) {
-  const OpInfo& row = op_info(op);
+  const OpInfo& entry = op_info(op);
   if (op != Op::cumulative_sum && op != Op::cumulative_prod && op != Op::logcumsumexp)
-    throw ValueError(std::string(row.call), "it is no scan", "see the op table");
+    throw ValueError(std::string(entry.call), "it is no scan", "see the op table");
   OpCall call(op, {&x, options.out}, stream);
-  const ScanTypes types = scan_types(row, x.dtype(), options.dtype);
+  const ScanTypes types = scan_types(entry, x.dtype(), options.dtype);
   const int axis = scan_axis(call, x, options.axis);
   Dims shape = x.shape();
   if (options.include_initial) ++shape[axis];
@@ -117,7 +118,7 @@ Array scan(Op op, const Array& x, const ScanOptions& options, const Stream& stre
   Array result = options.out ? call.output(shape, types.result, options.out)
                              : empty_like(call, shape, types.result, std::array{&x});
   if (result.size() == 0) return result;
-  // The kernels convert within a family of dtypes; bool is one of its own as a result.
+  // The kernels convert within a family of dtypes; a result of bool is a family of its own.
   const bool within = same_family(x.dtype(), types.compute) ||
                       (in(x.dtype(), dtypes::integers | dtypes::boolean) && in(types.compute, dtypes::integers)) ||
                       x.dtype() == types.compute;

@@ -41,15 +41,15 @@ params::Histogram describe(OpCall& call, const Array& x, params::Binning binning
   p.binning = binning;
   p.x = x.data_ptr();
   p.dtype = x.dtype();
-  p.elements = lines_of(x, x, -1);
+  p.elements = segments_of(x, x, -1);
   p.bins = bins;
   if (x.size() > 0) call.reads(x);
   return p;
 }
 
-// Bounds from x itself: two reductions, read where they are.
-void own_bounds(OpCall& call, const Array& x, params::Histogram& p, Array (&kept)[2], double low, double high,
-                const Stream& stream) {
+// The extremes of x as bounds, which stay on the device.
+void bounds_of_elements(OpCall& call, const Array& x, params::Histogram& p, Array (&kept)[2], double low, double high,
+                        const Stream& stream) {
   p.low = low;
   p.high = high;
   if (x.size() == 0) return;
@@ -62,6 +62,7 @@ void own_bounds(OpCall& call, const Array& x, params::Histogram& p, Array (&kept
   }
 }
 
+// The counts of the bins in `dtype`.
 Array count(OpCall& call, params::Histogram& p, const Array& x, DType dtype, const Stream& stream) {
   const Dims shape{p.bins};
   if (p.bins <= params::Histogram::most_private) {
@@ -81,14 +82,14 @@ Array count(OpCall& call, params::Histogram& p, const Array& x, DType dtype, con
   return astype(counts, dtype, false, stream);
 }
 
-// The sums of the weights: bins by element, sorted, each bin's weights summed.
+// The sums of the weights: finds each element's bin, sorts the elements by bin, and sums the weights of each bin.
 Array sums(OpCall& call, params::Histogram& p, const Array& x, const Array& weights, bool floating) {
   if (p.bins >= int64_t(std::numeric_limits<uint32_t>::max()))
     throw UnsupportedError(std::string(call.name()), std::to_string(p.bins) + " bins with weights", "use fewer bins");
   const Array result = call.empty(Dims{p.bins}, floating ? DType::float64 : DType::int64);
-  const Dims line{x.size()};
-  const Array ids = call.empty(line, DType::uint32), sorted = call.empty(line, DType::uint32),
-              order = call.empty(line, DType::int64);
+  const Dims shape{x.size()};
+  const Array ids = call.empty(shape, DType::uint32), sorted = call.empty(shape, DType::uint32),
+              order = call.empty(shape, DType::int64);
   if (x.size() > 0) {
     call.reads(weights);
     call.writes(ids);
@@ -102,7 +103,7 @@ Array sums(OpCall& call, params::Histogram& p, const Array& x, const Array& weig
   b.order = static_cast<const int64_t*>(order.data_ptr());
   b.weights = weights.data_ptr();
   b.weight_dtype = weights.dtype();
-  b.elements = lines_of(weights, weights, -1);
+  b.elements = segments_of(weights, weights, -1);
   b.out = result.data_ptr();
   b.floating = floating;
   b.n = x.size();
@@ -122,7 +123,7 @@ Array histc(const Array& x, int64_t bins, double low, double high, const Stream&
   p.widen = 1;
   Array bounds[2];
   if (low == high)
-    own_bounds(call, x, p, bounds, low, high, stream);
+    bounds_of_elements(call, x, p, bounds, low, high, stream);
   else
     p.low = low, p.high = high;
   return count(call, p, x, x.dtype(), stream);
@@ -154,12 +155,12 @@ Histogram histogram(const Array& x, int64_t bins, const HistogramOptions& option
     p.widen = 0.5;
     p.edge_dtype = to_inexact(x.dtype());
     result.edges = call.empty(Dims{bins + 1}, p.edge_dtype);
-    p.made_edges = result.edges.data_ptr();
+    p.out_edges = result.edges.data_ptr();
     call.writes(result.edges);
     if (options.range)
       p.low = options.range->first, p.high = options.range->second;
     else
-      own_bounds(call, x, p, bounds, 0, 1, stream);
+      bounds_of_elements(call, x, p, bounds, 0, 1, stream);
   }
   if (!options.weights) {
     result.counts = count(call, p, x, DType::int64, stream);
@@ -186,7 +187,7 @@ Array bincount(const Array& x, const BincountOptions& options, const Stream& str
     throw ValueError(op, "size=" + std::to_string(*options.size), "give the number of bins");
   int64_t bins = options.size.value_or(options.minlength);
   if (!options.size && x.size() > 0) {
-    // Negative elements are the largest ones of the unsigned dtype: one number says both.
+    // Negative elements are the largest ones of the unsigned dtype, so one maximum is enough for both checks.
     const DType dtype = x.dtype();
     const DType bits =
         !in(dtype, dtypes::signed_integers) ? dtype : DType(int(DType::uint8) + int(dtype) - int(DType::int8));

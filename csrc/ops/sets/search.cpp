@@ -24,7 +24,7 @@ void check_rows(const std::string& op, const Array& boundaries, const Array& val
                      "boundaries have one axis, or the leading axes of the values");
 }
 
-// What the two searches share: `sorted` along its last axis.
+// What searchsorted and isin have in common: `sorted` is searched along its last axis.
 params::Search describe(OpCall& call, const Array& sorted, const Array& values) {
   const int last = sorted.ndim() - 1;
   params::Search p{};
@@ -33,8 +33,8 @@ params::Search describe(OpCall& call, const Array& sorted, const Array& values) 
   p.key = key_codec(sorted.dtype());
   p.n = sorted.shape()[last];
   p.step = sorted.strides()[last];
-  p.rows = lines_of(sorted, sorted, last);
-  p.elements = lines_of(values, values, -1);
+  p.rows = segments_of(sorted, sorted, last);
+  p.elements = segments_of(values, values, -1);
   p.per_row = values.ndim() > 0 ? values.shape()[values.ndim() - 1] : 1;
   if (sorted.size() > 0) call.reads(sorted);
   call.reads(values);
@@ -67,7 +67,7 @@ Array searchsorted(const Array& boundaries, const Array& values, const SearchOpt
     p.sorter = sorter->data_ptr();
     p.sorter_dtype = sorter->dtype();
     p.sorter_step = sorter->strides()[last];
-    p.rows = lines_of(sorted, *sorter, last);
+    p.rows = segments_of(sorted, *sorter, last);
     if (sorter->size() > 0) call.reads(*sorter);
   }
   call.writes(result);
@@ -90,9 +90,13 @@ Array isin(const Array& x, const Array& test, bool invert, const Stream& stream)
   if (in(common, dtypes::complexes)) {
     call.reads(wanted);
     call.writes(result);
-    kernels::sort::complex_search(
-        call.queue(), {sorted.data_ptr(), wanted.data_ptr(), common, static_cast<bool*>(result.data_ptr()), invert,
-                       sorted.size(), lines_of(wanted, wanted, -1)});
+    kernels::sort::complex_search(call.queue(), {.sorted = sorted.data_ptr(),
+                                                 .values = wanted.data_ptr(),
+                                                 .dtype = common,
+                                                 .found = static_cast<bool*>(result.data_ptr()),
+                                                 .invert = invert,
+                                                 .n = sorted.size(),
+                                                 .elements = segments_of(wanted, wanted, -1)});
     return result;
   }
   params::Search p = describe(call, sorted, wanted);

@@ -58,10 +58,10 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   Array elements = x, order;
   if (w.sorted) {
     const int64_t flat[] = {-1};
-    const Array line = reshape(x, flat, {}, stream);
-    elements = call.empty(line.shape(), x.dtype());
-    if (w.indices || w.inverse) order = call.empty(line.shape(), DType::int64);
-    launch_sort(call, line, 0, false, {0, n}, &elements, order ? &order : nullptr);
+    const Array flattened = reshape(x, flat, {}, stream);
+    elements = call.empty(flattened.shape(), x.dtype());
+    if (w.indices || w.inverse) order = call.empty(flattened.shape(), DType::int64);
+    launch_sort(call, flattened, 0, false, {0, n}, &elements, order ? &order : nullptr);
   } else {
     call.reads(x);
   }
@@ -72,11 +72,11 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
     p.complex = x.dtype();
   else
     p.key = key_codec(x.dtype());
-  p.elements = lines_of(elements, elements, -1);
+  p.elements = segments_of(elements, elements, -1);
   p.order = integers(order);
   p.n = n;
-  p.parts = kernels::sets::run_parts(call.limits(), n, &p.share);
-  p.part_counts = static_cast<int64_t*>(call.scratch(size_t(p.parts) * sizeof(int64_t)));
+  p.tiles = kernels::sets::run_tiles(call.limits(), n, &p.tile);
+  p.tile_counts = static_cast<int64_t*>(call.scratch(size_t(p.tiles) * sizeof(int64_t)));
   p.total = integers(total);
   p.counter = static_cast<uint32_t*>(call.zeroed_scratch(sizeof(uint32_t)));
   std::memcpy(p.fill, fill, sizeof p.fill);
@@ -97,7 +97,7 @@ Unique unique(Op op, const Array& x, const UniqueOptions& options, const Stream&
   p.counts = integers(result.counts);
   if (w.counts) p.starts = static_cast<int64_t*>(call.scratch(size_t(p.capacity + 1) * sizeof(int64_t)));
   kernels::sets::write_runs(call.queue(), p);
-  // The last run that fits may be followed by one that does not: its start is written too.
+  // write_runs also writes the start of the first run that does not fit, if there is one: the last length needs it.
   if (p.capacity > 0 && (w.counts || options.size)) kernels::sets::finish_runs(call.queue(), p);
   return result;
 }

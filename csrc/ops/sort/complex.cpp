@@ -1,4 +1,4 @@
-// Sorting complex numbers: their keys are sorted with their places, then the places are followed.
+// Sorting complex numbers: an argsort of their keys, then a gather of the numbers.
 #include "core/op_call.hpp"
 #include "ops/sort/keys.hpp"
 #include "params/sort.hpp"
@@ -8,13 +8,13 @@
 namespace stator {
 namespace {
 
-params::Lines dense_lines(int64_t count, int64_t n) {
-  params::Lines lines{};
-  lines.count = count;
-  lines.ndim = 1;
-  lines.shape[0] = count;
-  lines.x_strides[0] = lines.out_strides[0] = n;
-  return lines;
+params::Segments dense_segments(int64_t count, int64_t n) {
+  params::Segments segments{};
+  segments.count = count;
+  segments.ndim = 1;
+  segments.shape[0] = count;
+  segments.x_strides[0] = segments.out_strides[0] = n;
+  return segments;
 }
 
 }  // namespace
@@ -33,13 +33,13 @@ void launch_complex_sort(OpCall& call, const Array& x, int axis, bool descending
   k.descending = descending;
   k.n = n;
   k.step = x.strides()[axis];
-  k.lines = lines_of(x, shape, axis);
+  k.segments = segments_of(x, shape, axis);
   params::Sort s{};
   s.x = k.keys;
   s.key = key_codec(DType::uint64);
   s.n = s.count = n;
   s.x_step = s.out_step = 1;
-  s.lines = dense_lines(count, n);
+  s.segments = dense_segments(count, n);
   s.indices = static_cast<int64_t*>(call.scratch(bytes));
   const int64_t needed = kernels::sort::sort_scratch(call.limits(), s);
   void* const scratch = needed > 0 ? call.scratch(size_t(needed)) : nullptr;
@@ -63,7 +63,7 @@ void launch_complex_sort(OpCall& call, const Array& x, int axis, bool descending
   g.n = n;
   g.step = k.step;
   g.out_step = shape.strides()[axis];
-  g.lines = k.lines;
+  g.segments = k.segments;
   kernels::sort::complex_gather(queue, g);
 }
 

@@ -48,23 +48,23 @@ Dims with_extent(const Array& x, int axis, int64_t extent) {
   return shape;
 }
 
-params::Lines lines_of(const Array& x, const Array& out, int axis) {
-  params::Lines lines{};
-  lines.count = 1;
+params::Segments segments_of(const Array& x, const Array& out, int axis) {
+  params::Segments segments{};
+  segments.count = 1;
   for (int d = 0; d < x.ndim(); ++d) {
     const int64_t extent = x.shape()[d], from = x.strides()[d], to = out.strides()[d];
     if (d == axis) continue;
-    lines.count *= extent;
+    segments.count *= extent;
     if (extent == 1) continue;
-    const int last = lines.ndim - 1;
+    const int last = segments.ndim - 1;
     const bool together =
-        lines.ndim > 0 && lines.x_strides[last] == extent * from && lines.out_strides[last] == extent * to;
-    const int at = together ? last : lines.ndim++;
-    lines.shape[at] = together ? lines.shape[at] * extent : extent;
-    lines.x_strides[at] = from;
-    lines.out_strides[at] = to;
+        segments.ndim > 0 && segments.x_strides[last] == extent * from && segments.out_strides[last] == extent * to;
+    const int at = together ? last : segments.ndim++;
+    segments.shape[at] = together ? segments.shape[at] * extent : extent;
+    segments.x_strides[at] = from;
+    segments.out_strides[at] = to;
   }
-  return lines;
+  return segments;
 }
 
 void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const SortWindow& window, const Array* values,
@@ -89,7 +89,7 @@ void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const 
   s.first = window.first;
   s.count = window.count;
   s.out_step = shape.strides()[axis];
-  s.lines = lines_of(x, shape, axis);
+  s.segments = segments_of(x, shape, axis);
   s.rank_count = int32_t(window.ranks.size());
   s.whole = window.whole;
   std::copy(window.ranks.begin(), window.ranks.end(), s.rank);

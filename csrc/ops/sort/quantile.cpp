@@ -1,4 +1,4 @@
-// Quantiles, medians and modes: what is needed of sorted lines goes into a copy, from which the results are read.
+// Quantiles, medians and modes: what is needed of sorted segments goes into a copy, from which the results are read.
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/sort/keys.hpp"
@@ -15,13 +15,13 @@
 namespace stator {
 namespace {
 
-struct Place {
+struct Position {
   int64_t index;
-  double fraction;
+  double fraction;  // of the way to index + 1
 };
 
-// Where quantile q of n sorted elements lies.
-Place place_of(double q, int64_t n, QuantileMethod method) {
+// The position of quantile q among n sorted elements.
+Position position_of(double q, int64_t n, QuantileMethod method) {
   const auto interpolated = [&](double alpha, double beta) {
     return double(n) * q + (alpha + q * (1 - alpha - beta)) - 1;
   };
@@ -42,11 +42,11 @@ Place place_of(double q, int64_t n, QuantileMethod method) {
   return {int64_t(whole), at - whole};
 }
 
-// The places of a sorted line of n that are looked at, ascending: on both sides of each quantile, and the last one for
-// NaN. None: more than a sort picks out.
-std::vector<int64_t> ranks_of(const std::vector<Place>& places, int64_t n) {
+// The positions of n sorted elements that are read, ascending: both neighbours of each quantile, and the last one,
+// which is NaN if there is any. Empty if there are more than a sort can select.
+std::vector<int64_t> ranks_of(const std::vector<Position>& positions, int64_t n) {
   std::vector<int64_t> ranks{n - 1};
-  for (const Place& at : places) {
+  for (const Position& at : positions) {
     ranks.push_back(at.index);
     if (at.index + 1 < n) ranks.push_back(at.index + 1);
   }
@@ -56,8 +56,9 @@ std::vector<int64_t> ranks_of(const std::vector<Place>& places, int64_t n) {
   return ranks;
 }
 
-// x with the named axes as one at the end (a view where it can be), and the shape that the results have.
-Array gathered(const OpCall& call, const Array& x, const QuantileOptions& options, Dims& rest, const Stream& stream) {
+// x with the named axes joined to one at the end, a view where possible. Appends the results' axes to `rest`.
+Array axes_as_last(const OpCall& call, const Array& x, const QuantileOptions& options, Dims& rest,
+                   const Stream& stream) {
   std::vector<bool> named(size_t(x.ndim()), !options.axes);
   if (options.axes) named = named_axes(call.name(), *options.axes, x.ndim());
   std::vector<int64_t> order, kept;
@@ -87,35 +88,35 @@ Array quantiles(Op op, const Array& x, std::span<const double> q, bool scalar, c
     if (!(level >= 0 && level <= 1)) throw ValueError(name, "q=" + std::to_string(level), "give levels in 0..1");
   Dims shape;
   if (!scalar) shape.push_back(int64_t(q.size()));
-  const Array lines = gathered(call, x, options, shape, stream);
-  const int last = lines.ndim() - 1;
-  const int64_t n = lines.shape()[last];
+  const Array segments = axes_as_last(call, x, options, shape, stream);
+  const int last = segments.ndim() - 1;
+  const int64_t n = segments.shape()[last];
   if (shape.size() > Dims::max_size)
     throw ShapeError(name, std::to_string(shape.size()) + " axes", "at most 32 are possible");
   const Array result = call.empty(shape, to_inexact(x.dtype()));
   if (result.size() == 0) return result;
   if (n == 0) throw ValueError(name, "no element to choose from in shape " + str(x.shape()), "give at least one");
-  std::vector<Place> places;
-  for (double level : q) places.push_back(place_of(level, n, options.method));
-  const std::vector<int64_t> ranks = ranks_of(places, n);
-  const Array sorted = call.empty(with_extent(lines, last, ranks.empty() ? n : int64_t(ranks.size())), x.dtype());
-  launch_sort(call, lines, last, false, {0, sorted.shape()[last], ranks}, &sorted, nullptr);
+  std::vector<Position> positions;
+  for (double level : q) positions.push_back(position_of(level, n, options.method));
+  const std::vector<int64_t> ranks = ranks_of(positions, n);
+  const Array sorted = call.empty(with_extent(segments, last, ranks.empty() ? n : int64_t(ranks.size())), x.dtype());
+  launch_sort(call, segments, last, false, {0, sorted.shape()[last], ranks}, &sorted, nullptr);
   call.writes(result);
   params::Quantile p{};
   p.sorted = sorted.data_ptr();
   p.dtype = x.dtype();
   p.out_dtype = result.dtype();
   p.n = sorted.shape()[last];
-  p.lines = sorted.size() / p.n;
+  p.segments = sorted.size() / p.n;
   auto* out = static_cast<char*>(result.data_ptr());
   for (size_t first = 0; first < q.size(); first += params::Quantile::most) {
     p.count = int32_t(std::min<size_t>(params::Quantile::most, q.size() - first));
     for (int k = 0; k < p.count; ++k) {
-      const Place& at = places[first + size_t(k)];
+      const Position& at = positions[first + size_t(k)];
       p.index[k] = ranks.empty() ? at.index : std::lower_bound(ranks.begin(), ranks.end(), at.index) - ranks.begin();
       p.fraction[k] = at.fraction;
     }
-    p.out = out + int64_t(first) * p.lines * itemsize(result.dtype());
+    p.out = out + int64_t(first) * p.segments * itemsize(result.dtype());
     kernels::sort::quantile(call.queue(), p);
   }
   return result;
@@ -151,14 +152,17 @@ Modes mode(const Array& x, int64_t axis, bool keepdims, const Stream& stream) {
   if (n == 0)
     throw ValueError(std::string(call.name()), "an empty axis in shape " + str(x.shape()), "give at least one element");
   const std::vector<int64_t> from{at}, to{-1};
-  const Array lines = moveaxis(x, from, to);
-  const Array sorted = call.empty(lines.shape(), x.dtype());
-  launch_sort(call, lines, lines.ndim() - 1, false, {0, n}, &sorted, nullptr);
+  const Array segments = moveaxis(x, from, to);
+  const Array sorted = call.empty(segments.shape(), x.dtype());
+  launch_sort(call, segments, segments.ndim() - 1, false, {0, n}, &sorted, nullptr);
   call.writes(result.values);
   call.writes(result.counts);
-  kernels::sort::mode(
-      call.queue(), {sorted.data_ptr(), result.values.data_ptr(), static_cast<int64_t*>(result.counts.data_ptr()),
-                     key_codec(x.dtype()), sorted.size() / n, n});
+  kernels::sort::mode(call.queue(), {.sorted = sorted.data_ptr(),
+                                     .values = result.values.data_ptr(),
+                                     .counts = static_cast<int64_t*>(result.counts.data_ptr()),
+                                     .key = key_codec(x.dtype()),
+                                     .segments = sorted.size() / n,
+                                     .n = n});
   return result;
 }
 

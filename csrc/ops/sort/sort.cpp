@@ -1,6 +1,6 @@
+#include "params/sort.hpp"
 #include "core/op_call.hpp"
 #include "ops/sort/keys.hpp"
-#include "params/sort.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/movement.hpp>

@@ -1,4 +1,4 @@
-// Sparse formats into each other, and dense matrices.
+// Conversions between sparse formats, and between these and dense matrices.
 #include "ops/sparse/parts.hpp"
 #include "params/sparse.hpp"
 
@@ -16,12 +16,19 @@ Array expand(OpCall& call, const Csr& a) {
 Csc to_csc(Op op, const Csr& a, const Stream& stream) {
   OpCall call(op, {&a.values, &a.indices, &a.indptr}, stream);
   const Grouped sorted = group_entries(call, {a.indices, expand(call, a), a.values}, a.cols, stream);
-  Csc out{sorted.indptr, sorted.other, sorted.values, a.rows, a.cols, true, a.unique, a.valid};
+  const Csc out{.indptr = sorted.indptr,
+                .indices = sorted.other,
+                .values = sorted.values,
+                .rows = a.rows,
+                .cols = a.cols,
+                .sorted = true,
+                .unique = a.unique,
+                .valid = a.valid};
   call.finish_indices();
   return out;
 }
 
-// Entries of a into the dense x, whose row and column strides are given.
+// The dense matrix with the entries of a; with by_columns, its transpose.
 Array scatter(Op op, const Csr& given, bool by_columns, const Stream& stream) {
   const Csr a = given.sorted || given.unique ? given : sort_indices(given, stream);
   OpCall call(op, {&a.values, &a.indices, &a.indptr}, stream);
@@ -31,7 +38,12 @@ Array scatter(Op op, const Csr& given, bool by_columns, const Stream& stream) {
   if (out.size() == 0 && a.nnz() == 0) return out;
   reads(call, a);
   call.writes(out);
-  params::SparseScatter p{rows_of(a), a.values.data_ptr(), out.data_ptr(), a.values.dtype(), shape[1], 1};
+  params::SparseScatter p{.a = rows_of(a),
+                          .values = a.values.data_ptr(),
+                          .out = out.data_ptr(),
+                          .dtype = a.values.dtype(),
+                          .out_row = shape[1],
+                          .out_col = 1};
   if (by_columns) std::swap(p.out_row, p.out_col);
   kernels::sparse::scatter(call.queue(), p);
   call.finish_indices();
@@ -45,7 +57,14 @@ Csr to_csr(const Csc& a, const Stream& stream) { return transpose(to_csc(Op::csr
 
 Csr to_csr(const Coo& a, const Stream& stream) {
   OpCall call(Op::coo_to_csr, {&a.values, &a.row, &a.col}, stream);
-  Csr out{{}, a.col, a.values, a.rows, a.cols, a.sorted, a.unique, a.valid};
+  Csr out{.indptr = {},
+          .indices = a.col,
+          .values = a.values,
+          .rows = a.rows,
+          .cols = a.cols,
+          .sorted = a.sorted,
+          .unique = a.unique,
+          .valid = a.valid};
   if (a.sorted) {
     out.indptr = pointers(call, a.row, a.rows);
   } else {
@@ -60,7 +79,14 @@ Csr to_csr(const Coo& a, const Stream& stream) {
 
 Coo to_coo(const Csr& a, const Stream& stream) {
   OpCall call(Op::csr_to_coo, {&a.values, &a.indices, &a.indptr}, stream);
-  return {expand(call, a), a.indices, a.values, a.rows, a.cols, a.sorted, a.unique, a.valid};
+  return {.row = expand(call, a),
+          .col = a.indices,
+          .values = a.values,
+          .rows = a.rows,
+          .cols = a.cols,
+          .sorted = a.sorted,
+          .unique = a.unique,
+          .valid = a.valid};
 }
 
 Array to_dense(const Csr& a, const Stream& stream) { return scatter(Op::csr_to_dense, a, false, stream); }
@@ -81,26 +107,31 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
     throw ValueError(op, "int32 indices for shape " + str(x.shape()), "ask for index_dtype int64");
   if (options.nnz && *options.nnz < 0) throw ValueError(op, "nnz=" + std::to_string(*options.nnz), "count them");
   const Array counts = call.empty(Dims{rows}, index), indptr = call.empty(Dims{rows + 1}, index);
-  params::SparseGather p{x.data_ptr(),
-                      x.dtype(),
-                      rows,
-                      cols,
-                      x.strides()[0],
-                      x.strides()[1],
-                      index == DType::int64,
-                      counts.data_ptr(),
-                      indptr.data_ptr(),
-                      nullptr,
-                      nullptr,
-                      0};
+  params::SparseGather p{.x = x.data_ptr(),
+                         .dtype = x.dtype(),
+                         .rows = rows,
+                         .cols = cols,
+                         .x_row = x.strides()[0],
+                         .x_col = x.strides()[1],
+                         .wide = index == DType::int64,
+                         .counts = counts.data_ptr(),
+                         .indptr = indptr.data_ptr(),
+                         .indices = nullptr,
+                         .values = nullptr,
+                         .capacity = 0};
   call.reads(x);
   call.writes(counts);
   if (rows > 0) kernels::sparse::gather_count(call.queue(), p);
   exclusive_sum(call, counts, indptr);
   p.capacity = options.nnz ? *options.nnz : last_of(indptr, stream, call.op());
-  Csr out{
-      indptr,      call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, x.dtype()), rows, cols, true, true,
-      !options.nnz};
+  Csr out{.indptr = indptr,
+          .indices = call.empty(Dims{p.capacity}, index),
+          .values = call.empty(Dims{p.capacity}, x.dtype()),
+          .rows = rows,
+          .cols = cols,
+          .sorted = true,
+          .unique = true,
+          .valid = !options.nnz};
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();
   call.writes(out.indices);
@@ -112,7 +143,7 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
 
 Csr sort_indices(const Csr& a, const Stream& stream) {
   if (a.sorted) return a;
-  // By columns, then by rows: each a stable sort.
+  // Sorts by columns, then by rows, with a stable sort each.
   return transpose(to_csc(transpose(to_csc(a, stream)), stream));
 }
 

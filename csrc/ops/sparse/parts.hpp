@@ -16,7 +16,12 @@ inline constexpr int64_t most_int32 = std::numeric_limits<int32_t>::max();
 
 inline bool is_wide(const Array& indices) { return indices.dtype() == DType::int64; }
 inline params::SparseRows rows_of(const Csr& a) {
-  return {a.indptr.data_ptr(), a.indices.data_ptr(), a.rows, a.cols, a.nnz(), is_wide(a.indices)};
+  return {.indptr = a.indptr.data_ptr(),
+          .indices = a.indices.data_ptr(),
+          .rows = a.rows,
+          .cols = a.cols,
+          .nnz = a.nnz(),
+          .wide = is_wide(a.indices)};
 }
 inline void reads(OpCall& call, const Csr& a) {
   call.reads(a.indptr);
@@ -25,7 +30,7 @@ inline void reads(OpCall& call, const Csr& a) {
 }
 inline std::string shape_text(int64_t rows, int64_t cols) { return str(Dims{rows, cols}); }
 
-// The values of a dtype, and the indices of one.
+// The same matrix with values of a dtype, or with indices of a dtype.
 inline Csr with_dtype(const Csr& a, DType dtype, const Stream& stream) {
   Csr out = a;
   out.values = astype(a.values, dtype, false, stream);
@@ -38,21 +43,21 @@ inline Csr with_indices(const Csr& a, DType dtype, const Stream& stream) {
   return out;
 }
 
-// out[i] = the sum of the first i of `counts`: one more than there are.
+// out[i] = the sum of the first i of `counts`; out is one longer.
 void exclusive_sum(OpCall& call, const Array& counts, const Array& out);
-// The last element of pointers, read for `reader`. Synchronises.
+// The last element of pointers, read on behalf of the op `reader`. Synchronises.
 int64_t last_of(const Array& indptr, const Stream& stream, Op reader);
 
 struct Entries {
   Array keys, other, values;
 };
-// Compressed by `keys` in [0, bound): entries of equal keys keep their order. Keys outside come last, and go to the
-// error slot.
+// Compresses by `keys` in [0, bound): entries of equal keys keep their order. Keys outside come last and are reported
+// to the error slot.
 struct Grouped {
   Array indptr, other, values;
 };
 Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const Stream& stream);
-// Pointers of rows from ascending keys.
+// The pointers of rows from ascending keys.
 Array pointers(OpCall& call, const Array& keys, int64_t rows);
 
 }  // namespace stator::sparse

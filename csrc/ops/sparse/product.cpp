@@ -41,7 +41,7 @@ Array matmul(const Csr& given, const Array& given_x, const Array* out, const Str
   params::SparseProduct p{};
   p.a = rows_of(a);
   p.values = a.values.data_ptr();
-  p.x = x.size() > 0 ? x.data_ptr() : p.a.indptr;  // not null: that would be a sum
+  p.x = x.size() > 0 ? x.data_ptr() : p.a.indptr;  // not null, which would mean sums of rows
   p.out = target.data_ptr();
   p.dtype = dtype;
   p.n = vector ? 1 : shape[1];
@@ -95,9 +95,19 @@ Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, double
   call.reads(y);
   call.writes(out.values);
   if (sampled_by_vendor(call, a, x, y, out.values, alpha, beta, stream)) return out;
-  kernels::sparse::sampled(
-      call.queue(), {rows_of(a), a.values.data_ptr(), x.data_ptr(), y.data_ptr(), out.values.data_ptr(), dtype,
-                     x.shape()[1], x.strides()[0], x.strides()[1], y.strides()[0], y.strides()[1], alpha, beta});
+  kernels::sparse::sampled(call.queue(), {.a = rows_of(a),
+                                          .values = a.values.data_ptr(),
+                                          .x = x.data_ptr(),
+                                          .y = y.data_ptr(),
+                                          .out = out.values.data_ptr(),
+                                          .dtype = dtype,
+                                          .inner = x.shape()[1],
+                                          .x_row = x.strides()[0],
+                                          .x_col = x.strides()[1],
+                                          .y_row = y.strides()[0],
+                                          .y_col = y.strides()[1],
+                                          .alpha = alpha,
+                                          .beta = beta});
   call.finish_indices();
   return out;
 }
@@ -119,16 +129,16 @@ TriangularSolution solve_triangular(const Csr& given, const Array& b, const Tria
                                                                  : call.empty(Dims{}, DType::int64)};
   if (trivial) return found;
   const int64_t n = b.ndim() == 1 ? 1 : b.shape()[1];
-  params::SparseSolve p{rows_of(a),
-                     a.values.data_ptr(),
-                     found.x.data_ptr(),
-                     dtype,
-                     options.lower,
-                     options.unit,
-                     n,
-                     n,
-                     1,
-                     static_cast<int64_t*>(found.info.data_ptr())};
+  const params::SparseSolve p{.a = rows_of(a),
+                              .values = a.values.data_ptr(),
+                              .out = found.x.data_ptr(),
+                              .dtype = dtype,
+                              .lower = options.lower,
+                              .unit = options.unit,
+                              .n = n,
+                              .out_row = n,
+                              .out_col = 1,
+                              .singular = static_cast<int64_t*>(found.info.data_ptr())};
   reads(call, a);
   call.writes(found.x);
   call.writes(found.info);

@@ -1,3 +1,4 @@
+// Running sums, row pointers, and the grouping of entries by one index.
 #include "ops/sparse/parts.hpp"
 #include "params/scan.hpp"
 #include "params/sparse.hpp"
@@ -17,7 +18,7 @@ void exclusive_sum(OpCall& call, const Array& counts, const Array& out) {
   s.out_dtype = out.dtype();
   s.initial = true;
   s.in_step = s.out_step = s.index_step = 1;
-  s.lines = 1;
+  s.segments = 1;
   s.in = counts.data_ptr();
   s.out = static_cast<char*>(out.data_ptr()) + itemsize(out.dtype());
   call.reads(counts);
@@ -41,14 +42,14 @@ Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const
     return out;
   }
   int32_t bits = 0;
-  int64_t chunk = 0;
-  const bool apart = kernels::sparse::sort_plan(call.limits(), n, bound, &bits, &chunk);
+  int64_t tile = 0;
+  const bool apart = kernels::sparse::sort_plan(call.limits(), n, bound, &bits, &tile);
   const int width = std::max(1, int(std::bit_width(uint64_t(bound))));
   params::SparseSort p{};
   p.n = n;
   p.bound = bound;
-  p.chunk = chunk;
-  p.blocks = (n + chunk - 1) / chunk;
+  p.tile = tile;
+  p.blocks = (n + tile - 1) / tile;
   p.digits = 1 << bits;
   p.wide = index == DType::int64;
   p.itemsize = itemsize(entries.values.dtype());
@@ -81,7 +82,7 @@ Grouped group_entries(OpCall& call, const Entries& entries, int64_t bound, const
     keys = next_keys;
     order = next_order;
   }
-  // After a single pass the pointers are where each digit began.
+  // After a single pass the pointers are the offsets at which the digits start.
   out.indptr = keys ? pointers(call, keys, bound)
                     : astype(as_strided(offsets, Dims{bound + 1}, Dims{p.blocks}, 0), index, true, stream);
   return out;
@@ -92,7 +93,7 @@ Array pointers(OpCall& call, const Array& keys, int64_t rows) {
   call.reads(keys);
   call.writes(indptr);
   kernels::sparse::pointers(call.queue(),
-                                 {keys.data_ptr(), keys.size(), rows, keys.dtype() == DType::int64, indptr.data_ptr()});
+                            {keys.data_ptr(), keys.size(), rows, keys.dtype() == DType::int64, indptr.data_ptr()});
   return indptr;
 }
 

@@ -1,6 +1,6 @@
 // Sparse matrices: construction, checks, views.
-#include "ops/sparse/parts.hpp"
 #include "params/sparse.hpp"
+#include "ops/sparse/parts.hpp"
 
 #include <stator/elementwise.hpp>
 #include <stator/movement.hpp>
@@ -110,14 +110,14 @@ Csr check(const Csr& a, const Stream& stream) {
   Csr out = a;
   out.sorted = seen[2] == 0;
   out.valid = true;
-  out.unique = seen[3] == 0;  // of neighbours, all that are equal where rows are sorted
+  out.unique = seen[3] == 0;  // only neighbours are compared, which is enough in sorted rows
   if (!out.sorted && out.unique) out.unique = check(sort_indices(out, stream), stream).unique;
   return out;
 }
 
 Coo check(const Coo& a, const Stream& stream) {
   Csr rows = to_csr(Coo{a.row, a.col, a.values, a.rows, a.cols}, stream);
-  last_of(rows.indptr, stream, Op::coo_to_csr);  // rows outside are in the error slot
+  last_of(rows.indptr, stream, Op::coo_to_csr);  // throws if the error slot has a row out of range
   rows = check(rows, stream);
   Coo out = a;
   out.sorted = ascends(a.row, stream) && rows.sorted;
@@ -126,8 +126,34 @@ Coo check(const Coo& a, const Stream& stream) {
   return out;
 }
 
-Csc transpose(const Csr& a) { return {a.indptr, a.indices, a.values, a.cols, a.rows, a.sorted, a.unique, a.valid}; }
-Csr transpose(const Csc& a) { return {a.indptr, a.indices, a.values, a.cols, a.rows, a.sorted, a.unique, a.valid}; }
-Coo transpose(const Coo& a) { return {a.col, a.row, a.values, a.cols, a.rows, false, a.unique, a.valid}; }
+namespace {
+
+// The same arrays as a matrix of the other format.
+template <class To, class From>
+To exchanged(const From& a) {
+  return {.indptr = a.indptr,
+          .indices = a.indices,
+          .values = a.values,
+          .rows = a.cols,
+          .cols = a.rows,
+          .sorted = a.sorted,
+          .unique = a.unique,
+          .valid = a.valid};
+}
+
+}  // namespace
+
+Csc transpose(const Csr& a) { return exchanged<Csc>(a); }
+Csr transpose(const Csc& a) { return exchanged<Csr>(a); }
+Coo transpose(const Coo& a) {
+  return {.row = a.col,
+          .col = a.row,
+          .values = a.values,
+          .rows = a.cols,
+          .cols = a.rows,
+          .sorted = false,
+          .unique = a.unique,
+          .valid = a.valid};
+}
 
 }  // namespace stator::sparse

@@ -15,8 +15,8 @@
 namespace stator::sparse {
 namespace {
 
-// [outer, n, inner] with a stride each, or false where a group of axes does not step evenly.
-bool group_axes(const Array& x, int axis, params::TwoToFour& p) {
+// Describes x as [outer, n, inner] with one stride each; false if merged axes do not have a single stride.
+bool group_axes(const Array& x, int axis, params::Sparse24Prune& p) {
   const auto collapse = [&](int first, int last, int64_t* extent, int64_t* stride) {
     *extent = 1;
     *stride = 0;
@@ -48,7 +48,7 @@ TwoToFour reduce(const Array& given, int64_t along, bool prune, const Stream& st
   OpCall call(Op::prune_2to4, {&given}, stream);
   const int axis = checked_axis(call, given, along);
   Array x = given;
-  params::TwoToFour p{};
+  params::Sparse24Prune p{};
   p.dtype = x.dtype();
   if (!group_axes(x, axis, p)) {
     x = copy(x, stream);
@@ -71,7 +71,7 @@ TwoToFour reduce(const Array& given, int64_t along, bool prune, const Stream& st
   call.writes(out.values);
   p.x = x.data_ptr();
   (prune ? p.out : p.values) = out.values.data_ptr();
-  kernels::sparse::two_to_four(call.queue(), p);
+  kernels::sparse::sparse24_prune(call.queue(), p);
   return out;
 }
 
@@ -83,7 +83,7 @@ TwoToFour compress_2to4(const Array& x, int64_t axis, const Stream& stream) { re
 Array to_dense(const TwoToFour& a, const Stream& stream) {
   OpCall call(Op::prune_2to4, {&a.values, &a.positions}, stream);
   Dims shape = a.values.shape();
-  params::FromTwoToFour p{};
+  params::Sparse24Expand p{};
   p.outer = p.inner = 1;
   for (int d = 0; d < shape.size(); ++d)
     if (d != a.axis) (d < a.axis ? p.outer : p.inner) *= shape[d];
@@ -97,13 +97,13 @@ Array to_dense(const TwoToFour& a, const Stream& stream) {
   p.positions = static_cast<const uint8_t*>(a.positions.data_ptr());
   p.itemsize = itemsize(out.dtype());
   p.out = out.data_ptr();
-  kernels::sparse::from_two_to_four(call.queue(), p);
+  kernels::sparse::sparse24_expand(call.queue(), p);
   return out;
 }
 
 namespace {
 
-// The matrix axis that a packed operand must have been packed along.
+// Checks that an operand is packed along the axis that it is multiplied along.
 void check_packed(const std::string& op, const TwoToFour& packed, const Array& dense, bool left) {
   const int ndim = packed.values.ndim(), axis = ndim - (left ? 1 : 2);
   if (ndim < 2 || packed.axis != axis)
@@ -129,7 +129,7 @@ void batch_strides(const Array& x, const Dims& batch, int64_t* to) {
   }
 }
 
-// a @ b by cuSPARSELt; none where it is not installed or lacks words for the operands. One of them is 2:4.
+// a @ b by cuSPARSELt, where one of the operands is 2:4; none if it is not installed or cannot describe the operands.
 std::optional<Array> structured_product(OpCall& call, const Array& a, const Array& b, bool left) {
   const DType dtype = a.dtype();
   const bool half = in(dtype, dtype_bit(DType::float16) | dtype_bit(DType::bfloat16)) && b.dtype() == dtype;
@@ -156,8 +156,8 @@ std::optional<Array> structured_product(OpCall& call, const Array& a, const Arra
   return out;
 }
 
-// packed @ dense, or dense @ packed as the transpose of packed^T @ dense^T: rows of the packed matrix are the lines
-// that it is packed along.
+// packed @ dense, or dense @ packed as the transpose of packed^T @ dense^T: what the kernel calls rows of the packed
+// matrix are the rows or columns that it is packed along.
 Array product(const TwoToFour& given, const Array& given_dense, bool left, const Stream& stream) {
   OpCall call(Op::matmul_2to4, {&given.values, &given.positions, &given_dense}, stream);
   const std::string op(call.name());
@@ -179,7 +179,7 @@ Array product(const TwoToFour& given, const Array& given_dense, bool left, const
   }
   const int nd = dense.ndim(), nv = values.ndim();
   const Dims batch = broadcast_shapes(op, batch_of(values), batch_of(dense));
-  params::PackedProduct p{};
+  params::Sparse24Matmul p{};
   p.rows = values.shape()[left ? nv - 2 : nv - 1];
   p.depth = given.length;
   p.cols = dense.shape()[left ? nd - 1 : nd - 2];
@@ -204,20 +204,20 @@ Array product(const TwoToFour& given, const Array& given_dense, bool left, const
     p.batch = 1;
     for (int d = 0; d < p.ndim; ++d) p.batch *= p.shape[d] = batch[d];
     batch_strides(values, batch, p.value_strides);
-    batch_strides(given.positions, batch, p.place_strides);
+    batch_strides(given.positions, batch, p.position_strides);
     batch_strides(dense, batch, p.x_strides);
     batch_strides(out, batch, p.out_strides);
-    // (row, step) of a matrix whose rows are its lines when it is the left operand, else its columns.
+    // (row, step) of a left operand; of a right one, those of its transpose.
     const auto steps = [left](const Array& x, int64_t& row, int64_t& step) {
       row = x.strides()[x.ndim() - 2];
       step = x.strides()[x.ndim() - 1];
       if (!left) std::swap(row, step);
     };
     steps(values, p.value_row, p.value_step);
-    steps(given.positions, p.place_row, p.place_step);
+    steps(given.positions, p.position_row, p.position_step);
     steps(dense, p.x_row, p.x_col);
     steps(out, p.out_row, p.out_col);
-    kernels::sparse::packed_product(call.queue(), p);
+    kernels::sparse::sparse24_matmul(call.queue(), p);
   }
   if (!vector) return out;
   Dims kept = batch;
@@ -237,7 +237,7 @@ Array matmul_2to4(const Array& a, const Array& b, const Stream& stream) {
   if (!in(a.dtype(), dtypes::floats))
     throw DTypeError(op, "dtype " + std::string(name(a.dtype())), "2:4 products are of real floating dtypes");
   checked_axis(call, b, -2);
-  // Packing for one product does not pay on the host: BLAS is at its best with what is dense.
+  // Packing for a single product does not pay off on the host: dense BLAS is faster.
   const Array pruned = prune_2to4(b, -2, stream);
   if (auto out = structured_product(call, a, pruned, false)) return *out;
   return matmul(a, pruned, {}, stream);

@@ -1,4 +1,4 @@
-// Sparse results whose number of entries is in the data: sums and products of sparse matrices.
+// Sparse results whose number of entries depends on the data: sums and products of sparse matrices.
 #include "ops/sparse/parts.hpp"
 #include "ops/sparse/vendor.hpp"
 #include "params/sparse.hpp"
@@ -36,8 +36,14 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
   exclusive_sum(call, counts, indptr);
   p.capacity = nnz ? *nnz : last_of(indptr, stream, call.op());
   const bool valid = a.valid && (!b || b->valid) && !nnz;  // a wrong nnz leaves pointers beyond it
-  Csr out{indptr, call.empty(Dims{p.capacity}, index), call.empty(Dims{p.capacity}, dtype), a.rows, a.cols, true, true,
-          valid};
+  Csr out{.indptr = indptr,
+          .indices = call.empty(Dims{p.capacity}, index),
+          .values = call.empty(Dims{p.capacity}, dtype),
+          .rows = a.rows,
+          .cols = a.cols,
+          .sorted = true,
+          .unique = true,
+          .valid = valid};
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();
   call.writes(out.indices);
@@ -56,7 +62,7 @@ Csr coalesce(const Csr& a, std::optional<int64_t> nnz, const Stream& stream) {
 
 Csr add(const Csr& given_a, const Csr& given_b, double alpha, double beta, std::optional<int64_t> nnz,
         const Stream& stream) {
-  OpCall call(Op::sparse_add, {&given_a.values, &given_b.values}, stream);  // one backend
+  OpCall call(Op::sparse_add, {&given_a.values, &given_b.values}, stream);  // checks that both have one backend
   if (given_a.rows != given_b.rows || given_a.cols != given_b.cols)
     throw ShapeError(std::string(call.name()),
                      "matrices of shapes " + shape_text(given_a.rows, given_a.cols) + " and " +
@@ -110,14 +116,14 @@ Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {
   p.capacity = last_of(offsets, stream, call.op());
   if (index == DType::int32 && p.capacity > most_int32)
     throw ValueError(op, std::to_string(p.capacity) + " entries with int32 indices", "use int64 indices");
-  Csr out{astype(offsets, index, false, stream),
-          call.empty(Dims{p.capacity}, index),
-          call.empty(Dims{p.capacity}, dtype),
-          a.rows,
-          b.cols,
-          false,
-          true,
-          a.valid && b.valid};
+  Csr out{.indptr = astype(offsets, index, false, stream),
+          .indices = call.empty(Dims{p.capacity}, index),
+          .values = call.empty(Dims{p.capacity}, dtype),
+          .rows = a.rows,
+          .cols = b.cols,
+          .sorted = false,
+          .unique = true,
+          .valid = a.valid && b.valid};
   p.indptr = out.indptr.data_ptr();
   p.indices = out.indices.data_ptr();
   p.values = out.values.data_ptr();

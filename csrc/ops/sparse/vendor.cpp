@@ -22,8 +22,14 @@ bool serves(const OpCall& call, std::initializer_list<const Csr*> matrices) {
 }
 
 libs::SparseMatrix matrix_of(const Csr& a) {
-  return {a.indptr.data_ptr(), a.indices.data_ptr(), a.values.data_ptr(), a.rows, a.cols, a.nnz(),
-          a.indices.dtype(),   a.values.dtype()};
+  return {.indptr = a.indptr.data_ptr(),
+          .indices = a.indices.data_ptr(),
+          .values = a.values.data_ptr(),
+          .rows = a.rows,
+          .cols = a.cols,
+          .nnz = a.nnz(),
+          .index = a.indices.dtype(),
+          .dtype = a.values.dtype()};
 }
 
 // A vector is a column.
@@ -66,7 +72,7 @@ bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const params::S
   const auto from = dense_of(b), to = dense_of(found.x);
   if (!from || !to || from->by_rows != to->by_rows) return false;
   call.reads(b);
-  if (!p.unit) {  // the library does not say which diagonal is zero
+  if (!p.unit) {  // the library does not report a zero on the diagonal
     assign(found.info, zeros(b.backend(), Dims{}, DType::int64, stream), stream);
     kernels::sparse::find_singular(call.queue(), p);
   }
@@ -77,7 +83,14 @@ bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const params::S
 std::optional<Csr> times_by_vendor(OpCall& call, const Csr& a, const Csr& b, const Stream& stream) {
   const DType dtype = a.values.dtype();
   if (a.indices.dtype() != DType::int32 || !in(dtype, full) || !serves(call, {&a, &b})) return {};
-  Csr out{call.empty(Dims{a.rows + 1}, DType::int32), {}, {}, a.rows, b.cols, false, true, true};
+  Csr out{.indptr = call.empty(Dims{a.rows + 1}, DType::int32),
+          .indices = {},
+          .values = {},
+          .rows = a.rows,
+          .cols = b.cols,
+          .sorted = false,
+          .unique = true,
+          .valid = true};
   reads(call, a);
   reads(call, b);
   call.writes(out.indptr);
@@ -89,7 +102,7 @@ std::optional<Csr> times_by_vendor(OpCall& call, const Csr& a, const Csr& b, con
     out.values = call.empty(Dims{nnz}, dtype);
     call.writes(out.indices);
     call.writes(out.values);
-    if (nnz == 0) return libs::SparseRoom{out.indptr.data_ptr(), out.indptr.data_ptr()};  // anything but null
+    if (nnz == 0) return libs::SparseRoom{out.indptr.data_ptr(), out.indptr.data_ptr()};  // must not be null
     return libs::SparseRoom{out.indices.data_ptr(), out.values.data_ptr()};
   });
   if (!done) return {};

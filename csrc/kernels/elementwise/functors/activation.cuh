@@ -1,5 +1,5 @@
 // Activations: PyTorch's functions, without cancellation, and branch-free so that loops over them vectorise.
-// NaN propagates; at an infinity where PyTorch's formula is inf * 0, so is this one: NaN.
+// NaN propagates; where PyTorch's formula is inf * 0 at an infinity, the result is NaN here too.
 #pragma once
 
 #include "device/cascade.cuh"
@@ -8,12 +8,12 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_TARGET;
+namespace math = stator::STATOR_TARGET;
 
 namespace activation {
 
-// exp(-a) as value * scale, where exp(-a) itself does not overflow: near the other end it would be subnormal and lose
-// digits, so there `scale` is less than 1, and to be multiplied last.
+// exp(-a) as value * scale, for an a where it does not overflow. Near the other end exp(-a) would be subnormal and lose
+// digits: there `scale` is less than 1, and must be multiplied last.
 template <class C>
 struct Decay {
   C value, scale;
@@ -21,27 +21,27 @@ struct Decay {
 
 template <class C>
 STATOR_FN Decay<C> decay(C a) {
-  // The steps are those whose exponentials are nearly floats.
+  // Steps whose exponentials are nearly floats.
   constexpr C far = sizeof(C) == 4 ? 80 : 700, step = sizeof(C) == 4 ? 33.828125 : 59.46875;
   constexpr double exp_of_step = sizeof(C) == 4 ? 2.0353166218215605269e-15 : 1.4895326571599024049e-26;
   const bool beyond = a > far;
-  return {words::exp((beyond ? step : C(0)) - a), beyond ? C(exp_of_step) : C(1)};
+  return {math::exp((beyond ? step : C(0)) - a), beyond ? C(exp_of_step) : C(1)};
 }
 
-// Of a + low for a small low.
+// The same for a + low, with a small low.
 template <class C>
 STATOR_FN Decay<C> decay(C a, C low) {
   const Decay<C> d = decay(a);
   return {d.value - d.value * low, d.scale};
 }
 
-// A number in two parts: `low` is what rounding took from `high`.
+// The unevaluated sum high + low: `low` is the rounding error of `high`.
 template <class C>
 struct Sum {
   C high, low;
 };
 
-// high + low, given to more digits than C has.
+// The constant high + low, which has more digits than C.
 template <class C>
 STATOR_FN constexpr Sum<C> constant(double high, double low) {
   return {C(high), C(high - double(C(high)) + low)};
@@ -49,8 +49,8 @@ STATOR_FN constexpr Sum<C> constant(double high, double low) {
 
 template <class C>
 STATOR_FN Sum<C> product(C x, C y) {
-  const C high = x * y, low = words::fma(x, y, -high);
-  return {high, words::isfinite(high) ? low : C(0)};
+  const C high = x * y, low = math::fma(x, y, -high);
+  return {high, math::isfinite(high) ? low : C(0)};
 }
 template <class C>
 STATOR_FN Sum<C> product(C x, Sum<C> y) {
@@ -58,23 +58,23 @@ STATOR_FN Sum<C> product(C x, Sum<C> y) {
   return {p.high, p.low + x * y.low};
 }
 
-// Where the exponential of an argument is nothing or everything.
+// Limits an argument to where its exponential is not yet constant.
 template <class C>
 STATOR_FN C clamped(C x, C end) {
   return libm::clamp(x, -end, end);
 }
 
-// logistic(z) of two-part z, from exp(-|z|).
+// logistic(z) for a number or a Sum z, from exp(-|z|).
 template <class C>
 struct Logistic {
   bool falling;
-  C tail, sum, scale;  // exp(-|z|), 1 + exp(-|z|); what a result still lacks where z < 0
+  C tail, sum, scale;  // exp(-|z|), 1 + exp(-|z|), and the factor that results for z < 0 still need
 
   STATOR_FN Logistic(bool below_zero, Decay<C> d)
       : falling(below_zero), tail(d.value), sum(C(1) + d.value), scale(below_zero ? d.scale : C(1)) {}
-  STATOR_FN explicit Logistic(C z) : Logistic(z < C(0), decay(words::abs(z))) {}
+  STATOR_FN explicit Logistic(C z) : Logistic(z < C(0), decay(math::abs(z))) {}
   STATOR_FN explicit Logistic(Sum<C> z)
-      : Logistic(z.high < C(0), decay(words::abs(z.high), z.high < C(0) ? -z.low : z.low)) {}
+      : Logistic(z.high < C(0), decay(math::abs(z.high), z.high < C(0) ? -z.low : z.low)) {}
   // x * logistic(z)
   STATOR_FN C gate(C x) const { return (falling ? x * tail : x) / sum * scale; }
 };
@@ -84,8 +84,8 @@ STATOR_FN Sum<C> sigmoid_argument(C x) {
   return product(clamped(x, C(1024)), constant<C>(1.702, 4.263256414560601e-17));
 }
 
-// tanh(u) = 2 logistic(2u) - 1, so gelu_tanh's z is 2 sqrt(2 / pi) (x + 0.044715 x^3). In two parts, as the logistic's
-// tail multiplies an error by z.
+// tanh(u) = 2 logistic(2u) - 1, so the z of gelu_tanh is 2 sqrt(2 / pi) (x + 0.044715 x^3). A Sum, because the tail of
+// the logistic function multiplies an error by z.
 template <class C>
 STATOR_FN Sum<C> tanh_argument(C x) {
   constexpr Sum<C> linear = constant<C>(1.5957691216057308, -9.96930880911092e-17);
@@ -94,13 +94,13 @@ STATOR_FN Sum<C> tanh_argument(C x) {
   const Sum<C> square = product(x, x);
   Sum<C> slope = product(square.high, cubic);
   slope.low += square.low * cubic.high + linear.low;
-  words::add_exactly(slope.high, slope.low, linear.high);
+  math::add_exactly(slope.high, slope.low, linear.high);
   return product(x, slope);
 }
 
 // sqrt(2 pi) + h(a), where exp(-a^2 / 2) / Phi(-a) = 2 + a (sqrt(2 pi) + h(a)) for the normal distribution function
-// Phi: h rises from -0.91 to 0, so that its error counts little anywhere. From 0 to where Phi(-a) rounds to zero.
-// Coefficients: tools/fit_activation.py.
+// Phi. h rises from -0.91 to 0, so that its error has little effect anywhere. For a from 0 to where Phi(-a) rounds to
+// zero. Coefficients: tools/fit_activation.py.
 template <class C>
 STATOR_FN C mills_slope(C a) {
   C h;
@@ -120,7 +120,7 @@ STATOR_FN C mills_slope(C a) {
   return C(2.5066282746310005024) + h;
 }
 
-// x^2 / 2, for |x| up to 64: at 64 exp(-x^2 / 2) is 0.
+// x^2 / 2 for |x| up to 64, where exp(-x^2 / 2) is 0.
 template <class C>
 STATOR_FN Sum<C> half_square(C x) {
   x = clamped(x, C(64));
@@ -149,7 +149,7 @@ struct leaky_relu {
 struct elu {
   template <class C>
   STATOR_FN C operator()(C x, C alpha) const {
-    return x > C(0) ? x : alpha * words::expm1(x);
+    return x > C(0) ? x : alpha * math::expm1(x);
   }
 };
 
@@ -159,14 +159,14 @@ inline constexpr double selu_scale = 1.0507009873554804934, selu_scale_alpha = 1
 struct selu {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return x > C(0) ? C(selu_scale) * x : C(selu_scale_alpha) * words::expm1(x);
+    return x > C(0) ? C(selu_scale) * x : C(selu_scale_alpha) * math::expm1(x);
   }
 };
 
 struct celu {
   template <class C>
   STATOR_FN C operator()(C x, C alpha) const {
-    return x > C(0) ? x : alpha * words::expm1(x / alpha);
+    return x > C(0) ? x : alpha * math::expm1(x / alpha);
   }
 };
 
@@ -176,8 +176,8 @@ struct gelu {
   STATOR_FN C operator()(C x) const {
     const auto half = activation::half_square(x);
     const auto e = activation::decay(half.high);
-    const C a = words::abs(activation::clamped(x, C(64))), slope = activation::mills_slope(a);
-    // exp(half.low) goes in where it costs no rounding of its own.
+    const C a = math::abs(activation::clamped(x, C(64))), slope = activation::mills_slope(a);
+    // exp(half.low) is included where it adds no rounding error.
     const C over = libm::multiply_add(a, slope, C(2) + (a * slope + C(2)) * half.low);
     const C tail = (x < C(64) ? x : C(64)) * e.value / over * e.scale;
     return x <= C(0) ? tail : x - tail;
@@ -205,7 +205,7 @@ struct silu {
   }
 };
 
-// tanh(log(1 + e)) = n / (n + 2) for n = e (e + 2); 1 from far below 22 on.
+// tanh(log(1 + e)) = n / (n + 2) for n = e (e + 2) and e = exp(x); it is 1 already far below x = 22.
 struct mish {
   template <class C>
   STATOR_FN C operator()(C x) const {
@@ -236,14 +236,14 @@ struct hardswish {
   }
 };
 
-// log(1 + exp(z)) / beta for z = beta x; x where z is above the threshold.
+// log(1 + exp(z)) / beta for z = beta x, but x if z is above the threshold.
 struct softplus {
   template <class C>
   STATOR_FN C operator()(C x, C beta, C threshold) const {
     const activation::Sum<C> z = activation::product(x, beta);
     const bool falling = z.high < C(0);
-    const auto e = activation::decay(words::abs(z.high), falling ? -z.low : z.low);
-    const C tail = words::log1p(e.value);
+    const auto e = activation::decay(math::abs(z.high), falling ? -z.low : z.low);
+    const C tail = math::log1p(e.value);
     const C value = falling ? tail / beta * e.scale : (z.high + tail * e.scale) / beta;
     return z.high > threshold ? x : value;
   }
@@ -252,7 +252,7 @@ struct softplus {
 struct softsign {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return x / (C(1) + words::abs(x));
+    return x / (C(1) + math::abs(x));
   }
 };
 

@@ -1,6 +1,6 @@
-// Gradients of activations: grad first, then what the forward saved, then its options.
-// NaN in x gives NaN where the gradient is computed from x; where x only selects (relu, leaky_relu, hardsigmoid, clip)
-// it takes PyTorch's branch.
+// Gradients of activations. The operands are grad, then what the forward function saved, then its options.
+// NaN in x gives NaN if the gradient is computed from x; if x only selects (relu, leaky_relu, hardsigmoid, clip), NaN
+// takes PyTorch's branch.
 #pragma once
 
 #include "kernels/elementwise/functors/activation.cuh"
@@ -10,18 +10,18 @@ namespace stator::STATOR_TARGET::elementwise::functors {
 
 namespace activation {
 
-// x within its reach, as `clamped`, but for infinities: PyTorch's inf * 0.
+// clamped(x, end), but NaN for infinities: PyTorch's inf * 0.
 template <class C>
 STATOR_FN C within(C x, C end) {
   return clamped(x, end) + C(0) * x;
 }
 
-// grad * d/dx (x logistic(z)) for slope = x dz/dx. These gradients, gelu's and mish's have a root between -2 and -0.5,
-// around which they err by 2 ULP of the terms that cancel.
+// grad * d/dx (x logistic(z)) for slope = x dz/dx. These gradients and those of gelu and mish have a root between -2
+// and -0.5, where their error is 2 ULP of the terms that cancel.
 template <class C>
 STATOR_FN C gate_backward(C grad, const Logistic<C>& l, C slope) {
   const C value = l.falling ? (l.sum + slope) * l.tail : libm::multiply_add(slope, l.tail, l.sum);
-  const C square = libm::multiply_add(l.tail, l.tail + C(2), C(1));  // of the sum, with fewer roundings
+  const C square = libm::multiply_add(l.tail, l.tail + C(2), C(1));  // l.sum^2, with fewer roundings
   return grad * (value / square) * l.scale;
 }
 
@@ -59,12 +59,12 @@ struct selu_backward {
   }
 };
 
-// The exponential would multiply the rounding of x / alpha by x / alpha: its remainder makes up for that.
+// The exponential multiplies the rounding error of x / alpha by x / alpha, so the remainder `low` corrects it.
 struct celu_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x, C alpha) const {
-    const C z = x / alpha, low = words::fma(-z, alpha, x) / alpha;
-    const auto e = activation::decay(-z, words::isfinite(z) ? -low : C(0));
+    const C z = x / alpha, low = math::fma(-z, alpha, x) / alpha;
+    const auto e = activation::decay(-z, math::isfinite(z) ? -low : C(0));
     return x > C(0) ? grad : grad * e.value * e.scale;
   }
 };
@@ -76,7 +76,7 @@ struct gelu_backward {
     constexpr C density = C(0.39894228040143267794);  // 1 / sqrt(2 pi)
     const auto half = activation::half_square(x);
     const auto e = activation::decay(half.high, half.low);
-    const C a = words::abs(activation::within(x, C(64)));
+    const C a = math::abs(activation::within(x, C(64)));
     const C ratio = C(1) / libm::multiply_add(a, activation::mills_slope(a), C(2));
     const C tail = (ratio - a * density) * e.value;
     return x < C(0) ? grad * tail * e.scale : grad * (C(1) - tail * e.scale);
@@ -108,8 +108,8 @@ struct silu_backward {
   }
 };
 
-// With e = exp(x) and m = e (e + 2) + 2: ((e^2 + e)(e (e + 3) + 3 + 4 x) + e) / m^2, of positive terms but for x,
-// and 1 + (4 x (e^2 + e) - 2 m) / m^2, where it is near 1, as it is from below 22 on.
+// With e = exp(x) and m = e (e + 2) + 2 this is ((e^2 + e)(e (e + 3) + 3 + 4 x) + e) / m^2 for x < 0, where all terms
+// but x are positive, and 1 + (4 x (e^2 + e) - 2 m) / m^2 for x >= 0; it is 1 already far below x = 22.
 struct mish_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x) const {
@@ -123,7 +123,7 @@ struct mish_backward {
   }
 };
 
-// Of the forward's output.
+// From the output y of the forward function.
 struct sigmoid_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C y) const {
@@ -131,7 +131,7 @@ struct sigmoid_backward {
   }
 };
 
-// Of the forward's output; 1 - y^2 would lose digits near 1.
+// From the output y of the forward function. 1 - y^2 would lose digits near 1.
 struct tanh_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C y) const {
@@ -146,7 +146,7 @@ struct hardsigmoid_backward {
   }
 };
 
-// hardswish is 0 up to -3 and x from 3 on, so that is its gradient at those points.
+// hardswish is 0 up to -3 and x from 3 on, and at those points the gradient is that of these parts.
 struct hardswish_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x) const {
@@ -165,12 +165,12 @@ struct softplus_backward {
 struct softsign_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x) const {
-    const C sum = C(1) + words::abs(x);
+    const C sum = C(1) + math::abs(x);
     return grad / sum / sum;
   }
 };
 
-// 0 at 0.
+// The gradient at 0 is 0.
 struct abs_backward {
   template <class C>
   STATOR_FN C operator()(C grad, C x) const {

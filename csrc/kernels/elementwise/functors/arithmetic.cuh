@@ -1,4 +1,5 @@
-// Arithmetic functors, named as their rows of ops.def. Storage is converted to C before and back after the call.
+// Arithmetic functors, named after their entries of ops.def. The kernel converts operands to C before the call and the
+// result back after it.
 #pragma once
 
 #include "device/convert.cuh"
@@ -9,10 +10,11 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-// Inside `struct abs` the name abs is the struct.
-namespace words = stator::STATOR_TARGET;
+// Inside `struct abs` the name abs means the struct, so functions are called as math::abs.
+namespace math = stator::STATOR_TARGET;
 
-// Integers wrap: go through an unsigned type that is not promoted to a signed one. Everything else stays as it is.
+// Integers must wrap: their arithmetic uses an unsigned type that is not promoted to a signed one. Other types are used
+// as they are.
 template <class C>
 struct wrapping {
   using type = C;
@@ -129,17 +131,17 @@ struct clip {
   template <class C>
   STATOR_FN C operator()(C x, C low, C high) const {
     const C raised = x < low ? low : x, inside = raised > high ? high : raised;
-    const C checked = low != low ? low : inside;  // of `or` in the conditions above g++ would make paths
+    const C checked = low != low ? low : inside;  // g++ would make branches of || in the conditions above
     return high != high ? high : checked;
   }
 };
 
-// The lowest integer is its own.
+// The absolute value of the lowest integer is itself.
 struct abs {
   static constexpr bool light = true;
   template <class C>
   STATOR_FN auto operator()(C x) const {
-    return words::abs(x);
+    return math::abs(x);
   }
 };
 
@@ -179,7 +181,7 @@ struct imag {
   }
 };
 
-// Zero of either sign gives 0, NaN gives NaN. Of a complex number z / |z|; NumPy's answers where a part is infinite.
+// Zero of either sign gives 0, NaN gives NaN. A complex number gives z / |z|, and NumPy's result if a part is infinite.
 struct sign {
   template <class C>
   STATOR_FN C operator()(C x) const {
@@ -191,11 +193,10 @@ struct sign {
   template <class T>
   STATOR_FN complex<T> operator()(complex<T> z) const {
     if (z.re == T(0) && z.im == T(0)) return {T(0), T(0)};
-    const T x = words::abs(z.re), y = words::abs(z.im), large = x > y ? x : y;
-    if (words::isinf(x) != words::isinf(y))
-      return {words::isinf(x) ? words::copysign(T(1), z.re) : T(0),
-              words::isinf(y) ? words::copysign(T(1), z.im) : T(0)};
-    const T re = z.re / large, im = z.im / large, length = words::sqrt(re * re + im * im);
+    const T x = math::abs(z.re), y = math::abs(z.im), large = x > y ? x : y;
+    if (math::isinf(x) != math::isinf(y))
+      return {math::isinf(x) ? math::copysign(T(1), z.re) : T(0), math::isinf(y) ? math::copysign(T(1), z.im) : T(0)};
+    const T re = z.re / large, im = z.im / large, length = math::sqrt(re * re + im * im);
     return {re / length, im / length};
   }
 };
@@ -203,17 +204,17 @@ struct sign {
 struct copysign {
   template <class C>
   STATOR_FN C operator()(C magnitude, C sign) const {
-    return words::copysign(magnitude, sign);
+    return math::copysign(magnitude, sign);
   }
 };
 
-// The next value of C from a towards b: a step of float or double, or of a half type when called with that; a half that
-// was converted to float steps as a float does.
+// The next value of type C from a towards b. C is float, double or a half type; a half that was converted to float
+// steps as a float.
 struct nextafter {
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
     using B = std::conditional_t<sizeof(C) == 2, uint16_t, std::conditional_t<sizeof(C) == 4, uint32_t, uint64_t>>;
-    using X = words::opmath_t<C>;
+    using X = math::opmath_t<C>;
     constexpr B sign_bit = B(B(1) << (8 * sizeof(C) - 1));
     const X x = X(a), y = X(b);
     const B from = std::bit_cast<B>(a), to = std::bit_cast<B>(b);
@@ -223,11 +224,11 @@ struct nextafter {
   }
 };
 
-// a + t (b - a), counted from the nearer end, so that t = 1 gives b.
+// a + t (b - a), computed from the nearer end, so that t = 1 gives b.
 struct lerp {
   template <class C>
   STATOR_FN C operator()(C a, C b, C t) const {
-    return words::abs(t) < C(0.5) ? a + t * (b - a) : b - (b - a) * (C(1) - t);
+    return math::abs(t) < C(0.5) ? a + t * (b - a) : b - (b - a) * (C(1) - t);
   }
   template <class T>
   STATOR_FN complex<T> operator()(complex<T> a, complex<T> b, complex<T> t) const {
@@ -235,7 +236,7 @@ struct lerp {
   }
 };
 
-// Part by part of complex numbers, which take the real parts of the replacements.
+// Complex numbers are replaced part by part, with the real parts of the replacements.
 struct nan_to_num {
   template <class C>
   STATOR_FN C operator()(C x, C nan, C posinf, C neginf) const {

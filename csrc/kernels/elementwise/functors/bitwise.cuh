@@ -1,6 +1,6 @@
-// Bitwise functors. Shifts past the width are defined: zero, or the sign where a right shift fills with it; a negative
-// amount counts as one past the width. Narrow integers give the same in their own type and widened to int64_t.
-// The complement of bool is logical_not's, which is what its op launches.
+// Bitwise functors. Shifts past the width are defined: the result is zero, or copies of the sign bit for a right shift
+// of a signed integer; a negative amount counts as past the width. Narrow integers give the same result in their own
+// type and widened to int64_t. The op launches logical_not for the complement of bool.
 #pragma once
 
 #include "kernels/elementwise/functors/arithmetic.cuh"

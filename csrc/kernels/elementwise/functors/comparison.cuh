@@ -1,5 +1,5 @@
-// Comparisons: NaN is equal to nothing and less than nothing; and questions about one number. Without && and ||, so
-// that loops vectorise.
+// Comparisons, in which NaN is equal to nothing and less than nothing, and predicates of one number. Without && and ||,
+// so that loops vectorise.
 #pragma once
 
 #include "device/math/math.cuh"
@@ -9,7 +9,7 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_TARGET;
+namespace math = stator::STATOR_TARGET;
 
 struct equal {
   static constexpr bool modular = true, light = true;
@@ -56,7 +56,7 @@ struct isnan {
     if constexpr (std::is_integral_v<C>)
       return false;
     else
-      return words::isnan(x);
+      return math::isnan(x);
   }
 };
 
@@ -67,11 +67,11 @@ struct isinf {
     if constexpr (std::is_integral_v<C>)
       return false;
     else
-      return words::isinf(x);
+      return math::isinf(x);
   }
   template <class T>
   STATOR_FN bool operator()(complex<T> z) const {
-    return words::isinf(z.re) | words::isinf(z.im);
+    return math::isinf(z.re) | math::isinf(z.im);
   }
 };
 
@@ -82,15 +82,15 @@ struct isfinite {
     if constexpr (std::is_integral_v<C>)
       return true;
     else
-      return words::isfinite(x);
+      return math::isfinite(x);
   }
   template <class T>
   STATOR_FN bool operator()(complex<T> z) const {
-    return words::isfinite(z.re) & words::isfinite(z.im);
+    return math::isfinite(z.re) & math::isfinite(z.im);
   }
 };
 
-// Of -0 and of NaN the bit.
+// For -0 and NaN this is their sign bit.
 struct signbit {
   template <class C>
   STATOR_FN bool operator()(C x) const {

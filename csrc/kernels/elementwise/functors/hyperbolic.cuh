@@ -5,21 +5,21 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_TARGET;
+namespace math = stator::STATOR_TARGET;
 
-#define STATOR_WORD(name)               \
+#define STATOR_MATH_FUNCTION(name)      \
   struct name {                         \
     template <class C>                  \
     STATOR_FN C operator()(C x) const { \
-      return words::name(x);            \
+      return math::name(x);             \
     }                                   \
   };
-STATOR_WORD(sinh)
-STATOR_WORD(cosh)
-STATOR_WORD(tanh)
-STATOR_WORD(asinh)
-STATOR_WORD(acosh)
-STATOR_WORD(atanh)
-#undef STATOR_WORD
+STATOR_MATH_FUNCTION(sinh)
+STATOR_MATH_FUNCTION(cosh)
+STATOR_MATH_FUNCTION(tanh)
+STATOR_MATH_FUNCTION(asinh)
+STATOR_MATH_FUNCTION(acosh)
+STATOR_MATH_FUNCTION(atanh)
+#undef STATOR_MATH_FUNCTION
 
 }  // namespace stator::STATOR_TARGET::elementwise::functors

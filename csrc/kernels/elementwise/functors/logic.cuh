@@ -1,4 +1,4 @@
-// Logical functors: what is not zero is true, NaN too.
+// Logical functors: everything but zero is true, NaN too.
 #pragma once
 
 #include "device/target.cuh"
@@ -18,7 +18,7 @@ STATOR_FN bool truth(C x) {
     return !(x == C(0));
 }
 
-// In arithmetic: g++ 12 does not vectorise the complement of a bool.
+// Not `!x`, because g++ 12 does not vectorise the complement of a bool.
 STATOR_FN bool complement(bool x) { return bool(uint8_t(uint8_t(x) - 1) >> 7); }
 
 }  // namespace logic

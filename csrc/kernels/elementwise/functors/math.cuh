@@ -1,4 +1,5 @@
-// Exponentials and logarithms: the words of device/math/math.cuh under the names of their rows.
+// Exponentials and logarithms: functors named after their entries of ops.def, for the functions of
+// device/math/math.cuh.
 #pragma once
 
 #include "device/math/elementary.cuh"
@@ -6,32 +7,33 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-// Inside `struct exp` the name exp is the struct.
-namespace words = stator::STATOR_TARGET;
+// Inside `struct exp` the name exp means the struct, so functions are called as math::exp.
+namespace math = stator::STATOR_TARGET;
 
-#define STATOR_WORD(name)               \
+#define STATOR_MATH_FUNCTION(name)      \
   struct name {                         \
     template <class C>                  \
     STATOR_FN C operator()(C x) const { \
-      return words::name(x);            \
+      return math::name(x);             \
     }                                   \
   };
-STATOR_WORD(exp)
-STATOR_WORD(exp2)
-STATOR_WORD(expm1)
-STATOR_WORD(log)
-STATOR_WORD(log2)
-STATOR_WORD(log10)
-STATOR_WORD(log1p)
-#undef STATOR_WORD
+STATOR_MATH_FUNCTION(exp)
+STATOR_MATH_FUNCTION(exp2)
+STATOR_MATH_FUNCTION(expm1)
+STATOR_MATH_FUNCTION(log)
+STATOR_MATH_FUNCTION(log2)
+STATOR_MATH_FUNCTION(log10)
+STATOR_MATH_FUNCTION(log1p)
+#undef STATOR_MATH_FUNCTION
 
-// log(exp(a) + exp(b)). Equal infinities have no difference; NaN comes through the sum.
+// log(exp(a) + exp(b)). The difference of equal infinities would be NaN, hence the last selection; NaN in an operand
+// propagates through the sum.
 struct logaddexp {
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
-    const C distance = words::libm::magnitude(a - b);
-    const C rest = words::log1p(words::exp(-distance));
-    return words::libm::select(a > b, a, b) + words::libm::select(a == b, C(0.69314718055994530942), rest);
+    const C distance = math::libm::magnitude(a - b);
+    const C rest = math::log1p(math::exp(-distance));
+    return math::libm::select(a > b, a, b) + math::libm::select(a == b, C(0.69314718055994530942), rest);
   }
 };
 

@@ -1,5 +1,5 @@
-// Orthogonal polynomials of degree n, at x: torch.special's. A negative degree gives 0, degree 0 gives 1, and a degree
-// with a fraction is truncated.
+// Orthogonal polynomials of degree n at x, as in torch.special. A negative degree gives 0, degree 0 gives 1, and a
+// degree with a fraction is truncated.
 #pragma once
 
 #include "device/cascade.cuh"
@@ -10,16 +10,16 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_TARGET;
+namespace math = stator::STATOR_TARGET;
 
 namespace polynomials {
 
-// What recurrences run in. A scalar of double costs a CPU as much as one of float: there double makes up for what float
-// rounds away, elsewhere compensation does.
+// The type that recurrences compute in. Scalar double is as fast as float on a CPU, so there double absorbs the
+// rounding errors of float; elsewhere the recurrence is compensated.
 template <class C>
 using work_t = std::conditional_t<fast_host, double, C>;
 
-// A number in two parts: value + error.
+// The unevaluated sum value + error.
 template <class W>
 struct Pair {
   W value, error;
@@ -28,39 +28,40 @@ struct Pair {
 template <class W>
 STATOR_FN Pair<W> add(W a, W b) {
   Pair<W> sum{a, W(0)};
-  words::add_exactly(sum.value, sum.error, b);
+  math::add_exactly(sum.value, sum.error, b);
   return sum;
 }
 template <class W>
 STATOR_FN Pair<W> multiply(W a, W b) {
   const W value = a * b;
-  return {value, words::fma(a, b, -value)};
+  return {value, math::fma(a, b, -value)};
 }
 
-// Above it recurrences give up: they would take seconds an element.
+// Recurrences give up above this degree, where they would take seconds per element.
 inline constexpr int degree_limit = 1 << 20;
 
 template <class W>
 STATOR_FN bool is_even(W n) {
-  return n == W(2) * words::floor(n * W(0.5));
+  return n == W(2) * math::floor(n * W(0.5));
 }
 
-// What a polynomial is that overflowed on the way: an infinity beyond its roots, and between them not known.
+// The value of a polynomial whose recurrence overflowed: an infinity beyond its roots, and NaN (unknown) between them.
 template <class W>
 STATOR_FN W overflow(bool beyond_on_positive_side, bool beyond_on_other_side, W n) {
   if (!beyond_on_positive_side && !beyond_on_other_side) return limits<W>::nan();
   return beyond_on_positive_side || is_even(n) ? limits<W>::infinity() : -limits<W>::infinity();
 }
 
-// p(k + 1) = (a p(k) - b p(k - 1)) / d, where a step(k) gives a, b and d.
+// p(k + 1) = (a p(k) - b p(k - 1)) / d, where step(k) returns a, b and d. A Step says whether b and d can differ from 1
+// (weighs, divides).
 template <class W>
 struct Coefficients {
   Pair<W> a;
   W b, d;
 };
 
-// What each operation rounds away is carried along, to first order (Ogita, Rump and Oishi, Accurate sum and dot
-// product, 2005): the result is as good as one in twice the precision.
+// The rounding error of each operation is carried along to first order (Ogita, Rump and Oishi, Accurate sum and dot
+// product, 2005), so that the result is as accurate as in twice the precision.
 template <class Step, class W>
 STATOR_FN Pair<W> next(const Coefficients<W>& s, Pair<W> p, Pair<W> last) {
   const Pair<W> x = multiply(s.a.value, p.value);
@@ -69,21 +70,21 @@ STATOR_FN Pair<W> next(const Coefficients<W>& s, Pair<W> p, Pair<W> last) {
   W error = libm::multiply_add(s.a.value, p.error, libm::multiply_add(s.a.error, p.value, x.error));
   error = error + (difference.error - libm::multiply_add(s.b, last.error, y.error));
   if constexpr (!Step::divides) return {difference.value, error};
-  const W inverse = W(1) / s.d, value = difference.value * inverse;  // no step waits for the quotient
-  return {value, (error + words::fma(-value, s.d, difference.value)) * inverse};
+  const W inverse = W(1) / s.d, value = difference.value * inverse;  // the inverse does not wait for the last step
+  return {value, (error + math::fma(-value, s.d, difference.value)) * inverse};
 }
 
-// p(n) from p(0) = 1 and p(1), for C.
+// p(n) from p(0) = 1 and p(1) = first, rounded to C.
 template <class C, class Step, class W>
 STATOR_FN C recurrence(Pair<W> first, W n, W at_overflow, const Step& step) {
   if (!(n > W(-1))) return n == n ? C(0) : limits<C>::nan();
   if (n < W(1)) return C(1);
   const bool endless = n > W(degree_limit);
-  if (endless && words::isnan(at_overflow)) return limits<C>::nan();
+  if (endless && math::isnan(at_overflow)) return limits<C>::nan();
   const int degree = endless ? degree_limit : int(n);
   Pair<W> last{W(1), W(0)}, p = first;
   for (int k = 1; k < degree; ++k) {
-    if (!words::isfinite(p.value)) return C(words::isnan(p.value) ? p.value : at_overflow);
+    if (!math::isfinite(p.value)) return C(math::isnan(p.value) ? p.value : at_overflow);
     const Coefficients<W> s = step(W(k));
     Pair<W> following;
     if constexpr (std::is_same_v<C, W>) {
@@ -96,7 +97,7 @@ STATOR_FN C recurrence(Pair<W> first, W n, W at_overflow, const Step& step) {
     last = p;
     p = following;
   }
-  return endless ? limits<C>::nan() : C(words::isfinite(p.value) ? p.value + p.error : p.value);
+  return endless ? limits<C>::nan() : C(math::isfinite(p.value) ? p.value + p.error : p.value);
 }
 
 // The Chebyshev polynomials share p(k + 1) = 2 y p(k) - p(k - 1) and differ in p(1).
@@ -110,24 +111,25 @@ struct ChebyshevStep {
 enum class Kind { t, u, v, w };
 
 // In terms of half the angle, h: cos 2nh, sin (2n + 2)h / sin 2h, cos (2n + 1)h / cos h, sin (2n + 1)h / sin h, for
-// |y| <= 1 and a large n; `above` and `below` are (1 + y) / 2 and (1 - y) / 2. It errs by n epsilon: in double for
-// float too. Where y < 0 it is (-1)^n times that of -y, with v and w exchanged, so that h stays away from pi / 2.
+// |y| <= 1 and a large n; `above` and `below` are (1 + y) / 2 and (1 - y) / 2. The error is n epsilon, so float
+// computes in double too. For y < 0 the value is (-1)^n times that of -y, with v and w exchanged, which keeps h away
+// from pi / 2.
 template <Kind K>
 STATOR_FN double chebyshev_by_angle(double above, double below, double n) {
   const bool reflect = above < below;
   const double sign = reflect && !is_even(n) ? -1.0 : 1.0;
-  const double h = words::atan2(words::sqrt(reflect ? above : below), words::sqrt(reflect ? below : above));
-  if constexpr (K == Kind::t) return sign * words::cos(2.0 * n * h);
+  const double h = math::atan2(math::sqrt(reflect ? above : below), math::sqrt(reflect ? below : above));
+  if constexpr (K == Kind::t) return sign * math::cos(2.0 * n * h);
   const double m = 2.0 * n + (K == Kind::u ? 2.0 : 1.0), part = K == Kind::u ? 2.0 * h : h;
   if (K == Kind::u || (K == Kind::w) != reflect)
-    return sign * (h == 0.0 ? (K == Kind::u ? n + 1.0 : m) : words::sin(m * h) / words::sin(part));
-  return sign * words::cos(m * h) / words::cos(h);
+    return sign * (h == 0.0 ? (K == Kind::u ? n + 1.0 : m) : math::sin(m * h) / math::sin(part));
+  return sign * math::cos(m * h) / math::cos(h);
 }
 
 template <Kind K, class C, class W>
 STATOR_FN C chebyshev(Pair<W> y, double above, double below, W n) {
   constexpr W most_steps = sizeof(C) == 4 ? 64 : 256;
-  const W degree = words::floor(n);
+  const W degree = math::floor(n);
   if (degree > most_steps && above >= 0.0 && below >= 0.0) return C(chebyshev_by_angle<K>(above, below, degree));
   const Pair<W> twice{y.value + y.value, y.error + y.error};
   Pair<W> first = K == Kind::t ? y : twice;
@@ -148,7 +150,7 @@ struct Chebyshev {
   }
 };
 
-// Of 2x - 1.
+// The Chebyshev polynomials at 2x - 1.
 template <Kind K>
 struct ShiftedChebyshev {
   static constexpr bool heavy = true;
@@ -176,7 +178,7 @@ struct Hermite {
     const W x = W(arg), beyond = W(4 / Factor) * W(n) + W(2);  // no root's square exceeds it
     const bool outside = x * x > beyond;
     return recurrence<C>(Pair<W>{W(Factor) * x, W(0)}, W(n),
-                         overflow(outside && x > W(0), outside && x < W(0), words::floor(W(n))),
+                         overflow(outside && x > W(0), outside && x < W(0), math::floor(W(n))),
                          HermiteStep<Factor, W>{x});
   }
 };
@@ -213,7 +215,7 @@ struct laguerre_polynomial_l {
   template <class C>
   STATOR_FN C operator()(C arg, C n) const {
     using W = polynomials::work_t<C>;
-    const W x = W(arg), at_overflow = polynomials::overflow(x<W(0), x> W(4) * W(n) + W(2), words::floor(W(n)));
+    const W x = W(arg), at_overflow = polynomials::overflow(x<W(0), x> W(4) * W(n) + W(2), math::floor(W(n)));
     return polynomials::recurrence<C>(polynomials::add(W(1), -x), W(n), at_overflow, polynomials::LaguerreStep<W>{x});
   }
 };
@@ -223,7 +225,7 @@ struct legendre_polynomial_p {
   template <class C>
   STATOR_FN C operator()(C arg, C n) const {
     using W = polynomials::work_t<C>;
-    const W x = W(arg), at_overflow = polynomials::overflow(x > W(1), x < W(-1), words::floor(W(n)));
+    const W x = W(arg), at_overflow = polynomials::overflow(x > W(1), x < W(-1), math::floor(W(n)));
     return polynomials::recurrence<C>(polynomials::Pair<W>{x, W(0)}, W(n), at_overflow,
                                       polynomials::LegendreStep<W>{x});
   }

@@ -8,17 +8,17 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-#define STATOR_WORD(name)               \
+#define STATOR_MATH_FUNCTION(name)      \
   struct name {                         \
     template <class C>                  \
     STATOR_FN C operator()(C x) const { \
-      return words::name(x);            \
+      return math::name(x);             \
     }                                   \
   };
-STATOR_WORD(sqrt)
-STATOR_WORD(rsqrt)
-STATOR_WORD(cbrt)
-#undef STATOR_WORD
+STATOR_MATH_FUNCTION(sqrt)
+STATOR_MATH_FUNCTION(rsqrt)
+STATOR_MATH_FUNCTION(cbrt)
+#undef STATOR_MATH_FUNCTION
 
 struct square {
   static constexpr bool modular = true, light = true;
@@ -26,7 +26,7 @@ struct square {
   STATOR_FN C operator()(C x) const {
     return C(wrapping_t<C>(x) * wrapping_t<C>(x));
   }
-  // As a product, the real part neither cancels nor is the difference of two infinities.
+  // As a product the real part neither cancels nor is the difference of two infinities.
   template <class T>
   STATOR_FN complex<T> operator()(complex<T> z) const {
     return {T(2) * ((z.re - z.im) * (T(0.5) * z.re + T(0.5) * z.im)), T(2) * (z.re * z.im)};
@@ -38,10 +38,10 @@ struct reciprocal {
   STATOR_FN C operator()(C x) const {
     return C(1) / x;
   }
-  // Smith's method (Algorithm 116, CACM 1962), with the signs of zero parts that a division of 1 + 0i does not give.
+  // Smith's method (Algorithm 116, CACM 1962), with signs of zero parts that a division of 1 + 0i would not give.
   template <class T>
   STATOR_FN complex<T> operator()(complex<T> z) const {
-    if (words::abs(z.im) <= words::abs(z.re)) {
+    if (math::abs(z.im) <= math::abs(z.re)) {
       const T ratio = z.im / z.re, scale = z.re + z.im * ratio;
       return {T(1) / scale, -ratio / scale};
     }
@@ -53,11 +53,11 @@ struct reciprocal {
 struct hypot {
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
-    return words::hypot(a, b);
+    return math::hypot(a, b);
   }
 };
 
-// Integers by squaring: they wrap, and to a negative power are 0 but for 1 and -1.
+// Integers by repeated squaring: they wrap, and a negative power is 0 unless the base is 1 or -1.
 struct pow {
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
@@ -74,7 +74,7 @@ struct pow {
       }
       return C(result);
     } else {
-      return words::pow(a, b);
+      return math::pow(a, b);
     }
   }
 };

@@ -1,4 +1,4 @@
-// Rounding to whole numbers; integers and bool are whole.
+// Rounding to whole numbers; integers and bool stay as they are.
 #pragma once
 
 #include "device/math/math.cuh"
@@ -7,7 +7,7 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_TARGET;
+namespace math = stator::STATOR_TARGET;
 
 struct ceil {
   static constexpr bool modular = true;
@@ -16,7 +16,7 @@ struct ceil {
     if constexpr (std::is_integral_v<C>)
       return x;
     else
-      return words::ceil(x);
+      return math::ceil(x);
   }
 };
 
@@ -27,7 +27,7 @@ struct floor {
     if constexpr (std::is_integral_v<C>)
       return x;
     else
-      return words::floor(x);
+      return math::floor(x);
   }
 };
 
@@ -44,7 +44,7 @@ struct trunc {
   }
 };
 
-// Halves go to the even neighbour; complex numbers part by part.
+// Ties go to the even neighbour; complex numbers are rounded part by part.
 struct round {
   static constexpr bool modular = true;
   template <class C>

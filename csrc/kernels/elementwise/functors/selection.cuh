@@ -1,11 +1,11 @@
-// One operand or another.
+// Selection between operands.
 #pragma once
 
 #include "device/target.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-// x where the condition holds, y elsewhere.
+// x if the condition holds, else y.
 struct where {
   template <class C>
   STATOR_FN C operator()(C condition, C x, C y) const {

@@ -1,4 +1,4 @@
-// Bessel and Airy functions, named as their rows of ops.def.
+// Bessel and Airy functions, named after their entries of ops.def.
 #pragma once
 
 #include "device/math/bessel_airy.cuh"

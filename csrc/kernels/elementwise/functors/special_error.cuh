@@ -1,87 +1,88 @@
-// The error function and its kin: the words of device/math/special_error.cuh under the names of their rows.
+// The error function and related functions: functors named after their entries of ops.def, for the functions of
+// device/math/special_error.cuh.
 #pragma once
 
 #include "device/math/special_error.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_TARGET;
+namespace math = stator::STATOR_TARGET;
 
 struct erf {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::erf(x);
+    return math::erf(x);
   }
 };
 
 struct erfc {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::erfc(x);
+    return math::erfc(x);
   }
 };
 
 struct erfinv {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::erfinv(x);
+    return math::erfinv(x);
   }
 };
 
 struct ndtr {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::ndtr(x);
+    return math::ndtr(x);
   }
 };
 
 struct log_ndtr {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::log_ndtr(x);
+    return math::log_ndtr(x);
   }
 };
 
 struct ndtri {
   template <class C>
   STATOR_FN C operator()(C p) const {
-    return words::ndtri(p);
+    return math::ndtri(p);
   }
 };
 
 struct expit {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::expit(x);
+    return math::expit(x);
   }
 };
 
 struct logit {
   template <class C>
   STATOR_FN C operator()(C p) const {
-    return words::logit(p);
+    return math::logit(p);
   }
 };
 
 struct entr {
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::entr(x);
+    return math::entr(x);
   }
 };
 
-// 0 where x is 0, whatever the logarithm, but for NaN.
+// 0 if x is 0, unless y is NaN.
 struct xlogy {
   template <class C>
   STATOR_FN C operator()(C x, C y) const {
-    return x == C(0) && !words::isnan(y) ? C(0) : x * words::log(y);
+    return x == C(0) && !math::isnan(y) ? C(0) : x * math::log(y);
   }
 };
 
 struct xlog1py {
   template <class C>
   STATOR_FN C operator()(C x, C y) const {
-    return x == C(0) && !words::isnan(y) ? C(0) : x * words::log1p(y);
+    return x == C(0) && !math::isnan(y) ? C(0) : x * math::log1p(y);
   }
 };
 

@@ -1,17 +1,18 @@
-// The gamma function's kin: the words of device/math/special_gamma.cuh and special_zeta.cuh under the names of their rows.
+// Functions related to the gamma function: functors named after their entries of ops.def, for the functions of
+// device/math/special_gamma.cuh and special_zeta.cuh.
 #pragma once
 
 #include "device/math/special_zeta.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_TARGET;
+namespace math = stator::STATOR_TARGET;
 
 struct gammaln {
   static constexpr bool heavy = true;
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::gammaln(x);
+    return math::gammaln(x);
   }
 };
 
@@ -19,7 +20,7 @@ struct digamma {
   static constexpr bool heavy = true;
   template <class C>
   STATOR_FN C operator()(C x) const {
-    return words::digamma(x);
+    return math::digamma(x);
   }
 };
 
@@ -27,7 +28,7 @@ struct polygamma {
   static constexpr bool heavy = true;
   template <class C>
   STATOR_FN C operator()(C n, C x) const {
-    return words::polygamma(n, x);
+    return math::polygamma(n, x);
   }
 };
 
@@ -35,7 +36,7 @@ struct zeta {
   static constexpr bool heavy = true;
   template <class C>
   STATOR_FN C operator()(C x, C q) const {
-    return words::zeta(x, q);
+    return math::zeta(x, q);
   }
 };
 

@@ -6,39 +6,40 @@
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace words = stator::STATOR_TARGET;
+namespace math = stator::STATOR_TARGET;
 
-#define STATOR_WORD(name)               \
+#define STATOR_MATH_FUNCTION(name)      \
   struct name {                         \
     template <class C>                  \
     STATOR_FN C operator()(C x) const { \
-      return words::name(x);            \
+      return math::name(x);             \
     }                                   \
   };
-STATOR_WORD(sin)
-STATOR_WORD(cos)
-STATOR_WORD(tan)
-STATOR_WORD(asin)
-STATOR_WORD(acos)
-STATOR_WORD(atan)
-#undef STATOR_WORD
+STATOR_MATH_FUNCTION(sin)
+STATOR_MATH_FUNCTION(cos)
+STATOR_MATH_FUNCTION(tan)
+STATOR_MATH_FUNCTION(asin)
+STATOR_MATH_FUNCTION(acos)
+STATOR_MATH_FUNCTION(atan)
+#undef STATOR_MATH_FUNCTION
 
 struct atan2 {
   template <class C>
   STATOR_FN C operator()(C y, C x) const {
-    return words::atan2(y, x);
+    return math::atan2(y, x);
   }
 };
 
-// sin(pi x) / (pi x), zero at whole numbers: |x| less its nearest whole number n is exact, and n's parity the sign.
+// sin(pi x) / (pi x), which is zero at whole numbers: |x| - n is exact for the nearest whole number n, whose parity
+// gives the sign.
 struct sinc {
   template <class C>
   STATOR_FN C operator()(C x) const {
     constexpr C pi = C(3.14159265358979323846);
-    const C a = words::libm::magnitude(x), half = C(0.5) * words::floor(a + C(0.5));
-    const C sine = words::sin(pi * (a - (half + half)));
-    const C value = words::libm::select(half == words::floor(half), sine, -sine) / (pi * a);
-    return words::libm::select(a == C(0), C(1), value);
+    const C a = math::libm::magnitude(x), half = C(0.5) * math::floor(a + C(0.5));
+    const C sine = math::sin(pi * (a - (half + half)));
+    const C value = math::libm::select(half == math::floor(half), sine, -sine) / (pi * a);
+    return math::libm::select(a == C(0), C(1), value);
   }
 };
 

@@ -1,6 +1,8 @@
-// The end of the process, and its forks: who is still open, and what may no longer be touched.
-#include "core/context.hpp"
+// The registry of open contexts with the hooks of exit and fork, and warnings. At exit: close the contexts, newest
+// first and within `patience`; report leaks; set process_ended.
 #include "core/process.hpp"
+
+#include "core/context.hpp"
 #include "core/testing.hpp"
 
 #include <pthread.h>
@@ -22,7 +24,7 @@ std::atomic<void (*)(const char*)> warning_handler{to_stderr};
 std::atomic<bool> holding_warnings{false};
 std::atomic<int64_t> held_warnings{0};
 
-constexpr auto patience = std::chrono::seconds(5);  // with threads that do not come back from a call
+constexpr auto patience = std::chrono::seconds(5);  // how long the exit hook waits for threads that are in a call
 
 }  // namespace
 
@@ -39,7 +41,7 @@ class OpenContexts {
     contexts_.push_back(&context);
     (context.runtime().is_host() ? host_used_ : cuda_used_) = true;
     if (hooked_) return;
-    // After the runtime's own exit hooks were registered, so that this one runs before them.
+    // Registered after the CUDA runtime's own exit hooks, and therefore run before them.
     std::atexit([] { shutdown(); });
     hooked_ = true;
   }
@@ -59,7 +61,7 @@ class OpenContexts {
         if (context->try_retain())
           open.push_back(context);
         else
-          settled = false;  // another thread is destroying it
+          settled = false;  // another thread is destroying the context
       }
     }
     ReleaseQueue::drain();

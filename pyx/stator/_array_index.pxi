@@ -1,10 +1,10 @@
-# Indexing with arrays, masks and bools among the entries. Included by _array.pyx.
+# x[key] and x[key] = value where the key has arrays, masks or bools among its entries. Included by _array.pyx.
 
 cdef object numpy_bool = np.bool_
 
 
 cdef bint selects(object entry):
-    # bool is an int, but as an index it is a mask of no axes
+    # bool is a subclass of int, but as an index it is a 0-d mask.
     if isinstance(entry, (Array, bool)):
         return True
     return not isinstance(entry, (slice, int)) and isinstance(entry, numpy_bool)

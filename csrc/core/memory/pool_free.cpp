@@ -1,5 +1,5 @@
-// The way back: blocks into the free lists, cached blocks to the runtime, foreign owners to their queue. Nothing here
-// throws, and no figure is lost when a call of the runtime fails.
+// Deallocation: blocks go into the free lists, cached blocks to the runtime, foreign owners to their queue. Nothing
+// here throws but take_event, and no figure is lost when a call of the runtime fails.
 #include "core/context.hpp"
 #include "core/memory/pool_impl.hpp"
 
@@ -45,7 +45,7 @@ void Pool::mark(Block& block, uint32_t streams) noexcept {
         continue;
       }
     } catch (const std::exception&) {
-      // No event to be had: the mask says so, and whoever takes the block tries again.
+      // No event could be had: the stream goes into `unmarked`, and whoever takes the block tries again.
     }
     if (event) keep_event(event);
     block.unmarked |= bit;
@@ -100,7 +100,7 @@ void Pool::free_block(Block& block) noexcept {
       try {
         runtime.event_synchronize(event);
       } catch (const Error&) {
-        // The device failed: nothing on it uses the memory any more.
+        // The device failed, so that nothing on it uses the memory any more.
       }
     }
     destroy_event(event);

@@ -1,4 +1,4 @@
-# Ops on Array objects, shared by its methods and by the modules of functions. Included by _array.pyx.
+# Ops on Array objects, shared by the methods of Array and by the modules of functions. Included by _array.pyx.
 
 cdef str name_of(Op op):
     return op_table.op_info(op).call.data().decode()
@@ -100,7 +100,8 @@ cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtyp
 
 
 cdef object operator(Op op, object a, object b):
-    # Foreign classes get their turn, but NumPy would loop over elements and lists mean nothing.
+    # Other classes may implement the reflected operator; NumPy arrays would loop over the elements, and lists mean
+    # nothing.
     cdef cpp.Scalar scalar
     cdef object other = b if isinstance(a, Array) else a
     if isinstance(other, Array) or to_scalar(other, scalar) or isinstance(other, (np.ndarray, list)):

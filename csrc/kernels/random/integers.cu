@@ -1,52 +1,52 @@
-// Integers in a range, and coins: items made of one or two words each. A word that would favour some numbers is drawn
-// again, with the attempt in the counter's upper half (Lemire: Fast random integer generation in an interval, ACM
-// TOMACS 29, 2019).
+// Integers in a range and Bernoulli draws: items that are made of 32 or 64 random bits each. Bits that would favour
+// some numbers are rejected and drawn again, with the attempt in the upper half of the counter (Lemire: Fast random
+// integer generation in an interval, ACM TOMACS 29, 2019).
+#include "device/bits.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "device/vector.cuh"
-#include "device/word.cuh"
-#include "kernels/random/fill.cuh"
+#include "kernels/random/unit.cuh"
 
 #include <cstring>
 
 namespace stator::STATOR_TARGET::random {
 namespace {
 
-struct WordsTuning {
+struct IntegersTuning {
   static constexpr int block = 256;
-  static constexpr int counters = by_target<1, 64>::value;  // Philox blocks of a thread at a time
+  static constexpr int counters = by_target<1, 64>::value;  // Philox blocks that a thread draws at a time
 };
 
-// Each takes a draw to an item; false: draw again.
-template <class Word>
+// Each maps random bits to an item; false means that they are rejected.
+template <class Item>
 struct Narrow {
   using Draw = uint32_t;
   uint64_t low, range;
   uint32_t threshold;  // 2^32 modulo the range
-  STATOR_FN bool operator()(uint32_t draw, Word& item) const {
+  STATOR_FN bool operator()(uint32_t draw, Item& item) const {
     const uint64_t product = uint64_t(draw) * range;
-    item = Word(low + (product >> 32));
+    item = Item(low + (product >> 32));
     return uint32_t(product) >= threshold;
   }
 };
-template <class Word>
+template <class Item>
 struct Wide {
   using Draw = uint64_t;
   uint64_t low, range, threshold;  // 2^64 modulo the range
-  STATOR_FN bool operator()(uint64_t draw, Word& item) const {
+  STATOR_FN bool operator()(uint64_t draw, Item& item) const {
     const unsigned __int128 product = (unsigned __int128)draw * range;
-    item = Word(low + (range == 0 ? draw : uint64_t(product >> 64)));
+    item = Item(low + (range == 0 ? draw : uint64_t(product >> 64)));
     return uint64_t(product) >= threshold;
   }
 };
-template <class Word>
+template <class Item>
 struct Coin {
   using Draw = uint32_t;
   uint64_t threshold;
-  Word one;
-  STATOR_FN bool operator()(uint32_t draw, Word& item) const {
-    item = draw < threshold ? one : Word{};
+  Item one;
+  STATOR_FN bool operator()(uint32_t draw, Item& item) const {
+    item = draw < threshold ? one : Item{};
     return true;
   }
 };
@@ -59,41 +59,43 @@ STATOR_FN Draw draw_of(const uint32_t (&x)[4], int k) {
     return x[2 * k] | uint64_t(x[2 * k + 1]) << 32;
 }
 
-// Item k of a block, from the second attempt on.
-template <class Word, class Map>
-STATOR_FN Word draw_again(const Map& map, uint64_t seed, uint64_t counter, int k) {
-  Word item;
+// Item k of a Philox block, from the second attempt on.
+template <class Item, class Map>
+STATOR_FN Item draw_again(const Map& map, uint64_t seed, uint64_t counter, int k) {
+  Item item;
   for (uint64_t attempt = 1;; ++attempt)
     if (map(draw_of<typename Map::Draw>(philox4x32_10(seed, counter, attempt).x, k), item)) return item;
 }
 
-template <class Word, class Map, int Size>
-STATOR_KERNEL void words_kernel(Word* out, int64_t n, uint64_t seed, uint64_t offset, Map map) {
-  constexpr int D = 16 / int(sizeof(typename Map::Draw)), C = WordsTuning::counters;
+template <class Item, class Map, int Size>
+STATOR_KERNEL void integers_kernel(Item* out, int64_t n, uint64_t seed, uint64_t offset, Map map) {
+  constexpr int D = 16 / int(sizeof(typename Map::Draw)), C = IntegersTuning::counters;
   const Group<Size> group;
   const int64_t blocks = (n + D - 1) / D, stride = group.blocks() * group.size * C;
   for (int64_t first = (group.block() * group.size + group.rank()) * C; first < blocks; first += stride) {
-    uint32_t word[4][C];
+    // First attempts, in loops without branches.
+    uint32_t bits[4][C];
     for (int c = 0; c < C; ++c) {
       const Philox4 x = philox4x32_10(seed, offset + uint64_t(first + c), 0);
-      for (int j = 0; j < 4; ++j) word[j][c] = x.x[j];
+      for (int j = 0; j < 4; ++j) bits[j][c] = x.x[j];
     }
-    Word item[D][C];
+    Item item[D][C];
     uint32_t good = 1;
     for (int c = 0; c < C; ++c) {
-      const uint32_t x[4] = {word[0][c], word[1][c], word[2][c], word[3][c]};
+      const uint32_t x[4] = {bits[0][c], bits[1][c], bits[2][c], bits[3][c]};
       for (int k = 0; k < D; ++k) good &= uint32_t(map(draw_of<typename Map::Draw>(x, k), item[k][c]));
     }
+    // Further attempts for what was rejected.
     if (!good) {
       for (int c = 0; c < C; ++c) {
-        const uint32_t x[4] = {word[0][c], word[1][c], word[2][c], word[3][c]};
+        const uint32_t x[4] = {bits[0][c], bits[1][c], bits[2][c], bits[3][c]};
         for (int k = 0; k < D; ++k)
-          if (Word w; !map(draw_of<typename Map::Draw>(x, k), w))
-            item[k][c] = draw_again<Word>(map, seed, offset + uint64_t(first + c), k);
+          if (Item w; !map(draw_of<typename Map::Draw>(x, k), w))
+            item[k][c] = draw_again<Item>(map, seed, offset + uint64_t(first + c), k);
       }
     }
     const int64_t left = n - first * D, count = left < int64_t(C) * D ? left : int64_t(C) * D;
-    Word* const to = out + first * D;
+    Item* const to = out + first * D;
     if (count == int64_t(C) * D) {
       for (int c = 0; c < C; ++c)
         for (int k = 0; k < D; ++k) to[c * D + k] = item[k][c];
@@ -105,25 +107,25 @@ STATOR_KERNEL void words_kernel(Word* out, int64_t n, uint64_t seed, uint64_t of
   }
 }
 
-template <class Word, template <class> class Map>
+template <class Item, template <class> class Map>
 void submit(const params::Queue& q, const char* name, void* out, int64_t size, uint64_t seed, uint64_t offset,
-            Map<Word> map) {
-  using Tune = WordsTuning;
-  const int64_t blocks = ceil_div(size, 16 / int64_t(sizeof(typename Map<Word>::Draw)));
+            Map<Item> map) {
+  using Tune = IntegersTuning;
+  const int64_t blocks = ceil_div(size, 16 / int64_t(sizeof(typename Map<Item>::Draw)));
   const int64_t needed = ceil_div(blocks, int64_t(Tune::counters) * (fast_host ? 32 : Tune::block));
-  launch(q, name, words_kernel<Word, Map<Word>, Tune::block>,
-         {std::min(needed, waves(*q.limits, Tune::block)), Tune::block}, static_cast<Word*>(out), size, seed, offset,
+  launch(q, name, integers_kernel<Item, Map<Item>, Tune::block>,
+         {std::min(needed, waves(*q.limits, Tune::block)), Tune::block}, static_cast<Item*>(out), size, seed, offset,
          map);
 }
 
-template <class Word>
+template <class Item>
 void integers_of(const params::Queue& q, const params::RandomIntegers& p) {
   constexpr uint64_t most = uint64_t(1) << 32;
   if (p.range > 0 && p.range <= most)
     return submit(q, "integers", p.out, p.size, p.seed, p.offset,
-                  Narrow<Word>{p.low, p.range, uint32_t(most % p.range)});
+                  Narrow<Item>{p.low, p.range, uint32_t(most % p.range)});
   submit(q, "integers", p.out, p.size, p.seed, p.offset,
-         Wide<Word>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
+         Wide<Item>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
 }
 
 void integers(const params::Queue& q, const params::RandomIntegers& p) {
@@ -135,15 +137,15 @@ void integers(const params::Queue& q, const params::RandomIntegers& p) {
   }
 }
 
-template <class Word>
+template <class Item>
 void bernoulli_of(const params::Queue& q, const params::Bernoulli& p) {
-  Coin<Word> coin{p.threshold, {}};
+  Coin<Item> coin{p.threshold, {}};
   std::memcpy(&coin.one, p.one, sizeof coin.one);
   submit(q, "bernoulli", p.out, p.size, p.seed, p.offset, coin);
 }
 
 void bernoulli(const params::Queue& q, const params::Bernoulli& p) {
-  with_word(p.itemsize, [&]<class Word>(Word) { bernoulli_of<Word>(q, p); });
+  with_bits(p.itemsize, [&]<class Item>(Item) { bernoulli_of<Item>(q, p); });
 }
 
 }  // namespace

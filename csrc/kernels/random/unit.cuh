@@ -1,22 +1,22 @@
-// Draws from words: numbers in the unit interval, and angles.
+// Random numbers in the unit interval and of angles, from random 32-bit words.
 #pragma once
 
-#include "device/target.cuh"
 #include "device/math/math.cuh"
 #include "device/philox.cuh"
+#include "device/target.cuh"
 #include "params/random.hpp"
 
 namespace stator::STATOR_TARGET::random {
 
-// The high 53 bits of two words, as an integer.
-STATOR_FN double from_words(uint32_t high, uint32_t low) {
+// The high 53 of 64 random bits, as an integer.
+STATOR_FN double from_53_bits(uint32_t high, uint32_t low) {
   return double(int32_t(high >> 5)) * 67108864.0 + double(int32_t(low >> 6));
 }
 
-STATOR_FN double from_word(uint32_t x) { return double(int32_t(x ^ 0x80000000u)) + 2147483648.0; }
-// (0, 1] and [0, 1).
-STATOR_FN double open_unit(uint32_t high, uint32_t low) { return (from_words(high, low) + 1.0) * 0x1p-53; }
-STATOR_FN double unit(uint32_t high, uint32_t low) { return from_words(high, low) * 0x1p-53; }
+STATOR_FN double from_32_bits(uint32_t x) { return double(int32_t(x ^ 0x80000000u)) + 2147483648.0; }
+// Uniform in (0, 1] and in [0, 1).
+STATOR_FN double open_unit(uint32_t high, uint32_t low) { return (from_53_bits(high, low) + 1.0) * 0x1p-53; }
+STATOR_FN double unit(uint32_t high, uint32_t low) { return from_53_bits(high, low) * 0x1p-53; }
 
 STATOR_FN constexpr double horner(double, double c) { return c; }
 template <class... C>
@@ -24,8 +24,8 @@ STATOR_FN constexpr double horner(double z, double c, C... higher) {
   return c + z * horner(z, higher...);
 }
 
-// Sine and cosine of 2 pi t, t in [0, 1): exact reduction to an eighth of a turn, then their series. In double, so that
-// results in float are rounded once.
+// Sine and cosine of 2 pi t for t in [0, 1): exact reduction to an eighth of a turn, then their series. In double, so
+// that results in float are rounded once.
 STATOR_FN void sincos_turn(double t, double& sine, double& cosine) {
   const double quarter = floor(t * 4.0 + 0.5);
   const double y = (t - quarter * 0.25) * 6.283185307179586476925287;

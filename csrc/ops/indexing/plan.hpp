@@ -1,9 +1,8 @@
-// From arrays and index arrays to the launch parameters of params/indexing.hpp and params/indexing.hpp.
+// From arrays and arrays of indices to the parameters of the indexing launchers.
 #pragma once
 
 #include "core/op_call.hpp"
 
-#include "params/indexing.hpp"
 #include "params/indexing.hpp"
 
 #include <stator/array.hpp>
@@ -15,23 +14,23 @@
 
 namespace stator {
 
-// An index array of a space: one stride an axis of the space, and what an index stands for.
+// An array of indices over an iteration space.
 struct IndexUse {
   Array indices;
-  Dims strides;
+  Dims strides;                  // one per axis of the space
   int64_t extent = 0, step = 0;  // of the indexed axis
-  bool raw = false;
+  bool raw = false;              // the indices are offsets: see params::IndexEntry
 };
 
-// Strides that walk `x` broadcast to `shape`; ShapeError when it does not broadcast.
+// The strides of x broadcast to `shape`; ShapeError if it does not broadcast.
 Dims broadcast_strides(const std::string& op, const Array& x, const Dims& shape);
 
-// A space of `shape` over `x`, which steps x_strides along it, and `other` (null: a number, to be filled in). Axes of
-// extent 1 are dropped, neighbours merged that step together. shape has no zero.
+// An iteration space of `shape` over x, which steps by x_strides along it, and `other` (null: the caller sets the value
+// to a number). Axes of extent 1 are dropped, and neighbouring axes that step together are merged. `shape` has no zero.
 params::Indexed make_indexed(const Dims& shape, const Array& x, const Dims& x_strides, const Array* other,
-                          const Dims& other_strides, std::span<const IndexUse> uses);
+                             const Dims& other_strides, std::span<const IndexUse> uses);
 
-// Declares what the space touches.
+// Declares the accesses to the operands of a space.
 void declare(OpCall& call, const params::Indexed& p, const Array& x, const Array* other, std::span<const IndexUse> uses,
              bool write);
 
@@ -41,24 +40,25 @@ void require_indices(const std::string& op, const Array& indices);
 // BackendMismatchError, as OpCall throws it for its own operands.
 void require_backend(const OpCall& call, const Array& array);
 
-// deterministic=, or the backend's setting.
+// The argument `deterministic` of a call, or the backend's setting if it was not given.
 bool deterministic(const OpCall& call, const std::optional<bool>& asked);
 
-// Launches the put of a space whose accesses are declared; in_order: of places that meet, the last stays.
+// Launches the put of a space whose accesses are declared. in_order: of several values for one element, the last one
+// wins.
 void launch_put(OpCall& call, const params::Indexed& p, bool in_order);
 
-// The compaction of a mask over `shape`, with room for the ranks: `count` is launched. x, source and out are for the
-// caller to fill in. keep_axes: no merging, for coordinates.
+// The compaction of a mask over `shape`. Launches `count`; the caller sets x, source and out. keep_axes: does not merge
+// axes, for coordinates.
 struct Ranks {
   params::Compact p{};
   Array base;  // int64, tiles + 1
 };
 Ranks count_true(OpCall& call, const Array& mask, const Dims& mask_strides, const Dims& shape, const Dims* x_strides,
                  const Dims* out_strides, bool keep_axes = false);
-// The number of true places. Synchronises.
+// The number of true positions. Synchronises.
 int64_t read_count(const OpCall& call, const Ranks& ranks, const Stream& stream);
 
-// x in the dtype, converted where it differs; DTypeError unless the cast is within one kind.
+// x converted to the dtype; DTypeError unless the cast is within one kind.
 Array cast_within_kind(const std::string& op, const Array& x, DType dtype, const Stream& stream);
 
 }  // namespace stator

@@ -1,18 +1,19 @@
+// Loads and stores of strided segments of any dtype, for the fast host.
 #include "device/convert.cuh"
-#include "kernels/elementwise/runs.cuh"
+#include "kernels/elementwise/segments.cuh"
 
 #include <algorithm>
 
 namespace stator::STATOR_TARGET::elementwise {
 namespace {
 
-// Elements that pass through a buffer of their own type on their way from or to every stride-th place: so that strides
-// have a loop a type, and only dense loops convert.
-constexpr int64_t piece_length = 512;
+// Strided elements pass through a buffer of their own type, of this length: gather and scatter then have one loop per
+// type, and only the loops over contiguous elements convert.
+constexpr int64_t chunk_length = 512;
 
 template <class T>
 STATOR_COMMON void gather(T* to, const T* from, int64_t stride, int64_t length) {
-  if (stride == 2)  // constant: shuffles instead of single loads
+  if (stride == 2)  // a constant stride compiles to shuffles instead of single loads
     for (int64_t i = 0; i < length; ++i) to[i] = from[2 * i];
   else
     for (int64_t i = 0; i < length; ++i) to[i] = from[i * stride];
@@ -35,11 +36,11 @@ void load_typed(C* to, const T* from, int64_t stride, int64_t length) {
   } else if constexpr (std::is_same_v<T, C>) {
     gather(to, from, stride, length);
   } else {
-    T piece[piece_length];
-    for (int64_t done = 0; done < length; done += piece_length) {
-      const int64_t n = std::min(piece_length, length - done);
-      gather(piece, from + done * stride, stride, n);
-      load_dense(to + done, piece, n);
+    T buffer[chunk_length];
+    for (int64_t done = 0; done < length; done += chunk_length) {
+      const int64_t n = std::min(chunk_length, length - done);
+      gather(buffer, from + done * stride, stride, n);
+      load_dense(to + done, buffer, n);
     }
   }
 }
@@ -55,20 +56,20 @@ void store_typed(const C* from, T* to, int64_t stride, int64_t length) {
   if constexpr (std::is_same_v<T, C>) {
     scatter(to, from, stride, length);
   } else {
-    T piece[piece_length];
-    for (int64_t done = 0; done < length; done += piece_length) {
-      const int64_t n = std::min(piece_length, length - done);
-      store_dense(from + done, piece, n);
-      scatter(to + done * stride, piece, stride, n);
+    T buffer[chunk_length];
+    for (int64_t done = 0; done < length; done += chunk_length) {
+      const int64_t n = std::min(chunk_length, length - done);
+      store_dense(from + done, buffer, n);
+      scatter(to + done * stride, buffer, stride, n);
     }
   }
 }
 
 }  // namespace
 
-// Other targets have no use for what follows.
+// Other targets do not use what follows.
 template <class C>
-void load_line(C* out, const void* base, DType dtype, int64_t offset, int64_t step, int64_t count) {
+void load_strided(C* out, const void* base, DType dtype, int64_t offset, int64_t step, int64_t count) {
   if constexpr (fast_host) {
 #define STATOR_CASE(name, type) \
   case DType::name: return load_typed(out, static_cast<const type*>(base) + offset, step, count);
@@ -80,7 +81,7 @@ void load_line(C* out, const void* base, DType dtype, int64_t offset, int64_t st
 namespace {
 
 template <class C>
-void store_line(const C* values, void* base, DType dtype, int64_t offset, int64_t step, int64_t count) {
+void store_strided(const C* values, void* base, DType dtype, int64_t offset, int64_t step, int64_t count) {
   if constexpr (fast_host) {
 #define STATOR_CASE(name, type) \
   case DType::name: return store_typed(values, static_cast<type*>(base) + offset, step, count);
@@ -89,7 +90,7 @@ void store_line(const C* values, void* base, DType dtype, int64_t offset, int64_
   }
 }
 
-// f(type_tag<C>) for what functors compute in.
+// Calls f(type_tag<C>{}) for a type C that functors compute in or that results have.
 template <class F>
 void visit_wide(DType dtype, F f) {
   switch (dtype) {
@@ -105,28 +106,28 @@ void visit_wide(DType dtype, F f) {
 
 }  // namespace
 
-void load_runs(void* out, DType compute, const void* base, DType dtype, const Walk& walk) {
-  walk.for_each_run([=](int64_t offset, int64_t step, int64_t position, int64_t count) {
+void load_segments(void* out, DType compute, const void* base, DType dtype, const Walk& walk) {
+  walk.for_each_segment([=](int64_t offset, int64_t step, int64_t position, int64_t count) {
     visit_wide(compute, [=]<class C>(type_tag<C>) {
       if constexpr (!std::is_same_v<C, bool>)
-        load_line(static_cast<C*>(out) + position, base, dtype, offset, step, count);
+        load_strided(static_cast<C*>(out) + position, base, dtype, offset, step, count);
     });
   });
 }
 
-void store_runs(const void* values, DType result, void* base, DType dtype, const Walk& walk) {
-  walk.for_each_run([=](int64_t offset, int64_t step, int64_t position, int64_t count) {
+void store_segments(const void* values, DType result, void* base, DType dtype, const Walk& walk) {
+  walk.for_each_segment([=](int64_t offset, int64_t step, int64_t position, int64_t count) {
     visit_wide(result, [=]<class C>(type_tag<C>) {
-      store_line(static_cast<const C*>(values) + position, base, dtype, offset, step, count);
+      store_strided(static_cast<const C*>(values) + position, base, dtype, offset, step, count);
     });
   });
 }
 
-template void load_line<int64_t>(int64_t*, const void*, DType, int64_t, int64_t, int64_t);
-template void load_line<uint64_t>(uint64_t*, const void*, DType, int64_t, int64_t, int64_t);
-template void load_line<float>(float*, const void*, DType, int64_t, int64_t, int64_t);
-template void load_line<double>(double*, const void*, DType, int64_t, int64_t, int64_t);
-template void load_line<complex64>(complex64*, const void*, DType, int64_t, int64_t, int64_t);
-template void load_line<complex128>(complex128*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_strided<int64_t>(int64_t*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_strided<uint64_t>(uint64_t*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_strided<float>(float*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_strided<double>(double*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_strided<complex64>(complex64*, const void*, DType, int64_t, int64_t, int64_t);
+template void load_strided<complex128>(complex128*, const void*, DType, int64_t, int64_t, int64_t);
 
 }  // namespace stator::STATOR_TARGET::elementwise

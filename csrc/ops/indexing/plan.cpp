@@ -1,4 +1,4 @@
-#include "ops/indexing/indexed_plan.hpp"
+#include "ops/indexing/plan.hpp"
 
 #include "params/indexing.hpp"
 
@@ -15,7 +15,8 @@ struct Steps {
   std::vector<int64_t> step;
 };
 
-// Row-major order stays: it says which of several writes is the last.
+// Drops axes of extent 1 and merges neighbours that step together in all operands. Keeps row-major order, which says
+// which of several writes is the last. keep: leaves the axes as they are.
 std::vector<Steps> merged(const Dims& shape, std::span<const Dims* const> strides, bool keep = false) {
   std::vector<Steps> axes;
   for (int d = 0; d < shape.size(); ++d) {
@@ -51,7 +52,7 @@ Dims broadcast_strides(const std::string& op, const Array& x, const Dims& shape)
 }
 
 params::Indexed make_indexed(const Dims& shape, const Array& x, const Dims& x_strides, const Array* other,
-                          const Dims& other_strides, std::span<const IndexUse> uses) {
+                             const Dims& other_strides, std::span<const IndexUse> uses) {
   params::Indexed p{};
   std::vector<const Dims*> strides{&x_strides, &other_strides};
   for (const IndexUse& use : uses) strides.push_back(&use.strides);

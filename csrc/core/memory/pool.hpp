@@ -1,0 +1,55 @@
+// Pool: a stream-ordered caching allocator on top of the runtime layer's. Divided by direction: pool.cpp allocates,
+// pool_free.cpp takes memory back (into the cache, to the runtime, or to the owners of foreign memory).
+#pragma once
+
+#include "core/memory/buffer.hpp"
+
+#include <memory>
+
+namespace stator {
+
+struct Block;
+
+// Size classes (512 bytes to 1 MiB in powers of two and their halves, above that multiples of 2 MiB with at most 1/8
+// slack), one free list per stream and class. A block that only its home stream used is reused there without an event;
+// otherwise its release records one event per other stream and reuse waits for them. Out of memory: wait for pending
+// work, give back every cached block, retry once, then throw OutOfMemoryError with the figures.
+class Pool final : public Box {
+ public:
+  static constexpr int pinned_home = Backend::stream_count;  // of page-locked blocks, which no stream owns
+  explicit Pool(Context& context);
+  ~Pool() override;
+  Ref<Buffer> allocate(size_t bytes, StreamBox& stream, uint16_t op);
+  Ref<Buffer> allocate_pinned(size_t bytes, uint16_t op);  // page-locked host memory; BoxKind::pinned, host accessible
+  void empty_cache() noexcept;
+  void poll_foreign() noexcept;  // hands on the deleters whose memory is no longer used
+  MemoryStats stats() const;
+  OutOfMemoryError out_of_memory(size_t requested, uint16_t op) const;
+
+ private:
+  friend class Buffer;
+  struct Impl;
+  Ref<Buffer> make(Buffer::Source source, size_t bytes, int home, uint16_t op);
+  Block take(size_t bytes, int home, uint16_t op);    // from the cache, else obtain
+  Block obtain(size_t bytes, int home, uint16_t op);  // from the runtime, within the memory limit
+  runtime::Status obtain_once(size_t bytes, int home, uint16_t op, void** memory);
+  bool settle(Block& block, int home, uint16_t op);  // false: page-locked memory that is still in use
+  void mark(Block& block, uint32_t streams) noexcept;
+  bool passed(Block& block) noexcept;
+  void free_block(Block& block) noexcept;
+  void keep(Block&& block) noexcept;   // into its free list
+  size_t trim(size_t bytes) noexcept;  // frees cached blocks until this many bytes, or the whole cache, are freed
+  runtime::EventHandle take_event();
+  void keep_event(runtime::EventHandle event) noexcept;
+  void destroy_event(runtime::EventHandle event) noexcept;
+
+  void give_back(Buffer& buffer, void* memory) noexcept;
+  void detach(Buffer& buffer) noexcept;           // leaves the pool's figures
+  void release_foreign(Buffer& buffer) noexcept;  // its deleter, once the work that uses the memory is done
+  void note_exported(size_t bytes, int sign) noexcept;
+  void release_native(void* handle) noexcept override;
+  Context& context_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stator

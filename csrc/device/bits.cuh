@@ -1,0 +1,33 @@
+// Types that move the bits of items: kernels that do not look at values are compiled for five item sizes instead of for
+// every dtype.
+#pragma once
+
+#include "device/target.cuh"
+
+#include <stator/export.hpp>
+
+#include <cstdint>
+
+namespace stator::STATOR_TARGET {
+
+struct alignas(16) Bits128 {
+  uint64_t a, b;
+};
+
+// Calls f with a zero of the type that has `itemsize` bytes: 1, 2, 4, 8 or 16. For launchers, and for kernels where an
+// instance per size is not worth it.
+#if !defined(STATOR_HOST)
+STATOR_PRAGMA(nv_exec_check_disable)  // f is host or device code as its caller is
+#endif
+template <class F>
+STATOR_HD auto with_bits(int itemsize, const F& f) {
+  switch (itemsize) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Bits128{});
+  }
+}
+
+}  // namespace stator::STATOR_TARGET
