@@ -26,12 +26,12 @@ from .inputs import SIZES, Pool
 from .report import Row, show, summary, write
 from .timing import FULL, QUICK, Effort, Floor, paired
 
-QUICK_SECONDS = 40.0  # of three minutes: making operands and checking results takes the rest
+QUICK_SECONDS = 40.0  # of three minutes; the rest goes to making operands and checking results
 FULL_CASE_SECONDS = 2.0
 
 
 def peers_for(be: stator.Backend, wanted: list[str]) -> dict[str, Any]:
-    """NumPy on the CPU; torch where it is installed, with as many threads as we have; CuPy on a GPU."""
+    """NumPy on the CPU, CuPy on a GPU; torch where it is installed, on the CPU with as many threads as stator."""
     found: dict[str, Any] = {}
     for name in ["numpy", "torch"] if be.device.type == "cpu" else ["torch", "cupy"]:
         if wanted and name not in wanted:
@@ -48,7 +48,7 @@ def peers_for(be: stator.Backend, wanted: list[str]) -> dict[str, Any]:
 
 
 def wait_for(be: stator.Backend, peers: dict[str, Any]) -> dict[str, Callable[[], None]]:
-    """What waits for each library's device."""
+    """The functions that wait for each library's device."""
     finish: dict[str, Callable[[], None]] = {"ours": be.synchronize, "numpy": lambda: None}
     if "torch" in peers:
         finish["torch"] = peers["torch"].cuda.synchronize if be.device.type == "cuda" else (lambda: None)
@@ -58,12 +58,12 @@ def wait_for(be: stator.Backend, peers: dict[str, Any]) -> dict[str, Callable[[]
 
 
 def _finite(x: float) -> float | None:
-    """JSON has no infinity."""
+    """The number, or None for infinity and NaN, which JSON does not have."""
     return x if np.isfinite(x) else None
 
 
 class Run:
-    """What the cases of one run share."""
+    """The state that the cases of one run share."""
 
     def __init__(self, be: stator.Backend, peers: dict[str, Any], effort: Effort) -> None:
         self.be, self.peers, self.effort = be, peers, effort
@@ -72,7 +72,7 @@ class Run:
         self.pool, self.floor = Pool(cold, 4 if be.device.type == "cpu" else 16), Floor(be, cold)
 
     def row(self, plan: Plan, seconds: float) -> Row:
-        """Gate, then time. What raises is a wrong case: none is dropped."""
+        """Validates a case, then times it. A case that raises counts as wrong; none is dropped."""
         row: Row = {"case": plan.name, **asdict(plan), "valid": False, "error": None, "note": ""}
         try:
             case = build(self.be, plan, self.peers, self.pool)
@@ -91,22 +91,22 @@ class Run:
                 row |= {"ours_us": t.ours, "floor_us": floor, "e_floor": floor / t.ours, "rounds": t.rounds}
                 for name, ratio in t.ratio.items():
                     row |= {f"{name}_us": t.peers[name], f"r_{name}": ratio, f"r_{name}_pm": t.spread[name]}
-        except Exception as error:  # the report names the case and what it raised
+        except Exception as error:  # the report names the case and the error
             row["note"] = f"{type(error).__name__}: {error}"
             row["valid"] = False
         return row
 
 
 def measure(run: Run, todo: list[Plan], quick: bool, console: Console) -> list[Row]:
-    """All rows; --quick shares its time out over the cases that are left."""
+    """The rows of all cases; --quick divides the time that is left among the cases that are left."""
     rows: list[Row] = []
     end = time.monotonic() + QUICK_SECONDS
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("benchmarks", total=len(todo))
         for k, plan in enumerate(todo):
             progress.update(task, advance=1, description=plan.name)
-            share = max(end - time.monotonic(), 0) / (len(todo) - k)
-            rows.append(run.row(plan, 0.6 * share if quick else FULL_CASE_SECONDS))
+            seconds = max(end - time.monotonic(), 0) / (len(todo) - k)
+            rows.append(run.row(plan, 0.6 * seconds if quick else FULL_CASE_SECONDS))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Largest and mean error of every floating row: python -m benchmarks.accuracy [--quick] [--op NAME] [--write PAGE]."""
+"""Largest and mean error of every floating op: python -m benchmarks.accuracy [--quick] [--op NAME] [--write PAGE]."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .table import AXIS, TABLE, in_family, kind, scalar_special
 DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 HEAD = ("op", "dtype", "domain", "max ULP", "mean ULP", "contract", "reference")
 
-# Why a row exceeds its bound: by op, or by (op, dtype).
+# Why an op exceeds its bound: by op, or by (op, dtype).
 _FACTORS = "each factor rounds once more in float64 itself: the error grows with the root of their number"
 _POLE = "the reference is wrong there: SciPy's NaN where the value overflows to infinity"
 _FAR = "the reference is wrong there: SciPy's NaN where the value underflows to zero"
@@ -39,7 +39,7 @@ def reason(m: Measured) -> str:
 
 
 def rows(only: str | None) -> list[tuple[str, str]]:
-    """(op, dtype) of what is elementwise, a reduction or a scan and gives floating results."""
+    """(op, dtype) of all elementwise ops, reductions and scans with floating results."""
     given = [n for n, r in TABLE.items() if in_family(n) and r["result"] not in ("boolean", "index")]
     return [(n, d) for n in given if only in (None, n) for d in DTYPES if d in TABLE[n]["dtypes"]]
 
@@ -67,7 +67,7 @@ def cells(m: Measured) -> tuple[str, ...]:
 
 
 def merged(found: list[Measured]) -> list[tuple[str, ...]]:
-    """Lines of the page; dtypes of one op that differ in nothing else share one."""
+    """The lines of the page; dtypes of one op with equal results share a line."""
     lines = []
     for _, same in groupby(map(cells, found), key=lambda c: (c[0], *c[2:])):
         some = list(same)
@@ -88,7 +88,7 @@ values (NaN, infinities, signed zeros, subnormals, extremes) NaN and infinities 
 
 
 def markdown(found: list[Measured], command: str, target: str, residuals: list[str] | None = None) -> str:
-    """The page; `residuals`: its section of factorisations."""
+    """The page; `residuals` is its section on factorisations."""
     made = f"Made by `{command}` on the {target} target with NumPy {np.__version__}: do not edit."
     text = ["# Accuracy", "", made, *INTRODUCTION.rstrip().splitlines()]
     for title in ("Elementwise", "Activations and their backward", "Special functions", "Reductions and scans"):

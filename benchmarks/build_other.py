@@ -1,4 +1,4 @@
-"""Builds the cases of the rows bound by hand."""
+"""Builds the cases of the ops that are bound by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASES = OTHERS | MOVEMENT | INDEXING | SPARSE
 
 
 def build_other(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:
-    """As cases.build, for rows that the shape class does not describe."""
+    """As cases.build, for ops that their shape class does not describe."""
     if plan.op not in CASES:
         raise NotImplementedError(f"no case for {plan.op}: add one to benchmarks/others.py or a file beside it")
     other = CASES[plan.op](be, plan)
@@ -45,4 +45,4 @@ def build_other(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool:
 
 
 def _random(*_: Any) -> None:
-    """Random results have no reference: the gate looks at their mean."""
+    """The reference of random results, of which the gate checks the mean."""

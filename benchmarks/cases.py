@@ -1,4 +1,4 @@
-"""The case table: op x size x layout x dtype. A plan is data; building it draws inputs and finds the calls."""
+"""The case table: op x size x layout x dtype. A plan is plain data; building it draws inputs and finds the calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .numpy_peer import numpy_call, widened
 from .table import PRODUCTS, TABLE, first, in_family, kind, ours, scalar_special
 from .torch_peer import cupy_call, to_torch, torch_call
 
-# Rows also timed at 2^24 by --quick: one of each kind of kernel.
+# Ops that --quick also times at 2^24 elements: one for each kind of kernel.
 LARGE = {"add", "less", "where", "exp", "log", "tanh", "sqrt", "relu", "copy", "astype"}
 LARGE |= {"sum", "max", "argmax", "var", "cumulative_sum", "softmax"}
 Arrays = tuple[np.ndarray, ...]
@@ -25,7 +25,10 @@ Arrays = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """variant: which operands or which axis, where a row has several cases; family: the op table's."""
+    """A case before it is built.
+
+    variant: which operands or which axis, where an op has several cases. family: that of the op table.
+    """
 
     op: str
     family: str
@@ -45,7 +48,7 @@ class Plan:
 
 @dataclass
 class Leg:
-    """One library's function and its rotating sets of arguments."""
+    """One library's function, and the sets of arguments that its calls rotate through."""
 
     call: Callable[..., Any]
     sets: list[tuple[Any, ...]]
@@ -53,7 +56,11 @@ class Leg:
 
 @dataclass
 class Case:
-    """arrays: the first set on the host, that the gate checks; bytes: of operands and result touched once."""
+    """A case that is ready to be validated and timed.
+
+    arrays: the first set of arguments on the host, which the gate checks. bytes: those of operands and result, each
+    counted once.
+    """
 
     plan: Plan
     arrays: Arrays
@@ -66,7 +73,7 @@ class Case:
 
 
 def kernels() -> list[str]:
-    """Rows that launch something: each is timed."""
+    """The ops that launch kernels or library calls, all of which are timed."""
     return [n for n, r in TABLE.items() if any(r["launches"].values()) and r["shape_class"] not in ("view", "method")]
 
 
@@ -81,7 +88,7 @@ def variants(name: str) -> tuple[str, ...]:
 
 
 def _preferred(name: str) -> tuple[str, str | None]:
-    """The two dtypes that --quick takes: float32 and float64, or the widest there are; masks where those are asked."""
+    """The two dtypes of --quick: float32 and float64, or the widest that there are; bool for ops on masks."""
     order = ["float32", "float64", "int32", "int64", "bool", *TABLE[name]["dtypes"]]
     if name in ("any", "all", "count_nonzero"):
         order.insert(0, "bool")
@@ -104,7 +111,7 @@ def _quick(name: str, variant: str) -> Iterator[Plan]:
 
 
 def layouts(name: str) -> tuple[str, ...]:
-    """What has no matrix operand has no layout, and Adam takes dense arrays only."""
+    """The layouts of an op: only one for ops without a matrix operand, and for Adam, which takes dense arrays."""
     alone = TABLE[name]["shape_class"] == "creation" or name in (
         "uniform",
         "normal",
@@ -129,7 +136,7 @@ def layouts(name: str) -> tuple[str, ...]:
 
 
 def plans(quick: bool) -> list[Plan]:
-    """All cases, in the order of the table: every row that launches something, in either mode."""
+    """All cases in the order of the table: every op that launches something, in both modes."""
     made: list[Plan] = []
     for name in kernels():
         for variant in variants(name):
@@ -149,7 +156,7 @@ def _inputs(plan: Plan, pool: Pool, turn: int) -> Arrays:
         dtype = "bool" if k == 0 and TABLE[plan.op]["shape_class"] == "select" else plan.dtype
         made.append(pool.array(shape, dtype, within, turn * len(ranges) + k, plan.layout))
     if plan.op in PRODUCTS and plan.dtype.startswith("complex"):
-        made[0] = (made[0] / np.abs(made[0])).astype(plan.dtype)  # neither grows nor vanishes
+        made[0] = (made[0] / np.abs(made[0])).astype(plan.dtype)  # products neither overflow nor vanish
     if plan.variant == "row":
         made[1] = made[1][0].copy()
     return tuple(made[:1] if plan.variant == "scalar" else made)
@@ -168,7 +175,7 @@ def size_of(result: Any) -> int:
 
 
 def numpy_leg(call: Callable[..., Any], sets: list[Arrays], dtype: str) -> Leg:
-    """Through float32 where NumPy has no loop for the dtype."""
+    """NumPy's leg, computed in float32 where NumPy has no loop for the dtype."""
     if dtype == "bfloat16":
         try:
             with np.errstate(all="ignore"):
@@ -181,7 +188,7 @@ def numpy_leg(call: Callable[..., Any], sets: list[Arrays], dtype: str) -> Leg:
 def peer_legs(
     be: stator.Backend, plan: Plan, sets: list[Arrays], libraries: dict[str, Any]
 ) -> tuple[dict[str, Leg], list[str]]:
-    """The libraries' legs of a row of the family, and why one is missing."""
+    """The legs of the libraries, and the reason for each that is missing."""
     legs: dict[str, Leg] = {}
     notes: list[str] = []
     for name, library in libraries.items():
@@ -203,13 +210,13 @@ def peer_legs(
                 continue
             call(*there[0])
             legs[name] = Leg(call, there)
-        except Exception as error:  # a peer that cannot is a peer less
+        except Exception as error:  # the case runs without a peer that fails
             notes.append(f"{name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
     return legs, notes
 
 
 def build(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:
-    """The case with its inputs on both sides; our function has run once, for the size of its result."""
+    """The case with its inputs on host and device; stator's function has run once, for the size of its result."""
     if not in_family(plan.op):
         from .build_other import build_other
 

@@ -1,4 +1,4 @@
-"""Where the rows' functions live: one interval an operand, from which points and timed inputs are drawn."""
+"""The domains of the ops: one interval per operand, from which points and timed inputs are drawn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INF = float("inf")
 
 @dataclass(frozen=True)
 class Interval:
-    """[low, high]; `whole`: of whole numbers only (orders, shifts)."""
+    """The interval [low, high]; `whole` for whole numbers only (orders, shifts)."""
 
     low: float = -INF
     high: float = INF
@@ -31,7 +31,7 @@ class Interval:
 REAL, POSITIVE, UNIT, WITHIN = Interval(), Interval(low=0), Interval(0, 1), Interval(-1, 1)
 DEGREE = Interval(0, 12, whole=True)
 
-# Rows that are not defined, or whose reference is not known, for all finite numbers.
+# Ops that are not defined, or have no known reference, for all finite numbers.
 DOMAINS: dict[str, tuple[Interval, ...]] = {
     **{n: (POSITIVE,) for n in ("log", "log2", "log10", "sqrt", "rsqrt", "entr", "k0", "k0e", "k1", "k1e")},
     **{n: (WITHIN,) for n in ("acos", "asin", "atanh", "erfinv")},
@@ -46,7 +46,7 @@ DOMAINS: dict[str, tuple[Interval, ...]] = {
     "polygamma": (Interval(0, 6, whole=True), Interval(1e-3, 1e6)),
     "zeta": (Interval(1.001, 50), Interval(1e-2, 1e4)),
     **{n: (Interval(0.5, 2),) for n in ("nansum", "nanmean", "logsumexp", "cumulative_sum")},  # no cancellation
-    # Gradients where the slope is a normal number of float32: below it has fewer digits.
+    # Gradients where the slope is a normal float32: subnormal slopes have fewer digits.
     **{f"{n}_backward": (REAL, Interval(low=-50)) for n in ("elu", "selu", "celu", "silu", "mish", "softplus")},
     "gelu_backward": (REAL, Interval(low=-12)),
     "gelu_tanh_backward": (REAL, Interval(low=-8)),
@@ -70,14 +70,14 @@ DOMAINS: dict[str, tuple[Interval, ...]] = {
 
 
 def _from_tests(domain: Any) -> Interval:
-    """A domain of tests/support/cases.py; a function of its own draws from [0.5, 4]."""
+    """The interval of a domain in tests/support/cases.py; for a domain that is a function, [0.5, 4]."""
     if isinstance(domain, range):
         return Interval(domain.start, domain.stop - 1, whole=True)
     return Interval(0.5, 4) if callable(domain) else Interval(float(domain[0]), float(domain[1]))
 
 
 def core(name: str) -> tuple[Interval, ...]:
-    """Where the tests draw each array operand: what is timed, and the core of what is measured."""
+    """The intervals from which the tests draw each array operand, for timed inputs and the core of measured points."""
     made = [_from_tests(d) for d in operands(name) if not isinstance(d, (int, float))]
     given = DOMAINS.get(name, ())
     if not given:
@@ -92,7 +92,7 @@ def _meet(core: Interval, within: Interval) -> Interval:
 
 
 def intervals(name: str) -> tuple[Interval, ...]:
-    """Where each array operand may lie: of those that the tests draw as whole numbers, the same."""
+    """The whole domain of each array operand; for whole numbers the interval of the tests."""
     made = core(name)
     given = DOMAINS.get(name, ())
     if given:
@@ -101,7 +101,7 @@ def intervals(name: str) -> tuple[Interval, ...]:
 
 
 def _magnitudes(rng: np.random.Generator, within: Interval, count: int, low: float, high: float) -> np.ndarray:
-    """Log-uniform in magnitude between low and high, of each sign that the interval has."""
+    """Numbers log-uniform in magnitude between low and high, of each sign in the interval."""
     parts = []
     sides = [(1, max(within.low, low), min(within.high, high)), (-1, max(-within.high, low), min(-within.low, high))]
     for sign, near, far in sides:
@@ -113,7 +113,7 @@ def _magnitudes(rng: np.random.Generator, within: Interval, count: int, low: flo
 def points(
     rng: np.random.Generator, within: Interval, middle: Interval, dtype: str, count: int, least: float = 0.0
 ) -> np.ndarray:
-    """`count` numbers of a real dtype: a third uniform in the middle, the rest of all magnitudes and near the ends."""
+    """`count` numbers of a real dtype: a third uniform in the middle, the others of all magnitudes and at the ends."""
     kind = numpy_dtype(dtype)
     top, tiny = {"float16": (6.5e4, 6e-8), "bfloat16": (3e38, 1e-38), "float32": (3e38, 1e-38)}.get(
         dtype, (1e308, 1e-308)

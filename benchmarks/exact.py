@@ -1,4 +1,4 @@
-"""References of 50 digits, by the row's name, and the sizes that errors are measured by."""
+"""References with 50 digits by the op's name, and the scales that errors are measured by."""
 
 from __future__ import annotations
 
@@ -66,15 +66,18 @@ def _ndtri(p: Any) -> Any:
 
 
 def _zeta(s: Any, q: Any) -> Any:
-    """Small sums need the digits that they begin after."""
+    """Computed with as many more digits as the sum, about q^-s, has zeros after the point."""
     with mp.workdps(60 + int(abs(s * mp.log10(q)))):
         return mp.zeta(s, q)
 
 
 def _scaled_bessel_k(n: int, x: Any) -> Any:
-    """exp(x) K_n(x). mp.besselk takes up to half a second between its series and its asymptotics: there the trapezoidal
-    rule for the integral of DLMF 10.32.9, whose error falls exponentially with the step, by the width of the strip that
-    the integrand allows (Trefethen and Weideman, SIAM Review 56, 2014)."""
+    """exp(x) K_n(x).
+
+    Between its series and its asymptotic expansion mp.besselk takes up to half a second. There this uses the
+    trapezoidal rule for the integral of DLMF 10.32.9, whose error falls exponentially with the inverse of the step
+    (Trefethen and Weideman, SIAM Review 56, 2014).
+    """
     if not 1 <= x <= 150:
         return mp.besselk(n, x) * mp.exp(x)
     with mp.extradps(10):
@@ -89,7 +92,7 @@ def _scaled_bessel_k(n: int, x: Any) -> Any:
 
 
 def _recurrence(first: Callable[..., Any], step: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """p_n(x) from p_1 = first(x), p_{k+1} = step(k, x, p_k, p_{k-1})."""
+    """The function p_n(x) with p_1 = first(x) and p_{k+1} = step(k, x, p_k, p_{k-1})."""
 
     def value(x: Any, n: Any) -> Any:
         before, now = x * 0 + 1, first(x)
@@ -194,7 +197,7 @@ for _n in "tuvw":
 
 
 def longdouble(value: Any) -> np.longdouble:
-    """A number of 50 digits rounded to the long double: in two parts, so that none is lost to range or rounding."""
+    """A number of 50 digits rounded to a long double, in two parts, so that nothing is lost to range or rounding."""
     if not mp.isfinite(value):
         return np.longdouble(float(value))
     fraction, exponent = mp.frexp(value)
@@ -204,7 +207,7 @@ def longdouble(value: Any) -> np.longdouble:
 
 
 def exact(name: str, *operands: np.ndarray | float) -> np.ndarray | None:
-    """The row's function of float64 or complex128 arrays and numbers, NaN where it has no value; None without one."""
+    """The op's function of float64 or complex128 arrays and numbers, NaN where undefined; None if there is none."""
     function = EXACT.get(name)
     if function is None:
         return None
@@ -214,7 +217,7 @@ def exact(name: str, *operands: np.ndarray | float) -> np.ndarray | None:
     number = mpmath.mpc if intricate else mpf
     for i, values in enumerate(zip(*(a.tolist() for a in arrays), strict=True)):
         try:
-            with mp.workdps(120 if intricate else mp.dps):  # mpmath's complex functions cancel near 0
+            with mp.workdps(120 if intricate else mp.dps):  # mpmath's complex functions lose digits near 0
                 value = function(*map(number, values))
             if intricate:
                 made[i] = longdouble(mp.re(value)) + np.clongdouble(1j) * longdouble(mp.im(value))
@@ -226,7 +229,7 @@ def exact(name: str, *operands: np.ndarray | float) -> np.ndarray | None:
 
 
 def _terms(name: str, x: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """What the last step of the recurrence subtracts: the local amplitude of an orthogonal polynomial."""
+    """The terms that the last step of the recurrence subtracts: the local amplitude of an orthogonal polynomial."""
     shifted = name.startswith("shifted_")
     start, step = POLYNOMIALS[name.removeprefix("shifted_")]
     x = 2 * x - 1 if shifted else x
@@ -240,7 +243,7 @@ def _terms(name: str, x: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def amplitude(name: str, *arrays: np.ndarray) -> np.ndarray | float:
-    """The size that a row's error is measured by where the value itself is smaller."""
+    """The scale that an op's error is measured by where the value itself is smaller."""
     if name.removeprefix("shifted_") in POLYNOMIALS:
         return _terms(name, *(a.astype(np.float64) for a in arrays))
     return scale(name, *arrays)

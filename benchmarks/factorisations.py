@@ -1,6 +1,6 @@
-"""Residuals of linear algebra beside NumPy's and SciPy's: python -m benchmarks.factorisations [--write PAGE].
+"""Residuals of linear algebra next to those of NumPy and SciPy: python -m benchmarks.factorisations [--write PAGE].
 
---write replaces the section of the page that benchmarks.accuracy makes, and nothing else of it.
+--write replaces only the section on factorisations in the page that benchmarks.accuracy writes.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def tall(rng: np.random.Generator, count: int, n: int, dtype: str) -> Arrays:
 
 
 def each(f: Run) -> Run:
-    """f of single matrices, for batches."""
+    """A function of single matrices as one of batches."""
 
     def run(*arrays: np.ndarray) -> Any:
         results = [f(*some) for some in zip(*arrays, strict=True)]
@@ -127,7 +127,7 @@ def _scipy(name: str) -> Run:
 
 
 L = stator.linalg
-# Inputs, the residual and its definition, our call, the other library's name and call.
+# Inputs, the residual and its definition, stator's call, the other library's name and call.
 CASES: dict[str, tuple[Callable[..., Arrays], Run, str, Run, str, Run]] = {
     "cholesky": (positive, cholesky, "\\|A - L L^H\\| / \\|A\\|", L.cholesky, "NumPy", np.linalg.cholesky),
     "lu": (general, lu, "\\|A - P L U\\| / \\|A\\|", L.lu, "SciPy", each(lambda a: _scipy("lu")(a))),
@@ -164,13 +164,13 @@ CASES: dict[str, tuple[Callable[..., Arrays], Run, str, Run, str, Run]] = {
 
 
 def wider(x: np.ndarray) -> np.ndarray:
-    """In the dtype that residuals are computed in."""
+    """The array in the dtype that residuals are computed in."""
     name = {"f": np.float64, "d": np.longdouble, "F": np.complex128, "D": np.clongdouble}
     return x.astype(name.get(x.dtype.char, x.dtype))
 
 
 def residual(be: stator.Backend, name: str, n: int, dtype: str) -> tuple[float, float]:
-    """Ours and the other library's, in units of eps."""
+    """The residuals of stator and of the other library, in units of eps."""
     make, measure, _, ours, _, theirs = CASES[name]
     inputs = make(np.random.default_rng(n), 1 if n > 100 else 3, n, dtype)
     if name == "expm":
@@ -186,7 +186,7 @@ def residual(be: stator.Backend, name: str, n: int, dtype: str) -> tuple[float, 
 
 
 def section(be: stator.Backend) -> list[str]:
-    """Lines of the page."""
+    """The lines of the section."""
     head = ("op", "dtype", *(f"n = {n}" for n in SIZES), "beside", *(f"n = {n}" for n in SIZES))
     lines = [TITLE, "", *INTRODUCTION.splitlines(), "", "| op | residual |", "| --- | --- |"]
     lines += [f"| {name} | {case[2]} |" for name, case in CASES.items()]
@@ -200,7 +200,7 @@ def section(be: stator.Backend) -> list[str]:
 
 
 def replaced(page: str, lines: list[str]) -> str:
-    """The page with these lines where its section stands, or before the last one."""
+    """The page with these lines in place of its section, or before its last section."""
     before, _, after = page.partition(NEXT)
     before = before.partition(TITLE)[0]
     return before.rstrip() + "\n\n" + "\n".join(lines) + "\n\n" + NEXT + after

@@ -1,4 +1,4 @@
-"""Cases of Fourier transforms: inputs, our call, NumPy's, torch's."""
+"""The cases of Fourier transforms: inputs, and the calls of stator, NumPy and torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FREQUENCIES = ("fftfreq", "rfftfreq")
 
 
 def _matrix(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    """Sides that are powers of two would flatter us; these are what users have."""
+    """A matrix whose sides are no powers of two, which would be the best case and are not typical."""
     shape = SHAPES[plan.size][:: -1 if plan.layout == "transposed" else 1]
     return (pool.array(shape, plan.dtype, ONE, turn, plan.layout),)
 
@@ -57,7 +57,7 @@ FRAME, HOP = 512, 128
 
 
 def _signal(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    """Sixteen signals, at least as long as a few frames."""
+    """Sixteen signals, each at least a few frames long."""
     return (pool.array((16, max(plan.size // 16, 4 * FRAME)), plan.dtype, ONE, turn),)
 
 
@@ -97,7 +97,7 @@ def _frames(name: str) -> tuple[Any, ...]:
 
 
 def case(name: str, plan: Plan) -> tuple[Any, ...]:
-    """What others.Other takes."""
+    """The arguments of others.Other."""
     if name in FREQUENCIES:
         ours, numpy = _frequencies(name)
         return lambda *_: (), partial(ours, plan), partial(numpy, plan)

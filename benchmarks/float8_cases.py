@@ -1,4 +1,4 @@
-"""Cases of eight-bit floats: ml_dtypes rounds and decodes for NumPy."""
+"""The cases of eight-bit floats; NumPy rounds and decodes with ml_dtypes."""
 
 from __future__ import annotations
 

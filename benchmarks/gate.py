@@ -1,4 +1,4 @@
-"""Whether a result is right, before anything is timed: within a few times the row's contract at sampled elements."""
+"""Checks a result before anything is timed: within a few times the op's bound at sampled elements."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .exact import amplitude, exact
 from .measure import ulps
 from .table import ELEMENTWISE, TABLE, along, bound, numbers, numpy_dtype, reference, scalar_special, tolerance, wide
 
-SAMPLES, DIGITS = 1 << 14, 64  # elements looked at; where SciPy has not the digits, and 50 are computed
-SLACK = 4  # the accuracy page measures finely; here a wrong kernel is to be caught
+SAMPLES, DIGITS = 1 << 14, 64  # elements that are checked; those against references of 50 digits
+SLACK = 4  # times the bound; the accuracy page is precise, this only has to find wrong kernels
 
-# Mean and standard deviation of what is drawn; and what draws from its operand, whose mean it keeps.
+# Mean and standard deviation of random ops; and the ops that draw from their operand, whose mean they keep.
 MOMENTS = {
     "uniform": (0.5, 0.3),
     "normal": (0.0, 1.0),
@@ -31,7 +31,10 @@ RESAMPLED = ("permutation", "choice", "dropout", "dropout_backward")
 
 @dataclass(frozen=True)
 class Verdict:
-    """error: in units in the last place for elementwise rows, else relative to the largest value."""
+    """The result of a check.
+
+    error: in units in the last place for elementwise ops, else relative to the largest value.
+    """
 
     right: bool
     error: float
@@ -60,7 +63,7 @@ def _elementwise(case: Case, got: np.ndarray) -> Verdict:
 
 
 def _relative(case: Case, got: np.ndarray, want: np.ndarray, length: int) -> Verdict:
-    """Sampled elements; sums of `length` terms err by more than one rounding, in proportion to its root."""
+    """The error at sampled elements; for sums of `length` terms it grows with the root of `length`."""
     want = np.asarray(want)
     if got.shape != want.shape:
         return Verdict(False, float("inf"))
@@ -83,21 +86,24 @@ def _relative(case: Case, got: np.ndarray, want: np.ndarray, length: int) -> Ver
 
 
 def _by_weight(distinct: bool, weight: np.ndarray, got: np.ndarray) -> Verdict:
-    """Indices by weight. Of those drawn once each, the mean is near that of all, as weights do not grow along them."""
-    places = np.arange(len(weight))
+    """Checks indices drawn by weight.
+
+    For draws without replacement the mean is near that of all indices, since the weights have no trend.
+    """
+    indices = np.arange(len(weight))
     weight = np.full(len(weight), 1 / len(weight)) if distinct else weight
-    off = abs(float(np.mean(got)) - float(places @ weight))
+    off = abs(float(np.mean(got)) - float(indices @ weight))
     twice = distinct and len(np.unique(got)) != len(got)
-    return Verdict(not twice and off <= 8 * float(np.sqrt(places**2 @ weight)) / got.size**0.5, off)
+    return Verdict(not twice and off <= 8 * float(np.sqrt(indices**2 @ weight)) / got.size**0.5, off)
 
 
 def _own(array: np.ndarray) -> Any:
-    """Halves in float32: what is composed of many roundings is no reference in them."""
+    """Halves as float32, since many roundings in half precision make no reference."""
     return array.astype(np.float32) if array.dtype in (np.float16, numpy_dtype("bfloat16")) else array
 
 
 def verdict(case: Case) -> Verdict:
-    """Of the result that building the case gave."""
+    """The verdict on the result of building the case."""
     got = case.result.to_numpy()
     plan = case.plan
     kind = TABLE[plan.op]["shape_class"]

@@ -1,4 +1,4 @@
-"""Cases of indexing that writes, of masks and of segments."""
+"""The cases of indexed writes, masks and segment reductions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import stator
 
 from .cases import Plan
 from .inputs import Pool
-from .others import CORE, Other, arrays, segments, with_mask, with_places, with_rows
+from .others import CORE, Other, arrays, segments, with_mask, with_positions, with_rows
 
 
 def _put(x: Any, values: Any, places: Any) -> Any:
@@ -25,7 +25,7 @@ def _numpy_put(x: Any, values: Any, places: Any) -> Any:
 
 
 def _with_columns(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """An array and which of its columns stay."""
+    """An array, and a mask of the columns that stay."""
     (x,) = arrays(CORE)(plan, pool, turn)
     return x, x[0] > 0
 
@@ -44,12 +44,12 @@ def _filled(x: Any, mask: Any, values: Any) -> Any:
 
 def _means(x: Any, index: Any) -> Any:
     counts = np.bincount(index, minlength=len(x))[:, None]
-    with np.errstate(invalid="ignore"):  # of nothing: NaN
+    with np.errstate(invalid="ignore"):  # empty segments: NaN
         return (segments(np.add, 0, x, index) / counts).astype(x.dtype)
 
 
 def _reduced(name: str, f: Any, start: float) -> Callable[..., Other]:
-    # Segments without elements hold the identity on both sides.
+    # Empty segments hold the identity in both results.
     return lambda be, p: Other(
         with_rows,
         lambda x, i: getattr(stator, name)(x, i, len(x)),
@@ -58,9 +58,9 @@ def _reduced(name: str, f: Any, start: float) -> Callable[..., Other]:
 
 
 INDEXING: dict[str, Callable[[stator.Backend, Plan], Other]] = {
-    "put_along_axis": lambda be, p: Other(with_places, _put, _numpy_put),
+    "put_along_axis": lambda be, p: Other(with_positions, _put, _numpy_put),
     "scatter": lambda be, p: Other(
-        with_places, lambda x, y, i: stator.scatter(x, 1, i, y), lambda x, y, i: _numpy_put(x.copy(), y, i)
+        with_positions, lambda x, y, i: stator.scatter(x, 1, i, y), lambda x, y, i: _numpy_put(x.copy(), y, i)
     ),
     "index_add": lambda be, p: Other(
         with_rows, lambda x, i: stator.index_add(x, 0, i, x), lambda x, i: x + segments(np.add, 0, x, i)

@@ -1,4 +1,4 @@
-"""Random inputs: drawn once, and every array a window of them mapped into its operand's range."""
+"""Random inputs, drawn once: every array is a window of them, mapped into the range of its operand."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ LAYOUTS = ("contiguous", "transposed")
 
 
 class Pool:
-    """Uniform random numbers, and how many sets of a size rotate so that caches hold no input for the next call."""
+    """Uniform random numbers, and the number of rotating sets that keeps inputs of the next call out of the caches."""
 
     def __init__(self, cold: int, most: int) -> None:
         self.cold, self.most = cold, most
         self.drawn = np.empty(0, np.float32)
 
     def sets(self, footprint: int) -> int:
-        """As many as outgrow the caches; one where a set does."""
+        """The number of sets that together exceed the caches; one where a single set does."""
         return int(min(max(-(-self.cold // max(footprint, 1)), 1), self.most))
 
     def _uniform(self, size: int, window: int) -> np.ndarray:
-        """[0, 1) as float32: another window gives other neighbours."""
+        """Numbers in [0, 1) as float32; another window gives other neighbours."""
         start = window * 7919
         if self.drawn.size < start + size:
             self.drawn = np.random.default_rng(2026).random(max(start + size, 1 << 20) * 5 // 4, dtype=np.float32)
         return self.drawn[start : start + size]
 
     def array(self, shape: tuple[int, ...], dtype: str, within: Interval, window: int, layout: str = "") -> np.ndarray:
-        """A new array of the dtype in [low, high]; whole numbers of 1 to 100 for integers, as far as the range goes."""
+        """A new array of the dtype in [low, high]; for integers whole numbers from 1 to 100 within that range."""
         base = shape[::-1] if layout == "transposed" else shape
         u = self._uniform(int(np.prod(base)), window).reshape(base)
         if dtype == "bool":
@@ -51,5 +51,5 @@ class Pool:
 
 
 def upload(be: stator.Backend, x: np.ndarray) -> stator.Array:
-    """On the device, in the same memory order."""
+    """The array on the device, in the same memory order."""
     return be.asarray(x.T).T if x.ndim == 2 and x.flags.f_contiguous and not x.flags.c_contiguous else be.asarray(x)

@@ -1,4 +1,4 @@
-"""Cases of products and linear algebra: inputs, our call, NumPy's; what is compared is unique up to rounding."""
+"""The cases of products and linear algebra: inputs, calls; the compared results are unique up to rounding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .cases import Plan
 
 Arrays = tuple[np.ndarray, ...]
-# Sides of a square matrix: what iterates takes n^3 many times over, so these are smaller than those of matmul.
+# Sides of a square matrix: iterative methods take many times n^3 operations, so these are smaller than those of matmul.
 SIDE = {1_000: 16, 1_000_000: 200, 1 << 24: 500}
 PRODUCT = {1_000: 32, 1_000_000: 1_000, 1 << 24: 4096}
 ONE = Interval(-1, 1)
@@ -28,7 +28,7 @@ def _square(n: int, plan: Plan, pool: Pool, turn: int) -> np.ndarray:
 
 
 def _general(plan: Plan, pool: Pool, turn: int) -> Arrays:
-    """Far from singular, so that solutions differ by rounding alone."""
+    """A matrix far from singular, so that solutions differ only by rounding."""
     n = SIDE[plan.size]
     a = _square(n, plan, pool, turn)
     return (a + np.array(4 * n**0.5, a.dtype) * np.eye(n, dtype=a.dtype),)

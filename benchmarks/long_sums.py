@@ -1,6 +1,6 @@
-"""Errors of ops that sum a line one by one: python -m benchmarks.long_sums [--write PAGE].
+"""Errors of ops that add the terms of a sum one after the other: python -m benchmarks.long_sums [--write PAGE].
 
---write replaces the last section of the page that benchmarks.accuracy makes, and nothing else of it.
+--write replaces only the last section of the page that benchmarks.accuracy writes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def spgemm(be: stator.Backend, x: np.ndarray, y: np.ndarray) -> stator.Array:
 
 
 def packed(be: stator.Backend, x: np.ndarray, y: np.ndarray) -> stator.Array:
-    """Two of four are 0, so that the line is twice as long as the number of terms."""
+    """A 2:4 operand: two of four elements are 0, so that it is twice as long as the number of terms."""
     both = [np.stack([v, np.zeros_like(v)], axis=1).reshape(-1, 1) for v in (x, y)]
     return sparse.matmul_2to4(be.asarray(both[0].T), sparse.compress(be.asarray(both[1]), axis=0))
 
@@ -53,7 +53,7 @@ def segment_sum(be: stator.Backend, x: np.ndarray, y: np.ndarray) -> stator.Arra
     return stator.segment_sum(be.asarray(x), be.zeros(x.size, dtype="int64"), 1)
 
 
-# Op to the call, whether it sums products, and the row that states the contract.
+# For each op: the call, whether it sums products, and the op whose entry states the bound.
 CASES = {
     "sparse.spgemm": (spgemm, True, "spgemm"),
     "sparse.matmul_2to4": (packed, True, "matmul_2to4"),
@@ -75,7 +75,7 @@ def error(be: stator.Backend, name: str, n: int, dtype: str) -> float:
 
 
 def section(be: stator.Backend) -> list[str]:
-    """Lines of the page."""
+    """The lines of the section."""
     head = ("op", "dtype", *(f"n = {n:.0e}".replace("+0", "") for n in SIZES), "contract")
     lines = [TITLE, "", *INTRODUCTION.splitlines(), ""]
     lines += ["| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * len(head)) + " |"]

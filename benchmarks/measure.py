@@ -1,4 +1,4 @@
-"""Errors in units in the last place of one row and dtype, over its domain and at special values."""
+"""Errors of one op and dtype in units in the last place, over its domain and at special values."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from .table import (
     wide,
 )
 
-# Components of complex operands; of powers where y log(x) is not large, which is what their digits go to.
+# Components of complex operands; for powers such that y log(x) is not large, since that costs digits.
 WIDE, COMPLEX = Interval(-100, 100), {"pow": Interval(-4, 4)}
 REAL = {"complex64": "float32", "complex128": "float64"}
 
 
-# At minus and plus infinity, where SciPy gives NaN; NaN here: as SciPy.
+# Limits at minus and plus infinity, where SciPy gives NaN; NaN here means that SciPy is right.
 INF = float("inf")
 LIMITS = {"i0": (INF, INF), "i1": (-INF, INF), "j0": (0.0, 0.0), "j1": (0.0, 0.0), "airy_ai": (float("nan"), 0.0)}
 LIMITS |= {n: (float("nan"), 0.0) for n in ("y0", "y1")}
@@ -45,8 +45,11 @@ LIMITS |= {n: (float("nan"), 0.0) for n in ("y0", "y1")}
 
 @dataclass
 class Measured:
-    """worst: operands at the largest error; special: how many special inputs disagree on NaN or infinity; failure: why
-    the row could not be measured."""
+    """The errors of one op and dtype.
+
+    worst: the operands at the largest error. special: the number of special inputs where NaN or infinity disagree.
+    failure: why the op could not be measured.
+    """
 
     op: str
     dtype: str
@@ -68,7 +71,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Effort:
-    """Points an op: of float32, of what 50 digits check, and elements of the longest reduction."""
+    """The number of points per op in float32 and with 50 digits, and of elements of the longest reduction."""
 
     floats: int
     digits: int
@@ -79,8 +82,10 @@ FULL, QUICK = Effort(50_000, 400, 1 << 18), Effort(4_000, 60, 1 << 14)
 
 
 def ulps(got: np.ndarray, want: np.ndarray, size: np.ndarray | float = 0.0) -> np.ndarray:
-    """Error of each element in units in the last place of the larger of |want| and `size`; infinite where NaN or
-    infinities disagree. Complex ones by component, in units of the larger component."""
+    """The error of each element in units in the last place of the larger of |want| and `size`.
+
+    It is infinite where NaN or infinities disagree. Complex errors are per component, in units of the larger component.
+    """
     real = REAL.get(got.dtype.name, got.dtype.name)
     with np.errstate(all="ignore"):
         if got.dtype.kind == "c":
@@ -117,13 +122,13 @@ def _arguments(rng: np.random.Generator, name: str, dtype: str, count: int) -> l
 
 
 def _specials(name: str, dtype: str) -> list[np.ndarray]:
-    """Every combination of special values; a few whole numbers where the operand is one."""
+    """All combinations of special values; a few whole numbers for operands that are whole."""
     values = SPECIALS(dtype)
     count = len(intervals(name))
     if count > 2:
         values = values[:: count - 1]
     each = [np.arange(i.low, min(i.high, i.low + 3) + 1) if i.whole else values.astype(float) for i in intervals(name)]
-    if name.endswith("_backward"):  # what no forward gives, and slopes that vanish in this dtype, say nothing
+    if name.endswith("_backward"):  # omits values that no forward function gives, and slopes that vanish in this dtype
         each = [v[~np.isfinite(v) | ((v >= i.low) & (v <= i.high))] for v, i in zip(each, intervals(name), strict=True)]
     if TABLE[name]["shape_class"] == "select":
         each[0] = np.array([0.0, 1.0])
@@ -133,7 +138,7 @@ def _specials(name: str, dtype: str) -> list[np.ndarray]:
 
 
 def _special_reference(name: str, at: list[np.ndarray]) -> np.ndarray:
-    """The tests', and where SciPy stops short of unary functions' limits and extremes, those."""
+    """The tests' reference, with the limits of unary functions where SciPy does not have them."""
     want = wide(name, *at)
     if len(at) > 1:
         return want
@@ -154,14 +159,14 @@ def _run(be: stator.Backend, name: str, arrays: list[np.ndarray], **kwargs: obje
 
 
 def _reference(name: str, arrays: list[np.ndarray], got: np.ndarray, dtype: str) -> tuple[np.ndarray, str]:
-    """An exact row's in its own arithmetic, else 50 digits for 64-bit dtypes, else what the tests compare with."""
+    """For exact ops their own arithmetic, else 50 digits for 64-bit dtypes, else the tests' reference."""
     if bound(name, got.dtype.name) == 0:
         return rounded(wide(name, *arrays), got.dtype), "rounded once"
     if dtype == "float64" or dtype in REAL:
         found = exact(name, *arrays, *numbers(name))
         if found is not None:
             return found, "mpmath"
-    if tolerance(name) == (0, 0):  # exact for real operands, and here complex
+    if tolerance(name) == (0, 0):  # exact for real operands, but here they are complex
         with np.errstate(all="ignore"):
             return oracle(name)(*map(reference.widen, arrays), *numbers(name)), "float64"
     want = wide(name, *arrays)
@@ -211,7 +216,7 @@ def _elementwise(be: stator.Backend, name: str, dtype: str, effort: Effort, rng:
 
 
 def _along(be: stator.Backend, name: str, dtype: str, effort: Effort, rng: np.random.Generator) -> Measured:
-    """Rows of 1000 along an axis, and one long row."""
+    """Rows of 1000 elements reduced along an axis, and one long row."""
     middle = core(name)[0]
     long = min(effort.length, 1 << 14) if dtype in HALVES else effort.length
     errors, contract, against = [], 0.0, ""
@@ -240,10 +245,10 @@ def _along(be: stator.Backend, name: str, dtype: str, effort: Effort, rng: np.ra
 
 
 def measure(be: stator.Backend, name: str, dtype: str, effort: Effort) -> Measured:
-    """One row and dtype; what raises is reported, not raised."""
+    """The errors of one op and dtype; exceptions are reported, not raised."""
     rng = np.random.default_rng(zlib.crc32(f"{name} {dtype}".encode()))
     try:
         find = _along if kind(name) in AXIS else _elementwise
         return find(be, name, dtype, effort, rng)
-    except Exception as error:  # the page says what went wrong with which row
+    except Exception as error:  # the page names the op and the error
         return Measured(name, dtype, failure=f"{type(error).__name__}: {error}".splitlines()[0])

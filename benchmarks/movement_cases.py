@@ -1,4 +1,4 @@
-"""Cases of moving data and of random numbers."""
+"""The cases of data movement and of random numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _set(x: Any, value: Any) -> Any:
 
 
 def _draws(name: str, *parameters: Any) -> Callable[[stator.Backend, Plan], Other]:
-    """Of a law that NumPy's generator has under the same name."""
+    """The case of a distribution that NumPy's generator has under the same name."""
 
     def case(be: stator.Backend, p: Plan) -> Other:
         law = getattr(np.random.default_rng(0), name)
@@ -52,14 +52,14 @@ def _numpy_dropout(x: Any) -> Any:
 
 
 def _weights(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """Probabilities of a thousandth, or all, of as many outcomes as the size."""
+    """Probabilities of a thousandth of the outcomes, or of all; there are as many outcomes as elements."""
     n = plan.size if plan.variant == "distinct" else max(plan.size // 1000, 10)
     w = np.random.default_rng(turn).random(n)
     return (w / w.sum(),)
 
 
 def _choice(p: Plan) -> Other:
-    """Of rows; of indices by weight; of as many as there are, each once, by weight."""
+    """The cases of choice: rows; indices by weight; all indices once each, by weight."""
     if not p.variant:
         return Other(
             arrays(CORE),

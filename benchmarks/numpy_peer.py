@@ -1,4 +1,4 @@
-"""What a NumPy user writes for the rows that NumPy and SciPy have no function of; one temporary at a time."""
+"""What a NumPy user writes for ops that NumPy and SciPy do not have, with few temporaries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _maximum_so_far(x: Any, axis: int = -1) -> Any:
 
 
 def _scipy_polynomial(name: str) -> Callable[..., Any]:
-    """SciPy's recurrence, which it takes for whole-number dtypes of the order."""
+    """SciPy's polynomial, by the recurrence that it uses for orders of integer dtype."""
     return lambda x, n: getattr(import_module("scipy.special"), name)(n.astype(np.int64), x)
 
 
@@ -97,7 +97,7 @@ COMPOSED: dict[str, Callable[..., Any]] = {
     "lerp": lambda a, b, w: a + w * (b - a),
     "add_scaled": lambda x, y, alpha: x + alpha * y,
     "nan_to_num": lambda x, *numbers: np.nan_to_num(x, True, *numbers),
-    "real": lambda x: np.array(np.real(x)),  # NumPy gives a view
+    "real": lambda x: np.array(np.real(x)),  # NumPy returns a view
     "imag": lambda x: np.array(np.imag(x)),
     "signbit": lambda x: np.signbit(x),
     "clip_backward": lambda g, x, min, max: np.where((x >= min) & (x <= max), g, 0),
@@ -145,14 +145,14 @@ COMPOSED: dict[str, Callable[..., Any]] = {
 
 
 def numpy_call(name: str) -> Callable[..., Any]:
-    """The peer of a row: what is composed here, else the oracle, which is NumPy's or SciPy's function for most."""
+    """The peer of an op: the function composed here, else the oracle, mostly a function of NumPy or SciPy."""
     function = COMPOSED.get(name) or oracle(name)
     given = numbers(name)
     return (lambda *x: function(*x, *given)) if given else function
 
 
 def widened(function: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
-    """The same where NumPy has no loop for the dtype (bfloat16): through float32 and back."""
+    """The function, computed in float32 for dtypes that NumPy has no loop for (bfloat16)."""
 
     def through(*arrays: Any, **more: Any) -> Any:
         result = first(function(*[a.astype(np.float32) for a in arrays], **more))

@@ -1,4 +1,4 @@
-"""Cases of the rows bound by hand: each says its inputs, our call and the peers'."""
+"""The cases of the ops that are bound by hand: inputs, stator's call and those of the peers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ MATRIX = {1_000: 32, 1_000_000: 1_000, 1 << 24: 4096}
 
 @dataclass(frozen=True)
 class Other:
-    """inputs(plan, pool, turn) gives the host arrays; numpy is also the reference unless the result is random."""
+    """The inputs and calls of a case.
+
+    inputs(plan, pool, turn) gives the host arrays. numpy is also the reference unless the result is random.
+    """
 
     inputs: Callable[[Plan, Pool, int], tuple[np.ndarray, ...]]
     ours: Callable[..., Any]
@@ -49,7 +52,7 @@ def _matrices(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
 
 
 def with_rows(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """An array and as many random row indices as it has rows."""
+    """An array, and as many random row indices as it has rows."""
     (x,) = arrays(CORE)(plan, pool, turn)
     return x, pool.array((len(x),), "int64", Interval(0, len(x) - 1, whole=True), turn + 50).clip(0, len(x) - 1)
 
@@ -59,8 +62,8 @@ def with_mask(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
     return x, y > 0
 
 
-def with_places(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """An array, values of its shape, and for each a random place along the last axis."""
+def with_positions(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """An array, values of its shape, and for each a random index along the last axis."""
     x, y = arrays(Interval(0.5, 2), Interval(0.5, 2))(plan, pool, turn)
     last = x.shape[1] - 1
     places = pool.array(x.shape, "int64", Interval(0, last, whole=True), turn + 50, plan.layout).clip(0, last)
@@ -68,7 +71,7 @@ def with_places(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
 
 
 def _points(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """As many pairs as the size, of 32 features."""
+    """Points with 32 features, of which there are as many pairs as the size."""
     n = MATRIX[plan.size]
     return tuple(pool.array((n, 32), plan.dtype, CORE, 2 * turn + k) for k in (0, 1))
 
@@ -97,7 +100,7 @@ def _logits(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
 
 
 def _column(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """A gradient of what was reduced along the last axis."""
+    """The gradient of a result that was reduced along the last axis."""
     return (pool.array(SHAPES[plan.size][:1], plan.dtype, CORE, turn),)
 
 
@@ -132,7 +135,7 @@ def _cross_entropy_backward(x: Any, target: Any) -> Any:
 
 
 def _adam(p: Any, g: Any, m: Any, v: Any) -> Any:
-    """In place, as ours: step 3 with the default rates."""
+    """Step 3 of Adam with the default rates, in place as stator does it."""
     m *= 0.9
     m += 0.1 * g
     v *= 0.999
@@ -147,13 +150,13 @@ def _ours_adam(p: Any, g: Any, m: Any, v: Any) -> Any:
 
 
 def _arange(p: Plan) -> Any:
-    """NumPy counts in a wider dtype where this one does not hold the size."""
+    """numpy.arange, in a wider dtype where this one does not hold the size."""
     kind = numpy_dtype(p.dtype)
     return np.arange(p.size).astype(kind) if kind.itemsize < 4 else np.arange(p.size, dtype=kind)
 
 
 def _drawn(dtype: str) -> Any:
-    """What NumPy's generator draws for a dtype."""
+    """The dtype that NumPy's generator draws for a dtype of stator."""
     return np.float64 if dtype == "float64" else np.float32
 
 
@@ -165,7 +168,7 @@ LEVELS = (0.1, 0.5, 0.9)
 
 
 def _flat(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
-    """One line of few distinct values, row-major."""
+    """A vector of few distinct values."""
     within = Interval(0, 1 if plan.dtype == "bool" else 100, whole=True)
     return (pool.array((plan.size,), plan.dtype, within, turn),)
 
@@ -191,7 +194,7 @@ def _histc(x: Any) -> Any:
 
 
 def _runs(x: np.ndarray) -> np.ndarray:
-    """What stator.unique_consecutive gives: first elements; where each went and the lengths are made and dropped."""
+    """The values of stator.unique_consecutive; the inverse and the lengths are computed and dropped."""
     heads = np.r_[True, x[1:] != x[:-1]]
     np.cumsum(heads)
     np.diff(np.r_[np.flatnonzero(heads), x.size])
@@ -207,7 +210,7 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "zeros": lambda be, p: Other(
         nothing,
         lambda: be.zeros(SHAPES[p.size], dtype=p.dtype),
-        lambda: np.full(SHAPES[p.size], 0, numpy_dtype(p.dtype)),  # np.zeros leaves the writing to whoever reads
+        lambda: np.full(SHAPES[p.size], 0, numpy_dtype(p.dtype)),  # np.zeros would write at the first read
     ),
     "full": lambda be, p: Other(
         nothing,
@@ -260,19 +263,19 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "prod_backward": lambda be, p: Other(
         _column_and_factors,
         lambda g, x: stator.nn.prod_backward(g, x, 1),
-        lambda g, x: g[:, None] * np.prod(x, axis=1, keepdims=True) / x,  # right where no factor is 0
+        lambda g, x: g[:, None] * np.prod(x, axis=1, keepdims=True) / x,  # correct where no factor is 0
     ),
     "adam_step": lambda be, p: Other(arrays(CORE, CORE, CORE, Interval(0.1, 1)), _ours_adam, _adam),
     "index_get": lambda be, p: Other(with_rows, lambda x, i: x[i], lambda x, i: x[i], lambda x, i: x[i]),
     "index_put": lambda be, p: Other(with_rows, _ours_put, _ours_put),
     "take_along_axis": lambda be, p: Other(
-        with_places,
+        with_positions,
         lambda x, y, i: stator.take_along_axis(x, i, axis=1),
         lambda x, y, i: np.take_along_axis(x, i, 1),
         lambda x, y, i: x.gather(1, i),
     ),
     "scatter_add": lambda be, p: Other(
-        with_places,
+        with_positions,
         lambda x, y, i: stator.scatter_add(x, 1, i, y),
         lambda x, y, i: _at(np.add, x, i, y),
         lambda x, y, i: x.scatter_add(1, i, y),

@@ -1,4 +1,4 @@
-"""The commands that write a section of docs/accuracy.md by itself."""
+"""The common part of the commands that write one section of docs/accuracy.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Replaced = Callable[[str, list[str]], str]
 
 
 def write_section(prog: str, description: str | None, section: Section, replaced: Replaced) -> int:
-    """Prints the section, and with --write puts it in the page where `replaced` says."""
+    """Prints the section, and with --write puts it into the page by `replaced`."""
     parser = argparse.ArgumentParser(prog=prog, description=description)
     parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the section of that Markdown page")
     args = parser.parse_args()

@@ -1,4 +1,4 @@
-"""The plot of a run, a strip a family of ops; drawn again from its CSV and JSON: python -m benchmarks.plot CSV."""
+"""The plot of a run, with a strip per family of ops; redrawn from its CSV and JSON: python -m benchmarks.plot CSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 PEERS = {"numpy": "NumPy", "torch": "PyTorch", "cupy": "CuPy"}
 SIZES = {1_000: ("1e3 elements", "#0072b2"), 1_000_000: ("1e6", "#d55e00"), 1 << 24: ("2^24", "#009e73")}
-COLUMNS = {50: "median\nratio", 97: "stator\nslower", 138: "\ncases"}  # points right of a panel
+COLUMNS = {50: "median\nratio", 97: "stator\nslower", 138: "\ncases"}  # distance from a panel, in points
 PLACE = {"left": 0.115, "right": 0.825, "bottom": 0.16, "top": 0.895, "wspace": 0.9}
 INK = "#222222"
 MEDIAN = {"lw": 2.5, "marker": "D", "mfc": "white", "mew": 2, "ms": 8}
@@ -42,7 +42,7 @@ def median(cases: list[tuple[float, int]]) -> float:
 
 
 def _panel(axes: Any, found: Found, order: list[str], name: str, step: int) -> None:
-    """Dots, quartiles and median of each family, and its numbers beside them."""
+    """Dots, quartiles and median of each family, with its numbers beside them."""
     rng = np.random.default_rng(0)
 
     def beside(y: float, texts: Iterable[str], **style: Any) -> None:
@@ -79,7 +79,7 @@ def _panel(axes: Any, found: Found, order: list[str], name: str, step: int) -> N
 
 
 def plot(path: Path, rows: list[dict[str, Any]], report: dict[str, Any]) -> bool:
-    """A panel a peer, in 1200 x 900 pixels, fastest family first; False where matplotlib is missing."""
+    """Draws one panel per peer, the fastest family first, in 1200 x 900 pixels; False without matplotlib."""
     try:
         import matplotlib
     except ImportError:
@@ -91,7 +91,7 @@ def plot(path: Path, rows: list[dict[str, Any]], report: dict[str, Any]) -> bool
     peers = {s["peer"]: by_family(rows, s["peer"]) for s in report["summary"]}
     ranked: Found = {}
     for found in reversed(peers.values()):
-        ranked |= found  # by the first peer that has the family
+        ranked |= found  # by the ratio to the first peer that has the family
     order = sorted(ranked, key=lambda family: median(ranked[family]))
     figure, panels = plt.subplots(1, len(peers), figsize=(12, 9), dpi=100, squeeze=False, sharey=True)
     figure.subplots_adjust(**PLACE)
@@ -107,7 +107,7 @@ def plot(path: Path, rows: list[dict[str, Any]], report: dict[str, Any]) -> bool
     figure.text(0.5, 0.012, fill(made_by(report), 120), ha="center", fontsize=11, color="#444444")
     figure.canvas.draw()
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
-    Image.fromarray(np.ascontiguousarray(pixels)).quantize(256).save(path, optimize=True)  # a third of savefig's bytes
+    Image.fromarray(np.ascontiguousarray(pixels)).quantize(256).save(path, optimize=True)  # a third of savefig's size
     plt.close(figure)
     return True
 

@@ -1,4 +1,4 @@
-"""What a run shows and leaves: a table, CSV, JSON, a Markdown summary and a plot."""
+"""The output of a run: a table, CSV, JSON, a Markdown summary and a plot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .inputs import SIZES
 from .plot import made_by, plot
 
 Row = dict[str, Any]
-GOAL = 0.8  # no op slower than this
+GOAL = 0.8  # the lowest ratio that an op should have
 
 
 def geomean(values: list[float]) -> float | None:
@@ -23,7 +23,7 @@ def geomean(values: list[float]) -> float | None:
 
 
 def by_op(rows: list[Row], peer: str, size: int | None = None) -> dict[str, float]:
-    """Geometric mean of each op's ratios, over all of its cases or those of one size."""
+    """The geometric mean of each op's ratios, over all of its cases or those of one size."""
     found: dict[str, list[float]] = {}
     for r in rows:
         if f"r_{peer}" in r and size in (None, r["size"]):
@@ -52,7 +52,7 @@ def summary(rows: list[Row], peer: str) -> dict[str, Any]:
 
 
 def duration(us: float) -> str:
-    """Microseconds up to a millisecond, then milliseconds."""
+    """The text of a duration: microseconds up to a millisecond, then milliseconds."""
     return f"{us:.2f} us" if us < 10 else f"{us:.0f} us" if us < 1000 else f"{us / 1000:.1f} ms"
 
 
@@ -80,7 +80,7 @@ def _table(head: list[str], lines: list[list[str]]) -> list[str]:
 
 
 def _of_op(rows: list[Row], op: str, peer: str) -> list[str]:
-    """An op's line: the ratio over all of its cases and at each size, and the contiguous first dtype's time."""
+    """The line of an op: its ratio over all cases and at each size, and the time of its first dtype, contiguous."""
     cells = [op, f"{by_op(rows, peer)[op]:.2f}"]
     for size in SIZES:
         ratio = by_op(rows, peer, size).get(op)
@@ -116,7 +116,7 @@ def markdown(rows: list[Row], report: dict[str, Any]) -> str:
 
 
 def write(folder: Path, rows: list[Row], report: dict[str, Any], console: Console) -> None:
-    """<device>.csv, .json, .md and .png in the folder."""
+    """Writes <device>.csv, .json, .md and .png into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = folder / report["device"].replace(":", "")
     columns = list(dict.fromkeys(k for r in rows for k in r))

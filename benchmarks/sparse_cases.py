@@ -1,4 +1,4 @@
-"""Cases of sparse matrices, against SciPy."""
+"""The cases of sparse matrices, against SciPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .others import CORE, MATRIX, Other, arrays, nothing
 
 
 def _sparse(be: stator.Backend, p: Plan) -> tuple[Any, stator.sparse.CSR]:
-    """A square matrix with about 16 entries a row, in SciPy (halves as float32) and on the device."""
+    """A square matrix with about 16 entries per row, in SciPy (halves as float32) and on the device."""
     import scipy.sparse
 
     n = max(p.size // 16, 64)
@@ -32,7 +32,7 @@ def _sparse(be: stator.Backend, p: Plan) -> tuple[Any, stator.sparse.CSR]:
 def _over_sparse(
     ours: Callable[[Any], stator.Array], scipy: Callable[[Any], Any]
 ) -> Callable[[stator.Backend, Plan], Other]:
-    """An op on a sparse matrix alone."""
+    """The case of an op whose only operand is a sparse matrix."""
 
     def case(be: stator.Backend, p: Plan) -> Other:
         host, on = _sparse(be, p)
@@ -56,7 +56,7 @@ def _product(be: stator.Backend, p: Plan) -> Other:
 
     def scipy() -> Any:
         out = host @ host
-        out.sort_indices()  # as ours is
+        out.sort_indices()  # as stator's result is
         return out.data
 
     return Other(nothing, lambda: stator.sparse.spgemm(on, on).data, scipy)
@@ -103,7 +103,7 @@ def _square(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
 
 
 def _dense_of(kind: str) -> Callable[[stator.Backend, Plan], Other]:
-    """Of at most 2048 rows: the dense side grows with their square."""
+    """The case of a conversion, with at most 2048 rows, since the dense matrix grows with their square."""
 
     def case(be: stator.Backend, p: Plan) -> Other:
         host, on = _sparse(be, replace(p, size=min(p.size, 1 << 15)))

@@ -1,4 +1,4 @@
-"""The op table with the facts that the tests keep about its rows (tests/ops): domains, calls, references, bounds."""
+"""The op table, with the facts that the tests keep about its entries: domains, calls, references, bounds."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ tolerance: Callable[[str], tuple[int, int]] = shared.tolerance
 
 
 def kind(name: str) -> str:
-    """The row's shape class; scans, bound by hand, are one here."""
+    """The shape class of an op; scans, which are bound by hand, are a class of their own here."""
     return "scan" if name in SCANS else str(TABLE[name]["shape_class"])
 
 
 def in_family(name: str) -> bool:
-    """Whether a row is elementwise, a reduction or a scan: what can be called from its kind alone."""
+    """Whether an op is elementwise, a reduction or a scan, and so can be called from its kind alone."""
     return kind(name) in (*ELEMENTWISE, *AXIS)
 
 
 def scalar_special(name: str) -> bool:
-    """Whether SciPy, point by point, is the row's peer."""
+    """Whether the op's peer is a SciPy function that computes point by point."""
     return bool(TABLE[name]["call"].startswith("special."))
 
 
 def bound(name: str, dtype: str) -> float:
-    """The contract in units in the last place for a result dtype; 0 where the row is exact."""
+    """The bound in units in the last place for a result dtype; 0 for exact ops."""
     return float(reference.allowed(shared.bound(name, dtype), dtype))
 
 
 def operands(name: str) -> tuple[Any, ...]:
-    """The domains of a row's operands; a number where one is passed as such."""
+    """The domains of an op's operands; a number where a number is passed."""
     if TABLE[name]["shape_class"] in ELEMENTWISE:
         return tuple(shared.domains(name))
     case = shared.case(name)
@@ -59,7 +59,7 @@ def operands(name: str) -> tuple[Any, ...]:
 
 
 def ours(name: str) -> Callable[..., Any]:
-    """The row's function of its arrays, with the numbers among its operands bound; bare where there are none."""
+    """stator's function of the op's arrays, with the numbers among its operands bound."""
     case, function = shared.case(name), shared.function(name)
     given = numbers(name)
     plain = given[: len(given) - len(case.keywords)]
@@ -70,27 +70,27 @@ def ours(name: str) -> Callable[..., Any]:
 
 
 def numbers(name: str) -> tuple[float, ...]:
-    """The numbers among a row's operands, which follow its arrays."""
+    """The numbers among an op's operands, which follow its arrays."""
     return tuple(d for d in operands(name) if isinstance(d, (int, float)))
 
 
 def oracle(name: str) -> Callable[..., Any]:
-    """The row's oracle: of NumPy, of SciPy, or of tests/support/oracles.py."""
+    """The op's oracle: a function of NumPy, SciPy or tests/support/oracles.py."""
     return oracles.resolve(TABLE[name]["oracle"])
 
 
 def first(result: Any) -> Any:
-    """The values, where a function also gives indices."""
+    """The first result of a function that may return several."""
     return result[0] if isinstance(result, (tuple, list)) else result
 
 
 def wide(name: str, *arrays: np.ndarray) -> np.ndarray:
-    """The tests' reference of an elementwise row."""
+    """The tests' reference of an elementwise op."""
     return np.asarray(shared.expected(name, *arrays, *numbers(name)))
 
 
 def scale(name: str, *arrays: np.ndarray) -> np.ndarray | float:
-    """The tests' scale, in whose last place errors count where it is larger than the value."""
+    """The tests' scale: where it is larger than the value, errors count in its last place."""
     find = shared.case(name).scale
     if find is None:
         return 0.0
@@ -120,7 +120,7 @@ ALONG: dict[str, Callable[..., Any]] = {
 
 
 def along(name: str, x: np.ndarray, **axis: int) -> np.ndarray:
-    """The reference of a reduction or scan, in a wider dtype where there is one."""
+    """The reference of a reduction or scan, computed in a wider dtype where there is one."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.asarray(first((ALONG.get(name) or oracle(name))(reference.widen(x), **axis)))

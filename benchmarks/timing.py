@@ -17,7 +17,7 @@ from .cases import Leg
 
 @dataclass
 class Timing:
-    """Microseconds a call, and against each peer the median of the rounds' ratios (peer / ours) with half its IQR."""
+    """Microseconds per call; per peer the median of the rounds' ratios (peer / ours) and half their IQR."""
 
     ours: float
     peers: dict[str, float]
@@ -28,8 +28,11 @@ class Timing:
 
 @dataclass(frozen=True)
 class Effort:
-    """burst: seconds of calls between two looks at the clock; rounds: fewest and most of them; slow: seconds of a round
-    from which on two are enough."""
+    """How long to measure.
+
+    burst: seconds of calls between two readings of the clock. rounds: the least and largest number of rounds. slow: two
+    rounds are enough where one takes more seconds than this.
+    """
 
     burst: float
     rounds: tuple[int, int]
@@ -49,8 +52,10 @@ def _burst(leg: Leg, finish: Callable[[], None], count: int) -> float:
 
 
 def _rest(seconds: float = 0.3) -> None:
-    """Waits until no thread of the process works, at most `seconds`: OpenBLAS's look out for more for a tenth of a
-    second after a product, on the CPUs that the next library is timed on."""
+    """Waits until no thread of the process works, but at most `seconds`.
+
+    OpenBLAS's threads spin for a tenth of a second after a product, on the CPUs on which the next library is timed.
+    """
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         wall, cpu = time.perf_counter(), time.process_time()
@@ -60,11 +65,12 @@ def _rest(seconds: float = 0.3) -> None:
 
 
 def paired(legs: dict[str, Leg], finish: dict[str, Callable[[], None]], effort: Effort, seconds: float) -> Timing:
-    """Times all legs in turn, the order reversed every other round, until `seconds` or the most rounds are spent.
-    Threads that a leg leaves behind come to rest before the next one.
+    """Times all legs in turn, in reversed order every other round, until `seconds` or the most rounds are used up.
 
-    `finish` waits for a library's device. Before a leg's burst, a quarter of one is run and not timed. The first calls
-    are a round where they are slow, and warming up is little of them."""
+    Before each leg the threads of the previous one come to rest. `finish` waits for a library's device. Before each
+    burst a quarter of a burst is run untimed. Where the first calls are so slow that warming up matters little, they
+    count as a round.
+    """
     once = {}
     for name, leg in legs.items():
         first = _burst(leg, finish[name], 1)
@@ -99,14 +105,14 @@ def paired(legs: dict[str, Leg], finish: dict[str, Callable[[], None]], effort: 
 
 
 class Floor:
-    """Microseconds that a copy of the same bytes takes in this run: np.copyto on the CPU, a device copy on a GPU."""
+    """Microseconds that a copy of as many bytes takes in this run: np.copyto on the CPU, a device copy on a GPU."""
 
     def __init__(self, be: stator.Backend, cold: int) -> None:
         self.be, self.cold = be, cold
         self.known: dict[int, float] = {}
 
     def __call__(self, moved: int) -> float:
-        """`moved`: bytes read and written together."""
+        """The time of a copy that reads and writes `moved` bytes together."""
         half = max(moved // 2, 1)
         if half not in self.known:
             self.known[half] = self._measure(half)

@@ -1,4 +1,4 @@
-"""The same rows in PyTorch, where it is installed, and in CuPy."""
+"""The same ops in PyTorch and CuPy, where they are installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .numpy_peer import SELU
 from .table import TABLE, kind, numbers
 
-# Rows that PyTorch names otherwise; what takes more than a name is a function of torch.
+# Ops that have another name in PyTorch; those that need more than a name are functions of torch.
 RENAMED = {
     "equal": "eq",
     "not_equal": "ne",
@@ -41,7 +41,7 @@ RENAMED = {
 def _special_cases(torch: Any) -> dict[str, Callable[..., Any]]:
     aten, functional = torch.ops.aten, torch.nn.functional
     return {
-        "positive": torch.clone,  # torch.positive gives the tensor itself
+        "positive": torch.clone,  # torch.positive returns the tensor itself
         "conj": lambda x: torch.conj_physical(x) if x.is_complex() else x.clone(),
         "relu": torch.relu,
         "rsqrt": torch.rsqrt,
@@ -70,7 +70,7 @@ def _special_cases(torch: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _along(torch: Any, name: str, axis: int | None) -> Callable[..., Any]:
-    """A reduction or scan along an axis, or over all; the axis is PyTorch's dim."""
+    """A reduction or scan along an axis (PyTorch's dim), or over all axes."""
     if name in ("max", "min"):
         return (lambda x: getattr(torch, f"a{name}")(x, dim=axis)) if axis is not None else getattr(torch, name)
     if name in ("var", "std"):
@@ -84,7 +84,7 @@ def _along(torch: Any, name: str, axis: int | None) -> Callable[..., Any]:
 
 
 def torch_call(torch: Any, name: str, axis: int | None) -> Callable[..., Any] | None:
-    """None where PyTorch has no function of the row; the row's numbers follow its arrays."""
+    """PyTorch's function of the op, or None; the op's numbers follow its arrays."""
     function, given = _function(torch, name, axis), numbers(name)
     return (lambda *x: function(*x, *given)) if function is not None and given else function
 
@@ -107,7 +107,7 @@ def _function(torch: Any, name: str, axis: int | None) -> Callable[..., Any] | N
 
 
 def to_torch(torch: Any, x: np.ndarray, device: str) -> Any:
-    """The same values and memory order on PyTorch's device."""
+    """The array as a tensor on the device, with the same memory order."""
     dense = x if x.flags.c_contiguous else x.T
     made = dense.astype(np.float32) if x.dtype.name == "bfloat16" else dense
     there = torch.from_numpy(made.copy()).to(device)
@@ -116,7 +116,7 @@ def to_torch(torch: Any, x: np.ndarray, device: str) -> Any:
 
 
 def cupy_call(name: str) -> Callable[..., Any] | None:
-    """CuPy names its functions as NumPy and SciPy do."""
+    """CuPy's function of the op, which has the name that NumPy or SciPy gives it."""
     place, _, attribute = TABLE[name]["oracle"].rpartition(".")
     module = {"numpy": "cupy", "numpy.linalg": "cupy.linalg", "scipy.special": "cupyx.scipy.special"}.get(place)
     return getattr(importlib.import_module(module), attribute, None) if module else None

@@ -60,8 +60,8 @@ check_language(CUDA)
 if(CMAKE_CUDA_COMPILER)
   enable_language(CUDA)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
-    message(FATAL_ERROR "stator: nvcc ${CMAKE_CUDA_COMPILER_VERSION} (${CMAKE_CUDA_COMPILER}) is too old: CUDA 13 is "
-      "supported, 12.8 the oldest that can work. Put a newer nvcc on PATH, or pass -C cmake.define.STATOR_CUDA=OFF.")
+    message(FATAL_ERROR "stator: nvcc ${CMAKE_CUDA_COMPILER_VERSION} (${CMAKE_CUDA_COMPILER}) is too old: "
+      "CUDA 13.0 is what stator is built and tested with; releases below 12.8 are refused. Put a newer nvcc on PATH, or pass -C cmake.define.STATOR_CUDA=OFF.")
   endif()
   set(STATOR_CUDA ON)
   set(STATOR_CUDA_INCLUDE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})

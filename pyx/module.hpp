@@ -1,4 +1,4 @@
-// What every generated module includes, compiled once for all of them.
+// The precompiled header of the generated modules.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

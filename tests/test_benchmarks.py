@@ -30,7 +30,8 @@ def planned(monkeypatch):
 def test_no_op_is_left_out(planned):
     import stator
 
-    launching = {r["name"] for r in stator.op_table() if any(r["launches"].values()) and r["shape_class"] not in ("view", "method")}
+    rows = [r for r in stator.op_table() if r["shape_class"] not in ("view", "method")]
+    launching = {r["name"] for r in rows if any(r["launches"].values())}
     for quick in (False, True):
         names = [p.name for p in planned(quick)]
         assert len(set(names)) == len(names)

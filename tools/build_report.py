@@ -1,8 +1,8 @@
-"""What a build cost: kernel instances per target and seconds per translation unit.
+"""Reports the cost of a build: kernel instances per target and seconds per translation unit.
 
     python tools/build_report.py BUILD_DIR
 
-Fails when a target has more than 2,500 kernel instances: compile time and download size follow them.
+Fails when a target has more than 2,500 kernel instances, since compile time and download size grow with them.
 """
 
 import re
@@ -15,13 +15,15 @@ LIMIT = 2500
 
 
 def kernel_names() -> set[str]:
-    sources = (Path(__file__).resolve().parents[1] / "csrc/kernels").glob("*.cu*")
+    sources = (Path(__file__).resolve().parents[1] / "csrc/kernels").rglob("*.cu*")
     return {n for p in sources for n in re.findall(r"^STATOR_KERNEL void (\w+)\(", p.read_text(), re.MULTILINE)}
 
 
 def instances(target: Path) -> int:
-    """Instances of the kernels, each as often as it was compiled, without what is theirs: nvcc's host stub of each, and
-    lambdas, which unoptimised objects name."""
+    """The number of kernel instances in a target's objects, summed over the translation units.
+
+    nvcc's host stubs and the lambdas inside kernels, which unoptimised objects name, do not count.
+    """
     kernel = re.compile(rf"[0-9a-f]+ [tTwWuV] (?:void )?(stator::\w+::.*?\b(?:{'|'.join(kernel_names())})[<(].*)")
     others = ("run_blocks", "{lambda")
     count = 0
@@ -33,7 +35,7 @@ def instances(target: Path) -> int:
 
 
 def seconds(build: Path) -> dict[str, float]:
-    """Wall seconds of the last build of each output, from ninja's log."""
+    """Wall-clock seconds of the last build of each output, from ninja's log."""
     spent = {}
     for line in (build / ".ninja_log").read_text().splitlines()[1:]:
         start, end, _, output, _ = line.split("\t")
@@ -44,11 +46,11 @@ def seconds(build: Path) -> dict[str, float]:
 def main() -> int:
     build = Path(sys.argv[1])
     targets = sorted(p for p in build.rglob("kernels_*.dir") if p.is_dir())
-    counts = {p.name.removeprefix("column_").removesuffix(".dir"): instances(p) for p in targets}
+    counts = {p.name.removeprefix("kernels_").removesuffix(".dir"): instances(p) for p in targets}
     spent = {name: value for name, value in seconds(build).items() if name.endswith(".o") and (build / name).exists()}
     per_target = Counter()
     for name, value in spent.items():
-        found = re.search(r"column_(\w+)\.dir", name)
+        found = re.search(r"kernels_(\w+)\.dir", name)
         per_target[found[1] if found else "the rest"] += value
 
     print(f"{'target':<16}{'kernel instances':>18}{'seconds':>10}")

@@ -6,16 +6,16 @@ BEFORE and AFTER are folders of .ptx files. Make one before a change and one aft
 file with the build's own flags and one fixed `-arch`, or `cuobjdump -xptx all` on each object of a build that embeds
 PTX. Both need the same compiler. Kernels may be divided into files differently.
 
-Compared is every entry (kernel) with its closure: its text, then those of the functions and variables that it names,
-directly or through others, in order of first reference. Names that the code chooses do not count, so in a closure a
-symbol is a number in order of appearance, and so are labels, stack frames and prototypes; parameters have their
-position. Comments, line information, linkage and white space are dropped, and a shared variable that the compiler
-moved into the one function that uses it counts as one of the file. Registers stay, as each function numbers its own.
+Each entry (kernel) is compared with its closure: its text, then those of the functions and variables that it names,
+directly or through others, in order of first reference. Names that the code chooses do not count: in a closure symbols,
+labels, stack frames and prototypes are replaced by numbers in order of appearance, parameters by their position.
+Comments, line information, linkage and white space are dropped, and a shared variable that the compiler moved into the
+only function that uses it counts as one of the file. Registers stay, since each function numbers its own.
 
-The closures of both folders are compared as multisets, so that kernels may trade places. The rest is paired by
-demangled name (c++filt): as it is after the --rename rules, which are regular expressions applied to the names of
-BEFORE, and then without namespaces. --names lists entries that equal one of another name: with all renames given as
-rules there is none, unless two kernels were exchanged. Exits with 1 when anything differs.
+The closures of both folders are compared as multisets, so that kernels may change files. The remaining entries are
+paired by demangled name (c++filt): first as it is after the --rename rules, which are regular expressions applied to
+the names of BEFORE, then without namespaces. --names lists entries that equal one of another name: if all renames are
+given as rules there is none, unless two kernels were exchanged. Exits with 1 when anything differs.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
 
-# Comments go first, then white space around line ends, so that the third pattern sees lines that start with text.
+# Comments are removed first, then white space around line ends, so that for the third pattern lines start with text.
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 LINE_END = re.compile(r"[ \t\r]*\n\s*")
 LINE_INFORMATION = re.compile(r"\n(?:\.loc\b|\$L__(?:tmp|func_begin|func_end)\w*:)[^\n]*")
@@ -44,10 +44,10 @@ VARIABLE_NAME = re.compile(r"([\w$]+)\s*[\[=;]", re.ASCII)
 BLOCK_OR_END = re.compile(r"[{;]")
 BRACE = re.compile(r"[{}]")
 
-# A shared variable that only one function uses is declared in its body.
+# A shared variable that only one function uses is declared in the body of that function.
 OWN_SHARED = re.compile(r"\n(\.shared\b[^;=\n]*?\b(_Z[\w$]+)\s*(?:\[[^;\n]*)?;)(?=\n)", re.ASCII)
-# Names that start with _ or $: symbols, labels and stack frames. Testing what is before the name after its first
-# character lets the search skip to that character.
+# Names that start with _ or $: symbols, labels and stack frames. The look-behind comes after the first character, so
+# that the search can skip to that character.
 NAME = r"[_$](?<![\w$%.][_$])[\w$]*"
 # Labels of inline assembly, which may end in a number that counts through the file, and prototypes of calls.
 PLAIN_LABEL = re.compile(r"^[{ \t]*([A-Za-z][\w$]*)[ \t]*:(?!:)", re.ASCII | re.MULTILINE)
@@ -66,7 +66,7 @@ class Piece:
     name: str
     defined: bool
     digest: bytes = b""
-    names: list[str] = field(default_factory=list)  # the symbols it names, by their numbers in its text
+    names: list[str] = field(default_factory=list)  # the symbols that it names, in order of their numbers in its text
     instructions: int = 0
 
 
@@ -133,11 +133,11 @@ def complete(piece: Piece, text: str, symbols: dict[str, Piece], plain: list[str
                 return numbers.setdefault(word, f"@{len(numbers)}")
             if word.startswith(parameter):
                 return f"$param_{word.removeprefix(parameter)}"
-            return word if word == "_" else local.setdefault(word, f"${len(local)}")  # _ is an operand left out
+            return word if word == "_" else local.setdefault(word, f"${len(local)}")  # "_" is an omitted operand
 
         text = pattern.sub(canonical, text)
         piece.names = [*numbers, *(name for name in own if name not in numbers)]
-    # Otherwise the name is one that the driver knows, such as vprintf, and says what is called.
+    # Otherwise the symbol belongs to the driver, such as vprintf, and its name says what is called.
     piece.digest = blake2b(text.encode(), digest_size=16).digest()
     if piece.defined and piece.kind in ("entry", "func"):
         body = text[text.index("{") :]
@@ -167,7 +167,7 @@ def read(path: Path) -> tuple[frozenset[str], dict[str, Piece], dict[str, str]]:
 
 @lru_cache(maxsize=4)
 def texts_of(path: Path) -> dict[str, str]:
-    """The canonical texts of a file, read again: those of all files may be too much to keep."""
+    """The canonical texts of a file, read again, since those of all files may not fit in memory."""
     return read(path)[2]
 
 
@@ -175,7 +175,7 @@ def close(piece: Piece, symbols: dict[str, Piece]) -> Entry:
     """The entry with its closure, whose digest covers the texts of its pieces and the numbers of their symbols."""
     numbers = {piece.name: 0}
     closure, sums = [piece], blake2b(digest_size=16)
-    for member in closure:  # grows on the way
+    for member in closure:  # grows during the loop
         for name in member.names:
             if name not in numbers:
                 numbers[name] = len(numbers)
@@ -212,7 +212,7 @@ def demangle(names: Iterable[str]) -> dict[str, str]:
 
 
 def pair(before: list[Entry], after: list[Entry]) -> tuple[list[tuple[Entry, Entry]], list[Entry], list[Entry]]:
-    """Pairs of the same name, and what is left of both. Whole names are tried first."""
+    """Pairs of the same name, and the unpaired entries of both. Whole names are tried first."""
     pairs = []
     for attribute in ("name", "bare"):
         waiting: dict[str, list[Entry]] = defaultdict(list)
@@ -236,7 +236,7 @@ def lines_of(piece: Piece) -> list[str]:
 
 
 def difference(before: Piece, after: Piece, limit: int) -> Iterator[str]:
-    """How many lines differ, and a diff of at most `limit` lines from the first on."""
+    """The number of lines that differ, and a diff of at most `limit` lines from the first difference on."""
     left, right = lines_of(before), lines_of(after)
     removed, added = Counter(left) - Counter(right), Counter(right) - Counter(left)
     same = next((i for i, (x, y) in enumerate(zip_longest(left, right)) if x != y), 0)
@@ -273,7 +273,7 @@ def show_difference(before: Entry, after: Entry, limit: int, shown: dict[str, st
 
 
 def rule(text: str) -> tuple[re.Pattern[str], str]:
-    old, equals, new = text.rpartition("=")  # a regular expression may have a = of its own
+    old, equals, new = text.rpartition("=")  # the last =, since a regular expression may contain others
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not OLD=NEW")
     try:

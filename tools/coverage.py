@@ -1,10 +1,10 @@
-"""Which of the operations asked for by the array libraries that stator serves are there, and which are tested.
+"""Reports which operations that array libraries ask of stator are present, and which are tested.
 
     python tools/coverage.py [--json]
 
-Prints counts by family, or with --json a list with an entry an operation. tests/coverage/operations.tsv lists the
-operations. One is tested when the tests have a case for it, which compares it with a reference. Fails where a call of
-the list does not exist.
+Prints counts per family, or with --json a list with one entry per operation. tests/coverage/operations.tsv lists the
+operations. An operation is tested when the tests have a case for it, which compares it with a reference. Fails where a
+call in the list does not exist.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from rich.table import Table
 import stator
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-PLANNED = "planned"  # the call of an operation that is not there yet
+PLANNED = "planned"  # the call of an operation that is not present yet
 
 
 class Operation(NamedTuple):
-    """A line of operations.tsv; `call` is how it is called below `stator.`, None where planned."""
+    """A line of operations.tsv; `call` is its dotted name below `stator.`, None where planned."""
 
     operation: str
     call: str | None
@@ -42,7 +42,7 @@ def operations() -> list[Operation]:
 
 
 def cases() -> Set[str]:
-    """The operations that have a case; the tests run every one."""
+    """The operations that have a case; the tests run all cases."""
     for folder in (TESTS / "support", TESTS / "coverage"):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
@@ -52,7 +52,7 @@ def cases() -> Set[str]:
 
 
 def resolve(call: str) -> Any:
-    """What the dotted name below `stator.` means, AttributeError where nothing."""
+    """The object of a dotted name below `stator.`; AttributeError where there is none."""
     return reduce(getattr, call.split("."), stator)
 
 
@@ -65,7 +65,7 @@ def exists(call: str) -> bool:
 
 
 def report() -> list[dict[str, Any]]:
-    """Of each operation its name, call, family, and whether it is tested."""
+    """The name, call and family of each operation, and whether it is tested."""
     tested = cases()
     return [
         {**o._asdict(), "tested": o.call is not None and exists(o.call) and o.operation in tested} for o in operations()

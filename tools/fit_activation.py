@@ -1,7 +1,7 @@
-"""Fits Mills' ratio for csrc/kernels/functors/activation.cuh: python tools/fit_activation.py prints it (needs mpmath).
+"""Fits Mills' ratio for csrc/kernels/elementwise/functors/activation.cuh and prints the coefficients. Needs mpmath.
 
 The ratio is M(a) = Phi(-a) / exp(-a^2 / 2) for the normal distribution function Phi and a >= 0. Its reciprocal is
-2 + a (sqrt(2 pi) + h(a)) with h from -0.91 up to 0: fitted is h, with the error that it causes in M.
+2 + a (sqrt(2 pi) + h(a)), where h rises from -0.91 to 0. The fit is of h, and minimises the error that it causes in M.
 """
 
 import struct
@@ -9,8 +9,8 @@ import struct
 import mpmath as mp
 
 mp.mp.dps = 60
-START = mp.mpf(0.05)  # below it h hardly counts
-MIDDLE = 2  # half of the nodes lie below
+START = mp.mpf(0.05)  # below it h has little effect
+MIDDLE = 2  # half of the nodes are below this
 
 
 def mills(a):
@@ -23,13 +23,13 @@ def mills(a):
 
 
 def parts(a):
-    """h(a), and what its error is relative to."""
+    """h(a), and the magnitude that its error is relative to."""
     whole = 1 / mills(a)
     return (whole - 2) / a - mp.sqrt(2 * mp.pi), whole / a
 
 
 def solve(nodes, m, n):
-    """P / Q (degrees m and n, lowest power first) whose errors at the nodes are equal and alternate."""
+    """P and Q (degrees m and n, lowest power first) whose quotient has equal, alternating errors at the nodes."""
     values, level = [parts(a) for a in nodes], mp.mpf(0)
     for _ in range(8):
         rows, right = [], []
@@ -43,7 +43,7 @@ def solve(nodes, m, n):
 
 
 def fit(end, m, n, rounds=10):
-    """Remez' algorithm on [0, end]; the error is the largest seen on a fine grid."""
+    """Remez's algorithm on [0, end]. Returns the largest error on a fine grid, P and Q."""
     count = m + n + 2
     first, last = ((a - MIDDLE) / (a + MIDDLE) for a in (START, end))
 

@@ -1,9 +1,11 @@
-"""Fits the tables of csrc/device/bessel_*.cuh: `python tools/fit_bessel.py modified|first_kind|airy` prints them.
+"""Fits the tables of csrc/device/math/bessel_*.cuh and prints them. Needs mpmath and NumPy.
 
-A table is rows of polynomials, each for an interval of the argument and in powers of (argument - centre); a row that
-holds a zero of the function has it as its centre, in two parts, and no constant term. The fit is least squares of the
+    python tools/fit_bessel.py modified|first_kind|airy
+
+Each row of a table is a polynomial for one interval of the argument, in powers of (argument - centre). A row with a
+zero of the function has this zero as its centre, in two parts, and no constant term. The fit is least squares of the
 relative error over Chebyshev nodes, which is within a small factor of minimax; coefficients are rounded one by one,
-lowest power first, and the others fitted again. Needs mpmath and NumPy; takes a minute or two.
+lowest power first, and the others are fitted again. It takes a minute or two.
 """
 
 import sys
@@ -21,7 +23,7 @@ def rounded(value, real):
 
 
 def solve(gram, right, known):
-    """The coefficients above the known ones, that minimise the error."""
+    """The coefficients above the known ones that minimise the error."""
     k, n = len(known), len(right)
     matrix, vector = mp.matrix(n - k, n - k), mp.matrix(n - k, 1)
     for i in range(k, n):
@@ -51,14 +53,14 @@ def fit(function, low, high, centre, degree, known, real):
 
 
 class Row:
-    """One interval. parity: fitted in squares of the argument around 0, and spread to every second power."""
+    """One interval. parity: fitted in squares of the argument around 0, so that every second power is 0."""
 
     def __init__(self, low, high, degree, zero=None, known=(), centre=None, parity=None):
         self.low, self.high, self.degree, self.parity = mpf(low), mpf(high), degree, parity
         self.zero, self.known, self.centre = zero, known, centre
 
     def lucky_centre(self, function, real):
-        """A short number near the middle where the function is almost a float, so that no constant term errs."""
+        """A short number near the middle where the function is nearly a float, so that the constant term is exact."""
         step = mpf(2) ** mp.floor(mp.log((self.high - self.low) / 512, 2))
         middle = mp.nint((self.low + self.high) / 2 / step)
 
@@ -90,7 +92,7 @@ class Row:
 
 
 def show(value, real):
-    """Of one width, which clang-format sets in columns."""
+    """The literal of a number, all of one width, which clang-format aligns in columns."""
     return f"{float(value):.16e}" if real is np.float64 else f"{float(value):.8e}f"
 
 
@@ -119,7 +121,7 @@ def series(degree, high, known=(1,)):
 
 
 def inverse(*spans):
-    """Rows in 1/x from spans (from, to, degree) of x, by rising 1/x."""
+    """Rows in 1/x for spans (from, to, degree) of x, in ascending order of 1/x."""
     return [Row(0 if b == inf else 1 / mpf(b), 1 / mpf(a), d) for a, b, d in spans]
 
 

@@ -1,6 +1,6 @@
-"""Prints the polynomials of csrc/device/math/elementary_power.cuh: minimax, by Remez's exchange in 40 digits.
+"""Fits the polynomials of csrc/device/math/elementary_power.cuh and prints them. Needs mpmath.
 
-python tools/fit_elementary.py
+They are minimax, by Remez's exchange algorithm in 40 digits.
 """
 
 import mpmath as mp
@@ -9,7 +9,7 @@ mp.mp.dps = 40
 
 
 def remez(function, weight, degree, low, high):
-    """Coefficients, lowest power first, of the p with the least max |weight (p - function)|, and that maximum."""
+    """The coefficients, lowest power first, of the p with the least max |weight (p - function)|; that maximum."""
     low, high = mp.mpf(low), mp.mpf(high)
     count = degree + 2
     nodes = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * k / (count - 1)) for k in range(count)]
@@ -22,7 +22,7 @@ def remez(function, weight, degree, low, high):
         def error(x, coefficients=coefficients):
             return weight(x) * (mp.polyval(coefficients[::-1], x) - function(x))
 
-        # The extremum between each two sign changes.
+        # The extremum between each two changes of sign.
         values = [(x, error(x)) for x in grid]
         peaks = []
         for x, e in values:
@@ -50,7 +50,7 @@ def show(name, fit, low=None):
 
 
 def log2_series(skip):
-    """(log2((1+s)/(1-s)) - its first `skip` terms) / s^(2 skip + 1) from z = s^2."""
+    """(log2((1 + s) / (1 - s)) - the first `skip` terms of its series) / s^(2 skip + 1), as a function of z = s^2."""
 
     def value(z):
         if z < mp.mpf("1e-4"):

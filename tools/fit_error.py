@@ -1,23 +1,20 @@
-"""Fits the coefficients of csrc/device/math/special_error.cuh and prints them.
-
-python tools/fit_error.py (needs mpmath)
-"""
+"""Fits the coefficients of csrc/device/math/special_error.cuh and prints them. Needs mpmath."""
 
 import struct
 
 import mpmath as mp
 
 mp.mp.dps = 50
-START = mp.mpf(0.625)  # below it erf has a series, above it erfc is an exponential times erfcx
-SPLIT = mp.mpf(0.4375)  # the |p - 1/2| between the two forms of ndtri
-SLOPE = mp.sqrt(2 * mp.log(2))  # of ndtri's tail in sqrt(-log2(p))
+START = mp.mpf(0.625)  # below it erf is computed from a series, above it erfc as an exponential times erfcx
+SPLIT = mp.mpf(0.4375)  # the |p - 1/2| that separates the two forms of ndtri
+SLOPE = mp.sqrt(2 * mp.log(2))  # the slope of ndtri's tail as a function of sqrt(-log2(p))
 
 
 def fit(f, low, high, m, n=0, size=None):
-    """Numerator and denominator (degrees m and n, lowest power first), near f on [low, high] in relation to `size`.
+    """Numerator and denominator (degrees m and n, lowest power first) that approximate f on [low, high].
 
-    `size` is f itself if not given. Weighted least squares on Chebyshev nodes; for n > 0 Loeb's iteration divides by
-    the denominator of the last round.
+    Errors are relative to `size`, by default f itself. Weighted least squares on Chebyshev nodes; for n > 0 Loeb's
+    iteration divides by the denominator of the previous round.
     """
     count = 3 * (m + n + 2)
     xs = [(low + high + (high - low) * mp.cos(mp.pi * (2 * k + 1) / (2 * count))) / 2 for k in range(count)]
@@ -36,7 +33,7 @@ def fit(f, low, high, m, n=0, size=None):
 
 
 def error(f, p, q, low, high, size=None, count=300):
-    """The largest error in relation to `size`, seen at Chebyshev extrema."""
+    """The largest error at Chebyshev extrema, relative to `size`."""
     xs = [low + (high - low) * (1 - mp.cos(mp.pi * k / count)) / 2 for k in range(count + 1)]
     return max(abs((mp.polyval(p[::-1], x) / mp.polyval(q[::-1], x) - f(x)) / (size or f)(x)) for x in xs)
 
@@ -77,7 +74,7 @@ def erfcx(a):
 
 
 def scaled_erfcx(pole):
-    """(a + 1/2) * erfcx(a), which is between 0.5 and 0.6, of t = (a - pole) / (a + pole)."""
+    """(a + 1/2) * erfcx(a), which is between 0.5 and 0.6, as a function of t = (a - pole) / (a + pole)."""
 
     def f(t):
         a = pole * (1 + t) / (1 - t)
@@ -99,7 +96,7 @@ def normal_tail(r):
 
 
 def normal_centre(u):
-    """ndtri(1/2 + q) / q of u = split^2 - q^2: in q^2 itself the coefficients' signs would alternate."""
+    """ndtri(1/2 + q) / q as a function of u = split^2 - q^2; in q^2 the signs of the coefficients would alternate."""
     q = mp.sqrt(max(SPLIT * SPLIT - u, mp.mpf(10) ** -60))
     return mp.sqrt(2) * mp.erfinv(2 * q) / q
 

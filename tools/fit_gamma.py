@@ -1,7 +1,4 @@
-"""Fits the coefficients of csrc/device/math/special_gamma.cuh and prints them.
-
-python tools/fit_gamma.py (needs mpmath)
-"""
+"""Fits the coefficients of csrc/device/math/special_gamma.cuh and prints them. Needs mpmath."""
 
 import mpmath as mp
 from fit_error import show
@@ -10,19 +7,19 @@ ROOT = mp.findroot(mp.digamma, 1.4616)
 
 
 def gammaln_middle(y):
-    """gammaln(x) / ((x - 1) (x - 2)) of y = x - 1."""
+    """gammaln(x) / ((x - 1) (x - 2)) as a function of y = x - 1."""
     y += mp.mpf(10) ** -25 if abs(y * (y - 1)) < mp.mpf(10) ** -25 else 0
     with mp.workdps(90):
         return mp.loggamma(1 + y) / (y * (y - 1))
 
 
 def digamma_middle(y):
-    """digamma(x) / (x - root) of y = x - 1."""
+    """digamma(x) / (x - root) as a function of y = x - 1."""
     return mp.digamma(1 + y) / (1 + y - ROOT)
 
 
 def gammaln_tail(s):
-    """x times what Stirling's formula leaves of gammaln(x), of s = 1 / x^2; DLMF 5.11.1."""
+    """x times the difference of gammaln(x) and Stirling's formula, as a function of s = 1 / x^2; DLMF 5.11.1."""
     if s < mp.mpf(10) ** -12:
         return mp.mpf(1) / 12 - s / 360 + s * s / 1260
     with mp.workdps(90):
@@ -31,7 +28,7 @@ def gammaln_tail(s):
 
 
 def digamma_tail(s):
-    """x^2 times what log(x) - 1 / (2 x) leaves of digamma(x), negated, of s = 1 / x^2; DLMF 5.11.2."""
+    """x^2 (log(x) - 1 / (2 x) - digamma(x)) as a function of s = 1 / x^2; DLMF 5.11.2."""
     if s < mp.mpf(10) ** -12:
         return mp.mpf(1) / 12 - s / 120 + s * s / 252
     with mp.workdps(90):
@@ -45,7 +42,7 @@ def sine(z):
 
 
 def cotangent(z):
-    """(1 / r - pi cot(pi r)) / r of z = r^2."""
+    """(1 / r - pi cot(pi r)) / r as a function of z = r^2."""
     r = mp.sqrt(max(z, mp.mpf(10) ** -20))
     with mp.workdps(90):
         return (1 / r - mp.pi * mp.cot(mp.pi * r)) / r

@@ -1,4 +1,4 @@
-"""Prints README's command under the heading comment "# demo" or "# tests", so that .ci/run runs what newcomers read."""
+"""Prints the README's command below the comment "# demo" or "# tests", so that .ci/run runs what the README shows."""
 
 import re
 import sys

@@ -126,15 +126,18 @@ pi = math.pi
 
 
 def get_include() -> str:
-    """The folder of the C++ headers; the library is in `lib` beside it. In an editable install, of what was built."""
+    """The folder of the C++ headers; the libraries are in `lib` beside it.
+
+    In an editable install these are the folders of the build.
+    """
     from stator import _backend
 
     return str(Path(_backend.__file__).parent / "include")
 
 
 def _ops() -> SimpleNamespace:
-    """Every function of the op table by its row's name."""
-    places: dict[str, dict[str, Any]] = {
+    """Every function of the op table, by the name of its entry."""
+    namespaces: dict[str, dict[str, Any]] = {
         "": globals(),
         "nn": vars(nn),
         "random": vars(random),
@@ -144,10 +147,10 @@ def _ops() -> SimpleNamespace:
         "fft": vars(fft),
     }
     found = {}
-    for row in op_table():
-        place, _, name = row["call"].rpartition(".")
-        if place in places:
-            found[row["name"]] = places[place][name]
+    for entry in op_table():
+        namespace, _, name = entry["call"].rpartition(".")
+        if namespace in namespaces:
+            found[entry["name"]] = namespaces[namespace][name]
     return SimpleNamespace(**found)
 
 

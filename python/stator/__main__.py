@@ -17,11 +17,11 @@ from rich.table import Table
 import stator
 from stator import _backend, _libraries, _table
 
-_UNCUT = 10_000  # columns, where there is no screen to fit: names and paths stay whole for grep
+_UNCUT = 10_000  # columns of output that goes to no terminal, so that names and paths are not cut
 
 
 def gather_info() -> dict[str, Any]:
-    """Devices, driver, toolkit, libraries and build. Opens a backend on each device."""
+    """Facts about devices, driver, toolkit, libraries and build. Opens a backend on each device."""
     _libraries.register()
     devices = []
     for kind in ("cpu", "cuda"):
@@ -40,7 +40,7 @@ def gather_info() -> dict[str, Any]:
 
 
 def version(number: int) -> str:
-    """13.0 for 13000."""
+    """The text of a CUDA version number: "13.0" for 13000."""
     return f"{number // 1000}.{number % 1000 // 10}" if number else "none"
 
 
@@ -66,21 +66,21 @@ def show_info(args: argparse.Namespace, console: Console) -> int:
     libraries = Table("library", "where", "remedy", title="libraries")
     for lib in info["libraries"]:
         where, remedy = lib["path"] or "not found", "" if lib["found"] else lib["remedy"]
-        libraries.add_row(lib["name"], escape(where), escape(remedy))  # stator[cuda] is no markup
+        libraries.add_row(lib["name"], escape(where), escape(remedy))  # "stator[cuda]" must not be read as markup
     console.print(libraries)
     return 0
 
 
 def show_ops(args: argparse.Namespace, console: Console) -> int:
-    rows = stator.op_table()
+    entries = stator.op_table()
     if args.json:
-        print(json.dumps(rows))
+        print(json.dumps(entries))
         return 0
     columns = ("call", "summary", "family", "targets", "sync", "capture", "determinism", "launches", "dtypes")
-    table = Table(*columns, title=f"{len(rows)} ops")
-    for row in rows:
-        launches = sorted(set(row["launches"].values()))
-        cells = {**row, "launches": " or ".join(map(str, launches))}
+    table = Table(*columns, title=f"{len(entries)} ops")
+    for entry in entries:
+        launches = sorted(set(entry["launches"].values()))
+        cells = {**entry, "launches": " or ".join(map(str, launches))}
         table.add_row(*(escape(" ".join(v) if isinstance(v := cells[c], list) else str(v)) for c in columns))
     console.print(table)
     return 0
@@ -124,7 +124,7 @@ def show_values(console: Console, title: str, values: dict[str, Any]) -> None:
 
 
 def prove(args: argparse.Namespace) -> dict[str, Any]:
-    """The three proofs, with a line that says how far each is."""
+    """Runs the three proofs, with a line that shows their progress."""
     from stator import prove
 
     line = Progress(

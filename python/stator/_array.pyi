@@ -12,16 +12,19 @@ class Array:
     @property
     def T(self) -> Array: ...
     def __array__(self, dtype: object = ..., copy: bool | None = ...) -> np.ndarray[Any, Any]:
-        """For numpy.asarray: a copy. numpy.from_dlpack and .data share instead. Synchronises."""
+        """A copy, for numpy.asarray; numpy.from_dlpack and .data share the memory. Synchronises."""
         ...
     def __array_namespace__(self, *, api_version: str | None = ...) -> object:
-        """The module stator."""
+        """The module stator, which implements the array API standard."""
         ...
     def __dlpack__(self, *, stream: object = ..., max_version: tuple[int, int] | None = ..., dl_device: tuple[int, int] | None = ..., copy: bool | None = ...) -> object:
-        """A DLPack capsule that shares the memory. On cuda, later work on `stream` sees it complete."""
+        """A DLPack capsule that shares the memory.
+
+        cuda: asynchronous; later work on `stream` starts after the work that uses the array. cpu: synchronises.
+        """
         ...
     def __dlpack_device__(self) -> tuple[int, int]:
-        """DLPack's device type and index."""
+        """The device as DLPack's (device type, index)."""
         ...
     def astype(self, dtype: DTypeLike, /, *, copy: bool = ...) -> Array:
         """As stator.astype."""
@@ -56,13 +59,13 @@ class Array:
     @property
     def strides(self) -> tuple[int, ...]: ...
     def to_device(self, device: Backend | Device | str | None, /, *, stream: object = ...) -> Array:
-        """The array itself when it is there already, else a copy on the device's backend."""
+        """The array itself when it is on the device, else a copy there. Synchronises when it copies."""
         ...
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """A copy as a NumPy array. Synchronises."""
+        """A copy as a NumPy array. Synchronises: waits for the array's last stream."""
         ...
     def view(self, dtype: DTypeLike, /) -> Array:
-        """The same bytes with another element type; the last axis scales when the sizes differ."""
+        """A view of the same bytes as another dtype; the last axis is scaled when item sizes differ."""
         ...
     def __add__(self, other: Array | complex) -> Array: ...
     def __radd__(self, other: Array | complex) -> Array: ...

@@ -11,66 +11,84 @@ class PinnedMemory:
     def __init__(self, nbytes: int, device: Backend | Device | str | None = ...) -> None: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 def arange(start: float, /, stop: float | None = ..., step: float = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """ceil((stop - start) / step) values start + i * step; arange(n) counts from 0."""
+    """The ceil((stop - start) / step) values start + i * step; arange(n) starts at 0. Asynchronous.
+
+    Real dtypes; None is int64 for integers, else float64.
+    """
     ...
 def asarray(obj: object, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ..., copy: bool | None = ..., pinned: bool = ...) -> Array:
-    """An array of a NumPy array, nested sequences, a number, or any object with the buffer protocol, DLPack or
-    __cuda_array_interface__.
+    """An array of a NumPy array, nested sequences, a number, or another library's array.
 
-    Memory of others is copied unless copy=False, which shares it where the device agrees (cpu for NumPy) and raises
-    ValueError where it cannot. An Array is returned as it is unless something has to change or copy=True.
-    Python numbers that dtype cannot hold raise as in full(); arrays are cast as by astype().
-    pinned: stage through page-locked memory, so that the copy to the device overlaps.
+    Other libraries' arrays are those with the buffer protocol, DLPack or __cuda_array_interface__. Memory is copied
+    unless copy=False, which shares it on the same device (cpu for NumPy) and raises InvalidValueError where that is
+    impossible. An Array is returned as it is unless dtype or device differ or copy=True. Python numbers that dtype
+    cannot hold raise as in full(); arrays are cast as by astype(). pinned: stage the copy through page-locked memory,
+    so that it overlaps with other work. Asynchronous once host memory has been read; an Array of another device
+    synchronises.
     """
     ...
 def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Conversion: float to int saturates, NaN gives 0; complex to real drops the imaginary part."""
+    """x converted to a dtype. Asynchronous unless it goes to another device.
+
+    Float to integer saturates and NaN gives 0; complex to real drops the imaginary part. copy=False returns x itself
+    where it has the dtype. device: where the result is to be; None is x's.
+    """
     ...
 def copy(x: Array, /) -> Array:
-    """A row-major copy, whatever the layout: one launch."""
+    """A row-major copy of x in any layout, in one launch. Asynchronous."""
     ...
 def diag(x: Array, /, k: int = ...) -> Array:
-    """A square matrix with the vector x on diagonal k, or a copy of diagonal k of the matrix x."""
+    """A square matrix with the vector x on diagonal k, or diagonal k of a matrix x as a copy. Asynchronous."""
     ...
 def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """An array of whatever the memory holds. The dtype is float64 unless given."""
+    """An uninitialised array of a shape; dtype None is float64. Asynchronous."""
     ...
 def empty_like(x: Array, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """empty of x's shape; of its dtype and on its backend unless given."""
+    """An uninitialised array of x's shape; dtype and device None are those of x. Asynchronous."""
     ...
 def eye(n_rows: int, n_cols: int | None = ..., /, *, k: int = ..., dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Ones on diagonal k, else 0. The dtype is float64 unless given."""
+    """A matrix (n_rows, n_cols) with ones on diagonal k, else 0. Asynchronous.
+
+    n_cols: None is n_rows. dtype: None is float64.
+    """
     ...
 def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """An array of one value. The dtype is the value's (bool, int64, float64, complex128) unless given."""
+    """An array of one value. Asynchronous.
+
+    dtype: None is that of the value: bool, int64, float64 or complex128.
+    """
     ...
 def full_like(x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """full of x's shape; of its dtype and on its backend unless given."""
+    """An array of one value of x's shape; dtype and device None are those of x. Asynchronous."""
     ...
 def linspace(start: complex, stop: complex, /, num: int = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ..., endpoint: bool = ...) -> Array:
-    """num evenly spaced numbers from start to stop, which is the last exactly (unless endpoint is False).
+    """num evenly spaced numbers from start to stop. Asynchronous.
 
-    The dtype is float64, or complex128 for a complex end, unless given; integer dtypes round down.
+    stop is exactly the last number, or excluded with endpoint=False. dtype: None is float64, or complex128 for a
+    complex end; integer dtypes round down.
     """
     ...
 def ones(shape: int | Sequence[int], *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """An array of ones. The dtype is float64 unless given."""
+    """An array of ones; dtype None is float64. Asynchronous."""
     ...
 def ones_like(x: Array, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """ones of x's shape; of its dtype and on its backend unless given."""
+    """An array of ones of x's shape; dtype and device None are those of x. Asynchronous."""
     ...
 def tri(N: int, M: int | None = ..., k: int = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """N x M (N x N) with ones on and below diagonal k. The dtype is float64 unless given."""
+    """A matrix (N, M) with ones on and below diagonal k, else 0. Asynchronous.
+
+    M: None is N. dtype: None is float64.
+    """
     ...
 def tril(x: Array, /, *, k: int = ...) -> Array:
-    """Matrices with what is above diagonal k set to 0."""
+    """A copy of matrices (..., m, n) with 0 above diagonal k. Asynchronous."""
     ...
 def triu(x: Array, /, *, k: int = ...) -> Array:
-    """Matrices with what is below diagonal k set to 0."""
+    """A copy of matrices (..., m, n) with 0 below diagonal k. Asynchronous."""
     ...
 def zeros(shape: int | Sequence[int], *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """An array of zeros. The dtype is float64 unless given."""
+    """An array of zeros; dtype None is float64. Asynchronous."""
     ...
 def zeros_like(x: Array, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """zeros of x's shape; of its dtype and on its backend unless given."""
+    """An array of zeros of x's shape; dtype and device None are those of x. Asynchronous."""
     ...

@@ -14,15 +14,15 @@ class DType:
     @property
     def name(self) -> str: ...
     def numpy(self) -> np.dtype[Any]:
-        """The NumPy dtype; bfloat16 is that of ml_dtypes."""
+        """The NumPy dtype; for bfloat16 that of ml_dtypes."""
         ...
 all_dtypes: tuple[DType, ...]
 def dtype(value: DTypeLike, /) -> DType:
-    """The DType that a name, a NumPy dtype or a Python type means."""
+    """The DType of a name, a NumPy dtype or a Python type."""
     ...
 def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
-    """The dtype of numpy.result_type for these dtypes and arrays. Python numbers are weak.
+    """The dtype that numpy.result_type gives for these dtypes, arrays and Python numbers, which are weak.
 
-    A NumPy scalar counts by its dtype here; as an operand of an op it is weak, like the Python number it holds.
+    A NumPy scalar counts by its dtype here; as an operand of an op it is weak, like the Python number of its value.
     """
     ...

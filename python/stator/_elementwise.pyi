@@ -4,15 +4,29 @@ from stator._array import Array
 from stator._typing import DTypeLike
 
 def clip(x: Array, /, min: Array | complex | None = ..., max: Array | complex | None = ..., *, out: Array | None = ...) -> Array:
-    """x limited to [min, max], with broadcasting; None is no bound. NaN stays NaN. Asynchronous."""
+    """x limited to the range from min to max, with broadcasting. Asynchronous.
+
+    min, max: arrays or numbers; None is no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
+    """
     ...
 functions: dict[str, Callable[..., Array]]
 def gelu(x: Array, /, *, approximate: str = ..., dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
-    """x * Phi(x). approximate: "none" (erf), "tanh", or "sigmoid" (x * sigmoid(1.702 x)). Asynchronous."""
+    """x * Phi(x), with Phi the normal distribution function. Elementwise, floating dtypes. Asynchronous.
+
+    approximate: "none" computes Phi by erf, "tanh" by its tanh approximation, "sigmoid" as sigmoid(1.702 x). dtype: the
+    dtype of the result. out: an array of x's shape, which may be x itself.
+    """
     ...
 def gelu_backward(grad: Array, x: Array, /, *, approximate: str = ..., dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
-    """The gradient of gelu's input, for the form that `approximate` names. Asynchronous."""
+    """The gradient of gelu's x; approximate is that of gelu. Elementwise. Asynchronous.
+
+    grad and x broadcast. dtype: the dtype of the result. out: an array of the result's shape, which may be grad or x.
+    """
     ...
 def nan_to_num(x: Array, /, *, nan: float = ..., posinf: float | None = ..., neginf: float | None = ..., out: Array | None = ...) -> Array:
-    """x with NaN replaced, and infinities: by the largest finite numbers where None. Asynchronous."""
+    """x with NaN and infinities replaced by numbers. Elementwise. Asynchronous.
+
+    nan: in place of NaN. posinf, neginf: in place of the infinities; None is the largest finite number of x's dtype and
+    its negative. Dtypes without NaN are copied. out: an array of x's shape, which may be x itself.
+    """
     ...

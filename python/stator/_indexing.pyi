@@ -3,81 +3,120 @@ from collections.abc import Sequence
 from stator._array import Array
 
 def compress(condition: Array, x: Array, /, *, axis: int | None = ...) -> Array:
-    """The slices of x along the axis (None: of the flattened array) at which condition is true. Synchronises once."""
+    """The slices of x along an axis where condition is true. Synchronises: reads their number.
+
+    As numpy.compress. condition: bool, with one axis. axis: None selects elements of the flattened array.
+    """
     ...
 def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *, deterministic: bool | None = ...) -> Array:
-    """A copy of x with slice k of src added to its slice index[k] along the axis; index has one axis."""
+    """A copy of x with slice k of src added to its slice index[k] along the axis. Asynchronous.
+
+    index has one axis; indices and deterministic as in scatter.
+    """
     ...
 def masked_fill(x: Array, mask: Array, value: Array | complex, /) -> Array:
-    """x with value, a number or a 0-d array, where the mask is true; in x's dtype. The mask broadcasts with x."""
+    """A copy of x with value, a number or a 0-d array, where the mask is true. Asynchronous.
+
+    The mask is bool and broadcasts with x. The result has x's dtype.
+    """
     ...
 def masked_fill_backward(grad: Array, mask: Array, /) -> Array:
-    """The gradient of masked_fill's array: 0 where the mask is true."""
+    """The gradient of masked_fill's x: grad, with 0 where the mask is true. Asynchronous."""
     ...
 def masked_scatter(x: Array, mask: Array, source: Array, /) -> Array:
-    """x with the elements of source, in row-major order, put one after the other where the mask is true.
+    """A copy of x with the elements of source, one after the other, where the mask is true. Asynchronous.
 
-    The mask broadcasts to x's shape. Where source ends early x stays, and OutOfRangeError is raised at the next
-    synchronising call.
+    The mask is bool and broadcasts to x's shape; source is read in row-major order. If source is too short, the next
+    synchronising call raises OutOfRangeError, and the other elements are those of x.
     """
     ...
 def masked_scatter_backward(grad: Array, mask: Array, /, source_shape: int | Sequence[int]) -> tuple[Array, Array]:
-    """The gradients of masked_scatter's array and source. Elements of source that were not used have gradient 0."""
+    """The gradients of masked_scatter's x and source. Asynchronous.
+
+    Elements of source that were not used have the gradient 0.
+    """
     ...
 def masked_select(x: Array, mask: Array, /, *, size: int | None = ..., fill_value: complex | None = ...) -> Array:
-    """The elements of x where the mask is true, in row-major order; the two broadcast. Synchronises once.
+    """The elements of x where the mask is true, in row-major order. Synchronises: reads their number.
 
-    With a size it does not: the result has that many elements, and fill_value (0) after the last one found.
+    The mask is bool and broadcasts with x. With a size nothing synchronises: the result has that many elements, the
+    first ones found and then fill_value (None: 0).
     """
     ...
 def masked_select_backward(grad: Array, mask: Array, /) -> Array:
-    """The gradient of masked_select's array, of the mask's shape: grad, one axis, where the mask is true, 0 elsewhere.
+    """The gradient of masked_select's x: grad where the mask is true, else 0. Asynchronous.
 
-    A grad that is too short raises OutOfRangeError at the next synchronising call; it may be longer.
+    The result has the mask's shape. grad has one axis and may be too long; if it is too short, the next synchronising
+    call raises OutOfRangeError.
     """
     ...
 def nonzero(x: Array, /, *, size: int | None = ..., fill_value: int | None = ...) -> tuple[Array, ...]:
-    """The coordinates of what is not zero, in row-major order: an int64 array an axis. Synchronises once.
+    """The coordinates of the nonzero elements, in row-major order. Synchronises: reads their number.
 
-    With a size it does not: each has that many elements, and fill_value (0) after the last one found.
+    One int64 array per axis. With a size nothing synchronises: each array has that many elements, those of the first
+    ones found and then fill_value (None: 0).
     """
     ...
 def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis: int = ...) -> None:
-    """x[.., indices[.., k, ..], ..] = values[.., k, ..] in place, as numpy.put_along_axis. stator.scatter copies.
+    """x[.., indices[.., k, ..], ..] = values[.., k, ..] in place, as numpy.put_along_axis. Asynchronous.
 
-    Values broadcast to the shape of the indices. A write outside is dropped, and OutOfRangeError is raised at the next
-    synchronising call. Of several writes to one element the last stays on cpu; on cuda any one of them, or
-    the last where the backend is deterministic, by two launches more.
+    Values broadcast to the shape of the indices. A write out of range is dropped, and the next synchronising call
+    raises OutOfRangeError. Of several writes to one element, on cpu the last stays; on cuda any one of them, or the
+    last if the backend is deterministic, in two more launches. scatter does the same on a copy.
     """
     ...
 def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduce: str = ..., deterministic: bool | None = ...) -> Array:
-    """A copy of x with src put at out[.., index[.., k, ..], ..] along one axis; src broadcasts to index's shape.
+    """A copy of x with src written to out[.., index[.., k, ..], ..] along one axis. Asynchronous.
 
-    reduce: "set", or "add", "mul", "min", "max" with what is there. Of several values set at one element the last stays
-    on cpu; on cuda any one of them, or with deterministic=True the last, by two launches more.
+    src broadcasts to index's shape. reduce: "set", or "add", "mul", "min", "max" with the elements of x. Indices are
+    valid from -n to n - 1; a write out of range is dropped, and the next synchronising call raises OutOfRangeError. Of
+    several values set at one element, on cpu the last stays; on cuda any one of them, or with deterministic=True (None:
+    the backend's setting) the last, in two more launches.
     """
     ...
 def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *, deterministic: bool | None = ...) -> Array:
-    """A copy of x with src added at out[.., index[.., k, ..], ..] along one axis; src broadcasts to index's shape."""
+    """A copy of x with src added to out[.., index[.., k, ..], ..] along one axis. Asynchronous.
+
+    scatter with reduce="add". deterministic: equal bits from run to run; None is the backend's setting.
+    """
     ...
 def segment_max(src: Array, index: Array, /, num_segments: int) -> Array:
-    """out[s] is the largest of the rows src[e] with index[e] == s; -infinity, or the least integer, without any."""
+    """out[s] is the maximum of the rows src[e] with index[e] == s. Asynchronous.
+
+    A segment without rows is -infinity, or the smallest integer of the dtype. The arguments are those of segment_sum.
+    """
     ...
 def segment_mean(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = ...) -> Array:
-    """out[s] is the mean of the rows src[e] with index[e] == s; NaN where there is none."""
+    """out[s] is the mean of the rows src[e] with index[e] == s, NaN without any. Asynchronous.
+
+    src is floating. The arguments are those of segment_sum.
+    """
     ...
 def segment_min(src: Array, index: Array, /, num_segments: int) -> Array:
-    """out[s] is the least of the rows src[e] with index[e] == s; infinity, or the largest integer, without any."""
+    """out[s] is the minimum of the rows src[e] with index[e] == s. Asynchronous.
+
+    A segment without rows is infinity, or the largest integer of the dtype. The arguments are those of segment_sum.
+    """
     ...
 def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = ...) -> Array:
-    """out[s] is the sum of the rows src[e] with index[e] == s, in any order of e; 0 where there is none."""
+    """out[s] is the sum of the rows src[e] with index[e] == s, 0 without any. Asynchronous.
+
+    index: one axis of integers, as long as src's first axis, in any order. The result is (num_segments, ...) of src's
+    dtype. An index out of range is dropped, and the next synchronising call raises OutOfRangeError. deterministic:
+    equal bits from run to run; None is the backend's setting.
+    """
     ...
 def take(x: Array, indices: Array, /, *, axis: int | None = ..., out: Array | None = ...) -> Array:
-    """numpy.take along an axis (None: of the flattened array). -n..n-1 is valid.
+    """The elements of x at integer indices along an axis, as numpy.take. Asynchronous.
 
-    An index outside reads 0 and raises OutOfRangeError at the next synchronising call of the stream.
+    axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the
+    result is 0, and the next synchronising call of the stream raises OutOfRangeError. out: an array of the result's
+    shape.
     """
     ...
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = ...) -> Array:
-    """out[.., k, ..] = x[.., indices[.., k, ..], ..] along one axis; the others broadcast. Indices as of take."""
+    """out[.., k, ..] = x[.., indices[.., k, ..], ..] along one axis. Asynchronous.
+
+    As numpy.take_along_axis; the other axes broadcast. Indices as in take.
+    """
     ...

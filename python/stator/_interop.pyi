@@ -8,13 +8,16 @@ class SharedMemory:
     def __init__(self, array: Array) -> None: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 def cuda_array_interface(x: Array) -> dict[str, Any]:
-    """What Array.__cuda_array_interface__ gives."""
+    """The value of Array.__cuda_array_interface__."""
     ...
 def from_dlpack(x: object, /, *, device: Backend | Device | str | None = ..., copy: bool | None = ...) -> Array:
-    """An array that shares the memory of a DLPack producer; copied when the device differs, the memory is not aligned
-    to its items, or copy=True.
+    """An array that shares the memory of a DLPack producer, or a copy of it.
+
+    Copies when the device differs (synchronises), when the memory is not aligned to its items, or with copy=True;
+    copy=False raises InvalidValueError instead. Otherwise asynchronous: on cuda later work of the current stream starts
+    after the producer's.
     """
     ...
 def to_dlpack(x: Array, stream: object, max_version: object, dl_device: object, copy: object) -> object:
-    """The capsule of Array.__dlpack__."""
+    """The result of Array.__dlpack__."""
     ...

@@ -1,7 +1,7 @@
-"""Where wheels, conda and a toolkit keep the vendor libraries, told to the C++ side before the first backend opens.
+"""Finds the vendor libraries of wheels, conda and toolkits, before the first backend opens.
 
-Nothing is imported or opened: a library is opened at its first use. cuda-pathfinder looks in the same places in the
-same order, but its public functions load what they find.
+Their paths are passed to the C++ side. Nothing is imported or opened here: a library is opened at its first use.
+cuda-pathfinder looks in the same places in the same order, but its public functions load what they find.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from stator import _table
 
-# (library, package, path below it)
-_PLACES = (
+# (library, package, path inside the package's folder)
+_PATHS = (
     ("openblas", "scipy_openblas32", "lib/libscipy_openblas.so"),
     ("cublasLt", "nvidia", "cu13/lib/libcublasLt.so.13"),
     ("cublas", "nvidia", "cu13/lib/libcublas.so.13"),
@@ -28,7 +28,10 @@ _registered = False
 
 
 def candidates(package: str, below: str) -> Iterator[Path]:
-    """The paths that may hold a library, best first: its wheel; for NVIDIA's also conda's environment, the toolkit."""
+    """The paths that may hold a library, the best first.
+
+    They are in its wheel, and for NVIDIA's libraries also in the conda environment and the toolkit.
+    """
     spec = find_spec(package)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         yield Path(folder) / below
@@ -41,12 +44,12 @@ def candidates(package: str, below: str) -> Iterator[Path]:
 
 
 def register() -> None:
-    """Registers the libraries that are installed; once a process."""
+    """Registers the paths of the installed libraries, once per process."""
     global _registered
     if _registered:
         return
     _registered = True
-    for library, package, below in _PLACES:
+    for library, package, below in _PATHS:
         path = next((p for p in candidates(package, below) if p.is_file()), None)
         if path is not None:
             _table.set_library_path(library, str(path))

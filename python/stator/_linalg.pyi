@@ -32,122 +32,173 @@ class SlogdetResult(NamedTuple):
     sign: Array
     logabsdet: Array
 def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /) -> Array:
-    """x of A x = b, by (c, lower): the factor of A that cholesky gave, and whether it is the lower one. Asynchronous.
+    """Solves A x = b with the Cholesky factor of A. Asynchronous.
 
-    b: (n,) or (..., n, k).
+    c_and_lower: what cholesky returned, (..., n, n), and whether that is the lower factor. b: (n,) or (..., n, k); x
+    has the same shape.
     """
     ...
 def cholesky(x: Array, /, *, upper: bool = ..., check: bool = ...) -> Array:
-    """L with x = L L^H, or upper: U with x = U^H U, reading that triangle of x alone.
+    """The Cholesky factor of x (..., n, n): L with x = L L^H, or U with x = U^H U. Synchronises.
 
-    Synchronises, and raises LinAlgError for a matrix that is not positive definite, unless check=False: returns
-    (factor, info); info is the order of the first leading minor that is not positive, else 0.
+    upper: whether it is U. Reads only that triangle of x. LinAlgError for a matrix that is not positive definite.
+    check=False is asynchronous and returns (factor, info); info is the order of the first leading minor that is not
+    positive, else 0.
     """
     ...
 def cond(x: Array, /, p: float | str | None = ...) -> Array:
-    """The condition number in a norm of matrix_norm, None: 2. Infinite for a singular matrix. Synchronises, as svd."""
+    """The condition number of x (..., m, n) in a norm of matrix_norm; infinite for a singular matrix.
+
+    p: None is 2. Synchronises, as svd, for None, 2, -2 and 'nuc'; the other norms need square matrices.
+    """
     ...
 def cross(x1: Array, x2: Array, /, *, axis: int = ...) -> Array:
-    """The cross product of vectors of three elements along an axis. Asynchronous."""
+    """The cross product of vectors of three elements along an axis. Asynchronous.
+
+    The other axes broadcast.
+    """
     ...
 def det(x: Array, /) -> Array:
-    """The determinant, the product of the pivots of LU: 0 for a singular matrix. Asynchronous."""
+    """The determinant of x (..., n, n), of the batch's shape (...). Asynchronous."""
     ...
 def eig(x: Array, /, *, check: bool = ...) -> EigResult:
-    """(eigenvalues, eigenvectors) of any square matrix: always complex, in no order; columns of length 1.
+    """(eigenvalues, eigenvectors) of general matrices (..., n, n), always complex. Synchronises.
 
-    Synchronises, and raises LinAlgError where the iteration does not converge or x holds NaN or infinity, unless
-    check=False: returns ((eigenvalues, eigenvectors), info); info is not 0 for such matrices.
+    Eigenvalues (..., n) are in no order; eigenvectors are the columns of (..., n, n), of norm 1. LinAlgError where the
+    iteration does not converge or x holds NaN or infinity. check=False returns ((eigenvalues, eigenvectors), info);
+    info is not 0 for such matrices.
     """
     ...
 def eigh(x: Array, /, *, UPLO: str = ..., check: bool = ...) -> EighResult:
-    """(eigenvalues, eigenvectors) of the Hermitian matrix whose triangle is named: real, ascending; columns.
+    """(eigenvalues, eigenvectors) of Hermitian matrices (..., n, n). Synchronises.
 
-    Synchronises, and raises LinAlgError where the iteration does not converge or x holds NaN or infinity, unless
-    check=False: returns ((eigenvalues, eigenvectors), info); info is not 0 for such matrices.
+    UPLO: the triangle of x that is read, 'L' or 'U'. Eigenvalues (..., n) are real and ascending; eigenvectors are the
+    columns of (..., n, n). LinAlgError where the iteration does not converge or x holds NaN or infinity. check=False is
+    asynchronous and returns ((eigenvalues, eigenvectors), info); info is not 0 for such matrices.
     """
     ...
 def eigvals(x: Array, /, *, check: bool = ...) -> Array:
-    """The eigenvalues that eig gives. Synchronises unless check=False, as eig: returns (values, info)."""
+    """The eigenvalues of general matrices (..., n, n), complex and in no order: (..., n). Synchronises.
+
+    LinAlgError as eig. check=False returns (values, info).
+    """
     ...
 def eigvalsh(x: Array, /, *, UPLO: str = ..., check: bool = ...) -> Array:
-    """The eigenvalues that eigh gives. Synchronises unless check=False, as eigh: returns (values, info)."""
+    """The eigenvalues of Hermitian matrices (..., n, n), real and ascending: (..., n). Synchronises.
+
+    UPLO and LinAlgError as eigh. check=False is asynchronous and returns (values, info).
+    """
     ...
 def expm(x: Array, /) -> Array:
-    """The matrix exponential, as scipy.linalg.expm. Matrices that hold NaN or infinity become NaN. Synchronises."""
+    """The exponential of matrices (..., n, n), as scipy.linalg.expm. Synchronises.
+
+    Matrices that hold NaN or infinity become NaN.
+    """
     ...
 def inv(x: Array, /, *, check: bool = ...) -> Array:
-    """The inverse. Synchronises, and raises LinAlgError for a singular matrix, unless check=False: returns
-    (inverse, info); info is the first zero pivot counted from 1, else 0.
+    """The inverse of x (..., n, n). Synchronises.
+
+    LinAlgError for a singular matrix. check=False is asynchronous and returns (inverse, info); info is the first zero
+    pivot counted from 1, else 0.
     """
     ...
 def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = ...) -> LstsqResult:
-    """x of the smallest norm that minimises |a x - b|, by singular values. b: (m,) or (..., m, k). Synchronises.
+    """The x of least norm that minimises |a x - b|, for a (..., m, n), by singular values. Synchronises.
 
-    rtol: singular values up to rtol times the largest count as 0, a number or an Array that broadcasts to the batch;
-    None: max(m, n) eps. residuals: |a x - b|^2 for each
-    right-hand side, empty unless m > n and every matrix has rank n. LinAlgError as svd.
+    b: (m,) or (..., m, k). rtol: singular values up to rtol times the largest count as 0; a number, or an Array that
+    broadcasts to the batch; None is max(m, n) eps. residuals: |a x - b|^2 of each right-hand side, empty unless m > n
+    and every matrix has rank n. LinAlgError as svd.
     """
     ...
 def lu(x: Array, /) -> LUResult:
-    """(P, L, U) with x = P L U, as scipy.linalg.lu: P a permutation matrix. Asynchronous."""
+    """(P, L, U) with x = P L U, as scipy.linalg.lu. Asynchronous.
+
+    For x (..., m, n) and k = min(m, n): P (..., m, m) is a permutation matrix, L (..., m, k) and U (..., k, n).
+    """
     ...
 def lu_factor(x: Array, /, *, check: bool = ...) -> LUFactorResult:
-    """(lu, pivots): L below the diagonal of lu, whose own diagonal is 1, and U in and above it.
+    """(lu, pivots) of x (..., n, n), by elimination with partial pivoting. Synchronises.
 
-    pivots: int32, on the device, counted from 0: row k was exchanged with row pivots[k]. Synchronises, and raises
-    LinAlgError for a singular matrix, unless check=False: returns ((lu, pivots), info); info is the first zero pivot
-    counted from 1, else 0.
+    lu has L below its diagonal (L's own diagonal is 1) and U on and above it. pivots: int32, counted from 0: row k was
+    exchanged with row pivots[k]. LinAlgError for a singular matrix. check=False is asynchronous and returns
+    ((lu, pivots), info); info is the first zero pivot counted from 1, else 0.
     """
     ...
 def lu_solve(lu_and_piv: tuple[Array, Array], b: Array, /, *, trans: int | str = ...) -> Array:
-    """x of A x = b by what lu_factor gave; trans: 1 ('T') with the transpose, 2 ('C') with the adjoint. Asynchronous.
+    """Solves A x = b with what lu_factor returned for A. Asynchronous.
 
-    b: (n,) or (..., n, k).
+    b: (n,) or (..., n, k). trans: 0 ('N') solves with A, 1 ('T') with its transpose, 2 ('C') with its adjoint.
     """
     ...
 def matrix_norm(x: Array, /, *, keepdims: bool = ..., ord: float | str = ...) -> Array:
-    """A norm of each matrix: 'fro', 'nuc', 1, -1, 2, -2, inf, -inf. 'nuc', 2 and -2 synchronise, as svd."""
+    """A norm of each matrix (..., m, n), real, of the batch's shape. Asynchronous for most orders.
+
+    ord: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; 'nuc', 2 and -2 synchronise, as svd. keepdims keeps the last two axes
+    with length 1.
+    """
     ...
 def matrix_power(x: Array, n: int, /) -> Array:
-    """x to an integer power by repeated squaring; n < 0: of the inverse, which synchronises, as inv."""
+    """x (..., m, m) to an integer power, by repeated squaring. Asynchronous for n >= 0.
+
+    n < 0 is a power of the inverse, which synchronises and raises LinAlgError as inv.
+    """
     ...
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = ...) -> Array:
-    """How many singular values are larger than rtol (as of lstsq) times the largest. Synchronises, as svd."""
+    """The rank of x (..., m, n), int64: the number of singular values above a tolerance. Synchronises.
+
+    rtol as in lstsq. LinAlgError as svd.
+    """
     ...
 def pinv(x: Array, /, *, rtol: float | Array | None = ...) -> Array:
-    """The Moore-Penrose inverse, by singular values; rtol as of lstsq. Synchronises. LinAlgError as svd."""
+    """The Moore-Penrose inverse (..., n, m) of x (..., m, n), by singular values. Synchronises.
+
+    rtol as in lstsq. LinAlgError as svd.
+    """
     ...
 def qr(x: Array, /, *, mode: str = ...) -> QRResult:
-    """(Q, R) with x = Q R: Q is (m, k) and R (k, n), k = min(m, n); "complete": (m, m) and (m, n). Asynchronous."""
+    """(Q, R) with x = Q R, for x (..., m, n). Asynchronous.
+
+    mode "reduced": Q (..., m, k) and R (..., k, n) with k = min(m, n); "complete": (..., m, m) and (..., m, n).
+    """
     ...
 def slogdet(x: Array, /) -> SlogdetResult:
-    """(sign, logabsdet): the determinant is sign * exp(logabsdet); 0 and -inf for a singular matrix. Asynchronous."""
+    """(sign, logabsdet) of x (..., n, n): the determinant is sign * exp(logabsdet). Asynchronous.
+
+    A singular matrix has 0 and -inf.
+    """
     ...
 def solve(x1: Array, x2: Array, /, *, check: bool = ...) -> Array:
-    """x of x1 x = x2, by LU with partial pivoting. x2: (n,) or (..., n, k).
+    """Solves x1 x = x2 by LU with partial pivoting, for x1 (..., n, n). Synchronises.
 
-    Synchronises, and raises LinAlgError for a singular matrix, unless check=False: returns (x, info); info is the
-    first zero pivot counted from 1, else 0.
+    x2: (n,) or (..., n, k). LinAlgError for a singular matrix. check=False is asynchronous and returns (x, info); info
+    is the first zero pivot counted from 1, else 0.
     """
     ...
 def solve_triangular(a: Array, b: Array, /, *, trans: int | str = ..., lower: bool = ..., unit_diagonal: bool = ..., check: bool = ...) -> Array:
-    """x of A x = b for a triangle of a; trans: 1 ('T') solves with the transpose, 2 ('C') with the adjoint.
+    """Solves A x = b, where A is the upper or lower triangle of a (..., n, n). Synchronises.
 
-    b: (n,) or (..., n, k). Synchronises, and raises LinAlgError for a zero on the diagonal, unless check=False:
+    b: (n,) or (..., n, k). trans: 0 ('N') solves with A, 1 ('T') with its transpose, 2 ('C') with its adjoint.
+    unit_diagonal: the diagonal counts as ones. LinAlgError for a zero on the diagonal. check=False is asynchronous and
     returns (x, info); info is the first zero on the diagonal counted from 1, else 0.
     """
     ...
 def svd(x: Array, /, *, full_matrices: bool = ..., check: bool = ...) -> SVDResult:
-    """(U, S, Vh) with x = U diag(S) Vh: U is (m, m) and Vh (n, n), or (m, k) and (k, n) with k = min(m, n).
+    """(U, S, Vh) with x = U diag(S) Vh, for x (..., m, n). Synchronises.
 
-    Synchronises, and raises LinAlgError where the iteration does not converge or x holds NaN or infinity, unless
-    check=False: returns ((U, S, Vh), info); info is not 0 for such matrices, whose results are NaN.
+    S (..., k), k = min(m, n), is real and descending. full_matrices: U (..., m, m) and Vh (..., n, n), else (..., m, k)
+    and (..., k, n). LinAlgError where the iteration does not converge or x holds NaN or infinity. check=False is
+    asynchronous and returns ((U, S, Vh), info); for such matrices info is not 0 and the results are NaN.
     """
     ...
 def svdvals(x: Array, /, *, check: bool = ...) -> Array:
-    """The singular values, descending. Synchronises unless check=False, as svd: returns (values, info)."""
+    """The singular values of x (..., m, n), descending: (..., min(m, n)). Synchronises.
+
+    LinAlgError as svd. check=False is asynchronous and returns (values, info).
+    """
     ...
 def trace(x: Array, /, *, offset: int = ..., dtype: DTypeLike | None = ...) -> Array:
-    """The sum of a diagonal, offset as for diagonal. Integers accumulate in 64 bits. Asynchronous."""
+    """The sum of a diagonal of each matrix (..., m, n), of the batch's shape. Asynchronous.
+
+    offset as in diagonal. dtype: of the accumulation and the result; None accumulates integers in 64 bits.
+    """
     ...

@@ -15,80 +15,97 @@ class QuantizedResult(NamedTuple):
     values: Array
     scale: Array
 def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = ..., beta: float = ...) -> Array:
-    """beta x + alpha (x1 @ x2) of matrices, in one product; x broadcasts, beta=0 does not read it. Asynchronous."""
+    """beta x + alpha (x1 @ x2) of matrices (m, k) and (k, n), in one product. Asynchronous.
+
+    x broadcasts to (m, n); with beta=0 it is not read. Floating and complex dtypes.
+    """
     ...
 def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = ..., beta: float = ...) -> Array:
-    """addmm of batches (b, m, k) and (b, k, n). Asynchronous."""
+    """beta x + alpha (x1 @ x2) of batches (b, m, k) and (b, k, n), as addmm. Asynchronous."""
     ...
 def cdist(x1: Array, x2: Array, /, *, p: float = ...) -> Array:
-    """out[.., i, j] is the p-norm of x1[.., i, :] - x2[.., j, :]; leading axes broadcast.
+    """The p-norms of the differences x1[.., i, :] - x2[.., j, :], (..., n, m). Asynchronous.
 
-    p = 0 counts the coordinates that differ, p = inf is the largest difference. float32 and float64.
+    x1 (..., n, k), x2 (..., m, k), float32 or float64; leading axes broadcast. p = 0 counts the coordinates that
+    differ, p = inf is the largest difference.
     """
     ...
 def clear_matmul_cache() -> None:
-    """Drops every plan. Work in flight is not disturbed."""
+    """Drops every cached plan. Does not wait: work in flight is not disturbed."""
     ...
 def dot(x1: Array, x2: Array, /) -> Array:
-    """numpy.dot: of vectors, matrices, or over the last axis of x1 and the last but one of x2. Asynchronous."""
+    """The dot product, as numpy.dot: over the last axis of x1 and the last but one of x2. Asynchronous."""
     ...
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """numpy.einsum: letters and '...' for axes, a repeated letter for a diagonal, '->' before those to keep.
+    """A sum of products of operands in Einstein's notation, as numpy.einsum. Asynchronous.
 
-    Products are matmuls, of up to eight operands in the order of the fewest multiplications. The result has the
-    operands' common dtype, int32 where int8 is multiplied or summed; float16 and bfloat16 are rounded once, at the end.
-    Of one operand the result may be a view. Asynchronous.
+    subscripts: letters and '...' for axes, a repeated letter of one operand for a diagonal, '->' before the axes to
+    keep. Products are matmuls; up to eight operands are multiplied in the order of the fewest multiplications. The
+    result has the operands' common dtype, int32 where int8 is multiplied or summed; float16 and bfloat16 are rounded
+    once, at the end. For a single operand the result may be a view.
     """
     ...
 def kron(x1: Array, x2: Array, /) -> Array:
-    """numpy.kron: every element of x1 times x2, in blocks. Asynchronous."""
+    """The Kronecker product, as numpy.kron: each element of x1 times x2, in blocks. Asynchronous."""
     ...
 def linear(x: Array, weight: Array, bias: Array | None = ..., /, *, activation: str | None = ...) -> Array:
     """activation(x @ weight.T + bias): x (..., in), weight (out, in), bias (out,). Asynchronous.
 
-    activation: None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'. Bias and activation follow the product
-    in one launch, of float32 sums, rounded once; on cuda a bias alone, 'relu', and 'gelu_tanh' of halves are part of
-    the library's call. x and weight are floating.
+    Floating dtypes. activation: None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'. Bias and activation are
+    applied to the float32 sums in one launch after the product, rounded once; on cuda a bias alone, 'relu', and
+    'gelu_tanh' of halves are part of the library's call.
     """
     ...
 def matmul(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = ..., compute_dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
-    """numpy.matmul: vectors, matrices, batch dimensions with broadcasting; transposed views are not copied.
+    """The matrix product x1 @ x2, as numpy.matmul. Asynchronous.
 
-    compute_dtype: what operands are rounded to before multiplying; accumulation is at least float32. Integers and bool
-    are exact and wrap; two int8 operands give int32, or dtype=, an integer dtype.
+    Vectors, matrices (..., m, k) and (..., k, n), batch axes with broadcasting; transposed views are not copied. The
+    result has the promoted dtype: integers and bool are exact and wrap, two int8 operands give int32. dtype: another
+    dtype of the result, an integer one for integers. compute_dtype: what floating operands are rounded to before
+    multiplying; accumulation is in float32 at least. out: an array of the result's shape.
     """
     ...
 def matmul_cache_info() -> MatmulCacheInfo:
-    """Plans of cuBLASLt that all backends hold, the limit of each stream, and hits, misses, evictions since the start.
+    """Figures of the caches of cuBLASLt plans: hits, misses, evictions, plans and limit.
 
-    The host has no such plans: all figures but the limit stay 0 there.
+    plans is that of all caches together, limit that of each stream's cache; the others count since the start of the
+    process. The host has no such plans: all figures but the limit stay 0 there.
     """
     ...
 def outer(x1: Array, x2: Array, /) -> Array:
-    """x1[i] * x2[j] of two vectors. Asynchronous."""
+    """The outer product x1[i] * x2[j] of two vectors of any dtype: (n, m). Asynchronous."""
     ...
 def quantize_fp8(x: Array, /, *, format: str = ..., axis: int | None = ...) -> QuantizedResult:
-    """(values, scale): uint8 storage of eight-bit floats and float32 scales, x ~= decoded values * scale. Asynchronous.
+    """(values, scale): x as eight-bit floats, with x ~= decoded values * scale. Asynchronous.
 
-    format: 'e4m3' (ml_dtypes.float8_e4m3fn) or 'e5m2' (ml_dtypes.float8_e5m2). scale: the largest finite |x| over the
-    format's largest number, of all of x (0-d) or along one axis (1 there); 1 where that is 0. Values are x / scale in
-    float32, rounded to nearest even; infinities saturate, NaN stays; float64 is read as float32, so that what is beyond
-    it counts as infinite. In NumPy: values.to_numpy().view(float8_e4m3fn).
+    values: uint8, of x's shape; the format 'e4m3' is that of ml_dtypes.float8_e4m3fn, 'e5m2' of float8_e5m2. scale: the
+    largest finite |x| over the largest number of the format, float32: 0-d for all of x, or along one axis, which then
+    has length 1; 1 where that is 0. x is floating; x / scale is computed in float32 and rounded to nearest even.
+    Infinities saturate, NaN stays NaN; float64 is read as float32, so that numbers beyond its range count as infinite.
+    In NumPy: values.to_numpy().view(float8_e4m3fn).
     """
     ...
 def scaled_matmul(a: Array, b: Array, scale_a: Array, scale_b: Array, /, *, a_format: str = ..., b_format: str = ..., bias: Array | None = ..., dtype: DTypeLike = ...) -> Array:
-    """(a * scale_a) @ (b * scale_b) + bias of eight-bit floats stored as uint8, (m, k) and (k, n). Asynchronous.
+    """(a * scale_a) @ (b * scale_b) + bias of eight-bit floats, (m, k) and (k, n). Asynchronous.
 
-    Scales are float32: one number, or (m, 1) and (1, n). dtype: float32, float16 or bfloat16; sums are of float32,
-    rounded once. Arrays of ml_dtypes come as asarray(x.view(np.uint8)). One library call on GPUs that have such
-    products, where the scales are single numbers, b is a transposed view and m, n, k are multiples of 16.
+    a and b are uint8, as quantize_fp8 gives them; arrays of ml_dtypes are passed as asarray(x.view(np.uint8)). Scales
+    are float32: single numbers, or (m, 1) and (1, n). bias: (n,), floating. dtype: float32, float16 or bfloat16; sums
+    are in float32 and rounded once. One library call on GPUs that have such products, where the scales are single
+    numbers, b is a transposed view and m, n, k are multiples of 16.
     """
     ...
 def set_matmul_cache_limit(limit: int, /) -> None:
-    """Plans that one stream may keep; the least recently used go first. 0 keeps none."""
+    """Sets how many plans the cache of one stream may keep.
+
+    Beyond it the least recently used plans are dropped; 0 keeps none.
+    """
     ...
 def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = ...) -> Array:
-    """Sums products over axes: the last `axes` of x1 with the first of x2, or pairs of two sequences. Asynchronous."""
+    """Sums of products over pairs of axes, as numpy.tensordot. Asynchronous.
+
+    axes: a number of axes, the last ones of x1 and the first ones of x2; or two sequences of axes, of x1 and of x2. The
+    result has the other axes of x1, then those of x2.
+    """
     ...
 def vecdot(x1: Array, x2: Array, /, *, axis: int = ...) -> Array:
     """sum(conj(x1) * x2) along an axis counted from the end; the other axes broadcast. Asynchronous."""

@@ -3,37 +3,48 @@ from collections.abc import Sequence
 from stator._array import Array
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = ..., out: Array | None = ...) -> Array:
-    """Arrays one after the other along an axis (None: flattened), in one launch, or where large ones are transposed in
-    one each; the dtype is the promoted one.
+    """The arrays joined along an axis, as numpy.concatenate. Asynchronous.
+
+    axis: None joins the flattened arrays. The result has the promoted dtype. One launch, or one per array where large
+    arrays are transposed. out: an array of the result's shape.
     """
     ...
 def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, mode: str = ..., *, constant_values: complex = ...) -> Array:
-    """numpy.pad in one launch. pad_width: one number, (before, after), or such a pair for each axis.
+    """x with elements added at the ends of its axes, as numpy.pad, in one launch. Asynchronous.
 
-    mode: "constant" (constant_values), "edge", "reflect", "symmetric" or "wrap".
+    pad_width: one number, (before, after), or such a pair for each axis. mode: "constant" (constant_values), "edge",
+    "reflect", "symmetric" or "wrap".
     """
     ...
 def ravel(x: Array, /) -> Array:
-    """One-dimensional, row-major: a view where the strides allow it, else one copy."""
+    """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous."""
     ...
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = ...) -> Array:
-    """Each element several times along the axis (None: of the flattened array).
+    """Each element repeated along an axis, as numpy.repeat. Asynchronous, unless repeats is an Array.
 
-    An Array of repeats, one for each element or one for all, is read: that synchronises.
+    repeats: a number, or an integer Array with one number per element or one for all, which is read back: that
+    synchronises. axis: None repeats the elements of the flattened array.
     """
     ...
 def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = ...) -> Array:
-    """Elements shifted cyclically along the axes; axis=None rolls the flattened array. One launch."""
+    """x with its elements shifted cyclically along axes, as numpy.roll. Asynchronous.
+
+    axis: None rolls the flattened array. One launch, after a copy where the flattened array is not contiguous.
+    """
     ...
 def rot90(x: Array, /, k: int = ..., axes: tuple[int, int] = ...) -> Array:
-    """A view turned by k quarters, from the first of the axes towards the second. ShapeError, AxisError."""
+    """A view rotated by k quarter turns, from the first of the axes towards the second. No launch."""
     ...
 def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = ...) -> tuple[Array, ...]:
-    """Views of x's parts: as many as asked for, of lengths that differ by at most one; or cut before each index."""
+    """Views of x split along an axis. No launch.
+
+    A number gives that many views, of lengths that differ by at most one, the longer ones first; a sequence cuts x
+    before each index.
+    """
     ...
 def stack(arrays: Sequence[Array], /, *, axis: int = ..., out: Array | None = ...) -> Array:
-    """Arrays of one shape along a new axis, in as many launches as concat."""
+    """Arrays of one shape joined along a new axis. Asynchronous; launches and dtype as concat."""
     ...
 def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:
-    """x as often as asked for along each axis. One launch."""
+    """x repeated as a whole along each axis, as numpy.tile, in one launch. Asynchronous."""
     ...

@@ -3,43 +3,57 @@ from collections.abc import Sequence
 from stator._array import Array
 
 def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[int], offset: int = ...) -> Array:
-    """A view of x's memory: strides in elements, offset in elements from the start of the buffer."""
+    """A view of x's memory with any shape and strides inside it (ShapeError). No launch.
+
+    Strides and offset are in elements; the offset counts from the start of the buffer.
+    """
     ...
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """Views of the arrays in the shape that they broadcast to together. Do not write to them. ShapeError."""
+    """Views of the arrays broadcast to their common shape, which must not be written to. No launch."""
     ...
 def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
-    """A view repeated along new and length-1 axes. Do not write to it."""
+    """A view repeated along new axes and axes of length 1, which must not be written to. No launch."""
     ...
 def diagonal(x: Array, /, *, offset: int = ...) -> Array:
-    """The diagonals of matrices (..., m, n) as a view, offset > 0 above the main one, < 0 below it. ShapeError."""
+    """A view of the diagonals of matrices (..., m, n): (..., k). No launch.
+
+    offset: above (positive) or below (negative) the main diagonal.
+    """
     ...
 def expand_dims(x: Array, /, axis: int | Sequence[int] = ...) -> Array:
-    """A view with new axes of length 1 where the result has `axis`. AxisError."""
+    """A view with new axes of length 1, which are the axes `axis` of the result. No launch."""
     ...
 def flip(x: Array, /, *, axis: int | Sequence[int] | None = ...) -> Array:
-    """A view in reverse along the axes, None: along all. AxisError."""
+    """A view in reverse order along the axes (None: all). No launch."""
     ...
 def matrix_transpose(x: Array, /) -> Array:
-    """A view with the last two axes swapped: (..., m, n) to (..., n, m). ShapeError."""
+    """A view with the last two axes swapped: (..., m, n) to (..., n, m). No launch."""
     ...
 def meshgrid(*arrays: Array, indexing: str = ...) -> tuple[Array, ...]:
-    """Views that hold a grid's coordinates: array k, of n_k elements, along axis k of (n_0, n_1, ...); "xy" swaps the
-    first two axes. Do not write to them. ShapeError for an array of more than one axis.
+    """The coordinates of a grid as views, which must not be written to. No launch.
+
+    Array k, of n_k elements, varies along axis k of the shape (n_0, n_1, ...); indexing "xy" swaps the first two axes.
+    ShapeError for an array of more than one axis.
     """
     ...
 def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
-    """A view with the axes `source` at the places `destination`, the others in their order. ShapeError, AxisError."""
+    """A view with the axes `source` at the positions `destination`, the others in their order. No launch."""
     ...
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
-    """A view with the axes in another order."""
+    """A view with the axes in another order: axis i of the result is axis axes[i] of x. No launch."""
     ...
 def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = ...) -> Array:
-    """Another shape; one entry may be -1. copy: True always, False never (ShapeError), None when it must."""
+    """x in another shape: a view where the strides allow it, else a copy. Asynchronous.
+
+    One entry of shape may be -1. copy: True copies always, False never (ShapeError), None only where needed.
+    """
     ...
 def squeeze(x: Array, /, axis: int | Sequence[int] | None = ...) -> Array:
-    """A view without axes of length 1: those of `axis`, which must be, or all. ShapeError, AxisError."""
+    """A view without axes of length 1: those named, or all. No launch.
+
+    ShapeError for an axis of another length, AxisError for one that is out of range or named twice.
+    """
     ...
 def unstack(x: Array, /, *, axis: int = ...) -> tuple[Array, ...]:
-    """The pieces of x along an axis, each a view without it. AxisError."""
+    """A tuple of views, one per index along an axis, each without that axis. No launch."""
     ...

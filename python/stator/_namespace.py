@@ -1,4 +1,4 @@
-"""The functions made from the op table, by the module that shows them."""
+"""The functions generated from the op table, by the module that exports them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {**elementwise, **reductions}
 
 
 def table_functions(prefix: str) -> dict[str, Callable[..., Any]]:
-    """Name to function: of the prefix "" or "nn."."""
+    """Names and functions of a module, given by its prefix: "", "nn.", "special." or "linalg."."""
     names = {call: call.removeprefix(prefix) for call in FUNCTIONS if call.startswith(prefix)}
     return {name: FUNCTIONS[call] for call, name in names.items() if "." not in name}

@@ -4,30 +4,42 @@ from stator._array import Array
 from stator._typing import DTypeLike
 
 def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequence[Array], exp_avg_sqs: Sequence[Array], /, *, step: int, lr: float = ..., betas: tuple[float, float] = ..., eps: float = ..., weight_decay: float = ..., decoupled: bool = ..., maximize: bool = ...) -> None:
-    """Adam (AdamW when decoupled): updates params and both moments in place, all tensors in one launch.
+    """One step of Adam, or AdamW when decoupled, in place and in one launch. Asynchronous.
 
-    step counts from 1. The moments have the params' dtype or float32.
+    Updates params and both moments. A parameter, its gradient and its moments are contiguous and of one shape; the
+    moments have the params' dtype or float32. step counts from 1.
     """
     ...
 def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = ..., ignore_index: int = ..., label_smoothing: float = ..., reduction: str = ...) -> Array:
-    """-log_softmax(logits)[i, target[i]] over rows i: logits (n, classes), target (n,) integers.
+    """The loss -log_softmax(logits)[i, target[i]] of rows i, reduced over them. Asynchronous.
 
-    weight: (classes,). reduction: "mean" (over the weights), "sum" or "none". A target outside the classes raises
-    OutOfRangeError at the next synchronising call.
+    logits (n, classes), floating; target (n,), integers; weight (classes,). reduction: "mean" (weighted) or "sum", 0-d,
+    or "none", (n,). Rows with the target ignore_index do not count. label_smoothing: in [0, 1]. For a target out of
+    range the next synchronising call raises OutOfRangeError.
     """
     ...
 def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = ..., ignore_index: int = ..., label_smoothing: float = ..., reduction: str = ...) -> Array:
-    """The gradient of the logits; grad has the shape of the forward's result."""
+    """The gradient of cross_entropy's logits, (n, classes). Asynchronous.
+
+    grad has the shape of cross_entropy's result; the other arguments are those of cross_entropy.
+    """
     ...
 def log_softmax(x: Array, /, axis: int = ..., *, dtype: DTypeLike | None = ...) -> Array:
-    """log(softmax(x)), computed without the quotient."""
+    """log(softmax(x)) along one axis, computed without the quotient. Asynchronous.
+
+    x is floating. dtype: of the result; None is x's.
+    """
     ...
 def log_softmax_backward(grad: Array, y: Array, /, axis: int = ...) -> Array:
-    """The gradient of log_softmax's input; y is what log_softmax gave."""
+    """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous."""
     ...
 def softmax(x: Array, /, axis: int = ..., *, dtype: DTypeLike | None = ...) -> Array:
-    """exp(x) over its sum along one axis; the maximum is subtracted first."""
+    """exp(x) divided by its sum along one axis. Asynchronous.
+
+    x is floating; its maximum along the axis is subtracted first, so that nothing overflows. dtype: of the result; None
+    is x's.
+    """
     ...
 def softmax_backward(grad: Array, y: Array, /, axis: int = ...) -> Array:
-    """The gradient of softmax's input; y is what softmax gave."""
+    """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous."""
     ...

@@ -10,53 +10,76 @@ class Generator:
     @property
     def backend(self) -> Backend: ...
     def bernoulli(self, p: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
-        """1 with probability p, else 0; bool unless given."""
+        """Draws 1 with probability p, else 0. Asynchronous.
+
+        size: the shape; None is 0-d. dtype: None is bool.
+        """
         ...
     def choice(self, a: int | Array, size: int | Sequence[int] | None = ..., replace: bool = ..., p: Sequence[float] | Array | None = ..., *, axis: int = ...) -> Array:
-        """Random numbers below a, or entries of the array a. p: their probabilities.
+        """Draws integers from 0 to a - 1, or slices of the array a along an axis. Asynchronous.
 
-        An array p stays on the device and is checked there: what is wrong with it is raised by the next call that
-        synchronises, at once where the backend checks indices eagerly. A sequence is checked at once.
+        size: the shape of the draws; None is 0-d. replace=False draws each at most once. p: probabilities, None for
+        equal ones. A sequence is checked at once. An Array stays on the device and is checked there: errors are raised
+        by the next call that synchronises, or at once where the backend checks indices eagerly.
         """
         ...
     def exponential(self, scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
-        """Exponential of mean scale."""
+        """Draws from the exponential distribution of mean scale. Asynchronous.
+
+        size: the shape; None is 0-d. dtype: floating; None is float64.
+        """
         ...
     def gamma(self, shape: float, scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
-        """Gamma of mean shape * scale."""
+        """Draws from the gamma distribution of mean shape * scale. Asynchronous.
+
+        size: the shape of the result; None is 0-d. dtype: floating; None is float64.
+        """
         ...
     def get_state(self) -> RngState:
-        """Seed, counter and offset of the next draw, and device: a small value that pickles."""
+        """The state before the next draw: (seed, counter, offset, device), which can be pickled."""
         ...
     def integers(self, low: int, high: int | None = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., endpoint: bool = ...) -> Array:
-        """Integers from low up to high, which is excluded unless endpoint; one bound means [0, low). Unbiased."""
+        """Draws integers from low to high, each with exactly equal probability. Asynchronous.
+
+        high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer
+        dtype that holds both bounds; None is int64.
+        """
         ...
     def multinomial(self, n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = ...) -> Array:
-        """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p.
+        """Draws how often each outcome occurs in n trials: int64, (*size, outcomes). Asynchronous.
 
-        n is at most 2**53.
+        n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
         """
         ...
     def normal(self, loc: float = ..., scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
-        """Normal of mean loc and standard deviation scale."""
+        """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
+
+        size: the shape; None is 0-d. dtype: floating; None is float64.
+        """
         ...
     def permutation(self, x: int | Array, /, *, axis: int = ...) -> Array:
-        """0..x-1 in random order (int64), or the array's entries along the axis."""
+        """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous."""
         ...
     def poisson(self, lam: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
-        """Poisson of mean lam, int64 unless given."""
+        """Draws from the Poisson distribution of mean lam. Asynchronous.
+
+        size: the shape; None is 0-d. dtype: integer, in which draws saturate; None is int64.
+        """
         ...
     def seed(self, seed: int, /) -> None:
-        """Starts over from the seed."""
+        """Restarts the generator from a seed in [0, 2**64)."""
         ...
     def set_state(self, state: RngState, /) -> None:
-        """Goes on from a state of any device: the draws are the same."""
+        """Continues from a state, of any device: the draws that follow are the same."""
         ...
     def spawn(self, n_children: int, /) -> list[Generator]:
-        """Generators of the same backend for parallel use, independent of each other and of this one."""
+        """New generators of the same backend, independent of each other and of this one."""
         ...
     def uniform(self, low: float = ..., high: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
-        """Uniform in [low, high)."""
+        """Draws from the uniform distribution on [low, high). Asynchronous.
+
+        size: the shape; None is 0-d. dtype: floating; None is float64.
+        """
         ...
     def __init__(self, backend: Backend, *, seed: int | None = ...) -> None: ...
 class RngState(NamedTuple):
@@ -65,57 +88,84 @@ class RngState(NamedTuple):
     offset: int
     device: str
 def bernoulli(p: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """1 with probability p, else 0; bool unless given. From the backend's generator."""
+    """Draws 1 with probability p, else 0, by the backend's generator. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: None is bool.
+    """
     ...
 def choice(a: int | Array, size: int | Sequence[int] | None = ..., replace: bool = ..., p: Sequence[float] | Array | None = ..., *, axis: int = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Random numbers below a, or entries of the array a. p: their probabilities.
+    """Draws integers from 0 to a - 1, or slices of the array a along an axis. Asynchronous.
 
-    An array p stays on the device and is checked there: what is wrong with it is raised by the next call that
-    synchronises, at once where the backend checks indices eagerly. A sequence is checked at once.
+    size: the shape of the draws; None is 0-d. replace=False draws each at most once. p: probabilities, None for equal
+    ones. A sequence is checked at once. An Array stays on the device and is checked there: errors are raised by the
+    next call that synchronises, or at once where the backend checks indices eagerly.
     """
     ...
 def dropout(x: Array, p: float = ..., /, *, rng: int | Generator | RngState | None = ...) -> tuple[Array, RngState]:
-    """x / (1 - p) with probability 1 - p, else 0, and the state that made the mask: give it to dropout_backward.
+    """x / (1 - p) with probability 1 - p, else 0; and the state that made this mask. Asynchronous.
 
-    rng: a seed, a state, or a generator (None: the backend's), which goes on by ceil(x.size / 4) counters.
+    x is floating. dropout_backward takes the state. rng: a seed, a state, or a generator (None: the backend's), which
+    advances by ceil(x.size / 4) counters.
     """
     ...
 def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
-    """The gradient of dropout's x: grad through the mask of the state that dropout gave."""
+    """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous."""
     ...
 def exponential(scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Exponential of mean scale, from the backend's generator."""
+    """Draws from the exponential distribution of mean scale, by the backend's generator. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: floating; None is float64.
+    """
     ...
 def gamma(shape: float, scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Gamma of mean shape * scale, from the backend's generator."""
+    """Draws from the gamma distribution of mean shape * scale, by the backend's generator. Asynchronous.
+
+    size: the shape of the result; None is 0-d. dtype: floating; None is float64.
+    """
     ...
 def get_state(*, device: Backend | Device | str | None = ...) -> RngState:
     """The state of the backend's generator: seed, counter, offset, device."""
     ...
 def integers(low: int, high: int | None = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., endpoint: bool = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Integers from low up to high, which is excluded unless endpoint; one bound means [0, low). Unbiased."""
+    """Draws integers from low to high, each with exactly equal probability. Asynchronous.
+
+    high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer dtype
+    that holds both bounds; None is int64. By the backend's generator.
+    """
     ...
 def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = ..., *, device: Backend | Device | str | None = ...) -> Array:
-    """How often each outcome came in n trials: the last axis holds the outcomes, int64. pvals as choice's p.
+    """Draws how often each outcome occurs in n trials: int64, (*size, outcomes). Asynchronous.
 
-    n is at most 2**53.
+    n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
     """
     ...
 def normal(loc: float = ..., scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Normal of mean loc and standard deviation scale, from the backend's generator."""
+    """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: floating; None is float64. By the backend's generator.
+    """
     ...
 def permutation(x: int | Array, /, *, axis: int = ..., device: Backend | Device | str | None = ...) -> Array:
-    """0..x-1 in random order (int64), or the array's entries along the axis, by its backend's generator."""
+    """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous.
+
+    By the backend's generator; for an array that of its own backend.
+    """
     ...
 def poisson(lam: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Poisson of mean lam, int64 unless given, from the backend's generator."""
+    """Draws from the Poisson distribution of mean lam, by the backend's generator. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: integer, in which draws saturate; None is int64.
+    """
     ...
 def set_state(state: RngState, /, *, device: Backend | Device | str | None = ...) -> None:
-    """The backend's generator goes on from a state of any device."""
+    """Makes the backend's generator continue from a state of any device."""
     ...
 def spawn(n_children: int, /, *, device: Backend | Device | str | None = ...) -> list[Generator]:
-    """Generators for parallel use, independent of each other and of the backend's."""
+    """New generators, independent of each other and of the backend's."""
     ...
 def uniform(low: float = ..., high: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
-    """Uniform in [low, high), from the backend's generator."""
+    """Draws from the uniform distribution on [low, high), by the backend's generator. Asynchronous.
+
+    size: the shape; None is 0-d. dtype: floating; None is float64.
+    """
     ...

@@ -5,17 +5,21 @@ from stator._array import Array
 
 functions: dict[str, Callable[..., Array]]
 def mean_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = ..., keepdims: bool = ...) -> Array:
-    """The gradient of what mean reduced: grad over the number of elements, repeated to its shape.
+    """The gradient of mean's x: grad over the number of elements, repeated to x's shape. Asynchronous.
 
-    axis and keepdims: as mean's.
+    shape: that of x. axis and keepdims: those of mean. grad has the shape of mean's result.
     """
     ...
 def prod_backward(grad: Array, x: Array, /, axis: int | Sequence[int] | None = ..., keepdims: bool = ...) -> Array:
-    """The gradient of what prod reduced: grad times the product of the other elements, also next to zeros.
+    """The gradient of prod's x: grad times the product of the other elements. Asynchronous.
 
-    axis and keepdims: as prod's.
+    It is correct for any number of zeros. grad and x have the same floating dtype. axis and keepdims: those of prod.
+    grad has the shape of prod's result.
     """
     ...
 def sum_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = ..., keepdims: bool = ...) -> Array:
-    """The gradient of what sum reduced: grad repeated to its shape. axis and keepdims: as sum's."""
+    """The gradient of sum's x: grad repeated to x's shape. Asynchronous.
+
+    shape: that of x. axis and keepdims: those of sum. grad has the shape of sum's result.
+    """
     ...

@@ -7,41 +7,48 @@ class CumulativeExtremes(NamedTuple):
     values: Array
     indices: Array
 def cumulative_max(x: Array, /, *, axis: int | None = ..., reverse: bool = ...) -> CumulativeExtremes:
-    """(values, indices): the maximum of the elements up to each one, and where it stands. Asynchronous.
+    """(values, indices) of the maximum of the elements up to and including each one. Asynchronous.
 
-    Of ties the last in the direction of the scan. NaN is above every number and ties with NaN.
+    indices: int64, along the axis; of ties the last in the direction of the scan. NaN is greater than every number and
+    ties with NaN. axis: may be omitted for arrays of one axis. reverse: from the last element to the first.
     """
     ...
 def cumulative_min(x: Array, /, *, axis: int | None = ..., reverse: bool = ...) -> CumulativeExtremes:
-    """(values, indices): the minimum of the elements up to each one, and where it stands. Asynchronous.
+    """(values, indices) of the minimum of the elements up to and including each one. Asynchronous.
 
-    Of ties the last in the direction of the scan. NaN is below every number and ties with NaN.
+    indices: int64, along the axis; of ties the last in the direction of the scan. NaN is less than every number and
+    ties with NaN. axis: may be omitted for arrays of one axis. reverse: from the last element to the first.
     """
     ...
 def cumulative_prod(x: Array, /, *, axis: int | None = ..., dtype: DTypeLike | None = ..., include_initial: bool = ..., reverse: bool = ..., out: Array | None = ...) -> Array:
-    """The product of the elements up to each one, infinite or zero only where the exact one is. Asynchronous.
+    """The product of the elements up to and including each one, along an axis. Asynchronous.
 
-    axis: may be left out for one dimension. dtype: of the accumulation and the result; integers accumulate in 64 bits.
-    include_initial: starts with 1, one element more. reverse: from the last element to the first.
+    A result is infinite or zero only where the exact product is out of range. axis: may be omitted for arrays of one
+    axis. dtype: of the accumulation and the result; None accumulates integers in 64 bits. include_initial: the result
+    starts with 1 and has one more element. reverse: from the last element to the first. out: an array of the result's
+    shape, which may be x itself.
     """
     ...
 def cumulative_sum(x: Array, /, *, axis: int | None = ..., dtype: DTypeLike | None = ..., include_initial: bool = ..., reverse: bool = ..., out: Array | None = ...) -> Array:
-    """The sum of the elements up to each one. Asynchronous.
+    """The sum of the elements up to and including each one, along an axis. Asynchronous.
 
-    axis: may be left out for one dimension. dtype: of the accumulation and the result; integers accumulate in 64 bits.
-    include_initial: starts with 0, one element more. reverse: from the last element to the first.
+    axis: may be omitted for arrays of one axis. dtype: of the accumulation and the result; None accumulates integers in
+    64 bits. include_initial: the result starts with 0 and has one more element. reverse: from the last element to the
+    first. out: an array of the result's shape, which may be x itself.
     """
     ...
 def diff(x: Array, /, *, axis: int = ..., n: int = ..., prepend: Array | None = ..., append: Array | None = ...) -> Array:
-    """x[1:] - x[:-1] along an axis, n times; of bools whether neighbours differ. Asynchronous.
+    """The differences x[1:] - x[:-1] along an axis, applied n times. Asynchronous.
 
-    prepend, append: put before and after x first; of its shape but along the axis.
+    For bool, whether neighbours differ. prepend, append: arrays that are joined to x first, of its shape except along
+    the axis.
     """
     ...
 def logcumsumexp(x: Array, /, *, axis: int | None = ..., dtype: DTypeLike | None = ..., include_initial: bool = ..., reverse: bool = ..., out: Array | None = ...) -> Array:
-    """log(cumulative_sum(exp(x))) without overflow. Asynchronous.
+    """log(cumulative_sum(exp(x))) along an axis, computed without overflow. Asynchronous.
 
-    axis: may be left out for one dimension. include_initial: starts with -inf, one element more. reverse: from the last
-    element to the first.
+    axis: may be omitted for arrays of one axis. dtype: of the accumulation and the result. include_initial: the result
+    starts with -inf and has one more element. reverse: from the last element to the first. out: an array of the
+    result's shape, which may be x itself.
     """
     ...

@@ -22,58 +22,67 @@ class UniqueInverse(NamedTuple):
     values: Array
     inverse_indices: Array
 def bincount(x: Array, /, *, weights: Array | None = ..., minlength: int = ..., size: int | None = ...) -> Array:
-    """How often each of 0, 1, ... stands in integers of any shape, int64; or float64 sums of the weights.
+    """How often 0, 1, 2, ... occur in non-negative integers x. Synchronises: reads the maximum.
 
-    Synchronises once to learn the largest element. With `size` there are that many bins and nothing synchronises: an
-    element outside 0..size-1 is not counted and raises IndexError at the next synchronising call.
+    x has any shape. The result is int64, or the float64 sums of the weights, which have x's shape; it has at least
+    minlength elements. With size there are that many bins and nothing synchronises; an element outside 0 to size - 1 is
+    not counted, and the next synchronising call raises OutOfRangeError.
     """
     ...
 def histc(x: Array, /, bins: int = ..., *, min: float = ..., max: float = ...) -> Array:
-    """Counts, in x's dtype, in bins of equal width over [min, max], as torch.histc. Asynchronous.
+    """The counts, in x's dtype, of bins of equal width over [min, max], as torch.histc. Asynchronous.
 
-    min == max takes the extremes of x. NaN and elements outside are not counted; extremes that are not finite count
-    nothing.
+    min == max takes the extremes of x. NaN and elements outside are not counted; where the extremes of x are taken and
+    not finite, nothing is.
     """
     ...
 def histogram(x: Array, /, bins: int | Array | Sequence[float] = ..., *, range: tuple[float, float] | None = ..., weights: Array | None = ..., density: bool = ...) -> Histogram:
-    """(hist, bin_edges) as numpy.histogram: int64 counts, or sums of the weights in their dtype. Asynchronous.
+    """(hist, bin_edges), as numpy.histogram. Asynchronous.
 
-    bins: a number, over `range` (None: the extremes of x); or edges: of an Array it is not checked that they do not
-    decrease. bin_edges: of x's dtype where it is floating, else float64. NaN and elements outside are not counted;
-    extremes that are not finite give NaN edges and count nothing. density: divided by total and widths, float64.
+    bins: their number, over `range` (None: the extremes of x); or their edges, which must not decrease; an Array of
+    edges is not checked. hist: int64 counts; sums of the weights, which have x's shape, in their dtype; or with density
+    float64, divided by the total and the widths. bin_edges: the given ones, else x's dtype if it is floating, or
+    float64. NaN and elements outside are not counted; where the extremes of x are not finite, the edges are NaN and
+    nothing is counted.
     """
     ...
 def isin(x1: Array, x2: Array, /, *, invert: bool = ...) -> Array:
-    """Whether each element of x1 is (invert: is not) among those of x2. NaN is in nothing. Asynchronous."""
+    """Whether each element of x1 is among those of x2: bool, of x1's shape. Asynchronous.
+
+    invert: whether it is not. x2 has any shape; NaN is never found.
+    """
     ...
 def searchsorted(x1: Array, x2: Array, /, *, side: str = ..., sorter: Array | None = ...) -> Array:
-    """Where the values x2, of any shape, belong among the sorted boundaries x1: int64. Asynchronous.
+    """The int64 positions of values x2 among sorted boundaries x1, as numpy.searchsorted. Asynchronous.
 
-    x1: one axis; or rows, with the leading axes of x2. side: before ("left") or after ("right") equal boundaries.
-    sorter: indices of x1's shape that sort it, such as argsort gives; one out of range raises IndexError at the next
-    synchronising call. NaN is above every number. Two dtypes are promoted first.
+    x1: one axis, and x2 of any shape; or row by row, x1 (..., n) and x2 (..., m) with equal leading axes. side: before
+    ("left") or after ("right") equal boundaries. sorter: integers of x1's shape that sort it, as argsort gives them;
+    for one out of range the next synchronising call raises OutOfRangeError. NaN is greater than every number. Two
+    dtypes are first promoted; not complex.
     """
     ...
 def unique_all(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> UniqueAll:
-    """(values, indices, inverse_indices, counts): the distinct elements, ascending; each NaN is distinct.
+    """(values, indices, inverse_indices, counts) of the distinct elements. Synchronises.
 
-    indices: of the first occurrence, in the flattened array. inverse_indices: of x's shape. Synchronises once to learn
-    how many there are; with `size` there are that many results and nothing synchronises: more are dropped, missing ones
-    are fill_value with index -1 and count 0.
+    values: ascending; each NaN is distinct. indices: int64, of the first occurrence in the flattened array.
+    inverse_indices: int64, of x's shape. counts: int64. It synchronises once, to read the number of results. With size
+    nothing synchronises, and there are that many results: further ones are dropped, missing ones are fill_value with
+    index -1 and count 0.
     """
     ...
 def unique_consecutive(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> UniqueConsecutive:
-    """(values, inverse, counts) of the runs of equal neighbours in the flattened array; each NaN is a run.
+    """(values, inverse, counts) of the runs of equal neighbours in the flattened array. Synchronises.
 
-    inverse: of x's shape, the run of each element. Synchronises once unless `size` is given, as unique_all.
+    Each NaN is a run of its own. inverse: int64, of x's shape, the run of each element. counts: int64. size and
+    fill_value as in unique_all; with size nothing synchronises.
     """
     ...
 def unique_counts(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> UniqueCounts:
-    """(values, counts) of unique_all. Synchronises once unless `size` is given."""
+    """(values, counts) of unique_all. Synchronises unless size is given."""
     ...
 def unique_inverse(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> UniqueInverse:
-    """(values, inverse_indices) of unique_all. Synchronises once unless `size` is given."""
+    """(values, inverse_indices) of unique_all. Synchronises unless size is given."""
     ...
 def unique_values(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> Array:
-    """The values of unique_all. Synchronises once unless `size` is given."""
+    """The distinct elements, ascending, as unique_all. Synchronises unless size is given."""
     ...

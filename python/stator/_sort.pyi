@@ -13,42 +13,52 @@ class TopK(NamedTuple):
     values: Array
     indices: Array
 def argsort(x: Array, /, *, axis: int = ..., descending: bool = ..., stable: bool = ...) -> Array:
-    """The int64 indices that sort along an axis; always stable, order as sort. Asynchronous."""
+    """The int64 indices that sort x along an axis, always stable, in the order of sort. Asynchronous."""
     ...
 def kthvalue(x: Array, k: int, /, *, axis: int = ..., keepdims: bool = ...) -> KthValue:
-    """(values, indices) of the k-th smallest element along an axis, counted from 1; order as sort. Asynchronous."""
+    """(values, indices) of the k-th smallest element along an axis, counted from 1. Asynchronous.
+
+    indices: int64. keepdims keeps the axis with length 1. The order is that of sort. Real dtypes and bool.
+    """
     ...
 def median(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ...) -> Array:
-    """The middle element, or the mean of the middle two, over axes (None: all). NaN gives NaN. Asynchronous."""
+    """The middle element, or the mean of the middle two, over axes (None: all). Asynchronous.
+
+    The result has x's dtype, float64 for integers and bool. NaN gives NaN.
+    """
     ...
 def mode(x: Array, /, *, axis: int = ..., keepdims: bool = ...) -> Mode:
-    """(values, counts): the most frequent value along an axis, the least of ties, as scipy.stats.mode. Asynchronous.
+    """(values, counts) of the most frequent value along an axis, as scipy.stats.mode. Asynchronous.
 
-    All NaN count as one value, above every number; -0 and 0 are one value.
+    Of ties the smallest value. counts: int64. All NaN count as one value, greater than every number; so do -0 and 0.
     """
     ...
 def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = ...) -> Array:
-    """A copy whose elements `kth` along an axis stand where sorting puts them: none before them is greater, none after
-    them less. Asynchronous.
+    """A copy with the elements of the sorted array at the positions kth along an axis. Asynchronous.
+
+    No element before them is greater and none after them is less; the order of the others is unspecified. Real dtypes
+    and bool.
     """
     ...
 def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., method: str = ...) -> Array:
-    """numpy.quantile along axes (None: all); a sequence of q gives a first axis. Asynchronous.
+    """The quantiles q, in [0, 1], over axes (None: all), as numpy.quantile. Asynchronous.
 
-    Computed in float64 and rounded once to x's dtype, float64 for integers and bool. NaN gives NaN. method: linear,
-    lower, higher, midpoint, nearest (half to even), hazen, weibull, median_unbiased, normal_unbiased.
+    For a sequence of q the first axis of the result is that of q. Computed in float64 and rounded once to x's dtype,
+    float64 for integers and bool. NaN gives NaN. method: linear, lower, higher, midpoint, nearest (half to even),
+    hazen, weibull, median_unbiased or normal_unbiased.
     """
     ...
 def sort(x: Array, /, *, axis: int = ..., descending: bool = ..., stable: bool = ...) -> Array:
-    """A sorted copy along an axis; always stable. Asynchronous.
+    """A copy of x sorted along an axis, always stable. Asynchronous.
 
-    NaN is above every number: last in ascending order, first in descending cpp. -0 and 0 tie, ties keep their cpp.
-    Complex numbers: by real part, then by imaginary part, as NumPy.
+    NaN is greater than every number: last in ascending, first in descending order. -0 and 0 tie, and ties keep their
+    order. Complex numbers are sorted by real part, then by imaginary part, as in NumPy.
     """
     ...
 def topk(x: Array, k: int, /, *, axis: int = ..., largest: bool = ..., sorted: bool = ...) -> TopK:
-    """(values, indices) of the k largest along an axis, or the k smallest; of ties the lowest indices. Asynchronous.
+    """(values, indices) of the k largest elements along an axis, or the k smallest. Asynchronous.
 
-    Best first, whatever `sorted` says. NaN is above every number.
+    indices: int64. The most extreme element comes first, whatever sorted is; of ties those of the lowest index. NaN is
+    greater than every number. Real dtypes and bool.
     """
     ...

@@ -12,38 +12,44 @@ class COO(SparseMatrix):
     @property
     def T(self) -> COO: ...
     def check(self) -> COO:
-        """The matrix with is_sorted, is_coalesced and is_valid found out. Synchronises.
+        """The same matrix with is_sorted, is_coalesced and is_valid determined. Synchronises.
 
-        OutOfRangeError for indices outside.
+        OutOfRangeError for indices out of range.
         """
         ...
     def coalesce(self, *, nnz: int | None = ...) -> COO:
-        """Sorted, entries of one position added up. Synchronises, unless nnz says how many there will be."""
+        """The same matrix sorted, with entries of one position added up. Synchronises.
+
+        nnz: the exact number of entries of the result, with which nothing synchronises.
+        """
         ...
     @property
     def col(self) -> Array: ...
     @property
     def row(self) -> Array: ...
     def sort_indices(self) -> COO:
-        """In order of rows, and of columns within a row; entries of one position in theirs."""
+        """The same matrix in the order of rows, and of columns within a row. Asynchronous.
+
+        Entries of one position keep their order.
+        """
         ...
     def to_coo(self) -> COO:
         """The matrix itself."""
         ...
     def to_csc(self) -> CSC:
-        """The same entries compressed by targets; those of a column keep their order."""
+        """The same entries compressed by columns; those of a column keep their order. Asynchronous."""
         ...
     def to_csr(self) -> CSR:
-        """The same entries compressed by rows; those of a row keep their order."""
+        """The same entries compressed by rows; those of a row keep their order. Asynchronous."""
         ...
     def to_dense(self) -> Array:
-        """The dense matrix; entries of one position add up."""
+        """The dense matrix; entries of one position add up. Asynchronous."""
         ...
     def to_scipy(self) -> Any:
-        """A copy as a Any; half types as float32. Synchronises."""
+        """A copy as a Any; half types become float32. Synchronises."""
         ...
     def with_data(self, data: Array, /) -> COO:
-        """The same structure with other values, one for each entry."""
+        """The same structure with other values (nnz,), one per entry. Asynchronous."""
         ...
     def __init__(self, data: Array, row: Array, col: Array, shape: tuple[int, int], *, is_sorted: bool = ..., is_coalesced: bool = ...) -> None: ...
 class CSC(Compressed):
@@ -53,53 +59,62 @@ class CSC(Compressed):
         """The matrix itself."""
         ...
     def to_csr(self) -> CSR:
-        """The same matrix compressed by rows, sorted."""
+        """The same matrix compressed by rows, sorted. Asynchronous."""
         ...
 class CSR(Compressed):
     @property
     def T(self) -> CSC: ...
     def to_csc(self) -> CSC:
-        """The same matrix compressed by targets, sorted."""
+        """The same matrix compressed by columns, sorted. Asynchronous."""
         ...
     def to_csr(self) -> CSR:
         """The matrix itself."""
         ...
 class Compressed(SparseMatrix):
     def check(self) -> Compressed:
-        """The matrix with is_sorted, is_coalesced and is_valid found out. Synchronises.
+        """The same matrix with is_sorted, is_coalesced and is_valid determined. Synchronises.
 
-        InvalidValueError for pointers that descend or do not end at nnz, OutOfRangeError for indices outside.
+        InvalidValueError for pointers that descend or do not end at nnz, OutOfRangeError for indices out of range.
         """
         ...
     def coalesce(self, *, nnz: int | None = ...) -> Compressed:
-        """Sorted, entries of one position added up. Synchronises, unless nnz says how many there will be."""
+        """The same matrix sorted, with entries of one position added up. Synchronises.
+
+        nnz: the exact number of entries of the result, with which nothing synchronises.
+        """
         ...
     @property
     def indices(self) -> Array: ...
     @property
     def indptr(self) -> Array: ...
     def sort_indices(self) -> Compressed:
-        """With the indices of each row (CSC: column) in ascending order, equal ones in theirs."""
+        """The same matrix with the indices of each row (CSC: column) in ascending order. Asynchronous.
+
+        Entries of one position keep their order.
+        """
         ...
     def to_coo(self) -> COO:
-        """The same entries with both indices each; shares one of them and data."""
+        """The same entries with a row and a column index each. Asynchronous.
+
+        Shares data and one of the index arrays.
+        """
         ...
     def to_dense(self) -> Array:
-        """The dense matrix; entries of one position add up."""
+        """The dense matrix; entries of one position add up. Asynchronous."""
         ...
     def to_scipy(self) -> Any:
-        """A copy as SciPy's array of the format; half types as float32. Synchronises."""
+        """A copy as SciPy's array of the same format; half types become float32. Synchronises."""
         ...
     def with_data(self, data: Array, /) -> Compressed:
-        """The same structure with other values, one for each entry."""
+        """The same structure with other values (nnz,), one per entry. Asynchronous."""
         ...
     def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = ..., is_coalesced: bool = ...) -> None: ...
 class SparseMatrix:
     def __array__(self, dtype: object = ..., copy: bool | None = ...) -> np.ndarray[Any, Any]:
-        """Refused: a dense array is made by to_dense() alone."""
+        """Raises UnsupportedError, since only to_dense() makes a dense array."""
         ...
     def astype(self, dtype: DTypeLike, /) -> SparseMatrix:
-        """The same matrix with values of another dtype."""
+        """The same matrix with values of another dtype. Asynchronous."""
         ...
     @property
     def backend(self) -> Backend: ...
@@ -122,7 +137,7 @@ class SparseMatrix:
     @property
     def shape(self) -> tuple[int, int]: ...
     def sum(self, *, axis: int | None = ...) -> Array:
-        """The sum of all entries, or of each target (axis 0) or row (axis 1)."""
+        """The sum of all entries, of each column (axis=0) or of each row (axis=1). Asynchronous."""
         ...
     def __mul__(self, other: complex) -> Self: ...
     def __rmul__(self, other: complex) -> Self: ...
@@ -133,14 +148,22 @@ class SparseMatrix:
     def __rmatmul__(self, other: Array) -> Array: ...
     def __neg__(self) -> Self: ...
 def add(a: SparseMatrix, b: SparseMatrix, /, *, alpha: float = ..., beta: float = ..., nnz: int | None = ...) -> Compressed:
-    """alpha * a + beta * b, sorted and coalesced: CSC for two CSC matrices, else CSR.
+    """alpha * a + beta * b of two sparse matrices, sorted and coalesced. Synchronises: reads its nnz.
 
-    Synchronises, unless nnz says how many entries there will be; another number raises at the next synchronising call.
+    The result is CSC for two CSC matrices, else CSR. nnz: the exact number of entries of the result, with which nothing
+    synchronises; for another number the next synchronising call raises OutOfRangeError.
     """
     ...
 def matmul(a: SparseMatrix, x: Array, /, *, out: Array | None = ...) -> Array:
-    """a @ x for a dense vector or matrix x in any layout. A CSC or COO matrix is converted to CSR first."""
+    """The product a @ x with a dense vector (n,) or matrix (n, k) x in any layout. Asynchronous.
+
+    The result has the promoted dtype. A CSC or COO matrix is first converted to CSR. out: an array of the result's
+    shape.
+    """
     ...
 def spgemm(a: SparseMatrix, b: SparseMatrix, /) -> CSR:
-    """a @ b, sorted and coalesced. Synchronises; twice where b is not known to be coalesced."""
+    """The product a @ b of two sparse matrices, sorted and coalesced. Synchronises: reads its nnz.
+
+    Synchronises a second time where b is not known to be coalesced.
+    """
     ...

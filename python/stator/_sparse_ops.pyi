@@ -23,54 +23,65 @@ class TwoToFour:
     @property
     def shape(self) -> tuple[int, ...]: ...
     def to_dense(self) -> Array:
-        """The pruned array."""
+        """The pruned array. Asynchronous."""
         ...
     @property
     def values(self) -> Array: ...
     def __matmul__(self, other: Array) -> Array: ...
     def __rmatmul__(self, other: Array) -> Array: ...
 def compress(x: Array, /, *, axis: int = ...) -> TwoToFour:
-    """prune_2to4 in half the memory and a byte for each four: values and their places."""
+    """x pruned as by prune_2to4, as values and positions. Asynchronous.
+
+    It takes half the memory of x and one byte for each four neighbours.
+    """
     ...
 def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = ..., nnz: int | None = ...) -> COO:
-    """As csr_from_dense, with a row and a column index for each entry."""
+    """The nonzero entries of a dense matrix as COO, as csr_from_dense. Synchronises unless nnz is given."""
     ...
 def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = ..., nnz: int | None = ...) -> CSC:
-    """As csr_from_dense, compressed by targets."""
+    """The nonzero entries of a dense matrix as CSC, as csr_from_dense. Synchronises unless nnz is given."""
     ...
 def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = ..., nnz: int | None = ...) -> CSR:
-    """The entries of a matrix that are not 0 (NaN is one, -0 is not), sorted. index_dtype: int32 where it fits.
+    """The nonzero entries of a dense matrix (m, n) as CSR, sorted. Synchronises: reads their number.
 
-    Synchronises, unless nnz says how many there are; another number raises at the next synchronising call.
+    NaN counts as an entry, -0 does not. index_dtype: int32 or int64; None is int32 where the sizes fit. nnz: the exact
+    number of entries, with which nothing synchronises; for another number the next synchronising call raises
+    OutOfRangeError.
     """
     ...
 def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> SparseMatrix:
-    """A scipy.sparse matrix or array on the device: CSR, CSC and COO keep their format, the others become CSR.
+    """A copy of a scipy.sparse matrix or array on the device. Asynchronous.
 
-    Values are copied; OutOfRangeError for an index outside the shape.
+    The host arrays have been read when the call returns. CSR, CSC and COO keep their format, others become CSR.
+    OutOfRangeError for an index outside the shape.
     """
     ...
 def matmul_2to4(a: Array | TwoToFour, b: Array | TwoToFour, /) -> Array:
-    """a @ b where one of them is packed along the inner axis: half the multiplications.
+    """a @ b where one operand is compressed along the inner axis. Asynchronous.
 
-    A right operand is packed by compress(b, axis=-2), a left one by compress(a, axis=-1). Two arrays:
-    matmul(a, prune_2to4(b, axis=-2)), the product itself where b is 2:4 already; compress what is used again.
+    It takes half the multiplications. A right operand comes from compress(b, axis=-2), a left one from
+    compress(a, axis=-1); batch axes broadcast. For two arrays the result is matmul(a, prune_2to4(b, axis=-2)), which is
+    a @ b where b is already 2:4; compress what is used more than once.
     """
     ...
 def prune_2to4(x: Array, /, *, axis: int = ...) -> Array:
-    """x with two of each four neighbours along the axis set to 0: the two largest magnitudes stay.
+    """A copy of x with 0 but for the two largest of each four neighbours along an axis. Asynchronous.
 
-    Of equal magnitudes the first stay; NaN is the largest. float16 to float64.
+    The two of largest magnitude stay. Of equal magnitudes the first stay; NaN counts as the largest. float16 to
+    float64.
     """
     ...
 def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = ..., beta: float = ...) -> CSR:
-    """alpha * (x @ y) where the pattern has entries, plus beta * pattern: x is (rows, k), y is (k, columns)."""
+    """alpha * (x @ y) at the entries of the pattern, plus beta * pattern. Asynchronous.
+
+    x (rows, k) and y (k, columns) are dense; the result has the structure of the pattern, as CSR.
+    """
     ...
 def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = ..., unit_diagonal: bool = ..., check: bool = ...) -> Array:
-    """x with a @ x = b, of the lower (or upper) triangle of a; entries beyond it are not read.
+    """Solves a @ x = b for the lower (or upper) triangle of a. Synchronises.
 
-    b has one or two axes. Synchronises, and raises LinAlgError for a zero or missing diagonal, unless check=False:
-    returns (x, info), x with infinities and NaN; info is the first such row counted from 1, else 0. unit_diagonal: the
-    diagonal counts as ones, and nothing is looked at.
+    b: (n,) or (n, k). Entries beyond the triangle are not read. LinAlgError for a zero or missing diagonal. check=False
+    is asynchronous and returns (x, info): info, int64, is the first such row counted from 1, else 0, and x then has
+    infinities and NaN. unit_diagonal: the diagonal counts as ones, and nothing is checked.
     """
     ...

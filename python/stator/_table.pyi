@@ -4,14 +4,17 @@ from stator._dtype import DType
 
 all_dtypes: tuple[DType, ...]
 def build() -> dict[str, Any]:
-    """Version, whether there is a cuda target, and the compiler of the host targets."""
+    """The version, whether there is a cuda target, and the compiler of the host targets."""
     ...
 def libraries(load: bool = ...) -> list[dict[str, Any]]:
-    """Every vendor library: name, found, path, version, remedy. load: open each to learn its version."""
+    """One dict per vendor library: name, found, path, version and remedy.
+
+    load: opens each library, which gives its version.
+    """
     ...
 def rows() -> list[dict[str, Any]]:
-    """One dict per op, in the order of the table."""
+    """One dict per op of the table, in its order."""
     ...
 def set_library_path(name: str, path: str) -> None:
-    """Where to look for a library that is not loaded yet."""
+    """Sets the path of a vendor library, for when it is opened."""
     ...

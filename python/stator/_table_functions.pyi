@@ -8,7 +8,7 @@ def abs(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def acos(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -16,7 +16,7 @@ def acos(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def acosh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -24,7 +24,7 @@ def acosh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def add(x1: Array | complex, x2: Array | complex, /, *, alpha: Array | complex | None = ..., dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -32,39 +32,39 @@ def add(x1: Array | complex, x2: Array | complex, /, *, alpha: Array | complex |
 
     With alpha, x1 + alpha * x2, rounded once. Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def all(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """True if all elements are nonzero.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def any(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """True if any element is nonzero.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def argmax(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Index of the first largest element.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def argmin(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Index of the first smallest element.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def asin(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -72,7 +72,7 @@ def asin(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def asinh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -80,7 +80,7 @@ def asinh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def atan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -88,7 +88,7 @@ def atan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def atan2(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -96,7 +96,7 @@ def atan2(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | Non
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def atanh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -104,7 +104,7 @@ def atanh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def bitwise_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -112,7 +112,7 @@ def bitwise_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def bitwise_invert(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -120,7 +120,7 @@ def bitwise_invert(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | N
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def bitwise_left_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -128,7 +128,7 @@ def bitwise_left_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: DT
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def bitwise_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -136,7 +136,7 @@ def bitwise_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike 
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def bitwise_right_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -144,7 +144,7 @@ def bitwise_right_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: D
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def bitwise_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -152,7 +152,7 @@ def bitwise_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def cbrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -160,7 +160,7 @@ def cbrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def ceil(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -168,7 +168,7 @@ def ceil(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def conj(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -176,7 +176,7 @@ def conj(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def copysign(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -184,7 +184,7 @@ def copysign(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | 
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def cos(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -192,7 +192,7 @@ def cos(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def cosh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -200,15 +200,15 @@ def cosh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def count_nonzero(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Number of nonzero elements.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def deg2rad(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -216,7 +216,7 @@ def deg2rad(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -224,7 +224,7 @@ def divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | No
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -232,7 +232,7 @@ def equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | Non
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def exp(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -240,7 +240,7 @@ def exp(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def exp2(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -248,7 +248,7 @@ def exp2(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def expm1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -256,7 +256,7 @@ def expm1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def floor(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -264,7 +264,7 @@ def floor(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def floor_divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -272,7 +272,7 @@ def floor_divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLik
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def fmax(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -280,7 +280,7 @@ def fmax(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def fmin(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -288,7 +288,7 @@ def fmin(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def fmod(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -296,7 +296,7 @@ def fmod(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def greater(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -304,7 +304,7 @@ def greater(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | N
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def greater_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -312,15 +312,15 @@ def greater_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLi
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def has_inf_nan(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """True if any element is infinite or NaN.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def hypot(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -328,7 +328,7 @@ def hypot(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | Non
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def imag(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -336,7 +336,7 @@ def imag(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def isfinite(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -344,7 +344,7 @@ def isfinite(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def isinf(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -352,7 +352,7 @@ def isinf(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def isnan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -360,7 +360,7 @@ def isnan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def lerp(start: Array | complex, end: Array | complex, weight: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -368,7 +368,7 @@ def lerp(start: Array | complex, end: Array | complex, weight: Array | complex, 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def less(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -376,7 +376,7 @@ def less(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def less_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -384,7 +384,7 @@ def less_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike 
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def log(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -392,7 +392,7 @@ def log(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def log10(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -400,7 +400,7 @@ def log10(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def log1p(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -408,7 +408,7 @@ def log1p(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def log2(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -416,7 +416,7 @@ def log2(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def logaddexp(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -424,7 +424,7 @@ def logaddexp(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike |
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def logical_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -432,7 +432,7 @@ def logical_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def logical_not(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -440,7 +440,7 @@ def logical_not(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def logical_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -448,7 +448,7 @@ def logical_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike 
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def logical_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -456,23 +456,23 @@ def logical_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def logsumexp(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """log(sum(exp(x))) without intermediate overflow.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def max(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Largest element; NaN if any is NaN.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def maximum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -480,23 +480,23 @@ def maximum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | N
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def mean(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Arithmetic mean of the elements.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def min(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Smallest element; NaN if any is NaN.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def minimum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -504,7 +504,7 @@ def minimum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | N
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def multiply(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -512,39 +512,39 @@ def multiply(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | 
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def nanmax(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Largest element that is not NaN.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def nanmean(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Arithmetic mean of the elements that are not NaN.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def nanmin(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Smallest element that is not NaN.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def nansum(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Sum of the elements that are not NaN.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def negative(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -552,7 +552,7 @@ def negative(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def nextafter(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -560,7 +560,7 @@ def nextafter(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike |
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def not_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -568,7 +568,7 @@ def not_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike |
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def positive(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -576,7 +576,7 @@ def positive(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def pow(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -584,15 +584,15 @@ def pow(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None 
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def prod(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Product of the elements.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def rad2deg(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -600,7 +600,7 @@ def rad2deg(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def real(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -608,7 +608,7 @@ def real(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def reciprocal(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -616,7 +616,7 @@ def reciprocal(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def remainder(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -624,7 +624,7 @@ def remainder(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike |
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def round(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -632,7 +632,7 @@ def round(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def rsqrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -640,7 +640,7 @@ def rsqrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def sign(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -648,7 +648,7 @@ def sign(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def signbit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -656,7 +656,7 @@ def signbit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def sin(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -664,7 +664,7 @@ def sin(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def sinc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -672,7 +672,7 @@ def sinc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def sinh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -680,7 +680,7 @@ def sinh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def sqrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -688,7 +688,7 @@ def sqrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def square(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -696,15 +696,15 @@ def square(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ..
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def std(x: Array, /, *, axis: int | Sequence[int] | None = ..., correction: float = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Standard deviation of the elements: the square root of var.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def subtract(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -712,15 +712,15 @@ def subtract(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | 
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x1 or x2.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def sum(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Sum of the elements.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def tan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -728,7 +728,7 @@ def tan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def tanh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -736,7 +736,7 @@ def tanh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def trunc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -744,15 +744,15 @@ def trunc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def var(x: Array, /, *, axis: int | Sequence[int] | None = ..., correction: float = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Variance of the elements, with divisor n - correction.
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
 def where(condition: Array | complex, x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -760,6 +760,6 @@ def where(condition: Array | complex, x1: Array | complex, x2: Array | complex, 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...

@@ -6,8 +6,8 @@ from stator._typing import DTypeLike
 def vector_norm(x: Array, /, *, axis: int | Sequence[int] | None = ..., ord: float = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
     """Vector norm of order ord: sum(abs(x)^ord)^(1 / ord).
 
-    Over an axis, several, or all of them; a 0-d array where none is left. Asynchronous.
+    Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    dtype: of the accumulation and the result. where: a bool array that broadcasts to x; only elements where it is True count, and over none the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...

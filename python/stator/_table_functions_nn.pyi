@@ -7,7 +7,7 @@ def abs_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLi
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def celu(x: Array, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -15,7 +15,7 @@ def celu(x: Array, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None =
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def celu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -23,7 +23,7 @@ def celu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | c
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def clip_backward(grad: Array | complex, x: Array | complex, min: Array | complex, max: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -31,7 +31,7 @@ def clip_backward(grad: Array | complex, x: Array | complex, min: Array | comple
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def elu(x: Array, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -39,7 +39,7 @@ def elu(x: Array, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def elu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -47,7 +47,7 @@ def elu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | co
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def hardsigmoid(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -55,7 +55,7 @@ def hardsigmoid(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def hardsigmoid_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -63,7 +63,7 @@ def hardsigmoid_backward(grad: Array | complex, x: Array | complex, /, *, dtype:
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def hardswish(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -71,7 +71,7 @@ def hardswish(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None =
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def hardswish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -79,7 +79,7 @@ def hardswish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: D
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def leaky_relu(x: Array, /, negative_slope: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -87,7 +87,7 @@ def leaky_relu(x: Array, /, negative_slope: Array | complex = ..., *, dtype: DTy
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def leaky_relu_backward(grad: Array | complex, x: Array | complex, /, negative_slope: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -95,7 +95,7 @@ def leaky_relu_backward(grad: Array | complex, x: Array | complex, /, negative_s
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def mish(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -103,7 +103,7 @@ def mish(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def mish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -111,7 +111,7 @@ def mish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeL
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def relu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -119,7 +119,7 @@ def relu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def relu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -127,7 +127,7 @@ def relu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeL
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def selu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -135,7 +135,7 @@ def selu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def selu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -143,7 +143,7 @@ def selu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeL
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def sigmoid(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -151,7 +151,7 @@ def sigmoid(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def sigmoid_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -159,7 +159,7 @@ def sigmoid_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTy
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def silu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -167,7 +167,7 @@ def silu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def silu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -175,7 +175,7 @@ def silu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeL
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def softplus(x: Array, /, beta: Array | complex = ..., threshold: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -183,7 +183,7 @@ def softplus(x: Array, /, beta: Array | complex = ..., threshold: Array | comple
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def softplus_backward(grad: Array | complex, x: Array | complex, /, beta: Array | complex = ..., threshold: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -191,7 +191,7 @@ def softplus_backward(grad: Array | complex, x: Array | complex, /, beta: Array 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def softsign(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -199,7 +199,7 @@ def softsign(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def softsign_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -207,7 +207,7 @@ def softsign_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DT
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def tanh_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -215,6 +215,6 @@ def tanh_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTypeL
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...

@@ -7,7 +7,7 @@ def airy_ai(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -15,7 +15,7 @@ def chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -23,7 +23,7 @@ def chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *, dtype: 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -31,7 +31,7 @@ def chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *, dtype: 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -39,7 +39,7 @@ def chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *, dtype: 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def digamma(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -47,7 +47,7 @@ def digamma(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def entr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -55,7 +55,7 @@ def entr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def erf(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -63,7 +63,7 @@ def erf(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def erfc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -71,7 +71,7 @@ def erfc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def erfinv(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -79,7 +79,7 @@ def erfinv(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ..
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def expit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -87,7 +87,7 @@ def expit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def gammaln(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -95,7 +95,7 @@ def gammaln(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def hermite_polynomial_h(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -103,7 +103,7 @@ def hermite_polynomial_h(x: Array | complex, n: Array | complex, /, *, dtype: DT
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def hermite_polynomial_he(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -111,7 +111,7 @@ def hermite_polynomial_he(x: Array | complex, n: Array | complex, /, *, dtype: D
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def i0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -119,7 +119,7 @@ def i0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def i0e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -127,7 +127,7 @@ def i0e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def i1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -135,7 +135,7 @@ def i1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def i1e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -143,7 +143,7 @@ def i1e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def j0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -151,7 +151,7 @@ def j0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def j1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -159,7 +159,7 @@ def j1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def k0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -167,7 +167,7 @@ def k0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def k0e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -175,7 +175,7 @@ def k0e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def k1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -183,7 +183,7 @@ def k1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def k1e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -191,7 +191,7 @@ def k1e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def laguerre_polynomial_l(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -199,7 +199,7 @@ def laguerre_polynomial_l(x: Array | complex, n: Array | complex, /, *, dtype: D
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def legendre_polynomial_p(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -207,7 +207,7 @@ def legendre_polynomial_p(x: Array | complex, n: Array | complex, /, *, dtype: D
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def log_ndtr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -215,7 +215,7 @@ def log_ndtr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def logit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -223,7 +223,7 @@ def logit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def ndtr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -231,7 +231,7 @@ def ndtr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def ndtri(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -239,7 +239,7 @@ def ndtri(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def polygamma(n: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -247,7 +247,7 @@ def polygamma(n: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | N
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def shifted_chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -255,7 +255,7 @@ def shifted_chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *,
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def shifted_chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -263,7 +263,7 @@ def shifted_chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *,
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def shifted_chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -271,7 +271,7 @@ def shifted_chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *,
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def shifted_chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -279,7 +279,7 @@ def shifted_chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *,
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def spherical_bessel_j0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -287,7 +287,7 @@ def spherical_bessel_j0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Arra
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def xlog1py(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -295,7 +295,7 @@ def xlog1py(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | Non
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def xlogy(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -303,7 +303,7 @@ def xlogy(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None 
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def y0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -311,7 +311,7 @@ def y0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def y1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -319,7 +319,7 @@ def y1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
 
     Elementwise. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be x itself.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
 def zeta(x: Array | complex, q: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
@@ -327,6 +327,6 @@ def zeta(x: Array | complex, q: Array | complex, /, *, dtype: DTypeLike | None =
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
 
-    dtype: of a floating result, rounded once. out: an array of the exact shape; it may be an operand.
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...

@@ -2,23 +2,27 @@
 from stator.backend import Backend
 
 def fault_next_launch(backend: Backend) -> None:
-    """cpu: the next launch fails asynchronously and for good, as a device fault does."""
+    """On cpu, makes the next launch fail asynchronously; the fault is sticky, as a device fault is."""
     ...
 def hold_warnings(hold: bool) -> int:
-    """Counts warnings instead of showing them; how many since the last call."""
+    """With True counts warnings instead of showing them; returns their number since the last call."""
     ...
 def inject(backend: Backend, *, fail_at: int = ..., until_lifted: bool = ..., drop_wait_at: int = ...) -> None:
-    """The k-th runtime call from now fails (and every one after it); the k-th stream wait is not performed."""
+    """Makes a runtime call fail, or drops a stream wait, counted from now.
+
+    fail_at: the index of the call that fails, with until_lifted also every call after it. drop_wait_at: the index of
+    the stream wait that is not performed. -1: none.
+    """
     ...
 def leak_buffer(backend: Backend, nbytes: int) -> None:
-    """Allocates memory behind the Tracker: a canary for leak checks."""
+    """Allocates memory that is not tracked, which leak checks must find."""
     ...
 def lift(backend: Backend) -> int:
-    """Ends it; how many runtime calls were made under it."""
+    """Ends an injection; returns the number of runtime calls since inject."""
     ...
 def outstanding(kind: str) -> dict[str, int]:
-    """What the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""
+    """The objects that the runtime of "cpu" or "cuda" handed out and has not got back, by its own count."""
     ...
 def set_block_seed(backend: Backend, seed: int) -> None:
-    """Order of blocks and fibers in the checked target."""
+    """Sets the seed of the order of blocks and fibers in the checked target."""
     ...

@@ -1,4 +1,4 @@
-"""What arguments may be."""
+"""Types of arguments."""
 
 from __future__ import annotations
 

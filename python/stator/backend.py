@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stator import _backend, _creation, _random, _libraries
+from stator import _backend, _creation, _libraries, _random
 from stator._backend import Event, Stream
 from stator.errors import DTypeError
 
@@ -37,10 +37,10 @@ _seed: int | None = None
 
 @dataclass(frozen=True, eq=False)
 class Device:
-    """A place for arrays: .type is "cpu" or "cuda". Equal to its text: "cpu", "cuda:0".
+    """A device for arrays: .type is "cpu" or "cuda"; it is equal to its text, such as "cuda:0".
 
-    The one that an array or a backend gives stands for that very backend as long as it is open; a pickled one, and any
-    other, for the process's shared backend.
+    As a `device=` argument, the Device of an array or a backend means that very backend as long as it is open; a
+    pickled Device, and any other one, means the process's shared backend of the device.
     """
 
     type: str
@@ -67,31 +67,34 @@ class Device:
 
     @property
     def backend(self) -> Backend | None:
-        """The backend that it stands for; None: the shared one."""
+        """The backend that it means as an argument; None for the shared one."""
         backend = self._backend() if self._backend is not None else None
         return None if backend is None or backend.closed or backend._process != os.getpid() else backend
 
     @classmethod
     def parse(cls, text: str) -> Device:
-        """The device that "cpu", "cuda" or "cuda:1" names."""
+        """The device of a name: "cpu", "cuda" or "cuda:1"."""
         kind, _, index = _backend.parse_device(text).partition(":")
         return cls(kind, int(index or 0))
 
 
 def is_available(device: str) -> bool:
     """Whether a Backend for the device can be opened. Creates no context."""
-    place = Device.parse(str(device))
-    return _backend.available(place.type)[0] and place.index < _backend.device_count(place.type)
+    parsed = Device.parse(str(device))
+    return _backend.available(parsed.type)[0] and parsed.index < _backend.device_count(parsed.type)
 
 
 def _choose() -> tuple[str, str]:
-    """The device of "auto", and why."""
+    """The device of "auto", and the reason for the choice."""
     usable, reason = _backend.available("cuda")
     return ("cuda:0", "a usable GPU is there") if usable else ("cpu", reason)
 
 
 class Backend(_backend.Backend):
-    """One opened device with its memory pool, streams and libraries. `with` makes it current and closes it."""
+    """One opened device with its memory pool, streams and libraries.
+
+    `with backend:` makes it the current backend and closes it at the end.
+    """
 
     nn: ClassVar[ModuleType]
     fft: ClassVar[ModuleType]
@@ -99,7 +102,7 @@ class Backend(_backend.Backend):
     sparse: ClassVar[ModuleType]
     special: ClassVar[ModuleType]
     ops: ClassVar[Any]
-    _process: int  # that opened it
+    _process: int  # the process that opened it
 
     def __new__(
         cls,
@@ -110,7 +113,12 @@ class Backend(_backend.Backend):
         check_indices: str = "lazy",
         memory_limit: int | None = None,
     ) -> Self:
-        """device: "auto", "cpu", "cuda", "cuda:1". check_indices: "lazy" or "eager". memory_limit: bytes."""
+        """Opens a backend.
+
+        device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda" or "cuda:1". allow_tf32: float32 products may use
+        TF32. deterministic: ops give equal bits from run to run. check_indices: "lazy" raises for indices out of range
+        at the next synchronising call, "eager" at once. memory_limit: bytes of live and cached memory.
+        """
         _libraries.register()
         name, reason = _choose() if str(device) == "auto" else (str(device), "asked for")
         self = super().__new__(
@@ -129,18 +137,18 @@ class Backend(_backend.Backend):
 
     @property
     def device(self) -> Device:
-        """Where its arrays are: as `device=`, this very backend while it is open."""
-        place = Device.parse(self.device_name)
-        return Device(place.type, place.index, weakref.ref(self))
+        """The device of its arrays; as a `device=` argument it means this very backend while it is open."""
+        parsed = Device.parse(self.device_name)
+        return Device(parsed.type, parsed.index, weakref.ref(self))
 
     @property
     def random(self) -> _random.Generator:
-        """The backend's random numbers."""
+        """The backend's generator of random numbers."""
         return _random.Generator(self)
 
     @property
     def streams(self) -> tuple[Stream, ...]:
-        """Every stream of the pool; the first is the default one."""
+        """All streams of the pool; the first is the default one."""
         return tuple(self.stream(i) for i in range(self.stream_count))
 
     def __enter__(self) -> Self:
@@ -155,7 +163,7 @@ class Backend(_backend.Backend):
 
     @contextmanager
     def use(self) -> Iterator[Self]:
-        """Makes it the current backend, and leaves it open."""
+        """Makes it the current backend inside a `with`, and leaves it open at the end."""
         token = _current.set((*_current.get(), self))
         try:
             yield self
@@ -164,9 +172,10 @@ class Backend(_backend.Backend):
 
     @contextmanager
     def forbid_host_copies(self) -> Iterator[None]:
-        """Inside, whatever would copy the backend's memory to the host raises HostCopyError, which names the op.
+        """Makes copies of the backend's memory to the host raise HostCopyError inside a `with`.
 
-        It counts for every thread that uses the backend. Views that share memory on cpu copy nothing.
+        The error names the op. It holds in every thread that uses the backend. Views that share memory on cpu copy
+        nothing.
         """
         self._forbid_host_copies(True)
         try:
@@ -207,7 +216,7 @@ class Backend(_backend.Backend):
 
 
 def _shared_backend(name: str) -> Backend:
-    """The process's backend of a device, opened on first use; a child of fork has its own."""
+    """The process's shared backend of a device, opened at first use; a forked child has its own."""
     key = os.getpid(), name
     with _lock:
         backend = _shared.get(key)
@@ -217,7 +226,11 @@ def _shared_backend(name: str) -> Backend:
 
 
 def default_backend() -> Backend:
-    """The current backend: of the innermost `with`, else set_default_backend, else STATOR_DEVICE, else as "auto"."""
+    """The current backend.
+
+    That of the innermost `with`, else of set_default_backend, else of the environment variable STATOR_DEVICE, else of
+    "auto".
+    """
     entered = _current.get()
     if entered:
         return entered[-1]
@@ -228,13 +241,13 @@ def default_backend() -> Backend:
 
 
 def set_default_backend(backend: Backend | Device | str | None) -> None:
-    """What default_backend gives outside any `with`; None undoes it."""
+    """Sets the backend that is current outside any `with`; None undoes it."""
     global _default
     _default = None if backend is None else _resolve(backend)
 
 
 def _resolve(device: Backend | Device | str | None) -> Backend:
-    """The backend that a `device=` means."""
+    """The backend of a `device=` argument."""
     if device is None:
         return default_backend()
     if isinstance(device, Backend):
@@ -251,7 +264,7 @@ def _resolve(device: Backend | Device | str | None) -> Backend:
 
 
 def seed_all(seed: int) -> None:
-    """Reseeds all open and future backends."""
+    """Seeds the generators of all open and future backends."""
     global _seed
     with _lock:
         for backend in list(_open):

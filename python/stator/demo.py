@@ -1,4 +1,4 @@
-"""Trains a two-layer network on the UCI handwritten digits: forward, backward and Adam, all on stator's ops."""
+"""Trains a two-layer network on the UCI handwritten digits, with stator's ops for every step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Hyperparameters:
 
 @dataclass(frozen=True)
 class Digits:
-    """Images scaled to [0, 1], labels; a third is held back, the same one for a given seed."""
+    """Images scaled to [0, 1] and labels; a third, chosen by the seed, is held out for the test."""
 
     train_images: np.ndarray[Any, Any]
     train_labels: np.ndarray[Any, Any]
@@ -54,7 +54,7 @@ class Digits:
 
 
 class Network:
-    """logits = relu(x @ w1 + b1) @ w2 + b2, with its Adam state."""
+    """The network logits = relu(x @ w1 + b1) @ w2 + b2, with its Adam state."""
 
     def __init__(self, be: stator.Backend, inputs: int, classes: int, config: Hyperparameters) -> None:
         self.be = be
@@ -72,14 +72,14 @@ class Network:
         self.one = be.full((), 1, dtype="float32")
 
     def forward(self, x: stator.Array) -> tuple[stator.Array, stator.Array, stator.Array]:
-        """What came before the ReLU, what came after it, and the logits."""
+        """The hidden layer before and after the ReLU, and the logits."""
         w1, b1, w2, b2 = self.params
         before = x @ w1 + b1
         hidden = nn.relu(before)
         return before, hidden, hidden @ w2 + b2
 
     def train(self, x: stator.Array, labels: stator.Array) -> stator.Array:
-        """One step of Adam; the loss, as an array that nobody has waited for."""
+        """One step of Adam. Returns the loss as an array, without waiting for it."""
         before, hidden, logits = self.forward(x)
         smoothing = self.config.label_smoothing
         loss = nn.cross_entropy(logits, labels, label_smoothing=smoothing)
@@ -105,13 +105,13 @@ class Network:
         return loss
 
     def accuracy(self, x: stator.Array, labels: stator.Array) -> float:
-        """The share of right answers. Synchronises."""
+        """The fraction of correct answers. Synchronises."""
         right = stator.equal(stator.argmax(self.forward(x)[2], axis=1), labels)
         return float(stator.mean(right))
 
 
 def uploads(be: stator.Backend, data: Digits, config: Hyperparameters, epoch: int) -> Iterator[Batch]:
-    """The epoch's batches: the next one travels on a second stream while the step on this one is under way."""
+    """The batches of an epoch; the next one is copied on a second stream during the step on this one."""
     order = np.random.default_rng((config.seed, epoch)).permutation(len(data.train_labels))
     compute, transfer = be.stream(0), be.stream(1)
     for start in range(0, len(order), config.batch):

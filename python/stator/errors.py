@@ -1,4 +1,7 @@
-"""What stator raises. Types are API, texts are not: every error has .op, .cause (the values seen) and .remedy."""
+"""The exceptions of stator. Their types are part of the API, their texts are not.
+
+Every error has .op, .cause (with the values seen) and .remedy.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class StatorError(Exception):
 
 
 class CudaError(StatorError):
-    """A runtime or library call failed: its .code, the code's .name and the .call."""
+    """A CUDA runtime or library call failed: .code is its status, .name the status's name, .call the call."""
 
     code: int = 0
     name: str = ""
@@ -33,7 +36,10 @@ class CudaError(StatorError):
 
 
 class OutOfMemoryError(StatorError, MemoryError):
-    """An allocation failed after cached memory was given back. Figures in bytes; .limit is 0 without a memory_limit."""
+    """An allocation failed, even after cached memory was given back.
+
+    The figures are in bytes; .limit is 0 without a memory_limit.
+    """
 
     requested: int = 0
     free: int = 0
@@ -43,7 +49,7 @@ class OutOfMemoryError(StatorError, MemoryError):
 
 
 class DeviceUnavailableError(StatorError):
-    """No backend can be opened for the device, and why."""
+    """No backend can be opened for the device; the cause says why."""
 
 
 class BackendClosedError(StatorError):
@@ -51,11 +57,11 @@ class BackendClosedError(StatorError):
 
 
 class BackendMismatchError(StatorError, ValueError):
-    """Arrays of two backends in one call."""
+    """A call got arrays, streams or events of two backends."""
 
 
 class ForkedProcessError(StatorError):
-    """A backend was opened before fork() and used in the child."""
+    """A backend that was opened before fork() was used in the child."""
 
 
 class CaptureError(StatorError):
@@ -71,15 +77,15 @@ class LibraryNotFoundError(StatorError):
 
 
 class StreamOrderError(StatorError):
-    """The order checker saw two unordered accesses to one buffer."""
+    """The order checker found two accesses to one buffer that nothing orders."""
 
 
 class HostCopyError(StatorError, RuntimeError):
-    """Bytes of a device would have gone to the host inside Backend.forbid_host_copies()."""
+    """A call would have copied memory to the host inside Backend.forbid_host_copies()."""
 
 
 class ShapeError(StatorError, ValueError):
-    """Shapes do not fit each other, the op or the limits."""
+    """Shapes do not fit each other, the op, or the limits on shapes."""
 
 
 class AxisError(ShapeError, IndexError):
@@ -91,15 +97,15 @@ class DTypeError(StatorError, TypeError):
 
 
 class InvalidValueError(StatorError, ValueError):
-    """An argument has a value outside its range."""
+    """An argument has a value that is not allowed."""
 
 
 class UnsupportedError(StatorError, NotImplementedError):
-    """What was asked for exists elsewhere, not here."""
+    """The request is valid, but stator does not support it."""
 
 
 class OutOfRangeError(StatorError, IndexError):
-    """An index is out of range; those seen by kernels are raised at the next synchronising call."""
+    """An index is out of range; if a kernel found it, the next synchronising call raises this."""
 
 
 class LinAlgError(StatorError, np.linalg.LinAlgError):
@@ -111,12 +117,12 @@ class LinAlgError(StatorError, np.linalg.LinAlgError):
     index: int = 0
 
 
-# C++ names that Python has taken.
+# C++ exceptions whose names are built-in exceptions of Python.
 _NAMES = {"ValueError": "InvalidValueError", "IndexError": "OutOfRangeError"}
 
 
 def from_native(name: str, op: str, cause: str, remedy: str, fields: dict[str, Any]) -> StatorError:
-    """The exception for a C++ one; called where Cython catches it."""
+    """The Python exception for a C++ one; called where Cython catches it."""
     error: StatorError = globals()[_NAMES.get(name, name)](cause, op=op, remedy=remedy)
     error.__dict__.update(fields)
     return error

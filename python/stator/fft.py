@@ -1,7 +1,7 @@
-"""Discrete Fourier transforms, as numpy.fft; stft and istft as torch.
+"""Discrete Fourier transforms, as numpy.fft; stft and istft, as in torch.
 
-float16 and bfloat16 are computed in float32 on every device: cuFFT's own half transforms know powers of two only and
-are wrong by 1e-3.
+float16 and bfloat16 are computed in float32 on every device: cuFFT's own half transforms support only powers of two and
+have errors of 1e-3.
 """
 
 from stator._fft import (

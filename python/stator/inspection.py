@@ -1,4 +1,4 @@
-"""What the array API standard 2025.12 asks a namespace about itself and its dtypes. Nothing here opens a backend."""
+"""The inspection functions of the array API standard 2025.12. Nothing here opens a backend."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BEYOND_THE_STANDARD = ("float16", "bfloat16")
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """bits; eps: from 1 to the next number; the largest, least and least normal number; the real dtype."""
+    """The limits of a floating dtype; eps is the distance from 1 to the next number."""
 
     bits: int
     eps: float
@@ -42,7 +42,7 @@ class FloatInfo:
 
 @dataclass(frozen=True)
 class IntegerInfo:
-    """bits, the largest and the least number, the dtype."""
+    """The limits of an integer dtype."""
 
     bits: int
     max: int
@@ -55,7 +55,7 @@ def _dtype_of(value: DTypeLike | Array) -> DType:
 
 
 def finfo(type: DTypeLike | Array, /) -> FloatInfo:
-    """The limits of a floating dtype, of its parts for a complex one. DTypeError for others."""
+    """The limits of a floating dtype, or of the parts of a complex one; DTypeError for others."""
     kind = _dtype_of(type)
     if kind.kind not in ("real floating", "complex floating"):
         raise DTypeError(f"{kind} is not floating", op="finfo", remedy="Use iinfo for integers.")
@@ -74,7 +74,7 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
 
 
 def iinfo(type: DTypeLike | Array, /) -> IntegerInfo:
-    """The limits of an integer dtype. DTypeError for others."""
+    """The limits of an integer dtype; DTypeError for others."""
     kind = _dtype_of(type)
     if kind.kind not in _KINDS["integral"]:
         raise DTypeError(f"{kind} is not an integer dtype", op="iinfo", remedy="Use finfo for floating dtypes.")
@@ -83,8 +83,11 @@ def iinfo(type: DTypeLike | Array, /) -> IntegerInfo:
 
 
 def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[Any, ...]) -> bool:
-    """Whether a dtype is of a kind ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex
-    floating", "numeric"), is that dtype, or is one of a tuple of either. InvalidValueError for an unknown kind."""
+    """Whether a dtype is of a kind, is a given dtype, or is one of a tuple of both.
+
+    kind: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating" or "numeric";
+    InvalidValueError for others.
+    """
     own = _dtype_of(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(own, k) for k in kind)
@@ -96,13 +99,13 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[Any, ...]) -> bool:
 
 
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
-    """Whether promotion of the two dtypes gives `to`, so that every value of from_ has its place."""
+    """Whether promotion of the two dtypes gives `to`, which then can hold the values of from_."""
     target = _dtype_of(to)
     return result_type(_dtype_of(from_), target) == target
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to. ShapeError where they do not."""
+    """The common shape that arrays of these shapes broadcast to; ShapeError where there is none."""
     for shape in shapes:
         if any(n < 0 for n in shape):
             raise ShapeError(f"shape {shape}", op="broadcast_shapes", remedy="Extents are not negative.")
@@ -117,14 +120,17 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class NamespaceInfo:
-    """The answers of __array_namespace_info__()."""
+    """The result of __array_namespace_info__()."""
 
     def capabilities(self) -> dict[str, bool | int]:
-        """Masks as indices, shapes that depend on data (they synchronise), 32 dimensions."""
+        """Boolean indexing and data-dependent shapes, which synchronise, and at most 32 dimensions."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
 
     def default_device(self) -> Device:
-        """Where arrays are made if no backend is current and STATOR_DEVICE is not set: the first GPU, else the CPU."""
+        """The device of new arrays if no backend is current and STATOR_DEVICE is not set.
+
+        The first GPU, else the CPU.
+        """
         return Device("cuda", 0) if _backend.available("cuda")[0] else Device("cpu")
 
     def devices(self) -> list[Device]:
@@ -133,7 +139,7 @@ class NamespaceInfo:
         return [Device(kind, i) for kind, count in counts.items() for i in range(count)]
 
     def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
-        """By kind; the same on every device."""
+        """The default dtypes by kind, which are the same on every device."""
         names = {
             "real floating": "float64",
             "complex floating": "complex128",
@@ -145,11 +151,14 @@ class NamespaceInfo:
     def dtypes(
         self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
-        """The standard's dtypes of a kind by name, the same on every device. stator has two halves besides."""
+        """The standard's dtypes of a kind by name, the same on every device.
+
+        stator also has float16 and bfloat16, which are not in the standard.
+        """
         standard = [d for d in all_dtypes if d.name not in _BEYOND_THE_STANDARD]
         return {d.name: d for d in standard if kind is None or isdtype(d, kind)}
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """The standard's inspection object."""
+    """The inspection object of the array API standard."""
     return NamespaceInfo()

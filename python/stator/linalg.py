@@ -1,8 +1,8 @@
 """Linear algebra.
 
-Matrices are the last two axes; the others are a batch. float32, float64, complex64, complex128; integers and bool
-become float64. Where the device must be waited for to know that a decomposition worked, check=False does not wait and
-returns its info, int32 on the device, besides: 0 is success.
+Matrices are the last two axes; the other axes are a batch. float32, float64, complex64 and complex128; integers and
+bool become float64. Functions that check whether a decomposition succeeded wait for the device; with check=False they
+do not wait, and also return info, int32 on the device, which is 0 for success.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from stator._linalg import (
     EighResult,
     EigResult,
-    LstsqResult,
     LUFactorResult,
     LUResult,
     QRResult,
@@ -18,29 +17,32 @@ from stator._linalg import (
     SVDResult,
     cho_solve,
     cholesky,
-    cond,
-    cross,
     det,
     eig,
     eigh,
     eigvals,
     eigvalsh,
-    expm,
     inv,
-    lstsq,
     lu,
     lu_factor,
     lu_solve,
-    matrix_norm,
-    matrix_power,
-    matrix_rank,
-    pinv,
     qr,
     slogdet,
     solve,
     solve_triangular,
     svd,
     svdvals,
+)
+from stator._linalg_functions import (
+    LstsqResult,
+    cond,
+    cross,
+    expm,
+    lstsq,
+    matrix_norm,
+    matrix_power,
+    matrix_rank,
+    pinv,
     trace,
 )
 from stator._matmul import (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def pinned_empty(
     shape: int | Sequence[int], dtype: DTypeLike = "float64", *, device: Backend | Device | str | None = None
 ) -> np.ndarray[Any, Any]:
-    """A NumPy array over page-locked memory of the backend: copies to the device overlap with work."""
+    """An uninitialised NumPy array in page-locked memory, from which copies to the device overlap with work."""
     try:
         extents = tuple(map(index, shape)) if isinstance(shape, Iterable) else (index(shape),)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Neural-network ops. Backward functions take the gradient first, then what the forward saved."""
+"""Neural-network ops. Backward functions take the gradient first, then what the forward function saved."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What `python -m stator demo --prove` shows: one training step under failing calls, permuted blocks, a lost wait."""
+"""The proofs of `python -m stator demo --prove`: a training step with failing calls, permuted blocks, a lost wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Advance = Callable[[str, int], None]
 
 @contextmanager
 def environment(**values: str) -> Iterator[None]:
-    """Environment variables for the length of a `with`; a Backend reads them when it opens."""
+    """Sets environment variables inside a `with`; a Backend reads them when it opens."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -33,29 +33,29 @@ def environment(**values: str) -> Iterator[None]:
 
 
 class FirstStep:
-    """The demo's first training step, from the same parameters each time."""
+    """The first training step of the demo, from the same parameters each time."""
 
     def __init__(self, be: stator.Backend, data: Digits, config: Hyperparameters) -> None:
         self.be, self.data, self.config = be, data, config
 
     def network(self) -> Network:
-        """A new network in its first state."""
+        """A new network in its initial state."""
         return Network(self.be, self.data.train_images.shape[1], self.data.classes, self.config)
 
     def run(self, network: Network) -> tuple[bytes, ...]:
-        """Uploads the first batch on the second stream, trains on it; the bits of loss and parameters."""
+        """Copies the first batch on the second stream and trains on it. Returns the bits of loss and parameters."""
         x, labels = next(uploads(self.be, self.data, self.config, 0))
         loss = network.train(x, labels)
         return tuple(a.to_numpy().tobytes() for a in (loss, *network.params))
 
     def clean(self) -> tuple[bytes, ...]:
-        """A step from a new network with nothing failing."""
+        """The result of a step from a new network without failures."""
         return self.run(self.network())
 
 
 @dataclass(frozen=True)
 class Injected:
-    """Seam calls of one step that were made to fail, and what came of it."""
+    """The runtime calls of one step that were made to fail, and the consequences."""
 
     calls: int
     raised: int
@@ -70,7 +70,10 @@ def _live(be: stator.Backend) -> int:
 
 
 def fail_every_call(step: FirstStep, until_lifted: bool, advance: Advance) -> Injected:
-    """The k-th runtime call of the step fails, for every k, once or from then on; after each the next step is exact."""
+    """Makes the k-th runtime call of the step fail, for every k, once or until lifted.
+
+    After each failure a step without failures must give the exact result.
+    """
     be = step.be
     expected = step.clean()
     before = _live(be)
@@ -84,7 +87,7 @@ def fail_every_call(step: FirstStep, until_lifted: bool, advance: Advance) -> In
         try:
             step.run(network)
         except StatorError as caught:
-            # The traceback holds the step's arrays: keep the type alone.
+            # Only the type is kept, since the traceback holds the step's arrays.
             error = type(caught)
         made = testing.lift(be)
         warned += testing.hold_warnings(False)
@@ -100,7 +103,7 @@ def fail_every_call(step: FirstStep, until_lifted: bool, advance: Advance) -> In
 
 @dataclass(frozen=True)
 class Permuted:
-    """Runs of the step in the checked target under random orders of blocks and threads."""
+    """Runs of the step in the checked target with random orders of blocks and threads."""
 
     target: str
     orders: int
@@ -108,7 +111,10 @@ class Permuted:
 
 
 def permute_blocks(data: Digits, config: Hyperparameters, orders: int, advance: Advance) -> Permuted:
-    """Every op of the step is declared deterministic, so each order must give the bits of the natural one."""
+    """Runs the step in random orders of blocks, which must all give the bits of the natural order.
+
+    All ops of the step are declared deterministic.
+    """
     with environment(STATOR_HOST_MODE="checked"), stator.Backend("cpu") as be:
         step = FirstStep(be, data, config)
         testing.set_block_seed(be, 0)
@@ -124,7 +130,7 @@ def permute_blocks(data: Digits, config: Hyperparameters, orders: int, advance: 
 
 @dataclass(frozen=True)
 class Waits:
-    """Stream waits of the step, each deleted once under the order checker."""
+    """The stream waits of the step, each deleted once under the order checker."""
 
     waits: int
     caught: int
@@ -132,9 +138,9 @@ class Waits:
 
 
 def _checked_step(data: Digits, config: Hyperparameters, drop: int) -> tuple[bool, int]:
-    """Whether the order checker raised in a first step without its `drop`-th wait, and how many waits there were.
+    """Whether the order checker raised in a step without its `drop`-th wait, and the number of waits.
 
-    Each on a new backend and without synchronising first: what the host has waited for needs no wait.
+    On a new backend, and without synchronising first, since work that the host has waited for needs no stream wait.
     """
     with environment(STATOR_CHECK="order"), stator.Backend("cpu") as be:
         step = FirstStep(be, data, config)
@@ -161,7 +167,7 @@ def delete_waits(data: Digits, config: Hyperparameters, advance: Advance) -> Wai
 
 
 def run(device: str, advance: Advance, config: Hyperparameters | None = None, orders: int = 5) -> dict[str, Any]:
-    """All three proofs as plain data; `proved` is true when every one holds."""
+    """The results of all three proofs as plain data; `proved` is true when all of them hold."""
     config = config or Hyperparameters()
     data = Digits.load(config.seed)
     with stator.Backend(device) as be:

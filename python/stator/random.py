@@ -1,4 +1,4 @@
-"""Random numbers of the current backend: Philox4x32-10, equal bits on every device."""
+"""Random numbers of the current backend by Philox4x32-10, with equal bits on every device."""
 
 from stator._random import (
     Generator,

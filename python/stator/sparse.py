@@ -1,7 +1,7 @@
 """Sparse matrices: CSR, CSC and COO on the device, and 2:4 sparsity of dense arrays.
 
-`a @ x`, `x @ a`, `a @ b`, `a + b`, `a - b`, `2 * a`, `a / 2`, `-a`, `a.T`, `a.sum(axis=)`. Nothing becomes dense but by
-to_dense().
+Operators: `a @ x`, `x @ a`, `a @ b`, `a + b`, `a - b`, `2 * a`, `a / 2`, `-a`, `a.T`, `a.sum(axis=)`. Only to_dense()
+makes a dense array of a matrix.
 """
 
 from stator._sparse import COO, CSC, CSR, SparseMatrix, add, matmul, spgemm

@@ -1,4 +1,4 @@
-"""Failures on purpose, for the tests of stator and of what is built on it."""
+"""Injected failures, for the tests of stator and of software that uses it."""
 
 from stator._testing import fault_next_launch, hold_warnings, inject, leak_buffer, lift, outstanding, set_block_seed
 

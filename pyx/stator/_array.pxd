@@ -14,6 +14,8 @@ cdef class Array:
 
 # An empty Array object of the backend, its C++ array to be filled in.
 cdef Array new_array(Backend backend)
+# An Array of that C++ array.
+cdef Array wrap_array(Backend backend, const cpp.Array& array)
 # The value as an Array, DTypeError otherwise.
 cdef Array as_array(object value, str op)
 # The C++ array of `out`, null for None.

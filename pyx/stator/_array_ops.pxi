@@ -10,6 +10,12 @@ cdef Array new_array(Backend backend):
     return out
 
 
+cdef Array wrap_array(Backend backend, const cpp.Array& array):
+    cdef Array out = new_array(backend)
+    out.c = array
+    return out
+
+
 cdef Array as_array(object value, str op):
     if isinstance(value, Array):
         return <Array>value

@@ -11,7 +11,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsul
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, new_array
+from stator._array cimport Array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
 from stator._convert cimport sized_dims, to_dims
 from stator._dtype cimport as_dtype
@@ -24,7 +24,7 @@ from stator.cpp.error cimport translate_exception
 from stator.cpp.python cimport Py_INCREF
 from stator.cpp.ref cimport Dims
 
-from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, UnsupportedError
+from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, LibraryNotFoundError, UnsupportedError
 
 
 cdef extern from * nogil:
@@ -423,3 +423,17 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
         drop_reference(<void*>source)
         raise
     return out
+
+
+cdef object scipy_sparse():
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise LibraryNotFoundError("SciPy is not installed", op="sparse", remedy="pip install scipy") from None
+    return scipy.sparse
+
+
+cdef object host_values(Array values):
+    # SciPy has no half types.
+    data = values if values.itemsize > 2 else astype_op(values, "float32", True)
+    return data.to_numpy()

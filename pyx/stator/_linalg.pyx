@@ -1,25 +1,20 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Linear algebra on the last two axes: factorisations, solvers, spectra, norms, functions of matrices."""
+"""Linear algebra on the last two axes: factorisations, solvers and spectra."""
 from collections import namedtuple
 
-from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, new_array
+from stator._array cimport Array, as_array, new_array, wrap_array
 from stator._backend cimport Backend, after_wait, enter
-from stator._convert cimport to_dtype, to_int
 from stator.cpp cimport linalg as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
-from stator.cpp.dtype cimport DType as CppDType
-from stator.cpp.std cimport optional
 
 from stator.errors import DTypeError, InvalidValueError
 
 EighResult = namedtuple("EighResult", ("eigenvalues", "eigenvectors"), module="stator._linalg")
 EigResult = namedtuple("EigResult", ("eigenvalues", "eigenvectors"), module="stator._linalg")
-LstsqResult = namedtuple("LstsqResult", ("x", "residuals", "rank", "singular_values"), module="stator._linalg")
 LUFactorResult = namedtuple("LUFactorResult", ("lu", "pivots"), module="stator._linalg")
 LUResult = namedtuple("LUResult", ("P", "L", "U"), module="stator._linalg")
 QRResult = namedtuple("QRResult", ("Q", "R"), module="stator._linalg")
@@ -27,32 +22,12 @@ SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"), module="stato
 SVDResult = namedtuple("SVDResult", ("U", "S", "Vh"), module="stator._linalg")
 
 
-cdef Array wrap(const CppArray& c, Backend backend):
-    cdef Array out = new_array(backend)
-    out.c = c
-    return out
-
-
 # The result of a checked call, else (result, info).
 cdef object finish(object result, const CppArray& info, Backend backend, bint check):
     if check:
         after_wait(backend)
         return result
-    return result, wrap(info, backend)
-
-
-cdef int to_rtol(object value, cpp.Tolerance& out, str op) except -1:
-    if value is None:
-        return 0
-    if isinstance(value, Array):
-        out.each = &(<Array>value).c
-        return 0
-    try:
-        out.rtol = optional[double](<double>value)
-    except TypeError:
-        raise DTypeError(f"rtol={value!r} is not a number", op=op,
-                         remedy="Pass a float, or an Array of them.") from None
-    return 0
+    return result, wrap_array(backend, info)
 
 
 cdef cpp.Transpose to_transpose(object value, str op) except *:
@@ -61,23 +36,6 @@ cdef cpp.Transpose to_transpose(object value, str op) except *:
     if code not in (0, 1, 2):
         raise InvalidValueError(f"trans={value!r}", op=op, remedy="Pass 0, 1 or 2 ('N', 'T', 'C').")
     return <cpp.Transpose><int>code
-
-
-cdef cpp.NormOrder to_order(object value, str op) except *:
-    cdef cpp.NormOrder order
-    order.norm = cpp.spectral
-    order.smallest = False
-    if value == "fro":
-        order.norm = cpp.frobenius
-    elif value == "nuc":
-        order.norm = cpp.nuclear
-    elif value in (1, -1, 2, -2, float("inf"), -float("inf")):
-        order.smallest = value < 0
-        order.norm = cpp.columns if abs(value) == 1 else cpp.spectral if abs(value) == 2 else cpp.rows
-    else:
-        raise InvalidValueError(f"the order {value!r} of a matrix norm", op=op,
-                                remedy="Pass 'fro', 'nuc', 1, -1, 2, -2, inf or -inf.")
-    return order
 
 
 cdef bint to_upper(object value, str op) except -1:
@@ -110,7 +68,7 @@ def cholesky(x: Array, /, *, upper: bool = False, check: bool = True) -> Array:
     enter(a.backend, stream)
     with nogil:
         found = cpp.cholesky(a.c, of_upper, options, stream)
-    return finish(wrap(found.factor, a.backend), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.factor), found.info, a.backend, check)
 
 
 def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /) -> Array:
@@ -149,7 +107,7 @@ def solve_triangular(a: Array, b: Array, /, *, trans: int | str = 0, lower: bool
     enter(matrix.backend, stream)
     with nogil:
         found = cpp.solve_triangular(matrix.c, rhs.c, options, stream)
-    return finish(wrap(found.x, matrix.backend), found.info, matrix.backend, check)
+    return finish(wrap_array(matrix.backend, found.x), found.info, matrix.backend, check)
 
 
 def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
@@ -167,7 +125,7 @@ def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
     enter(a.backend, stream)
     with nogil:
         found = cpp.lu_factor(a.c, options, stream)
-    result = LUFactorResult(wrap(found.lu, a.backend), wrap(found.pivots, a.backend))
+    result = LUFactorResult(wrap_array(a.backend, found.lu), wrap_array(a.backend, found.pivots))
     return finish(result, found.info, a.backend, check)
 
 
@@ -199,7 +157,7 @@ def lu(x: Array, /) -> LUResult:
     enter(a.backend, stream)
     with nogil:
         found = cpp.lu(a.c, stream)
-    return LUResult(wrap(found.p, a.backend), wrap(found.l, a.backend), wrap(found.u, a.backend))
+    return LUResult(wrap_array(a.backend, found.p), wrap_array(a.backend, found.l), wrap_array(a.backend, found.u))
 
 
 def solve(x1: Array, x2: Array, /, *, check: bool = True) -> Array:
@@ -216,7 +174,7 @@ def solve(x1: Array, x2: Array, /, *, check: bool = True) -> Array:
     enter(a.backend, stream)
     with nogil:
         found = cpp.solve(a.c, b.c, options, stream)
-    return finish(wrap(found.x, a.backend), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.x), found.info, a.backend, check)
 
 
 def inv(x: Array, /, *, check: bool = True) -> Array:
@@ -233,7 +191,7 @@ def inv(x: Array, /, *, check: bool = True) -> Array:
     enter(a.backend, stream)
     with nogil:
         found = cpp.inv(a.c, options, stream)
-    return finish(wrap(found.x, a.backend), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.x), found.info, a.backend, check)
 
 
 def det(x: Array, /) -> Array:
@@ -258,7 +216,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
     enter(a.backend, stream)
     with nogil:
         found = cpp.slogdet(a.c, stream)
-    return SlogdetResult(wrap(found.sign, a.backend), wrap(found.logabsdet, a.backend))
+    return SlogdetResult(wrap_array(a.backend, found.sign), wrap_array(a.backend, found.logabsdet))
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
@@ -275,7 +233,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     enter(a.backend, stream)
     with nogil:
         found = cpp.qr(a.c, complete, stream)
-    return QRResult(wrap(found.q, a.backend), wrap(found.r, a.backend))
+    return QRResult(wrap_array(a.backend, found.q), wrap_array(a.backend, found.r))
 
 
 def svd(x: Array, /, *, full_matrices: bool = True, check: bool = True) -> SVDResult:
@@ -294,7 +252,7 @@ def svd(x: Array, /, *, full_matrices: bool = True, check: bool = True) -> SVDRe
     enter(a.backend, stream)
     with nogil:
         found = cpp.svd(a.c, full, options, stream)
-    result = SVDResult(wrap(found.u, a.backend), wrap(found.s, a.backend), wrap(found.vh, a.backend))
+    result = SVDResult(wrap_array(a.backend, found.u), wrap_array(a.backend, found.s), wrap_array(a.backend, found.vh))
     return finish(result, found.info, a.backend, check)
 
 
@@ -311,7 +269,7 @@ def svdvals(x: Array, /, *, check: bool = True) -> Array:
     enter(a.backend, stream)
     with nogil:
         found = cpp.svdvals(a.c, options, stream)
-    return finish(wrap(found.s, a.backend), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.s), found.info, a.backend, check)
 
 
 def eigh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> EighResult:
@@ -330,8 +288,8 @@ def eigh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> EighResult:
     enter(a.backend, stream)
     with nogil:
         found = cpp.eigh(a.c, upper, options, stream)
-    return finish(EighResult(wrap(found.values, a.backend), wrap(found.vectors, a.backend)), found.info, a.backend,
-                  check)
+    return finish(EighResult(wrap_array(a.backend, found.values), wrap_array(a.backend, found.vectors)), found.info,
+                  a.backend, check)
 
 
 def eigvalsh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> Array:
@@ -348,7 +306,7 @@ def eigvalsh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> Array:
     enter(a.backend, stream)
     with nogil:
         found = cpp.eigvalsh(a.c, upper, options, stream)
-    return finish(wrap(found.values, a.backend), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.values), found.info, a.backend, check)
 
 
 def eig(x: Array, /, *, check: bool = True) -> EigResult:
@@ -366,8 +324,8 @@ def eig(x: Array, /, *, check: bool = True) -> EigResult:
     enter(a.backend, stream)
     with nogil:
         found = cpp.eig(a.c, options, stream)
-    return finish(EigResult(wrap(found.values, a.backend), wrap(found.vectors, a.backend)), found.info, a.backend,
-                  check)
+    return finish(EigResult(wrap_array(a.backend, found.values), wrap_array(a.backend, found.vectors)), found.info,
+                  a.backend, check)
 
 
 def eigvals(x: Array, /, *, check: bool = True) -> Array:
@@ -383,153 +341,4 @@ def eigvals(x: Array, /, *, check: bool = True) -> Array:
     enter(a.backend, stream)
     with nogil:
         found = cpp.eigvals(a.c, options, stream)
-    return finish(wrap(found.values, a.backend), found.info, a.backend, check)
-
-
-def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
-    """The x of least norm that minimises |a x - b|, for a (..., m, n), by singular values. Synchronises.
-
-    b: (m,) or (..., m, k). rtol: singular values up to rtol times the largest count as 0; a number, or an Array that
-    broadcasts to the batch; None is max(m, n) eps. residuals: |a x - b|^2 of each right-hand side, empty unless m > n
-    and every matrix has rank n. LinAlgError as svd.
-    """
-    cdef Array matrix = as_array(a, "linalg.lstsq"), rhs = as_array(b, "linalg.lstsq")
-    cdef cpp.Tolerance tolerance
-    cdef cpp.LeastSquares found
-    cdef CppStream stream
-    to_rtol(rtol, tolerance, "linalg.lstsq")
-    enter(matrix.backend, stream)
-    with nogil:
-        found = cpp.lstsq(matrix.c, rhs.c, tolerance, stream)
-    after_wait(matrix.backend)
-    return LstsqResult(wrap(found.x, matrix.backend), wrap(found.residuals, matrix.backend),
-                       wrap(found.rank, matrix.backend), wrap(found.singular_values, matrix.backend))
-
-
-def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
-    """The Moore-Penrose inverse (..., n, m) of x (..., m, n), by singular values. Synchronises.
-
-    rtol as in lstsq. LinAlgError as svd.
-    """
-    cdef Array a = as_array(x, "linalg.pinv")
-    cdef Array out = new_array(a.backend)
-    cdef cpp.Tolerance tolerance
-    cdef CppStream stream
-    to_rtol(rtol, tolerance, "linalg.pinv")
-    enter(a.backend, stream)
-    with nogil:
-        out.c = cpp.pinv(a.c, tolerance, stream)
-    after_wait(a.backend)
-    return out
-
-
-def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
-    """The rank of x (..., m, n), int64: the number of singular values above a tolerance. Synchronises.
-
-    rtol as in lstsq. LinAlgError as svd.
-    """
-    cdef Array a = as_array(x, "linalg.matrix_rank")
-    cdef Array out = new_array(a.backend)
-    cdef cpp.Tolerance tolerance
-    cdef CppStream stream
-    to_rtol(rtol, tolerance, "linalg.matrix_rank")
-    enter(a.backend, stream)
-    with nogil:
-        out.c = cpp.matrix_rank(a.c, tolerance, stream)
-    after_wait(a.backend)
-    return out
-
-
-def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
-    """A norm of each matrix (..., m, n), real, of the batch's shape. Asynchronous for most orders.
-
-    ord: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; 'nuc', 2 and -2 synchronise, as svd. keepdims keeps the last two axes
-    with length 1.
-    """
-    cdef Array a = as_array(x, "linalg.matrix_norm")
-    cdef Array out = new_array(a.backend)
-    cdef cpp.NormOrder order = to_order(ord, "linalg.matrix_norm")
-    cdef cbool keep = keepdims
-    cdef CppStream stream
-    enter(a.backend, stream)
-    with nogil:
-        out.c = cpp.matrix_norm(a.c, order, keep, stream)
-    return out
-
-
-def cond(x: Array, /, p: float | str | None = None) -> Array:
-    """The condition number of x (..., m, n) in a norm of matrix_norm; infinite for a singular matrix.
-
-    p: None is 2. Synchronises, as svd, for None, 2, -2 and 'nuc'; the other norms need square matrices.
-    """
-    cdef Array a = as_array(x, "linalg.cond")
-    cdef Array out = new_array(a.backend)
-    cdef cpp.NormOrder order = to_order(2 if p is None else p, "linalg.cond")
-    cdef CppStream stream
-    enter(a.backend, stream)
-    with nogil:
-        out.c = cpp.cond(a.c, order, stream)
-    after_wait(a.backend)
-    return out
-
-
-def matrix_power(x: Array, n: int, /) -> Array:
-    """x (..., m, m) to an integer power, by repeated squaring. Asynchronous for n >= 0.
-
-    n < 0 is a power of the inverse, which synchronises and raises LinAlgError as inv.
-    """
-    cdef Array a = as_array(x, "linalg.matrix_power")
-    cdef Array out = new_array(a.backend)
-    cdef int64_t power = to_int(n, "linalg.matrix_power")
-    cdef CppStream stream
-    enter(a.backend, stream)
-    with nogil:
-        out.c = cpp.matrix_power(a.c, power, stream)
-    return out
-
-
-def expm(x: Array, /) -> Array:
-    """The exponential of matrices (..., n, n), as scipy.linalg.expm. Synchronises.
-
-    Matrices that hold NaN or infinity become NaN.
-    """
-    cdef Array a = as_array(x, "linalg.expm")
-    cdef Array out = new_array(a.backend)
-    cdef CppStream stream
-    enter(a.backend, stream)
-    with nogil:
-        out.c = cpp.expm(a.c, stream)
-    after_wait(a.backend)
-    return out
-
-
-def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """The sum of a diagonal of each matrix (..., m, n), of the batch's shape. Asynchronous.
-
-    offset as in diagonal. dtype: of the accumulation and the result; None accumulates integers in 64 bits.
-    """
-    cdef Array a = as_array(x, "linalg.trace")
-    cdef Array out = new_array(a.backend)
-    cdef int64_t k = to_int(offset, "linalg.trace")
-    cdef optional[CppDType] code
-    cdef CppStream stream
-    to_dtype(dtype, code)
-    enter(a.backend, stream)
-    with nogil:
-        out.c = cpp.trace(a.c, k, code, stream)
-    return out
-
-
-def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """The cross product of vectors of three elements along an axis. Asynchronous.
-
-    The other axes broadcast.
-    """
-    cdef Array a = as_array(x1, "linalg.cross"), b = as_array(x2, "linalg.cross")
-    cdef Array out = new_array(a.backend)
-    cdef int64_t along = to_int(axis, "linalg.cross")
-    cdef CppStream stream
-    enter(a.backend, stream)
-    with nogil:
-        out.c = cpp.cross(a.c, b.c, along, stream)
-    return out
+    return finish(wrap_array(a.backend, found.values), found.info, a.backend, check)

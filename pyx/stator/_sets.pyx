@@ -8,11 +8,10 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, as_out, new_array
+from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport after_wait, enter
 from stator._convert cimport to_int, to_scalar
 from stator.cpp cimport sets
-from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport optional
 
@@ -62,12 +61,6 @@ def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
     return out
 
 
-cdef Array wrapped(Array source, const CppArray& c):
-    cdef Array out = new_array(source.backend)
-    out.c = c
-    return out
-
-
 cdef Array find(sets.UniqueOp op, str name, object x, object size, object fill_value, sets.Unique& found):
     cdef Array source = as_array(x, name)
     cdef sets.UniqueOptions options
@@ -94,29 +87,29 @@ def unique_all(x: Array, /, *, size: int | None = None, fill_value: complex = 0)
     """
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_all, "unique_all", x, size, fill_value, found)
-    return UniqueAll(wrapped(source, found.values), wrapped(source, found.indices), wrapped(source, found.inverse),
-                     wrapped(source, found.counts))
+    return UniqueAll(wrap_array(source.backend, found.values), wrap_array(source.backend, found.indices),
+                     wrap_array(source.backend, found.inverse), wrap_array(source.backend, found.counts))
 
 
 def unique_counts(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueCounts:
     """(values, counts) of unique_all. Synchronises unless size is given."""
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_counts, "unique_counts", x, size, fill_value, found)
-    return UniqueCounts(wrapped(source, found.values), wrapped(source, found.counts))
+    return UniqueCounts(wrap_array(source.backend, found.values), wrap_array(source.backend, found.counts))
 
 
 def unique_inverse(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueInverse:
     """(values, inverse_indices) of unique_all. Synchronises unless size is given."""
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_inverse, "unique_inverse", x, size, fill_value, found)
-    return UniqueInverse(wrapped(source, found.values), wrapped(source, found.inverse))
+    return UniqueInverse(wrap_array(source.backend, found.values), wrap_array(source.backend, found.inverse))
 
 
 def unique_values(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> Array:
     """The distinct elements, ascending, as unique_all. Synchronises unless size is given."""
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_values, "unique_values", x, size, fill_value, found)
-    return wrapped(source, found.values)
+    return wrap_array(source.backend, found.values)
 
 
 def unique_consecutive(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueConsecutive:
@@ -127,8 +120,8 @@ def unique_consecutive(x: Array, /, *, size: int | None = None, fill_value: comp
     """
     cdef sets.Unique found
     cdef Array source = find(sets.op_unique_consecutive, "unique_consecutive", x, size, fill_value, found)
-    return UniqueConsecutive(wrapped(source, found.values), wrapped(source, found.inverse),
-                             wrapped(source, found.counts))
+    return UniqueConsecutive(wrap_array(source.backend, found.values), wrap_array(source.backend, found.inverse),
+                             wrap_array(source.backend, found.counts))
 
 
 cdef double to_bound(object value, str what, str op) except? -1:

@@ -36,5 +36,3 @@ cdef Compressed new_compressed(type kind, Backend backend, const cpp.Csr& c)
 # Any sparse matrix compressed by rows; DTypeError for other values.
 cdef cpp.Csr rows_of(object a, str op) except *
 cdef optional[int64_t] count_of(object nnz, str op) except *
-# The module scipy.sparse; LibraryNotFoundError where it is missing.
-cdef object scipy_sparse()

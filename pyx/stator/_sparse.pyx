@@ -3,9 +3,10 @@
 """Sparse matrices: the classes CSR, CSC and COO, and their sums and products."""
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op
+from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op, wrap_array
 from stator._backend cimport Backend, enter
 from stator._convert cimport to_dims, to_int, to_scalar
+from stator._interop cimport host_values, scipy_sparse
 from stator.cpp cimport op_table
 from stator.cpp cimport sparse as cpp
 from stator.cpp.array cimport Array as CppArray
@@ -15,13 +16,7 @@ from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional
 
 from stator._reduce import functions as reductions
-from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError, ShapeError, UnsupportedError
-
-
-cdef Array wrap(Backend backend, const CppArray& array):
-    cdef Array out = new_array(backend)
-    out.c = array
-    return out
+from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
 
 
 cdef optional[int64_t] count_of(object nnz, str op) except *:
@@ -192,7 +187,7 @@ cdef class Compressed(SparseMatrix):
     def to_scipy(self) -> scipy.sparse.sparray:
         """A copy as SciPy's array of the same format; half types become float32. Synchronises."""
         make = scipy_sparse().csr_array if isinstance(self, CSR) else scipy_sparse().csc_array
-        return make((host_values(self), self.indices.to_numpy(), self.indptr.to_numpy()), shape=self.shape)
+        return make((host_values(self.data), self.indices.to_numpy(), self.indptr.to_numpy()), shape=self.shape)
 
     def with_data(self, data: Array, /) -> Compressed:
         """The same structure with other values (nnz,), one per entry. Asynchronous."""
@@ -243,9 +238,9 @@ cdef class Compressed(SparseMatrix):
 
 
 cdef int set_compressed(Compressed out, Backend backend, const cpp.Csr& c) except -1:
-    out.data = wrap(backend, c.values)
-    out.indices = wrap(backend, c.indices)
-    out.indptr = wrap(backend, c.indptr)
+    out.data = wrap_array(backend, c.values)
+    out.indices = wrap_array(backend, c.indices)
+    out.indptr = wrap_array(backend, c.indptr)
     out.shape = (c.rows, c.cols) if isinstance(out, CSR) else (c.cols, c.rows)
     out.is_sorted = c.sorted
     out.is_coalesced = c.unique
@@ -409,14 +404,14 @@ cdef class COO(SparseMatrix):
 
     def to_scipy(self) -> scipy.sparse.coo_array:
         """A copy as a scipy.sparse.coo_array; half types become float32. Synchronises."""
-        return scipy_sparse().coo_array((host_values(self), (self.row.to_numpy(), self.col.to_numpy())),
+        return scipy_sparse().coo_array((host_values(self.data), (self.row.to_numpy(), self.col.to_numpy())),
                                         shape=self.shape)
 
 
 cdef int set_coo(COO out, Backend backend, const cpp.Coo& c) except -1:
-    out.data = wrap(backend, c.values)
-    out.row = wrap(backend, c.row)
-    out.col = wrap(backend, c.col)
+    out.data = wrap_array(backend, c.values)
+    out.row = wrap_array(backend, c.row)
+    out.col = wrap_array(backend, c.col)
     out.shape = (c.rows, c.cols)
     out.is_sorted = c.sorted
     out.is_coalesced = c.unique
@@ -428,20 +423,6 @@ cdef COO new_coo(Backend backend, const cpp.Coo& c):
     cdef COO out = COO.__new__(COO)
     set_coo(out, backend, c)
     return out
-
-
-cdef object scipy_sparse():
-    try:
-        import scipy.sparse
-    except ImportError:
-        raise LibraryNotFoundError("SciPy is not installed", op="sparse", remedy="pip install scipy") from None
-    return scipy.sparse
-
-
-cdef object host_values(SparseMatrix a):
-    # SciPy has no half types.
-    data = a.data if a.data.itemsize > 2 else astype_op(a.data, "float32", True)
-    return data.to_numpy()
 
 
 cdef object scaled(SparseMatrix a, object factor, op_table.Op op):

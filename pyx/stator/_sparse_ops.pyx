@@ -6,7 +6,8 @@ from libc.stdint cimport int64_t
 from stator._array cimport Array, as_array, new_array
 from stator._backend cimport enter
 from stator._convert cimport to_dtype, to_int
-from stator._sparse cimport COO, CSC, CSR, SparseMatrix, count_of, new_compressed, rows_of, scipy_sparse
+from stator._interop cimport scipy_sparse
+from stator._sparse cimport COO, CSC, CSR, SparseMatrix, count_of, new_compressed, rows_of
 from stator.cpp cimport sparse as cpp
 from stator.cpp.backend cimport Stream as CppStream
 

@@ -8,7 +8,7 @@ namespace {
 // Overwrites the upper triangle of u with U of U^H U, row by row, so that the inner loops run along rows. Returns the
 // order of the first leading minor that is not positive, or 0.
 template <class T, class G>
-STATOR_FN int factor(const G& group, T* u, int step, int n) {
+STATOR_FN int factor_cholesky(const G& group, T* u, int step, int n) {
   for (int k = 0; k < n; ++k) {
     T* row = u + k * step;
     const real_t<T> square = real_of(row[k]);
@@ -51,7 +51,7 @@ STATOR_KERNEL void small_cholesky_kernel(params::SmallCholesky p) {
         u[i * step + i + j] = conjugated ? conjugate(x) : x;
       });
     group.sync();
-    const int info = factor(group, u, step, n);
+    const int info = factor_cholesky(group, u, step, n);
     group.sync();
     for_each_pair(group, n, n, [=](int i, int j) {
       const T x = u[i * step + j];

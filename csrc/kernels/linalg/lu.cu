@@ -43,7 +43,7 @@ STATOR_FN int pivot_row(const G& group, const T* a, int step, int n, int k) {
 // Factors in place; pivot[k] is the row that row k was exchanged with. Returns the first zero pivot, counted from 1, or
 // 0.
 template <class T, class G>
-STATOR_FN int factor(const G& group, T* a, int step, int n, int* pivot) {
+STATOR_FN int factor_lu(const G& group, T* a, int step, int n, int* pivot) {
   int info = 0;
   for (int k = 0; k < n; ++k) {
     const int p = pivot_row(group, a, step, n, k);
@@ -125,7 +125,7 @@ STATOR_KERNEL void small_lu_kernel(params::SmallLu p) {
       group.sync();
     } else {
       group.sync();
-      info = factor(group, a, step, n, pivot);
+      info = factor_lu(group, a, step, n, pivot);
       if (pivots != nullptr) group.for_each(n, [=](int64_t i) { pivots[i] = pivot[i]; });
       if (p.info != nullptr && group.rank() == 0) p.info[matrix] = info;
     }

@@ -64,7 +64,7 @@ struct Columns {
 
 // The columns become R and the reflectors below it. Ends synchronised.
 template <class T, int Size>
-STATOR_FN void factor(const Columns<T, Size>& a, T* tau) {
+STATOR_FN void factor_qr(const Columns<T, Size>& a, T* tau) {
   constexpr int stride = Team<Size>::count * reflected_columns;
   for (int k = 0; k < a.n; ++k) {
     const T own = reflect(a.group, a[k] + k, 1, a.m - k);
@@ -173,7 +173,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(params::BatchedSv
   a.for_each_element([=](int64_t i, int64_t j) { a[j][i] = scale_by(a[j][i], -exponent); });
   group.sync();
   // A = Q R; then rotate the columns of R^H.
-  factor(a, tau);
+  factor_qr(a, tau);
   w.for_each_element([=](int64_t i, int64_t j) {
     w[j][i] = i < j ? T(0) : conjugate(a[i][j]);
     if (vectors) x[j][i] = T(i == j);
@@ -205,7 +205,7 @@ STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(params::BatchedSv
     x[position[j]][i] = back <= limits<R>::max() ? scaled_by(w[j][i], back) : T(0);
   });
   group.sync();
-  factor(x, tau_v);
+  factor_qr(x, tau_v);
   // A column of Q equals that of V except for the sign, which is applied to U.
   u.for_each_element([=](int64_t i, int64_t j) {
     if (real_of(x[j][j]) < R(0)) u[j][i] = -u[j][i];

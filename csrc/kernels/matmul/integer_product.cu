@@ -111,7 +111,7 @@ struct Panels {
 
 // A whole product that is too small to be packed.
 template <class W, class A>
-STATOR_CALL void small_product(const params::StridedProduct& p, const MatrixOf& m) {
+STATOR_CALL void unpacked_product(const params::StridedProduct& p, const MatrixOf& m) {
   const W* a = reinterpret_cast<const W*>(m.a);
   const W* b = reinterpret_cast<const W*>(m.b);
   for (int64_t i = 0; i < p.m; ++i) {
@@ -139,7 +139,7 @@ template <class T>
 STATOR_FN void packed_tile(unsigned char* memory, const params::StridedProduct& p, const MatrixOf& m, int64_t row,
                            int64_t col) {
   if (p.n <= IntegerTuning::small_cols && p.m * p.n * p.k <= IntegerTuning::small_work)
-    return with_operand<T>(p.operands, [&](auto type) { small_product<decltype(type), sum_of<T>>(p, m); });
+    return with_operand<T>(p.operands, [&](auto type) { unpacked_product<decltype(type), sum_of<T>>(p, m); });
   using P = Panels<T>;
   P& panels = *reinterpret_cast<P*>(memory);
   const int64_t height = p.m - row < P::rows ? p.m - row : P::rows, width = p.n - col < P::cols ? p.n - col : P::cols;
@@ -253,7 +253,7 @@ STATOR_KERNEL void integer_product_kernel(params::StridedProduct p, int64_t row_
 }
 
 template <class T>
-void start(const params::Queue& q, const params::StridedProduct& p, int64_t batches) {
+void start_integer(const params::Queue& q, const params::StridedProduct& p, int64_t batches) {
   constexpr int block = IntegerTuning::block;
   constexpr int64_t most = 1 << 30;
   if (p.m == 1 || p.n == 1) {
@@ -284,11 +284,11 @@ void integer_product(const params::Queue& q, const params::StridedProduct& given
     std::swap(p.a_batch, p.b_batch);
   }
   const int64_t batches = batches_of(p);
-  if (itemsize(p.result) == 8) return start<uint64_t>(q, p, batches);
+  if (itemsize(p.result) == 8) return start_integer<uint64_t>(q, p, batches);
   if constexpr (fast_host) {
-    if (itemsize(p.operands) == 1) return start<float>(q, p, batches);
+    if (itemsize(p.operands) == 1) return start_integer<float>(q, p, batches);
   }
-  start<uint32_t>(q, p, batches);
+  start_integer<uint32_t>(q, p, batches);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ STATOR_KERNEL void small_product_kernel(params::StridedProduct p, int64_t batche
 }
 
 template <class W, class T>
-void start(const params::Queue& q, const params::StridedProduct& p, int64_t batches) {
+void start_small(const params::Queue& q, const params::StridedProduct& p, int64_t batches) {
   const int64_t each =
       std::max({int64_t(1), SmallTuning::least_work / (p.m * p.n * p.k + 1), ceil_div(batches, int64_t(1) << 30)});
   launch(q, "small_product", small_product_kernel<SmallTuning::block, W, T>,
@@ -106,10 +106,11 @@ void start(const params::Queue& q, const params::StridedProduct& p, int64_t batc
 
 void small_product(const params::Queue& q, const params::StridedProduct& p) {
   const int64_t batches = batches_of(p);
-  if (p.operands == DType::float64) return start<double, double>(q, p, batches);
-  if (p.operands == DType::float32) return start<float, float>(q, p, batches);
-  if (p.operands == DType::int8) return start<int8_t, uint32_t>(q, p, batches);
-  itemsize(p.operands) == 8 ? start<uint64_t, uint64_t>(q, p, batches) : start<uint32_t, uint32_t>(q, p, batches);
+  if (p.operands == DType::float64) return start_small<double, double>(q, p, batches);
+  if (p.operands == DType::float32) return start_small<float, float>(q, p, batches);
+  if (p.operands == DType::int8) return start_small<int8_t, uint32_t>(q, p, batches);
+  itemsize(p.operands) == 8 ? start_small<uint64_t, uint64_t>(q, p, batches)
+                            : start_small<uint32_t, uint32_t>(q, p, batches);
 }
 
 }  // namespace

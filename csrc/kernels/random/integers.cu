@@ -108,8 +108,8 @@ STATOR_KERNEL void integers_kernel(Item* out, int64_t n, uint64_t seed, uint64_t
 }
 
 template <class Item, template <class> class Map>
-void submit(const params::Queue& q, const char* name, void* out, int64_t size, uint64_t seed, uint64_t offset,
-            Map<Item> map) {
+void submit_integers(const params::Queue& q, const char* name, void* out, int64_t size, uint64_t seed, uint64_t offset,
+                     Map<Item> map) {
   using Tune = IntegersTuning;
   const int64_t blocks = ceil_div(size, 16 / int64_t(sizeof(typename Map<Item>::Draw)));
   const int64_t needed = ceil_div(blocks, int64_t(Tune::counters) * (fast_host ? 32 : Tune::block));
@@ -122,10 +122,10 @@ template <class Item>
 void integers_of(const params::Queue& q, const params::RandomIntegers& p) {
   constexpr uint64_t most = uint64_t(1) << 32;
   if (p.range > 0 && p.range <= most)
-    return submit(q, "integers", p.out, p.size, p.seed, p.offset,
-                  Narrow<Item>{p.low, p.range, uint32_t(most % p.range)});
-  submit(q, "integers", p.out, p.size, p.seed, p.offset,
-         Wide<Item>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
+    return submit_integers(q, "integers", p.out, p.size, p.seed, p.offset,
+                           Narrow<Item>{p.low, p.range, uint32_t(most % p.range)});
+  submit_integers(q, "integers", p.out, p.size, p.seed, p.offset,
+                  Wide<Item>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
 }
 
 void integers(const params::Queue& q, const params::RandomIntegers& p) {
@@ -141,7 +141,7 @@ template <class Item>
 void bernoulli_of(const params::Queue& q, const params::Bernoulli& p) {
   Coin<Item> coin{p.threshold, {}};
   std::memcpy(&coin.one, p.one, sizeof coin.one);
-  submit(q, "bernoulli", p.out, p.size, p.seed, p.offset, coin);
+  submit_integers(q, "bernoulli", p.out, p.size, p.seed, p.offset, coin);
 }
 
 void bernoulli(const params::Queue& q, const params::Bernoulli& p) {

@@ -209,15 +209,15 @@ STATOR_KERNEL void few_events_kernel(void* out, DType dtype, int64_t size, uint6
 }
 
 template <class Kernel, class Draw>
-void submit(const params::Queue& q, const char* name, const params::Random& p, Kernel kernel, Draw draw) {
+void submit_rejection(const params::Queue& q, const char* name, const params::Random& p, Kernel kernel, Draw draw) {
   using Tune = RejectionTuning;
   launch(q, name, kernel, {ceil_div(p.size, Tune::tile), Tune::block}, p.out, p.dtype, p.size, p.seed, p.offset, draw);
 }
 
 void gamma(const params::Queue& q, const params::Random& p) {
   const double d = (p.a < 1 ? p.a + 1 : p.a) - 1.0 / 3;
-  submit(q, "gamma", p, rejection_kernel<Gamma, RejectionTuning::block>,
-         Gamma{d, 1 / std::sqrt(9 * d), p.b, p.a < 1 ? 1 / p.a : 0});
+  submit_rejection(q, "gamma", p, rejection_kernel<Gamma, RejectionTuning::block>,
+                   Gamma{d, 1 / std::sqrt(9 * d), p.b, p.a < 1 ? 1 / p.a : 0});
 }
 
 void poisson(const params::Queue& q, const params::Random& p) {
@@ -229,16 +229,16 @@ void poisson(const params::Queue& q, const params::Random& p) {
       term *= p.a / (k + 1);
       sum += term;
     }
-    return submit(q, "poisson", p, few_events_kernel<RejectionTuning::block>, law);
+    return submit_rejection(q, "poisson", p, few_events_kernel<RejectionTuning::block>, law);
   }
   const double b = 0.931 + 2.53 * std::sqrt(p.a);
-  submit(q, "poisson", p, rejection_kernel<Poisson, RejectionTuning::block>,
-         Poisson{.mean = p.a,
-                 .a = -0.059 + 0.02483 * b,
-                 .b = b,
-                 .inverse_alpha = 1.1239 + 1.1328 / (b - 3.4),
-                 .certain = 0.9277 - 3.6224 / (b - 2),
-                 .log_mean = std::log(p.a)});
+  submit_rejection(q, "poisson", p, rejection_kernel<Poisson, RejectionTuning::block>,
+                   Poisson{.mean = p.a,
+                           .a = -0.059 + 0.02483 * b,
+                           .b = b,
+                           .inverse_alpha = 1.1239 + 1.1328 / (b - 3.4),
+                           .certain = 0.9277 - 3.6224 / (b - 2),
+                           .log_mean = std::log(p.a)});
 }
 
 }  // namespace

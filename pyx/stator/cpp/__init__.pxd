@@ -1,1 +1,1 @@
-# Declarations of the C++ headers, one file a header; std.pxd and python.pxd: of the headers that are not ours.
+# Declarations of stator's C++ headers, one file per header; std.pxd and python.pxd are for the headers of others.

@@ -1,4 +1,4 @@
-# DLPack 1.0 (dmlc/dlpack, include/dlpack/dlpack.h), the parts that are exchanged.
+# The exchanged structures of DLPack 1.0 (dmlc/dlpack, include/dlpack/dlpack.h).
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 

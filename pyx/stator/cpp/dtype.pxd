@@ -22,5 +22,5 @@ cdef extern from "stator/dtype.hpp" namespace "stator" nogil:
     int itemsize(DType)
     Kind kind_of(DType)
     string_view name(DType)
-    DType promote(const vector[DType]&)  # a span
+    DType promote(const vector[DType]&)  # takes a span in C++
     bint can_cast_same_kind(DType, DType)

@@ -1,4 +1,4 @@
-# stator/error.hpp: what C++ throws becomes the class of the same name in stator.errors.
+# stator/error.hpp: a C++ exception becomes the class of the same name in stator.errors.
 cdef extern from *:
     """
     #include <stator/error.hpp>

@@ -1,5 +1,6 @@
-# What is used here of the standard library. Cython's own declarations are complete, and it reads them anew for every
-# module that names one: they were four tenths of its time. Conversions to Python are the same, they go by the C++ name.
+# The parts of the standard library that are used here. Cython reads its own, complete declarations again for every
+# module
+# that uses one, which took four tenths of its time. Conversions to Python still work, since they go by the C++ name.
 from libcpp cimport bool as cbool
 
 

@@ -1,0 +1,200 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Least squares, pseudo-inverses, norms, and functions of matrices: what is made of factorisations."""
+from collections import namedtuple
+
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+
+from stator._array cimport Array, as_array, new_array, wrap_array
+from stator._backend cimport after_wait, enter
+from stator._convert cimport to_dtype, to_int
+from stator.cpp cimport linalg as cpp
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.dtype cimport DType as CppDType
+from stator.cpp.std cimport optional
+
+from stator.errors import DTypeError, InvalidValueError
+
+LstsqResult = namedtuple("LstsqResult", ("x", "residuals", "rank", "singular_values"),
+                         module="stator._linalg_functions")
+
+
+cdef int to_rtol(object value, cpp.Tolerance& out, str op) except -1:
+    if value is None:
+        return 0
+    if isinstance(value, Array):
+        out.each = &(<Array>value).c
+        return 0
+    try:
+        out.rtol = optional[double](<double>value)
+    except TypeError:
+        raise DTypeError(f"rtol={value!r} is not a number", op=op,
+                         remedy="Pass a float, or an Array of them.") from None
+    return 0
+
+
+cdef cpp.NormOrder to_order(object value, str op) except *:
+    cdef cpp.NormOrder order
+    order.norm = cpp.spectral
+    order.smallest = False
+    if value == "fro":
+        order.norm = cpp.frobenius
+    elif value == "nuc":
+        order.norm = cpp.nuclear
+    elif value in (1, -1, 2, -2, float("inf"), -float("inf")):
+        order.smallest = value < 0
+        order.norm = cpp.columns if abs(value) == 1 else cpp.spectral if abs(value) == 2 else cpp.rows
+    else:
+        raise InvalidValueError(f"the order {value!r} of a matrix norm", op=op,
+                                remedy="Pass 'fro', 'nuc', 1, -1, 2, -2, inf or -inf.")
+    return order
+
+
+def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
+    """The x of least norm that minimises |a x - b|, for a (..., m, n), by singular values. Synchronises.
+
+    b: (m,) or (..., m, k). rtol: singular values up to rtol times the largest count as 0; a number, or an Array that
+    broadcasts to the batch; None is max(m, n) eps. residuals: |a x - b|^2 of each right-hand side, empty unless m > n
+    and every matrix has rank n. LinAlgError as svd.
+    """
+    cdef Array matrix = as_array(a, "linalg.lstsq"), rhs = as_array(b, "linalg.lstsq")
+    cdef cpp.Tolerance tolerance
+    cdef cpp.LeastSquares found
+    cdef CppStream stream
+    to_rtol(rtol, tolerance, "linalg.lstsq")
+    enter(matrix.backend, stream)
+    with nogil:
+        found = cpp.lstsq(matrix.c, rhs.c, tolerance, stream)
+    after_wait(matrix.backend)
+    return LstsqResult(wrap_array(matrix.backend, found.x), wrap_array(matrix.backend, found.residuals),
+                       wrap_array(matrix.backend, found.rank), wrap_array(matrix.backend, found.singular_values))
+
+
+def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+    """The Moore-Penrose inverse (..., n, m) of x (..., m, n), by singular values. Synchronises.
+
+    rtol as in lstsq. LinAlgError as svd.
+    """
+    cdef Array a = as_array(x, "linalg.pinv")
+    cdef Array out = new_array(a.backend)
+    cdef cpp.Tolerance tolerance
+    cdef CppStream stream
+    to_rtol(rtol, tolerance, "linalg.pinv")
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.pinv(a.c, tolerance, stream)
+    after_wait(a.backend)
+    return out
+
+
+def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+    """The rank of x (..., m, n), int64: the number of singular values above a tolerance. Synchronises.
+
+    rtol as in lstsq. LinAlgError as svd.
+    """
+    cdef Array a = as_array(x, "linalg.matrix_rank")
+    cdef Array out = new_array(a.backend)
+    cdef cpp.Tolerance tolerance
+    cdef CppStream stream
+    to_rtol(rtol, tolerance, "linalg.matrix_rank")
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.matrix_rank(a.c, tolerance, stream)
+    after_wait(a.backend)
+    return out
+
+
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
+    """A norm of each matrix (..., m, n), real, of the batch's shape. Asynchronous for most orders.
+
+    ord: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; 'nuc', 2 and -2 synchronise, as svd. keepdims keeps the last two axes
+    with length 1.
+    """
+    cdef Array a = as_array(x, "linalg.matrix_norm")
+    cdef Array out = new_array(a.backend)
+    cdef cpp.NormOrder order = to_order(ord, "linalg.matrix_norm")
+    cdef cbool keep = keepdims
+    cdef CppStream stream
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.matrix_norm(a.c, order, keep, stream)
+    return out
+
+
+def cond(x: Array, /, p: float | str | None = None) -> Array:
+    """The condition number of x (..., m, n) in a norm of matrix_norm; infinite for a singular matrix.
+
+    p: None is 2. Synchronises, as svd, for None, 2, -2 and 'nuc'; the other norms need square matrices.
+    """
+    cdef Array a = as_array(x, "linalg.cond")
+    cdef Array out = new_array(a.backend)
+    cdef cpp.NormOrder order = to_order(2 if p is None else p, "linalg.cond")
+    cdef CppStream stream
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.cond(a.c, order, stream)
+    after_wait(a.backend)
+    return out
+
+
+def matrix_power(x: Array, n: int, /) -> Array:
+    """x (..., m, m) to an integer power, by repeated squaring. Asynchronous for n >= 0.
+
+    n < 0 is a power of the inverse, which synchronises and raises LinAlgError as inv.
+    """
+    cdef Array a = as_array(x, "linalg.matrix_power")
+    cdef Array out = new_array(a.backend)
+    cdef int64_t power = to_int(n, "linalg.matrix_power")
+    cdef CppStream stream
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.matrix_power(a.c, power, stream)
+    return out
+
+
+def expm(x: Array, /) -> Array:
+    """The exponential of matrices (..., n, n), as scipy.linalg.expm. Synchronises.
+
+    Matrices that hold NaN or infinity become NaN.
+    """
+    cdef Array a = as_array(x, "linalg.expm")
+    cdef Array out = new_array(a.backend)
+    cdef CppStream stream
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.expm(a.c, stream)
+    after_wait(a.backend)
+    return out
+
+
+def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
+    """The sum of a diagonal of each matrix (..., m, n), of the batch's shape. Asynchronous.
+
+    offset as in diagonal. dtype: of the accumulation and the result; None accumulates integers in 64 bits.
+    """
+    cdef Array a = as_array(x, "linalg.trace")
+    cdef Array out = new_array(a.backend)
+    cdef int64_t k = to_int(offset, "linalg.trace")
+    cdef optional[CppDType] code
+    cdef CppStream stream
+    to_dtype(dtype, code)
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.trace(a.c, k, code, stream)
+    return out
+
+
+def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """The cross product of vectors of three elements along an axis. Asynchronous.
+
+    The other axes broadcast.
+    """
+    cdef Array a = as_array(x1, "linalg.cross"), b = as_array(x2, "linalg.cross")
+    cdef Array out = new_array(a.backend)
+    cdef int64_t along = to_int(axis, "linalg.cross")
+    cdef CppStream stream
+    enter(a.backend, stream)
+    with nogil:
+        out.c = cpp.cross(a.c, b.c, along, stream)
+    return out
