@@ -1,5 +1,8 @@
-"""Fixtures of the whole suite. Each body runs on the cpu, and on cuda where one is usable; STATOR_REQUIRE_DEVICE=cuda
-makes an unusable GPU a failure. After each test the backend's tracker must be empty again."""
+"""Fixtures of the whole suite.
+
+Each test runs on the cpu, and on cuda where a GPU is usable; with STATOR_REQUIRE_DEVICE=cuda an unusable GPU is a
+failure. After each test the backend's tracker must be empty again.
+"""
 
 import gc
 import os
@@ -14,7 +17,7 @@ def _devices():
     try:
         import stator
     except ImportError:
-        return ["cpu"]  # tests/layout needs no build
+        return ["cpu"]  # tests/layout runs without a build
     return ["cpu", "cuda"] if REQUIRED == "cuda" or stator.is_available("cuda") else ["cpu"]
 
 
@@ -34,12 +37,12 @@ def _module_backend(device):
 
 
 def _live(backend):
-    """What a test must not leave behind; streams and library handles belong to the backend until it closes."""
+    """The objects that a test must not leave behind; streams and library handles stay until the backend closes."""
     return [r for r in backend.resources() if r["kind"] not in ("stream", "library")]
 
 
 def _emptied(backend, request):
-    """Runs a test with the backend as the current one; as empty after it as before."""
+    """Runs a test with the backend as the current one, and checks that the test leaves nothing behind."""
     with backend.use():
         yield backend
     if getattr(request.node, "failed", False):
@@ -52,7 +55,7 @@ def _emptied(backend, request):
 
 @pytest.fixture
 def be(_module_backend, request):
-    """The module's backend of the device."""
+    """The backend of the module and the device."""
     yield from _emptied(_module_backend, request)
 
 
@@ -66,7 +69,7 @@ def _module_cpu():
 
 @pytest.fixture
 def cpu(_module_cpu, request):
-    """A cpu backend, for tests about host memory: they run once, wherever a GPU is or is not."""
+    """A cpu backend, for tests about host memory, which run once, with or without a GPU."""
     yield from _emptied(_module_cpu, request)
 
 
@@ -89,7 +92,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: "layout" not in item.path.parts)  # the cheapest first; the sort is stable
+    items.sort(key=lambda item: "layout" not in item.path.parts)  # the cheapest tests first; the sort is stable
 
 
 def pytest_sessionfinish(session):

@@ -1,6 +1,6 @@
-"""A test of each operation asked for by the array libraries that stator serves, in each dtype it is asked for in.
+"""A test of each operation that array libraries ask of stator, in each dtype that they ask for.
 
-operations.tsv says how each is called. A case compares the results with a reference. Ids are <operation>-<dtypes>.
+operations.tsv says how each is called. A case compares the results with a reference. Test ids are <operation>-<dtypes>.
 """
 
 import csv
@@ -48,7 +48,7 @@ def raw_device_ptr(be, dtype):
 
 
 def raw_device_ptr_mut(be, dtype):
-    """Writing through the pointer is seen: through an alias of the memory on either target."""
+    """A write through the pointer is seen by the array, on both targets."""
     x = be.zeros((8,), dtype=dtype)
     alias = stator.from_dlpack(x)
     assert alias.data_ptr == x.data_ptr
@@ -133,7 +133,7 @@ def broadcast(name):
 
 
 def each(case, *dtypes):
-    """Of an operation that is asked for without dtypes: the case in every one given."""
+    """The case of an operation that is asked for without dtypes, run in every dtype."""
 
     def all_of_them(be, source, result):
         for dtype in dtypes:
@@ -143,7 +143,7 @@ def each(case, *dtypes):
 
 
 def reduction(name, *axes, low=0.5, high=2.0, same=False):
-    """Over all axes, or each of the given; `same`: the sum of narrow integers in their own dtype, which wraps."""
+    """Reduces over all axes, or each given one; `same`: narrow integers are summed in their own dtype, and wrap."""
 
     def case(be, source, result):
         x = inputs.random(rng_of(name, source), (9, 65, 5), source, low, high)
@@ -183,7 +183,7 @@ def scan(name, reference, low, high):
 
 
 def running(name, better):
-    """Values and the last index of ties; NaN stays."""
+    """The extremes so far and the last index of ties; NaN stays."""
 
     def case(be, source, result):
         x = np.round(rng_of(name, source).normal(size=(4, 70, 3)) * 3).astype(source)
@@ -202,7 +202,7 @@ def running(name, better):
 
 
 def gelu(be, source, result):
-    """Asked for as x * sigmoid(1.702 x) in the full dtypes and with erf in the halves."""
+    """It is asked for as x * sigmoid(1.702 x) in the full dtypes, and with erf in the half types."""
     elementwise(OPS["gelu"] if source in ("float32", "float64") else OPS["gelu_erf"])(be, source, result)
 
 
@@ -239,7 +239,7 @@ def has_inf_nan(be, source, result):
 
 
 def cast_f_to_i(be, source, result):
-    """Truncates and saturates; NaN gives 0."""
+    """Conversion truncates and saturates; NaN gives 0."""
     for kind in inputs.FLOATS:
         x = np.concatenate([inputs.special(kind), inputs.random(rng_of(kind), (99,), kind, -300, 300)])
         whole = np.trunc(np.nan_to_num(x.astype(np.longdouble), posinf=1e300, neginf=-1e300))
@@ -338,7 +338,7 @@ CASES = {
 
 
 def asked(text):
-    """Operation to the dtypes that it is asked for in, of lines "dtypes: operations"; any: none are stated."""
+    """The dtypes of each operation, from lines "dtypes: operations"; any means that none are stated."""
     lines = [line.split(":") for line in text.strip().splitlines()]
     return {operation: kinds.split() for kinds, operations in lines for operation in operations.split()}
 
@@ -372,7 +372,7 @@ MOVEMENT = asked("".join(home.OPERATIONS.lstrip() for home in MOVEMENT_HOMES))
 LIBRARIES = asked("".join(home.OPERATIONS.lstrip() for home in LIBRARIES_HOMES))
 NN = asked(operations_nn.OPERATIONS)
 FAMILIES = {"core": CORE, "dense": DENSE, "movement": MOVEMENT, "libraries": LIBRARIES, "nn": NN}
-# Dtypes asked for: the operands' and the result's.
+# The names of dtypes, for operands and results.
 DTYPES = {
     "any": ("float32", "float32"),
     "f32": ("float32", "float32"),
@@ -384,7 +384,7 @@ DTYPES = {
 }
 with (Path(__file__).parent / "operations.tsv").open(newline="") as file:
     LISTED = list(csv.DictReader(file, delimiter="\t"))
-# Which entry of the op table an operation is, where several are called alike.
+# The op-table entry of an operation, where several entries have the same call.
 FORMS = {
     "add": "add",
     "add_scaled": "add_scaled",
@@ -399,7 +399,7 @@ FORMS = {
 
 
 def entries():
-    """Operation to its entry of the op table, but for those with a call that several entries have and no form."""
+    """The op-table entry of each operation, except for calls that several entries share and FORMS does not decide."""
     found = {line["operation"]: [n for n, op in TABLE.items() if op["call"] == line["call"]] for line in LISTED}
     return {operation: names[0] for operation, names in found.items() if len(names) == 1} | FORMS
 
@@ -408,7 +408,7 @@ OPS = entries()
 
 
 def case_of(operation):
-    """The operation's own case, or that of its elementwise op."""
+    """The case of the operation, or that of its elementwise op."""
     if operation in CASES:
         return CASES[operation]
     name = OPS[operation]
@@ -417,7 +417,7 @@ def case_of(operation):
 
 
 def home_of(operation, homes):
-    """The one module that has the operation."""
+    """The module that has the operation, which must be exactly one."""
     (home,) = [home for home in homes if operation in asked(home.OPERATIONS)]
     return home
 

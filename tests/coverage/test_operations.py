@@ -1,11 +1,11 @@
-"""Operations asked for by the array libraries that stator serves: operations.tsv says how each is called. No device."""
+"""operations.tsv lists the operations that array libraries ask of stator, with their calls. Needs no device."""
 
 import importlib.util
 import json
 from collections import Counter
 from pathlib import Path
 
-# Not by its name, which a package on PyPI has too.
+# Imported from its path, since a package on PyPI has the same name.
 SPEC = importlib.util.spec_from_file_location("coverage_tool", Path(__file__).parents[2] / "tools" / "coverage.py")
 tool = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(tool)
@@ -14,7 +14,7 @@ OPERATIONS = tool.operations()
 PRESENT = [o for o in OPERATIONS if o.call is not None]
 PLANNED = [o for o in OPERATIONS if o.call is None]
 FAMILIES = {"core": 15, "dense": 105, "libraries": 34, "movement": 41, "nn": 23}
-# What planned operations will be called, where that is more than underscores away from what they are asked for as.
+# The calls of planned operations, where they differ from the operation's name by more than underscores.
 OTHER_NAMES = {
     "embed_lookup": "embedding",
     "embed_lookup_batch": "embedding",
@@ -29,12 +29,12 @@ def plain(name):
 
 
 def namespaces(family):
-    """Where the family's operations that are present live."""
+    """The namespaces in which the present operations of the family are."""
     return {o.call.rpartition(".")[0] for o in PRESENT if o.family == family}
 
 
 def functions(namespace):
-    """Names of the callables of a namespace, without underscores, and where each is."""
+    """The callables of a namespace: names without underscores, and dotted names."""
     home = tool.resolve(namespace) if namespace else tool.stator
     return {plain(n): f"{namespace}.{n}".lstrip(".") for n in dir(home) if callable(getattr(home, n))}
 
@@ -64,7 +64,7 @@ def test_every_case_is_of_an_operation_present():
 
 
 def test_planned_operations_are_not_there_yet():
-    """One that is belongs into operations.tsv with its call, and gets a case."""
+    """An operation that has become present must be listed in operations.tsv with its call, and gets a case."""
     there = []
     for o in PLANNED:
         names = {plain(o.operation), plain(OTHER_NAMES.get(o.operation, o.operation))}

@@ -1,4 +1,4 @@
-"""Other people's projects against the installed package: CMake's find_package, a Cython cimport, each header alone."""
+"""Projects that use the installed package: CMake's find_package, a Cython cimport, each header by itself."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ HEADERS = sorted((HERE.parents[1] / "csrc/include/stator").glob("*.hpp"))
 
 
 def installed() -> Path:
-    """The folder that holds lib/ and include/; in an editable install not that of the Python sources."""
+    """The folder that has lib/ and include/, which in an editable install is not that of the Python sources."""
     from stator import _backend
 
     return Path(_backend.__file__).resolve().parent
@@ -55,7 +55,7 @@ def test_cmake_consumer(tmp_path):
 
 
 def test_cython_consumer(tmp_path):
-    """The module shares the process's libstator: it sees the resources that Python made."""
+    """The module shares libstator with Python, so it sees the resources that Python made."""
     project = shutil.copytree(HERE / "cython_consumer", tmp_path / "project")
     run(sys.executable, "setup.py", "build_ext", "--build-lib", tmp_path, cwd=project)
     script = (

@@ -1,4 +1,4 @@
-"""The installed shared objects: what they export, what they link, and that no target's code can serve another."""
+"""The installed shared objects: their exports, their dependencies, and that no target uses the code of another."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ from test_consumers import installed
 
 FAST = sorted(path.stem.removeprefix("libstator_") for path in (installed() / "lib").glob("libstator_host_v*.so"))
 LIBRARIES = ["libstator.so", *(f"libstator_{target}.so" for target in FAST)]
-# Public functions live in these namespaces; everything else of stator's is the library's own.
+# Public functions are in these namespaces; all other symbols of stator are internal.
 TARGETS = ("cuda", "host_v2", "host_v3", "host_v4", "host_checked")
 
 
@@ -31,7 +31,7 @@ def exported(name: str) -> list[str]:
 
 def test_libstator_exports_its_api_alone():
     foreign = [s for s in exported("libstator.so") if not re.search(r"\bstator(::|_column_)", s)]
-    # Weak copies of the standard library's templates are every C++ library's; they resolve to one another.
+    # Every C++ library has weak copies of the standard library's templates, which resolve to one another.
     foreign = [
         s
         for s in foreign
@@ -61,8 +61,8 @@ def test_a_host_column_exports_its_table_alone(target):
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_device_code_stays_in_its_column(name):
-    """A weak function of device/ outside a target would be merged with another target's by the linker."""
+def test_device_code_stays_in_its_target(name):
+    """No function of device/ is weak outside its target, where the linker would merge it with another target's."""
     root = Path(__file__).resolve().parents[2] / "csrc/device"
     words = set()
     for header in root.glob("*.*"):

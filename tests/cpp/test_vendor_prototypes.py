@@ -1,4 +1,4 @@
-"""What libs/ declares of the vendor libraries equals their headers: a compile-time comparison."""
+"""The declarations of vendor libraries in libs/ equal those of their headers, compared at compile time."""
 
 import importlib.util
 import shutil
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def include_folder(package: str, below: str, header: str) -> Path | None:
-    """The include folder of a package, without importing it; None when it lacks the header."""
+    """The include folder of a package, which is not imported; None when it does not have the header."""
     try:
         spec = importlib.util.find_spec(package)
     except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""Ways in which a process that uses stator can end. Each cell runs in a child that then ends as any script does."""
+"""The ways in which a process that uses stator can end; each cell runs in a child that ends as a script does."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-KEPT = []  # arrays in globals
+KEPT = []  # arrays that live in globals
 
 
 def _work(be, rounds=3):
@@ -154,7 +154,7 @@ def a_leak_behind_the_tracker():
     be.close()
 
 
-# cell: (function, exit status of the child [negative: signal], a word that stderr must hold, or None for silence)
+# cell: (function, exit status of the child [negative: signal], a text that stderr must contain, or None for silence)
 CELLS = {
     "normal_end": (normal_end, 0, None),
     "unhandled_exception": (unhandled_exception, 1, "RuntimeError: planned"),

@@ -1,6 +1,6 @@
 """python runner.py <cell> <runs>: forks children that run a cell and then end as scripts do; prints what they did.
 
-The parent imports NumPy but never stator, so that each child imports and finalises stator for itself and starts fast.
+The parent imports NumPy but never stator, so that each child starts fast and imports and finalises stator by itself.
 Prints one JSON object: exit statuses with counts, distinct stderr texts with counts.
 """
 
@@ -18,7 +18,7 @@ WATCHDOG_SECONDS = 30
 
 
 def start(cell):
-    """The child's pid and its stderr file; in the child: None, after the cell has run."""
+    """Returns the child's pid and stderr file in the parent, and None in the child, after the cell has run."""
     errors = tempfile.TemporaryFile()  # noqa: SIM115  (the parent closes it when the child is collected)
     pid = os.fork()
     if pid:

@@ -1,6 +1,6 @@
-"""The exit matrix: every way to end, many times, with the right status and a quiet stderr.
+"""The exit matrix: every way to end, many times, with the expected status and stderr.
 
-STATOR_EXIT_RUNS runs of each cell: 25 in the suite, 200 for the record.
+Each cell runs STATOR_EXIT_RUNS times: 25 in the suite, 200 for a thorough run.
 """
 
 import json
@@ -42,7 +42,7 @@ def test_process_ends_as_it_should(cell):
 
 @pytest.mark.parametrize("use", [lambda x: x + 1, lambda x: x.data], ids=["op", "export"])
 def test_a_forked_child_is_told(cpu, use):
-    """Any backend of the parent raises a typed error in the child, and the parent goes on."""
+    """A backend of the parent raises a typed error in the child, and still works in the parent."""
     import stator
 
     x = cpu.zeros((3,))
@@ -53,7 +53,7 @@ def test_a_forked_child_is_told(cpu, use):
             use(x)
         except stator.errors.ForkedProcessError as e:
             os.write(write, b"told" if "spawn" in e.remedy else b"no remedy")
-        except BaseException as e:  # the parent asserts on it
+        except BaseException as e:  # the parent checks it
             os.write(write, repr(e).encode())
         os._exit(0)
     os.waitpid(pid, 0)

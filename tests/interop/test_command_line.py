@@ -1,4 +1,4 @@
-"""python -m stator: what each command prints."""
+"""The output of each command of `python -m stator`."""
 
 import json
 
@@ -19,7 +19,7 @@ def test_info_names_devices_and_remedies(capsys, monkeypatch):
     text = printed(capsys, "info")
     assert stator.__version__ in text
     assert "cpu" in text
-    assert 'pip install "stator[cuda]"' in text  # brackets are no markup
+    assert 'pip install "stator[cuda]"' in text  # the brackets must not be read as markup
 
 
 @pytest.mark.parametrize(("command", "key"), [("info", "devices"), ("ops", "call")])

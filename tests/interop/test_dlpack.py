@@ -1,4 +1,4 @@
-"""DLPack both ways: aliasing, flags, versions, devices, streams, lifetimes."""
+"""DLPack in both directions: aliasing, flags, versions, devices, streams, lifetimes."""
 
 import ctypes
 import gc
@@ -9,7 +9,7 @@ import pytest
 import stator
 from stator.errors import ShapeError
 
-# All but bfloat16, which NumPy does not exchange.
+# All dtypes except bfloat16, which NumPy does not exchange.
 DTYPES = [d for row in stator.op_table() if row["name"] == "asarray" for d in row["dtypes"] if d != "bfloat16"]
 
 

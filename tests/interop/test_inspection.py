@@ -1,4 +1,4 @@
-"""What the array API asks about dtypes and the namespace, against NumPy's answers."""
+"""The array API's inspection functions, against NumPy's results."""
 
 import itertools
 import sys

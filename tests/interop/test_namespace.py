@@ -1,4 +1,4 @@
-"""The namespace is the array API's, extensions included; libraries written for it run on stator's arrays."""
+"""The namespace is that of the array API with extensions, and libraries written for it accept stator's arrays."""
 
 import copy
 import gc
@@ -84,7 +84,7 @@ CREATED = {
 
 @pytest.mark.parametrize("name", CREATED)
 def test_arrays_made_on_the_device_of_an_array_are_of_its_backend(be, name):
-    with stator.Backend(be.device) as other:  # which is neither the current nor the shared one
+    with stator.Backend(be.device) as other:  # neither the current nor the shared backend
         x = other.zeros((2,))
         assert CREATED[name](x.device).backend is other
         assert x.to_device(x.device) is x
@@ -126,7 +126,7 @@ def test_scikit_learn_runs_on_our_arrays(be):
     rng = np.random.default_rng(0)
     host = rng.normal(size=(200, 8))
     target = (host[:, 0] + 0.1 * rng.normal(size=200) > 0).astype(np.int64)
-    x, y = be.asarray(host), be.asarray(target)  # further arrays, made on x.device, are of this backend too
+    x, y = be.asarray(host), be.asarray(target)  # arrays that are made on x.device belong to this backend too
     runs = {
         "PCA": lambda x, y: abs(PCA(3, svd_solver="full").fit_transform(x)),
         "PCA by eigenvalues": lambda x, y: abs(PCA(3, svd_solver="covariance_eigh").fit_transform(x)),
@@ -177,7 +177,7 @@ def test_scipy_runs_on_our_arrays(be):
 
 
 def run_apart(test, be):
-    """The test in a process where SciPy lets other arrays in."""
+    """Runs a test in a process in which SciPy accepts arrays of other libraries."""
     call = [
         sys.executable,
         "-m",

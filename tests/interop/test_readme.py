@@ -1,4 +1,4 @@
-"""The README's Python runs as it stands."""
+"""The Python code of the README runs unchanged."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The stubs are what tools/generate_stubs.py writes for this build."""
+"""The stubs equal what tools/generate_stubs.py writes for this build."""
 
 import subprocess
 import sys

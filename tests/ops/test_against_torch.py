@@ -18,12 +18,12 @@ FLOATING = [*inputs.FLOATS, "complex64", "complex128"]
 
 
 def of(*shapes, low=-4, high=4):
-    """Operands of shapes."""
+    """A function that makes operands of these shapes."""
     return lambda dtype: [draw(s, dtype, k, low, high) for k, s in enumerate(shapes)]
 
 
 def magnitudes(product):
-    """The scale of sums of products: the same of absolute values."""
+    """The scale of sums of products: the product of absolute values."""
     return lambda *x: as_numpy(product(*[tensor(np.abs(a)) if isinstance(a, np.ndarray) else a for a in x]))
 
 
@@ -130,7 +130,7 @@ def test_integer_products(be, dtype):
 
 
 def transform(name, shape, dtype_of="complex", **options):
-    """One transform; torch calls an axis a dim."""
+    """The comparison of one transform; torch calls an axis dim."""
     there = {{"axis": "dim", "axes": "dim"}.get(k, k): v for k, v in options.items()}
 
     def make(dtype):
@@ -211,7 +211,7 @@ def test_short_time_transforms_there_and_back(be, options, dtype):
     window = draw((width,), dtype.replace("complex64", "float32").replace("complex128", "float64"), 1, 0.5, 1.5)
     plain = {k: v for k, v in options.items() if k != "window"}
     on = {**plain, "window": be.asarray(window)} if "window" in options else plain
-    # torch warns where a window is left out: it is ones.
+    # torch warns when no window is given; ones are the default.
     there = {**plain, "window": tensor(window) if "window" in options else torch.ones(32, dtype=torch.float64)}
     for shape in ((300,), (3, 100), (1, 33)):
         x = draw(shape, dtype)
@@ -233,7 +233,7 @@ def scattered(shape, dtype, seed=0, density=0.3):
 
 
 def well_posed(dtype):
-    """A triangle's matrix: the diagonal outweighs the rest."""
+    """A well-conditioned matrix for triangular systems, with a dominant diagonal."""
     x = scattered((40, 40), dtype, density=0.1)
     return x + (10 * np.eye(40)).astype(x.dtype), draw((40, 3), dtype, 1)
 
@@ -243,12 +243,12 @@ def csr(x):
 
 
 def coo(x):
-    """From a dense tensor, through torch's own coordinates."""
+    """A COO matrix from a dense tensor, by torch's coordinates."""
     return x.to_sparse_coo()
 
 
 def compressed(m):
-    """The parts of a CSR or CSC matrix, ours or torch's."""
+    """The arrays of a CSR or CSC matrix of stator or torch."""
     if isinstance(m, torch.Tensor):
         row = m.layout == torch.sparse_csr
         return m.values(), m.col_indices() if row else m.row_indices(), m.crow_indices() if row else m.ccol_indices()
@@ -264,7 +264,7 @@ def coordinates(m):
 
 
 def repeated(dtype):
-    """Values, rows and columns of a matrix of 9 x 7, with entries that stand several times."""
+    """Values, rows and columns of a 9 x 7 matrix with repeated entries."""
     rng = np.random.default_rng(0)
     return draw((60,), dtype, 0, 0.5, 2), rng.integers(0, 9, 60), rng.integers(0, 7, 60)
 

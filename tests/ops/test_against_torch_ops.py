@@ -1,4 +1,4 @@
-"""Elementwise rows of the op table, reductions, scans, order and scatters, where torch has them, against torch."""
+"""Elementwise ops, reductions, scans, sorting and scatters against torch, where torch has them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import stator
 
 
 def polygamma(n, x):
-    """torch takes one order."""
+    """torch.special.polygamma, which takes a single order."""
     return sum(torch.where(n == k, torch.polygamma(k, x), 0) for k in range(int(n.max()) + 1))
 
 
@@ -23,7 +23,7 @@ def variance(name, correction):
     return lambda x, dim=None: getattr(torch, name)(x, dim=dim, correction=correction)
 
 
-# Rows that torch names otherwise, or by more than a name.
+# Ops that have another name in torch, or need more than a name.
 RENAMED = {
     "equal": torch.eq,
     "not_equal": torch.ne,
@@ -43,12 +43,12 @@ RENAMED = {
     **{k: getattr(torch.special, f"bessel_{k}") for k in ("j0", "j1", "y0", "y1")},
 }
 NOT_IN_TORCH = {"cbrt"}
-# Gradients and activations have a module of their own.
+# Gradients and activations are in a module of their own.
 NAMES = [n for n in ELEMENTWISE if not n.endswith("_backward") and not TABLE[n]["call"].startswith("nn.")]
 NAMES = [n for n in NAMES if n not in NOT_IN_TORCH]
-# Elsewhere torch errs by up to 9e-7 (Bessel) and 3e-6 (Airy), in float64 too; SciPy and mpmath agree with us.
+# Elsewhere torch has errors of 9e-7 (Bessel) and 3e-6 (Airy), also in float64; SciPy and mpmath agree with stator.
 TORCH_IS_RIGHT = {n: lambda x: np.abs(x) < 3.5 for n in ("j0", "j1", "y0", "y1")} | {"airy_ai": lambda x: x > -2}
-# What torch errs by in float64, in eps, with room: its Bessel functions there, and its trigamma.
+# torch's own errors in float64, in eps, rounded up: of its Bessel functions there, and of its trigamma.
 TORCH_ERROR = {**dict.fromkeys(["j0", "j1", "y0", "y1"], 1e7), "polygamma": 1e7}
 
 
@@ -59,7 +59,7 @@ def theirs(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_elementwise_rows(be, name):
-    """On the inputs of the row, of 32 and 64 bits, of floats where the row takes them, else of integers."""
+    """On the inputs of the entry's case, in 32 and 64 bits: floats where the op takes them, else integers."""
     kinds = ["float32", "float64"] if "float32" in TABLE[name]["dtypes"] else ["int32", "int64"]
     for dtype in kinds + ["complex64"] * ("complex64" in TABLE[name]["dtypes"] and name != "nan_to_num"):
         made = operands(np.random.default_rng(0), name, (31, 33), dtype)
@@ -78,7 +78,7 @@ def test_elementwise_rows(be, name):
 
 
 def along(name, other, units=8, scale=None, low=-4, high=4, axes=(None, 0, 1, -1), **options):
-    """A reduction over each of the axes."""
+    """The comparison of a reduction over each of the axes."""
 
     def ours(x):
         return [getattr(stator, name)(x, axis=a, **options) for a in axes]
@@ -99,7 +99,7 @@ def with_nan(row):
 
 
 def everywhere(function):
-    """For torch's functions that want the axes named."""
+    """A torch function that must be given all axes."""
     return lambda x, dim=None: function(x, dim=tuple(range(x.ndim)) if dim is None else dim)
 
 
@@ -127,7 +127,7 @@ def test_reductions(be, name, dtype):
 
 
 def scan(name, other, units, scale=None, low=-4.0, high=4.0, make=None):
-    """Forwards and backwards along every axis; backwards torch's is of the flipped, with places counted anew."""
+    """A scan in both directions along every axis; torch's reverse scan flips, and adapts the indices."""
 
     def ours(x):
         return [
@@ -152,7 +152,7 @@ def several(x):
 
 
 def ties(dtype):
-    """Few different values, and NaN."""
+    """An array with few different values, and NaN."""
     x = np.round(draw((3, 70, 4), dtype).astype(np.float32))
     x[1, 20, :2] = x[1, 50, 1] = np.nan
     return [x.astype(draw((), dtype).dtype)]
@@ -181,14 +181,14 @@ def test_scans(be, name, dtype):
 
 
 def distinct(dtype):
-    """Numbers that all differ in every dtype, in any order."""
+    """Numbers in random order that all differ in every dtype."""
     return [
         np.random.default_rng(1).permuted(np.tile(np.arange(-100.0, 100), (3, 1)), axis=1).astype(draw((), dtype).dtype)
     ]
 
 
 def counted(values, counts, x):
-    """torch.mode tells a place where the value stands, ours how often."""
+    """The mode's values and counts, which torch.mode does not return: it gives an index instead."""
     return values, counts
 
 
@@ -260,7 +260,7 @@ def test_order(be, name, dtype):
 
 
 def placed(dtype):
-    """An array, where to put (no place twice along the axis), a source of that shape, and places with repeats."""
+    """An array, indices without repeats along the axis, a source of their shape, and indices with repeats."""
     rng = np.random.default_rng(2)
     where = rng.permuted(np.tile(np.arange(9), (4, 1)), axis=1)[:, :6]
     return draw((4, 9), dtype), where, draw((4, 6), dtype, 1), rng.integers(0, 9, (4, 6))

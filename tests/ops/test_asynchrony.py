@@ -1,4 +1,4 @@
-"""What a row calls asynchronous copies nothing to the host and waits for nothing; what it calls sync does copy."""
+"""Ops that the table calls asynchronous neither copy to the host nor wait; those that it calls sync do copy."""
 
 from functools import partial
 
@@ -45,7 +45,7 @@ def test_asynchronous_ops_copy_nothing_and_do_not_wait(be, name):
     assert waits(be) == before
 
 
-# With the check or the data-dependent size that makes the row `sync`, where its other calls do not wait.
+# Calls with the check or the data-dependent size for which the entry is `sync`; other calls do not wait.
 def looking(be):
     linalg = stator.linalg
     a = be.asarray(np.random.default_rng(2).normal(size=(16, 16)) + 16 * np.eye(16))

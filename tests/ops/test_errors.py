@@ -1,4 +1,4 @@
-"""Bad input: the typed error with op and remedy, nothing leaked, and the next correct call works."""
+"""Bad input raises the typed error with op and remedy, leaks nothing, and the next correct call works."""
 
 import gc
 import pickle
@@ -15,7 +15,7 @@ HUGE = 2**62
 
 
 def operands(be):
-    """What the calls below are made with: x, y of two shapes; integers, bools, bytes, complex numbers; nothing."""
+    """The operands of the calls below: x, y of two shapes; integers, bools, bytes, complex numbers; an empty array."""
     return SimpleNamespace(
         be=be,
         x=be.zeros((2, 3)),
@@ -243,7 +243,7 @@ def test_shifts_beyond_the_width_are_defined(be, dtype):
         inside = 0 <= amount < info.bits
         left = [(v << amount) % 2**info.bits if inside else 0 for v in values]
         right = [v >> (amount if inside else info.bits) for v in values]
-        # Dense operands, and others.
+        # Dense operands, and other values.
         for x in (np.array(values, dtype), np.repeat(np.array(values, dtype), 2)[::2]):
             on, by = inputs.on_device(be, x), be.asarray(np.full(x.shape, amount, dtype))
             got = stator.bitwise_left_shift(on, by).to_numpy()
@@ -269,7 +269,7 @@ def test_division_by_zero_warns_once_and_work_goes_on(be):
         np.testing.assert_array_equal(stator.add(x, 1).to_numpy(), np.arange(-5, 7).reshape(3, 4))
         del got
     assert [(r["kind"], r["bytes"]) for r in be.resources()] == before
-    np.testing.assert_array_equal((be.asarray([1.0, 0.0]) / 0).to_numpy(), [np.inf, np.nan])  # floats have no fault
+    np.testing.assert_array_equal((be.asarray([1.0, 0.0]) / 0).to_numpy(), [np.inf, np.nan])  # floats: no fault
 
 
 def test_numpy_operands_are_told_about_asarray(be):

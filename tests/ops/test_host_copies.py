@@ -1,4 +1,4 @@
-"""forbid_host_copies: what would read device memory says so instead; what is asynchronous does not."""
+"""forbid_host_copies: calls that would read device memory raise instead; asynchronous ones do not."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_an_op_that_reads_the_device_is_named(be, op):
         READS[op](x)
     assert caught.value.op == op
     with be.use():
-        READS[op](x)  # allowed again
+        READS[op](x)  # copies are allowed again
 
 
 def test_scopes_nest_and_numbers_are_copies_too(be):

@@ -1,4 +1,4 @@
-"""Sizes beyond 2^31 by views that repeat one element or one row: nothing of that size is stored."""
+"""Sizes beyond 2^31, by views that repeat one element or one row, so that nothing of that size is stored."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ BIG = 2**31 + 5
 
 @pytest.fixture
 def one(be):
-    """BIG times the same element."""
+    """A view of BIG times the same element."""
     return lambda value, dtype: stator.broadcast_to(be.asarray(np.array(value, dtype)), (BIG,))
 
 
@@ -51,7 +51,7 @@ def test_an_index_just_outside_a_large_axis_is_reported(be):
 
 
 def test_strides_beyond_32_bits_reach_their_elements(be):
-    """Rows whose distance is zero, columns that lie far apart: offsets in 64 bits in elementwise ops and copies."""
+    """Rows with stride 0 and columns far apart need 64-bit offsets in elementwise ops and copies."""
     x = stator.broadcast_to(be.asarray(np.array([[1], [2]], np.uint8)), (2, BIG))
     far = x[:, 2**31 :: 2]
     np.testing.assert_array_equal(far.to_numpy(), [[1] * 3, [2] * 3])

@@ -1,4 +1,4 @@
-"""The op table's launches are what the counters see, contiguous and transposed; no byte goes to the host."""
+"""The op table's launches equal the counters, for contiguous and transposed input; no byte goes to the host."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ import stator
 
 
 def calls(be):
-    """Op name to (callable on contiguous input, callable on transposed input or None)."""
+    """For each op: (callable on contiguous input, callable on transposed input or None)."""
     x = be.asarray(np.random.default_rng(0).uniform(0.5, 2, (64, 96)).astype(np.float32))
     y = be.asarray(np.ones((64, 96), np.float32))
     square = be.asarray(np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32))
@@ -129,7 +129,7 @@ def calls(be):
 
 
 def indexing_calls(be, x, index):
-    """The same for indexing with arrays and masks."""
+    """As calls, for indexing with arrays and masks."""
     nn = stator.nn
     mask, along = x > 1, be.asarray(np.zeros((64, 96), int))
     flat, one = stator.reshape(x, (-1,)), be.zeros((96,), dtype="float32")
@@ -189,14 +189,14 @@ def products(be, a):
         "quantize_fp8": (lambda: stator.nn.quantize_fp8(a), None),
         "scaled_matmul": (lambda: stator.nn.scaled_matmul(codes, codes, one, one), turned),
     }
-    if be.device.type == "cuda":  # cuBLASLt does in one call what the host takes two for, or three
+    if be.device.type == "cuda":  # cuBLASLt needs one call where the host needs two or three
         made |= {n: (None, None) for n in ("addmm", "baddbmm", "linear")}
         made["scaled_matmul"] = (made["scaled_matmul"][0], None)
     return made
 
 
 def linear_algebra(be):
-    """Of small matrices, which their own kernels take in any layout; without the check, which waits."""
+    """As calls, on small matrices, whose kernels take any layout; without the check, which waits."""
     linalg = stator.linalg
     a = be.asarray(np.random.default_rng(2).normal(size=(16, 16)) + 16 * np.eye(16))
     a = stator.add(a, a.T)
@@ -217,12 +217,12 @@ def linear_algebra(be):
         "matrix_power": (lambda: linalg.matrix_power(a, 2), lambda: linalg.matrix_power(a.T, 2)),
         "linalg_trace": (lambda: linalg.trace(a), lambda: linalg.trace(a.T)),
         "linalg_cross": (lambda: linalg.cross(a[:, :3], a[:, 3:6]), lambda: linalg.cross(a.T[:, :3], a.T[:, 3:6])),
-        "expm": (lambda: linalg.expm(zero), lambda: linalg.expm(zero.T)),  # each squaring is one more
+        "expm": (lambda: linalg.expm(zero), lambda: linalg.expm(zero.T)),  # each squaring takes one more launch
     }
 
 
 def fourier(be):
-    """Transforms along one axis; cuFFT takes passes of its own for conjugates, kept inputs and scales."""
+    """As calls, for transforms along one axis; cuFFT needs further passes for conjugates, kept inputs and scales."""
     f = stator.fft
     x = be.asarray(np.ones((64, 96), np.float32))
     z = be.asarray(np.ones((64, 96), np.complex64))
@@ -265,5 +265,5 @@ def test_launches_are_as_stated_and_nothing_reaches_the_host(be, name):
         before, moved = work(be), be.statistics()["d2h_bytes"]
         call()
         assert work(be) - before == TABLE[name]["launches"]["host" if be.device.type == "cpu" else "cuda"]
-        # What synchronises reads one number, the size of its result.
+        # Ops that synchronise read one number, the size of their result.
         assert be.statistics()["d2h_bytes"] - moved <= (8 if TABLE[name]["sync"] == "sync" else 0)

@@ -1,4 +1,4 @@
-"""NumPy's own validation sets (numpy/_core/tests/data in the wheel) on the functions of the same names."""
+"""The functions of NumPy's validation sets (numpy/_core/tests/data in the wheel)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import pytest
 from cases import TABLE, function
 from reference import allowed, ulp_error
 
-SETS = Path(np.__file__).parent.glob("*core/tests/data/umath-validation-set-*.csv")  # core in NumPy 1, _core since 2
+SETS = Path(np.__file__).parent.glob("*core/tests/data/umath-validation-set-*.csv")  # core in NumPy 1, _core in NumPy 2
 FILES = {p.stem.rpartition("-")[2]: p for p in SETS}
-# NumPy's names that are not the table's.
+# NumPy's names that differ from those of the op table.
 RENAMED = {"arc" + n: "a" + n for n in ("cos", "cosh", "sin", "sinh", "tan", "tanh")}
 BITS = {"float16": np.uint16, "float32": np.uint32, "float64": np.uint64}
 
-# Files of functions that the op table does not have yet; a test checks that they are really absent.
+# Files of functions that the op table does not have yet; a test checks that they are absent.
 NOT_YET: set[str] = set()
 
 
 @cache
 def points(stem: str) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Of a file, by dtype: inputs, outputs and the bound in units in the last place, one a row."""
+    """The points of a file by dtype: inputs, outputs and bounds in units in the last place."""
     rows: dict[str, list[tuple[int, int, int]]] = {}
     with FILES[stem].open() as lines:
         for kind, *fields in csv.reader(line for line in lines if line[0] not in "#$"):

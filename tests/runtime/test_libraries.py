@@ -1,4 +1,4 @@
-"""Where the vendor libraries are looked for, and which host target is loaded."""
+"""The paths at which vendor libraries are searched, and the choice of the host target."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from stator.errors import InvalidValueError
 
 @pytest.fixture
 def nowhere(monkeypatch):
-    """No wheel, no conda environment, no toolkit."""
+    """An environment without wheels, conda and a toolkit."""
     monkeypatch.setattr(_libraries, "find_spec", lambda _: None)
     for variable in ("CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(variable, raising=False)

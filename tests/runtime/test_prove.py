@@ -1,4 +1,4 @@
-"""What `demo --prove` shows, on the demo's own training step; data that needs no scikit-learn."""
+"""The proofs of `demo --prove` on the demo's training step, with data that does not need scikit-learn."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""empty, zeros, full, arange, asarray, copy, astype, assignment."""
+"""Creation and conversion: empty, zeros, full, arange, asarray, copy, astype, assignment."""
 
 import inputs
 import numpy as np
@@ -143,7 +143,7 @@ def test_asarray_casts_numpy_arrays_as_astype(be):
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
 def test_copy_of_transposes(be, dtype):
-    """Every axis order of a 4-D array, the two permutations of the seeds, and tiles with ragged edges."""
+    """Several axis orders of a 4-D array, and matrices with partial tiles at their edges."""
     x = inputs.random(np.random.default_rng(1), (3, 34, 5, 70), dtype)
     on = be.asarray(x)
     for axes in ((0, 2, 1, 3), (3, 2, 1, 0), (1, 0, 3, 2), (0, 1, 3, 2), (2, 3, 0, 1), (0, 3, 1, 2)):
@@ -166,7 +166,7 @@ def test_copy_of_strided_views(be):
 
 
 def cast_reference(x: np.ndarray, to: str) -> np.ndarray:
-    """The numerics contract: float to int saturates and NaN gives 0, complex to real drops the imaginary part."""
+    """The rules of conversion: float to int saturates, NaN gives 0, complex to real drops the imaginary part."""
     if x.dtype.kind == "c" and not to.startswith("complex") and to != "bool":
         x = x.real
     if to.startswith(("int", "uint")) and x.dtype.kind not in "biu":

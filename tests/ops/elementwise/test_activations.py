@@ -1,4 +1,4 @@
-"""Activations beyond their rows' oracles: gradients as derivatives, edges of their pieces, defaults, arguments."""
+"""Activations beyond their oracles: gradients as derivatives, boundaries of piecewise formulas, defaults, arguments."""
 
 import numpy as np
 import oracles
@@ -9,7 +9,7 @@ import stator
 
 nn = stator.nn
 nan, inf = np.nan, np.inf
-# Forward rows by the arguments of their number parameters; the gradient's row is <row>_backward.
+# Forward ops, and values for their number parameters; the gradient of an op is <op>_backward.
 FORWARD = {
     "relu": (),
     "leaky_relu": (0.25,),
@@ -35,7 +35,7 @@ OF_OUTPUT = ("sigmoid", "tanh")
 
 @pytest.mark.parametrize("name", FORWARD)
 def test_gradients_are_derivatives_of_the_forward_oracle(be, name):
-    """A central difference in extended precision, away from corners (at multiples of 0.5)."""
+    """Compares with a central difference in extended precision, away from the corners (multiples of 0.5)."""
     x = np.arange(-6, 6, 0.5) + 0.2
     numbers, h = FORWARD[name], np.longdouble(1e-6)
     forward = oracles.resolve(TABLE[name]["oracle"])
@@ -153,4 +153,4 @@ def test_activations_are_of_floats(be):
         if "int32" not in TABLE[name]["dtypes"] and not FORWARD[name]:
             with pytest.raises(stator.errors.DTypeError):
                 invoke(name, whole)
-    assert nn.elu(whole, 1.5).dtype == stator.float64  # a weak number that is not whole
+    assert nn.elu(whole, 1.5).dtype == stator.float64  # a weak number with a fraction

@@ -1,5 +1,8 @@
-"""Every elementwise row of the op table against its oracle: dtypes, layouts, sizes, broadcasting, special values, and
-what all of them accept: weak numbers, dtype=, out=."""
+"""Every elementwise entry of the op table against its oracle.
+
+Dtypes, layouts, sizes, broadcasting, special values, and the arguments that all of them accept: weak numbers, dtype=,
+out=.
+"""
 
 import itertools
 import zlib
@@ -30,7 +33,7 @@ UNARY, BINARY = names("unary"), names("binary")
 MANY = [n for n in ELEMENTWISE if n not in UNARY]
 LAYOUTS = inputs.layouts()
 SIZES = [0, 1, 33, 257, 4099]
-BY_HAND = ("clip", "nan_to_num")  # without dtype=, as their results are of the operand's
+BY_HAND = ("clip", "nan_to_num")  # without dtype=, since their results have the operand's
 
 
 def rng_of(*key: object) -> np.random.Generator:
@@ -38,7 +41,7 @@ def rng_of(*key: object) -> np.random.Generator:
 
 
 def common(name, *dtypes):
-    """Those of the dtypes that the row takes."""
+    """The dtypes of the list that the op takes."""
     return [d for d in dtypes if d in TABLE[name]["dtypes"]]
 
 
@@ -69,7 +72,7 @@ def test_matches_oracle_for_each_layout(be, name):
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_layouts_give_the_same_bits(be, name):
-    """Rows that are not bit-exact: a vector loop and what is left over may round apart."""
+    """Except ops that are not bit-exact, whose vector loop and remainder may round differently."""
     for dtype in common(name, "float32", "int32", "float64", "float16", "complex64", "complex128"):
         made = operands(rng_of(name, dtype), name, (7, 65), dtype)
         want = invoke(name, *[be.asarray(x) if isinstance(x, np.ndarray) else x for x in made]).to_numpy()
@@ -126,8 +129,10 @@ def test_promotes_mixed_dtypes(be, left, right):
 
 
 def special_operands(name, dtype):
-    """Every combination of special values for the operands that are arrays; of three, of fewer values. A gradient is
-    a number: times an infinite one, a derivative that underflows is NaN."""
+    """All combinations of special values for the array operands; of fewer values for three operands.
+
+    A gradient operand is finite or NaN, since infinity times a derivative that underflows is NaN.
+    """
     values, found = inputs.special(dtype), domains(name)
     if case(name).special == "moderate":
         wide = np.abs(values.astype(np.float64))
@@ -143,7 +148,7 @@ def special_operands(name, dtype):
     return [inputs.random(rng_of(name), made[0].shape, "bool"), *made] if name == "where" else made
 
 
-# Whose sign of zero NumPy leaves open, or takes from a less precise result.
+# Ops whose sign of zero NumPy does not define, or takes from a less precise result.
 SIGNLESS = ("clip", "fmax", "fmin", "sinc", "logaddexp")
 
 
@@ -158,14 +163,14 @@ def test_special_values(be, name):
             np.testing.assert_array_equal(np.signbit(got[zeros]), np.signbit(want[zeros]), f"{name} {dtype}")
 
 
-# NumPy's expm1 has NaN where one part is infinite, its log1p loses small numbers, its square may fuse products.
+# NumPy's expm1 gives NaN where one part is infinite, its log1p loses small numbers, its square may fuse products.
 COMPLEX = [n for n in UNARY if "complex64" in TABLE[n]["dtypes"] and n not in ("expm1", "log1p", "square")]
-ANY_SIGN = ("sin", "cos", "sinh")  # Annex G leaves some signs beside NaN open
+ANY_SIGN = ("sin", "cos", "sinh")  # Annex G does not define some signs next to NaN
 
 
 @pytest.mark.parametrize("name", COMPLEX)
 def test_special_values_of_complex_numbers(be, name):
-    """As NumPy has them, which follows C's Annex G."""
+    """The values are those of NumPy, which follows Annex G of the C standard."""
     parts = np.array([0.0, -0.0, 1, -1, 0.5, 3e38, 1e-30, np.inf, -np.inf, np.nan])
     x = np.empty((10, 10), np.complex128)
     x.real, x.imag = parts[:, None], parts
@@ -326,7 +331,7 @@ def test_division_of_integers_by_zero_gives_zero_and_one_warning(be):
         assert len(seen) == 1
         with np.errstate(all="ignore"):
             np.testing.assert_array_equal(values, getattr(np, name)(a, b))
-        got.to_numpy()  # once
+        got.to_numpy()  # the warning comes only once
 
 
 def test_integer_arithmetic_wraps_and_divides_to_the_floor(be):

@@ -1,4 +1,4 @@
-"""Every Python operator of arrays against NumPy's: forward, reflected, in place; who answers for foreign operands."""
+"""Every Python operator of arrays against NumPy's: forward, reflected, in place, and with foreign operands."""
 
 import operator
 
@@ -60,7 +60,7 @@ def test_binary_operators(be, symbol):
         with np.errstate(all="ignore"):
             same(act(a, b), act(x, y))
             same(act(a, 2), act(x, 2))
-            positive, on = abs(y), be.asarray(abs(y))  # an integer's negative power is refused by NumPy
+            positive, on = abs(y), be.asarray(abs(y))  # NumPy refuses integers to negative powers
             same(act(3, on), act(3, positive))
             same(act(np.float64(3) if y.dtype == float else 3, on), act(3, positive))
 

@@ -1,5 +1,7 @@
-"""Special functions in double precision against mpmath at a few dozen points each, their poles and limits, and the
-orthogonal polynomials at degrees that are not small whole numbers."""
+"""Special functions in double precision against mpmath, with their poles and limits.
+
+A few dozen points per function; orthogonal polynomials also at degrees that are not small whole numbers.
+"""
 
 import zlib
 
@@ -17,7 +19,7 @@ inf, nan = np.inf, np.nan
 
 
 def angle(f):
-    """A Chebyshev polynomial by its angle, which is complex outside [-1, 1]."""
+    """A Chebyshev polynomial computed from its angle, which is complex outside [-1, 1]."""
     return lambda x, n: mp.re(f(mp.acos(x), n))
 
 
@@ -34,7 +36,7 @@ def normal(x):
 
 
 def bessel_k(n, x):
-    """exp(x) K(n, x), DLMF 10.32.9 by the trapezoidal rule: mpmath's besselk takes a second."""
+    """exp(x) K(n, x) by the trapezoidal rule for DLMF 10.32.9, since mpmath's besselk takes a second."""
     step = min(mp.mpf(0.1), 0.5 / mp.sqrt(x))
     total, k, term = mp.mpf(0.5), 1, 1
     while term > mp.eps * total:
@@ -74,7 +76,7 @@ EXACT = {
     "laguerre_polynomial_l": lambda x, n: mp.laguerre(int(n), 0, x),
     "legendre_polynomial_p": lambda x, n: mp.legendre(int(n), x),
 }
-# Beyond the case's domain: tails, and where a function vanishes or an interval of its code ends.
+# Points beyond the case's domain: tails, zeros of the function, and ends of the intervals in its code.
 FURTHER = {
     "erf": [1e-300, 1e-9, 0.625, 5.9],
     "erfc": [0.625, 20, 26.5],

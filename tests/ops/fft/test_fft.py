@@ -1,4 +1,4 @@
-"""Fourier transforms against SciPy in the next wider precision: relative L2 error in units of eps, and bad input."""
+"""Fourier transforms against SciPy in the next wider precision (relative L2 error in eps), and bad input."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ NORMS = ["backward", "ortho", "forward"]
 
 
 def draw(shape, complex_values=True, seed=0):
-    """Numbers that are exact in float32, as long doubles."""
+    """Random numbers that are exact in float32, as long doubles."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=shape).astype(np.float32).astype(np.longdouble)
     return x + 1j * rng.normal(size=shape).astype(np.float32) if complex_values else x
 
 
 def assert_accurate(got, reference, dtype, points):
-    """Relative L2 error below (2 + log2 n) eps: what radix-2 passes with exact roots would have at most."""
+    """The relative L2 error is below (2 + log2 n) eps, the bound of radix-2 passes with exact roots."""
     got = got.to_numpy()
     assert got.shape == reference.shape
     assert got.dtype == REAL[dtype][int(np.iscomplexobj(reference))]
@@ -319,7 +319,7 @@ def test_the_least_recently_used_plans_go_first(be, fresh_cache):
         before = stator.fft.cache_info().bytes
         stator.fft.fft(x)
         sizes[n] = stator.fft.cache_info().bytes - before
-    stator.fft.fft(lines[64])  # 81 is the oldest now
+    stator.fft.fft(lines[64])  # 81 is now the least recently used
     full = stator.fft.cache_info()
     stator.fft.set_cache_limit(full.bytes - 1)
     kept = stator.fft.cache_info()

@@ -125,7 +125,7 @@ def test_scipys_short_time_transform(be):
     x, w = signal(600), scipy.signal.get_window("hann", 64)
     there = scipy.signal.ShortTimeFFT(w, 16, fs=1, mfft=64)
     got = stator.fft.stft(be.asarray(x), 64, hop_length=16, window=be.asarray(w), center=False).to_numpy()
-    want = there.stft(x, p0=2, p1=2 + got.shape[1])  # slice 2 begins with the signal
+    want = there.stft(x, p0=2, p1=2 + got.shape[1])  # slice 2 starts at the first sample
     np.testing.assert_allclose(np.abs(got), np.abs(want), atol=1e-12)
 
 
@@ -152,7 +152,7 @@ def test_complex_signals_there_and_back(be):
 
 
 def inverse(spec, n, hop, width, window, center, length=None):
-    """The definition: windowed frames added up over the sum of the windows' squares."""
+    """The definition: the sum of windowed frames divided by the sum of the windows' squares."""
     w = full_window(window, n, width)
     frames = np.fft.irfft(np.swapaxes(spec, -1, -2), n)
     count = frames.shape[-2]
@@ -197,11 +197,11 @@ def test_ones_need_no_wait(be):
 
 def test_a_window_that_vanishes_is_named(be):
     spec = be.asarray(signal((9, 20), "complex128"))
-    w = be.asarray(np.hanning(16))  # zero at both ends
+    w = be.asarray(np.hanning(16))  # the window is 0 at both ends
     with pytest.raises(ValueError, match=r"fft\.istft.*squares"):
         stator.fft.istft(spec, 16, window=w, center=False)
     with pytest.raises(ValueError, match="squares"):
-        stator.fft.istft(spec, 16, win_length=8, hop_length=8, center=False)  # ones with gaps before the first
+        stator.fft.istft(spec, 16, win_length=8, hop_length=8, center=False)  # ones, with a gap at the start
     got = stator.fft.istft(spec, 16, window=w, center=False, check=False).to_numpy()
     assert not np.isfinite(got[0]) and np.isfinite(got[8:-8]).all()
     assert np.isfinite(stator.fft.istft(spec, 16, window=w).to_numpy()).all()

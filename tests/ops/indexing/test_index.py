@@ -1,4 +1,4 @@
-"""x[index] and x[index] = value with arrays: what the property test does not say by name."""
+"""x[index] and x[index] = value with arrays: cases that the property test does not name."""
 
 import inputs
 import numpy as np

@@ -20,7 +20,7 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint64")
 
 @st.composite
 def arrays(draw):
-    """A base array, how it is viewed, and the view's shape."""
+    """A base array, a view of it, and the view's shape."""
     shape = tuple(draw(st.lists(st.integers(0, 5), max_size=4)))
     layout = draw(st.sampled_from(["plain", "transposed", "reversed", "every other"]))
     return shape, layout
@@ -38,7 +38,7 @@ def viewed(layout, x):
 
 @st.composite
 def keys(draw, shape):
-    """A tuple of entries that indexes an array of the shape, host arrays where ours are device arrays."""
+    """A tuple of entries that indexes an array of the shape, with host arrays in place of device arrays."""
     common = tuple(draw(st.lists(st.integers(0, 3), max_size=2)))
     count = draw(st.integers(0, len(shape)))
     entries, axis, ellipsis = [], 0, False
@@ -91,7 +91,7 @@ def has_array(key):
 
 
 def read(x, key):
-    """NumPy's answer, or None where it has none: arrays that do not broadcast, a mask that does not fit."""
+    """NumPy's result, or None where it raises: arrays that do not broadcast, a mask that does not fit."""
     try:
         return np.asarray(x[key])
     except (IndexError, ValueError):
@@ -143,7 +143,7 @@ def test_writes_are_numpys(be):
         value = 7 if form == "number" else be.asarray(values)
         ours[on_device(be, key)] = value
         if be.device.type == "cuda" and form == "whole" and has_array(key):
-            # Of writes that meet, any one stays: what is read back is one of them.
+            # Of several writes to one element any one stays, so the value read back is one of them.
             got = device.to_numpy()
             untouched = np.ones(view.shape, bool)
             untouched[key] = False

@@ -1,4 +1,4 @@
-"""Masks: select, scatter, fill, nonzero, compress; fixed capacities; what synchronises; errors."""
+"""Masks: select, scatter, fill, nonzero, compress; fixed sizes; synchronisation; errors."""
 
 import inputs
 import numpy as np

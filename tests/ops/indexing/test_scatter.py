@@ -1,4 +1,4 @@
-"""Scatter, index_add and segments against NumPy's ufunc.at; determinism; indices outside; errors."""
+"""scatter, index_add and segment reductions against NumPy's ufunc.at; determinism; indices out of range; errors."""
 
 import inputs
 import numpy as np
@@ -13,7 +13,7 @@ ORDERED = [d for d in inputs.DTYPES if not d.startswith("complex") and d != "boo
 
 
 def reduced(x, index, src, reduce, axis):
-    """ufunc.at along one axis, in the dtype (integers wrap) or wider (floats)."""
+    """ufunc.at along one axis, in the dtype for integers, which wrap, and wider for floats."""
     out = x.copy() if np.issubdtype(x.dtype, np.integer) or x.dtype == bool else widen(x)
     src = np.broadcast_to(np.asarray(src), index.shape).astype(out.dtype)
     grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
@@ -140,7 +140,7 @@ def test_segments_of_every_dtype_and_of_nothing(be, dtype):
 def test_half_sums_round_once(be):
     src = be.full((4096,), 1.0, dtype="float16")
     got = stator.segment_sum(src, be.zeros((4096,), dtype="int32"), 1)
-    assert float(got[0]) == 4096  # in float16 alone it would stop at 2048
+    assert float(got[0]) == 4096  # a sum in float16 would stop at 2048
 
 
 @pytest.mark.parametrize("bad", [5, -6, 2**40])

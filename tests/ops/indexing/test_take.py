@@ -1,4 +1,4 @@
-"""take against NumPy, and what happens to indices outside."""
+"""take against NumPy, and indices out of range."""
 
 import inputs
 import numpy as np

@@ -14,18 +14,18 @@ from stator import linalg
 
 
 def general(shape, dtype, seed=0):
-    """Random, and far from singular: the diagonal is long."""
+    """A random matrix with a dominant diagonal, far from singular."""
     x = draw(shape, dtype, seed, -1, 1)
     return x + np.array(2 * max(shape[-2:]) ** 0.5, dtype) * np.eye(*shape[-2:], dtype=dtype)
 
 
 def even(shape, dtype, seed=0):
-    """As general, with singular values around 1: its powers stay in range."""
+    """As general, with singular values around 1, so that powers stay in range."""
     return general(shape, dtype, seed) / np.array(2 * max(shape[-2:]) ** 0.5, dtype)
 
 
 def singular(shape, dtype, seed=0):
-    """Of rank half the smaller side."""
+    """A matrix whose rank is half of its smaller side."""
     r = max(min(shape[-2:]) // 2, 1)
     return draw((*shape[:-1], r), dtype, seed, -1, 1) @ draw((*shape[:-2], r, shape[-1]), dtype, seed + 1, -1, 1)
 
@@ -39,28 +39,28 @@ def real(shape, dtype, seed=0):
 
 
 def alone(make):
-    """One matrix of a shape; positive and hermitian are told the shape of a row."""
+    """One matrix of a shape; positive and hermitian get the length of a row."""
     return lambda shape, dtype: [make(shape[:-1] if make in (positive, hermitian) else shape, dtype)]
 
 
 def with_right(make, columns=(3,)):
-    """A matrix and its right-hand sides."""
+    """A matrix and right-hand sides."""
     return lambda shape, dtype: [*alone(make)(shape, dtype), draw((*shape[:-1], *columns), dtype, 7)]
 
 
 def row(name, make, *form, torch_name=None, theirs=None, **options):
-    """Ours and torch's function of a name with the same options; operands; what results become before comparison."""
+    """stator's and torch's function of one name with the same options, the operands, and how results are compared."""
     there = partial(getattr(torch.linalg, torch_name or name), **(options if theirs is None else theirs))
     return partial(getattr(linalg, name), **options), there, make, *form
 
 
 def then(name, number, make):
-    """As row, with a number after the matrix."""
+    """As row, with a number as the second argument."""
     return lambda a: getattr(linalg, name)(a, number), lambda a: getattr(torch.linalg, name)(a, number), alone(make)
 
 
 def oriented(q, r):
-    """Q and R where R's diagonal is positive; without the columns of Q that are anyone's."""
+    """Q and R with a positive diagonal of R, without the columns of Q that are not unique."""
     k = min(r.shape[-2:])
     diagonal = np.diagonal(r[..., :k, :k], axis1=-2, axis2=-1)
     phase = (diagonal / np.abs(diagonal))[..., None]
@@ -78,7 +78,7 @@ def spectral(w, v):
 
 
 def solved(x, residuals, rank, values):
-    """Of least squares; what has no residuals is an empty array, of a shape of its own."""
+    """The results of least squares; empty residuals are flattened, since their shapes differ."""
     return x, residuals if residuals.size else residuals.reshape(-1), rank, values
 
 
@@ -99,7 +99,7 @@ def factored(adjoint):
 
 
 def lu_factor(a):
-    """torch counts pivots from 1."""
+    """torch.linalg.lu_factor, with pivots that count from 0."""
     lu, pivots = torch.linalg.lu_factor(a)
     return lu, pivots - 1
 
@@ -175,7 +175,7 @@ OBLONG = [(100, 9), (9, 100), (33, 31), (1, 5), (5, 1), (0, 9, 4), (7, 4, 9), (1
 
 
 def assert_alike(be, row, given, what):
-    """Brings both results to one form in NumPy, and compares these in units of (n + 4) eps of their largest."""
+    """Converts both results to one form in NumPy; compares in units of (n + 4) eps of the largest element."""
     ours, theirs, _, *form = row
     results = [ours(*map(be.asarray, given)), theirs(*map(tensor, given))]
     results = [tuple(map(as_numpy, r)) if isinstance(r, tuple) else (as_numpy(r),) for r in results]
@@ -203,7 +203,7 @@ def test_matrices_of_any_shape(be, name, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [*SIZES[:5], (7, 5, 5)])
 def test_eigenvalues_of_any_matrix(be, shape, dtype):
-    """Each of torch's eigenvalues is one of ours and the other way round, and A V is V W."""
+    """Both libraries have the same eigenvalues, in any order, and A V = V W."""
     a = draw(shape, dtype, low=-1, high=1)
     w, v = (x.to_numpy() for x in linalg.eig(be.asarray(a)))
     values, want = linalg.eigvals(be.asarray(a)).to_numpy(), torch.linalg.eigvals(tensor(a)).numpy()

@@ -12,7 +12,7 @@ from stator.errors import DTypeError, ShapeError
 
 
 def close(got, want, dtype, factor=300):
-    """Within `factor` eps of the largest entry, matrix by matrix."""
+    """Each matrix is within `factor` eps of its largest element."""
     got = got.to_numpy()
     assert got.shape == want.shape and got.dtype == np.dtype(dtype)
     size = np.abs(want).max(axis=(-2, -1), keepdims=True) if want.size else 1
@@ -47,7 +47,7 @@ def test_each_matrix_of_a_batch_is_squared_as_often_as_it_needs(be, n, dtype):
     got = linalg.expm(be.asarray(a))
     close(got, scipy.linalg.expm(wide(a)), dtype, 4000)
     np.testing.assert_allclose(got.to_numpy()[0], np.eye(n), rtol=2 * np.finfo(dtype).eps)
-    for k in (1, 4):  # alone it is the same matrix
+    for k in (1, 4):  # a single matrix gives the same result
         close(linalg.expm(be.asarray(a[k])), got.to_numpy()[k], dtype, 4000)
 
 
@@ -75,7 +75,7 @@ def test_a_rotation_and_a_diagonal(be):
 def test_large_nilpotent_matrices_are_not_squared_to_death(be, size):
     a = np.array([[0.0, size], [0, 0]])
     np.testing.assert_allclose(linalg.expm(be.asarray(a)).to_numpy(), [[1, size], [0, 1]], rtol=1e-15)
-    b = np.array([[1.0, 1e6], [0, -1]])  # far from normal: squared for its eigenvalues, not for its norm
+    b = np.array([[1.0, 1e6], [0, -1]])  # far from normal: scaled by its eigenvalues, not by its norm
     want = np.array([[np.e, 1e6 * np.sinh(1)], [0, 1 / np.e]])
     np.testing.assert_allclose(linalg.expm(be.asarray(b)).to_numpy(), want, rtol=1e-12)
 
@@ -107,4 +107,4 @@ def test_edges(be):
         linalg.expm(be.zeros((2, 2), dtype="float16"))
     a = be.asarray(np.eye(2))
     np.testing.assert_allclose(linalg.expm(a).to_numpy(), np.e * np.eye(2), rtol=1e-15)
-    np.testing.assert_array_equal(a.to_numpy(), np.eye(2))  # kept as it was
+    np.testing.assert_array_equal(a.to_numpy(), np.eye(2))  # unchanged

@@ -1,4 +1,4 @@
-"""stator.linalg: residuals in units of eps over sizes, batches, dtypes and layouts; errors; edges as NumPy has them."""
+"""stator.linalg: residuals in units of eps over sizes, batches, dtypes and layouts; errors; NumPy's edge cases."""
 
 import numpy as np
 import pytest
@@ -132,7 +132,7 @@ def test_a_singular_matrix_is_named(be, n):
             call(on)
         assert caught.value.index == 2
         assert isinstance(caught.value, np.linalg.LinAlgError)
-    np.testing.assert_array_equal(get(linalg.inv(on[:2])), a[:2])  # the next call is right
+    np.testing.assert_array_equal(get(linalg.inv(on[:2])), a[:2])  # the next call is correct
     _, info = linalg.inv(on, check=False)
     np.testing.assert_array_equal(get(info), [0, 0, 1, 1])
     (_, _), info = linalg.lu_factor(on, check=False)

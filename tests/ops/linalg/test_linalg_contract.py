@@ -1,5 +1,7 @@
-"""What stator.linalg promises of every function: typed errors that leave nothing, when it waits, what is captured;
-and residuals over batches, layouts and shapes beyond those of test_linalg."""
+"""The contract of every function of stator.linalg: typed errors without leaks, when it waits, what is captured.
+
+Also residuals over batches, layouts and shapes beyond those of test_linalg.
+"""
 
 import gc
 
@@ -14,12 +16,12 @@ from stator.errors import DTypeError, HostCopyError, LinAlgError, ShapeError
 
 
 def of_matrix(name, **options):
-    """The function as one of (a, b) that leaves b alone."""
+    """The function as a function of (a, b) that ignores b."""
     function = getattr(linalg, name)
     return lambda a, b: function(a, **options)
 
 
-# How each function is called on a square matrix and a right-hand side; unchecked where that can be.
+# The call of each function on a square matrix and a right-hand side, with check=False where that exists.
 UNCHECKED = ("cholesky", "inv", "lu_factor", "svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals")
 PLAIN = ("det", "slogdet", "lu", "qr", "pinv", "matrix_rank", "matrix_norm", "cond", "trace", "expm")
 CALLS = {
@@ -35,9 +37,9 @@ CALLS = {
     "matrix_power": lambda a, b: linalg.matrix_power(a, 3),
 }
 ROWS = {row["call"].removeprefix("linalg."): row for row in TABLE.values() if row["call"].startswith("linalg.")}
-# These read their result's rank, or svd's info, or how often to square, whatever they are asked.
+# These always wait: they read the rank of the result, or svd's info, or the number of squarings.
 WAIT = ("lstsq", "pinv", "matrix_rank", "cond", "expm")
-# cuSOLVER's geev, syevd and gesvd keep part of their work on the host: what calls them is not captured.
+# cuSOLVER's geev, syevd and gesvd do part of their work on the host, so these cannot be captured.
 HOST_HALF = (
     *("eig", "eigvals", "eigh", "eigvalsh", "svd", "svdvals"),
     *("pinv", "lstsq", "matrix_rank", "cond", "matrix_norm"),
@@ -68,7 +70,7 @@ def test_every_row_is_called_here():
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_asynchronous_or_unchecked_reads_nothing_back(be, name, n):
     a, b = be.asarray(positive((n,), "float64")), be.asarray(draw((n, 2), "float64"))
-    CALLS[name](a, b)  # libraries are opened
+    CALLS[name](a, b)  # opens the libraries
     if name in WAIT:
         assert ROWS[name]["sync"] == "sync"
         with be.forbid_host_copies(), pytest.raises(HostCopyError):
@@ -114,7 +116,7 @@ def test_bad_operands_are_refused_and_the_next_call_is_right(be, name):
 def test_no_matrices_give_no_results(be, name):
     empty = [be.zeros((0, 3, 3)), be.zeros((2, 0, 0))]
     for a in empty:
-        if name == "cond" and a.size == 0 and a.shape[0]:  # matrices there are, of nothing
+        if name == "cond" and a.size == 0 and a.shape[0]:  # a batch of empty matrices
             with pytest.raises(ShapeError):
                 linalg.cond(a)
             continue
@@ -134,7 +136,7 @@ def test_nan_ends_and_stays_in_its_matrix(be, name, n):
     except LinAlgError as error:
         assert name in WAIT and error.index == 1
         return
-    # Beside one like it: a single matrix may take another routine, whose vectors have other signs.
+    # In a batch with an equal matrix: a single one may take another routine, whose vectors have other signs.
     good = flat(CALLS[name](be.asarray(a[[0, 0]]), be.asarray(b[[0, 0]])))
     for x, y in zip(found, good, strict=True):
         np.testing.assert_allclose(x.to_numpy()[:1], y.to_numpy()[:1], rtol=1e-9, atol=1e-9)

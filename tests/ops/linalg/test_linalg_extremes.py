@@ -1,4 +1,4 @@
-"""stator.linalg at the ends: dependent rows, numbers near overflow and underflow, empty matrices."""
+"""stator.linalg at its limits: dependent rows, numbers near overflow and underflow, empty matrices."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_eigenvalues_of_huge_and_subnormal_matrices(be, size):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(40, 40), (300, 35), (35, 300)])
 def test_svd_of_batches_of_every_rank_and_size(be, shape, dtype):
-    """Rank 3, zero, equal columns, near both ends of the range, beside one like the others."""
+    """Rank 3, zero, equal columns, near both ends of the range, and an ordinary matrix in one batch."""
     plain = draw(shape, dtype)
     rank = draw((shape[0], 3), dtype) @ draw((3, shape[1]), dtype, 1)
     ends = (1e-37, 1e35) if np.finfo(dtype).bits == 32 else (1e-306, 1e304)

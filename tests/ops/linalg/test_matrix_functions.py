@@ -1,4 +1,4 @@
-"""What stator.linalg makes of decompositions, and products besides matmul, against NumPy."""
+"""Functions that stator.linalg computes from decompositions, and products besides matmul, against NumPy."""
 
 import numpy as np
 import pytest
@@ -269,7 +269,7 @@ def test_einsum_broadcasts_ones_and_ellipses(be):
 
 
 def test_einsum_multiplies_in_the_cheapest_order(be):
-    """A chain that is 500 times the work from the left."""
+    """A chain of products that takes 500 times as many operations from left to right."""
     a, b, c = be.zeros((300, 300)), be.zeros((300, 300)), be.zeros((300, 1))
     before = be.statistics()["library_calls"]
     stator.einsum("ij,jk,kl->il", a, b, c)

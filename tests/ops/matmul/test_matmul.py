@@ -68,7 +68,7 @@ def test_a_matrix_times_its_own_transpose(be, dtype, n):
     check(stator.matmul(on, on.mT), x, x.T)
     check(stator.matmul(on.mT, on), x.T, x)
     check(stator.matmul(on[:, 3:], on[:, 3:].mT), x[:, 3:], x[:, 3:].T)
-    check(stator.matmul(on[:-1], on[1:].mT), x[:-1], x[1:].T)  # not its own
+    check(stator.matmul(on[:-1], on[1:].mT), x[:-1], x[1:].T)  # not an array and its own transpose
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

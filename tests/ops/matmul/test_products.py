@@ -22,7 +22,7 @@ def draw(shape, dtype, seed=0):
 
 
 def wanted(a, b):
-    """numpy.matmul; of two int8 in int32."""
+    """numpy.matmul, in int32 for two int8 operands."""
     if a.dtype == b.dtype == np.int8:
         a, b = a.astype(np.int32), b.astype(np.int32)
     with np.errstate(over="ignore"):
@@ -202,7 +202,7 @@ def test_linear_of_any_bias(be):
 
 
 def quantized(x, format, axis):
-    """The oracle: ml_dtypes rounds, this clips."""
+    """The oracle: ml_dtypes rounds, this function clips."""
     kind = FLOAT8[format]
     most = np.float32(ml_dtypes.finfo(kind).max)
     x = x.astype(np.float32)
@@ -297,7 +297,7 @@ def test_scaled_products(be, formats, dtype, axes):
         * qa.to_numpy()[::2, :3].view(FLOAT8[formats[0]]).astype("float64")
         @ qb.to_numpy()[:3, ::-1].view(FLOAT8[formats[1]]).astype("float64")
     )
-    if dtype != "float16":  # beyond its range
+    if dtype != "float16":  # the numbers are beyond its range
         np.testing.assert_allclose(stator.astype(plain, "float64").to_numpy(), want, rtol=tolerance)
 
 

@@ -1,4 +1,4 @@
-"""Joining, cutting, shifting, padding, repeating and assigning: against NumPy, bit for bit."""
+"""Joining, splitting, shifting, padding, repeating and assigning, bit for bit against NumPy."""
 
 import inputs
 import numpy as np

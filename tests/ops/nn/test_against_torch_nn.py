@@ -14,7 +14,7 @@ import stator
 
 nn, F = stator.nn, torch.nn.functional
 
-# The row of the op table: what torch calls it, and the numbers that follow x.
+# For each op: its name in torch, and the numbers that follow x.
 ACTIVATIONS = {
     "relu": (F.relu, [()]),
     "leaky_relu": (F.leaky_relu, [(), (0.25,), (0.0,)]),
@@ -35,7 +35,7 @@ ACTIVATIONS = {
     "abs": (torch.abs, [()]),
     "clip": (torch.clamp, [(-1.5, 2)]),
 }
-# What autograd runs where the output is saved: rounded, as ours was.
+# Gradients for which autograd uses the saved output: it is rounded, as stator's is.
 aten = torch.ops.aten
 OF_OUTPUT = {
     "sigmoid": aten.sigmoid_backward,
@@ -44,12 +44,12 @@ OF_OUTPUT = {
     "log_softmax": lambda g, y, axis: aten._log_softmax_backward_data(g, y, axis, g.dtype),
 }
 CALLS = [(name, numbers) for name, (_, options) in ACTIVATIONS.items() for numbers in options]
-# Where formulas change, and beyond: at 6 the threshold of softplus(0.5, 3) is met.
+# Where formulas change, and beyond: at 6 softplus(0.5, 3) reaches its threshold.
 CORNERS = [0.0, -0.0, 3.0, -3.0, -1.5, 2.0, 6.0, -6.0, 16 / 1.5, 20.0, 25.0, 1.0, -1.0]
 
 
 def ours(name, backward=False):
-    """The function of an activation's row, and its keywords."""
+    """The function of an activation's op, and its keywords."""
     base, _, form = name.partition("_") if name.startswith("gelu") else (name, "", "")
     found = getattr(nn, f"{base}_backward") if backward else getattr(nn, base, None) or getattr(stator, base)
     return found, {"approximate": form} if form else {}
@@ -74,11 +74,11 @@ def test_activations_and_gradients(be, name, numbers, dtype):
         (want,) = gradients(lambda x: theirs(x, *numbers), tensor(g), tensor(x))
     units = max(1, *tolerance(f"{name}_backward"))
     if name == "hardsigmoid" and dtype == "float64":
-        units = 2.0**29  # torch's 1 / 6 there is of float32
+        units = 2.0**29  # torch's 1 / 6 is a float32 there
     assert_close(got, want, units, np.abs(wide(g)) / 4)
 
 
-# Gradients at NaN, infinity and -infinity where torch's differ from ours: NaN stays NaN, and softsign ends flat.
+# Gradients at NaN, infinity and -infinity that differ from torch's: NaN stays NaN, and softsign's is 0.
 nan = np.nan
 OWN_GRADIENTS = {
     "elu": [nan, 1, 0],
@@ -130,7 +130,7 @@ LOSSES = [
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_cross_entropy_and_gradients(be, dtype, weighted):
-    """Every option with every other; classes around a warp; targets that are ignored."""
+    """All combinations of options; numbers of classes around a warp; ignored targets."""
     for (n, classes), options in itertools.product([(1, 3), (33, 10), (9, 300)], LOSSES):
         logits, target = draw((n, classes), dtype, n), np.random.default_rng(n).integers(0, classes, n)
         target[0], target[n // 2] = (1, 2)[n > 1], -100 if options["ignore_index"] == -100 and n > 1 else 1
@@ -202,7 +202,7 @@ def test_a_step_of_adam_with_moments_in_float32(be, options, dtype):
 
 
 def reduced(name, shape, axis, keepdims):
-    """A gradient of a reduction; prod takes x, and has zeros in some of its lines."""
+    """The gradient of a reduction; prod takes x, which has zeros in some of its segments."""
 
     def make(dtype):
         x = draw(shape, dtype)
@@ -226,7 +226,7 @@ AXES = [None, 0, 1, -1, (0, 2), (1, 2)]
 REDUCED = {
     f"{name}-{axis}-{keepdims}": reduced(name, (2, 3, 5), axis, keepdims)
     for name, axis, keepdims in itertools.product(["sum", "mean", "prod"], AXES, [False, True])
-    if not (name == "prod" and isinstance(axis, tuple))  # torch.prod takes one
+    if not (name == "prod" and isinstance(axis, tuple))  # torch.prod takes one axis
 }
 
 
@@ -298,6 +298,6 @@ def test_eight_bit_floats_are_torchs(be, format, axis):
     right, right_scale = nn.quantize_fp8(be.asarray(y), format=format)
     back = torch.from_numpy(right.to_numpy()).view(FLOAT8[format]).double() * float(right_scale)
     left = want.double() * (amax / most).double()
-    if axis != 0:  # scales are of rows
+    if axis != 0:  # scales are per row
         got = nn.scaled_matmul(values, right, scale, right_scale, a_format=format, b_format=format)
         assert_close(got, left @ back, 8, (left.abs() @ back.abs()).numpy())

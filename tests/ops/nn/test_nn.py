@@ -1,4 +1,4 @@
-"""Softmax family, cross entropy and Adam against their formulas in wider NumPy, and gradients against differences."""
+"""The softmax family, cross entropy and Adam against their formulas in wider NumPy; gradients against differences."""
 
 import inputs
 import numpy as np
@@ -20,7 +20,7 @@ def rows(shape, dtype, seed=0, low=-4, high=4):
 
 
 def close(actual, expected, name, scale=1.0):
-    """Within the row's bound, in units of the result's eps times `scale` (sums cancel, so not per element)."""
+    """Errors are within the op's bound, in units of eps times `scale` (not per element, since sums cancel)."""
     eps = float(np.finfo(actual.dtype).eps) if actual.dtype.kind == "f" else 2.0**-7
     bound = max(TOLERANCE[name]) * eps * scale
     np.testing.assert_allclose(widen(actual), np.asarray(expected), rtol=bound, atol=bound, equal_nan=True)

@@ -1,4 +1,4 @@
-"""Philox: published vectors, the same bits whatever the launch, distributions, state."""
+"""Philox: published vectors, equal bits for every launch shape, distributions, state."""
 
 import pickle
 
@@ -11,7 +11,7 @@ import stator
 
 
 def test_known_answers_of_philox4x32_10():
-    """Vectors of the Random123 distribution (Salmon et al.): counter and key all zeros, and all ones in 64 bits."""
+    """Test vectors of Random123 (Salmon et al.): counter and key all zeros, and all ones in 64 bits."""
     zero = oracles.philox4x32_10(0, np.zeros(1, np.uint64))[0]
     assert [hex(w) for w in zero] == ["0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8"]
 

@@ -25,7 +25,7 @@ def chi_square(counts, probabilities):
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_are_the_published_words(be, dtype):
-    """A power of two never rejects: the high bits of each word."""
+    """A range of a power of two rejects nothing: it takes the high bits of each 32-bit word."""
     be.random.seed(99)
     got = be.random.integers(3, 67, (1001,), dtype=dtype).to_numpy()
     assert got.dtype == dtype
@@ -34,7 +34,7 @@ def test_integers_are_the_published_words(be, dtype):
 
 
 def test_integers_draw_again_what_would_be_biased(be):
-    """Lemire's method on words of block (counter, attempt)."""
+    """Lemire's method on the 32-bit words of the block (counter, attempt)."""
     bound = 3 << 30
     be.random.seed(5)
     got = be.random.integers(bound, size=5000).to_numpy()

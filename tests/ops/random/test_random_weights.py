@@ -1,4 +1,4 @@
-"""choice and multinomial by probabilities that stay on the device; every draw is the same bits on every target."""
+"""choice and multinomial by probabilities that stay on the device, with equal bits on every target."""
 
 import os
 from unittest import mock
@@ -256,7 +256,7 @@ def test_gamma_over_its_shapes(be, shape):
     x = drawn(be, lambda r: r.gamma(shape, 3.0, 30000), 17)
     assert (x >= 0).all() and np.isfinite(x).all()
     law = scipy.stats.gamma(shape, scale=3.0)
-    if shape < 0.01:  # half of them are below the least number
+    if shape < 0.01:  # half of the draws are below the smallest number
         for bound in (1e-290, 1e-100, 1e-5, 1.0):
             share = law.sf(bound)
             assert abs((x > bound).mean() - share) < 5 * np.sqrt(share * (1 - share) / len(x))
@@ -276,7 +276,7 @@ def test_poisson_over_its_means(be, mean):
         assert chi_square(counts[expected > 1e-6], expected[expected > 1e-6] / expected[expected > 1e-6].sum()) > 1e-4
 
 
-# Vectors of the Random123 distribution (Salmon et al., SC 2011): counter, key, words.
+# Vectors of the Random123 distribution (Salmon et al., SC 2011): counter, key, 32-bit words.
 KNOWN = [
     ((0, 0), 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
     ((2**64 - 1, 2**64 - 1), 2**64 - 1, "408f276d 41c83b0e a20bc7c6 6d5451fd"),

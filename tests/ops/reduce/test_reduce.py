@@ -1,5 +1,7 @@
-"""Every reduction row against NumPy in higher precision: dtypes, axes, layouts, lengths around blocks, masks, special
-values, empty reductions."""
+"""Every reduction of the op table against NumPy in higher precision.
+
+Dtypes, axes, layouts, lengths around blocks, masks, special values, empty reductions.
+"""
 
 import itertools
 import warnings
@@ -15,13 +17,13 @@ import stator
 from stator import errors
 
 ROWS = names("reduce")
-POSITIONS = ("argmax", "argmin")  # take one axis, and no where=
+POSITIONS = ("argmax", "argmin")  # these take one axis and no where=
 MASKED = [n for n in ROWS if n not in POSITIONS]
 LAYOUTS = inputs.layouts()
 SIZES = (1, 31, 32, 33, 255, 256, 257, 4099, 70001)
 INTEGERS = [d for d in inputs.DTYPES if d.startswith(("int", "uint"))]
 
-# Over no element. What is missing has no identity; nanmax and nanmin of floats have NaN where a mask leaves nothing.
+# Results over no element; ops that are missing have no identity. nanmax and nanmin of floats give NaN for empty masks.
 IDENTITY = {
     **dict.fromkeys(("sum", "nansum", "count_nonzero", "any", "has_inf_nan", "vector_norm"), 0),
     **dict.fromkeys(("mean", "nanmean", "var", "std"), np.nan),
@@ -81,7 +83,7 @@ REFERENCES = {
 
 
 def reference(name, x, wide=True, **kwargs):
-    """The row's value: wrapping in its integer dtype, else in a wider float than the result's."""
+    """The value of the op: in its integer dtype, which wraps, else in a wider float than the result."""
     result = numpy_dtype(result_dtype(name, x.dtype.name))
     if TABLE[name]["result"] in ("inexact", "real") and x.dtype.kind in "biu":
         x = x.astype(np.longdouble)
@@ -97,7 +99,7 @@ def rng_of(*key: object) -> np.random.Generator:
 
 
 def make(name, shape, dtype, *key):
-    """Values for which the row is well conditioned and says something: no sums of both signs, no product of zeros."""
+    """Values for which the op is well conditioned and not trivial: no sums of both signs, no product of zeros."""
     rng = rng_of(name, shape, dtype, *key)
     if dtype == "bool" or dtype in INTEGERS:
         x = inputs.random(rng, shape, dtype)
@@ -111,14 +113,14 @@ def make(name, shape, dtype, *key):
 
 
 def limit(name, count):
-    """The row's bound; what only multiplies or adds positive terms drifts with the root of their number in float64."""
+    """The op's bound; in float64 products and sums of positive terms grow with the root of their number."""
     bound = TABLE[name]["tolerance"]
     drift = int(2 * count**0.5) if name in ("prod", "var", "std") else 0
     return (0, 0) if bound["float64"] == 0 else (bound["float32"], max(bound["float64"], drift))
 
 
 def compare(name, got, want, count=1):
-    if name == "logsumexp":  # near zero it is the difference of two numbers
+    if name == "logsumexp":  # near 0 it is the difference of two numbers
         np.testing.assert_allclose(
             got[np.abs(want) < 0.5], want[np.abs(want) < 0.5], atol=1e-3 if got.itemsize < 8 else 1e-12
         )
@@ -144,7 +146,7 @@ def test_matches_numpy_for_each_dtype_and_size(be, name, dtype):
 
 
 def broadcast(be, name, x, **kwargs):
-    """x of which one row (or one target) is given, and repeats by a stride of 0."""
+    """x with one row (or one column) that repeats by a stride of 0."""
     for one in (x[:1], x[:, :1, :]):
         got = function(name)(stator.broadcast_to(be.asarray(np.ascontiguousarray(one)), x.shape), **kwargs)
         want = reference(name, np.ascontiguousarray(np.broadcast_to(one, x.shape)), **kwargs)
@@ -192,7 +194,7 @@ def test_axes_out_of_range_or_repeated(be, name):
 
 
 def masks(rng, shape):
-    """Name to a mask that broadcasts to shape, in several layouts."""
+    """Masks by name, which broadcast to the shape, in several layouts."""
     some = rng.random(shape) < 0.6
     return {
         "contiguous": some,
@@ -263,8 +265,10 @@ def test_norms_over_nothing(be):
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("name", ROWS)
 def test_special_values(be, name, dtype):
-    """NaN, infinities, signed zeros and denormals: alone, in pairs, and each among ordinary numbers; float64 has no
-    wider squares than NumPy's."""
+    """NaN, infinities, signed zeros and denormals: alone, in pairs, and each among ordinary numbers.
+
+    In float64 the squares are not wider than NumPy's.
+    """
     values = inputs.special(dtype)
     calm = make(name, (40, 34), dtype)
     for i, value in enumerate(values):

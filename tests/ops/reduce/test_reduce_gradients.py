@@ -41,13 +41,13 @@ def test_grad_is_repeated(be, name, dtype):
                     want = getattr(oracles, name)(widen(grad), shape, axis=axis, keepdims=keepdims)
                     assert got.dtype.name == dtype
                     assert got.is_contiguous or not on[1].is_contiguous  # it lies in memory as x does
-                    limit = (2, 2) if dtype.startswith("complex") else tolerance(name)  # a quotient in each part
+                    limit = (2, 2) if dtype.startswith("complex") else tolerance(name)  # each part is a quotient
                     assert_matches(got.to_numpy(), want, limit, f"{name} {shape} {axis}")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_counts_that_the_dtype_cannot_hold(be, dtype):
-    """More elements than float16 has numbers: the quotient is still rounded once."""
+    """With more elements than float16 can count, the quotient is still rounded once."""
     grad = inputs.random(rng_of(dtype), (3,), dtype, 1, 4)
     got = stator.nn.mean_backward(be.asarray(grad), (3, 4099), axis=1).to_numpy()
     assert_matches(got, np.repeat(widen(grad)[:, None] / 4099, 4099, axis=1), tolerance("mean_backward"))
@@ -65,7 +65,7 @@ def test_repeating_is_one_launch(be, name):
 
 
 def factors(shape, dtype, *key):
-    """Numbers whose products neither grow nor vanish."""
+    """Numbers whose products neither overflow nor vanish."""
     rng = rng_of(shape, dtype, *key)
     return (np.exp2(rng.uniform(-0.5, 0.5, shape)) * rng.choice([-1, 1], shape)).astype(numpy_dtype(dtype))
 
@@ -199,7 +199,7 @@ def test_bad_input_has_its_type(be):
 @pytest.mark.parametrize("exponent", [99, -97])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_product_out_of_range_whose_gradient_is_not(be, axis, exponent):
-    """Each factor is of moderate size, their product is infinite or has lost digits."""
+    """Each factor is of moderate size, but their product is infinite or has lost digits."""
     x = np.linspace(1.01, 1.99, 40 * 11).reshape(40, 11) * 2.0**exponent
     grad = np.full(40, 1.3 * 2.0 ** (-2 * exponent))
     got = stator.nn.prod_backward(be.asarray(grad), be.asarray(x if axis else np.ascontiguousarray(x.T)), axis=axis)

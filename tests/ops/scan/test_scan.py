@@ -1,4 +1,4 @@
-"""Scans against wide NumPy and against torch's documented rules, on every layout and around blocks and their parts."""
+"""Scans against wide NumPy and torch's documented rules, in every layout, with lengths around tiles and blocks."""
 
 import zlib
 
@@ -15,7 +15,7 @@ import stator
 LAYOUTS = inputs.layouts()
 SUMS = ["cumulative_sum", "cumulative_prod", "logcumsumexp"]
 EXTREMES = ["cumulative_max", "cumulative_min"]
-# Around warps, blocks and tiles; the last is shared by several blocks.
+# Lengths around warps, blocks and tiles; several blocks work on a segment of the last one.
 SIZES = [*inputs.SIZES, 70001]
 
 
@@ -24,11 +24,11 @@ def rng_of(*key: object) -> np.random.Generator:
 
 
 def make(name, shape, dtype, *key):
-    """Inputs whose prefixes do not cancel, and whose products stay within the dtype for a while."""
+    """Inputs whose sums do not cancel, and whose products stay in range for long."""
     rng = rng_of(name, dtype, *key)
     if name == "cumulative_prod" and not dtype.startswith(("bool", "int", "uint")):
         steps = rng.uniform(-0.3, 0.3, shape)
-        values = np.exp2(steps - np.concatenate([np.zeros_like(steps[:1]), steps[:-1]]))  # products within [0.8, 1.3]
+        values = np.exp2(steps - np.concatenate([np.zeros_like(steps[:1]), steps[:-1]]))  # products are in [0.8, 1.3]
         if dtype.startswith("complex"):
             values = values * np.exp(1j * rng.uniform(-3, 3, shape))
         return values.astype(numpy_dtype(dtype))
@@ -37,7 +37,7 @@ def make(name, shape, dtype, *key):
 
 
 def reference(name, x, axis=None, **kwargs):
-    """The oracle in wider floats; integers in the 64 bits that they accumulate in."""
+    """The oracle, in wider floats, or for integers in the 64 bits that they accumulate in."""
     target = result_dtype(name, x.dtype.name)
     wide = x.astype(target) if target in ("int64", "uint64") else widen(x)
     with np.errstate(all="ignore"):
@@ -61,7 +61,7 @@ def check(be, name, x, **kwargs):
 
 
 def assert_near(actual, want, largest, what):
-    """A logarithm may be near zero where the largest element is not: the bound is in units of the larger of the two."""
+    """The bound is in units of the larger of result and largest element, since a logarithm may be near 0."""
     assert actual.shape == want.shape
     special = ~np.isfinite(want) | ~np.isfinite(widen(actual))
     np.testing.assert_array_equal(widen(actual)[special], want[special], err_msg=what)
@@ -162,7 +162,7 @@ def test_dtype_is_the_accumulator(be):
     for dtype in ("int8", "int16", "uint32", "float32", "float16", "complex64", "bool"):
         got = stator.cumulative_sum(on, dtype=dtype)
         assert got.dtype.name == dtype
-        wide = "float32" if dtype == "float16" else dtype  # halves accumulate in float32
+        wide = "float32" if dtype == "float16" else dtype  # float16 accumulates in float32
         np.testing.assert_array_equal(got.to_numpy(), np.cumsum(x, dtype=wide).astype(dtype))
     half = be.asarray(np.full(5000, 0.1, np.float16))
     wide = np.cumsum(np.full(5000, np.float16(0.1), np.float64))
@@ -320,7 +320,7 @@ def test_diff_matches_numpy(be, dtype):
         for kwargs in DIFFS:
             if len(shape) == 1 and kwargs.get("axis") == 1:
                 continue
-            # Halves are rounded once, so what is not exact in one step is compared in few.
+            # Halves are rounded once, so that only small n gives exact results.
             if dtype in ("float16", "bfloat16") and kwargs.get("n", 1) > 1:
                 continue
             want = diff_oracle(x, **kwargs)
@@ -375,7 +375,7 @@ def test_second_difference_of_halves_is_rounded_once(be):
 
 
 def test_launches(be):
-    """One where lines are many or short, two where blocks share a line; diff one, with ends and up to the eighth."""
+    """One launch for many or short segments, two where several blocks work on one; diff takes one for n up to 8."""
     cases = [
         (1, lambda x: stator.cumulative_sum(x, axis=1), (300, 400)),
         (1, lambda x: stator.cumulative_max(x, axis=0), (300, 400)),
@@ -390,7 +390,7 @@ def test_launches(be):
         before = be.statistics()["kernel_launches"]
         call(x)
         made = be.statistics()["kernel_launches"] - before
-        assert made == launches or (launches == 2 and made == 1)  # a single worker shares with nobody
+        assert made == launches or (launches == 2 and made == 1)  # with a single worker no segment is divided
 
 
 def bad_calls(be):

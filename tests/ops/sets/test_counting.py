@@ -68,7 +68,7 @@ def test_histogram(be, dtype):
         assert hist.dtype == stator.int64
         assert edges.dtype == (dtype if dtype in inputs.FLOATS else "float64")
         np.testing.assert_array_equal(edges.to_numpy(), at.astype(edges.to_numpy().dtype))
-        own = edges.to_numpy().astype(np.float64)  # the counts are those between the returned edges
+        own = edges.to_numpy().astype(np.float64)  # the counts must be those between the returned edges
         if (np.diff(own) > 0).all():
             want = np.histogram(wide, own)[0]
             np.testing.assert_array_equal(hist.to_numpy(), want)

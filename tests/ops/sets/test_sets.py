@@ -10,7 +10,7 @@ import stator
 
 
 def wide(x):
-    """Exact in a dtype that NumPy searches and compares in."""
+    """The array in a dtype in which NumPy can search, without rounding."""
     return x if x.dtype.kind in "iubc" else x.astype(np.float64)
 
 
@@ -179,7 +179,7 @@ def test_errors_name_the_op_and_the_next_call_works(be, call, kind, text):
 def test_sets_of_complex_numbers(be, dtype):
     for shape in ((), (7, 33), (20000,)):
         x = complex_lines(shape, dtype, 6) if shape else np.full((), 1 - 2j, dtype)
-        x[np.isnan(x)] = 3 + 1j  # NumPy does not keep NaN of equal parts together
+        x[np.isnan(x)] = 3 + 1j  # NumPy does not group NaN with equal parts
         got = stator.unique_all(be.asarray(x))
         want = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
         for mine, theirs in zip(got, want, strict=True):

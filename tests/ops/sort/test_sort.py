@@ -1,4 +1,4 @@
-"""Sorting and what is read off sorted lines, against NumPy."""
+"""Sorting, order statistics, quantiles and modes, against NumPy."""
 
 import inputs
 import numpy as np
@@ -10,14 +10,14 @@ import stator
 
 
 def places(x, axis=-1, descending=False):
-    """The stable order, NaN above every number. Ranks make it exact in every dtype."""
+    """The indices of the stable order, with NaN above every number; by ranks, which are exact in every dtype."""
     wide = x.astype(np.float64) if x.dtype.kind not in "iub" else x
     ranks = np.unique(wide, return_inverse=True, equal_nan=True)[1].reshape(x.shape)
     return np.argsort(-ranks if descending else ranks, axis=axis, kind="stable")
 
 
 def equal(got, want):
-    """Equal numbers, NaN where NaN is wanted."""
+    """Asserts equal numbers, and NaN in the same positions."""
     assert got.dtype == want.dtype and got.shape == want.shape
     got, want = (a.astype(np.float64) if a.dtype.kind not in "iub" else a for a in (got, want))
     np.testing.assert_array_equal(got, want)
@@ -25,7 +25,7 @@ def equal(got, want):
 
 
 def same(got, want):
-    """The same with equal signs of zeros."""
+    """As equal, and with equal signs of zeros."""
     got, want = equal(got, want)
     number = ~np.isnan(want)
     np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]))
@@ -124,7 +124,7 @@ def test_partition(be, dtype, shape):
 
 
 def awkward(kind, n):
-    """Lines of 64 bits whose words are hard to tell apart, or to share out."""
+    """64-bit keys that are hard to distinguish, or to distribute over blocks."""
     rng = np.random.default_rng(7)
     return {
         "distinct": lambda: rng.standard_normal(n),
@@ -255,7 +255,7 @@ def test_errors_name_the_op_and_the_next_call_works(be, call, kind, text):
 
 
 def complex_places(x, descending=False):
-    """NumPy's order, stable."""
+    """The indices of NumPy's order, stable."""
     re, im = np.isnan(x.real), np.isnan(x.imag)
     keys = [np.where(np.isnan(part), np.inf, part) for part in (x.imag, x.real)]
     keys = [k * (-1 if descending else 1) for k in (*keys, 2 * re + im)]

@@ -92,7 +92,7 @@ def test_a_wrong_number_of_entries_is_raised_at_the_next_wait(be, more):
 @pytest.mark.parametrize("dtype", ["float16", "float32", "complex128"])
 @pytest.mark.parametrize("index", INDICES)
 def test_unsorted_entries_and_repeated_ones(be, dtype, index):
-    """Small whole numbers: sums are exact."""
+    """The values are small whole numbers, whose sums are exact."""
     rng = np.random.default_rng(3)
     m, n, count = 37, 300, 900
     row, col = rng.integers(0, m, count).astype(index), rng.integers(0, n, count).astype(index)

@@ -12,7 +12,7 @@ FLOATS = ["float16", "bfloat16", "float32", "float64"]
 
 
 def pruned(x, axis=-1):
-    """Of each four along the axis the two largest magnitudes, the first of equal ones; NaN is the largest."""
+    """The reference: of each four the two largest magnitudes stay, of equal ones the first; NaN is the largest."""
     lines = np.moveaxis(x.copy(), axis, -1)
     for at in np.ndindex(lines.shape[:-1]):
         for begin in range(0, lines.shape[-1], 4):

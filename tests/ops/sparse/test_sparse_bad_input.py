@@ -1,4 +1,4 @@
-"""Sparse input that breaks the rules: typed errors, nothing read outside, the next call works."""
+"""Invalid sparse input: typed errors, no access out of range, and the next call works."""
 
 import contextlib
 
@@ -69,7 +69,7 @@ def test_unsorted_and_repeated_indices_compute_what_they_mean(be):
 
 
 def test_more_entries_than_int32_counts(be):
-    """Broadcast views: the entries take no memory."""
+    """The entries are broadcast views, which take no memory."""
     n = 2**31
     data = stator.broadcast_to(be.asarray(np.ones(1, np.float16)), (n,))
     index = stator.broadcast_to(be.asarray(np.zeros(1, np.int32)), (n,))

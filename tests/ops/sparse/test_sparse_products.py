@@ -14,7 +14,7 @@ LAYOUTS = ["contiguous", "transposed", "sliced", "reversed"]
 
 
 def close(got, a, b, what=""):
-    """got is a @ b: a few units in the last place of the sum of magnitudes; halves are rounded once."""
+    """got is a @ b within a few units in the last place of the sum of magnitudes; halves are rounded once."""
     scale = np.abs(widen(a)) @ np.abs(widen(b))
     assert_matches(got.to_numpy(), widen(a) @ widen(b), (8, 8), what, scale=scale)
 
@@ -191,7 +191,7 @@ def test_products_of_any_shape(be, name):
     a = on(be, x)
     got = a @ a.T
     assert got.shape == (x.shape[0], x.shape[0])
-    # Up to 3000 products added one after the other.
+    # Up to 3000 products are added one after the other.
     scale = np.abs(widen(x)) @ np.abs(widen(x)).T
     assert_matches(got.to_dense().to_numpy(), widen(x) @ widen(x).T, (64, 64), scale=scale)
 
@@ -248,7 +248,7 @@ def test_a_singular_triangle_names_its_row(be, n, dtype):
         *(be.asarray(v) for v in (x[[0, 1, 3], [0, 1, 3]], np.array([0, 1, 2]))),
         be.asarray(np.array([0, 1, 2, 3])),
         (3, 3),
-    )  # stored, and 0
+    )  # stored zeros
     with pytest.raises(np.linalg.LinAlgError, match="row 2"):
         sparse.spsolve_triangular(zeros, b[:3])
     for lower in (True, False):
@@ -270,7 +270,7 @@ def on_device_known(be, x):
 @pytest.mark.parametrize("index", ["int32", "int64"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_products_of_every_dtype_and_index(be, dtype, index):
-    """Fractions that halves round: sums are within the contract of the exact ones."""
+    """Values that half types must round; sums are within the bound of the exact ones."""
     rng = np.random.default_rng(12)
     x = np.where(rng.random((33, 70)) < 0.3, inputs.random(rng, (33, 70), dtype, -1, 1), 0).astype(numpy_dtype(dtype))
     y = np.where(rng.random((70, 41)) < 0.3, inputs.random(rng, (70, 41), dtype, -1, 1), 0).astype(numpy_dtype(dtype))
