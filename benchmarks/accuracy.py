@@ -79,9 +79,9 @@ INTRODUCTION = """
 Errors are in units in the last place (ULP) of the result's dtype, over points of several magnitudes and both signs of
 the domain: float16 and bfloat16 at every value (pairs of random ones), float32 at tens of thousands of points against
 float64 NumPy and SciPy, float64 at hundreds against mpmath with 50 digits, or NumPy's long double. Half types are
-computed in float32 and rounded once. Exact rows are compared with the correctly rounded result. Complex errors are of a
+computed in float32 and rounded once. Exact ops are compared with the correctly rounded result. Complex errors are of a
 component, in units of the larger one. Where a value is a difference or passes through zero, the error is measured
-against the scale that `tests/support/cases.py` states for the row (the amplitude of Bessel and Airy functions, what a
+against the scale that `tests/support/cases.py` states for the op (the amplitude of Bessel and Airy functions, what a
 reflection subtracts, the terms of a sum), orthogonal polynomials against what their recurrence subtracts. At special
 values (NaN, infinities, signed zeros, subnormals, extremes) NaN and infinities must stand where the reference has them.
 """

@@ -22,7 +22,7 @@ TITLE = "### Long lines"
 INTRODUCTION = """
 These add the terms of a result one by one in the working precision, so that the error grows with the root of their
 number, and faster where many alike round the same way. The largest error of three sums of that many products (or
-values) of uniform numbers in [0, 1), against long double; the contract is that of the op's row in ops.def.
+values) of uniform numbers in [0, 1), against long double; the contract is that of the op's entry in ops.def.
 """.strip()
 
 

@@ -1,4 +1,4 @@
-"""One row an op beyond what the op table says: where its inputs live, how it is called, and how its oracle is."""
+"""Facts about each elementwise op beyond the op table: the domains of its inputs, its call, and its oracle."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ ARITY = {"unary": 1, "binary": 2, "ternary": 3, "quaternary": 4, "select": 3}
 
 
 def tolerance(name: str) -> tuple[int, int]:
-    """The row's bound in units in the last place, for float32 and float64."""
+    """The bound of an op in units in the last place, for float32 and float64."""
     bound = TABLE[name]["tolerance"]
     return bound["float32"], bound["float64"]
 
 
 def function(name: str):
-    """The Python function of a table row."""
+    """The Python function of an op."""
     target = stator
     for part in TABLE[name]["call"].split("."):
         target = getattr(target, part)
     return target
 
 
-# Where an operand's values come from: [low, high); a range of whole numbers; a number, which is passed as such; or a
+# The domain of an operand: an interval [low, high); a range of whole numbers; a number, which is passed as it is; or a
 # function of (rng, shape, dtype).
 Domain = tuple[float, float] | range | float | Callable[..., np.ndarray]
 
 
 @dataclass(frozen=True)
 class Case:
-    """Inputs in [low, high) keep the reference well conditioned; `special` says whether NaN, inf, ... are tried too."""
+    """Inputs in [low, high), where the reference is well conditioned; `special`: also NaN, infinity and so on."""
 
     low: float = -4
     high: float = 4
-    special: bool | str = True  # "moderate": but none huge or subnormal, where SciPy's limits are wrong
+    special: bool | str = True  # "moderate": none that are huge or subnormal, where SciPy's limits are wrong
     kwargs: dict = field(default_factory=dict)
-    first: Domain | None = None  # in the place of [low, high)
-    then: tuple[Domain, ...] = ()  # of further operands, where not as the first
-    keywords: tuple[str, ...] = ()  # by which the last operands are passed
-    ours: dict = field(default_factory=dict)  # what makes the function this row
-    scale: Callable[..., np.ndarray] | None = None  # errors count in the last place of this, where it is larger
+    first: Domain | None = None  # of the first operand, in place of [low, high)
+    then: tuple[Domain, ...] = ()  # of further operands, where they differ from the first
+    keywords: tuple[str, ...] = ()  # keywords for the last operands
+    ours: dict = field(default_factory=dict)  # keyword arguments that select this op
+    scale: Callable[..., np.ndarray] | None = None  # errors count in its last place where it is larger
 
 
 def nonzero(rng, shape, dtype):
@@ -61,22 +61,22 @@ def larger(*terms):
 
 
 def decay(x, start=2.0):
-    """The scale of an oscillation that falls as 1 / sqrt(x)."""
+    """The scale of an oscillation whose amplitude falls as 1 / sqrt(x)."""
     return np.where(np.abs(x) > start, np.sqrt(2 / (np.pi * np.maximum(np.abs(x), start))), 0)
 
 
 def gate_root(grad, x):
-    """Gradients of x * logistic(z) have a root between -2 and -0.5."""
+    """The scale of gradients of x * logistic(z), which have a root between -2 and -0.5."""
     return np.where((x > -2) & (x < -0.5), np.abs(grad) / 4, 0)
 
 
 def near_roots(x, n):
-    """Where the reference cancels."""
+    """The scale near roots, where the reference cancels."""
     return np.full(np.broadcast_shapes(np.shape(x), np.shape(n)), 0.01)
 
 
 def reflected(f):
-    """The scale of what a reflection formula subtracts."""
+    """The scale of the terms that a reflection formula subtracts."""
 
     def scale(x):
         import scipy.special
@@ -170,21 +170,21 @@ def case(name: str) -> Case:
     return CASES.get(name, Case())
 
 
-# Complex results, in units of the larger component's last place, where the row's bound is for real ones: a part of a
-# product is a difference of two rounded products, a quotient by Smith's method rounds six times, tanh is a quotient,
-# and a power multiplies the error of the logarithm by the exponent, in NumPy too.
+# Bounds of complex results, in units of the larger component's last place, where the op's bound is for real ones: a
+# part of a product is a difference of two rounded products, a quotient by Smith's method rounds six times, tanh is a
+# quotient, and a power multiplies the error of the logarithm by the exponent, in NumPy too.
 COMPLEX_TOLERANCE = {"multiply": (3, 3), "divide": (8, 8), "tanh": (8, 16), "mean": (8, 8), "square": (3, 3)}
 COMPLEX_TOLERANCE |= dict.fromkeys(["sqrt", "reciprocal", "abs"], (2, 2))
 COMPLEX_TOLERANCE |= {"pow": (64, 64), "lerp": (4, 4)}
 
 
 def bound(name: str, dtype: str) -> tuple[int, int]:
-    """The tolerance of a row for a result dtype."""
+    """The bound of an op for a result dtype."""
     return COMPLEX_TOLERANCE.get(name, tolerance(name)) if dtype.startswith("complex") else tolerance(name)
 
 
-# What SciPy errs by in float64, in units of the last place, with room: what the bulk of points is compared with there.
-# test_special.py holds the rows to their bounds, against mpmath.
+# SciPy's own errors in float64, in units in the last place, rounded up: the bound for most points there.
+# test_special.py checks the bounds of the op table, against mpmath.
 SCIPY_ERROR = {"gammaln": 1e4, "digamma": 1e5, "i1": 20, "airy_ai": 200}
 SCIPY_ERROR |= dict.fromkeys(["j0", "j1", "y0", "y1"], 100)
 
@@ -201,7 +201,7 @@ def _whole(dtype: str) -> bool:
 
 
 def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, domain: Domain):
-    """An operand of a domain; integers go beyond the default one, to their extremes."""
+    """An operand drawn from a domain; integers go beyond the default domain, to their extremes."""
     if callable(domain):
         return domain(rng, shape, dtype)
     if isinstance(domain, (int, float)):
@@ -224,7 +224,7 @@ def domains(name: str) -> tuple[Domain, ...]:
 
 
 def operands(rng: np.random.Generator, name: str, shape, dtype: str, arrays: bool = False) -> list:
-    """Operands of an elementwise row, of one shape or a shape each; `arrays`: numbers too as arrays."""
+    """The operands of an elementwise op, of one shape or one shape each; `arrays`: numbers as arrays too."""
     found = domains(name)
     shapes = shape if isinstance(shape, list) else [shape] * len(found)
     made = [draw(rng, s, dtype, d) for s, d in zip(shapes, found, strict=True)]
@@ -238,13 +238,13 @@ def operands(rng: np.random.Generator, name: str, shape, dtype: str, arrays: boo
 
 
 def promoted(name: str, *dtypes: str) -> str:
-    """The dtype that array operands are converted to; a condition is none of them."""
+    """The dtype that array operands except a condition are converted to."""
     dtypes = dtypes[TABLE[name]["shape_class"] == "select" :]
     return stator.result_type(*dtypes).name if len(dtypes) > 1 else dtypes[0]
 
 
 def result_dtype(name: str, *dtypes: str) -> str:
-    """The dtype that the row's result rule gives for array operands."""
+    """The dtype that the op's result rule gives for array operands."""
     common, rule = promoted(name, *dtypes), TABLE[name]["result"]
     whole = common == "bool" or _whole(common)
     if rule == "boolean":
@@ -263,12 +263,12 @@ def result_dtype(name: str, *dtypes: str) -> str:
 
 
 def wide_operands(name: str, *arrays) -> list:
-    """Operands in the precision in which the oracle is computed; numbers stay."""
+    """The operands in the precision in which the oracle is computed; numbers stay as they are."""
     common = promoted(name, *[a.dtype.name for a in arrays if isinstance(a, np.ndarray)])
     target = numpy_dtype(common)
     if TABLE[name]["result"] == "inexact" and (common == "bool" or _whole(common)):
         target = np.dtype("float64")
-    # An exact row rounds once: its reference is computed in the dtype itself, halves in float32.
+    # An exact op rounds once: its reference is computed in the dtype itself, or in float32 for halves.
     own = np.float32 if target.name in ("float16", "bfloat16") else target
     exact, select = tolerance(name) == (0, 0), TABLE[name]["shape_class"] == "select"
     return [
@@ -282,23 +282,23 @@ def wide_operands(name: str, *arrays) -> list:
 
 
 def _narrow(x):
-    """From extended precision back to double."""
+    """Converts from extended precision to double."""
     kinds = {"longdouble": np.float64, "clongdouble": np.complex128}
     return x.astype(kinds.get(type(x.dtype.type(0)).__name__, x.dtype)) if isinstance(x, np.ndarray) else x
 
 
 def expected(name: str, *arrays, **kwargs) -> np.ndarray:
-    """The oracle on widened floats; on integers in the op's own integer arithmetic (which wraps)."""
+    """The oracle's result: on widened floats, or for integers in the op's own arithmetic, which wraps."""
     wide, oracle = wide_operands(name, *arrays), precise(TABLE[name]["oracle"])
     with np.errstate(all="ignore"):
         try:
             return oracle(*wide, **kwargs)
-        except TypeError:  # most of SciPy's functions stop at float64
+        except TypeError:  # most of SciPy's functions have no wider type than float64
             return oracle(*[_narrow(x) for x in wide], **kwargs)
 
 
 def invoke(name: str, *operands, **options):
-    """The row's function on arrays and numbers."""
+    """Calls the op's function on arrays and numbers."""
     c = case(name)
     plain = len(operands) - len(c.keywords)
     return function(name)(
@@ -307,9 +307,9 @@ def invoke(name: str, *operands, **options):
 
 
 def assert_close(got: np.ndarray, name: str, made: list, what: str = "") -> None:
-    """got against the oracle of operands, within the row's bound."""
+    """Asserts that got equals the oracle's result within the op's bound."""
     want, scale = expected(name, *made), case(name).scale
-    if np.shape(want) != got.shape:  # a reference that does not look at every operand
+    if np.shape(want) != got.shape:  # a reference that ignores an operand has another shape
         want = np.broadcast_to(want, got.shape)
     size = None
     if scale is not None and got.dtype.kind not in "biu":
@@ -322,7 +322,7 @@ def assert_close(got: np.ndarray, name: str, made: list, what: str = "") -> None
 
 
 def check(be, name: str, made: list, what: str = "", **options):
-    """Runs an elementwise row on operands, which may be numbers, in the layout that they have; the result."""
+    """Runs an elementwise op on operands, arrays in their own layout or numbers, and checks it. Returns the result."""
     got = invoke(name, *[inputs.on_device(be, x) if isinstance(x, np.ndarray) else x for x in made], **options)
     dtypes = [x.dtype.name for x in made if isinstance(x, np.ndarray)]
     assert got.dtype.name == options.get("dtype", result_dtype(name, *dtypes)), f"{name} {what}"

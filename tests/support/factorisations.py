@@ -1,4 +1,4 @@
-"""Factorisations and what is checked of them: residuals in units of eps, for every layout of the operands."""
+"""Factorisations and their checks: residuals in units of eps, for every layout of the operands."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def get(*arrays):
 
 
 def assert_small(error, size, dtype, n, factor=8):
-    """error is within factor (n + 4) eps of size, matrix by matrix."""
+    """Asserts for each matrix that error is at most factor (n + 4) eps size."""
     eps = np.finfo(dtype).eps
     if error.size:
         worst = np.abs(error).max(axis=(-2, -1)) / (eps * (n + 4) * np.maximum(size, 1e-300))
@@ -45,7 +45,7 @@ def norm(x):
 
 
 def upload(be, x, layout):
-    """x on the device in a layout there: views are made of what was uploaded whole."""
+    """x on the device in a layout, as a view of a contiguous upload."""
     if layout == "transposed":
         return be.asarray(np.ascontiguousarray(np.swapaxes(x, -1, -2))).mT
     if layout == "strided":
@@ -82,7 +82,7 @@ def check_lu(be, a, dtype, layout):
     n = a.shape[-1]
     p, lower, upper = get(*linalg.lu(upload(be, a, layout)))
     assert_small(p @ lower @ upper - a, norm(upper), dtype, n)
-    assert (np.abs(lower) <= 1.42).all()  # complex pivots are the largest in |re| + |im|
+    assert (np.abs(lower) <= 1.42).all()  # complex pivots maximise |re| + |im|
     np.testing.assert_array_equal(np.swapaxes(p, -1, -2) @ p, np.broadcast_to(np.eye(n), a.shape))
 
 
@@ -133,7 +133,7 @@ def check_svd(be, a, dtype, layout):
 
 def check_eigh(be, a, dtype, layout):
     n = a.shape[-1]
-    garbage = a + np.triu(np.full((n, n), 7, dtype), 1)  # what the other triangle holds does not matter
+    garbage = a + np.triu(np.full((n, n), 7, dtype), 1)  # the other triangle must not be read
     w, v = get(*linalg.eigh(upload(be, garbage, layout)))
     size = np.abs(w).max(axis=-1) if w.size else np.zeros(a.shape[:-2])
     assert w.dtype == np.finfo(dtype).dtype

@@ -1,4 +1,4 @@
-"""Inputs that every op meets: dtypes, layouts, sizes around warps and blocks, special values."""
+"""Inputs for every op: dtypes, layouts, sizes around warps and blocks, special values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def special(dtype: str) -> np.ndarray:
 
 
 def layouts() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Name to a function that gives a view, with the same values and shape, in that layout."""
+    """Layouts by name: functions that give an array of the same values and shape in that layout."""
 
     def transposed(x: np.ndarray) -> np.ndarray:
         return np.asarray(x.T.copy()).T
@@ -66,7 +66,7 @@ def layouts() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
 
 
 def on_device(be, x: np.ndarray):
-    """x on the backend with the same strides: the layout reaches the kernel, not a dense copy of it."""
+    """x on the backend with the same strides, so that the kernel gets this layout and not a dense copy."""
     if x.ndim == 0 or x.size == 0 or x.flags.c_contiguous:
         return be.asarray(x)
     base = x

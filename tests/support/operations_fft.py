@@ -1,4 +1,4 @@
-"""Cases of the Fourier transforms asked for: a function an operation, given the dtype of the real numbers."""
+"""Cases of Fourier transforms: one function per operation, which gets the dtype of the real numbers."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def _check(got, wanted, dtype):
 
 
 def _both(be, x, dtype, names, **options):
-    """The transform and its inverse, computed by NumPy in float64."""
+    """Checks a transform and its inverse against NumPy in float64."""
     for name in names:
         wide = x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
         _check(getattr(stator.fft, name)(be.asarray(x), **options), getattr(np.fft, name)(wide, **options), dtype)

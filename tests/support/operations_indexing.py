@@ -1,5 +1,4 @@
-"""Cases of the operations asked for that index with arrays, scatter, sum segments and mask: test_operation_cases.py
-runs them."""
+"""Cases of operations that index with arrays, scatter, sum segments and mask, for test_operation_cases.py."""
 
 import zlib
 
@@ -57,7 +56,7 @@ def gather_intidx(be, dtype):
 
 
 def distinct(shape, n, axis):
-    """Indices along an axis that never meet, so that the order of writes does not matter."""
+    """Indices along an axis without repeats, so that the order of writes does not matter."""
     return np.argsort(rng_of(shape, n).random((*shape[:axis], n, *shape[axis + 1 :])), axis)[
         tuple(slice(m) for m in shape)
     ]

@@ -1,4 +1,4 @@
-"""Cases of the products and the linear algebra asked for: test_operation_cases.py calls case(be, operation, kind)."""
+"""Cases of products and linear algebra: test_operation_cases.py calls case(be, operation, kind)."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ f32 f64 f16_f32 bf16_f32 bf16_bf16: bmm
 f32 f64 f16 bf16: broadcast_bmm
 f32 f64: dot mv vm svd cholesky solve qr lu_factor lstsq eig eigh eigvalsh
 """
-# Dtypes asked for: the operands', compute_dtype, the result's.
+# The names of dtypes: of the operands, compute_dtype, and of the result.
 PRODUCTS = {
     "f32": ("float32", None, "float32"),
     "f64": ("float64", None, "float64"),
@@ -42,7 +42,7 @@ def product(be, operation, kind):
         before = be.statistics()["kernel_launches"]
         got = stator.matmul(a, b.mT if operation == "matmul_nt" else b, **options)
         if operation == "matmul_nt" and operands != "bfloat16":
-            assert be.statistics()["kernel_launches"] == before  # no copy of b
+            assert be.statistics()["kernel_launches"] == before  # b was not copied
         assert got.dtype.name == result
         x, y = (stator.astype(stator.astype(v, compute or operands), "float64").to_numpy() for v in (a, b))
         y = y.T if operation == "matmul_nt" else y
@@ -61,7 +61,7 @@ def dot(be, operation, kind):
 
 
 def close(got, want, n, size=1.0):
-    """Within a small multiple of n eps, relative to `size`."""
+    """Asserts an error within a small multiple of n eps, relative to `size`."""
     got = np.asarray(got.to_numpy() if isinstance(got, stator.Array) else got)
     eps = np.finfo(got.dtype).eps
     assert np.abs(got - want).max() <= 8 * (n + 4) * eps * size

@@ -1,4 +1,4 @@
-"""Cases of the operations asked for that move data or draw random numbers: test_operation_cases.py runs them."""
+"""Cases of operations that move data or draw random numbers, for test_operation_cases.py."""
 
 import pickle
 

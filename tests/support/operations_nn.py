@@ -1,4 +1,4 @@
-"""Cases of the softmax family and of Adam as asked for: test_operation_cases.py runs them.
+"""Cases of the softmax family and of Adam, for test_operation_cases.py.
 
 Errors count in the last place of the largest term of the formula, where that is larger than the result. A softmax has
 no such term, but its relative error is that of x - max(x): its inputs are near each other.
@@ -16,10 +16,10 @@ import stator
 OPERATIONS = """
 f32 f64 f16 bf16: softmax softmax2d softmax_backward log_softmax log_softmax_backward fused_adam
 """
-# Lines of a warp, of a block and of several; lines that lie along, and that lie across.
+# Rows for a warp, a block and several blocks; contiguous rows, and strided ones.
 LINES = [((1,), 0), ((4, 33), -1), ((4, 33), 0), ((3, 257), 1), ((2, 5000), -1), ((300, 3), 0), ((3, 5, 17), 1)]
 EXTREMES = np.array([[1e4, 1e4, -1e4], [0, -np.inf, 1], [60, -60, 0]])
-ONE = np.ones(())  # log_softmax: the logarithm of a sum near 1 errs by the last place of 1
+ONE = np.ones(())  # log_softmax: the error of the logarithm of a sum near 1 is a last place of 1
 
 
 def drawn(shape, dtype, seed, low=-4, high=4):
@@ -39,7 +39,7 @@ def softmax(be, dtype):
 
 
 def softmax2d(be, dtype):
-    """Over the channels of images: each place of (n, c, h, w), or of (c, h, w), is a distribution."""
+    """Softmax over the channels of images (n, c, h, w) or (c, h, w): one distribution per pixel."""
     for shape in ((2, 5, 3, 4), (3, 33, 7, 9), (5, 3, 4)):
         x = drawn(shape, dtype, 1, -2, 2)
         got = stator.nn.softmax(be.asarray(x), axis=-3)
@@ -76,7 +76,7 @@ def log_softmax_backward(be, dtype):
 
 
 def fused_adam(be, dtype):
-    """Several steps on several parameters, the moments in the parameters' dtype and, for halves, in float32."""
+    """Several steps on several parameters, with moments in the parameters' dtype and, for halves, in float32."""
     shapes = [(7,), (3, 5), (5000,), ()]
     hyper = {"lr": 0.01, "eps": 1e-8, "weight_decay": 0.1, "decoupled": False, "maximize": False}
     for moments in {dtype, "float32"} if dtype in ("float16", "bfloat16") else {dtype}:

@@ -1,4 +1,4 @@
-"""Cases of the operations asked for that sort, search and make sets: test_operation_cases.py runs them."""
+"""Cases of operations that sort, search and make sets, for test_operation_cases.py."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def searchsorted_1d(be, dtype):
 
 
 def topk_1d(be, dtype):
-    """Of ties the lowest index: the stable order."""
+    """Ties have the lowest indices, as in the stable order."""
     for kind in REALS:
         x = _drawn((9, 65, 5), kind, 2)
         for axis in (0, 1, 2):
@@ -36,7 +36,7 @@ def topk_1d(be, dtype):
 
 
 def histc_1d(be, dtype):
-    """torch.histc's formula: truncated (x - min) / (max - min) * bins; NaN and what is outside are not counted."""
+    """torch.histc's formula: (x - min) / (max - min) * bins, truncated; NaN and outliers are not counted."""
     for kind in REALS:
         x = _drawn(1025, kind, 3)
         if np.dtype(kind).kind == "f":

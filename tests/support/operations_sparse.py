@@ -1,4 +1,4 @@
-"""Cases of the sparse operations asked for: test_operation_cases.py runs them."""
+"""Cases of sparse operations, for test_operation_cases.py."""
 
 import numpy as np
 import scipy.sparse as sp

@@ -1,4 +1,4 @@
-"""References for rows of the op table whose oracle is not a dotted name: documented formulas in wide NumPy."""
+"""References for ops whose oracle is no dotted name: documented formulas in wide NumPy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
 
 
 def power(x, y):
-    """NumPy's; of integers to a negative power, which it refuses, the quotient's integer part."""
+    """NumPy's power; for integers to negative powers, which NumPy refuses, the integer part of the quotient."""
     if np.result_type(x, y).kind not in "iu":
         return np.power(x, y)
     whole = np.power(x, np.maximum(y, 0))
@@ -39,7 +39,7 @@ def power(x, y):
 
 
 def sinc(x):
-    """With pi to the precision of x, and 0 at whole numbers."""
+    """sinc with pi in the precision of x, and 0 at nonzero whole numbers."""
     y, nearest = np.where(x == 0, np.ones_like(x), x), np.round(x)
     sine = np.where(nearest % 2 == 0, 1, -1) * np.sin(PI * (x - nearest))
     return np.where(x == 0, 1, np.where(np.isinf(x), np.nan, sine / (PI * y)))
@@ -81,7 +81,7 @@ hermite_he = series("hermite_e")
 
 
 def recurrence(first, step):
-    """From p(0) = 1 and p(1); NumPy's series of these two have coefficients of float64."""
+    """Polynomials by recurrence from p(0) = 1 and p(1); NumPy's series for these two have float64 coefficients."""
 
     def polynomial(x, n):
         x, n = np.broadcast_arrays(x, np.trunc(n))
@@ -197,7 +197,7 @@ def philox4x32_10(key: int, counter: np.ndarray, upper: int = 0) -> np.ndarray:
 
 
 SQRT2 = np.sqrt(np.longdouble(2))
-# In the place of the table's: what is less precise than the row, or refuses what we define.
+# Used in place of the table's oracles that are less precise than the op, or refuse inputs that stator defines.
 OWN = {
     "numpy.sinc": sinc,
     "numpy.power": power,
@@ -208,7 +208,7 @@ OWN = {
 
 
 def _scan(x, axis, reverse, step, initial=None):
-    """step along the axis from either end, after an initial value if there is one."""
+    """Applies step along the axis from either end, after an initial value if there is one."""
     along = np.moveaxis(x, axis, 0)
     along = along[::-1] if reverse else along
     out = step(along)
@@ -230,7 +230,7 @@ def logcumsumexp(x, axis=0, reverse=False, include_initial=False):
 
 
 def _extremes(x, axis, reverse, accumulate):
-    """The last place of the extreme so far, as torch.cummax has it: NaN beyond all, of equal ones the last."""
+    """The last index of the extreme so far, as in torch.cummax: NaN beyond all, of equal ones the last."""
     n = x.shape[axis]
     order = np.arange(n).reshape(n, *[1] * (x.ndim - 1))
 
@@ -255,7 +255,7 @@ def cumulative_min(x, axis=0, reverse=False):
 
 
 def _spread(grad, shape, axis, keepdims):
-    """grad with the reduced axes of length 1, and how many elements are behind each."""
+    """grad with the reduced axes of length 1, and the number of elements per result."""
     axes = range(len(shape)) if axis is None else [a % len(shape) for a in np.atleast_1d(axis).astype(int)]
     full = tuple(1 if d in axes else n for d, n in enumerate(shape))
     return np.reshape(grad, full), int(np.prod([shape[d] for d in axes]))
@@ -271,7 +271,7 @@ def mean_backward(grad, shape, axis=None, keepdims=False):
 
 
 def prod_backward(grad, x, axis=None, keepdims=False):
-    """For x without zeros."""
+    """The gradient of prod for x without zeros."""
     wide, _ = _spread(grad, x.shape, axis, keepdims)
     return wide * np.prod(x, axis=axis, keepdims=True) / x
 
@@ -285,5 +285,5 @@ def resolve(name: str):
 
 
 def precise(name: str):
-    """As resolve, but for what OWN replaces."""
+    """As resolve, except for the oracles that OWN replaces."""
     return OWN.get(name) or resolve(name)

@@ -107,7 +107,7 @@ def gelu_tanh(x):
 
 
 def _gate_backward(grad, x, z, slope):
-    """Of x * logistic(z), where dz/dx is slope."""
+    """The gradient of x * logistic(z), where dz/dx is slope."""
     return grad * _logistic(z) * (1 + x * slope * _logistic(-z))
 
 

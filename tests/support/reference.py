@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-# mantissa bits (with the hidden one), smallest normal exponent, of each floating dtype
+# Mantissa bits (with the hidden one) and smallest normal exponent of each floating dtype.
 _FORMATS = {"float16": (11, -14), "bfloat16": (8, -126), "float32": (24, -126), "float64": (53, -1022)}
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
@@ -41,18 +41,20 @@ def spacing(expected: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def _overflow(expected: np.ndarray, dtype: str) -> np.ndarray:
-    """expected with what rounds beyond the largest finite number of `dtype` made infinite."""
+    """expected, with infinity where a number rounds beyond the largest finite number of `dtype`."""
     largest = np.longdouble(np.asarray(ml_dtypes.finfo(numpy_dtype(dtype)).max, dtype=np.float64))
     edge = largest + spacing(largest, dtype) / 2
     return np.where(np.abs(expected) >= edge, np.copysign(np.inf, expected), expected)
 
 
 def ulp_errors(actual: np.ndarray, expected: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """Errors of `actual` in its own units in the last place, of `scale` where that is larger; infinite where NaN or
-    infinities disagree."""
+    """The errors of `actual` in units in its last place, or that of `scale` where it is larger.
+
+    They are infinite where NaN or infinities disagree.
+    """
     name = actual.dtype.name
     if name in _REAL:
-        # Componentwise relative to the larger component: what complex arithmetic promises.
+        # Per component, relative to the larger component, as complex arithmetic guarantees.
         real = _REAL[name]
         size = np.maximum(np.abs(expected.real), np.abs(expected.imag))
         parts = [(actual.real, expected.real), (actual.imag, expected.imag)]
@@ -80,7 +82,7 @@ def ulp_error(actual: np.ndarray, expected: np.ndarray, scale: np.ndarray | None
 
 
 def allowed(tolerance: tuple[int, int], dtype: str) -> float:
-    """The contract's bound for a result dtype; half types are rounded once from float32."""
+    """The bound for a result dtype; half types are rounded once from float32."""
     if tolerance == (0, 0):
         return 0.0
     if dtype in ("float16", "bfloat16"):
@@ -96,7 +98,7 @@ def assert_matches(
     scale: np.ndarray | None = None,
     operands: Sequence[object] = (),
 ) -> None:
-    """Shapes equal; integers and bools equal; floats within the bound, NaN and infinities in the same places."""
+    """Asserts equal shapes, equal integers and bools, floats within the bound, NaN and infinities alike."""
     assert actual.shape == np.shape(expected), f"{what}: shape {actual.shape}, expected {np.shape(expected)}"
     kind, want = actual.dtype.name, np.asarray(expected)
     bound, floating = 0.0, kind in _FORMATS or kind in _REAL

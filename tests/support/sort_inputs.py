@@ -1,4 +1,4 @@
-"""Lines to sort, search and make sets of: many ties, and values that are hard to order."""
+"""Inputs of sorting, searching and sets: many ties, and values that are hard to order."""
 
 import inputs
 import numpy as np
@@ -8,7 +8,7 @@ DTYPES = [d for d in inputs.DTYPES if not d.startswith("complex")]
 
 
 def drawn(shape, dtype, seed=0):
-    """Many ties; NaN, infinities and both zeros where the dtype has them."""
+    """Numbers with many ties; NaN, infinities and both zeros where the dtype has them."""
     rng = np.random.default_rng(seed)
     x = np.round(inputs.random(rng, shape, dtype).astype(np.float64)).astype(numpy_dtype(dtype))
     if dtype in inputs.FLOATS and x.size:
@@ -21,7 +21,7 @@ def drawn(shape, dtype, seed=0):
 
 
 def complex_lines(shape, dtype, seed=0):
-    """Ties in both parts, both zeros, infinities, and NaN in either part."""
+    """Complex numbers with ties in both parts, both zeros, infinities, and NaN in either part."""
     rng = np.random.default_rng(seed)
     parts = rng.integers(-2, 3, (2, *shape)).astype(np.float64)
     for part in parts:

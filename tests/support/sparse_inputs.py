@@ -1,4 +1,4 @@
-"""Matrices that the sparse ops meet."""
+"""Matrices for the tests of sparse ops."""
 
 import inputs
 import numpy as np
@@ -7,7 +7,7 @@ from stator import sparse
 
 DTYPES = ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
 INDICES = ["int32", "int64"]
-# Name to shape and density; "dense_row": one full row among empty ones.
+# Shape and density by name; "dense_row" has one full row among empty ones.
 SHAPES = {
     "none": ((0, 0), 0),
     "no_rows": ((0, 5), 0),

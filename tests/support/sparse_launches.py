@@ -1,4 +1,4 @@
-"""What test_launches calls for the sparse rows: op name to (contiguous, transposed or None)."""
+"""The calls of test_launches for the sparse ops: (contiguous, transposed or None) by the op's name."""
 
 import numpy as np
 

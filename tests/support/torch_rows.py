@@ -1,4 +1,4 @@
-"""Rows of comparisons with PyTorch: a call of ours, a call of torch's, their inputs, how close the results must be.
+"""Comparisons with PyTorch: a call of stator, a call of torch, their inputs, and the bound of the difference.
 
 Torch computes in float64 or complex128, on the CPU. Importing this skips a test module where torch is not installed.
 """
@@ -15,28 +15,28 @@ from reference import numpy_dtype
 import stator
 
 torch = pytest.importorskip("torch")
-torch.set_num_threads(1)  # its inputs are small, and its workers would wait for ours
+torch.set_num_threads(1)  # inputs are small, and torch's workers would compete with stator's
 
 WIDE_EPS = float(np.finfo("float64").eps)
 EPS = dict.fromkeys(["float16", "bfloat16", "float32", "complex64"], 2.0**-23)
-HALVES = {"float16": (2.0**-10, 2.0**-14), "bfloat16": (2.0**-7, 2.0**-126)}  # eps, the least normal number
+HALVES = {"float16": (2.0**-10, 2.0**-14), "bfloat16": (2.0**-7, 2.0**-126)}  # eps, the smallest normal number
 
 
 @dataclass(frozen=True)
 class Row:
-    """`ours` takes Arrays and `theirs` tensors, of what `make` gives for a dtype; each gives one result or several."""
+    """`ours` takes Arrays and `theirs` tensors, both from what `make` returns for a dtype; one result or several."""
 
     ours: Callable
     theirs: Callable
     make: Callable[[str], Sequence]
-    units: float = 8  # the bound, in eps of the result's dtype, halves' as float32's
+    units: float = 8  # the bound, in eps of the result's dtype; for halves in eps of float32
     scale: Callable | float = (
-        0  # of |result|, or of this where it is larger: a number or a function of wide NumPy inputs
+        0  # relative to |result|, or to this where larger: a number or a function of wide NumPy inputs
     )
 
 
 def draw(shape, dtype="float64", seed=0, low=-4, high=4):
-    """Uniform numbers of a dtype."""
+    """Uniform random numbers of a dtype."""
     rng = np.random.default_rng([seed, *shape])
     x = rng.uniform(low, high, shape)
     if dtype.startswith("complex"):
@@ -45,7 +45,7 @@ def draw(shape, dtype="float64", seed=0, low=-4, high=4):
 
 
 def wide(x):
-    """An array in the precision torch computes in; what is no array, and integers, as they are."""
+    """An array in the precision in which torch computes; integers and other values stay as they are."""
     if not isinstance(x, np.ndarray) or x.dtype.kind in "biu":
         return x
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
@@ -66,9 +66,10 @@ def as_numpy(x) -> np.ndarray:
 
 
 def assert_close(got, want, units: float, scale=0, what: str = "") -> None:
-    """Shapes, kinds, NaN and infinities equal; errors within units eps of |want| or `scale`, and what torch errs by.
+    """Asserts equal shapes, kinds, NaN and infinities, and errors within units eps of |want| or `scale`.
 
-    Halves are computed in float32 and rounded once: they are allowed one of their own eps besides.
+    torch's own error is added. Halves are computed in float32 and rounded once, so they may differ by one more eps of
+    their own.
     """
     got, want = as_numpy(got), as_numpy(want)
     assert got.shape == want.shape, f"{what}: shape {got.shape}, torch's {want.shape}"
@@ -93,7 +94,7 @@ def assert_close(got, want, units: float, scale=0, what: str = "") -> None:
 
 
 def check(be, row: Row, dtype: str) -> None:
-    """A row's results against torch's, of one dtype."""
+    """Compares the results of a row with torch's, for one dtype."""
     given = row.make(dtype)
     got = several(row.ours(*[be.asarray(x) if isinstance(x, np.ndarray) else x for x in given]))
     want = several(row.theirs(*map(tensor, given)))
@@ -104,6 +105,6 @@ def check(be, row: Row, dtype: str) -> None:
 
 
 def gradients(function: Callable, grad, *leaves):
-    """torch's gradients of the leaves, where `function` of them has the gradient `grad`."""
+    """torch's gradients of the leaves, where the result of `function` has the gradient `grad`."""
     leaves = [x.detach().clone().requires_grad_() for x in leaves]
     return torch.autograd.grad(function(*leaves), leaves, grad)

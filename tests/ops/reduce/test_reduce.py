@@ -1,7 +1,4 @@
-"""Every reduction of the op table against NumPy in higher precision.
-
-Dtypes, axes, layouts, lengths around blocks, masks, special values, empty reductions.
-"""
+"""Every reduction of the op table against NumPy in higher precision."""
 
 import itertools
 import warnings
@@ -265,10 +262,7 @@ def test_norms_over_nothing(be):
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("name", ROWS)
 def test_special_values(be, name, dtype):
-    """NaN, infinities, signed zeros and denormals: alone, in pairs, and each among ordinary numbers.
-
-    In float64 the squares are not wider than NumPy's.
-    """
+    """NaN, infinities, signed zeros and denormals: alone, in pairs, and each among ordinary numbers."""
     values = inputs.special(dtype)
     calm = make(name, (40, 34), dtype)
     for i, value in enumerate(values):
