@@ -256,6 +256,7 @@ void error_slot() {
 void forks() {
   Backend backend = open_host();
   Array array = make(backend, 100);
+  pause(20);  // AddressSanitizer's allocator does not outlive a fork while a thread is starting
   const pid_t child = fork();
   if (child == 0) {
     int bad = 0;
