@@ -38,7 +38,7 @@ def copy(x: Array, /) -> Array:
     """A row-major copy of x in any layout, in one launch. Asynchronous."""
     ...
 def diag(x: Array, /, k: int = ...) -> Array:
-    """A square matrix with the vector x on diagonal k, or diagonal k of a matrix x as a copy. Asynchronous."""
+    """The matrix with the vector x on diagonal k, or a copy of diagonal k of a matrix. Asynchronous."""
     ...
 def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
     """An uninitialised array of a shape; dtype None is float64. Asynchronous."""

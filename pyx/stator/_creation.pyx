@@ -194,7 +194,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
 
 def diag(x: Array, /, k: int = 0) -> Array:
-    """A square matrix with the vector x on diagonal k, or diagonal k of a matrix x as a copy. Asynchronous."""
+    """The matrix with the vector x on diagonal k, or a copy of diagonal k of a matrix. Asynchronous."""
     cdef Array source = as_array(x, "diag")
     cdef Array out = new_array(source.backend)
     cdef int64_t diagonal = to_int(k, "diag")

@@ -1,0 +1,41 @@
+"""What help() shows: a sentence for every public function, made from the op table where the function is."""
+
+import inspect
+
+import stator
+
+NAMESPACES = {
+    "": stator,
+    **{f"{name}.": getattr(stator, name) for name in ("fft", "linalg", "nn", "random", "sparse", "special")},
+}
+FUNCTIONS = {
+    f"{prefix}{name}": value
+    for prefix, module in NAMESPACES.items()
+    for name, value in vars(module).items()
+    if not name.startswith("_") and callable(value) and not isinstance(value, type)
+}
+
+
+def first_line(name):
+    """Of the documentation, after the signature that Cython embeds."""
+    lines = [line for line in inspect.getdoc(FUNCTIONS[name]).splitlines() if line]
+    return lines[1] if "(" in lines[0].split(" ")[0] and " -> " in lines[0] else lines[0]
+
+
+def test_every_first_line_is_a_sentence():
+    assert len(FUNCTIONS) > 350
+    lines = {name: first_line(name) for name in FUNCTIONS}
+    assert not {name: line for name, line in lines.items() if len(line) > 100 or not line.endswith((".", ":"))}
+
+
+def test_functions_of_the_table_show_its_summary():
+    """Variants (gelu_tanh of nn.gelu) and what is bound by hand have documentation of their own."""
+    by_hand = {"nn.gelu", "nn.gelu_backward", "clip", "nan_to_num"}
+    kinds = {"unary", "binary", "ternary", "quaternary", "select", "reduce"}
+    rows = [
+        row
+        for row in stator.op_table()
+        if row["shape_class"] in kinds and row["call"].rpartition(".")[2] == row["name"] and row["call"] not in by_hand
+    ]
+    assert len(rows) > 160
+    assert not [row["name"] for row in rows if first_line(row["call"]) != row["summary"] + "."]
