@@ -102,6 +102,8 @@ function(stator_kernels target language)
   target_compile_definitions(kernels_${target} PRIVATE STATOR_TARGET=${target} STATOR_SHARDS=${shards})
   target_include_directories(kernels_${target} PRIVATE ${PROJECT_SOURCE_DIR}/csrc ${PROJECT_SOURCE_DIR}/csrc/include)
   target_compile_options(kernels_${target} PRIVATE ${arg_FLAGS})
+  # An editor reads the kernel files themselves (stator_editor), and only as the checked target, which defines launchers.
+  set_target_properties(kernels_${target} PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
   if(NOT language STREQUAL "cuda")  # what most units start with, read once; other flags would need a copy of their own
     target_precompile_headers(kernels_${target} PRIVATE <algorithm> <bit> <cmath> <cstring> <limits> <type_traits> <utility>
       device/convert.cuh device/group.cuh device/index.cuh device/launch.cuh device/math/math.cuh device/vector.cuh)
