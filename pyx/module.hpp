@@ -1,4 +1,4 @@
-// The precompiled header of the generated modules.
+// The header that every generated module includes first, precompiled.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -24,3 +24,26 @@
 #include "stator/creation.hpp"
 #include "stator/op_table.hpp"
 #include "stator/random.hpp"
+
+// To add a line to a traceback, Cython's modules for the stable ABI evaluate a line of Python, in which the handler of
+// a signal may run. What that handler raises, a KeyboardInterrupt mostly, Cython would drop in favour of the error at
+// hand. It is raised at the main thread's next step instead.
+inline PyObject* stator_evaluate(PyObject* code, PyObject* globals, PyObject* locals) {
+  PyObject* const frame = PyEval_EvalCode(code, globals, locals);
+  if (frame) return frame;
+  PyObject *type, *raised, *traceback;
+  PyErr_Fetch(&type, &raised, &traceback);
+  PyErr_NormalizeException(&type, &raised, &traceback);
+  const auto raise = [](void* pending) -> int {
+    PyObject* const exception = static_cast<PyObject*>(pending);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+    Py_DECREF(exception);
+    return -1;
+  };
+  if (raised && Py_AddPendingCall(raise, raised) == 0) raised = nullptr;
+  Py_XDECREF(type);
+  Py_XDECREF(raised);
+  Py_XDECREF(traceback);
+  return nullptr;
+}
+#define PyEval_EvalCode stator_evaluate

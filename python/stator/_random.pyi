@@ -101,16 +101,6 @@ def choice(a: int | Array, size: int | Sequence[int] | None = ..., replace: bool
     next call that synchronises, or at once where the backend checks indices eagerly.
     """
     ...
-def dropout(x: Array, p: float = ..., /, *, rng: int | Generator | RngState | None = ...) -> tuple[Array, RngState]:
-    """x / (1 - p) with probability 1 - p, else 0; and the state that made this mask. Asynchronous.
-
-    x is floating. dropout_backward takes the state. rng: a seed, a state, or a generator (None: the backend's), which
-    advances by ceil(x.size / 4) counters.
-    """
-    ...
-def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
-    """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous."""
-    ...
 def exponential(scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
     """Draws from the exponential distribution of mean scale, by the backend's generator. Asynchronous.
 

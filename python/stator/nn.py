@@ -15,7 +15,7 @@ from stator._nn import (
     softmax,
     softmax_backward,
 )
-from stator._random import dropout, dropout_backward
+from stator._random_dropout import dropout, dropout_backward
 from stator._reduce import mean_backward, prod_backward, sum_backward
 
 if TYPE_CHECKING:

@@ -1,3 +1,5 @@
+from libc.stdint cimport uint64_t
+
 from stator._array cimport Array
 from stator._backend cimport Backend
 from stator.cpp.random cimport State
@@ -8,3 +10,8 @@ cdef class Generator:
     cdef State own   # of a generator other than the backend's
     cdef object lock
     cdef State* state(self) noexcept
+
+
+cdef uint64_t to_uint64(object value, str name) except? 0
+cdef State to_state(object value) except *
+cdef object from_state(State state, Backend backend)

@@ -8,7 +8,7 @@ from threading import Lock
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, new_array, take_op
+from stator._array cimport Array, new_array, take_op
 from stator._backend cimport Backend, enter, resolve
 from stator._convert cimport not_an_array, to_dims, to_int, to_scalar
 from stator._dtype cimport as_dtype
@@ -50,7 +50,8 @@ cdef Array draw(Generator generator, Law law, double a, double b, object size, o
         code = bool_
     to_dims(() if size is None else size, dims, "random." + <str>NAMES[<int>law])
     enter(backend, stream)
-    with generator.lock:
+    generator.lock.acquire()
+    try:
         with nogil:
             if law == uniform_:
                 out.c = cpp.uniform(backend.c, state[0], dims, a, b, code, stream)
@@ -64,6 +65,8 @@ cdef Array draw(Generator generator, Law law, double a, double b, object size, o
                 out.c = cpp.poisson(backend.c, state[0], dims, a, code, stream)
             else:
                 out.c = cpp.bernoulli(backend.c, state[0], dims, a, code, stream)
+    finally:
+        generator.lock.release()
     return out
 
 
@@ -83,9 +86,12 @@ cdef Array draw_integers(Generator generator, object low, object high, object si
     to_scalar(int(high) - (not endpoint), last)
     to_dims(() if size is None else size, dims, "random.integers")
     enter(generator.backend, stream)
-    with generator.lock:
+    generator.lock.acquire()
+    try:
         with nogil:
             out.c = cpp.integers(out.backend.c, state[0], dims, first, last, code, stream)
+    finally:
+        generator.lock.release()
     return out
 
 
@@ -101,12 +107,15 @@ cdef Array draw_permutation(Generator generator, object x, object axis):
     else:
         n = to_int(x, "random.permutation")
     enter(generator.backend, stream)
-    with generator.lock:
+    generator.lock.acquire()
+    try:
         with nogil:
             if source is None:
                 out.c = cpp.permutation(out.backend.c, state[0], n, n, stream)
             else:
                 out.c = cpp.permutation(source.c, state[0], at, stream)
+    finally:
+        generator.lock.release()
     return out
 
 
@@ -157,9 +166,12 @@ cdef Array draw_choice(Generator generator, object a, object size, bint replace,
         given = to_probabilities(generator.backend, p, 0 if again else count, "random.choice")
         weights = &given.c
     enter(generator.backend, stream)
-    with generator.lock:
+    generator.lock.acquire()
+    try:
         with nogil:
             out.c = cpp.choice(out.backend.c, state[0], dims, n, again, weights, stream)
+    finally:
+        generator.lock.release()
     return out if source is None else take_op(source, out, axis, None)
 
 
@@ -172,9 +184,12 @@ cdef Array draw_multinomial(Generator generator, object n, object pvals, object 
     to_dims(() if size is None else size, dims, "random.multinomial")
     given = to_probabilities(generator.backend, pvals, 0, "random.multinomial")
     enter(generator.backend, stream)
-    with generator.lock:
+    generator.lock.acquire()
+    try:
         with nogil:
             out.c = cpp.multinomial(out.backend.c, state[0], dims, trials, given.c, stream)
+    finally:
+        generator.lock.release()
     return out
 
 
@@ -223,20 +238,29 @@ cdef class Generator:
         """Restarts the generator from a seed in [0, 2**64)."""
         cdef State* state = self.state()
         cdef uint64_t value = to_uint64(seed, "seed")
-        with self.lock:
+        self.lock.acquire()
+        try:
             state.seed = value
             state.counter = 0
+        finally:
+            self.lock.release()
 
     def get_state(self) -> RngState:
         """The state before the next draw: (seed, counter, offset, device), which can be pickled."""
-        with self.lock:
+        self.lock.acquire()
+        try:
             return from_state(self.state()[0], self.backend)
+        finally:
+            self.lock.release()
 
     def set_state(self, state: RngState, /) -> None:
         """Continues from a state, of any device: the draws that follow are the same."""
         cdef State given = to_state(state)
-        with self.lock:
+        self.lock.acquire()
+        try:
             self.state()[0] = given
+        finally:
+            self.lock.release()
 
     def spawn(self, n_children: int, /) -> list[Generator]:
         """New generators of the same backend, independent of each other and of this one."""
@@ -245,9 +269,12 @@ cdef class Generator:
         cdef State* state = self.state()
         cdef int64_t count = to_int(n_children, "random.spawn")
         cdef list out = []
-        with self.lock:
+        self.lock.acquire()
+        try:
             with nogil:
                 states = cpp.spawn(self.backend.c, state[0], count)
+        finally:
+            self.lock.release()
         for i in range(states.size()):
             child = Generator(self.backend, seed=0)
             child.own = states[i]
@@ -443,48 +470,3 @@ def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int
     n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
     """
     return draw_multinomial(of((<Array>pvals).backend if isinstance(pvals, Array) else device), n, pvals, size)
-
-
-def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
-    """x / (1 - p) with probability 1 - p, else 0; and the state that made this mask. Asynchronous.
-
-    x is floating. dropout_backward takes the state. rng: a seed, a state, or a generator (None: the backend's), which
-    advances by ceil(x.size / 4) counters.
-    """
-    cdef Array source = as_array(x, "nn.dropout"), out = new_array(source.backend)
-    cdef double rate = p
-    cdef State state, after
-    cdef Generator generator = None
-    cdef CppStream stream
-    if rng is None:
-        generator = Generator(source.backend)
-    elif isinstance(rng, Generator):
-        generator = <Generator>rng
-    elif isinstance(rng, (int, np.integer)):
-        state.seed = to_uint64(rng, "rng")
-        state.counter = 0
-    else:
-        state = to_state(rng)
-    enter(source.backend, stream)
-    if generator is None:
-        with nogil:
-            out.c = cpp.dropout(source.c, rate, state, NULL, stream)
-    else:
-        with generator.lock:
-            state = generator.state()[0]
-            with nogil:
-                out.c = cpp.dropout(source.c, rate, state, &after, stream)
-            generator.state()[0] = after
-    return out, from_state(state, source.backend)
-
-
-def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
-    """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous."""
-    cdef Array g = as_array(grad, "nn.dropout_backward"), out = new_array(g.backend)
-    cdef double rate = p
-    cdef State given = to_state(state)
-    cdef CppStream stream
-    enter(g.backend, stream)
-    with nogil:
-        out.c = cpp.dropout_backward(g.c, rate, given, stream)
-    return out

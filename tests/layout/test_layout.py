@@ -120,6 +120,11 @@ def test_pyx_and_csrc_do_not_import_the_python_layer():
     assert not bad
 
 
+def test_cython_has_no_with_statement_but_for_the_gil():
+    """Compiled, it reads the traceback of an error, which an interrupt may have left out: use try and finally."""
+    assert not found(r"^\s*with (?!nogil\b|gil\b).*:\s*$", under("pyx", suffixes=(".pyx", ".pxi")))
+
+
 def test_device_code_lives_in_two_folders():
     rooms = ("csrc/kernels/", "csrc/device/")
     assert not [name(p) for p in FILES if p.suffix in (".cu", ".cuh") and not name(p).startswith(rooms)]
