@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "runtime/float_environment.hpp"
 
 #include <stator/array.hpp>
 #include <stator/op_table.hpp>
@@ -50,6 +51,7 @@ class OpCall {
   void declare(const Array& array, bool write);
   void check_out(const Dims& shape, DType dtype, const Array& out) const;
 
+  const runtime::DefaultFloatEnvironment environment_;  // of scalars and tables, and of work done at once
   Op op_;
   Ref<Context> context_;
   OpGuard guard_;

@@ -1,14 +1,12 @@
-// The registry of open contexts with the hooks of exit and fork, and warnings. At exit: close the contexts, newest
+// The registry of open contexts with the hooks of exit and fork. At exit: close the contexts, newest
 // first and within `patience`; report leaks; set process_ended.
 #include "core/process.hpp"
 
 #include "core/context.hpp"
-#include "core/testing.hpp"
+#include "core/tracker.hpp"
 
 #include <pthread.h>
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 
 namespace stator {
@@ -18,11 +16,6 @@ std::atomic<bool> process_ended{false};
 std::atomic<int64_t> detached_blocks{0};
 
 namespace {
-
-void to_stderr(const char* text) { std::fprintf(stderr, "%s\n", text); }
-std::atomic<void (*)(const char*)> warning_handler{to_stderr};
-std::atomic<bool> holding_warnings{false};
-std::atomic<int64_t> held_warnings{0};
 
 constexpr auto patience = std::chrono::seconds(5);  // how long the exit hook waits for threads that are in a call
 
@@ -104,29 +97,5 @@ class OpenContexts {
 void enlist(Context& context) { OpenContexts::instance().add(context); }
 void delist(Context& context) noexcept { OpenContexts::instance().remove(context); }
 void shutdown() noexcept { OpenContexts::instance().close_all(); }
-
-void set_warning_handler(void (*handler)(const char*)) { warning_handler.store(handler ? handler : to_stderr); }
-
-int64_t testing::hold_warnings(bool hold) {
-  holding_warnings = hold;
-  return held_warnings.exchange(0);
-}
-
-void warn(const char* format, ...) noexcept {
-  if (holding_warnings) {
-    ++held_warnings;
-    return;
-  }
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  try {
-    warning_handler.load()(text);
-  } catch (...) {
-    to_stderr(text);
-  }
-}
 
 }  // namespace stator

@@ -58,25 +58,27 @@ void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint1
   return memory;
 }
 
+// Smaller blocks are kept until the stream closes: another thread may have been given one for a launch that it has not
+// made yet. Sizes double, so they are less than the largest in all.
 void* StreamBox::zeroed_scratch(size_t bytes, uint16_t op) {
   const runtime::StreamHandle stream = handle(op);
   const std::lock_guard lock(mutex_);
-  if (bytes > scratch_bytes_) {
-    const size_t larger = std::max(bytes, std::max<size_t>(2 * scratch_bytes_, 4096));
-    void* memory = device_memory(larger, stream, op);
-    // Kernels in flight still use the smaller block, so it is freed in stream order.
-    if (scratch_) context_.runtime().free_noexcept(scratch_, scratch_bytes_, stream);
-    set_bytes(this->bytes() - scratch_bytes_ + larger);
-    scratch_ = memory;
-    scratch_bytes_ = larger;
+  const size_t most = scratch_.empty() ? 0 : scratch_.back().bytes;
+  if (bytes > most) {
+    const size_t larger = std::max(bytes, std::max<size_t>(2 * most, 4096));
+    scratch_.reserve(scratch_.size() + 1);
+    scratch_.push_back({device_memory(larger, stream, op), larger});
+    set_bytes(this->bytes() + larger);
   }
-  return scratch_;
+  return scratch_.back().memory;
 }
 
 bool StreamBox::take_record(params::FaultRecord* record) {
-  *record = *slot_.record;
-  record->fault = __atomic_exchange_n(&slot_.record->fault, 0, __ATOMIC_ACQ_REL);
-  return record->fault != 0;  // false: another thread took it first
+  const int32_t fault = __atomic_exchange_n(&slot_.record->fault, 0, __ATOMIC_ACQ_REL);
+  if (fault == 0) return false;  // another thread took it first
+  // No kernel writes the record before the claim is reset.
+  *record = {fault, slot_.record->op, slot_.record->position, slot_.record->value};
+  return true;
 }
 
 void StreamBox::take_slot(uint16_t op) {
@@ -118,12 +120,14 @@ void StreamBox::synchronize(uint16_t op) {
 
 void StreamBox::release_native(void* handle) noexcept {
   runtime::Runtime& runtime = context_.runtime();
-  if (scratch_) context_.report("free", runtime.free_noexcept(scratch_, scratch_bytes_, handle));
+  for (const Scratch& block : scratch_) {
+    context_.report("free", runtime.free_noexcept(block.memory, block.bytes, handle));
+  }
   context_.report("free", runtime.free_noexcept(slot_.claim, sizeof(uint32_t), handle));
   context_.report("stream_destroy", runtime.stream_destroy_noexcept(handle));  // waits, so the record is final
   context_.report("free_pinned", runtime.free_pinned_noexcept(slot_.record));
   slot_ = {};
-  scratch_ = nullptr;
+  scratch_.clear();
 }
 
 }  // namespace stator

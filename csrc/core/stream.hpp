@@ -7,6 +7,7 @@
 #include <stator/backend.hpp>
 
 #include <mutex>
+#include <vector>
 
 namespace stator {
 
@@ -29,16 +30,15 @@ class StreamBox final : public Box {
     if (slot_set()) [[unlikely]]
       take_slot(op);
   }
-  bool saw_division_by_zero() const {
-    return slot_set() && slot_.record->fault == int32_t(params::Fault::division_by_zero);
-  }
+  bool saw_division_by_zero() const { return slot_.record && fault() == params::Fault::division_by_zero; }
   void log_pending() noexcept;    // warns of a fault that nobody saw before the backend closed
   void synchronize(uint16_t op);  // waits, then raise_pending
 
   void* zeroed_scratch(size_t bytes, uint16_t op);  // see Context
 
  private:
-  bool slot_set() const { return slot_.record && __atomic_load_n(&slot_.record->fault, __ATOMIC_ACQUIRE) != 0; }
+  params::Fault fault() const { return params::Fault(__atomic_load_n(&slot_.record->fault, __ATOMIC_ACQUIRE)); }
+  bool slot_set() const { return slot_.record && fault() != params::Fault::none; }
   bool take_record(params::FaultRecord* record);
   void take_slot(uint16_t op);
   void* device_memory(size_t bytes, runtime::StreamHandle stream, uint16_t op);
@@ -48,8 +48,11 @@ class StreamBox final : public Box {
   const int index_;
   params::ErrorSlot slot_{};
   std::mutex mutex_;  // guards opening, the slot's reset and the scratch memory
-  void* scratch_ = nullptr;
-  size_t scratch_bytes_ = 0;
+  struct Scratch {
+    void* memory;
+    size_t bytes;
+  };
+  std::vector<Scratch> scratch_;  // the largest last
 };
 
 class EventBox final : public Box {

@@ -2,6 +2,7 @@
 
 #include "core/context.hpp"
 #include "core/text.hpp"
+#include "runtime/warning.hpp"
 
 namespace stator::testing {
 
@@ -26,6 +27,8 @@ void leak_buffer(const Backend& backend, size_t bytes) {
   void* memory = nullptr;
   backend.context()->runtime().allocate(bytes, backend.context()->stream(0)->handle(no_op), &memory);
 }
+
+int64_t hold_warnings(bool hold) { return stator::hold_warnings(hold); }
 
 std::array<int64_t, 5> outstanding(DeviceType type) {
   if (!is_available(type)) return {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/box.hpp"
+#include "runtime/warning.hpp"
 
 #include <stator/backend.hpp>
 
@@ -28,8 +29,5 @@ class Tracker {
   std::condition_variable changed_;
   Box* root_ = nullptr;
 };
-
-// Reports a failure that cannot be thrown, in a destructor or the exit hook. Never throws.
-void warn(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
 }  // namespace stator

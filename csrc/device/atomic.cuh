@@ -17,12 +17,14 @@ STATOR_FN void fence() {
 #endif
 }
 
-// The same, for the host too.
-STATOR_FN void fence_system() {
+// Stores v so that the host, once it reads v with acquire order, sees this thread's earlier writes too.
+template <class T>
+STATOR_FN void publish_to_host(T* p, T v) {
 #if defined(STATOR_HOST)
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(p, v, __ATOMIC_RELEASE);
 #else
   __threadfence_system();
+  *const_cast<volatile T*>(p) = v;
 #endif
 }
 

@@ -12,8 +12,7 @@ STATOR_FN void report(const params::ErrorSlot& slot, uint16_t op, params::Fault 
   record->op = op;
   record->position = position;
   record->value = value;
-  fence_system();  // the host reads the record once it sees `fault`
-  record->fault = static_cast<int32_t>(fault);
+  publish_to_host(&slot.record->fault, static_cast<int32_t>(fault));
 }
 
 // An unsigned index that is negative as int64 is too large for the record, which gets the largest number instead.

@@ -1,6 +1,6 @@
 #include "libs/loader.hpp"
 
-#include "core/tracker.hpp"
+#include "runtime/warning.hpp"
 
 #include <stator/error.hpp>
 #include <stator/libraries.hpp>

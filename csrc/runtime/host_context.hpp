@@ -62,7 +62,6 @@ size_t total_memory();
 size_t live_memory();
 Status take_memory(size_t bytes, void** out);
 void give_memory(void* pointer, size_t bytes);
-void release_memory(void* pointer);  // to the system, without counting
 Status take_pinned(size_t bytes, void** out);
 Status give_pinned(void* pointer);
 bool is_pinned(const void* pointer);

@@ -74,10 +74,8 @@ Status take_memory(size_t bytes, void** out) {
 
 void give_memory(void* pointer, size_t bytes) {
   live.fetch_sub(bytes, std::memory_order_relaxed);
-  release_memory(pointer);
+  std::free(pointer);
 }
-
-void release_memory(void* pointer) { std::free(pointer); }
 
 Status take_pinned(size_t bytes, void** out) {
   if (const Status taken = take_memory(bytes, out)) return taken;
@@ -119,7 +117,7 @@ void lock_memory() { pinned_mutex.lock(); }
 void unlock_memory() { pinned_mutex.unlock(); }
 
 Quarantine::~Quarantine() {
-  for (const Block& block : blocks_) release_memory(block.pointer);
+  for (const Block& block : blocks_) give_memory(block.pointer, block.bytes);
 }
 
 bool Quarantine::untouched(const Block& block) {
@@ -136,7 +134,7 @@ bool Quarantine::add(void* pointer, size_t bytes) {
   while (bytes_ > quarantine_limit) {
     const Block oldest = blocks_.front();
     fine = untouched(oldest) && fine;
-    release_memory(oldest.pointer);
+    give_memory(oldest.pointer, oldest.bytes);
     bytes_ -= oldest.bytes;
     blocks_.pop_front();
   }

@@ -2,6 +2,9 @@
 // ready; workers and waiting callers take chunks of ready items with run_chunk(), and sleep after a short spin.
 #include "runtime/host_stream.hpp"
 
+#include "runtime/float_environment.hpp"
+#include "runtime/warning.hpp"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -52,6 +55,7 @@ class BlockedSignals {
 
 void run_blocks(Context& context, const Item& item, int64_t first, int64_t last) noexcept {
   if (context.faulted.load(std::memory_order_acquire) && !item.release) return;
+  const DefaultFloatEnvironment environment;
   try {
     if (const char* message = item.body(first, last)) context.fault(message);
   } catch (const std::exception& error) {
@@ -112,25 +116,39 @@ void Scheduler::start() {
       worker->thread = std::thread([this, self = worker.get(), generation = generation_] { work(*self, generation); });
       workers_.push_back(std::move(worker));
     } catch (const std::exception&) {
-      if (workers_.empty()) throw;  // fewer workers are enough, none are not
-      return;
+      return;  // fewer workers are enough; without any, callers do the work
     }
     pthread_setname_np(workers_.back()->thread.native_handle(), "stator");
   }
 }
 
 void Scheduler::enqueue(Stream& stream, std::unique_ptr<Item> item) {
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   if (workers_.empty()) start();
   Item* added = item.get();
   (stream.last ? stream.last->after : stream.first) = std::move(item);
   stream.last = added;
   if (stream.pending.fetch_add(1, std::memory_order_acq_rel) == 0) advance(stream);
+  if (workers_.empty()) run_without_workers(lock);
 }
 
 void Scheduler::resume(Stream& stream) {
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   advance(stream);
+  if (workers_.empty()) run_without_workers(lock);
+}
+
+// Runs all that is ready. What is not ready yet becomes so in a thread that is in here too.
+void Scheduler::run_without_workers(Lock& lock) {
+  while (!ready_.empty()) {
+    const Ready ready = ready_.front();
+    run_chunk(lock, *ready.item, *ready.stream);
+  }
+  if (std::exchange(warned_, true)) return;
+  lock.unlock();
+  warn(
+      "stator: no thread can be started, so work on the cpu runs in the threads that call. Raise the limit on the "
+      "number of processes (ulimit -u)");
 }
 
 void Scheduler::pop(Stream& stream) {

@@ -1,5 +1,5 @@
 // Streams of the host target: queues whose items a pool of worker threads runs in order and asynchronously.
-// Scheduler: that pool, one per process.
+// Scheduler: that pool, one per process. Where no thread can be started, the callers run what they enqueue.
 #pragma once
 
 #include "runtime/host_context.hpp"
@@ -62,7 +62,7 @@ class Scheduler {
   static Scheduler& instance();
   static int worker_limit();  // the number of CPUs that this process may use
 
-  // May throw std::bad_alloc or std::system_error; then nothing was queued.
+  // May throw std::bad_alloc; then nothing was queued.
   void enqueue(Stream& stream, std::unique_ptr<Item> item);
   void resume(Stream& stream);  // called by a thread that ran work inline, for the items queued behind it
   void wait(Mark& mark);        // meanwhile helps with the work of the mark's stream
@@ -77,6 +77,7 @@ class Scheduler {
   using Lock = std::unique_lock<std::mutex>;
   void start();
   void join();
+  void run_without_workers(Lock& lock);
   void work(Worker& self, uint64_t generation);
   void wake(bool all, bool stays = true);
   bool linger(Lock& lock, const Mark* mark = nullptr);
@@ -97,6 +98,7 @@ class Scheduler {
   std::atomic<uint32_t> arrivals_{0};  // incremented under the mutex when there may be work for a thread that lingers
   std::mutex lifecycle_;               // orders the end of the last context and the next start; taken before mutex_
   int contexts_ = 0;
+  bool warned_ = false;  // that there are no workers
 };
 
 inline int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }

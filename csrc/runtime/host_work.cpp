@@ -1,5 +1,6 @@
 // Copies, fills, launches and library calls of the host target: run at once on the caller's thread when the stream is
 // idle and the work small, else queued for the workers.
+#include "runtime/float_environment.hpp"
 #include "runtime/host_calls.hpp"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ Status run(Context& context, Stream& stream, int64_t bytes, bool synchronous, No
   if (const Status state = usable(context)) return state;
   return guarded([&] {
     if (!context.checked && bytes <= Tuning::inline_bytes && stream.claim()) {
+      const DefaultFloatEnvironment environment;
       try {
         if (const char* message = run_now()) context.fault(message);
       } catch (const std::exception& error) {

@@ -253,6 +253,19 @@ void error_slot() {
   CHECK(last_warning.find("index 9") != std::string::npos && left() == nothing);
 }
 
+// What a thread was given stays zero and its own while another thread asks the stream for more.
+void zeroed_scratch() {
+  Backend backend = open_host();  // poisons what is freed
+  Context& context = *backend.context();
+  StreamBox& stream = *context.stream(0);
+  const auto* small = static_cast<const uint32_t*>(context.zeroed_scratch(stream, 64, no_op));
+  const auto* large = static_cast<const uint32_t*>(context.zeroed_scratch(stream, size_t(1) << 20, no_op));
+  CHECK(context.zeroed_scratch(stream, 64, no_op) == large);
+  backend.synchronize();
+  CHECK(small != large && small[0] == 0 && small[15] == 0 && large[0] == 0);
+  backend.close();
+}
+
 void forks() {
   Backend backend = open_host();
   Array array = make(backend, 100);
@@ -358,6 +371,7 @@ int main(int argc, char** argv) {
                                {"exports_wait", exports_wait},
                                {"foreign", foreign},
                                {"error_slot", error_slot},
+                               {"zeroed_scratch", zeroed_scratch},
                                {"threads", threads}},
                            [] { CHECK(left() == nothing); });
 }

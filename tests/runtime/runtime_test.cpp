@@ -1,6 +1,8 @@
 // The runtime layer over the host table: order, asynchrony, faults, injection, the order checker, poison, fork.
 #include "runtime_support.hpp"
 
+#include "runtime/host_context.hpp"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -153,6 +155,21 @@ void test_memory() {
   }
   CHECK(host_table().free_pinned(nullptr, pinned) == 0);
   CHECK(nothing_outstanding());
+
+  const size_t counted = host::live_memory();
+  {
+    Runtime runtime(host_table(), 0, poison_checks);
+    const StreamHandle stream = runtime.stream_create();
+    const size_t large = size_t(20) << 20;  // two of them are more than the quarantine keeps
+    for (int i = 0; i < 3; ++i) {
+      CHECK(runtime.allocate(large, stream, &block) == 0);
+      runtime.free_noexcept(block, large, stream);
+    }
+    runtime.stream_synchronize(stream);
+    CHECK(host::live_memory() - counted == large);
+    runtime.stream_destroy_noexcept(stream);
+  }
+  CHECK(host::live_memory() == counted);
 
   Runtime runtime(host_table(), 0, poison_checks);
   const StreamHandle stream = runtime.stream_create();

@@ -1,11 +1,15 @@
 // Who runs the host table's work: every CPU while there is work, nobody while there is none, for any number of threads.
 #include "runtime_support.hpp"
 
+#include <stator/backend.hpp>
+
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 #include <ctime>
 #include <mutex>
 #include <set>
+#include <system_error>
 
 namespace {
 
@@ -203,6 +207,56 @@ void test_many_threads() {
   runtime.stream_destroy_noexcept(stream);
 }
 
+// Threads cannot be started while their stacks would be larger than the address space.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge = before_;
+    pthread_attr_setstacksize(&huge, size_t(1) << 47);
+    pthread_setattr_default_np(&huge);
+  }
+  ~NoThreads() { pthread_setattr_default_np(&before_); }
+
+ private:
+  pthread_attr_t before_{};
+};
+
+int warnings = 0;
+
+void test_without_threads_callers_do_the_work() {
+  warnings = 0;
+  set_warning_handler([](const char* text) { warnings += std::strstr(text, "no thread can be started") != nullptr; });
+  const NoThreads scope;
+  CHECK(!THROWN(std::system_error, std::thread([] {}).detach()).empty());
+  for (unsigned checks : {0u, poison_checks}) {
+    Runtime runtime(host_table(), 0, checks);
+    const StreamHandle one = runtime.stream_create(), two = runtime.stream_create();
+    const EventHandle event = runtime.event_create();
+    std::vector<int> order;
+    std::set<std::thread::id> threads;
+    const auto body = [&](int name) {
+      return std::function<void(int64_t, int64_t)>([&order, &threads, name](int64_t, int64_t) {
+        order.push_back(name);
+        threads.insert(std::this_thread::get_id());
+      });
+    };
+    const auto first = body(1), second = body(2);
+    Launcher{runtime, one}(first, 1);
+    runtime.event_record(event, one);
+    runtime.stream_wait(two, event);
+    Launcher{runtime, two}(second, 1);
+    CHECK(runtime.event_query(event) && runtime.stream_query(two));
+    runtime.stream_synchronize(two);
+    CHECK((order == std::vector<int>{1, 2}) && threads == std::set{std::this_thread::get_id()});
+    runtime.event_destroy_noexcept(event);
+    runtime.stream_destroy_noexcept(one);
+    runtime.stream_destroy_noexcept(two);
+  }
+  set_warning_handler(nullptr);
+  CHECK(warnings == 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -211,6 +265,7 @@ int main(int argc, char** argv) {
                             {"idle_workers_sleep", test_idle_workers_sleep},
                             {"woken_workers_leave_the_caller_its_cpu", test_woken_workers_leave_the_caller_its_cpu},
                             {"workers_end", test_workers_end},
+                            {"without_threads_callers_do_the_work", test_without_threads_callers_do_the_work},
                             {"many_threads", test_many_threads}},
                            [] { CHECK(nothing_outstanding()); });
 }

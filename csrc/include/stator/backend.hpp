@@ -103,7 +103,8 @@ class STATOR_API Event {
 };
 
 // One opened device with its memory pool, streams and libraries. Copies share it; close(), or the end of the last copy,
-// releases everything in order. Thread-safe.
+// releases everything in order. Thread-safe. Results do not depend on the floating-point environment of the calling
+// thread (rounding mode, flushing of subnormals): all work is done in the default one, and the caller's is kept.
 class STATOR_API Backend {
  public:
   Backend() = default;
@@ -142,8 +143,9 @@ class STATOR_API Backend {
 // Closes every open backend and ends the worker threads; afterwards no destructor makes a device call. Idempotent.
 STATOR_API void shutdown() noexcept;
 
-// The handler is called, without any lock held, with the text of a warning: a leak at exit, a release that failed. The
-// default handler writes to stderr.
+// The handler is called with the text of a warning: a leak at exit, a release that failed, no threads for the work of a
+// cpu. Any thread may call it, also one that holds locks, so it must not call stator. The default handler writes to
+// stderr.
 STATOR_API void set_warning_handler(void (*handler)(const char* text));
 
 }  // namespace stator
