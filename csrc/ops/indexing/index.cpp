@@ -210,7 +210,7 @@ void fill_where(OpCall& call, const Array& view, const Array& mask, const Array*
   kernels::elementwise::run(call.queue(), Op::where, e);
 }
 
-void check_number(const std::string& op, const Scalar& value, DType dtype) {
+void check_assigned(const std::string& op, const Scalar& value, DType dtype) {
   const bool integer = is_integer(value) && in(dtype, dtypes::integers);
   if (!integer && !can_cast_same_kind(default_dtype(value), dtype))
     throw DTypeError(op,
@@ -263,7 +263,7 @@ void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand&
   if (value.array)
     values = cast_within_kind(op, *value.array, x.dtype(), stream);
   else
-    check_number(op, value.scalar, x.dtype());
+    check_assigned(op, value.scalar, x.dtype());
   if (value.array && may_overlap(values, x)) values = copy(values, stream);
   const Advanced* mask = only_mask(plan);
   if (mask && (!value.array || values.size() == 1)) {
