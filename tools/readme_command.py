@@ -1,4 +1,4 @@
-"""Prints the README's command below the comment "# demo" or "# tests", so that .ci/run runs what the README shows."""
+"""Prints the README's command below the comment "# demo", "# tests" or "# consumer", which .ci/run then runs."""
 
 import re
 import sys

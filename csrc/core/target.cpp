@@ -2,6 +2,8 @@
 // object where it has one, and bind each launcher to the target's function once.
 #include "core/target.hpp"
 
+#include "core/shared_object.hpp"
+
 #include <dlfcn.h>
 #include <cstdlib>
 #include <map>
@@ -29,23 +31,12 @@ std::string setting(const char* variable, std::string_view choices) {
   return value;
 }
 
-std::string own_folder() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&target_for), &info) || !info.dli_fname) return {};
-  const std::string path = info.dli_fname;
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
-}
-
 const kernels::TargetKernels* load(const std::string& isa) {
   const std::string file = own_folder() + "libstator_host_" + isa + ".so";
   // Never closed: kernels may still be queued, and their code must outlive every backend.
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char* cause = dlerror();
-    throw LibraryNotFoundError("Backend", cause ? cause : file,
-                               "Reinstall stator: the file belongs beside libstator.so");
-  }
+  std::string cause;
+  void* library = open_shared_object(file, "Backend", cause);
+  if (!library) throw LibraryNotFoundError("Backend", cause, "Reinstall stator: the file belongs beside libstator.so");
   const std::string symbol = "stator_target_host_" + isa;
   auto* target = reinterpret_cast<TargetFunction*>(dlsym(library, symbol.c_str()));
   if (!target)

@@ -1,5 +1,6 @@
 #include "libs/loader.hpp"
 
+#include "core/shared_object.hpp"
 #include "runtime/warning.hpp"
 
 #include <stator/error.hpp>
@@ -7,8 +8,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <mutex>
 #include <utility>
@@ -18,48 +22,68 @@ namespace {
 
 struct Spec {
   const char* name;
-  std::array<const char*, 2> sonames;  // in order of preference
+  std::array<const char*, 2> sonames;  // in order of preference; the first is the file in the wheel
+  const char* wheel;                   // the folder of the wheel below site-packages
   const char* version_symbol;
   const char* remedy;
   std::array<Library, 3> needs{};
   int need_count = 0;
+  const char* variable = nullptr;  // of the environment: a path that is taken before all others
 };
 
-constexpr const char* cuda_remedy = "pip install \"stator[cuda]\", or put a CUDA 13 toolkit on the library path";
+constexpr const char* cuda_remedy = "Run pip install \"stator[cuda]\", or put a CUDA 13 toolkit on the library path";
 constexpr const char* openblas_remedy =
-    "pip install scipy-openblas32, or install the system's OpenBLAS (libopenblas.so.0)";
+    "Run pip install scipy-openblas32, install the system's OpenBLAS (libopenblas.so.0), or set STATOR_OPENBLAS to the "
+    "path "
+    "of one that is elsewhere";
+constexpr const char* nvidia = "nvidia/cu13/lib";
 
 constexpr std::array<Spec, library_count> specs{{
     {.name = "cublasLt",
      .sonames = {"libcublasLt.so.13"},
+     .wheel = nvidia,
      .version_symbol = "cublasLtGetProperty",
      .remedy = cuda_remedy},
     {.name = "cublas",
      .sonames = {"libcublas.so.13"},
+     .wheel = nvidia,
      .version_symbol = "cublasGetProperty",
      .remedy = cuda_remedy,
      .needs = {Library::cublas_lt},
      .need_count = 1},
     {.name = "cusparse",
      .sonames = {"libcusparse.so.12"},
+     .wheel = nvidia,
      .version_symbol = "cusparseGetProperty",
      .remedy = cuda_remedy},
     {.name = "cusolver",
      .sonames = {"libcusolver.so.12"},
+     .wheel = nvidia,
      .version_symbol = "cusolverGetProperty",
      .remedy = cuda_remedy,
      .needs = {Library::cublas_lt, Library::cublas, Library::cusparse},
      .need_count = 3},
-    {.name = "cufft", .sonames = {"libcufft.so.12"}, .version_symbol = "cufftGetProperty", .remedy = cuda_remedy},
-    {.name = "nvrtc", .sonames = {"libnvrtc.so.13"}, .version_symbol = "nvrtcVersion", .remedy = cuda_remedy},
+    {.name = "cufft",
+     .sonames = {"libcufft.so.12"},
+     .wheel = nvidia,
+     .version_symbol = "cufftGetProperty",
+     .remedy = cuda_remedy},
+    {.name = "nvrtc",
+     .sonames = {"libnvrtc.so.13"},
+     .wheel = nvidia,
+     .version_symbol = "nvrtcVersion",
+     .remedy = cuda_remedy},
     {.name = "cusparseLt",
      .sonames = {"libcusparseLt.so.0"},
+     .wheel = nvidia,
      .version_symbol = "cusparseLtGetProperty",
-     .remedy = "pip install nvidia-cusparselt-cu13, or put cuSPARSELt on the library path"},
+     .remedy = "Run pip install nvidia-cusparselt-cu13, or put cuSPARSELt on the library path"},
     {.name = "openblas",
      .sonames = {"libscipy_openblas.so", "libopenblas.so.0"},
+     .wheel = "scipy_openblas32/lib",
      .version_symbol = "openblas_get_config",
-     .remedy = openblas_remedy},
+     .remedy = openblas_remedy,
+     .variable = "STATOR_OPENBLAS"},
 }};
 constexpr const char* symbol_prefix = "scipy_";  // used by the scipy-openblas32 wheel
 
@@ -123,25 +147,50 @@ void look_for_other_major(State& s, const Spec& spec, const std::string& path) {
   }
 }
 
+// The file in the wheel of a library, relative to site-packages.
+std::string wheel_file(const Spec& spec) { return std::string(spec.wheel) + "/" + spec.sonames[0]; }
+
+// That file in the site-packages that holds this library's package, which is the folder above lib; else empty.
+std::string beside(const Spec& spec) {
+  const std::string folder = own_folder();
+  if (folder.empty()) return {};
+  return (std::filesystem::path(folder) / "../.." / wheel_file(spec)).lexically_normal().string();
+}
+
+// The value of the library's variable; empty where it is not set.
+std::string named_by_environment(const Spec& spec) {
+  const char* value = spec.variable ? std::getenv(spec.variable) : nullptr;
+  return value ? value : "";
+}
+
 void* open_locked(State& s, Library library, std::string_view op) {
   void*& handle = s.handles[static_cast<int>(library)];
   if (handle != nullptr) return handle;
   const Spec& spec = spec_of(library);
   for (int i = 0; i < spec.need_count; ++i) open_locked(s, spec.needs[i], op);
+  bool& shared = s.shared[static_cast<int>(library)];
   std::string tried;
-  const auto attempt = [&](const char* file) {
-    void* opened = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) {
-      const char* cause = dlerror();
-      if (!tried.empty()) tried += "; ";
-      tried += cause == nullptr ? file : cause;
-    }
+  const auto attempt = [&](const std::string& file) {
+    void* opened = dlopen(file.c_str(), RTLD_NOLOAD | RTLD_NOW | RTLD_LOCAL);
+    shared = opened != nullptr;
+    if (opened != nullptr) return opened;
+    std::string cause;
+    opened = open_shared_object(file, op, cause);
+    if (opened == nullptr) tried += (tried.empty() ? "" : "; ") + cause;
     return opened;
   };
+  if (const std::string named = named_by_environment(spec); !named.empty()) {
+    handle = attempt(named);
+    if (handle != nullptr) return handle;
+    throw LibraryNotFoundError(std::string(op),
+                               std::string(spec.variable) + "=" + named + " could not be opened: " + tried,
+                               "Set it to the path of a shared object, or not at all");
+  }
+  if (spec.variable) tried = std::string(spec.variable) + " is not set";
   void* opened = loaded_copy(spec);
-  s.shared[static_cast<int>(library)] = opened != nullptr;
-  const std::string& registered = s.registered[static_cast<int>(library)];
-  if (opened == nullptr && !registered.empty()) opened = attempt(registered.c_str());
+  shared = opened != nullptr;
+  for (const std::string& path : {s.registered[static_cast<int>(library)], beside(spec)})
+    if (opened == nullptr && !path.empty()) opened = attempt(path);
   for (const char* soname : spec.sonames) {
     if (opened == nullptr && soname != nullptr) opened = attempt(soname);
   }
@@ -181,6 +230,16 @@ std::string version_of(Library library, void* handle) {
   property(1, &minor);
   property(2, &patch);
   return triple({major, minor, patch});
+}
+
+// The first path that open_locked would try, of those that exist; empty where only the system's search is left.
+std::string would_open(const State& s, Library library) {
+  const Spec& spec = spec_of(library);
+  const std::string named = named_by_environment(spec);
+  if (!named.empty()) return named;
+  for (const std::string& path : {s.registered[static_cast<int>(library)], beside(spec)})
+    if (!path.empty() && access(path.c_str(), R_OK) == 0) return path;
+  return {};
 }
 
 void say(const std::vector<std::string>& warnings) {
@@ -233,6 +292,7 @@ std::vector<LibraryInfo> libraries(bool load) {
     LibraryInfo info;
     info.name = specs[i].name;
     info.remedy = specs[i].remedy;
+    info.wheel_file = wheel_file(specs[i]);
     if (load) {
       try {
         open_locked(s, library, "");
@@ -247,7 +307,7 @@ std::vector<LibraryInfo> libraries(bool load) {
       info.path = path_of(copy);
       dlclose(copy);  // only undoes the reference count of RTLD_NOLOAD
     } else if (!load) {
-      info.path = s.registered[i];
+      info.path = would_open(s, library);
     }
     info.found = !info.path.empty();
     found.push_back(std::move(info));

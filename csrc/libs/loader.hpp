@@ -11,10 +11,9 @@ namespace stator::libs {
 enum class Library : uint8_t { cublas_lt, cublas, cusparse, cusolver, cufft, nvrtc, cusparse_lt, openblas };
 inline constexpr int library_count = static_cast<int>(Library::openblas) + 1;
 
-// Opens the library, after its dependencies: a copy of the same major version that the process has already loaded, else
-// the path given to set_library_path, else the soname on the search path of the system. LibraryNotFoundError names the
-// package. Then returns the address of a symbol, with or without the prefix scipy_; LibraryNotFoundError with the
-// symbol and the version found.
+// Opens the library, after its dependencies, in the order that set_library_path states. LibraryNotFoundError names the
+// places and the package. Then returns the address of a symbol, with or without the prefix scipy_; LibraryNotFoundError
+// with the symbol and the version found.
 void* require_symbol(Library library, const char* symbol, std::string_view op);
 
 // True if something else in the process had loaded the library before stator opened it: its settings are not ours.

@@ -6,24 +6,15 @@ cuda-pathfinder looks in the same places in the same order, but its public funct
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from stator import _table
+from stator.errors import LibraryNotFoundError
 
-# (library, package, path inside the package's folder)
-_PATHS = (
-    ("openblas", "scipy_openblas32", "lib/libscipy_openblas.so"),
-    ("cublasLt", "nvidia", "cu13/lib/libcublasLt.so.13"),
-    ("cublas", "nvidia", "cu13/lib/libcublas.so.13"),
-    ("cusparse", "nvidia", "cu13/lib/libcusparse.so.12"),
-    ("cusolver", "nvidia", "cu13/lib/libcusolver.so.12"),
-    ("cufft", "nvidia", "cu13/lib/libcufft.so.12"),
-    ("nvrtc", "nvidia", "cu13/lib/libnvrtc.so.13"),
-    ("cusparseLt", "nvidia", "cu13/lib/libcusparseLt.so.0"),
-)
 _registered = False
 
 
@@ -48,8 +39,18 @@ def register() -> None:
     global _registered
     if _registered:
         return
+    try:
+        for library in _table.libraries(False):
+            package, _, below = library["wheel_file"].partition("/")
+            path = next((p for p in candidates(package, below) if p.is_file()), None)
+            if path is not None:
+                _table.set_library_path(library["name"], str(path))
+    except OSError as error:  # Python lists folders to find a package
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        raise LibraryNotFoundError(
+            f"the installed libraries cannot be looked for: no file handle is left ({errno.errorcode[error.errno]})",
+            op="Backend",
+            remedy="Close files, or raise the limit (ulimit -n), and repeat the call.",
+        ) from None
     _registered = True
-    for library, package, below in _PATHS:
-        path = next((p for p in candidates(package, below) if p.is_file()), None)
-        if path is not None:
-            _table.set_library_path(library, str(path))

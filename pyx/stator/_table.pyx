@@ -47,7 +47,7 @@ def build() -> dict[str, Any]:
 
 
 def libraries(load: bool = False) -> list[dict[str, Any]]:
-    """One dict per vendor library: name, found, path, version and remedy.
+    """One dict per vendor library: name, found, path, version, remedy and wheel_file.
 
     load: opens each library, which gives its version.
     """
@@ -57,7 +57,8 @@ def libraries(load: bool = False) -> list[dict[str, Any]]:
     with nogil:
         found = cpp_libraries.libraries(opening)
     return [{"name": found[i].name.decode(), "found": found[i].found, "path": found[i].path.decode(),
-             "version": found[i].version.decode(), "remedy": found[i].remedy.decode()} for i in range(found.size())]
+             "version": found[i].version.decode(), "remedy": found[i].remedy.decode(),
+             "wheel_file": found[i].wheel_file.decode()} for i in range(found.size())]
 
 
 def set_library_path(name: str, path: str) -> None:

@@ -25,33 +25,87 @@ def run(*command: object, **options) -> str:
     return done.stdout
 
 
-def openblas() -> list[str]:
+def openblas() -> Path:
     scipy_openblas32 = pytest.importorskip("scipy_openblas32")
-    folder = Path(scipy_openblas32.get_lib_dir())
-    return [str(next(folder.glob("libscipy_openblas*.so*")))]
+    return next(Path(scipy_openblas32.get_lib_dir()).glob("libscipy_openblas*.so*"))
 
 
-def test_cmake_consumer(tmp_path):
-    scripts = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-    run(
-        "cmake",
-        "-S",
-        HERE / "consumer",
-        "-B",
-        tmp_path,
-        "-G",
-        "Ninja",
-        f"-DCMAKE_PREFIX_PATH={installed()}",
-        env=environment,
-    )
-    run("cmake", "--build", tmp_path, env=environment)
-    lines = run(tmp_path / "consumer", *openblas()).splitlines()
+@pytest.fixture(scope="module")
+def consumer(tmp_path_factory) -> Path:
+    """The program of tests/cpp/consumer, linked with the installed library."""
+    build = tmp_path_factory.mktemp("consumer")
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    prefix = f"-DCMAKE_PREFIX_PATH={installed()}"
+    run("cmake", "-S", HERE / "consumer", "-B", build, "-G", "Ninja", prefix, env=environment)
+    run("cmake", "--build", build, env=environment)
+    return build / "consumer"
+
+
+def test_cmake_consumer(consumer):
+    lines = run(consumer, env={**os.environ, "STATOR_OPENBLAS": str(openblas())}).splitlines()
     assert lines[0] == "product: 4 5 10 11"
-    assert lines[1] == "live before close: yes"
-    assert lines[2] == "live after close: 0"
-    assert lines[3].startswith("after close: ")
-    assert lines[4] == "outstanding at the end: 0"
+    assert lines[1].startswith("OpenBLAS ")
+    assert lines[2] == "live before close: yes"
+    assert lines[3] == "live after close: 0"
+    assert lines[4].startswith("after close: ")
+    assert lines[5] == "outstanding at the end: 0"
+
+
+def site_packages(folder: Path, *places: str) -> dict[str, str]:
+    """An environment of the consumer with stator in a site-packages of its own, and OpenBLAS in some places.
+
+    OpenBLAS that a place does not have is a file that cannot be opened.
+    """
+    library = folder / "stator/lib"
+    library.mkdir(parents=True)
+    for path in (installed() / "lib").glob("*.so"):
+        (library / path.name).symlink_to(path)
+    files = {
+        "variable": folder / "elsewhere/libopenblas.so.0",
+        "beside": folder / "scipy_openblas32/lib/libscipy_openblas.so",
+        "system": folder / "system/libopenblas.so.0",
+    }
+    (folder / "system").mkdir()
+    (folder / "system/libscipy_openblas.so").write_text("no shared object")
+    for place, path in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if place in places:
+            path.symlink_to(openblas())
+        elif place == "system":
+            path.write_text("no shared object")
+    environment = {**os.environ, "LD_LIBRARY_PATH": f"{library}:{folder / 'system'}"}
+    environment["STATOR_OPENBLAS"] = str(files["variable"]) if "variable" in places else ""
+    return environment
+
+
+@pytest.mark.parametrize(
+    ("places", "taken"),
+    [
+        (("variable", "beside", "system"), "elsewhere/libopenblas.so.0"),
+        (("beside", "system"), "scipy_openblas32/lib/libscipy_openblas.so"),
+        (("system",), "system/libopenblas.so.0"),
+    ],
+)
+def test_openblas_is_taken_from_the_first_place_that_has_it(consumer, tmp_path, places, taken):
+    lines = run(consumer, env=site_packages(tmp_path, *places)).splitlines()
+    assert lines[0] == "product: 4 5 10 11"
+    assert lines[1].endswith(f": {tmp_path / taken}")
+
+
+def test_missing_openblas_is_reported_with_the_places_and_the_remedy(consumer, tmp_path):
+    done = subprocess.run([consumer], env=site_packages(tmp_path), capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "STATOR_OPENBLAS is not set" in done.stderr
+    for place in (tmp_path / "scipy_openblas32/lib/libscipy_openblas.so", tmp_path / "system/libopenblas.so.0"):
+        assert f"{place}: " in done.stderr
+    assert "pip install scipy-openblas32" in done.stderr
+
+
+def test_a_path_of_the_environment_that_cannot_be_opened_is_an_error(consumer, tmp_path):
+    environment = site_packages(tmp_path, "beside", "system") | {"STATOR_OPENBLAS": str(tmp_path / "nothing.so")}
+    done = subprocess.run([consumer], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"STATOR_OPENBLAS={tmp_path / 'nothing.so'} could not be opened" in done.stderr
 
 
 def test_cython_consumer(tmp_path):

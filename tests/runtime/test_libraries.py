@@ -1,12 +1,15 @@
 """The paths at which vendor libraries are searched, and the choice of the host target."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import stator
-from stator import _libraries
+from stator import _libraries, _table
 from stator.errors import InvalidValueError
 
 
@@ -38,8 +41,30 @@ def test_the_wheel_comes_first(nowhere, monkeypatch):
     assert found == [Path("/wheel/cu13/lib/libcublas.so.13"), Path("/toolkit/lib64/libcublas.so.13")]
 
 
+OPENBLAS = next(_libraries.candidates("scipy_openblas32", "lib/libscipy_openblas.so"))
+
+
 def test_openblas_is_where_its_wheel_says():
-    assert next(_libraries.candidates("scipy_openblas32", "lib/libscipy_openblas.so")).is_file()
+    assert OPENBLAS.is_file()
+    wheel_files = {library["name"]: library["wheel_file"] for library in _table.libraries(False)}
+    assert wheel_files["openblas"] == "scipy_openblas32/lib/libscipy_openblas.so"
+
+
+@pytest.mark.parametrize("loaded", [False, True], ids=["registered", "loaded"])
+def test_a_loaded_copy_comes_before_a_registered_path(tmp_path, loaded):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "libscipy_openblas.so").write_bytes(OPENBLAS.read_bytes())
+    script = f"""
+import ctypes
+from stator import _table
+if {loaded}: ctypes.CDLL({str(tmp_path / "first/libscipy_openblas.so")!r})
+_table.set_library_path("openblas", {str(tmp_path / "second/libscipy_openblas.so")!r})
+print(next(found["path"] for found in _table.libraries(True) if found["name"] == "openblas"))
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "STATOR_OPENBLAS"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(tmp_path / ("first" if loaded else "second") / "libscipy_openblas.so")
 
 
 def test_a_level_of_the_host_column_that_was_not_built(monkeypatch):
@@ -48,3 +73,42 @@ def test_a_level_of_the_host_column_that_was_not_built(monkeypatch):
         stator.Backend("cpu")
     monkeypatch.delenv("STATOR_HOST_ISA")
     stator.Backend("cpu").close()
+
+
+EXHAUSTED = """
+import os, resource, sys
+import stator
+from stator import _libraries
+if sys.argv[1] == "kernels":
+    _libraries.register()
+backend = stator.Backend("cpu") if sys.argv[1] == "openblas" else None
+if backend: x = backend.ones((64, 64), dtype="float32")
+sys.path.insert(0, "/")  # a folder that Python has not listed yet
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+files = []
+try:
+    while True:
+        files.append(os.open("/", os.O_RDONLY))
+except OSError:
+    pass
+try:
+    stator.matmul(x, x) if backend else stator.Backend("cpu")
+except stator.errors.LibraryNotFoundError as error:
+    refused = error
+for file in files:
+    os.close(file)
+print(refused)
+backend = backend or stator.Backend("cpu")
+x = backend.ones((64, 64), dtype="float32")
+print(float(stator.sum(stator.matmul(x, x))))
+"""
+
+
+@pytest.mark.parametrize("library", ["packages", "kernels", "openblas"])
+def test_exhausted_file_handles_are_named_and_the_next_call_works(library):
+    done = subprocess.run([sys.executable, "-c", EXHAUSTED, library], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    text, result = done.stdout.splitlines()
+    assert "no file handle is left" in text and "EMFILE" in text
+    assert "ulimit -n" in text and "Reinstall" not in text
+    assert float(result) == 64.0**3

@@ -12,19 +12,21 @@ namespace stator {
 struct LibraryInfo {
   std::string name;  // "cublas", "openblas", ...
   bool found = false;
-  std::string path;     // of the copy that is or would be opened; empty when not found
-  std::string version;  // empty until the library is opened
-  std::string remedy;   // how to install it
+  std::string path;        // of the copy that is or would be opened; empty when not found
+  std::string version;     // empty until the library is opened
+  std::string remedy;      // how to install it
+  std::string wheel_file;  // where its wheel has it, below site-packages: "nvidia/cu13/lib/libcublas.so.13"
 };
 
 // Every library that stator may use. load = false opens nothing: a library counts as found when this process has loaded
 // it or a path is registered for it. load = true opens each of them. Never throws for a missing library.
 STATOR_API std::vector<LibraryInfo> libraries(bool load);
 
-// The path of the shared object of a library, which is tried before the system's search path unless the process has
-// loaded the library already. name: as in LibraryInfo; ValueError for others. No effect once the library is open.
-// Python calls this before it opens a backend. A callback to Python would have to take the GIL below C++ frames, where
-// a thread that ends at interpreter exit would terminate the process.
+// The path of the shared object of a library. A library is looked for in this order: what STATOR_OPENBLAS names
+// (OpenBLAS only; nothing else is tried then), a copy that the process has already loaded, this path, the library's
+// wheel in the site-packages that holds stator, the system's search path. name: as in LibraryInfo; ValueError for
+// others. No effect once the library is open. Python calls this before it opens a backend. A callback to Python would
+// have to take the GIL below C++ frames, where a thread that ends at interpreter exit would terminate the process.
 STATOR_API void set_library_path(std::string_view name, std::string_view path);
 
 }  // namespace stator

@@ -7,7 +7,7 @@ from stator.cpp.std cimport string, string_view, vector
 
 cdef extern from "stator/libraries.hpp" namespace "stator" nogil:
     cdef cppclass LibraryInfo:
-        string name, path, version, remedy
+        string name, path, version, remedy, wheel_file
         cbool found
 
     vector[LibraryInfo] libraries(cbool) except +translate_exception

@@ -1,6 +1,5 @@
 // A C++ program that uses an installed stator: multiplies two matrices on the host target, then shows that closing a
 // backend releases what hangs off it, in order, while its arrays are still in scope.
-#include <stator/libraries.hpp>
 #include <stator/stator.hpp>
 
 #include <cstdio>
@@ -16,9 +15,7 @@ stator::Array matrix(const stator::Backend& backend, const std::vector<double>& 
 
 }  // namespace
 
-// argv[1], optional: where OpenBLAS lies, for an environment that has it nowhere on the system's search path.
-int main(int argc, char** argv) {
-  if (argc > 1) stator::set_library_path("openblas", argv[1]);
+int main() {
   const stator::Backend backend = stator::Backend::open("cpu");
   const stator::Array a = matrix(backend, {1, 2, 3, 4, 5, 6}, 2, 3);
   const stator::Array b = matrix(backend, {1, 0, 0, 1, 1, 1}, 3, 2);
@@ -26,6 +23,8 @@ int main(int argc, char** argv) {
   std::vector<double> result(4);
   c.to_host(result.data());
   std::printf("product: %g %g %g %g\n", result[0], result[1], result[2], result[3]);
+  for (const stator::LibraryInfo& library : stator::libraries(false))
+    if (library.name == "openblas") std::printf("OpenBLAS %s: %s\n", library.version.c_str(), library.path.c_str());
 
   std::printf("live before close: %s\n", backend.resources().empty() ? "no" : "yes");
   backend.close();
