@@ -306,3 +306,7 @@ __all__ = [
     "zeros_like",
     *table_functions(""),
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

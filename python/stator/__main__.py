@@ -6,6 +6,7 @@ import argparse
 import json
 import platform
 import sys
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -71,37 +72,80 @@ def show_info(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
+# The columns of `ops`. Those that wrap have a least width; the first of NARROW goes first where a terminal is narrow.
+_COLUMNS = ("call", "summary", "family", "targets", "sync", "capture", "determinism", "launches", "dtypes")
+_WRAPS = {"summary": 32, "dtypes": 24}
+_NARROW = ("targets", "capture", "sync", "determinism", "launches", "dtypes", "family")
+
+
+def matching(entries: list[dict[str, Any]], args: argparse.Namespace) -> list[dict[str, Any]]:
+    """The entries that the arguments of `ops` ask for; a filter is a part of the name, or a pattern with * ? [ ]."""
+    wanted = args.filter.lower()
+    pattern = wanted if any(c in wanted for c in "*?[") else f"*{wanted}*"
+    return [
+        entry
+        for entry in entries
+        if any(fnmatchcase(entry[key].lower(), pattern) for key in ("call", "name"))
+        and args.family in (None, entry["family"])
+        and (args.dtype is None or args.dtype in entry["dtypes"])
+    ]
+
+
+def fitting(columns: dict[str, list[str]], width: int) -> list[str]:
+    """The names of the columns that a table of this width has room for."""
+    names = list(columns)
+    for dropped in ("", *_NARROW):
+        names = [name for name in names if name != dropped]
+        widths = [_WRAPS.get(name) or max(map(len, [name, *columns[name]])) for name in names]
+        if sum(widths) + 3 * len(widths) + 1 <= width:
+            break
+    return names
+
+
 def show_ops(args: argparse.Namespace, console: Console) -> int:
-    entries = stator.op_table()
+    entries = matching(stator.op_table(), args)
     if args.json:
         print(json.dumps(entries))
-        return 0
-    columns = ("call", "summary", "family", "targets", "sync", "capture", "determinism", "launches", "dtypes")
-    table = Table(*columns, title=f"{len(entries)} ops")
-    for entry in entries:
-        launches = sorted(set(entry["launches"].values()))
-        cells = {**entry, "launches": " or ".join(map(str, launches))}
-        table.add_row(*(escape(" ".join(v) if isinstance(v := cells[c], list) else str(v)) for c in columns))
-    console.print(table)
-    return 0
+    elif entries:
+        cells = [{**e, "launches": " or ".join(map(str, sorted(set(e["launches"].values()))))} for e in entries]
+        columns = {
+            name: [" ".join(v) if isinstance(v := c[name], list) else str(v) for c in cells] for name in _COLUMNS
+        }
+        shown = fitting(columns, console.width)
+        hidden = [name for name in _COLUMNS if name not in shown]
+        table = Table(title=f"{len(entries)} ops")
+        if hidden:
+            table.caption = f"a wider terminal, or --json, also has {', '.join(hidden)}"
+        for name in shown:
+            whole = name not in _WRAPS and max(map(len, columns[name])) <= console.width // 2
+            table.add_column(name, overflow="fold", no_wrap=whole)
+        for row in zip(*(columns[name] for name in shown), strict=True):
+            table.add_row(*map(escape, row))
+        console.print(table)
+    else:
+        print("No op is like this. `python -m stator ops` lists all.", file=sys.stderr)
+    return 0 if entries else 1
 
 
 def run_demo(args: argparse.Namespace, console: Console) -> int:
     from stator import demo
 
-    bar = Progress(
-        TextColumn("training on {task.fields[device]}"),
-        BarColumn(),
-        TextColumn("epoch {task.completed}/{task.total}  loss {task.fields[loss]:.4f}"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        disable=args.json,
-    )
-    with bar:
-        task = bar.add_task("demo", total=None, device=args.device, loss=float("nan"))
-        report = demo.run(
-            args.device, lambda done, total, loss: bar.update(task, completed=done, total=total, loss=loss)
+    config = demo.Hyperparameters()
+    with stator.Backend(args.device) as be:  # first, because a wrong device should not wait for scikit-learn's import
+        data = demo.Digits.load(config.seed)
+        bar = Progress(
+            TextColumn("training on {task.fields[device]}"),
+            BarColumn(),
+            TextColumn("epoch {task.completed}/{task.total}{task.fields[loss]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            disable=args.json,
         )
+        with bar:
+            task = bar.add_task("demo", total=config.epochs, device=be.device, loss="")
+            report = demo.run(
+                be, data, config, lambda done, loss: bar.update(task, completed=done, loss=f"  loss {loss:.4f}")
+            )
     result = report.as_dict()
     if not args.json:
         show_values(console, "demo", result)
@@ -142,6 +186,7 @@ def prove(args: argparse.Namespace) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m stator", description=stator.__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
+    parser.add_argument("--version", action="version", version=f"stator {stator.__version__}")
     for name, function, text in (
         ("info", show_info, "devices, driver, toolkit, libraries found and where, build"),
         ("ops", show_ops, "the op table"),
@@ -150,6 +195,14 @@ def main(arguments: list[str] | None = None) -> int:
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(function=function)
         command.add_argument("--json", action="store_true", help="one JSON value on stdout")
+        if name == "ops":
+            families = sorted({entry["family"] for entry in stator.op_table()})
+            dtypes = [str(d) for d in stator.__array_namespace_info__().dtypes()] + ["float16", "bfloat16"]
+            command.add_argument(
+                "filter", nargs="?", default="", help="a part of the name, or a pattern such as 'cum*'"
+            )
+            command.add_argument("--family", choices=families, metavar="F", help=f"one of {', '.join(families)}")
+            command.add_argument("--dtype", choices=dtypes, metavar="D", help=f"one of {', '.join(dtypes)}")
         if name == "demo":
             command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
             command.add_argument("--prove", action="store_true", help="then fail calls, permute blocks, delete waits")

@@ -275,3 +275,7 @@ def seed_all(seed: int) -> None:
 _backend.set_resolver(_resolve)
 
 __all__ = ["Backend", "Device", "Event", "Stream", "default_backend", "is_available", "set_default_backend"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

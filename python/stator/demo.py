@@ -141,18 +141,15 @@ class Report:
         return asdict(self)
 
 
-def run(device: str, advance: Callable[[int, int, float], None], config: Hyperparameters | None = None) -> Report:
-    """Trains, measures, closes the backend. `advance(epoch, epochs, loss)` is called after each epoch."""
-    config = config or Hyperparameters()
-    data = Digits.load(config.seed)
-    be = stator.Backend(device)
+def run(be: stator.Backend, data: Digits, config: Hyperparameters, advance: Callable[[int, float], None]) -> Report:
+    """Trains, measures, closes the backend. `advance(epochs done, loss)` is called after each epoch."""
     with be:
         start = time.perf_counter()
         network = Network(be, data.train_images.shape[1], data.classes, config)
         for epoch in range(config.epochs):
             for x, labels in uploads(be, data, config, epoch):
                 loss = network.train(x, labels)
-            advance(epoch + 1, config.epochs, float(loss))
+            advance(epoch + 1, float(loss))
         accuracy = network.accuracy(be.asarray(data.test_images), be.asarray(data.test_labels))
         seconds = time.perf_counter() - start
         counts, memory = be.statistics(), be.memory_stats()
@@ -168,3 +165,10 @@ def run(device: str, advance: Callable[[int, int, float], None], config: Hyperpa
         peak_bytes=memory["peak_bytes"],
         live_resources_after_close=len(be.resources()),
     )
+
+
+__all__ = ["Digits", "Hyperparameters", "Network", "Report", "run", "uploads"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

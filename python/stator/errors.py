@@ -136,3 +136,7 @@ def _rebuild(cls: type[StatorError], args: tuple[Any, ...], state: dict[str, Any
 
 
 __all__ = [n for n, v in list(globals().items()) if isinstance(v, builtins.type) and issubclass(v, StatorError)]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -59,3 +59,7 @@ __all__ = [
     "set_cache_limit",
     "stft",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -162,3 +162,20 @@ class NamespaceInfo:
 def __array_namespace_info__() -> NamespaceInfo:
     """The inspection object of the array API standard."""
     return NamespaceInfo()
+
+
+__all__ = [
+    "FloatInfo",
+    "IntegerInfo",
+    "NamespaceInfo",
+    "__array_namespace_info__",
+    "broadcast_shapes",
+    "can_cast",
+    "finfo",
+    "iinfo",
+    "isdtype",
+]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -112,3 +112,7 @@ __all__ = [
     "vecdot",
     *table_functions("linalg."),
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -40,3 +40,7 @@ def pinned_empty(
 
 
 __all__ = ["pinned_empty"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

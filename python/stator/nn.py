@@ -47,3 +47,7 @@ __all__ = [
     "sum_backward",
     *table_functions("nn."),
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -185,3 +185,19 @@ def run(device: str, advance: Advance, config: Hyperparameters | None = None, or
         "deleted_waits": asdict(waits),
         "proved": exact and ordered and permuted.different == 0,
     }
+
+
+__all__ = [
+    "FirstStep",
+    "Injected",
+    "Permuted",
+    "Waits",
+    "delete_waits",
+    "fail_every_call",
+    "permute_blocks",
+    "run",
+]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

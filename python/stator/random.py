@@ -37,3 +37,7 @@ __all__ = [
     "spawn",
     "uniform",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -37,3 +37,7 @@ __all__ = [
     "spgemm",
     "spsolve_triangular",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -10,3 +10,7 @@ else:
     globals().update(table_functions("special."))
 
 __all__ = list(table_functions("special."))
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

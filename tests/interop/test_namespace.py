@@ -2,8 +2,10 @@
 
 import copy
 import gc
+import importlib
 import os
 import pickle
+import pkgutil
 import subprocess
 import sys
 
@@ -38,6 +40,21 @@ def test_every_name_of_the_standard_is_there(place, names):
     home = getattr(stator, place) if place else stator
     assert [n for n in names.split() if not hasattr(home, n)] == []
     assert [n for n in names.split() if n not in home.__all__ and not n.startswith("_")] == []
+
+
+PUBLIC = ["stator", *(f"stator.{m.name}" for m in pkgutil.iter_modules(stator.__path__) if m.name[0] != "_")]
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_dir_shows_what_is_public(module):
+    found = importlib.import_module(module)
+    assert sorted(dir(found)) == sorted(found.__all__)
+    assert [n for n in found.__all__ if not hasattr(found, n)] == []
+
+
+def test_dir_has_the_constants_and_no_import():
+    assert {"e", "inf", "nan", "newaxis", "pi", "__version__", "linalg"} < set(dir(stator))
+    assert not {"Any", "Path", "SimpleNamespace", "TYPE_CHECKING", "annotations", "atexit", "math"} & set(dir(stator))
 
 
 @pytest.mark.parametrize(
