@@ -153,9 +153,11 @@ def run_demo(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         print(json.dumps(result if proof is None else result | {"proof": proof}))
     elif proof is not None:
-        for name, values in proof.items():
-            if isinstance(values, dict):
-                show_values(console, name.replace("_", " "), values)
+        from stator.prove import CLAIMS
+
+        for name, claim in CLAIMS.items():
+            show_values(console, name.replace("_", " "), proof[name])
+            console.print(claim)
         console.print(f"proved: {proof['proved']}")
     return 0 if proof is None or proof["proved"] else 1
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from stator import Backend, prove
+from stator import Backend, __main__, nn, prove
 from stator.demo import Digits, Hyperparameters
+from stator.errors import StatorError
 
 CONFIG = Hyperparameters(hidden=16, batch=32)
 
@@ -27,6 +28,7 @@ def test_every_failing_call_is_typed_leaks_nothing_and_the_next_step_is_exact(de
         result = prove.fail_every_call(prove.FirstStep(be, data, CONFIG), until_lifted, quiet)
     assert result.calls > 20
     assert result.raised > 15
+    assert result.swallowed == 0
     assert result.leaked_bytes == 0
     assert result.wrong_next_steps == 0
 
@@ -41,3 +43,31 @@ def test_a_deleted_wait_is_caught(data):
     assert result.waits >= 1
     assert result.caught == result.waits
     assert result.false_alarms == 0
+
+
+def test_a_swallowed_failure_is_not_proved(data, monkeypatch, capsys):
+    honest = nn.adam_step
+
+    def swallows(*arguments, **options):
+        try:
+            return honest(*arguments, **options)
+        except StatorError:
+            return None
+
+    monkeypatch.setattr(nn, "adam_step", swallows)
+    monkeypatch.setattr(Digits, "load", lambda seed: data)
+    monkeypatch.setattr("stator.demo.Hyperparameters", lambda: Hyperparameters(hidden=16, batch=32, epochs=1))
+    monkeypatch.setattr("stator.prove.Hyperparameters", lambda: CONFIG)
+    assert __main__.main(["demo", "--device", "cpu", "--prove"]) == 1
+    out = capsys.readouterr().out
+    assert "proved: False" in out
+    for claim in prove.CLAIMS.values():
+        assert claim in out
+
+
+def test_every_table_of_the_proof_says_what_it_proves(data, monkeypatch):
+    monkeypatch.setattr(Digits, "load", lambda seed: data)
+    result = prove.run("cpu", quiet, CONFIG, orders=1)
+    assert result["proved"]
+    assert [name for name, value in result.items() if isinstance(value, dict)] == list(prove.CLAIMS)
+    assert all(claim.endswith(".") for claim in prove.CLAIMS.values())
