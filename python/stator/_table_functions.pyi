@@ -580,7 +580,7 @@ def positive(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
     """
     ...
 def pow(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
-    """x1 to the power x2.
+    """x1 to the power x2, which is not negative for integers.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 

@@ -24,13 +24,14 @@ struct Operand {
   int64_t at(int64_t i, int64_t cols) const { return i / cols * strides[0] + i % cols * strides[1]; }
 };
 
-// Operand k of an op: where others divide by it or shift by it, integers are not zero.
-Value value_of(DType dtype, int k, int64_t i) {
+// Operand k of an op: where others divide by it or shift by it, integers are not zero, and as exponents not negative.
+Value value_of(Op op, DType dtype, int k, int64_t i) {
   const Value v = varied(dtype, i, 4 * k + 1);
-  return k > 0 && v == 0.0 && in(dtype, dtypes::integers) ? 3 : v;
+  if (k == 0 || !in(dtype, dtypes::integers)) return v;
+  return v == 0.0 || (op == Op::pow && v.real() < 0) ? 3 : v;
 }
 
-Operand operand(DType dtype, int k, int64_t rows, int64_t cols, Layout layout) {
+Operand operand(Op op, DType dtype, int k, int64_t rows, int64_t cols, Layout layout) {
   Operand o{Bytes(dtype, 0), {layout == Layout::transposed ? 1 : cols, layout == Layout::transposed ? rows : 1}};
   int64_t size = rows * cols;
   if (layout == Layout::rows) {
@@ -41,7 +42,7 @@ Operand operand(DType dtype, int k, int64_t rows, int64_t cols, Layout layout) {
   }
   o.memory = Bytes(dtype, size);
   // What stands at position i of the space is the same in every layout that does not broadcast.
-  for (int64_t i = 0; i < rows * cols; ++i) write(o.memory, o.at(i, cols), value_of(dtype, k, i));
+  for (int64_t i = 0; i < rows * cols; ++i) write(o.memory, o.at(i, cols), value_of(op, dtype, k, i));
   return o;
 }
 
@@ -179,7 +180,7 @@ Bytes run_row(const std::string& name, Op op, DType dtype, int64_t rows, int64_t
   std::vector<Operand> in;
   for (int k = 0; k < arity(row.shape_class); ++k) {
     const bool condition = row.shape_class == ShapeClass::select && k == 0;
-    in.push_back(operand(condition ? DType::bool_ : dtype, k, rows, cols, layout));
+    in.push_back(operand(op, condition ? DType::bool_ : dtype, k, rows, cols, layout));
   }
   Bytes got = run(name, op, Bytes(types.result, rows * cols), [&](const params::Queue& q, Bytes& out) {
     kernels::elementwise::run(q, op, space(rows, cols, layout, out, in, types.compute));
@@ -212,22 +213,36 @@ void test_op(Op op) {
   }
 }
 
+// One bad element among good ones: its result is 0, and the error slot has the fault and its position.
+void test_fault(Op op, double value, params::Fault fault, std::initializer_list<DType> faulting, DType other) {
+  const auto expect_fault = [&](DType dtype, Layout layout, params::Fault expected) {
+    const int64_t rows = 37, cols = 41, bad = 1234;
+    std::vector<Operand> in{operand(op, dtype, 0, rows, cols, layout), operand(op, dtype, 1, rows, cols, layout)};
+    write(in[1].memory, in[1].at(bad, cols), value);
+    Recorder device;
+    Bytes out(dtype, rows * cols);
+    kernels::elementwise::run(device.queue(op), op, space(rows, cols, layout, out, in, dtype));
+    const params::FaultRecord& seen = device.record;
+    check(seen.fault == int32_t(expected), "a fault: the error slot", int(op), int(dtype));
+    if (expected == params::Fault::none) return;
+    check(real(out, bad) == 0, "a fault: the result", int(op), int(dtype));
+    check(seen.position == bad && seen.op == int(op) && seen.value == int64_t(value), "a fault: where", int(op));
+  };
+  for (Layout layout : {Layout::dense, Layout::transposed}) {
+    for (DType dtype : faulting) expect_fault(dtype, layout, fault);
+    expect_fault(other, layout, params::Fault::none);
+  }
+}
+
 void test_division_by_zero() {
   for (Op op : {Op::floor_divide, Op::remainder, Op::fmod})
-    for (DType dtype : {DType::int8, DType::uint16, DType::int32, DType::uint64, DType::float32})
-      for (Layout layout : {Layout::dense, Layout::transposed}) {
-        const int64_t rows = 37, cols = 41, bad = 1234;
-        std::vector<Operand> in{operand(dtype, 0, rows, cols, layout), operand(dtype, 1, rows, cols, layout)};
-        const bool whole = dtype != DType::float32;
-        write(in[1].memory, in[1].at(bad, cols), 0.0);
-        Recorder device;
-        Bytes out(dtype, rows * cols);
-        kernels::elementwise::run(device.queue(op), op, space(rows, cols, layout, out, in, dtype));
-        if (whole) check(real(out, bad) == 0, "division by zero: the result");
-        check(device.record.fault == int32_t(whole ? params::Fault::division_by_zero : params::Fault::none),
-              "division by zero: the error slot", int(op), int(dtype));
-        check(!whole || (device.record.position == bad && device.record.op == int(op)), "division by zero: where");
-      }
+    test_fault(op, 0, params::Fault::division_by_zero, {DType::int8, DType::uint16, DType::int32, DType::uint64},
+               DType::float32);
+}
+
+void test_negative_exponents() {
+  test_fault(Op::pow, -3, params::Fault::negative_exponent, {DType::int8, DType::int16, DType::int32, DType::int64},
+             DType::float32);
 }
 
 void test_copies() {
@@ -236,7 +251,7 @@ void test_copies() {
       for (Layout layout : {Layout::dense, Layout::transposed}) {
         if (layout == Layout::transposed && d != t && t % 3) continue;
         const int64_t rows = 69, cols = 71;
-        std::vector<Operand> in{operand(DType(d), 0, rows, cols, layout)};
+        std::vector<Operand> in{operand(Op::copy, DType(d), 0, rows, cols, layout)};
         in[0].memory = numbers(DType(d), rows * cols, d);
         const std::string name =
             "copy " + std::string(stator::name(DType(d))) + " to " + std::string(stator::name(DType(t)));
@@ -277,8 +292,10 @@ void test_fills() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<stator::test::Case> cases = {
-      {"division_by_zero", test_division_by_zero}, {"copies", test_copies}, {"fills", test_fills}};
+  std::vector<stator::test::Case> cases = {{"division_by_zero", test_division_by_zero},
+                                           {"negative_exponents", test_negative_exponents},
+                                           {"copies", test_copies},
+                                           {"fills", test_fills}};
   for (int i = 0; i < op_count; ++i)
     if (arity(op_info(Op(i)).shape_class) != 0)
       cases.push_back({std::string(op_info(Op(i)).name), [i] { test_op(Op(i)); }});

@@ -55,6 +55,12 @@ def nonzero(rng, shape, dtype):
     return np.where(x == 0, np.ones_like(x), x)
 
 
+def exponents(rng, shape, dtype):
+    """Of any sign, but none negative for integers, which have no such powers."""
+    x = inputs.random(rng, shape, dtype)
+    return np.where(x < 0, ~x, x) if _whole(dtype) else x
+
+
 def larger(*terms):
     """The scale of a sum."""
     return np.maximum.reduce(np.broadcast_arrays(*[np.abs(t) for t in terms]))
@@ -106,7 +112,7 @@ CASES = {
         special=False, then=((-4, 4), 3), keywords=("alpha",), scale=lambda x, y, alpha: larger(x, y * alpha)
     ),
     **dict.fromkeys(["floor_divide", "remainder", "fmod"], DIVISION),
-    "pow": Case(0.1, 6, then=((-4, 4),)),
+    "pow": Case(0.1, 6, then=(exponents,)),
     "rsqrt": Case(0.01, 50),
     "lerp": Case(special=False, then=((-4, 4), (0, 1)), scale=lambda a, b, t: larger(a, b, t * (b - a))),
     "clip": Case(then=((-3, 0), (0, 3))),

@@ -29,15 +29,6 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-def power(x, y):
-    """NumPy's power; for integers to negative powers, which NumPy refuses, the integer part of the quotient."""
-    if np.result_type(x, y).kind not in "iu":
-        return np.power(x, y)
-    whole = np.power(x, np.maximum(y, 0))
-    sign = np.where(y % 2 == 0, np.ones_like(x), x)
-    return np.where(y >= 0, whole, np.where((x == 1) | (x == -1), sign, 0)).astype(whole.dtype)
-
-
 def sinc(x):
     """sinc with pi in the precision of x, and 0 at nonzero whole numbers."""
     y, nearest = np.where(x == 0, np.ones_like(x), x), np.round(x)
@@ -200,7 +191,6 @@ SQRT2 = np.sqrt(np.longdouble(2))
 # Used in place of the table's oracles that are less precise than the op, or refuse inputs that stator defines.
 OWN = {
     "numpy.sinc": sinc,
-    "numpy.power": power,
     "scipy.special.erfc": lambda x: 2 * normal_cdf(-SQRT2 * x),
     "scipy.special.ndtr": normal_cdf,
     "scipy.special.log_ndtr": log_normal_cdf,

@@ -74,9 +74,9 @@ template <class F, class C>
 STATOR_FN bool faults(const C (&x)[2]) {
   return F::faults(x[0], x[1]);
 }
-template <class C, int N>
+template <class F, class C, int N>
 STATOR_FN void report_fault(const Strided<N>& p, int64_t position, C value) {
-  report(p.slot, p.op, params::Fault::division_by_zero, position, convert<int64_t>(value));
+  report(p.slot, p.op, F::fault, position, convert<int64_t>(value));
 }
 
 // Loads the elements of one operand that a thread computes with.
@@ -154,7 +154,7 @@ STATOR_FN void strided_items(const Group<Size>& group, const Strided<N>& p) {
     y[u] = call<F>(element);
     if constexpr (Faulting<F> && std::is_integral_v<C>) {
       if (u < thread.count && faults<F>(element))
-        report_fault(p, p.position + thread.first + u * thread.apart, element[N - 1]);
+        report_fault<F>(p, p.position + thread.first + u * thread.apart, element[N - 1]);
     }
   }
   thread.store(p, y);
@@ -173,7 +173,7 @@ STATOR_FN void chunk_results_of(const Strided<N>& p, const C* const* x, Y* y, in
     int64_t bad = 0;
     for (int64_t i = 0; i < n; ++i) bad += F::faults(x[K][i]...);
     for (int64_t i = 0; bad > 0 && i < n; ++i)
-      if (F::faults(x[K][i]...)) report_fault(p, p.position + at + i, x[N - 1][i]), bad = 0;
+      if (F::faults(x[K][i]...)) report_fault<F>(p, p.position + at + i, x[N - 1][i]), bad = 0;
   }
 }
 template <class F, class C, class Y, int N>

@@ -68,7 +68,7 @@ constexpr DTypeSet dense_dtypes() {
 // heavy: so much arithmetic that it is the limit on a GPU, where a thread then computes one element at a time.
 template <class F>
 concept Heavy = F::heavy;
-// faults(x...): whether the operands are an error, which is reported in the error slot.
+// faults(x...): whether integer operands are an error, which is reported in the error slot as `fault`.
 template <class F>
 concept Faulting = requires { F::faults(int64_t(0), int64_t(0)); };
 

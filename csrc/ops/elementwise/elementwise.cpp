@@ -1,5 +1,6 @@
 #include <stator/elementwise.hpp>
 
+#include "core/fault.hpp"
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
@@ -105,6 +106,16 @@ Dims common_shape(const OpInfo& entry, std::span<const Operand> operands) {
   return shape;
 }
 
+[[noreturn]] void refuse_exponent(int64_t exponent, const std::string& where) {
+  throw ValueError(std::string(op_info(Op::pow).call),
+                   "the exponent " + std::to_string(exponent) + where + " is negative, and the result is of integers",
+                   "Integers have no negative powers: convert the base to a floating dtype, or use dtype=");
+}
+void refuse_element(const params::FaultRecord& seen) {
+  refuse_exponent(seen.value, " at position " + std::to_string(seen.position));
+}
+const FaultRegistration exponents{params::Fault::negative_exponent, refuse_element};
+
 void require_condition(const OpInfo& entry, const Operand& condition) {
   if (condition.array ? condition.array->dtype() == DType::bool_ : condition.scalar.type == Scalar::Type::boolean)
     return;
@@ -141,6 +152,10 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
         array[k] = &narrowed.emplace_back(astype(*array[k], types.computed, true, stream));
   }
   // Errors in numbers are raised before the result is allocated.
+  if (op == Op::pow && !array[1] && in(types.computed, dtypes::integers)) {
+    const Scalar& exponent = operands[1].scalar;
+    if (exponent.type == Scalar::Type::integer && exponent.i < 0) refuse_exponent(exponent.i, "");
+  }
   Number number[most_operands];
   for (size_t k = 0; k < operands.size(); ++k)
     if (!array[k]) number[k] = make_number(entry, operands[k].scalar, types.computed);

@@ -5,6 +5,7 @@ out=.
 """
 
 import itertools
+import operator
 import zlib
 
 import inputs
@@ -349,14 +350,62 @@ def test_integer_arithmetic_wraps_and_divides_to_the_floor(be):
 
 def test_powers_of_integers(be):
     base = np.array([0, 1, -1, 2, -2, 3, 127], np.int8)
-    for exponent in (-3, -2, -1, 0, 1, 2, 3, 7, 100):
+    for exponent in (0, 1, 2, 3, 7, 100):
         power = np.full(7, exponent, np.int8)
         got = stator.pow(be.asarray(base), be.asarray(power))
         assert got.dtype == stator.int8
         np.testing.assert_array_equal(got.to_numpy(), expected("pow", base, power))
-    np.testing.assert_array_equal(
-        stator.pow(be.asarray(base), be.asarray(np.full(7, -1, np.int8))).to_numpy(), [0, 1, -1, 0, 0, 0, 0]
-    )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+def test_negative_elements_of_an_integer_exponent_raise_at_the_next_synchronisation(be, dtype):
+    base, whole = np.full((64, 96), 2, dtype), np.ones((64, 96), dtype)
+    whole[37, 5] = -3
+    x, y = be.asarray(base), be.asarray(whole)
+    on_the_left = be.asarray(base)
+    for call in (
+        lambda: x**y,
+        lambda: stator.pow(x[::2, ::-1], y[1::2]),
+        lambda: 2**y,
+        lambda: stator.pow(x, stator.astype(y[37, 5], dtype)),  # one element for all of x
+        lambda: stator.pow(x, y, out=be.empty((64, 96), dtype="int64")),
+        lambda: operator.ipow(on_the_left, y),
+    ):
+        with pytest.raises(stator.errors.InvalidValueError, match="exponent -3") as caught:
+            call()
+            be.synchronize()
+        assert caught.value.op == "pow" and caught.value.remedy
+        be.synchronize()  # raised once
+        np.testing.assert_array_equal((x**2).to_numpy(), base**2)
+
+
+def test_a_negative_number_as_exponent_of_integers_is_refused_at_the_call(be):
+    x, before = be.asarray(np.arange(4, dtype=np.int16)), [(r["kind"], r["bytes"]) for r in be.resources()]
+    for call in (
+        lambda: x**-1,
+        lambda: stator.pow(x, -(2**15)),
+        lambda: operator.ipow(x, -2),
+        lambda: stator.pow(x, -1, dtype="int32"),
+        lambda: x ** np.int64(-1),
+    ):
+        with pytest.raises(ValueError, match="pow") as caught:
+            call()
+        assert isinstance(caught.value, stator.errors.StatorError)
+        del caught
+    np.testing.assert_array_equal(x.to_numpy(), np.arange(4))
+    assert [(r["kind"], r["bytes"]) for r in be.resources()] == before
+
+
+def test_a_negative_exponent_is_no_fault_where_the_result_is_floating(be):
+    x, y = be.asarray(np.array([2, 4])), be.asarray(np.array([-1, -2]))
+    np.testing.assert_array_equal(stator.pow(x, y, dtype="float64").to_numpy(), [0.5, 0.0625])
+    np.testing.assert_array_equal(stator.pow(x, -1, dtype="float64").to_numpy(), [0.5, 0.25])
+    np.testing.assert_array_equal((stator.astype(x, "float32") ** y).to_numpy(), [0.5, 0.0625])
+    np.testing.assert_array_equal((x**-1.0).to_numpy(), [0.5, 0.25])
+    np.testing.assert_array_equal((be.asarray(np.array([2], np.uint64)) ** np.uint64(3)).to_numpy(), [8])
+    empty = be.zeros((0,), dtype="int32")
+    assert (empty**empty).shape == (0,)
+    be.synchronize()
 
 
 def test_shifts_past_the_width(be):

@@ -75,6 +75,7 @@ STATOR_FN bool is_zero_divisor(C b) {
 
 // Rounds to minus infinity; floats as numpy.floor_divide, which matches numpy.remainder.
 struct floor_divide {
+  static constexpr params::Fault fault = params::Fault::division_by_zero;
   template <class C>
   STATOR_FN static bool faults(C, C b) {
     return division::is_zero_divisor(b);
@@ -100,6 +101,7 @@ struct floor_divide {
 
 // The result has the sign of the divisor, also if it is zero.
 struct remainder {
+  static constexpr params::Fault fault = params::Fault::division_by_zero;
   template <class C>
   STATOR_FN static bool faults(C, C b) {
     return division::is_zero_divisor(b);
@@ -122,6 +124,7 @@ struct remainder {
 
 // The result has the sign of the dividend.
 struct fmod {
+  static constexpr params::Fault fault = params::Fault::division_by_zero;
   template <class C>
   STATOR_FN static bool faults(C, C b) {
     return division::is_zero_divisor(b);

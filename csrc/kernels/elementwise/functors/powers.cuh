@@ -57,8 +57,13 @@ struct hypot {
   }
 };
 
-// Integers by repeated squaring: they wrap, and a negative power is 0 unless the base is 1 or -1.
+// Integers by repeated squaring: they wrap, and a negative exponent gives 0 and a fault.
 struct pow {
+  static constexpr params::Fault fault = params::Fault::negative_exponent;
+  template <class C>
+  STATOR_FN static bool faults(C, C b) {
+    return std::is_signed_v<C> && b < C(0);
+  }
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
     if constexpr (std::is_same_v<C, bool>) {
@@ -66,7 +71,7 @@ struct pow {
     } else if constexpr (std::is_integral_v<C>) {
       using W = wrapping_t<C>;
       if constexpr (std::is_signed_v<C>)
-        if (b < C(0)) return a == C(1) || (a == C(-1) && !(b & C(1))) ? C(1) : a == C(-1) ? a : C(0);
+        if (b < C(0)) return C(0);
       W result = 1, factor = W(a);
       for (W n = W(b); n != 0; n >>= 1) {
         if (n & 1) result *= factor;
