@@ -33,16 +33,19 @@ def cdist(x1: Array, x2: Array, /, *, p: float = ...) -> Array:
 def clear_matmul_cache() -> None:
     """Drops every cached plan. Does not wait: work in flight is not disturbed."""
     ...
-def dot(x1: Array, x2: Array, /) -> Array:
-    """The dot product, as numpy.dot: over the last axis of x1 and the last but one of x2. Asynchronous."""
+def dot(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = ...) -> Array:
+    """The dot product, as numpy.dot: over the last axis of x1 and the last but one of x2. Asynchronous.
+
+    dtype: of the result, as for matmul.
+    """
     ...
-def einsum(subscripts: str, /, *operands: Array) -> Array:
+def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = ...) -> Array:
     """A sum of products of operands in Einstein's notation, as numpy.einsum. Asynchronous.
 
     subscripts: letters and '...' for axes, a repeated letter of one operand for a diagonal, '->' before the axes to
     keep. Products are matmuls; up to eight operands are multiplied in the order of the fewest multiplications. The
-    result has the operands' common dtype, int32 where int8 is multiplied or summed; float16 and bfloat16 are rounded
-    once, at the end. For a single operand the result may be a view.
+    result has the operands' common dtype, in which integers wrap, or dtype, as for matmul; float16 and bfloat16 are
+    rounded once, at the end. For a single operand the result may be a view.
     """
     ...
 def kron(x1: Array, x2: Array, /) -> Array:
@@ -60,9 +63,9 @@ def matmul(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = ..., compute_dt
     """The matrix product x1 @ x2, as numpy.matmul. Asynchronous.
 
     Vectors, matrices (..., m, k) and (..., k, n), batch axes with broadcasting; transposed views are not copied. The
-    result has the promoted dtype: integers and bool are exact and wrap, two int8 operands give int32. dtype: another
-    dtype of the result, an integer one for integers. compute_dtype: what floating operands are rounded to before
-    multiplying; accumulation is in float32 at least. out: an array of the result's shape.
+    result has the promoted dtype, in which integers wrap. dtype: another dtype of the result, an integer one for
+    integers: int8 operands with dtype=int32 are summed in int32, as fast. compute_dtype: what floating operands are
+    rounded to before multiplying; accumulation is in float32 at least. out: an array of the result's shape.
     """
     ...
 def matmul_cache_info() -> MatmulCacheInfo:
@@ -100,13 +103,16 @@ def set_matmul_cache_limit(limit: int, /) -> None:
     Beyond it the least recently used plans are dropped; 0 keeps none.
     """
     ...
-def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = ...) -> Array:
+def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = ..., dtype: DTypeLike | None = ...) -> Array:
     """Sums of products over pairs of axes, as numpy.tensordot. Asynchronous.
 
     axes: a number of axes, the last ones of x1 and the first ones of x2; or two sequences of axes, of x1 and of x2. The
-    result has the other axes of x1, then those of x2.
+    result has the other axes of x1, then those of x2. dtype: of the result, as for matmul.
     """
     ...
-def vecdot(x1: Array, x2: Array, /, *, axis: int = ...) -> Array:
-    """sum(conj(x1) * x2) along an axis counted from the end; the other axes broadcast. Asynchronous."""
+def vecdot(x1: Array, x2: Array, /, *, axis: int = ..., dtype: DTypeLike | None = ...) -> Array:
+    """sum(conj(x1) * x2) along an axis counted from the end; the other axes broadcast. Asynchronous.
+
+    dtype: of the result, as for matmul.
+    """
     ...

@@ -27,9 +27,9 @@ def matmul(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = None, compute_d
     """The matrix product x1 @ x2, as numpy.matmul. Asynchronous.
 
     Vectors, matrices (..., m, k) and (..., k, n), batch axes with broadcasting; transposed views are not copied. The
-    result has the promoted dtype: integers and bool are exact and wrap, two int8 operands give int32. dtype: another
-    dtype of the result, an integer one for integers. compute_dtype: what floating operands are rounded to before
-    multiplying; accumulation is in float32 at least. out: an array of the result's shape.
+    result has the promoted dtype, in which integers wrap. dtype: another dtype of the result, an integer one for
+    integers: int8 operands with dtype=int32 are summed in int32, as fast. compute_dtype: what floating operands are
+    rounded to before multiplying; accumulation is in float32 at least. out: an array of the result's shape.
     """
     return matmul_op(as_array(x1, "matmul"), as_array(x2, "matmul"), dtype, compute_dtype, out)
 
@@ -38,14 +38,16 @@ cdef enum Kind:
     dot_, outer_, kron_
 
 
-cdef Array pair(Kind kind, str op, object x1, object x2):
+cdef Array pair(Kind kind, str op, object x1, object x2, object dtype=None):
     cdef Array a = as_array(x1, op), b = as_array(x2, op)
     cdef Array out = new_array(a.backend)
+    cdef optional[CppDType] code
     cdef CppStream stream
+    to_dtype(dtype, code)
     enter(a.backend, stream)
     with nogil:
         if kind == dot_:
-            out.c = cpp.dot(a.c, b.c, stream)
+            out.c = cpp.dot(a.c, b.c, code, stream)
         elif kind == outer_:
             out.c = cpp.outer(a.c, b.c, stream)
         else:
@@ -53,9 +55,12 @@ cdef Array pair(Kind kind, str op, object x1, object x2):
     return out
 
 
-def dot(x1: Array, x2: Array, /) -> Array:
-    """The dot product, as numpy.dot: over the last axis of x1 and the last but one of x2. Asynchronous."""
-    return pair(dot_, "dot", x1, x2)
+def dot(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = None) -> Array:
+    """The dot product, as numpy.dot: over the last axis of x1 and the last but one of x2. Asynchronous.
+
+    dtype: of the result, as for matmul.
+    """
+    return pair(dot_, "dot", x1, x2, dtype)
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
@@ -68,28 +73,36 @@ def kron(x1: Array, x2: Array, /) -> Array:
     return pair(kron_, "kron", x1, x2)
 
 
-def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """sum(conj(x1) * x2) along an axis counted from the end; the other axes broadcast. Asynchronous."""
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, dtype: DTypeLike | None = None) -> Array:
+    """sum(conj(x1) * x2) along an axis counted from the end; the other axes broadcast. Asynchronous.
+
+    dtype: of the result, as for matmul.
+    """
     cdef Array a = as_array(x1, "vecdot"), b = as_array(x2, "vecdot")
     cdef Array out = new_array(a.backend)
     cdef int64_t along = to_int(axis, "vecdot")
+    cdef optional[CppDType] code
     cdef CppStream stream
+    to_dtype(dtype, code)
     enter(a.backend, stream)
     with nogil:
-        out.c = cpp.vecdot(a.c, b.c, along, stream)
+        out.c = cpp.vecdot(a.c, b.c, along, code, stream)
     return out
 
 
-def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
+def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2,
+              dtype: DTypeLike | None = None) -> Array:
     """Sums of products over pairs of axes, as numpy.tensordot. Asynchronous.
 
     axes: a number of axes, the last ones of x1 and the first ones of x2; or two sequences of axes, of x1 and of x2. The
-    result has the other axes of x1, then those of x2.
+    result has the other axes of x1, then those of x2. dtype: of the result, as for matmul.
     """
     cdef Array a = as_array(x1, "tensordot"), b = as_array(x2, "tensordot")
     cdef Array out = new_array(a.backend)
     cdef Dims left, right
+    cdef optional[CppDType] code
     cdef CppStream stream
+    to_dtype(dtype, code)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
             raise DTypeError(f"axes={axes!r}", op="tensordot", remedy="Pass an integer or two sequences.")
@@ -104,24 +117,26 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     enter(a.backend, stream)
     with nogil:
         out.c = cpp.tensordot(a.c, b.c, Int64Span(left.data(), left.size()), Int64Span(right.data(), right.size()),
-                              stream)
+                              code, stream)
     return out
 
 
-def einsum(subscripts: str, /, *operands: Array) -> Array:
+def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = None) -> Array:
     """A sum of products of operands in Einstein's notation, as numpy.einsum. Asynchronous.
 
     subscripts: letters and '...' for axes, a repeated letter of one operand for a diagonal, '->' before the axes to
     keep. Products are matmuls; up to eight operands are multiplied in the order of the fewest multiplications. The
-    result has the operands' common dtype, int32 where int8 is multiplied or summed; float16 and bfloat16 are rounded
-    once, at the end. For a single operand the result may be a view.
+    result has the operands' common dtype, in which integers wrap, or dtype, as for matmul; float16 and bfloat16 are
+    rounded once, at the end. For a single operand the result may be a view.
     """
     cdef vector[CppArray] arrays
     cdef Array first = None, x
     cdef Array out
     cdef bytes text
     cdef string_view view
+    cdef optional[CppDType] code
     cdef CppStream stream
+    to_dtype(dtype, code)
     if not isinstance(subscripts, str):
         raise DTypeError(f"expected subscripts, got {type(subscripts).__name__}", op="einsum",
                          remedy="Pass a string such as 'ij,jk->ik' first.")
@@ -136,7 +151,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     out = new_array(first.backend)
     enter(first.backend, stream)
     with nogil:
-        out.c = cpp.einsum(view, cpp.ArraySpan(arrays.data(), arrays.size()), stream)
+        out.c = cpp.einsum(view, cpp.ArraySpan(arrays.data(), arrays.size()), code, stream)
     return out
 
 

@@ -20,11 +20,11 @@ struct MatmulOptions {
 // numpy.matmul: vectors, matrices, batch dimensions with broadcasting (batches of stride 0) and transposed views, all
 // without copying an operand. float16 and bfloat16 accumulate in float32; TF32 is used only with Backend(allow_tf32) or
 // compute_dtype. Integers and bool are exact and wrap, computed by stator's own kernel; the result has the operands'
-// dtype (bool: whether any pair is true), int32 for int8 with int8, or `dtype`, an integer dtype.
-// On cuda by cuBLASLt (int8 only where its layout rules allow: matrices of 4-byte multiples), or by cuBLAS where that
-// has no algorithm. Every call can be captured, since its workspace belongs to the stream (32 MiB from compute
-// capability 9.0 on, 4 MiB before). ShapeError, DTypeError; LibraryNotFoundError names the package when cuBLAS or
-// OpenBLAS is missing. Asynchronous.
+// dtype (bool: whether any pair is true), or `dtype`, an integer dtype: int32 for int8 sums without loss.
+// On cuda by cuBLASLt (int8 in int32, and only where its layout rules allow: matrices of 4-byte multiples), or by
+// cuBLAS where that has no algorithm. Every call can be captured, since its workspace belongs to the stream (32 MiB
+// from compute capability 9.0 on, 4 MiB before). ShapeError, DTypeError; LibraryNotFoundError names the package when
+// cuBLAS or OpenBLAS is missing. Asynchronous.
 STATOR_API Array matmul(const Array& a, const Array& b, const MatmulOptions& = {}, const Stream& = {});
 
 namespace linalg {
@@ -44,21 +44,23 @@ STATOR_API void set_matmul_cache_limit(size_t plans);
 }  // namespace linalg
 
 // Products besides matmul. Those that are computed by matmul take its dtypes (all; addmm and baddbmm no integers,
-// linear only floating ones) and throw its errors. ShapeError where extents do not match. Asynchronous.
+// linear only floating ones) and throw its errors. ShapeError where extents do not match. `dtype` is that of the
+// result, as for matmul. Asynchronous.
 
-STATOR_API Array dot(const Array& a, const Array& b, const Stream& = {});  // numpy.dot
+STATOR_API Array dot(const Array& a, const Array& b, std::optional<DType> dtype = {}, const Stream& = {});  // numpy.dot
 // sum(conj(a) * b) along an axis, counted from the end; the other axes broadcast.
-STATOR_API Array vecdot(const Array& a, const Array& b, int64_t axis = -1, const Stream& = {});
+STATOR_API Array vecdot(const Array& a, const Array& b, int64_t axis = -1, std::optional<DType> dtype = {},
+                        const Stream& = {});
 STATOR_API Array outer(const Array& a, const Array& b, const Stream& = {});  // of vectors, any dtype
 STATOR_API Array kron(const Array& a, const Array& b, const Stream& = {});   // any dtype
 // Sums over pairs of axes; the result has the other axes of a, then those of b, each in their order.
 STATOR_API Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
-                           std::span<const int64_t> axes_b, const Stream& = {});
+                           std::span<const int64_t> axes_b, std::optional<DType> dtype = {}, const Stream& = {});
 // numpy.einsum: letters, an ellipsis, repeated letters for diagonals. Up to eight operands are multiplied in the order
-// of the fewest multiplications, more operands from left to right. The result has the operands' common dtype (int32
-// where int8 is multiplied or summed; float16 and bfloat16 are rounded once, at the end). For a single operand it may
-// be a view.
-STATOR_API Array einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& = {});
+// of the fewest multiplications, more operands from left to right. The result has the operands' common dtype, in which
+// integers wrap, or `dtype`; float16 and bfloat16 are rounded once, at the end. For a single operand it may be a view.
+STATOR_API Array einsum(std::string_view subscripts, std::span<const Array> operands, std::optional<DType> dtype = {},
+                        const Stream& = {});
 // beta c + alpha a b in one product, of matrices (addmm) or batches of them (baddbmm). c broadcasts; with beta = 0 it
 // is not read.
 STATOR_API Array addmm(const Array& c, const Array& a, const Array& b, double alpha = 1, double beta = 1,

@@ -1,5 +1,6 @@
 // Einstein summation: diagonals and sums of single operands are views and reductions; then come products of pairs.
 #include "core/op_call.hpp"
+#include "ops/matmul/matmul.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -29,30 +30,30 @@ struct Term {
 
 class Einsum {
  public:
-  Einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& on)
+  Einsum(std::string_view subscripts, std::span<const Array> operands, std::optional<DType> dtype, const Stream& on)
       : op_(op_info(Op::einsum).call), text_(subscripts), on_(on) {
     parse(operands);
     std::vector<DType> dtypes;
     for (const Array& x : operands) dtypes.push_back(x.dtype());
     common_ = promote(dtypes);
-    result_ = common_ == DType::int8 ? DType::int32 : common_;  // as for matmul
-    inner_ = is_half(common_) ? DType::float32 : result_;
+    result_ = dtype.value_or(common_);
+    matmul_plan::require_result_dtype(op_, common_, result_);
+    // Integers are exact in the dtype of the result, because they wrap; others have at least float32 until the end.
+    const bool exact = in(result_, dtypes::integers | dtypes::boolean);
+    inner_ = exact ? result_ : promote(promote(common_, result_), DType::float32);
     for (Term& term : terms_) take_diagonals(term);
     for (Term& term : terms_) sum_alone(term);
   }
 
   Array run() {
     const Term found = terms_.size() <= most_planned ? planned() : in_order();
-    const bool rounded = is_half(common_) && found.x.dtype() != common_;
-    return ordered(rounded ? astype(found.x, common_, true, on_) : found.x, found.labels, output_);
+    return ordered(astype(found.x, result_, false, on_), found.labels, output_);
   }
 
  private:
   [[noreturn]] void refuse(const std::string& cause, const std::string& remedy) const {
     throw ShapeError(op_, "subscripts '" + text_ + "': " + cause, remedy);
   }
-
-  static bool is_half(DType d) { return in(d, dtypes::floats & ~dtypes::full_floats); }
 
   // The labels of one operand, or of the output. dims: how many axes an ellipsis stands for.
   Labels read(std::string_view part, int dims) const {
@@ -201,8 +202,7 @@ class Einsum {
       for (const int label : labels) n *= extent(label);
       return n;
     };
-    std::optional<DType> dtype;  // if it is not that of the operands
-    if (is_half(common_) && !(last && a.x.dtype() == common_ && b.x.dtype() == common_)) dtype = inner_;
+    const DType dtype = last ? result_ : inner_;
     Dims shape;
     for (const int label : out.labels) shape.push_back(extent(label));
     if (summed.empty()) {  // nothing to sum: one multiplication of broadcast views
@@ -210,10 +210,9 @@ class Einsum {
       for (size_t k = 0; k < right.size(); ++k) of_a[int(batch.size() + left.size() + k)] = 1;
       for (size_t k = 0; k < left.size(); ++k) of_b[int(batch.size() + k)] = 1;
       const auto factor = [&](const Term& term, const Labels& side, const Dims& dims) {
-        const Array x = shaped(ordered(term.x, term.labels, joined({&batch, &side})), dims);
-        return common_ == result_ ? x : astype(x, result_, false, on_);
+        return shaped(ordered(term.x, term.labels, joined({&batch, &side})), dims);
       };
-      out.x = multiply(factor(a, left, of_a), factor(b, right, of_b), {.dtype = dtype}, on_);
+      out.x = multiply_as(factor(a, left, of_a), factor(b, right, of_b), dtype, on_);
       return out;
     }
     Dims of_a, of_b;
@@ -295,7 +294,7 @@ class Einsum {
 
   std::string op_, text_;
   Stream on_;
-  // The dtype of the operands, of the result, and of everything before the last rounding.
+  // The dtype of the operands, of the result, and of everything before the last product.
   DType common_{}, result_{}, inner_{};
   std::vector<Term> terms_;
   Labels output_;
@@ -304,10 +303,11 @@ class Einsum {
 
 }  // namespace
 
-Array einsum(std::string_view subscripts, std::span<const Array> operands, const Stream& stream) {
+Array einsum(std::string_view subscripts, std::span<const Array> operands, std::optional<DType> dtype,
+             const Stream& stream) {
   if (operands.empty()) throw ValueError(std::string(op_info(Op::einsum).call), "no operands", "pass one array a term");
   const OpCall call(Op::einsum, {&operands[0]}, stream);
-  return Einsum(subscripts, operands, call.on()).run();
+  return Einsum(subscripts, operands, dtype, call.on()).run();
 }
 
 }  // namespace stator

@@ -1,4 +1,4 @@
-// Products of integers and bool: exact, wrapping around, by one portable kernel. Two int8 operands sum in int32.
+// Products of integers and bool: exact, wrapping around, by one portable kernel.
 #include "core/memory/overlap.hpp"
 #include "libs/blas.hpp"
 #include "ops/linalg/operands.hpp"
@@ -24,31 +24,30 @@ struct IntegerTypes {
 };
 
 IntegerTypes choose(const OpCall& call, DType a, DType b, const MatmulOptions& options) {
-  const DType promoted = promote(a, b);
-  const DType natural = promoted == DType::int8 ? DType::int32 : promoted;
-  const DType wanted = options.dtype.value_or(natural);
-  if (options.compute_dtype || !in(wanted, dtypes::integers | (promoted == DType::bool_ ? dtypes::boolean : 0)))
-    throw DTypeError(
-        std::string(call.name()),
-        (options.compute_dtype ? "compute_dtype= for operands of " : "a floating dtype= for operands of ") +
-            std::string(name(promoted)),
-        "products of integers are exact: pass dtype= an integer dtype, or convert the operands");
+  const DType promoted = promote(a, b), wanted = options.dtype.value_or(promoted);
+  if (options.compute_dtype)
+    throw DTypeError(std::string(call.name()), "compute_dtype= for operands of " + std::string(name(promoted)),
+                     "Products of integers are exact: pass dtype= an integer dtype, or convert the operands");
+  require_result_dtype(call.name(), promoted, wanted);
   if (promoted == DType::int8 && wanted == DType::int32) return {DType::int8, DType::int32};
   return {wanted, wanted};
 }
 
-// int8 on cuda, where the rules of the library allow it: its left operand is row-major, its right one column-major.
-bool by_library(OpCall& call, const Array& left, const Array& right, const Array& target, const Plan& plan) {
-  if (call.context().runtime().is_host() || plan.batch.size() > 1) return false;
+// sums = left right, of int8 in int32, where the rules of the library allow it: its left operand is row-major, its
+// right one column-major.
+bool by_library(OpCall& call, const Array& left, const Array& right, const Array& sums, const Dims& product) {
+  const Plan plan = plan_of(left, right, sums, product);
+  if (plan.batch.size() > 1) return false;
   const auto la = layout_of(plan.a), lb = layout_of(plan.b), lc = layout_of(plan.c);
   if (!la || !lb || !lc || lc->transposed) return false;
-  libs::Gemm gemm = gemm_of(plan, left, right, target, DType::int8);
+  libs::Gemm gemm = gemm_of(plan, left, right, sums, DType::int8);
   if (!plan.batch.empty()) {
     gemm.batch = plan.batch[0].extent;
     gemm.stride_a = plan.batch[0].a;
     gemm.stride_b = plan.batch[0].b;
     gemm.stride_c = plan.batch[0].c;
   }
+  call.writes(sums);
   return libs::blas(call.context()).gemm_with(call, gemm, {});
 }
 
@@ -105,14 +104,19 @@ Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& option
   const Array right = b.dtype() == types.operands ? b : astype(b, types.operands, false, on);
   const bool direct = out.dtype() == types.result && !may_overlap(out, left) && !may_overlap(out, right);
   const Array target = direct ? out : call.empty(shapes.result, types.result);
-  const Plan plan = plan_of(left, right, target, shapes.product);
   call.reads(left);
   call.reads(right);
-  call.writes(target);
-  if (types.operands == DType::int8 && by_library(call, left, right, target, plan)) {
-    if (!direct) assign(out, Operand(target), on);
-    return out;
+  if (types.operands == DType::int8 && !call.context().runtime().is_host()) {
+    const bool wide = types.result == DType::int32;
+    const Array sums = wide ? target : call.empty(shapes.result, DType::int32);
+    if (by_library(call, left, right, sums, shapes.product)) {
+      if (!wide) assign(target, Operand(sums), on);
+      if (!direct) assign(out, Operand(target), on);
+      return out;
+    }
   }
+  const Plan plan = plan_of(left, right, target, shapes.product);
+  call.writes(target);
   const params::StridedProduct p = strided_of(plan, left, right, target, types.operands);
   const bool wide = itemsize(types.result) >= 4 && types.result != DType::bool_;
   (wide && is_small(call, plan, params::small_product) ? kernels::matmul::small_product

@@ -25,9 +25,12 @@ struct After {
 Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum, const After& after,
               const Stream& stream);
 
-// Whether both operands are integers or bool; their product, which wraps around, and is int32 for two int8 operands.
+// Whether both operands are integers or bool; their product, which wraps around.
 bool is_integer_product(const Array& a, const Array& b);
 Array matmul_integer(const Array& a, const Array& b, const MatmulOptions& options, const Stream& stream);
+
+// a * b with broadcasting, in the dtype that a sum of such products would have.
+Array multiply_as(const Array& a, const Array& b, std::optional<DType> dtype, const Stream& stream);
 
 // The library's call for target = left right, except for the batch. All three have a layout that the library takes.
 libs::Gemm gemm_of(const matmul_plan::Plan& plan, const Array& left, const Array& right, const Array& target,

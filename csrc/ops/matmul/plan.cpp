@@ -24,14 +24,12 @@ std::string supported() {
 DType opmath(DType d) { return d == DType::float16 || d == DType::bfloat16 ? DType::float32 : d; }
 bool is_complex(DType d) { return in(d, dtypes::complexes); }
 
-void check_option(const char* option, DType wanted, DType promoted, bool widens) {
+void check_compute_dtype(DType wanted, DType promoted) {
   const bool known = in(wanted, multiplied);
-  if (known && (is_complex(wanted) == is_complex(promoted) || (widens && is_complex(wanted)))) return;
+  if (known && is_complex(wanted) == is_complex(promoted)) return;
   throw DTypeError(
-      "matmul",
-      std::string(option) + "=" + std::string(name(wanted)) + " for operands of " + std::string(name(promoted)),
-      known ? "complex operands need a complex dtype, real operands a real compute_dtype"
-            : "use one of " + supported());
+      "matmul", "compute_dtype=" + std::string(name(wanted)) + " for operands of " + std::string(name(promoted)),
+      known ? "Complex operands need a complex dtype, real operands a real one" : "Use one of " + supported());
 }
 
 // A batch dimension that shares B and continues the rows of A and C is merged into the rows: one larger product.
@@ -84,6 +82,20 @@ void exchange_operands(Plan& plan) {  // C^T = B^T A^T
 
 }  // namespace
 
+void require_result_dtype(std::string_view op, DType common, DType wanted) {
+  const bool whole = in(common, dtypes::integers | dtypes::boolean);
+  const DTypeSet accepted = common == DType::bool_ ? dtypes::integers | dtypes::boolean
+                            : whole                ? dtypes::integers
+                            : is_complex(common)   ? dtypes::complexes
+                                                   : multiplied;
+  if (in(wanted, accepted)) return;
+  throw DTypeError(std::string(op),
+                   "dtype=" + std::string(name(wanted)) + " for operands of " + std::string(name(common)),
+                   whole ? "Products of integers are exact: use an integer dtype, or convert the operands with astype"
+                   : is_complex(common) ? "Complex operands need a complex dtype"
+                                        : "Use one of " + supported());
+}
+
 ProductShapes product_shapes(const Array& a, const Array& b) {
   if (a.ndim() == 0 || b.ndim() == 0) {
     throw ShapeError("matmul", "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
@@ -113,8 +125,8 @@ Types choose_types(DType a, DType b, const MatmulOptions& options) {
     throw DTypeError("matmul", "operands of " + std::string(name(a)) + " and " + std::string(name(b)),
                      "convert one with astype: products are of integers, or of " + supported());
   }
-  if (options.compute_dtype) check_option("compute_dtype", *options.compute_dtype, promoted, false);
-  if (options.dtype) check_option("dtype", *options.dtype, promoted, true);
+  if (options.compute_dtype) check_compute_dtype(*options.compute_dtype, promoted);
+  if (options.dtype) require_result_dtype("matmul", promoted, *options.dtype);
   Types types;
   types.rounded = options.compute_dtype.value_or(promoted);
   types.result = options.dtype.value_or(promoted);

@@ -6,6 +6,7 @@
 #include <stator/matmul.hpp>
 
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,10 @@ namespace stator::matmul_plan {
 struct Types {
   DType rounded, operands, product, result;
 };
+// DTypeError unless the product of operands of dtype `common` can have dtype `wanted`: an integer one for integers,
+// bool too for bool, a complex one for complex operands, floating or complex for floating ones.
+void require_result_dtype(std::string_view op, DType common, DType wanted);
+
 // DTypeError for operands that do not promote to a floating dtype, and for dtypes that drop the imaginary part.
 Types choose_types(DType a, DType b, const MatmulOptions& options);
 

@@ -75,21 +75,30 @@ Array accumulate(Op op, const Array& c, const Array& a, const Array& b, double a
 
 }  // namespace
 
-Array dot(const Array& a, const Array& b, const Stream& stream) {
+Array multiply_as(const Array& a, const Array& b, std::optional<DType> dtype, const Stream& stream) {
+  // Integers become the dtype first, which is modular like their sums; others are rounded after the product.
+  if (dtype && in(*dtype, dtypes::integers))
+    return multiply(astype(a, *dtype, false, stream), astype(b, *dtype, false, stream), {}, stream);
+  return multiply(a, b, {.dtype = dtype}, stream);
+}
+
+Array dot(const Array& a, const Array& b, std::optional<DType> dtype, const Stream& stream) {
   const OpCall call(Op::dot, {&a, &b}, stream);
   const Stream on = call.on();
-  if (a.ndim() == 0 || b.ndim() == 0) return multiply(a, b, {}, on);
+  if (dtype) matmul_plan::require_result_dtype(call.name(), promote(a.dtype(), b.dtype()), *dtype);
+  if (a.ndim() == 0 || b.ndim() == 0) return multiply_as(a, b, dtype, on);
   if (a.shape()[a.ndim() - 1] != b.shape()[std::max(0, b.ndim() - 2)])
     throw ShapeError(std::string(call.name()), "operands of shapes " + str(a.shape()) + " and " + str(b.shape()),
                      "the last axis of the first is as long as the last but one of the second");
-  if (b.ndim() <= 2) return matmul(a, b, {}, on);
+  if (b.ndim() <= 2) return matmul(a, b, {.dtype = dtype}, on);
   const int64_t left[] = {a.ndim() - 1}, right[] = {b.ndim() - 2};
-  return tensordot(a, b, left, right, on);
+  return tensordot(a, b, left, right, dtype, on);
 }
 
-Array vecdot(const Array& a, const Array& b, int64_t axis, const Stream& stream) {
+Array vecdot(const Array& a, const Array& b, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
   const OpCall call(Op::vecdot, {&a, &b}, stream);
   const std::string op(call.name());
+  if (dtype) matmul_plan::require_result_dtype(op, promote(a.dtype(), b.dtype()), *dtype);
   const int least = std::min(a.ndim(), b.ndim());
   if (axis >= 0 || axis < -least)
     throw AxisError(op,
@@ -110,7 +119,9 @@ Array vecdot(const Array& a, const Array& b, int64_t axis, const Stream& stream)
   const Array row = with_axis(x, -2), column = with_axis(y, -1);
   Accumulate sum;
   sum.conjugate = true;
-  const Array found = is_integer_product(x, y) ? matmul(row, column, {}, on) : product(row, column, {}, sum, {}, on);
+  const MatmulOptions options{.dtype = dtype};
+  const Array found =
+      is_integer_product(x, y) ? matmul(row, column, options, on) : product(row, column, options, sum, {}, on);
   return squeeze(found, std::vector<int64_t>{-2, -1});
 }
 
@@ -147,9 +158,10 @@ Array kron(const Array& a, const Array& b, const Stream& stream) {
 }
 
 Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a, std::span<const int64_t> axes_b,
-                const Stream& stream) {
+                std::optional<DType> dtype, const Stream& stream) {
   const OpCall call(Op::tensordot, {&a, &b}, stream);
   const std::string op(call.name());
+  if (dtype) matmul_plan::require_result_dtype(op, promote(a.dtype(), b.dtype()), *dtype);
   if (axes_a.size() != axes_b.size())
     throw ShapeError(
         op, std::to_string(axes_a.size()) + " axes of one and " + std::to_string(axes_b.size()) + " of the other",
@@ -170,7 +182,7 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
   const Stream on = call.on();
   Dims shape;
   const Array x = as_matrix(a, left, true, &shape, on), y = as_matrix(b, right, false, &shape, on);
-  const Array found = matmul(x, y, {}, on);
+  const Array found = matmul(x, y, {.dtype = dtype}, on);
   return reshape(found, std::span<const int64_t>(shape.data(), size_t(shape.size())), {}, on);
 }
 

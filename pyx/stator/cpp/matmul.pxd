@@ -21,12 +21,13 @@ cdef extern from "stator/matmul.hpp" namespace "stator" nogil:
     cdef cppclass ArraySpan "std::span<const stator::Array>":
         ArraySpan(const Array*, size_t)
 
-    Array dot(const Array&, const Array&, const Stream&) except +translate_exception
-    Array vecdot(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
+    Array dot(const Array&, const Array&, optional[DType], const Stream&) except +translate_exception
+    Array vecdot(const Array&, const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
     Array outer(const Array&, const Array&, const Stream&) except +translate_exception
     Array kron(const Array&, const Array&, const Stream&) except +translate_exception
-    Array tensordot(const Array&, const Array&, Int64Span, Int64Span, const Stream&) except +translate_exception
-    Array einsum(string_view, ArraySpan, const Stream&) except +translate_exception
+    Array tensordot(const Array&, const Array&, Int64Span, Int64Span, optional[DType],
+                    const Stream&) except +translate_exception
+    Array einsum(string_view, ArraySpan, optional[DType], const Stream&) except +translate_exception
     Array addmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
     Array baddbmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
 

@@ -188,18 +188,24 @@ def test_shapes_that_do_not_fit(be, left, right):
 
 
 @pytest.mark.parametrize(("left", "right"), [*SHAPES, ((0, 4), (4, 5)), ((3, 0), (0, 5)), ((9, 70), (70, 600))])
-def test_int8_sums_in_int32(be, left, right):
+def test_int8_products_wrap_and_sum_in_int32_with_a_dtype(be, left, right):
     a, b = (np.random.default_rng(k).integers(-128, 128, s).astype(np.int8) for k, s in enumerate((left, right)))
     want = np.matmul(a.astype(np.int32), b.astype(np.int32))
-    got = stator.matmul(be.asarray(a), be.asarray(b))
+    x, y = be.asarray(a), be.asarray(b)
+    got = stator.matmul(x, y, dtype="int32")
     assert got.dtype == stator.int32
     np.testing.assert_array_equal(got.to_numpy(), want)
+    narrow = x @ y
+    assert narrow.dtype == stator.int8
+    np.testing.assert_array_equal(narrow.to_numpy(), want.astype(np.int8))
     if a.ndim == b.ndim == 2:
-        turned = stator.matmul(be.asarray(np.ascontiguousarray(a.T)).T, be.asarray(np.ascontiguousarray(b.T)).T)
-        np.testing.assert_array_equal(turned.to_numpy(), want)
+        turned = (be.asarray(np.ascontiguousarray(m.T)).T for m in (a, b))
+        np.testing.assert_array_equal(stator.matmul(*turned, dtype="int32").to_numpy(), want)
         out = be.zeros(want.shape[::-1], dtype="int64").T
-        assert stator.matmul(be.asarray(a), be.asarray(b), out=out) is out
+        assert stator.matmul(x, y, dtype="int32", out=out) is out
         np.testing.assert_array_equal(out.to_numpy(), want)
+        assert stator.matmul(x, y, out=out) is out
+        np.testing.assert_array_equal(out.to_numpy(), want.astype(np.int8))
 
 
 def test_int8_errors(be):

@@ -22,9 +22,7 @@ def draw(shape, dtype, seed=0):
 
 
 def wanted(a, b):
-    """numpy.matmul, in int32 for two int8 operands."""
-    if a.dtype == b.dtype == np.int8:
-        a, b = a.astype(np.int32), b.astype(np.int32)
+    """numpy.matmul, which wraps around."""
     with np.errstate(over="ignore"):
         return np.matmul(a, b)
 
@@ -93,7 +91,7 @@ def test_integer_dtypes_mix_and_widen(be):
     assert wide.dtype == np.int64
     np.testing.assert_array_equal(wide, a.astype(np.int64) @ c.astype(np.int64))
     out = be.zeros((7, 5), dtype="int64").T
-    assert stator.matmul(be.asarray(a), be.asarray(c), out=out) is out
+    assert stator.matmul(be.asarray(a), be.asarray(c), dtype="int64", out=out) is out
     np.testing.assert_array_equal(out.to_numpy(), wide)
     mixed = stator.matmul(be.asarray(a), be.asarray(b.astype("float32"))).to_numpy()
     np.testing.assert_allclose(mixed, a.astype("float32") @ b.astype("float32"), rtol=1e-6)
@@ -130,7 +128,7 @@ def test_integer_product_errors(be):
     x = be.zeros((2, 3), dtype="int32")
     with pytest.raises(ShapeError, match="3 columns meet 2 rows"):
         stator.matmul(x, x)
-    with pytest.raises(DTypeError, match="floating dtype="):
+    with pytest.raises(DTypeError, match="dtype=float32"):
         stator.matmul(x, x.T, dtype="float32")
     with pytest.raises(DTypeError, match="compute_dtype="):
         stator.matmul(x, x.T, compute_dtype="float16")
@@ -380,14 +378,57 @@ def test_einsum_computes_in_the_common_dtype_and_rounds_once(be, text, values, d
     np.testing.assert_allclose(got.to_numpy(), want.astype(got.dtype), rtol=0)
 
 
-@pytest.mark.parametrize(("text", "count"), [("i,i,i->", 3), ("i,j->ij", 2), ("i->", 1), ("i,i->", 2)])
-def test_einsum_of_int8_is_int32_in_any_order(be, text, count):
+@pytest.mark.parametrize(
+    ("text", "count"), [("i,i,i->", 3), ("i,j->ij", 2), ("i->", 1), ("i->i", 1), ("i,i->", 2), ("i,j->j", 2)]
+)
+def test_einsum_of_int8_wraps_or_is_of_the_dtype_asked_for_in_any_order(be, text, count):
     values = [[100], [100], [1]][:count]
     for turn in range(count):
         arrays = [np.array(v, "int8") for v in values[turn:] + values[:turn]]
-        got = stator.einsum(text, *map(be.asarray, arrays))
-        assert got.dtype == np.int32
-        assert got.to_numpy().ravel()[0] == np.prod(values)
+        wide = stator.einsum(text, *map(be.asarray, arrays), dtype="int32")
+        assert wide.dtype == np.int32
+        assert wide.to_numpy().ravel()[0] == np.prod(values)
+        narrow = stator.einsum(text, *map(be.asarray, arrays))
+        assert narrow.dtype == np.int8
+        assert narrow.to_numpy().ravel()[0] == np.array(np.prod(values)).astype(np.int8)
+
+
+SUMS = {
+    "dot": lambda x, y, **k: stator.dot(x, y, **k),
+    "vecdot": lambda x, y, **k: stator.vecdot(x, y, **k),
+    "tensordot": lambda x, y, **k: stator.tensordot(x, y, axes=1, **k),
+    "einsum": lambda x, y, **k: stator.einsum("i,i->", x, y, **k),
+    "matmul": lambda x, y, **k: stator.matmul(x, y, **k),
+    "linalg.vecdot": lambda x, y, **k: stator.linalg.vecdot(x, y, **k),
+    "linalg.tensordot": lambda x, y, **k: stator.linalg.tensordot(x, y, axes=1, **k),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_products_have_the_promoted_dtype_or_the_one_asked_for(be, name):
+    call = SUMS[name]
+    for dtype in INTEGERS:
+        info = np.iinfo(dtype)
+        a, b = np.array([info.max, 3, 2], dtype), np.array([2, info.max, 1], dtype)
+        x, y = be.asarray(a), be.asarray(b)
+        got, exact = call(x, y).to_numpy(), int(a.astype(object) @ b.astype(object))
+        assert got.dtype == np.dtype(dtype)
+        assert int(got) == np.array(exact % 2**info.bits, "uint64").astype(dtype)
+        if info.bits < 64:
+            wide = call(x, y, dtype="int64").to_numpy()
+            assert wide.dtype == np.int64
+            assert int(wide) == exact
+    small, other = be.asarray(np.array([100], "int8")), be.asarray(np.array([2], "uint8"))
+    assert call(small, other).dtype == stator.int16
+    half = np.full(4096, 0.5, np.float16)
+    assert float(call(be.asarray(half), be.asarray(half), dtype="float32")) == 1024
+    assert call(be.asarray(half), be.asarray(half), dtype="float64").dtype == stator.float64
+    flags = np.array([True, True, False])
+    assert call(be.asarray(flags), be.asarray(flags)).dtype == stator.bool
+    assert int(call(be.asarray(flags), be.asarray(flags), dtype="int64")) == 2
+    for bad, given in (("float32", small), ("int32", be.asarray(half)), ("bool", small)):
+        with pytest.raises(DTypeError):
+            call(given, given, dtype=bad)
 
 
 @pytest.mark.parametrize(("text", "shape"), [("......", (2,) * 6), ("ii->i", (1, 3)), ("ii->i", (3, 1))])
