@@ -37,7 +37,8 @@ struct STATOR_API ArrayIndex {
 
 // NumPy's x[index], as a new array: integer arrays broadcast together; their axes replace the arrays' position, or come
 // first when a slice, None or ... separates the arrays. At most 8 arrays. A mask has the extents of the axes that it
-// indexes (ShapeError) and synchronises once, to count the elements that it selects; integer arrays do not.
+// indexes, or 0, which selects nothing (IndexError), and synchronises once, to count the elements that it selects;
+// integer arrays do not.
 STATOR_API Array index_get(const Array& x, std::span<const ArrayIndex> index, const Stream& = {});
 // x[index] = value, broadcast and converted within its kind. Masks synchronise as in index_get, except a single mask
 // with a single number. Of several writes to one element, on cpu the last in row-major order stays; on cuda any one of

@@ -78,11 +78,12 @@ IndexPlan make_plan(const OpCall& call, const Array& x, std::span<const ArrayInd
     if (plan.advanced.empty()) plan.before = axis;
     plan.advanced.push_back({&i, axis, count});
     for (int k = 0; k < count; ++k) {
-      if (is_mask(i) && i.array.shape()[k] != x.shape()[own + k])
-        throw ShapeError(op,
+      // As in NumPy, an axis without elements fits every axis: such a mask selects nothing.
+      if (is_mask(i) && i.array.shape()[k] != 0 && i.array.shape()[k] != x.shape()[own + k])
+        throw IndexError(op,
                          "a mask of shape " + str(i.array.shape()) + " for axis " + std::to_string(own) +
                              " of an array of shape " + str(x.shape()),
-                         "a mask has the extents of the axes that it indexes");
+                         "A mask has the extents of the axes that it indexes");
       basic.push_back(whole);
       plan.indexed.push_back(true);
     }
@@ -175,10 +176,12 @@ Space make_space(OpCall& call, const IndexPlan& plan, const Array* written, cons
   return s;
 }
 
-// The mask of an index that has no other array; else null.
+// The mask of an index that has no other array; null for other indices, and for a mask without elements, which need not
+// have the extents of its axes.
 const Advanced* only_mask(const IndexPlan& plan) {
-  return plan.advanced.size() == 1 && is_mask(*plan.advanced[0].entry) && plan.advanced[0].axes > 0 ? &plan.advanced[0]
-                                                                                                    : nullptr;
+  if (plan.advanced.size() != 1) return nullptr;
+  const Advanced& a = plan.advanced[0];
+  return is_mask(*a.entry) && a.axes > 0 && a.entry->array.size() > 0 ? &a : nullptr;
 }
 
 // A mask over the axes of the view that it indexes, broadcast along the others.

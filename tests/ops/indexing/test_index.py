@@ -1,5 +1,7 @@
 """x[index] and x[index] = value with arrays: cases that the property test does not name."""
 
+import itertools
+
 import inputs
 import numpy as np
 import pytest
@@ -104,6 +106,37 @@ def test_bad_keys_and_values(be):
     with stator.Backend(be.device) as other, pytest.raises(BackendMismatchError):
         x[other.asarray(np.array([0]))]
     assert x[at].shape == (2, 4)
+
+
+MASKS = [(), (2,), (3,), (0,), (2, 3), (3, 3), (2, 2), (0, 3), (2, 0), (0, 0), (3, 0), (1, 3), (2, 1), (2, 3, 0)]
+
+
+@pytest.mark.parametrize("shape", MASKS)
+def test_masks_fit_or_are_index_errors_as_in_numpy(be, shape):
+    mask = np.ones(shape, bool)
+    for of, place in itertools.product([(2, 3), (0, 3), (2, 0)], ["alone", "last", "new axis"]):
+        x = np.arange(np.prod(of)).reshape(of) + 1.0
+        ours, on = be.asarray(x), be.asarray(mask)
+        key, at = {"alone": (mask, on), "last": ((..., mask), (..., on)), "new axis": ((None, mask), (None, on))}[place]
+        try:
+            want = x[key]
+        except IndexError:
+            with pytest.raises(IndexError) as caught:
+                ours[at]
+            assert isinstance(caught.value, stator.errors.StatorError)
+            with pytest.raises(IndexError):
+                ours[at] = 0
+            with pytest.raises(IndexError):
+                ours[at] = be.ones((1, 1))
+            continue
+        np.testing.assert_array_equal(ours[at].to_numpy(), want)
+        for value in (-1.0, np.full((1,), -2.0), -want):
+            x[key] = value
+            ours[at] = be.asarray(value) if isinstance(value, np.ndarray) else value
+            np.testing.assert_array_equal(ours.to_numpy(), x)
+        if mask.size == 0:
+            with pytest.raises(ShapeError):
+                ours[at] = be.ones((5,))
 
 
 def test_more_than_eight_arrays_are_refused(be):
