@@ -46,8 +46,9 @@ using DTypeSet = uint32_t;
 constexpr DTypeSet dtype_bit(DType d) { return DTypeSet(1) << static_cast<int>(d); }
 namespace dtypes {
 inline constexpr DTypeSet boolean = 0x1, signed_integers = 0x1e, unsigned_integers = 0x1e0, integers = 0x1fe,
-                          floats = 0x1e00, full_floats = 0x1800, complexes = 0x6000, reals = integers | floats,
-                          inexact = floats | complexes, numeric = reals | complexes, all = numeric | boolean;
+                          floats = 0x1e00, halves = 0x600, full_floats = 0x1800, complexes = 0x6000,
+                          reals = integers | floats, inexact = floats | complexes, numeric = reals | complexes,
+                          all = numeric | boolean;
 }
 
 template <class T>

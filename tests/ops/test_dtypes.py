@@ -1,0 +1,146 @@
+"""Every op takes the dtypes that its entry of the op table states, and refuses the others with a DTypeError."""
+
+from functools import partial
+
+import inputs
+import pytest
+from cases import ELEMENTWISE, TABLE, case, domains, function, invoke, names
+
+import stator
+from stator import linalg, nn, sparse
+
+
+class Given:
+    """Operands of one dtype, small enough for every op."""
+
+    def __init__(self, be, dtype):
+        self.be, self.dtype, self.random = be, dtype, be.random
+        self.x, self.v = self.ones(4, 4), self.ones(4)
+        self.i, self.ii = be.zeros((4,), dtype="int64"), be.zeros((4, 4), dtype="int64")
+        self.mask, self.codes = be.ones((4, 4), dtype="bool"), be.ones((4, 4), dtype="uint8")
+        self.one, self.eye = be.ones((), dtype="float32"), stator.astype(stator.eye(4, device=be), dtype)
+
+    def ones(self, *shape):
+        return self.be.ones(shape, dtype=self.dtype)
+
+    @property
+    def csr(self):
+        return sparse.CSR(self.v, self.be.arange(4), self.be.arange(5), (4, 4))
+
+    @property
+    def coo(self):
+        return sparse.COO(self.v, self.be.arange(4), self.be.arange(4), (4, 4))
+
+
+def elementwise(name, a):
+    numbers = len(case(name).keywords)
+    made = [1 if isinstance(d, (int, float)) else a.v for d in domains(name)]
+    made[len(made) - numbers :] = [1] * numbers
+    if TABLE[name]["shape_class"] == "select":
+        made[0] = a.mask[0]
+    return invoke(name, *made)
+
+
+# Calls that many ops share, of the op's function and a Given.
+SHARED = {
+    "cumulative_sum cumulative_prod cumulative_max cumulative_min logcumsumexp diff sort argsort median mode histc "
+    "unique_all unique_counts unique_inverse unique_values unique_consecutive bincount copy diag nonzero ravel flip "
+    "unstack squeeze meshgrid fft ifft rfft ihfft fftshift ifftshift": lambda f, a: f(a.v),
+    "triu tril rot90 matrix_transpose fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn irfft hfft permutation softmax "
+    "log_softmax prune_2to4 csr_from_dense quantize_fp8 diagonal": lambda f, a: f(a.x),
+    "cholesky inv pinv det slogdet lu_factor lu qr svd svdvals eigh eigvalsh eig eigvals matrix_rank matrix_norm cond "
+    "linalg_trace expm": lambda f, a: f(a.eye),
+    "searchsorted isin dot vecdot outer kron broadcast_arrays fftconvolve": lambda f, a: f(a.v, a.v),
+    "matmul cdist softmax_backward log_softmax_backward linear": lambda f, a: f(a.x, a.x),
+    "solve solve_triangular lstsq": lambda f, a: f(a.eye, a.x),
+    "partition kthvalue topk roll tile repeat pad": lambda f, a: f(a.v, 1),
+    "split histogram stft": lambda f, a: f(a.v, 2),
+    "dropout quantile": lambda f, a: f(a.v, 0.5),
+    "sum_backward mean_backward": lambda f, a: f(a.v, (4, 4), 1),
+    "segment_sum segment_mean segment_min segment_max": lambda f, a: f(a.x, a.i, 2),
+    "scatter scatter_add": lambda f, a: f(a.x, 0, a.ii, a.x),
+    "concat stack": lambda f, a: f([a.x, a.x]),
+    "masked_select masked_fill_backward": lambda f, a: f(a.x, a.mask),
+    "zeros empty": lambda f, a: f((2,), dtype=a.dtype, device=a.be),
+    "eye tri arange fftfreq rfftfreq": lambda f, a: f(3, dtype=a.dtype, device=a.be),
+    "full linspace": lambda f, a: f(1, 1, dtype=a.dtype, device=a.be),
+    "uniform normal exponential poisson bernoulli": lambda f, a: f(size=3, dtype=a.dtype, device=a.be),
+    "gamma integers": lambda f, a: f(1, size=3, dtype=a.dtype, device=a.be),
+}
+CALLS = {n: partial(call, function(n)) for group, call in SHARED.items() for n in group.split()}
+CALLS |= {n: partial(elementwise, n) for n in ELEMENTWISE}
+CALLS |= {n: partial(lambda f, a: f(a.x, axis=0), function(n)) for n in names("reduce")}
+CALLS |= {
+    "data_ptr": lambda a: a.x.data_ptr,
+    "itemsize": lambda a: a.x.itemsize,
+    "to_numpy": lambda a: a.x.to_numpy(),
+    "asarray": lambda a: stator.asarray([1], dtype=a.dtype, device=a.be),
+    "astype": lambda a: stator.astype(a.one, a.dtype),
+    "prod_backward": lambda a: nn.prod_backward(a.v, a.x, 1),
+    # movement and indexing
+    "view": lambda a: a.x.view(a.dtype),
+    "permute_dims": lambda a: stator.permute_dims(a.x, (1, 0)),
+    "reshape": lambda a: stator.reshape(a.x, (2, 8)),
+    "broadcast_to": lambda a: stator.broadcast_to(a.v, (4, 4)),
+    "expand_dims": lambda a: stator.expand_dims(a.v, axis=0),
+    "moveaxis": lambda a: stator.moveaxis(a.x, 0, 1),
+    "as_strided": lambda a: stator.as_strided(a.x, (2,), (1,), 0),
+    "take": lambda a: stator.take(a.x, a.i, axis=0),
+    "getitem": lambda a: a.x[1:],
+    "setitem": lambda a: a.x.__setitem__(0, a.v),
+    "index_get": lambda a: a.x[a.i],
+    "index_put": lambda a: a.x.__setitem__(a.i, a.v),
+    "take_along_axis": lambda a: stator.take_along_axis(a.x, a.ii),
+    "put_along_axis": lambda a: stator.put_along_axis(a.x, a.ii, a.x),
+    "index_add": lambda a: stator.index_add(a.x, 0, a.i, a.x),
+    "masked_fill": lambda a: stator.masked_fill(a.x, a.mask, a.x[0, 0]),
+    "masked_scatter": lambda a: stator.masked_scatter(a.x, a.mask, a.x),
+    "masked_select_backward": lambda a: nn.masked_select_backward(stator.ravel(a.x), a.mask),
+    "masked_scatter_backward": lambda a: nn.masked_scatter_backward(a.x, a.mask, (4, 4)),
+    "compress": lambda a: stator.compress(a.mask[0], a.x, axis=0),
+    # linear algebra, products, transforms
+    "cho_solve": lambda a: linalg.cho_solve((a.eye, True), a.x),
+    "lu_solve": lambda a: linalg.lu_solve((a.eye, stator.astype(a.i, "int32")), a.x),
+    "matrix_power": lambda a: linalg.matrix_power(a.eye, 2),
+    "linalg_cross": lambda a: linalg.cross(a.v[:3], a.v[:3]),
+    "tensordot": lambda a: stator.tensordot(a.x, a.x, axes=1),
+    "einsum": lambda a: stator.einsum("ij,jk->ik", a.x, a.x),
+    "addmm": lambda a: stator.addmm(a.x, a.x, a.x),
+    "baddbmm": lambda a: stator.baddbmm(a.x[None], a.x[None], a.x[None]),
+    "scaled_matmul": lambda a: nn.scaled_matmul(a.codes, a.codes, a.one, a.one, dtype=a.dtype),
+    "istft": lambda a: stator.fft.istft(a.x[:3], 4),
+    # random, sparse, nn
+    "dropout_backward": lambda a: nn.dropout_backward(a.x, 0.5, a.random.get_state()),
+    "multinomial": lambda a: a.random.multinomial(3, a.eye[0]),
+    "choice": lambda a: a.random.choice(a.v, 2),
+    "csr_matmul": lambda a: a.csr @ a.x,
+    "csr_to_dense": lambda a: a.csr.to_dense(),
+    "csc_to_dense": lambda a: a.csr.T.to_dense(),
+    "csr_to_csc": lambda a: a.csr.to_csc(),
+    "csr_to_coo": lambda a: a.csr.to_coo(),
+    "coo_to_csr": lambda a: a.coo.to_csr(),
+    "sparse_add": lambda a: a.csr + a.csr,
+    "sddmm": lambda a: sparse.sddmm(a.csr, a.x, a.x),
+    "spgemm": lambda a: a.csr @ a.csr,
+    "spsolve_triangular": lambda a: sparse.spsolve_triangular(a.csr, a.x),
+    "matmul_2to4": lambda a: sparse.matmul_2to4(a.x, a.x),
+    "cross_entropy": lambda a: nn.cross_entropy(a.x, a.i),
+    "cross_entropy_backward": lambda a: nn.cross_entropy_backward(a.v[0], a.x, a.i),
+    "adam_step": lambda a: nn.adam_step(*[[a.ones(4)] for _ in range(4)], step=1),
+}
+# Members of Backend and of generators, which have no operand.
+WITHOUT_DTYPE = ["synchronize", "stream_count", "native", "seed", "get_state", "set_state"]
+
+
+@pytest.mark.parametrize("name", [n for n in TABLE if n not in WITHOUT_DTYPE])
+def test_an_op_takes_the_dtypes_that_its_entry_states(be, name):
+    accepted = []
+    for dtype in inputs.DTYPES:
+        given = Given(be, dtype)
+        try:
+            CALLS[name](given)
+            accepted.append(dtype)
+        except stator.errors.DTypeError as error:
+            assert error.op and error.remedy, dtype
+    be.synchronize()
+    assert accepted == TABLE[name]["dtypes"]
