@@ -1,4 +1,6 @@
-"""Writes python/stator/*.pyi from the signatures embedded in the built modules and from the op table.
+"""Writes python/stator/*.pyi: the built modules' names and documentation, with the signatures of their sources.
+
+Functions of the op table have no source: their signatures are those of the built functions.
 
 python tools/generate_stubs.py [--check]: --check changes nothing and fails where a file differs.
 """
@@ -10,8 +12,8 @@ import importlib
 import inspect
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 FOLDER = Path(__file__).resolve().parents[1] / "python" / "stator"
 PYX = Path(__file__).resolve().parents[1] / "pyx" / "stator"
@@ -39,7 +41,7 @@ IMPORTS = {
     "Backend": "from stator.backend import Backend",
     "Device": "from stator.backend import Device",
 }
-# Special methods have no signature in their docstrings.
+# Special methods that the sources do not annotate, or for which a type checker wants more than they say.
 NUMBER = "Array | complex"
 SPECIAL = {
     "Array": [
@@ -54,45 +56,20 @@ SPECIAL = {
         *(f"def __{name}__(self, other: {NUMBER}) -> Array" for name in ("lt", "le", "gt", "ge")),
         *(f"def __{name}__(self, other: {NUMBER}) -> Array:  # type: ignore[override]" for name in ("eq", "ne")),
         *(f"def __{name}__(self) -> Array" for name in ("neg", "pos", "abs", "invert")),
-        "def __getitem__(self, key: Any) -> Array",
-        f"def __setitem__(self, key: Any, value: {NUMBER}) -> None",
-        "def __len__(self) -> int",
-        "def __iter__(self) -> Iterator[Array]",
-        "def __bool__(self) -> bool",
-        "def __int__(self) -> int",
-        "def __float__(self) -> float",
-        "def __complex__(self) -> complex",
-        "def __index__(self) -> int",
     ],
     "Backend": [
         "def __new__(cls, device: str = ..., *, allow_tf32: bool = ..., deterministic: bool = ..., "
         "check_indices: str = ..., memory_limit: int | None = ...) -> Self"
     ],
-    "Generator": ["def __init__(self, backend: Backend, *, seed: int | None = ...) -> None"],
-    "PinnedMemory": [
-        "def __init__(self, nbytes: int, device: Backend | Device | str | None = ...) -> None",
-        "def __buffer__(self, flags: int, /) -> memoryview",
-    ],
-    "SharedMemory": ["def __init__(self, array: Array) -> None", "def __buffer__(self, flags: int, /) -> memoryview"],
-    "Stream": ["def __enter__(self) -> Self", "def __exit__(self, *error: object) -> None"],
+    "PinnedMemory": ["def __buffer__(self, flags: int, /) -> memoryview"],
+    "SharedMemory": ["def __buffer__(self, flags: int, /) -> memoryview"],
+    "Stream": ["def __enter__(self) -> Self"],
     "SparseMatrix": [
         *(f"def __{name}__(self, other: complex) -> Self" for name in ("mul", "rmul", "truediv")),
         *(f"def __{name}__(self, other: SparseMatrix) -> CSR | CSC" for name in ("add", "sub")),
         "def __matmul__(self, other: Array | SparseMatrix) -> Any",
-        "def __rmatmul__(self, other: Array) -> Array",
         "def __neg__(self) -> Self",
     ],
-    "TwoToFour": [f"def __{name}__(self, other: Array) -> Array" for name in ("matmul", "rmatmul")],
-    **{
-        name: [
-            f"def __init__(self, data: Array, {parts}, shape: tuple[int, int], *, is_sorted: bool = ..., "
-            "is_coalesced: bool = ...) -> None"
-        ]
-        for name, parts in {
-            "Compressed": "indices: Array, indptr: Array",
-            "COO": "row: Array, col: Array",
-        }.items()
-    },
 }
 # The types of module variables, which have no signature.
 CONSTANTS = {
@@ -123,24 +100,18 @@ REPLACED = (
 )
 
 
-def signature(doc: str | None, name: str) -> str | None:
-    """The signature in the first line of a docstring, such as `(self, x: int) -> str`."""
-    line = (doc or "").partition("\n")[0]
-    return line[len(name) :] if re.match(rf"{re.escape(name)}\(", line) else None
+# In a .pyx file: a class, or the head of a function or method.
+HEAD = re.compile(r"^cdef class (\w+)|^(    )?def (\w+)(\(.*?\)(?: -> [^\n]+)?):\n", re.MULTILINE | re.DOTALL)
 
 
-def defaults_hidden(text: str) -> str:
-    """The signature with ... for each default."""
-    return re.sub(r" = (?:'[^']*'|\"[^\"]*\"|\([^)]*\)|[^,()]+)(?=[,)])", " = ...", text)
-
-
-def function(name: str, doc: str | None, indent: str = "") -> str | None:
-    found = signature(doc, name)
-    if found is None:
-        return None
-    found = defaults_hidden(found)
-    text = (doc or "").partition("\n")[2]
-    return definition(name, f"{found}{'' if ' -> ' in found else ' -> Any'}", text, indent)
+def heads(path: Path) -> dict[str, str]:
+    """The annotated heads in a source, such as {"sort": "(x: Array, /) -> Array", "Array.view": ...}."""
+    found, owner = {}, ""
+    for cls, indent, name, head in HEAD.findall(path.read_text()):
+        owner = cls or owner
+        if name and (" -> " in head or not name.startswith("_")):
+            found[f"{owner}.{name}" if indent else name] = " ".join(head.split())
+    return found
 
 
 def definition(name: str, found: str, doc: str, indent: str = "") -> str:
@@ -153,13 +124,12 @@ def definition(name: str, found: str, doc: str, indent: str = "") -> str:
     return f'{indent}def {name}{found}:\n{indent}    """{body}{end}"""\n{indent}    ...\n'
 
 
-def attribute(name: str, doc: str | None) -> str:
-    line = (doc or "").partition("\n")[0]
-    kind = line.partition(": ")[2].strip("'\"") if line.startswith(f"{name}: ") else ATTRIBUTES[name]
+def attribute(name: str, head: str | None) -> str:
+    kind = head.partition(" -> ")[2] if head else ATTRIBUTES[name]
     return f"    @property\n    def {name}(self) -> {kind}: ...\n"
 
 
-def class_stub(cls: type) -> str:
+def class_stub(cls: type, found: dict[str, str]) -> str:
     if issubclass(cls, tuple):  # a named tuple of results
         fields = "".join(f"    {name}: Array\n" for name in cls._fields)  # type: ignore[attr-defined]
         return f"class {cls.__name__}(NamedTuple):\n{fields}"
@@ -169,32 +139,31 @@ def class_stub(cls: type) -> str:
     special = SPECIAL.get(cls.__name__, [])
     named = {re.match(r"def (\w+)", text).group(1) for text in special}  # type: ignore[union-attr]
     for member, value in sorted(vars(cls).items()):
-        hidden = member.startswith("__") and signature(value.__doc__, member) is None
-        if hidden or member in named or member == "__reduce__":
-            continue
+        head = found.get(f"{cls.__name__}.{member}")
         if type(value).__name__ in ("getset_descriptor", "member_descriptor"):
-            lines.append(attribute(member, value.__doc__))
-        elif callable(value) and (line := function(member, value.__doc__, "    ")):
-            lines.append(line)
+            lines.append(attribute(member, head))
+        elif head and member not in named:
+            doc = "" if type(value).__name__ == "wrapper_descriptor" else value.__doc__ or ""
+            lines.append(definition(member, head, doc, "    "))
     for line in special:
         head, _, note = line.partition(":  #")
         lines.append(f"    {head}: ...{'  #' + note if note else ''}\n")
     return "".join(lines) + ("    pass\n" if len(lines) == 1 else "")
 
 
-def module_stub(module: ModuleType) -> str:
-    parts = []
+def module_stub(path: Path) -> str:
+    module, found, parts = importlib.import_module(f"stator.{path.stem}"), heads(path), []
     for name, value in sorted(vars(module).items()):
         if name.startswith("_"):
             continue
         if name == "RngState":
             parts.append(RNG_STATE)
         elif isinstance(value, type) and value.__module__ == module.__name__:
-            parts.append(class_stub(value))
+            parts.append(class_stub(value, found))
         elif name in CONSTANTS:
             parts.append(f"{name}: {CONSTANTS[name]}\n")
-        elif getattr(value, "__module__", None) == module.__name__ and (line := function(name, value.__doc__)):
-            parts.append(line)
+        elif getattr(value, "__module__", None) == module.__name__ and name in found:
+            parts.append(definition(name, found[name], value.__doc__ or ""))
     return finish("".join(parts))
 
 
@@ -212,42 +181,43 @@ def finish(body: str) -> str:
     return HEADER + "\n".join(sorted(wanted, key=lambda s: (s.startswith("from stator"), s))) + "\n\n" + body
 
 
-def table_signature(text: str) -> str:
+KINDS = {
+    "dtype": "DTypeLike | None",
+    "out": "Array | None",
+    "axis": "int | Sequence[int] | None",
+    "keepdims": "bool",
+    "where": "Array | None",
+    "correction": "float",
+    "ord": "float",
+}
+
+
+def table_signature(function: Callable[..., object]) -> str:
     """The annotated signature of a function generated from the table: operands are arrays or numbers."""
-    inside = text[1:-1]
-    kinds = {
-        "dtype": "DTypeLike | None = ...",
-        "out": "Array | None = ...",
-        "axis": "int | Sequence[int] | None = ...",
-        "keepdims": "bool = ...",
-        "where": "Array | None = ...",
-        "correction": "float = ...",
-        "ord": "float = ...",
-        "include_initial": "bool = ...",
-        "reverse": "bool = ...",
-    }
-    parts = []
-    for part in inside.split(", "):
-        name, _, default = part.partition("=")
-        if name in "/*":
-            parts.append(name)
-        elif name in kinds:
-            parts.append(f"{name}: {kinds[name]}")
-        elif name == "x" and inside.startswith(("x, /, *", "x, /")):
-            parts.append("x: Array")
-        else:
-            parts.append(f"{name}: {NUMBER}{' | None' if default == 'None' else ''}{' = ...' if default else ''}")
-    return f"({', '.join(parts)}) -> Array"
+    found = inspect.signature(function)
+    alone = next(iter(found.parameters)) == "x" and list(found.parameters)[1] in KINDS
+    parameters = []
+    for name, parameter in found.parameters.items():
+        operand = "Array" if alone else f"{NUMBER}{' | None' if parameter.default is None else ''}"
+        parameters.append(parameter.replace(annotation=Annotation(KINDS.get(name, operand))))
+    return f"{found.replace(parameters=parameters)} -> Array"
+
+
+class Annotation:
+    """Text that is printed as it is in a signature."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def table_stub(prefix: str) -> str:
     """The stub of the functions that are generated from the op table when stator is imported."""
     from stator._namespace import table_functions
 
-    lines = [
-        definition(name, table_signature(f.__text_signature__), f.__doc__ or "")
-        for name, f in table_functions(prefix).items()
-    ]
+    lines = [definition(name, table_signature(f), f.__doc__ or "") for name, f in table_functions(prefix).items()]
     return finish("".join(sorted(lines)))
 
 
@@ -255,7 +225,7 @@ def stubs() -> dict[str, str]:
     """The texts of all stubs by file name."""
     found = {f"_table_functions{suffix}.pyi": table_stub(prefix) for suffix, prefix in TABLE_MODULES.items()}
     for path in sorted(PYX.glob("*.pyx")):
-        found[f"{path.stem}.pyi"] = module_stub(importlib.import_module(f"stator.{path.stem}"))
+        found[f"{path.stem}.pyi"] = module_stub(path)
     return found
 
 

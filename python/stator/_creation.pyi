@@ -6,17 +6,17 @@ from stator.backend import Backend
 from stator.backend import Device
 
 class PinnedMemory:
+    def __init__(self, nbytes: int, device: Backend | Device | str | None = None) -> None: ...
     @property
     def backend(self) -> Backend: ...
-    def __init__(self, nbytes: int, device: Backend | Device | str | None = ...) -> None: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
-def arange(start: float, /, stop: float | None = ..., step: float = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """The ceil((stop - start) / step) values start + i * step; arange(n) starts at 0. Asynchronous.
 
     Real dtypes; None is int64 for integers, else float64.
     """
     ...
-def asarray(obj: object, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ..., copy: bool | None = ..., pinned: bool = ...) -> Array:
+def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None, copy: bool | None = None, pinned: bool = False) -> Array:
     """An array of a NumPy array, nested sequences, a number, or another library's array.
 
     Other libraries' arrays are those with the buffer protocol, DLPack or __cuda_array_interface__. Memory is copied
@@ -27,7 +27,7 @@ def asarray(obj: object, /, *, dtype: DTypeLike | None = ..., device: Backend | 
     synchronises.
     """
     ...
-def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = ..., device: Backend | Device | str | None = ...) -> Array:
+def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Backend | Device | str | None = None) -> Array:
     """x converted to a dtype. Asynchronous unless it goes to another device.
 
     Float to integer saturates and NaN gives 0; complex to real drops the imaginary part. copy=False returns x itself
@@ -37,58 +37,58 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = ..., device: Backend |
 def copy(x: Array, /) -> Array:
     """A row-major copy of x in any layout, in one launch. Asynchronous."""
     ...
-def diag(x: Array, /, k: int = ...) -> Array:
+def diag(x: Array, /, k: int = 0) -> Array:
     """The matrix with the vector x on diagonal k, or a copy of diagonal k of a matrix. Asynchronous."""
     ...
-def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An uninitialised array of a shape; dtype None is float64. Asynchronous."""
     ...
-def empty_like(x: Array, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An uninitialised array of x's shape; dtype and device None are those of x. Asynchronous."""
     ...
-def eye(n_rows: int, n_cols: int | None = ..., /, *, k: int = ..., dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """A matrix (n_rows, n_cols) with ones on diagonal k, else 0. Asynchronous.
 
     n_cols: None is n_rows. dtype: None is float64.
     """
     ...
-def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An array of one value. Asynchronous.
 
     dtype: None is that of the value: bool, int64, float64 or complex128.
     """
     ...
-def full_like(x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def full_like(x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An array of one value of x's shape; dtype and device None are those of x. Asynchronous."""
     ...
-def linspace(start: complex, stop: complex, /, num: int = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ..., endpoint: bool = ...) -> Array:
+def linspace(start: complex, stop: complex, /, num: int = 50, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None, endpoint: bool = True) -> Array:
     """num evenly spaced numbers from start to stop. Asynchronous.
 
     stop is exactly the last number, or excluded with endpoint=False. dtype: None is float64, or complex128 for a
     complex end; integer dtypes round down.
     """
     ...
-def ones(shape: int | Sequence[int], *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def ones(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An array of ones; dtype None is float64. Asynchronous."""
     ...
-def ones_like(x: Array, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An array of ones of x's shape; dtype and device None are those of x. Asynchronous."""
     ...
-def tri(N: int, M: int | None = ..., k: int = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def tri(N: int, M: int | None = None, k: int = 0, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """A matrix (N, M) with ones on and below diagonal k, else 0. Asynchronous.
 
     M: None is N. dtype: None is float64.
     """
     ...
-def tril(x: Array, /, *, k: int = ...) -> Array:
+def tril(x: Array, /, *, k: int = 0) -> Array:
     """A copy of matrices (..., m, n) with 0 above diagonal k. Asynchronous."""
     ...
-def triu(x: Array, /, *, k: int = ...) -> Array:
+def triu(x: Array, /, *, k: int = 0) -> Array:
     """A copy of matrices (..., m, n) with 0 below diagonal k. Asynchronous."""
     ...
-def zeros(shape: int | Sequence[int], *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def zeros(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An array of zeros; dtype None is float64. Asynchronous."""
     ...
-def zeros_like(x: Array, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An array of zeros of x's shape; dtype and device None are those of x. Asynchronous."""
     ...

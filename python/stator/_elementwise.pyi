@@ -3,27 +3,27 @@ from collections.abc import Callable
 from stator._array import Array
 from stator._typing import DTypeLike
 
-def clip(x: Array, /, min: Array | complex | None = ..., max: Array | complex | None = ..., *, out: Array | None = ...) -> Array:
+def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex | None = None, *, out: Array | None = None) -> Array:
     """x limited to the range from min to max, with broadcasting. Asynchronous.
 
     min, max: arrays or numbers; None is no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
     """
     ...
 functions: dict[str, Callable[..., Array]]
-def gelu(x: Array, /, *, approximate: str = ..., dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def gelu(x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x * Phi(x), with Phi the normal distribution function. Elementwise, floating dtypes. Asynchronous.
 
     approximate: "none" computes Phi by erf, "tanh" by its tanh approximation, "sigmoid" as sigmoid(1.702 x). dtype: the
     dtype of the result. out: an array of x's shape, which may be x itself.
     """
     ...
-def gelu_backward(grad: Array, x: Array, /, *, approximate: str = ..., dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def gelu_backward(grad: Array, x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """The gradient of gelu's x; approximate is that of gelu. Elementwise. Asynchronous.
 
     grad and x broadcast. dtype: the dtype of the result. out: an array of the result's shape, which may be grad or x.
     """
     ...
-def nan_to_num(x: Array, /, *, nan: float = ..., posinf: float | None = ..., neginf: float | None = ..., out: Array | None = ...) -> Array:
+def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, out: Array | None = None) -> Array:
     """x with NaN and infinities replaced by numbers. Elementwise. Asynchronous.
 
     nan: in place of NaN. posinf, neginf: in place of the infinities; None is the largest finite number of x's dtype and

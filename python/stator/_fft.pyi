@@ -24,92 +24,92 @@ def cache_info() -> CacheInfo:
 def clear_cache() -> None:
     """Drops every cached plan. Does not wait: work in flight is not disturbed."""
     ...
-def fft(x: Array, /, *, n: int | None = ..., axis: int = ..., norm: str = ...) -> Array:
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The discrete Fourier transform along one axis, as numpy.fft.fft. Asynchronous.
 
     n: x is truncated or padded with zeros to n points. norm: "backward" (no factor), "ortho" (1 / sqrt(n)) or "forward"
     (1 / n). The result is complex64 for float16, bfloat16, float32 and complex64, else complex128.
     """
     ...
-def fft2(x: Array, /, *, s: Sequence[int] | None = ..., axes: Sequence[int] = ..., norm: str = ...) -> Array:
+def fft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> Array:
     """fft along two axes. Asynchronous.
 
     s: the lengths to which x is truncated or padded with zeros; None or -1 keeps those of x. norm and dtypes as in fft.
     """
     ...
-def fftconvolve(a: Array, b: Array, /, mode: str = ..., *, axes: int | Sequence[int] | None = ...) -> Array:
+def fftconvolve(a: Array, b: Array, /, mode: str = "full", *, axes: int | Sequence[int] | None = None) -> Array:
     """The convolution along axes (None: all), as scipy.signal.fftconvolve. Asynchronous.
 
     mode: "full", "same" (a's lengths, centred) or "valid" (where one input covers the other). The other axes broadcast.
     The result may be a view.
     """
     ...
-def fftfreq(n: int, /, *, d: float = ..., dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """The n frequencies of the points of fft, for n samples with spacing d. Asynchronous.
 
     dtype: None is float64.
     """
     ...
-def fftn(x: Array, /, *, s: Sequence[int] | None = ..., axes: Sequence[int] | None = ..., norm: str = ...) -> Array:
+def fftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> Array:
     """fft along several axes, by default the last len(s) ones, or all. Asynchronous.
 
     s: the lengths to which x is truncated or padded with zeros; None or -1 keeps those of x. No axis may be named
     twice. norm and dtypes as in fft.
     """
     ...
-def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = ...) -> Array:
+def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """x rolled along the axes (None: all), so that frequency 0 is in the middle. Asynchronous.
 
     Any dtype. One launch.
     """
     ...
-def hfft(x: Array, /, *, n: int | None = ..., axis: int = ..., norm: str = ...) -> Array:
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The real transform of the Hermitian-symmetric signal of which x is the first half. Asynchronous.
 
     n: the number of points of the result, by default 2 * (m - 1) for m points. norm as in fft. dtypes as in irfft.
     """
     ...
-def ifft(x: Array, /, *, n: int | None = ..., axis: int = ..., norm: str = ...) -> Array:
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of fft, with the same arguments and dtypes. Asynchronous.
 
     norm: "backward" multiplies by 1 / n, "ortho" by 1 / sqrt(n), "forward" has no factor.
     """
     ...
-def ifft2(x: Array, /, *, s: Sequence[int] | None = ..., axes: Sequence[int] = ..., norm: str = ...) -> Array:
+def ifft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> Array:
     """The inverse of fft2. Asynchronous."""
     ...
-def ifftn(x: Array, /, *, s: Sequence[int] | None = ..., axes: Sequence[int] | None = ..., norm: str = ...) -> Array:
+def ifftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> Array:
     """The inverse of fftn. Asynchronous."""
     ...
-def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = ...) -> Array:
+def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The inverse of fftshift. Asynchronous."""
     ...
-def ihfft(x: Array, /, *, n: int | None = ..., axis: int = ..., norm: str = ...) -> Array:
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of hfft for real x: the first n // 2 + 1 points. Asynchronous.
 
     n as in rfft, norm as in ifft. dtypes as in rfft.
     """
     ...
-def irfft(x: Array, /, *, n: int | None = ..., axis: int = ..., norm: str = ...) -> Array:
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of rfft: n real numbers, by default 2 * (m - 1) for m points. Asynchronous.
 
     Imaginary parts of points that must be real are ignored. norm as in ifft. The result is float32 for float16,
     bfloat16, float32 and complex64, else float64.
     """
     ...
-def irfft2(x: Array, /, *, s: Sequence[int] | None = ..., axes: Sequence[int] = ..., norm: str = ...) -> Array:
+def irfft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> Array:
     """The inverse of rfft2. Asynchronous.
 
     s: the lengths of the result; its last one is by default 2 * (m - 1) for m points.
     """
     ...
-def irfftn(x: Array, /, *, s: Sequence[int] | None = ..., axes: Sequence[int] | None = ..., norm: str = ...) -> Array:
+def irfftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> Array:
     """The inverse of rfftn. Asynchronous.
 
     s: the lengths of the result; its last one is by default 2 * (m - 1) for m points.
     """
     ...
-def istft(x: Array, n_fft: int, /, *, hop_length: int | None = ..., win_length: int | None = ..., window: Array | None = ..., center: bool = ..., normalized: bool = ..., onesided: bool | None = ..., length: int | None = ..., return_complex: bool = ..., check: bool = ...) -> Array:
+def istft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: int | None = None, window: Array | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None, return_complex: bool = False, check: bool = True) -> Array:
     """The signal (..., samples) of a spectrum (..., frequencies, frames), as torch.istft.
 
     The options are those of stft. Frames are windowed again, added, and divided by the sum of the windows' squares.
@@ -119,25 +119,25 @@ def istft(x: Array, n_fft: int, /, *, hop_length: int | None = ..., win_length: 
     spectrum has all frequencies.
     """
     ...
-def rfft(x: Array, /, *, n: int | None = ..., axis: int = ..., norm: str = ...) -> Array:
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The first n // 2 + 1 points of fft of real x, which determine the others. Asynchronous.
 
     n and norm as in fft. The result is complex64 for float16, bfloat16 and float32, else complex128.
     """
     ...
-def rfft2(x: Array, /, *, s: Sequence[int] | None = ..., axes: Sequence[int] = ..., norm: str = ...) -> Array:
+def rfft2(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> Array:
     """rfft along two axes of real x: the last axis has n // 2 + 1 points. Asynchronous.
 
     s as in fft2. norm as in fft, dtypes as in rfft.
     """
     ...
-def rfftfreq(n: int, /, *, d: float = ..., dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """The n // 2 + 1 frequencies of the points of rfft, for n samples with spacing d. Asynchronous.
 
     dtype: None is float64.
     """
     ...
-def rfftn(x: Array, /, *, s: Sequence[int] | None = ..., axes: Sequence[int] | None = ..., norm: str = ...) -> Array:
+def rfftn(x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> Array:
     """rfft along several axes of real x: the last axis has n // 2 + 1 points. Asynchronous.
 
     s and axes as in fftn. norm as in fft, dtypes as in rfft.
@@ -149,7 +149,7 @@ def set_cache_limit(limit: int, /) -> None:
     Beyond it the least recently used plans are dropped; 0 keeps none.
     """
     ...
-def stft(x: Array, n_fft: int, /, *, hop_length: int | None = ..., win_length: int | None = ..., window: Array | None = ..., center: bool = ..., pad_mode: str = ..., normalized: bool = ..., onesided: bool | None = ...) -> Array:
+def stft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: int | None = None, window: Array | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None) -> Array:
     """The transforms of overlapping frames of x (..., samples), as torch.stft. Asynchronous.
 
     The result is (..., frequencies, frames), complex64 or complex128 as of fft. Frame t begins at sample t * hop_length

@@ -2,6 +2,7 @@
 
 
 class TableFunction:
+    def __repr__(self) -> str: ...
     @property
     def name(self) -> str: ...
     @property

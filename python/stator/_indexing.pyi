@@ -2,13 +2,13 @@
 from collections.abc import Sequence
 from stator._array import Array
 
-def compress(condition: Array, x: Array, /, *, axis: int | None = ...) -> Array:
+def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array:
     """The slices of x along an axis where condition is true. Synchronises: reads their number.
 
     As numpy.compress. condition: bool, with one axis. axis: None selects elements of the flattened array.
     """
     ...
-def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *, deterministic: bool | None = ...) -> Array:
+def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *, deterministic: bool | None = None) -> Array:
     """A copy of x with slice k of src added to its slice index[k] along the axis. Asynchronous.
 
     index has one axis; indices and deterministic as in scatter.
@@ -36,7 +36,7 @@ def masked_scatter_backward(grad: Array, mask: Array, /, source_shape: int | Seq
     Elements of source that were not used have the gradient 0.
     """
     ...
-def masked_select(x: Array, mask: Array, /, *, size: int | None = ..., fill_value: complex | None = ...) -> Array:
+def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_value: complex | None = None) -> Array:
     """The elements of x where the mask is true, in row-major order. Synchronises: reads their number.
 
     The mask is bool and broadcasts with x. With a size nothing synchronises: the result has that many elements, the
@@ -50,14 +50,14 @@ def masked_select_backward(grad: Array, mask: Array, /) -> Array:
     call raises OutOfRangeError.
     """
     ...
-def nonzero(x: Array, /, *, size: int | None = ..., fill_value: int | None = ...) -> tuple[Array, ...]:
+def nonzero(x: Array, /, *, size: int | None = None, fill_value: int | None = None) -> tuple[Array, ...]:
     """The coordinates of the nonzero elements, in row-major order. Synchronises: reads their number.
 
     One int64 array per axis. With a size nothing synchronises: each array has that many elements, those of the first
     ones found and then fill_value (None: 0).
     """
     ...
-def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis: int = ...) -> None:
+def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis: int = -1) -> None:
     """x[.., indices[.., k, ..], ..] = values[.., k, ..] in place, as numpy.put_along_axis. Asynchronous.
 
     Values broadcast to the shape of the indices. A write out of range is dropped, and the next synchronising call
@@ -65,7 +65,7 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
     last if the backend is deterministic, in two more launches. scatter does the same on a copy.
     """
     ...
-def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduce: str = ..., deterministic: bool | None = ...) -> Array:
+def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduce: str = "set", deterministic: bool | None = None) -> Array:
     """A copy of x with src written to out[.., index[.., k, ..], ..] along one axis. Asynchronous.
 
     src broadcasts to index's shape. reduce: "set", or "add", "mul", "min", "max" with the elements of x. Indices are
@@ -74,7 +74,7 @@ def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduc
     the backend's setting) the last, in two more launches.
     """
     ...
-def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *, deterministic: bool | None = ...) -> Array:
+def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *, deterministic: bool | None = None) -> Array:
     """A copy of x with src added to out[.., index[.., k, ..], ..] along one axis. Asynchronous.
 
     scatter with reduce="add". deterministic: equal bits from run to run; None is the backend's setting.
@@ -86,7 +86,7 @@ def segment_max(src: Array, index: Array, /, num_segments: int) -> Array:
     A segment without rows is -infinity, or the smallest integer of the dtype. The arguments are those of segment_sum.
     """
     ...
-def segment_mean(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = ...) -> Array:
+def segment_mean(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = None) -> Array:
     """out[s] is the mean of the rows src[e] with index[e] == s, NaN without any. Asynchronous.
 
     src is floating. The arguments are those of segment_sum.
@@ -98,7 +98,7 @@ def segment_min(src: Array, index: Array, /, num_segments: int) -> Array:
     A segment without rows is infinity, or the largest integer of the dtype. The arguments are those of segment_sum.
     """
     ...
-def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = ...) -> Array:
+def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic: bool | None = None) -> Array:
     """out[s] is the sum of the rows src[e] with index[e] == s, 0 without any. Asynchronous.
 
     index: one axis of integers, as long as src's first axis, in any order. The result is (num_segments, ...) of src's
@@ -106,7 +106,7 @@ def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic
     equal bits from run to run; None is the backend's setting.
     """
     ...
-def take(x: Array, indices: Array, /, *, axis: int | None = ..., out: Array | None = ...) -> Array:
+def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
     """The elements of x at integer indices along an axis, as numpy.take. Asynchronous.
 
     axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the
@@ -114,7 +114,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = ..., out: Array | No
     shape.
     """
     ...
-def take_along_axis(x: Array, indices: Array, /, *, axis: int = ...) -> Array:
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """out[.., k, ..] = x[.., indices[.., k, ..], ..] along one axis. Asynchronous.
 
     As numpy.take_along_axis; the other axes broadcast. Indices as in take.

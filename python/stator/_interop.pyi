@@ -10,7 +10,7 @@ class SharedMemory:
 def cuda_array_interface(x: Array) -> dict[str, Any]:
     """The value of Array.__cuda_array_interface__."""
     ...
-def from_dlpack(x: object, /, *, device: Backend | Device | str | None = ..., copy: bool | None = ...) -> Array:
+def from_dlpack(x: object, /, *, device: Backend | Device | str | None = None, copy: bool | None = None) -> Array:
     """An array that shares the memory of a DLPack producer, or a copy of it.
 
     Copies when the device differs (synchronises), when the memory is not aligned to its items, or with copy=True;

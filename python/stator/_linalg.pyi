@@ -32,7 +32,7 @@ def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /) -> Array:
     has the same shape.
     """
     ...
-def cholesky(x: Array, /, *, upper: bool = ..., check: bool = ...) -> Array:
+def cholesky(x: Array, /, *, upper: bool = False, check: bool = True) -> Array:
     """The Cholesky factor of x (..., n, n): L with x = L L^H, or U with x = U^H U. Synchronises.
 
     upper: whether it is U. Reads only that triangle of x. LinAlgError for a matrix that is not positive definite.
@@ -43,7 +43,7 @@ def cholesky(x: Array, /, *, upper: bool = ..., check: bool = ...) -> Array:
 def det(x: Array, /) -> Array:
     """The determinant of x (..., n, n), of the batch's shape (...). Asynchronous."""
     ...
-def eig(x: Array, /, *, check: bool = ...) -> EigResult:
+def eig(x: Array, /, *, check: bool = True) -> EigResult:
     """(eigenvalues, eigenvectors) of general matrices (..., n, n), always complex. Synchronises.
 
     Eigenvalues (..., n) are in no order; eigenvectors are the columns of (..., n, n), of norm 1. LinAlgError where the
@@ -51,7 +51,7 @@ def eig(x: Array, /, *, check: bool = ...) -> EigResult:
     info is not 0 for such matrices.
     """
     ...
-def eigh(x: Array, /, *, UPLO: str = ..., check: bool = ...) -> EighResult:
+def eigh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> EighResult:
     """(eigenvalues, eigenvectors) of Hermitian matrices (..., n, n). Synchronises.
 
     UPLO: the triangle of x that is read, 'L' or 'U'. Eigenvalues (..., n) are real and ascending; eigenvectors are the
@@ -59,19 +59,19 @@ def eigh(x: Array, /, *, UPLO: str = ..., check: bool = ...) -> EighResult:
     asynchronous and returns ((eigenvalues, eigenvectors), info); info is not 0 for such matrices.
     """
     ...
-def eigvals(x: Array, /, *, check: bool = ...) -> Array:
+def eigvals(x: Array, /, *, check: bool = True) -> Array:
     """The eigenvalues of general matrices (..., n, n), complex and in no order: (..., n). Synchronises.
 
     LinAlgError as eig. check=False returns (values, info).
     """
     ...
-def eigvalsh(x: Array, /, *, UPLO: str = ..., check: bool = ...) -> Array:
+def eigvalsh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> Array:
     """The eigenvalues of Hermitian matrices (..., n, n), real and ascending: (..., n). Synchronises.
 
     UPLO and LinAlgError as eigh. check=False is asynchronous and returns (values, info).
     """
     ...
-def inv(x: Array, /, *, check: bool = ...) -> Array:
+def inv(x: Array, /, *, check: bool = True) -> Array:
     """The inverse of x (..., n, n). Synchronises.
 
     LinAlgError for a singular matrix. check=False is asynchronous and returns (inverse, info); info is the first zero
@@ -84,7 +84,7 @@ def lu(x: Array, /) -> LUResult:
     For x (..., m, n) and k = min(m, n): P (..., m, m) is a permutation matrix, L (..., m, k) and U (..., k, n).
     """
     ...
-def lu_factor(x: Array, /, *, check: bool = ...) -> LUFactorResult:
+def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
     """(lu, pivots) of x (..., n, n), by elimination with partial pivoting. Synchronises.
 
     lu has L below its diagonal (L's own diagonal is 1) and U on and above it. pivots: int32, counted from 0: row k was
@@ -92,13 +92,13 @@ def lu_factor(x: Array, /, *, check: bool = ...) -> LUFactorResult:
     ((lu, pivots), info); info is the first zero pivot counted from 1, else 0.
     """
     ...
-def lu_solve(lu_and_piv: tuple[Array, Array], b: Array, /, *, trans: int | str = ...) -> Array:
+def lu_solve(lu_and_piv: tuple[Array, Array], b: Array, /, *, trans: int | str = 0) -> Array:
     """Solves A x = b with what lu_factor returned for A. Asynchronous.
 
     b: (n,) or (..., n, k). trans: 0 ('N') solves with A, 1 ('T') with its transpose, 2 ('C') with its adjoint.
     """
     ...
-def qr(x: Array, /, *, mode: str = ...) -> QRResult:
+def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """(Q, R) with x = Q R, for x (..., m, n). Asynchronous.
 
     mode "reduced": Q (..., m, k) and R (..., k, n) with k = min(m, n); "complete": (..., m, m) and (..., m, n).
@@ -110,14 +110,14 @@ def slogdet(x: Array, /) -> SlogdetResult:
     A singular matrix has 0 and -inf.
     """
     ...
-def solve(x1: Array, x2: Array, /, *, check: bool = ...) -> Array:
+def solve(x1: Array, x2: Array, /, *, check: bool = True) -> Array:
     """Solves x1 x = x2 by LU with partial pivoting, for x1 (..., n, n). Synchronises.
 
     x2: (n,) or (..., n, k). LinAlgError for a singular matrix. check=False is asynchronous and returns (x, info); info
     is the first zero pivot counted from 1, else 0.
     """
     ...
-def solve_triangular(a: Array, b: Array, /, *, trans: int | str = ..., lower: bool = ..., unit_diagonal: bool = ..., check: bool = ...) -> Array:
+def solve_triangular(a: Array, b: Array, /, *, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, check: bool = True) -> Array:
     """Solves A x = b, where A is the upper or lower triangle of a (..., n, n). Synchronises.
 
     b: (n,) or (..., n, k). trans: 0 ('N') solves with A, 1 ('T') with its transpose, 2 ('C') with its adjoint.
@@ -125,7 +125,7 @@ def solve_triangular(a: Array, b: Array, /, *, trans: int | str = ..., lower: bo
     returns (x, info); info is the first zero on the diagonal counted from 1, else 0.
     """
     ...
-def svd(x: Array, /, *, full_matrices: bool = ..., check: bool = ...) -> SVDResult:
+def svd(x: Array, /, *, full_matrices: bool = True, check: bool = True) -> SVDResult:
     """(U, S, Vh) with x = U diag(S) Vh, for x (..., m, n). Synchronises.
 
     S (..., k), k = min(m, n), is real and descending. full_matrices: U (..., m, m) and Vh (..., n, n), else (..., m, k)
@@ -133,7 +133,7 @@ def svd(x: Array, /, *, full_matrices: bool = ..., check: bool = ...) -> SVDResu
     asynchronous and returns ((U, S, Vh), info); for such matrices info is not 0 and the results are NaN.
     """
     ...
-def svdvals(x: Array, /, *, check: bool = ...) -> Array:
+def svdvals(x: Array, /, *, check: bool = True) -> Array:
     """The singular values of x (..., m, n), descending: (..., min(m, n)). Synchronises.
 
     LinAlgError as svd. check=False is asynchronous and returns (values, info).

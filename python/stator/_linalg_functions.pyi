@@ -8,13 +8,13 @@ class LstsqResult(NamedTuple):
     residuals: Array
     rank: Array
     singular_values: Array
-def cond(x: Array, /, p: float | str | None = ...) -> Array:
+def cond(x: Array, /, p: float | str | None = None) -> Array:
     """The condition number of x (..., m, n) in a norm of matrix_norm; infinite for a singular matrix.
 
     p: None is 2. Synchronises, as svd, for None, 2, -2 and 'nuc'; the other norms need square matrices.
     """
     ...
-def cross(x1: Array, x2: Array, /, *, axis: int = ...) -> Array:
+def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The cross product of vectors of three elements along an axis. Asynchronous.
 
     The other axes broadcast.
@@ -26,7 +26,7 @@ def expm(x: Array, /) -> Array:
     Matrices that hold NaN or infinity become NaN.
     """
     ...
-def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = ...) -> LstsqResult:
+def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
     """The x of least norm that minimises |a x - b|, for a (..., m, n), by singular values. Synchronises.
 
     b: (m,) or (..., m, k). rtol: singular values up to rtol times the largest count as 0; a number, or an Array that
@@ -34,7 +34,7 @@ def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = ...) -> LstsqRe
     and every matrix has rank n. LinAlgError as svd.
     """
     ...
-def matrix_norm(x: Array, /, *, keepdims: bool = ..., ord: float | str = ...) -> Array:
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
     """A norm of each matrix (..., m, n), real, of the batch's shape. Asynchronous for most orders.
 
     ord: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; 'nuc', 2 and -2 synchronise, as svd. keepdims keeps the last two axes
@@ -47,19 +47,19 @@ def matrix_power(x: Array, n: int, /) -> Array:
     n < 0 is a power of the inverse, which synchronises and raises LinAlgError as inv.
     """
     ...
-def matrix_rank(x: Array, /, *, rtol: float | Array | None = ...) -> Array:
+def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """The rank of x (..., m, n), int64: the number of singular values above a tolerance. Synchronises.
 
     rtol as in lstsq. LinAlgError as svd.
     """
     ...
-def pinv(x: Array, /, *, rtol: float | Array | None = ...) -> Array:
+def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """The Moore-Penrose inverse (..., n, m) of x (..., m, n), by singular values. Synchronises.
 
     rtol as in lstsq. LinAlgError as svd.
     """
     ...
-def trace(x: Array, /, *, offset: int = ..., dtype: DTypeLike | None = ...) -> Array:
+def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """The sum of a diagonal of each matrix (..., m, n), of the batch's shape. Asynchronous.
 
     offset as in diagonal. dtype: of the accumulation and the result; None accumulates integers in 64 bits.

@@ -14,16 +14,16 @@ class MatmulCacheInfo(NamedTuple):
 class QuantizedResult(NamedTuple):
     values: Array
     scale: Array
-def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = ..., beta: float = ...) -> Array:
+def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = 1, beta: float = 1) -> Array:
     """beta x + alpha (x1 @ x2) of matrices (m, k) and (k, n), in one product. Asynchronous.
 
     x broadcasts to (m, n); with beta=0 it is not read. Floating and complex dtypes.
     """
     ...
-def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = ..., beta: float = ...) -> Array:
+def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = 1, beta: float = 1) -> Array:
     """beta x + alpha (x1 @ x2) of batches (b, m, k) and (b, k, n), as addmm. Asynchronous."""
     ...
-def cdist(x1: Array, x2: Array, /, *, p: float = ...) -> Array:
+def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
     """The p-norms of the differences x1[.., i, :] - x2[.., j, :], (..., n, m). Asynchronous.
 
     x1 (..., n, k), x2 (..., m, k), float32 or float64; leading axes broadcast. p = 0 counts the coordinates that
@@ -33,13 +33,13 @@ def cdist(x1: Array, x2: Array, /, *, p: float = ...) -> Array:
 def clear_matmul_cache() -> None:
     """Drops every cached plan. Does not wait: work in flight is not disturbed."""
     ...
-def dot(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = ...) -> Array:
+def dot(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = None) -> Array:
     """The dot product, as numpy.dot: over the last axis of x1 and the last but one of x2. Asynchronous.
 
     dtype: of the result, as for matmul.
     """
     ...
-def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = ...) -> Array:
+def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = None) -> Array:
     """A sum of products of operands in Einstein's notation, as numpy.einsum. Asynchronous.
 
     subscripts: letters and '...' for axes, a repeated letter of one operand for a diagonal, '->' before the axes to
@@ -51,7 +51,7 @@ def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = ...) 
 def kron(x1: Array, x2: Array, /) -> Array:
     """The Kronecker product, as numpy.kron: each element of x1 times x2, in blocks. Asynchronous."""
     ...
-def linear(x: Array, weight: Array, bias: Array | None = ..., /, *, activation: str | None = ...) -> Array:
+def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation: str | None = None) -> Array:
     """activation(x @ weight.T + bias): x (..., in), weight (out, in), bias (out,). Asynchronous.
 
     Floating dtypes. activation: None, 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh'. Bias and activation are
@@ -59,7 +59,7 @@ def linear(x: Array, weight: Array, bias: Array | None = ..., /, *, activation: 
     'gelu_tanh' of halves are part of the library's call.
     """
     ...
-def matmul(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = ..., compute_dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def matmul(x1: Array, x2: Array, /, *, dtype: DTypeLike | None = None, compute_dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """The matrix product x1 @ x2, as numpy.matmul. Asynchronous.
 
     Vectors, matrices (..., m, k) and (..., k, n), batch axes with broadcasting; transposed views are not copied. The
@@ -78,7 +78,7 @@ def matmul_cache_info() -> MatmulCacheInfo:
 def outer(x1: Array, x2: Array, /) -> Array:
     """The outer product x1[i] * x2[j] of two vectors of any dtype: (n, m). Asynchronous."""
     ...
-def quantize_fp8(x: Array, /, *, format: str = ..., axis: int | None = ...) -> QuantizedResult:
+def quantize_fp8(x: Array, /, *, format: str = "e4m3", axis: int | None = None) -> QuantizedResult:
     """(values, scale): x as eight-bit floats, with x ~= decoded values * scale. Asynchronous.
 
     values: uint8, of x's shape; the format 'e4m3' is that of ml_dtypes.float8_e4m3fn, 'e5m2' of float8_e5m2. scale: the
@@ -88,7 +88,7 @@ def quantize_fp8(x: Array, /, *, format: str = ..., axis: int | None = ...) -> Q
     In NumPy: values.to_numpy().view(float8_e4m3fn).
     """
     ...
-def scaled_matmul(a: Array, b: Array, scale_a: Array, scale_b: Array, /, *, a_format: str = ..., b_format: str = ..., bias: Array | None = ..., dtype: DTypeLike = ...) -> Array:
+def scaled_matmul(a: Array, b: Array, scale_a: Array, scale_b: Array, /, *, a_format: str = "e4m3", b_format: str = "e4m3", bias: Array | None = None, dtype: DTypeLike = "float32") -> Array:
     """(a * scale_a) @ (b * scale_b) + bias of eight-bit floats, (m, k) and (k, n). Asynchronous.
 
     a and b are uint8, as quantize_fp8 gives them; arrays of ml_dtypes are passed as asarray(x.view(np.uint8)). Scales
@@ -103,14 +103,14 @@ def set_matmul_cache_limit(limit: int, /) -> None:
     Beyond it the least recently used plans are dropped; 0 keeps none.
     """
     ...
-def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = ..., dtype: DTypeLike | None = ...) -> Array:
+def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2, dtype: DTypeLike | None = None) -> Array:
     """Sums of products over pairs of axes, as numpy.tensordot. Asynchronous.
 
     axes: a number of axes, the last ones of x1 and the first ones of x2; or two sequences of axes, of x1 and of x2. The
     result has the other axes of x1, then those of x2. dtype: of the result, as for matmul.
     """
     ...
-def vecdot(x1: Array, x2: Array, /, *, axis: int = ..., dtype: DTypeLike | None = ...) -> Array:
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, dtype: DTypeLike | None = None) -> Array:
     """sum(conj(x1) * x2) along an axis counted from the end; the other axes broadcast. Asynchronous.
 
     dtype: of the result, as for matmul.

@@ -2,14 +2,14 @@
 from collections.abc import Sequence
 from stator._array import Array
 
-def concat(arrays: Sequence[Array], /, *, axis: int | None = ..., out: Array | None = ...) -> Array:
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | None = None) -> Array:
     """The arrays joined along an axis, as numpy.concatenate. Asynchronous.
 
     axis: None joins the flattened arrays. The result has the promoted dtype. One launch, or one per array where large
     arrays are transposed. out: an array of the result's shape.
     """
     ...
-def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, mode: str = ..., *, constant_values: complex = ...) -> Array:
+def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, mode: str = "constant", *, constant_values: complex = 0) -> Array:
     """x with elements added at the ends of its axes, as numpy.pad, in one launch. Asynchronous.
 
     pad_width: one number, (before, after), or such a pair for each axis. mode: "constant" (constant_values), "edge",
@@ -19,30 +19,30 @@ def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, m
 def ravel(x: Array, /) -> Array:
     """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous."""
     ...
-def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = ...) -> Array:
+def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
     """Each element repeated along an axis, as numpy.repeat. Asynchronous, unless repeats is an Array.
 
     repeats: a number, or an integer Array with one number per element or one for all, which is read back: that
     synchronises. axis: None repeats the elements of the flattened array.
     """
     ...
-def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = ...) -> Array:
+def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> Array:
     """x with its elements shifted cyclically along axes, as numpy.roll. Asynchronous.
 
     axis: None rolls the flattened array. One launch, after a copy where the flattened array is not contiguous.
     """
     ...
-def rot90(x: Array, /, k: int = ..., axes: tuple[int, int] = ...) -> Array:
+def rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """A view rotated by k quarter turns, from the first of the axes towards the second. No launch."""
     ...
-def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = ...) -> tuple[Array, ...]:
+def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) -> tuple[Array, ...]:
     """Views of x split along an axis. No launch.
 
     A number gives that many views, of lengths that differ by at most one, the longer ones first; a sequence cuts x
     before each index.
     """
     ...
-def stack(arrays: Sequence[Array], /, *, axis: int = ..., out: Array | None = ...) -> Array:
+def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
     """Arrays of one shape joined along a new axis. Asynchronous; launches and dtype as concat."""
     ...
 def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:

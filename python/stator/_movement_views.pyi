@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from stator._array import Array
 
-def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[int], offset: int = ...) -> Array:
+def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[int], offset: int = 0) -> Array:
     """A view of x's memory with any shape and strides inside it (ShapeError). No launch.
 
     Strides and offset are in elements; the offset counts from the start of the buffer.
@@ -14,22 +14,22 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
     """A view repeated along new axes and axes of length 1, which must not be written to. No launch."""
     ...
-def diagonal(x: Array, /, *, offset: int = ...) -> Array:
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """A view of the diagonals of matrices (..., m, n): (..., k). No launch.
 
     offset: above (positive) or below (negative) the main diagonal.
     """
     ...
-def expand_dims(x: Array, /, axis: int | Sequence[int] = ...) -> Array:
+def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     """A view with new axes of length 1, which are the axes `axis` of the result. No launch."""
     ...
-def flip(x: Array, /, *, axis: int | Sequence[int] | None = ...) -> Array:
+def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
     """A view in reverse order along the axes (None: all). No launch."""
     ...
 def matrix_transpose(x: Array, /) -> Array:
     """A view with the last two axes swapped: (..., m, n) to (..., n, m). No launch."""
     ...
-def meshgrid(*arrays: Array, indexing: str = ...) -> tuple[Array, ...]:
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """The coordinates of a grid as views, which must not be written to. No launch.
 
     Array k, of n_k elements, varies along axis k of the shape (n_0, n_1, ...); indexing "xy" swaps the first two axes.
@@ -42,18 +42,18 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """A view with the axes in another order: axis i of the result is axis axes[i] of x. No launch."""
     ...
-def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = ...) -> Array:
+def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Array:
     """x in another shape: a view where the strides allow it, else a copy. Asynchronous.
 
     One entry of shape may be -1. copy: True copies always, False never (ShapeError), None only where needed.
     """
     ...
-def squeeze(x: Array, /, axis: int | Sequence[int] | None = ...) -> Array:
+def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
     """A view without axes of length 1: those named, or all. No launch.
 
     ShapeError for an axis of another length, AxisError for one that is out of range or named twice.
     """
     ...
-def unstack(x: Array, /, *, axis: int = ...) -> tuple[Array, ...]:
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """A tuple of views, one per index along an axis, each without that axis. No launch."""
     ...

@@ -3,14 +3,14 @@ from collections.abc import Sequence
 from stator._array import Array
 from stator._typing import DTypeLike
 
-def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequence[Array], exp_avg_sqs: Sequence[Array], /, *, step: int, lr: float = ..., betas: tuple[float, float] = ..., eps: float = ..., weight_decay: float = ..., decoupled: bool = ..., maximize: bool = ...) -> None:
+def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequence[Array], exp_avg_sqs: Sequence[Array], /, *, step: int, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, decoupled: bool = False, maximize: bool = False) -> None:
     """One step of Adam, or AdamW when decoupled, in place and in one launch. Asynchronous.
 
     Updates params and both moments. A parameter, its gradient and its moments are contiguous and of one shape; the
     moments have the params' dtype or float32. step counts from 1.
     """
     ...
-def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = ..., ignore_index: int = ..., label_smoothing: float = ..., reduction: str = ...) -> Array:
+def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
     """The loss -log_softmax(logits)[i, target[i]] of rows i, reduced over them. Asynchronous.
 
     logits (n, classes), floating; target (n,), integers; weight (classes,). reduction: "mean" (weighted) or "sum", 0-d,
@@ -18,28 +18,28 @@ def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = ...
     range the next synchronising call raises OutOfRangeError.
     """
     ...
-def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = ..., ignore_index: int = ..., label_smoothing: float = ..., reduction: str = ...) -> Array:
+def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
     """The gradient of cross_entropy's logits, (n, classes). Asynchronous.
 
     grad has the shape of cross_entropy's result; the other arguments are those of cross_entropy.
     """
     ...
-def log_softmax(x: Array, /, axis: int = ..., *, dtype: DTypeLike | None = ...) -> Array:
+def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
     """log(softmax(x)) along one axis, computed without the quotient. Asynchronous.
 
     x is floating. dtype: of the result; None is x's.
     """
     ...
-def log_softmax_backward(grad: Array, y: Array, /, axis: int = ...) -> Array:
+def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous."""
     ...
-def softmax(x: Array, /, axis: int = ..., *, dtype: DTypeLike | None = ...) -> Array:
+def softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
     """exp(x) divided by its sum along one axis. Asynchronous.
 
     x is floating; its maximum along the axis is subtracted first, so that nothing overflows. dtype: of the result; None
     is x's.
     """
     ...
-def softmax_backward(grad: Array, y: Array, /, axis: int = ...) -> Array:
+def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous."""
     ...

@@ -7,15 +7,16 @@ from stator.backend import Backend
 from stator.backend import Device
 
 class Generator:
+    def __init__(self, backend: Backend, *, seed: int | None = None) -> None: ...
     @property
     def backend(self) -> Backend: ...
-    def bernoulli(self, p: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
+    def bernoulli(self, p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws 1 with probability p, else 0. Asynchronous.
 
         size: the shape; None is 0-d. dtype: None is bool.
         """
         ...
-    def choice(self, a: int | Array, size: int | Sequence[int] | None = ..., replace: bool = ..., p: Sequence[float] | Array | None = ..., *, axis: int = ...) -> Array:
+    def choice(self, a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True, p: Sequence[float] | Array | None = None, *, axis: int = 0) -> Array:
         """Draws integers from 0 to a - 1, or slices of the array a along an axis. Asynchronous.
 
         size: the shape of the draws; None is 0-d. replace=False draws each at most once. p: probabilities, None for
@@ -23,13 +24,13 @@ class Generator:
         by the next call that synchronises, or at once where the backend checks indices eagerly.
         """
         ...
-    def exponential(self, scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
+    def exponential(self, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the exponential distribution of mean scale. Asynchronous.
 
         size: the shape; None is 0-d. dtype: floating; None is float64.
         """
         ...
-    def gamma(self, shape: float, scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
+    def gamma(self, shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the gamma distribution of mean shape * scale. Asynchronous.
 
         size: the shape of the result; None is 0-d. dtype: floating; None is float64.
@@ -38,29 +39,29 @@ class Generator:
     def get_state(self) -> RngState:
         """The state before the next draw: (seed, counter, offset, device), which can be pickled."""
         ...
-    def integers(self, low: int, high: int | None = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., endpoint: bool = ...) -> Array:
+    def integers(self, low: int, high: int | None = None, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, endpoint: bool = False) -> Array:
         """Draws integers from low to high, each with exactly equal probability. Asynchronous.
 
         high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer
         dtype that holds both bounds; None is int64.
         """
         ...
-    def multinomial(self, n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = ...) -> Array:
+    def multinomial(self, n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = None) -> Array:
         """Draws how often each outcome occurs in n trials: int64, (*size, outcomes). Asynchronous.
 
         n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
         """
         ...
-    def normal(self, loc: float = ..., scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
+    def normal(self, loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
 
         size: the shape; None is 0-d. dtype: floating; None is float64.
         """
         ...
-    def permutation(self, x: int | Array, /, *, axis: int = ...) -> Array:
+    def permutation(self, x: int | Array, /, *, axis: int = 0) -> Array:
         """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous."""
         ...
-    def poisson(self, lam: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
+    def poisson(self, lam: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the Poisson distribution of mean lam. Asynchronous.
 
         size: the shape; None is 0-d. dtype: integer, in which draws saturate; None is int64.
@@ -75,25 +76,24 @@ class Generator:
     def spawn(self, n_children: int, /) -> list[Generator]:
         """New generators of the same backend, independent of each other and of this one."""
         ...
-    def uniform(self, low: float = ..., high: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ...) -> Array:
+    def uniform(self, low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None) -> Array:
         """Draws from the uniform distribution on [low, high). Asynchronous.
 
         size: the shape; None is 0-d. dtype: floating; None is float64.
         """
         ...
-    def __init__(self, backend: Backend, *, seed: int | None = ...) -> None: ...
 class RngState(NamedTuple):
     seed: int
     counter: int
     offset: int
     device: str
-def bernoulli(p: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def bernoulli(p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws 1 with probability p, else 0, by the backend's generator. Asynchronous.
 
     size: the shape; None is 0-d. dtype: None is bool.
     """
     ...
-def choice(a: int | Array, size: int | Sequence[int] | None = ..., replace: bool = ..., p: Sequence[float] | Array | None = ..., *, axis: int = ..., device: Backend | Device | str | None = ...) -> Array:
+def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True, p: Sequence[float] | Array | None = None, *, axis: int = 0, device: Backend | Device | str | None = None) -> Array:
     """Draws integers from 0 to a - 1, or slices of the array a along an axis. Asynchronous.
 
     size: the shape of the draws; None is 0-d. replace=False draws each at most once. p: probabilities, None for equal
@@ -101,59 +101,59 @@ def choice(a: int | Array, size: int | Sequence[int] | None = ..., replace: bool
     next call that synchronises, or at once where the backend checks indices eagerly.
     """
     ...
-def exponential(scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the exponential distribution of mean scale, by the backend's generator. Asynchronous.
 
     size: the shape; None is 0-d. dtype: floating; None is float64.
     """
     ...
-def gamma(shape: float, scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def gamma(shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the gamma distribution of mean shape * scale, by the backend's generator. Asynchronous.
 
     size: the shape of the result; None is 0-d. dtype: floating; None is float64.
     """
     ...
-def get_state(*, device: Backend | Device | str | None = ...) -> RngState:
+def get_state(*, device: Backend | Device | str | None = None) -> RngState:
     """The state of the backend's generator: seed, counter, offset, device."""
     ...
-def integers(low: int, high: int | None = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., endpoint: bool = ..., device: Backend | Device | str | None = ...) -> Array:
+def integers(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, endpoint: bool = False, device: Backend | Device | str | None = None) -> Array:
     """Draws integers from low to high, each with exactly equal probability. Asynchronous.
 
     high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer dtype
     that holds both bounds; None is int64. By the backend's generator.
     """
     ...
-def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = ..., *, device: Backend | Device | str | None = ...) -> Array:
+def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = None, *, device: Backend | Device | str | None = None) -> Array:
     """Draws how often each outcome occurs in n trials: int64, (*size, outcomes). Asynchronous.
 
     n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
     """
     ...
-def normal(loc: float = ..., scale: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the normal distribution of mean loc and standard deviation scale. Asynchronous.
 
     size: the shape; None is 0-d. dtype: floating; None is float64. By the backend's generator.
     """
     ...
-def permutation(x: int | Array, /, *, axis: int = ..., device: Backend | Device | str | None = ...) -> Array:
+def permutation(x: int | Array, /, *, axis: int = 0, device: Backend | Device | str | None = None) -> Array:
     """The integers 0 to x - 1, int64, or the slices of an array, in random order. Asynchronous.
 
     By the backend's generator; for an array that of its own backend.
     """
     ...
-def poisson(lam: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def poisson(lam: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the Poisson distribution of mean lam, by the backend's generator. Asynchronous.
 
     size: the shape; None is 0-d. dtype: integer, in which draws saturate; None is int64.
     """
     ...
-def set_state(state: RngState, /, *, device: Backend | Device | str | None = ...) -> None:
+def set_state(state: RngState, /, *, device: Backend | Device | str | None = None) -> None:
     """Makes the backend's generator continue from a state of any device."""
     ...
-def spawn(n_children: int, /, *, device: Backend | Device | str | None = ...) -> list[Generator]:
+def spawn(n_children: int, /, *, device: Backend | Device | str | None = None) -> list[Generator]:
     """New generators, independent of each other and of the backend's."""
     ...
-def uniform(low: float = ..., high: float = ..., size: int | Sequence[int] | None = ..., *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> Array:
+def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the uniform distribution on [low, high), by the backend's generator. Asynchronous.
 
     size: the shape; None is 0-d. dtype: floating; None is float64.

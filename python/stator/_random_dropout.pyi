@@ -2,7 +2,7 @@
 from stator._array import Array
 from stator._random import RngState
 
-def dropout(x: Array, p: float = ..., /, *, rng: int | Generator | RngState | None = ...) -> tuple[Array, RngState]:
+def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
     """x / (1 - p) with probability 1 - p, else 0; and the state that made this mask. Asynchronous.
 
     x is floating. dropout_backward takes the state. rng: a seed, a state, or a generator (None: the backend's), which

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from stator._array import Array
 
 functions: dict[str, Callable[..., Array]]
-def mean_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = ..., keepdims: bool = ...) -> Array:
+def mean_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """The gradient of mean's x: grad over the number of elements, repeated to x's shape. Asynchronous.
 
     shape: that of x. axis and keepdims: those of mean. grad has the shape of mean's result.
     """
     ...
-def prod_backward(grad: Array, x: Array, /, axis: int | Sequence[int] | None = ..., keepdims: bool = ...) -> Array:
+def prod_backward(grad: Array, x: Array, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """The gradient of prod's x: grad times the product of the other elements. Asynchronous.
 
     It is correct for any number of zeros. grad and x have the same floating dtype. axis and keepdims: those of prod.
     grad has the shape of prod's result.
     """
     ...
-def sum_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = ..., keepdims: bool = ...) -> Array:
+def sum_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """The gradient of sum's x: grad repeated to x's shape. Asynchronous.
 
     shape: that of x. axis and keepdims: those of sum. grad has the shape of sum's result.

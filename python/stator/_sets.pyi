@@ -21,7 +21,7 @@ class UniqueCounts(NamedTuple):
 class UniqueInverse(NamedTuple):
     values: Array
     inverse_indices: Array
-def bincount(x: Array, /, *, weights: Array | None = ..., minlength: int = ..., size: int | None = ...) -> Array:
+def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, size: int | None = None) -> Array:
     """How often 0, 1, 2, ... occur in non-negative integers x. Synchronises: reads the maximum.
 
     x has any shape. The result is int64, or the float64 sums of the weights, which have x's shape; it has at least
@@ -29,14 +29,14 @@ def bincount(x: Array, /, *, weights: Array | None = ..., minlength: int = ..., 
     not counted, and the next synchronising call raises OutOfRangeError.
     """
     ...
-def histc(x: Array, /, bins: int = ..., *, min: float = ..., max: float = ...) -> Array:
+def histc(x: Array, /, bins: int = 100, *, min: float = 0, max: float = 0) -> Array:
     """The counts, in x's dtype, of bins of equal width over [min, max], as torch.histc. Asynchronous.
 
     min == max takes the extremes of x. NaN and elements outside are not counted; where the extremes of x are taken and
     not finite, nothing is.
     """
     ...
-def histogram(x: Array, /, bins: int | Array | Sequence[float] = ..., *, range: tuple[float, float] | None = ..., weights: Array | None = ..., density: bool = ...) -> Histogram:
+def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: tuple[float, float] | None = None, weights: Array | None = None, density: bool = False) -> Histogram:
     """(hist, bin_edges), as numpy.histogram. Asynchronous.
 
     bins: their number, over `range` (None: the extremes of x); or their edges, which must not decrease; an Array of
@@ -46,13 +46,13 @@ def histogram(x: Array, /, bins: int | Array | Sequence[float] = ..., *, range: 
     nothing is counted.
     """
     ...
-def isin(x1: Array, x2: Array, /, *, invert: bool = ...) -> Array:
+def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
     """Whether each element of x1 is among those of x2: bool, of x1's shape. Asynchronous.
 
     invert: whether it is not. x2 has any shape; NaN is never found.
     """
     ...
-def searchsorted(x1: Array, x2: Array, /, *, side: str = ..., sorter: Array | None = ...) -> Array:
+def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None) -> Array:
     """The int64 positions of values x2 among sorted boundaries x1, as numpy.searchsorted. Asynchronous.
 
     x1: one axis, and x2 of any shape; or row by row, x1 (..., n) and x2 (..., m) with equal leading axes. side: before
@@ -61,7 +61,7 @@ def searchsorted(x1: Array, x2: Array, /, *, side: str = ..., sorter: Array | No
     dtypes are first promoted; not complex.
     """
     ...
-def unique_all(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> UniqueAll:
+def unique_all(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueAll:
     """(values, indices, inverse_indices, counts) of the distinct elements. Synchronises.
 
     values: ascending; each NaN is distinct. indices: int64, of the first occurrence in the flattened array.
@@ -70,19 +70,19 @@ def unique_all(x: Array, /, *, size: int | None = ..., fill_value: complex = ...
     index -1 and count 0.
     """
     ...
-def unique_consecutive(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> UniqueConsecutive:
+def unique_consecutive(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueConsecutive:
     """(values, inverse, counts) of the runs of equal neighbours in the flattened array. Synchronises.
 
     Each NaN is a run of its own. inverse: int64, of x's shape, the run of each element. counts: int64. size and
     fill_value as in unique_all; with size nothing synchronises.
     """
     ...
-def unique_counts(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> UniqueCounts:
+def unique_counts(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueCounts:
     """(values, counts) of unique_all. Synchronises unless size is given."""
     ...
-def unique_inverse(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> UniqueInverse:
+def unique_inverse(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueInverse:
     """(values, inverse_indices) of unique_all. Synchronises unless size is given."""
     ...
-def unique_values(x: Array, /, *, size: int | None = ..., fill_value: complex = ...) -> Array:
+def unique_values(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> Array:
     """The distinct elements, ascending, as unique_all. Synchronises unless size is given."""
     ...

@@ -12,35 +12,35 @@ class Mode(NamedTuple):
 class TopK(NamedTuple):
     values: Array
     indices: Array
-def argsort(x: Array, /, *, axis: int = ..., descending: bool = ..., stable: bool = ...) -> Array:
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The int64 indices that sort x along an axis, always stable, in the order of sort. Asynchronous."""
     ...
-def kthvalue(x: Array, k: int, /, *, axis: int = ..., keepdims: bool = ...) -> KthValue:
+def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> KthValue:
     """(values, indices) of the k-th smallest element along an axis, counted from 1. Asynchronous.
 
     indices: int64. keepdims keeps the axis with length 1. The order is that of sort. Real dtypes and bool.
     """
     ...
-def median(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ...) -> Array:
+def median(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """The middle element, or the mean of the middle two, over axes (None: all). Asynchronous.
 
     The result has x's dtype, float64 for integers and bool. NaN gives NaN.
     """
     ...
-def mode(x: Array, /, *, axis: int = ..., keepdims: bool = ...) -> Mode:
+def mode(x: Array, /, *, axis: int = -1, keepdims: bool = False) -> Mode:
     """(values, counts) of the most frequent value along an axis, as scipy.stats.mode. Asynchronous.
 
     Of ties the smallest value. counts: int64. All NaN count as one value, greater than every number; so do -0 and 0.
     """
     ...
-def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = ...) -> Array:
+def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array:
     """A copy with the elements of the sorted array at the positions kth along an axis. Asynchronous.
 
     No element before them is greater and none after them is less; the order of the others is unspecified. Real dtypes
     and bool.
     """
     ...
-def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., method: str = ...) -> Array:
+def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, method: str = "linear") -> Array:
     """The quantiles q, in [0, 1], over axes (None: all), as numpy.quantile. Asynchronous.
 
     For a sequence of q the first axis of the result is that of q. Computed in float64 and rounded once to x's dtype,
@@ -48,14 +48,14 @@ def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[in
     hazen, weibull, median_unbiased or normal_unbiased.
     """
     ...
-def sort(x: Array, /, *, axis: int = ..., descending: bool = ..., stable: bool = ...) -> Array:
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """A copy of x sorted along an axis, always stable. Asynchronous.
 
     NaN is greater than every number: last in ascending, first in descending order. -0 and 0 tie, and ties keep their
     order. Complex numbers are sorted by real part, then by imaginary part, as in NumPy.
     """
     ...
-def topk(x: Array, k: int, /, *, axis: int = ..., largest: bool = ..., sorted: bool = ...) -> TopK:
+def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: bool = True) -> TopK:
     """(values, indices) of the k largest elements along an axis, or the k smallest. Asynchronous.
 
     indices: int64. The most extreme element comes first, whatever sorted is; of ties those of the lowest index. NaN is

@@ -10,6 +10,9 @@ from stator.backend import Backend
 from stator.backend import Device
 
 class TwoToFour:
+    def __init__(self) -> None: ...
+    def __matmul__(self, other: Array) -> Array: ...
+    def __rmatmul__(self, other: Array) -> Array: ...
     @property
     def axis(self) -> int: ...
     @property
@@ -27,21 +30,19 @@ class TwoToFour:
         ...
     @property
     def values(self) -> Array: ...
-    def __matmul__(self, other: Array) -> Array: ...
-    def __rmatmul__(self, other: Array) -> Array: ...
-def compress(x: Array, /, *, axis: int = ...) -> TwoToFour:
+def compress(x: Array, /, *, axis: int = -1) -> TwoToFour:
     """x pruned as by prune_2to4, as values and positions. Asynchronous.
 
     It takes half the memory of x and one byte for each four neighbours.
     """
     ...
-def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = ..., nnz: int | None = ...) -> COO:
+def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> COO:
     """The nonzero entries of a dense matrix as COO, as csr_from_dense. Synchronises unless nnz is given."""
     ...
-def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = ..., nnz: int | None = ...) -> CSC:
+def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
     """The nonzero entries of a dense matrix as CSC, as csr_from_dense. Synchronises unless nnz is given."""
     ...
-def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = ..., nnz: int | None = ...) -> CSR:
+def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSR:
     """The nonzero entries of a dense matrix (m, n) as CSR, sorted. Synchronises: reads their number.
 
     NaN counts as an entry, -0 does not. index_dtype: int32 or int64; None is int32 where the sizes fit. nnz: the exact
@@ -49,7 +50,7 @@ def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = ..., nnz: int
     OutOfRangeError.
     """
     ...
-def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = ..., device: Backend | Device | str | None = ...) -> SparseMatrix:
+def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> SparseMatrix:
     """A copy of a scipy.sparse matrix or array on the device. Asynchronous.
 
     The host arrays have been read when the call returns. CSR, CSC and COO keep their format, others become CSR.
@@ -64,20 +65,20 @@ def matmul_2to4(a: Array | TwoToFour, b: Array | TwoToFour, /) -> Array:
     a @ b where b is already 2:4; compress what is used more than once.
     """
     ...
-def prune_2to4(x: Array, /, *, axis: int = ...) -> Array:
+def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:
     """A copy of x with 0 but for the two largest of each four neighbours along an axis. Asynchronous.
 
     The two of largest magnitude stay. Of equal magnitudes the first stay; NaN counts as the largest. float16 to
     float64.
     """
     ...
-def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = ..., beta: float = ...) -> CSR:
+def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, beta: float = 0.0) -> CSR:
     """alpha * (x @ y) at the entries of the pattern, plus beta * pattern. Asynchronous.
 
     x (rows, k) and y (k, columns) are dense; the result has the structure of the pattern, as CSR.
     """
     ...
-def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = ..., unit_diagonal: bool = ..., check: bool = ...) -> Array:
+def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit_diagonal: bool = False, check: bool = True) -> Array:
     """Solves a @ x = b for the lower (or upper) triangle of a. Synchronises.
 
     b: (n,) or (n, k). Entries beyond the triangle are not read. LinAlgError for a zero or missing diagonal. check=False

@@ -2,7 +2,7 @@
 from stator._array import Array
 from stator._typing import DTypeLike
 
-def abs_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def abs_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad * sign(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -10,7 +10,7 @@ def abs_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLi
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def celu(x: Array, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def celu(x: Array | complex, /, alpha: Array | complex = 1.0, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x where x > 0, else alpha (exp(x / alpha) - 1).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -18,7 +18,7 @@ def celu(x: Array, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None =
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def celu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def celu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | complex = 1.0, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad where x > 0, else grad * exp(x / alpha).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -26,7 +26,7 @@ def celu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | c
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def clip_backward(grad: Array | complex, x: Array | complex, min: Array | complex, max: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def clip_backward(grad: Array | complex, x: Array | complex, min: Array | complex, max: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad where min <= x <= max, else 0.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -34,7 +34,7 @@ def clip_backward(grad: Array | complex, x: Array | complex, min: Array | comple
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def elu(x: Array, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def elu(x: Array | complex, /, alpha: Array | complex = 1.0, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x where x > 0, else alpha (exp(x) - 1).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -42,7 +42,7 @@ def elu(x: Array, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def elu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def elu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | complex = 1.0, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad where x > 0, else grad * alpha exp(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -50,7 +50,7 @@ def elu_backward(grad: Array | complex, x: Array | complex, /, alpha: Array | co
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def hardsigmoid(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def hardsigmoid(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """min(max(x + 3, 0), 6) / 6.
 
     Elementwise. Asynchronous.
@@ -58,7 +58,7 @@ def hardsigmoid(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def hardsigmoid_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def hardsigmoid_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad / 6 where -3 < x < 3, else 0.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -66,7 +66,7 @@ def hardsigmoid_backward(grad: Array | complex, x: Array | complex, /, *, dtype:
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def hardswish(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def hardswish(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x * min(max(x + 3, 0), 6) / 6.
 
     Elementwise. Asynchronous.
@@ -74,7 +74,7 @@ def hardswish(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None =
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def hardswish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def hardswish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad (2 x + 3) / 6 where -3 < x < 3, grad above, 0 below.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -82,7 +82,7 @@ def hardswish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: D
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def leaky_relu(x: Array, /, negative_slope: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def leaky_relu(x: Array | complex, /, negative_slope: Array | complex = 0.01, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x where x > 0, else negative_slope * x.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -90,7 +90,7 @@ def leaky_relu(x: Array, /, negative_slope: Array | complex = ..., *, dtype: DTy
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def leaky_relu_backward(grad: Array | complex, x: Array | complex, /, negative_slope: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def leaky_relu_backward(grad: Array | complex, x: Array | complex, /, negative_slope: Array | complex = 0.01, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad where x > 0, else negative_slope * grad.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -98,7 +98,7 @@ def leaky_relu_backward(grad: Array | complex, x: Array | complex, /, negative_s
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def mish(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def mish(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x * tanh(log(1 + exp(x))).
 
     Elementwise. Asynchronous.
@@ -106,7 +106,7 @@ def mish(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def mish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def mish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad times the derivative of mish at x.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -114,7 +114,7 @@ def mish_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeL
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def relu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def relu(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """max(x, 0).
 
     Elementwise. Asynchronous.
@@ -122,7 +122,7 @@ def relu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def relu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def relu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad where x > 0, else 0.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -130,7 +130,7 @@ def relu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeL
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def selu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def selu(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """1.0507 x where x > 0, else 1.7581 (exp(x) - 1).
 
     Elementwise. Asynchronous.
@@ -138,7 +138,7 @@ def selu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def selu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def selu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """1.0507 grad where x > 0, else 1.7581 grad * exp(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -146,7 +146,7 @@ def selu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeL
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def sigmoid(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def sigmoid(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """1 / (1 + exp(-x)).
 
     Elementwise. Asynchronous.
@@ -154,7 +154,7 @@ def sigmoid(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def sigmoid_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def sigmoid_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad * y (1 - y), where y = sigmoid(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -162,7 +162,7 @@ def sigmoid_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTy
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def silu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def silu(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x * sigmoid(x).
 
     Elementwise. Asynchronous.
@@ -170,7 +170,7 @@ def silu(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def silu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def silu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad times the derivative of silu at x.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -178,7 +178,7 @@ def silu_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeL
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def softplus(x: Array, /, beta: Array | complex = ..., threshold: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def softplus(x: Array | complex, /, beta: Array | complex = 1.0, threshold: Array | complex = 20.0, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """log(1 + exp(beta x)) / beta, or x where beta x > threshold.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -186,7 +186,7 @@ def softplus(x: Array, /, beta: Array | complex = ..., threshold: Array | comple
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def softplus_backward(grad: Array | complex, x: Array | complex, /, beta: Array | complex = ..., threshold: Array | complex = ..., *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def softplus_backward(grad: Array | complex, x: Array | complex, /, beta: Array | complex = 1.0, threshold: Array | complex = 20.0, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad * sigmoid(beta x), or grad where beta x > threshold.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -194,7 +194,7 @@ def softplus_backward(grad: Array | complex, x: Array | complex, /, beta: Array 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def softsign(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def softsign(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x / (1 + abs(x)).
 
     Elementwise. Asynchronous.
@@ -202,7 +202,7 @@ def softsign(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def softsign_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def softsign_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad / (1 + abs(x))^2.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -210,7 +210,7 @@ def softsign_backward(grad: Array | complex, x: Array | complex, /, *, dtype: DT
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def tanh_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def tanh_backward(grad: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """grad * (1 - y^2), where y = tanh(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.

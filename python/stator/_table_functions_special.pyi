@@ -2,7 +2,7 @@
 from stator._array import Array
 from stator._typing import DTypeLike
 
-def airy_ai(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def airy_ai(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Airy function Ai(x).
 
     Elementwise. Asynchronous.
@@ -10,7 +10,7 @@ def airy_ai(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the first kind T_n(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -18,7 +18,7 @@ def chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the second kind U_n(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -26,7 +26,7 @@ def chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *, dtype: 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the third kind V_n(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -34,7 +34,7 @@ def chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *, dtype: 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the fourth kind W_n(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -42,7 +42,7 @@ def chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *, dtype: 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def digamma(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def digamma(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Digamma function: the derivative of gammaln(x).
 
     Elementwise. Asynchronous.
@@ -50,7 +50,7 @@ def digamma(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def entr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def entr(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """-x log(x) where x > 0, 0 at 0, -infinity where x < 0.
 
     Elementwise. Asynchronous.
@@ -58,7 +58,7 @@ def entr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def erf(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def erf(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Error function of x.
 
     Elementwise. Asynchronous.
@@ -66,7 +66,7 @@ def erf(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def erfc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def erfc(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Complementary error function: 1 - erf(x).
 
     Elementwise. Asynchronous.
@@ -74,7 +74,7 @@ def erfc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def erfinv(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def erfinv(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse of the error function at x.
 
     Elementwise. Asynchronous.
@@ -82,7 +82,7 @@ def erfinv(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ..
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def expit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def expit(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Logistic function: 1 / (1 + exp(-x)).
 
     Elementwise. Asynchronous.
@@ -90,7 +90,7 @@ def expit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def gammaln(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def gammaln(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Logarithm of the absolute value of the gamma function.
 
     Elementwise. Asynchronous.
@@ -98,7 +98,7 @@ def gammaln(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def hermite_polynomial_h(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def hermite_polynomial_h(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Physicists' Hermite polynomial H_n(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -106,7 +106,7 @@ def hermite_polynomial_h(x: Array | complex, n: Array | complex, /, *, dtype: DT
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def hermite_polynomial_he(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def hermite_polynomial_he(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Probabilists' Hermite polynomial He_n(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -114,7 +114,7 @@ def hermite_polynomial_he(x: Array | complex, n: Array | complex, /, *, dtype: D
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def i0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def i0(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Modified Bessel function of the first kind, order 0.
 
     Elementwise. Asynchronous.
@@ -122,7 +122,7 @@ def i0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def i0e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def i0e(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """exp(-abs(x)) * i0(x): exponentially scaled i0.
 
     Elementwise. Asynchronous.
@@ -130,7 +130,7 @@ def i0e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def i1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def i1(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Modified Bessel function of the first kind, order 1.
 
     Elementwise. Asynchronous.
@@ -138,7 +138,7 @@ def i1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def i1e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def i1e(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """exp(-abs(x)) * i1(x): exponentially scaled i1.
 
     Elementwise. Asynchronous.
@@ -146,7 +146,7 @@ def i1e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def j0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def j0(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Bessel function of the first kind, order 0.
 
     Elementwise. Asynchronous.
@@ -154,7 +154,7 @@ def j0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def j1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def j1(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Bessel function of the first kind, order 1.
 
     Elementwise. Asynchronous.
@@ -162,7 +162,7 @@ def j1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def k0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def k0(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Modified Bessel function of the second kind, order 0.
 
     Elementwise. Asynchronous.
@@ -170,7 +170,7 @@ def k0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def k0e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def k0e(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """exp(x) * k0(x): exponentially scaled k0.
 
     Elementwise. Asynchronous.
@@ -178,7 +178,7 @@ def k0e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def k1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def k1(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Modified Bessel function of the second kind, order 1.
 
     Elementwise. Asynchronous.
@@ -186,7 +186,7 @@ def k1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def k1e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def k1e(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """exp(x) * k1(x): exponentially scaled k1.
 
     Elementwise. Asynchronous.
@@ -194,7 +194,7 @@ def k1e(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def laguerre_polynomial_l(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def laguerre_polynomial_l(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Laguerre polynomial L_n(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -202,7 +202,7 @@ def laguerre_polynomial_l(x: Array | complex, n: Array | complex, /, *, dtype: D
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def legendre_polynomial_p(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def legendre_polynomial_p(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Legendre polynomial P_n(x).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -210,7 +210,7 @@ def legendre_polynomial_p(x: Array | complex, n: Array | complex, /, *, dtype: D
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def log_ndtr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def log_ndtr(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """log(ndtr(x)), also where ndtr(x) underflows.
 
     Elementwise. Asynchronous.
@@ -218,7 +218,7 @@ def log_ndtr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def logit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def logit(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """log(x / (1 - x)): the inverse of expit.
 
     Elementwise. Asynchronous.
@@ -226,7 +226,7 @@ def logit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def ndtr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def ndtr(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Standard normal distribution function of x.
 
     Elementwise. Asynchronous.
@@ -234,7 +234,7 @@ def ndtr(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def ndtri(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def ndtri(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Standard normal quantile function: the inverse of ndtr at x.
 
     Elementwise. Asynchronous.
@@ -242,7 +242,7 @@ def ndtri(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def polygamma(n: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def polygamma(n: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """n-th derivative of digamma at x.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -250,7 +250,7 @@ def polygamma(n: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | N
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def shifted_chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def shifted_chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the first kind T_n(2 x - 1).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -258,7 +258,7 @@ def shifted_chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *,
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def shifted_chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def shifted_chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the second kind U_n(2 x - 1).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -266,7 +266,7 @@ def shifted_chebyshev_polynomial_u(x: Array | complex, n: Array | complex, /, *,
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def shifted_chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def shifted_chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the third kind V_n(2 x - 1).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -274,7 +274,7 @@ def shifted_chebyshev_polynomial_v(x: Array | complex, n: Array | complex, /, *,
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def shifted_chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def shifted_chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the fourth kind W_n(2 x - 1).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -282,7 +282,7 @@ def shifted_chebyshev_polynomial_w(x: Array | complex, n: Array | complex, /, *,
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def spherical_bessel_j0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def spherical_bessel_j0(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """sin(x) / x, and 1 at 0: spherical Bessel function j_0.
 
     Elementwise. Asynchronous.
@@ -290,7 +290,7 @@ def spherical_bessel_j0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Arra
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def xlog1py(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def xlog1py(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x log(1 + y), and 0 where x is 0 and y is not NaN.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -298,7 +298,7 @@ def xlog1py(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | Non
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def xlogy(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def xlogy(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x log(y), and 0 where x is 0 and y is not NaN.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -306,7 +306,7 @@ def xlogy(x: Array | complex, y: Array | complex, /, *, dtype: DTypeLike | None 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def y0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def y0(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Bessel function of the second kind, order 0.
 
     Elementwise. Asynchronous.
@@ -314,7 +314,7 @@ def y0(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def y1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def y1(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Bessel function of the second kind, order 1.
 
     Elementwise. Asynchronous.
@@ -322,7 +322,7 @@ def y1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def zeta(x: Array | complex, q: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def zeta(x: Array | complex, q: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Hurwitz zeta function: sum of 1 / (k + q)^x over k >= 0.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.

@@ -7,7 +7,7 @@ def fault_next_launch(backend: Backend) -> None:
 def hold_warnings(hold: bool) -> int:
     """With True counts warnings instead of showing them; returns their number since the last call."""
     ...
-def inject(backend: Backend, *, fail_at: int = ..., until_lifted: bool = ..., drop_wait_at: int = ...) -> None:
+def inject(backend: Backend, *, fail_at: int = -1, until_lifted: bool = False, drop_wait_at: int = -1) -> None:
     """Makes a runtime call fail, or drops a stream wait, counted from now.
 
     fail_at: the index of the call that fails, with until_lifted also every call after it. drop_wait_at: the index of

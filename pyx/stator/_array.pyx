@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """The class Array: attributes, conversions, indexing and operators."""
 import numpy as np
@@ -24,7 +24,8 @@ include "_array_index.pxi"
 
 
 cdef class Array:
-    """An n-dimensional array on a device, or a view of one: made by asarray, zeros, ... and by every op."""
+    """Array()\n--\n
+    An n-dimensional array on a device, or a view of one: made by asarray, zeros, ... and by every op."""
 
     # Makes NumPy leave mixed operators to this class, which asks for asarray.
     __array_ufunc__ = None

@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Devices, backends, streams and events."""
 import warnings
@@ -249,7 +249,8 @@ cdef void forget_native(object capsule) noexcept:
 
 
 cdef class Stream:
-    """An ordered queue of work of one backend; `with stream:` makes it the backend's current stream."""
+    """Stream()\n--\n
+    An ordered queue of work of one backend; `with stream:` makes it the backend's current stream."""
 
     def __init__(self) -> None:
         raise TypeError("use Backend.streams")
@@ -322,7 +323,8 @@ cdef class Stream:
 
 
 cdef class Event:
-    """A point in the work of a stream, made by Stream.record()."""
+    """Event()\n--\n
+    A point in the work of a stream, made by Stream.record()."""
 
     def __init__(self) -> None:
         raise TypeError("use Stream.record()")

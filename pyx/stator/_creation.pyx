@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Creation of arrays: filled arrays, ranges, triangles, copies, arrays from host memory, page-locked memory."""
 import numpy as np
@@ -426,7 +426,8 @@ cdef Array convert(Array x, object dtype, object copy, bint fresh):
 
 
 cdef class PinnedMemory:
-    """Page-locked memory, as a buffer of bytes."""
+    """PinnedMemory(nbytes, device=None)\n--\n
+    Page-locked memory, as a buffer of bytes."""
     cdef CppArray c
     cdef readonly Backend backend
 

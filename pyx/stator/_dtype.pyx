@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Element types."""
 import numpy as np
@@ -9,7 +9,8 @@ from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError
 
 
 cdef class DType:
-    """An element type; equal to the NumPy dtype, the scalar type and the name of the same type."""
+    """DType()\n--\n
+    An element type; equal to the NumPy dtype, the scalar type and the name of the same type."""
 
     def __init__(self) -> None:
         raise TypeError("use stator.float32, ... or stator.dtype('float32')")

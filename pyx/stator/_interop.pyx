@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Memory shared with other libraries: the buffer protocol, DLPack, __cuda_array_interface__."""
 import numpy as np
@@ -148,7 +148,8 @@ cdef void release_buffer(const CppArray& array, Py_buffer* view) noexcept:
 
 
 cdef class SharedMemory:
-    """The memory of an Array, through the buffer protocol."""
+    """SharedMemory(array)\n--\n
+    The memory of an Array, through the buffer protocol."""
     cdef Array array
 
     def __init__(self, array: Array) -> None:

@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Least squares, pseudo-inverses, norms, and functions of matrices: what is made of factorisations."""
 from collections import namedtuple

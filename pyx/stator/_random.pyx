@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Random numbers by Philox4x32-10, with equal bits on every device."""
 from collections import namedtuple
@@ -221,7 +221,8 @@ cdef object from_state(State state, Backend backend):
 
 
 cdef class Generator:
-    """A generator of random numbers: the backend's own, or with a seed a separate one."""
+    """Generator(backend, *, seed=None)\n--\n
+    A generator of random numbers: the backend's own, or with a seed a separate one."""
 
     def __init__(self, backend: Backend, *, seed: int | None = None) -> None:
         self.backend = <Backend?>backend

@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Sparse matrices: the classes CSR, CSC and COO, and their sums and products."""
 from libc.stdint cimport int64_t
@@ -35,7 +35,8 @@ cdef tuple to_shape(object shape, str op):
 
 
 cdef class SparseMatrix:
-    """The base class of CSR, CSC and COO, whose values are float16 to complex128.
+    """SparseMatrix()\n--\n
+    The base class of CSR, CSC and COO, whose values are float16 to complex128.
 
     Only to_dense makes a dense array.
     """
@@ -100,15 +101,11 @@ cdef class SparseMatrix:
         return add(self, other, beta=-1) if isinstance(other, SparseMatrix) else NotImplemented
 
     def __matmul__(self, other: Array | SparseMatrix) -> Array | CSR:
-        if isinstance(other, SparseMatrix):
-            return spgemm(self, other)
-        return matmul(self, other)
+        return spgemm(self, other) if isinstance(other, SparseMatrix) else matmul(self, other)
 
     def __rmatmul__(self, other: Array) -> Array:
         cdef Array x = as_array(other, "sparse.CSR.__matmul__")
-        if x.c.ndim() == 1:
-            return matmul(self.T, x)
-        return matmul(self.T, x.mT).mT
+        return matmul(self.T, x) if x.c.ndim() == 1 else matmul(self.T, x.mT).mT
 
     def sum(self, *, axis: int | None = None) -> Array:
         """The sum of all entries, of each column (axis=0) or of each row (axis=1). Asynchronous."""
@@ -124,7 +121,8 @@ cdef class SparseMatrix:
 
 
 cdef class Compressed(SparseMatrix):
-    """The base class of CSR and CSC: a CSC matrix is stored as the CSR matrix of its transpose."""
+    """Compressed(data, indices, indptr, shape, *, is_sorted=False, is_coalesced=False)\n--\n
+    The base class of CSR and CSC: a CSC matrix is stored as the CSR matrix of its transpose."""
 
     def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
                  is_coalesced: bool = False) -> None:
@@ -304,7 +302,8 @@ cdef class CSC(Compressed):
 
 
 cdef class COO(SparseMatrix):
-    """Entries with a row and a column index each, in any order; entries of one position add up.
+    """COO(data, row, col, shape, *, is_sorted=False, is_coalesced=False)\n--\n
+    Entries with a row and a column index each, in any order; entries of one position add up.
 
     row, col and data (nnz,). The promises are those of CSR.
     """

@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=python
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Sparse matrices from dense arrays and SciPy, sampled products, triangular systems, and 2:4 sparsity."""
 from libc.stdint cimport int64_t
@@ -148,7 +148,8 @@ def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:
 
 
 cdef class TwoToFour:
-    """The result of compress: two values of each four neighbours along an axis, and their positions.
+    """TwoToFour()\n--\n
+    The result of compress: two values of each four neighbours along an axis, and their positions.
 
     positions: one uint8 for each four neighbours, with the index of the first value in bits 0-1 and of the second in
     bits 2-3. length: that of the axis in the pruned array.
