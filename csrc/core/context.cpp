@@ -27,6 +27,7 @@ Context::Context(Device device, const BackendOptions& options, std::unique_ptr<T
   kernels_ = &target_for(device.type);
   const runtime::Table& table = device.type == DeviceType::cuda ? runtime::cuda_table() : runtime::host_table();
   runtime_ = std::make_shared<runtime::Runtime>(table, device.index, unsigned(std::max(options.checks, 0)));
+  spare_ = std::make_unique<std::shared_ptr<runtime::Runtime>>(runtime_);
   limits_ = runtime_->properties().limits;
   limits_.target = kernels_->target;
   for (int i = 0; i < Backend::stream_count; ++i) streams_[i] = std::make_unique<StreamBox>(*this, i);
@@ -39,7 +40,7 @@ Context::~Context() {
   delist(*this);
   // A context that is still open at the end of the process leaks its runtime on purpose: its destructor would call the
   // device.
-  if (!closed() && runtime_) new std::shared_ptr<runtime::Runtime>(std::move(runtime_));
+  if (!closed()) static_cast<void>(spare_.release());
 }
 
 bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {

@@ -85,6 +85,7 @@ class Context final : public Box {
   const uint32_t process_;  // its generation
   std::unique_ptr<Tracker> tracker_;
   std::shared_ptr<runtime::Runtime> runtime_;
+  std::unique_ptr<std::shared_ptr<runtime::Runtime>> spare_;  // what the destructor leaks, which needs no memory then
   const kernels::TargetKernels* kernels_ = nullptr;
   params::DeviceLimits limits_{};
   // In this order: the pool frees its memory on the streams, so it must be the newer child.

@@ -5,17 +5,21 @@ namespace stator {
 
 std::shared_ptr<void> Context::lease(const char* library, StreamBox& stream,
                                      std::shared_ptr<void> (*make)(Context&, StreamBox&)) {
+  // Called without the mutex: where the shared_ptr gets no memory it gives the box back at once.
   const auto lend = [this](LibraryBox* box) {
     return std::shared_ptr<void>(box->object(), [this, box](void*) { give_back(box); });
   };
+  LibraryBox* free = nullptr;
   {
     const std::lock_guard lock(libraries_mutex_);
     for (const auto& box : libraries_) {
       if (box->in_use || box->library() != library || box->stream() != stream.index()) continue;
       box->in_use = true;
-      return lend(box.get());
+      free = box.get();
+      break;
     }
   }
+  if (free) return lend(free);
   auto made = std::make_unique<LibraryBox>(*this, library, stream.index());
   made->fill(make(*this, stream));
   made->in_use = true;

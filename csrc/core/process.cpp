@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 
 namespace stator {
@@ -24,13 +25,16 @@ constexpr auto patience = std::chrono::seconds(5);  // how long the exit hook wa
 class OpenContexts {
  public:
   static OpenContexts& instance() {
-    static auto* contexts = new OpenContexts;  // outlives every static destructor
+    // Outlives every static destructor, and needs no memory of the heap.
+    alignas(OpenContexts) static std::byte storage[sizeof(OpenContexts)];
+    static auto* contexts = new (storage) OpenContexts;
     return *contexts;
   }
 
   void add(Context& context) {
     const std::lock_guard lock(mutex_);
     if (ending_) throw BackendClosedError("Backend", "the process is ending", "Open backends before shutdown()");
+    open_.reserve(contexts_.size() + 1);
     contexts_.push_back(&context);
     (context.runtime().is_host() ? host_used_ : cuda_used_) = true;
     if (hooked_) return;
@@ -44,29 +48,28 @@ class OpenContexts {
     std::erase(contexts_, &context);
   }
 
-  void close_all() {
-    std::vector<Context*> open;
+  void close_all() noexcept {
     bool settled = true;
     {
       const std::lock_guard lock(mutex_);
       if (std::exchange(ending_, true)) return;
       for (Context* context : contexts_) {
         if (context->try_retain())
-          open.push_back(context);
+          open_.push_back(context);  // there is room
         else
           settled = false;  // another thread is destroying the context
       }
     }
     ReleaseQueue::drain();
     const auto deadline = std::chrono::steady_clock::now() + patience;
-    for (size_t i = open.size(); i-- > 0;) settled = open[i]->shut(deadline) && settled;
+    for (size_t i = open_.size(); i-- > 0;) settled = open_[i]->shut(deadline) && settled;
     ReleaseQueue::drain();
     if (settled && process_generation() == 0) {
       if (host_used_) report_leaks(runtime::host_table());
       if (cuda_used_) report_leaks(runtime::cuda_table());
     }
     process_ended.store(true, std::memory_order_release);
-    for (Context* context : open) release(context);
+    for (Context* context : open_) release(context);
   }
 
  private:
@@ -91,6 +94,7 @@ class OpenContexts {
 
   std::mutex mutex_;
   std::vector<Context*> contexts_;
+  std::vector<Context*> open_;  // those that close_all closes; its memory is reserved when they open
   bool ending_ = false, hooked_ = false, host_used_ = false, cuda_used_ = false;
 };
 

@@ -71,8 +71,10 @@ std::shared_ptr<const void> PlanCache::find(std::string_view key, const std::fun
   const Entry made = make();
   {
     const std::lock_guard lock(mutex_);
-    items_.push_front({std::string(key), made});
-    index_.emplace(items_.front().key, items_.begin());
+    std::list<Item> fresh;  // in neither container unless it is in both
+    fresh.push_front({std::string(key), made});
+    index_.emplace(fresh.front().key, fresh.begin());
+    items_.splice(items_.begin(), fresh);
     bytes_ += made.bytes;
   }
   trim(kind_.limit_);

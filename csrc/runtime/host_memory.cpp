@@ -128,7 +128,12 @@ bool Quarantine::untouched(const Block& block) {
 bool Quarantine::add(void* pointer, size_t bytes) {
   std::memset(pointer, poison_byte, bytes);
   const std::lock_guard lock(mutex_);
-  blocks_.push_back({pointer, bytes});
+  try {
+    blocks_.push_back({pointer, bytes});
+  } catch (const std::bad_alloc&) {
+    give_memory(pointer, bytes);  // not kept: only a late write to it goes unseen
+    return true;
+  }
   bytes_ += bytes;
   bool fine = true;
   while (bytes_ > quarantine_limit) {

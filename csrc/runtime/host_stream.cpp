@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace stator::runtime::host {
@@ -159,11 +160,10 @@ void Scheduler::pop(Stream& stream) {
 
 // Completes the records and waits at the head of the stream up to its next work item, and the same for the streams that
 // those records release.
-void Scheduler::advance(Stream& stream) {
-  std::vector<Stream*> streams{&stream};
-  while (!streams.empty()) {
-    Stream& now_at = *streams.back();
-    streams.pop_back();
+void Scheduler::advance(Stream& stream) noexcept {
+  Stream* released = &stream;
+  while (released) {
+    Stream& now_at = *std::exchange(released, std::exchange(released->linked, nullptr));
     while (Item* item = now_at.first.get()) {
       if (item->kind == Item::Kind::work) {
         if (!item->started) {
@@ -176,7 +176,7 @@ void Scheduler::advance(Stream& stream) {
       const std::shared_ptr<Mark> mark = item->mark;
       if (item->kind == Item::Kind::wait) {
         if (!mark->done.load(std::memory_order_acquire)) {
-          mark->parked.push_back(&now_at);
+          now_at.linked = std::exchange(mark->parked, &now_at);
           break;
         }
         pop(now_at);
@@ -186,8 +186,10 @@ void Scheduler::advance(Stream& stream) {
       mark->time = now();
       mark->done.store(true, std::memory_order_release);
       mark->changed.notify_all();
-      streams.insert(streams.end(), mark->parked.begin(), mark->parked.end());
-      mark->parked.clear();
+      while (Stream* parked = mark->parked) {
+        mark->parked = std::exchange(parked->linked, released);
+        released = parked;
+      }
     }
   }
 }
@@ -288,32 +290,41 @@ void Scheduler::wait(Mark& mark) {
 
 void Scheduler::synchronize(Stream& stream) {
   if (stream.idle()) return;
-  auto item = std::make_unique<Item>();
-  const auto mark = std::make_shared<Mark>(stream);
-  item->kind = Item::Kind::record;
-  item->mark = mark;
-  enqueue(stream, std::move(item));
+  std::shared_ptr<Mark> mark;
+  try {
+    auto item = std::make_unique<Item>();
+    mark = std::make_shared<Mark>(stream);
+    item->kind = Item::Kind::record;
+    item->mark = mark;
+    enqueue(stream, std::move(item));
+  } catch (const std::bad_alloc&) {
+    while (!stream.idle()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    return;
+  }
   wait(*mark);
 }
 
 void Scheduler::add(Stream& stream) {
   const std::lock_guard lock(mutex_);
+  ready_.reserve(streams_ + 1);
   stream.context.streams.insert(&stream);
+  ++streams_;
 }
 
 void Scheduler::remove(Stream& stream) {
   synchronize(stream);
   const std::lock_guard lock(mutex_);  // advance() may still read a stream whose last item is done
-  stream.context.streams.erase(&stream);
+  streams_ -= stream.context.streams.erase(&stream);
 }
 
 void Scheduler::drain(Context& context) {
-  std::set<Stream*> streams;
-  {
+  const auto busy = [&]() -> Stream* {
     const std::lock_guard lock(mutex_);
-    streams = context.streams;
-  }
-  for (Stream* stream : streams) synchronize(*stream);
+    const auto found =
+        std::find_if(context.streams.begin(), context.streams.end(), [](Stream* s) { return !s->idle(); });
+    return found == context.streams.end() ? nullptr : *found;
+  };
+  while (Stream* stream = busy()) synchronize(*stream);
 }
 
 void Scheduler::context_opened() {

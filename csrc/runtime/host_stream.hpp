@@ -13,14 +13,15 @@
 
 namespace stator::runtime::host {
 
-// One recording of an event in a stream. `parked` holds the streams that wait for it, guarded by the scheduler's mutex.
+// One recording of an event in a stream. `parked` is the list of streams that wait for it, guarded by the scheduler's
+// mutex.
 struct Mark {
   explicit Mark(Stream& of) : stream(&of) {}
   Stream* const stream;  // alive until done
   std::atomic<bool> done{false};
   int64_t time = 0;  // steady nanoseconds, valid when done
   std::condition_variable changed;
-  std::vector<Stream*> parked;
+  Stream* parked = nullptr;
 };
 
 struct Item {
@@ -54,6 +55,7 @@ struct Stream {
   // Guarded by the scheduler's mutex.
   std::unique_ptr<Item> first;
   Item* last = nullptr;
+  Stream* linked = nullptr;  // the next one in the list of the mark that it waits for
 };
 
 // Runs the streams of every context of the process. The workers start with the first queued item.
@@ -64,9 +66,9 @@ class Scheduler {
 
   // May throw std::bad_alloc; then nothing was queued.
   void enqueue(Stream& stream, std::unique_ptr<Item> item);
-  void resume(Stream& stream);  // called by a thread that ran work inline, for the items queued behind it
-  void wait(Mark& mark);        // meanwhile helps with the work of the mark's stream
-  void synchronize(Stream& stream);
+  void resume(Stream& stream);       // called by a thread that ran work inline, for the items queued behind it
+  void wait(Mark& mark);             // meanwhile helps with the work of the mark's stream
+  void synchronize(Stream& stream);  // needs memory for the mark; without it waits until the stream is idle
   void add(Stream& stream);
   void remove(Stream& stream);   // waits for its work
   void drain(Context& context);  // waits for every stream that the context still has
@@ -83,14 +85,15 @@ class Scheduler {
   bool linger(Lock& lock, const Mark* mark = nullptr);
   void run_chunk(Lock& lock, Item& item, Stream& stream);
   void pop(Stream& stream);
-  void advance(Stream& stream);
+  void advance(Stream& stream) noexcept;
 
   struct Ready {
     Item* item;
     Stream* stream;
   };
   std::mutex mutex_;
-  std::deque<Ready> ready_;  // items with chunks that no thread has taken
+  std::vector<Ready> ready_;  // items with chunks that no thread has taken, at most one per stream
+  size_t streams_ = 0;        // ready_ has room for all of them, so that advance() needs no memory
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Worker*> sleeping_;
   uint64_t generation_ = 0;

@@ -33,6 +33,9 @@ Status run(Context& context, Stream& stream, int64_t bytes, bool synchronous, No
       const DefaultFloatEnvironment environment;
       try {
         if (const char* message = run_now()) context.fault(message);
+      } catch (const std::bad_alloc&) {
+        stream.unclaim();
+        throw;  // an error of this call, after which the context works on
       } catch (const std::exception& error) {
         context.fault(error.what());
       } catch (...) {

@@ -7,6 +7,7 @@
 #include <stator/error.hpp>
 
 #include <limits>
+#include <new>
 #include <stdexcept>
 
 namespace stator::runtime {
@@ -82,6 +83,7 @@ Status Runtime::enter(Call call) {
 
 void Runtime::check(Call call, Status code, uint16_t op) {
   if (code == status::success) return;
+  if (code == status::out_of_memory && is_host()) throw std::bad_alloc();  // the caller's own memory, not the pool's
   const std::string fault = context_ && is_sticky(code) ? table_.fault_message(context_) : std::string();
   throw CudaError(label(op, ""), code, table_.error_name(code), name(call), remedy_for(call, code, fault));
 }

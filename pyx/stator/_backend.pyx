@@ -11,7 +11,7 @@ from libc.stdint cimport uintptr_t
 
 from stator.cpp cimport interop
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
-from stator.cpp.std cimport string, vector
+from stator.cpp.std cimport decoded, string, vector
 
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
 
@@ -69,7 +69,7 @@ def available(kind: str) -> tuple[bool, str]:
     cdef bint usable
     with nogil:
         usable = cpp.is_available(type, &reason)
-    return usable, reason.decode()
+    return usable, decoded(reason)
 
 
 def device_count(kind: str) -> int:
@@ -80,7 +80,7 @@ def device_count(kind: str) -> int:
 def parse_device(text: str) -> str:
     """The full name of a device: "cuda:0" for "cuda"."""
     cdef bytes encoded = text.encode()
-    return cpp.parse_device(<const char*>encoded).str().decode()
+    return decoded(cpp.parse_device(<const char*>encoded).str())
 
 
 def shutdown() -> None:
@@ -137,12 +137,12 @@ cdef class Backend:
     @property
     def device_name(self) -> str:
         """The device as text: "cpu", "cuda:0", ..."""
-        return self.c.device().str().decode()
+        return decoded(self.c.device().str())
 
     @property
     def kernels(self) -> str:
         """The target of the kernels in use: "cuda", "host_v3", "host_checked", ..."""
-        return self.c.kernels().decode()
+        return decoded(self.c.kernels())
 
     @property
     def options(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ cdef class Backend:
         with nogil:
             info = self.c.info()
         return {
-            "name": info.name.decode(),
+            "name": decoded(info.name),
             "compute_capability": (info.compute_major, info.compute_minor),
             "total_memory": info.total_memory,
             "driver_version": info.driver_version,
@@ -203,8 +203,8 @@ cdef class Backend:
         settle()
         with nogil:
             found = self.c.resources()
-        return [{"kind": found[i].kind.decode(), "bytes": found[i].bytes, "age": found[i].age,
-                 "origin": found[i].origin.decode(), "exported": found[i].exported} for i in range(found.size())]
+        return [{"kind": decoded(found[i].kind), "bytes": found[i].bytes, "age": found[i].age,
+                 "origin": decoded(found[i].origin), "exported": found[i].exported} for i in range(found.size())]
 
     def memory_stats(self) -> dict[str, int]:
         """Bytes that are live, cached, exported and at peak; the limit (0: none); allocations and reuses."""
@@ -223,7 +223,7 @@ cdef class Backend:
             s = self.c.statistics()
         return {"kernel_launches": s.kernel_launches, "library_calls": s.library_calls, "h2d_bytes": s.h2d_bytes,
                 "d2h_bytes": s.d2h_bytes, "d2d_bytes": s.d2d_bytes,
-                "calls": {s.calls[i].first.decode(): s.calls[i].second for i in range(s.calls.size())}}
+                "calls": {decoded(s.calls[i].first): s.calls[i].second for i in range(s.calls.size())}}
 
     def _forbid_host_copies(self, forbid: bool) -> None:
         cdef bint value = bool(forbid)

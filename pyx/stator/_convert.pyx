@@ -57,10 +57,10 @@ cdef int to_dims(object value, Dims& out, str op) except -1:
 cdef tuple from_dims(const Dims& dims):
     cdef int i
     if dims.size() == 1:
-        return ((<Dims&>dims)[0],)
+        return (dims.data()[0],)
     if dims.size() == 2:
-        return ((<Dims&>dims)[0], (<Dims&>dims)[1])
-    return tuple([(<Dims&>dims)[i] for i in range(dims.size())])
+        return (dims.data()[0], dims.data()[1])
+    return tuple([dims.data()[i] for i in range(dims.size())])
 
 
 cdef int to_scalar(object value, Scalar& out) except -1:

@@ -19,6 +19,7 @@ from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport bfloat16, float64, itemsize
+from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional
 
@@ -272,7 +273,7 @@ cdef extern from *:
     }
     """
     void release_held(void*) noexcept nogil
-    Py_buffer* new_view "new Py_buffer"() nogil
+    Py_buffer* new_view "new Py_buffer"() except +translate_exception nogil
     void delete_view "delete "(Py_buffer*) nogil
     void PyBuffer_Release(Py_buffer*)
 

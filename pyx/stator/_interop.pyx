@@ -127,8 +127,8 @@ cdef int fill_buffer(const CppArray& array, Py_buffer* view, int flags) except -
         PyMem_Free(extents)
         raise
     for i in range(ndim):
-        extents[i] = (<Dims&>array.shape())[i]
-        extents[32 + i] = (<Dims&>array.strides())[i] * size
+        extents[i] = array.shape().data()[i]
+        extents[32 + i] = array.strides().data()[i] * size
     view.internal = extents
     view.len = array.nbytes()
     view.itemsize = size

@@ -74,11 +74,10 @@ cdef dict make_reductions():
 functions = make_reductions()
 
 
-cdef reduce.ReductionGradientOptions reduction(object axis, object keepdims, str op) except *:
-    cdef reduce.ReductionGradientOptions options
-    to_axes(axis, options.axes, op)
-    options.keepdims = bool(keepdims)
-    return options
+cdef int to_reduction(object axis, object keepdims, reduce.ReductionGradientOptions& out, str op) except -1:
+    to_axes(axis, out.axes, op)
+    out.keepdims = bool(keepdims)
+    return 0
 
 
 def sum_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequence[int] | None = None,
@@ -89,9 +88,10 @@ def sum_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequenc
     """
     cdef Array g = as_array(grad, "nn.sum_backward")
     cdef Array out = new_array(g.backend)
-    cdef reduce.ReductionGradientOptions options = reduction(axis, keepdims, "nn.sum_backward")
+    cdef reduce.ReductionGradientOptions options
     cdef Dims dims
     cdef CppStream stream
+    to_reduction(axis, keepdims, options, "nn.sum_backward")
     to_dims(shape, dims, "nn.sum_backward")
     enter(g.backend, stream)
     with nogil:
@@ -107,9 +107,10 @@ def mean_backward(grad: Array, shape: int | Sequence[int], /, axis: int | Sequen
     """
     cdef Array g = as_array(grad, "nn.mean_backward")
     cdef Array out = new_array(g.backend)
-    cdef reduce.ReductionGradientOptions options = reduction(axis, keepdims, "nn.mean_backward")
+    cdef reduce.ReductionGradientOptions options
     cdef Dims dims
     cdef CppStream stream
+    to_reduction(axis, keepdims, options, "nn.mean_backward")
     to_dims(shape, dims, "nn.mean_backward")
     enter(g.backend, stream)
     with nogil:
@@ -126,8 +127,9 @@ def prod_backward(grad: Array, x: Array, /, axis: int | Sequence[int] | None = N
     """
     cdef Array g = as_array(grad, "nn.prod_backward"), source = as_array(x, "nn.prod_backward")
     cdef Array out = new_array(g.backend)
-    cdef reduce.ReductionGradientOptions options = reduction(axis, keepdims, "nn.prod_backward")
+    cdef reduce.ReductionGradientOptions options
     cdef CppStream stream
+    to_reduction(axis, keepdims, options, "nn.prod_backward")
     enter(g.backend, stream)
     with nogil:
         out.c = reduce.prod_backward(g.c, source.c, options, stream)

@@ -4,7 +4,7 @@
 from stator.cpp cimport libraries as cpp_libraries
 from stator.cpp cimport op_table
 from stator.cpp.dtype cimport dtype_count
-from stator.cpp.std cimport vector
+from stator.cpp.std cimport decoded, vector
 from stator.cpp.version cimport build_info
 
 from stator._dtype import all_dtypes
@@ -56,9 +56,9 @@ def libraries(load: bool = False) -> list[dict[str, Any]]:
     cdef size_t i
     with nogil:
         found = cpp_libraries.libraries(opening)
-    return [{"name": found[i].name.decode(), "found": found[i].found, "path": found[i].path.decode(),
-             "version": found[i].version.decode(), "remedy": found[i].remedy.decode(),
-             "wheel_file": found[i].wheel_file.decode()} for i in range(found.size())]
+    return [{"name": decoded(found[i].name), "found": found[i].found, "path": decoded(found[i].path),
+             "version": decoded(found[i].version), "remedy": decoded(found[i].remedy),
+             "wheel_file": decoded(found[i].wheel_file)} for i in range(found.size())]
 
 
 def set_library_path(name: str, path: str) -> None:

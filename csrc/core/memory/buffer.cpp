@@ -24,7 +24,7 @@ Ref<Buffer> Buffer::foreign(Context& context, void* memory, size_t bytes, bool h
   Ref<Buffer> buffer(new Buffer(context, Source::foreign, bytes, op));
   buffer->read_only_ = read_only;
   buffer->host_shared_.store(host_shared, std::memory_order_relaxed);
-  buffer->deleter_ = std::move(deleter);
+  if (deleter) buffer->owner_ = std::make_unique<ForeignOwner>(std::move(deleter));
   buffer->set_native(memory ? memory : &nothing);
   return buffer;
 }
@@ -66,7 +66,7 @@ void Buffer::release_native(void* handle) noexcept {
 void Buffer::free_detached() noexcept {
   detached_blocks.fetch_sub(source_ != Source::foreign);
   if (source_ == Source::foreign) {
-    ForeignReleases::push(std::move(deleter_));
+    ForeignReleases::push(std::move(owner_));
     return;
   }
   runtime::Runtime& runtime = context_.runtime();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/box.hpp"
+#include "core/memory/pool_lists.hpp"
 #include "core/stream.hpp"
 #include "runtime/runtime.hpp"
 
@@ -10,8 +11,18 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 
 namespace stator {
+
+// The owner of foreign memory, made with the Buffer, so that releasing it needs no memory.
+struct ForeignOwner {
+  explicit ForeignOwner(std::function<void()> release);
+  std::function<void()> deleter;
+  const uint32_t generation;     // of the process that made it
+  Block block;                   // only the events and unmarked streams of the work that still uses the memory
+  ForeignOwner* next = nullptr;  // in the list that owns it
+};
 
 class Buffer final : public Box {
  public:
@@ -60,14 +71,14 @@ class Buffer final : public Box {
   std::atomic<int> last_stream_{0};
   size_t block_bytes_ = 0;  // what the pool holds for it; 0 for foreign memory
   void* detached_ = nullptr;
-  std::function<void()> deleter_;
+  std::unique_ptr<ForeignOwner> owner_;
 };
 
-// Deleters of foreign memory, which may need the GIL and therefore wait for a thread that holds it. drain() runs them;
-// the Python layer calls it.
+// Owners of foreign memory, whose deleters may need the GIL and therefore wait for a thread that holds it. drain() runs
+// them; the Python layer calls it.
 class STATOR_API ForeignReleases {
  public:
-  static void push(std::function<void()> deleter) noexcept;
+  static void push(std::unique_ptr<ForeignOwner> owner) noexcept;
   static void drain();
   static bool pending() noexcept;
 };

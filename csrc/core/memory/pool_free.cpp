@@ -99,7 +99,7 @@ void Pool::free_block(Block& block) noexcept {
     if (!context_.quiet() && (!stream || runtime.stream_wait_noexcept(stream, event) != success)) {
       try {
         runtime.event_synchronize(event);
-      } catch (const Error&) {
+      } catch (const std::exception&) {
         // The device failed, so that nothing on it uses the memory any more.
       }
     }
@@ -144,39 +144,32 @@ void Pool::empty_cache() noexcept {
 
 void Pool::release_foreign(Buffer& buffer) noexcept {
   context_.runtime().forget_buffer(buffer.detached_);
-  if (!buffer.deleter_) return;
+  if (!buffer.owner_) return;
   const uint32_t used = buffer.host_shared() || context_.quiet() ? 0 : buffer.used_.load(std::memory_order_acquire);
-  Impl::Owner owner;
-  if (used) mark(owner.block, used);
-  owner.deleter = std::move(buffer.deleter_);
-  if (owner.block.ready()) {
-    ForeignReleases::push(std::move(owner.deleter));
-    return;
-  }
-  const std::lock_guard lock(impl_->mutex);
-  impl_->owners.push_back(std::move(owner));
-  impl_->has_owners.store(true, std::memory_order_relaxed);
+  if (used) mark(buffer.owner_->block, used);
+  if (buffer.owner_->block.ready())
+    ForeignReleases::push(std::move(buffer.owner_));
+  else
+    impl_->add_owner(std::move(buffer.owner_));
 }
 
 void Pool::poll_foreign() noexcept {
-  std::vector<Impl::Owner> owners;
+  ForeignOwner* rest = nullptr;
   {
     const std::lock_guard lock(impl_->mutex);
-    owners.swap(impl_->owners);
+    std::swap(rest, impl_->owners);
     impl_->has_owners.store(false, std::memory_order_relaxed);
   }
-  for (Impl::Owner& owner : owners) {
+  while (rest) {
+    std::unique_ptr<ForeignOwner> owner(std::exchange(rest, rest->next));
     const bool quiet = context_.quiet();
     if (quiet) {
-      for (const runtime::EventHandle event : owner.block.events) destroy_event(event);
+      for (const runtime::EventHandle event : owner->block.events) destroy_event(event);
     }
-    if (quiet || passed(owner.block)) {
-      ForeignReleases::push(std::move(owner.deleter));
-      continue;
-    }
-    const std::lock_guard lock(impl_->mutex);
-    impl_->owners.push_back(std::move(owner));
-    impl_->has_owners.store(true, std::memory_order_relaxed);
+    if (quiet || passed(owner->block))
+      ForeignReleases::push(std::move(owner));
+    else
+      impl_->add_owner(std::move(owner));
   }
 }
 

@@ -7,19 +7,25 @@
 namespace stator {
 
 struct Pool::Impl {
-  struct Owner {
-    Block block;  // only its events and unmarked streams are used
-    std::function<void()> deleter;
-  };
-
   mutable std::mutex mutex;  // guards all but the atomics; never held in a foreign call
   std::array<FreeList, pinned_home + 1> lists;
   std::vector<runtime::EventHandle> events;
-  std::vector<Owner> owners;
+  ForeignOwner* owners = nullptr;  // linked; their deleters are never run here
   size_t live = 0, cached = 0, peak = 0;
   uint64_t allocations = 0, reuses = 0;
   std::atomic<size_t> exported{0};
   std::atomic<bool> has_owners{false};
+
+  ~Impl() {
+    while (owners) delete std::exchange(owners, owners->next);
+  }
+
+  void add_owner(std::unique_ptr<ForeignOwner> owner) noexcept {
+    const std::lock_guard lock(mutex);
+    owner->next = owners;
+    owners = owner.release();
+    has_owners.store(true, std::memory_order_relaxed);
+  }
 
   void to_live(size_t bytes) {
     live += bytes;

@@ -9,7 +9,7 @@ Dims::Dims(int size, int64_t value) : size_(size) {
   if (size < 0 || size > max_size) {
     throw ShapeError("", std::to_string(size) + " dimensions", "Arrays have at most 32 dimensions");
   }
-  if (size > 6) heap_ = new int64_t[max_size];
+  if (size > int(std::size(inline_))) many_ = new Many;
   std::fill_n(data(), size, value);
 }
 
@@ -17,6 +17,17 @@ Dims::Dims(std::initializer_list<int64_t> values) : Dims(std::span<const int64_t
 
 Dims::Dims(std::span<const int64_t> values) : Dims(static_cast<int>(std::min<size_t>(values.size(), max_size + 1))) {
   std::copy(values.begin(), values.end(), data());
+}
+
+void Dims::own() {
+  auto* copy = new Many;
+  std::copy_n(many_->values, size_, copy->values);
+  drop();
+  many_ = copy;
+}
+
+void Dims::drop() noexcept {
+  if (many_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete many_;
 }
 
 void Dims::push_back(int64_t value) {

@@ -1,5 +1,6 @@
 // The exceptions of stator. Their types are part of the API, their texts are not. Every error has the op (which may be
-// empty), the cause with the values seen, and the remedy; what() joins them.
+// empty), the cause with the values seen, and the remedy; what() joins them. Host memory that is exhausted is the
+// standard library's std::bad_alloc instead, which Python sees as an OutOfMemoryError too.
 #pragma once
 
 #include <stator/export.hpp>

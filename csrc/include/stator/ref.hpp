@@ -4,6 +4,7 @@
 
 #include <stator/export.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -46,7 +47,8 @@ class Ref {
   T* p_ = nullptr;
 };
 
-// A shape or strides: at most 32 values, six of them inline.
+// A shape or strides: at most 32 values, six of them inline. More are shared until a copy is changed, so that copying a
+// Dims, and with it an Array, never fails; what changes values may throw std::bad_alloc.
 class STATOR_API Dims {
  public:
   static constexpr int max_size = 32;
@@ -54,20 +56,30 @@ class STATOR_API Dims {
   explicit Dims(int size, int64_t value = 0);
   Dims(std::initializer_list<int64_t> values);
   explicit Dims(std::span<const int64_t> values);
-  Dims(const Dims& other) : Dims(std::span<const int64_t>(other.data(), other.size())) {}
+  Dims(const Dims& other) noexcept : size_(other.size_), many_(other.many_) {
+    std::memcpy(inline_, other.inline_, sizeof inline_);
+    if (many_) [[unlikely]]
+      many_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
   Dims(Dims&& other) noexcept { swap(other); }
   Dims& operator=(Dims other) noexcept {
     swap(other);
     return *this;
   }
   ~Dims() {
-    if (heap_) delete[] heap_;
+    if (many_) [[unlikely]]
+      drop();
   }
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  int64_t* data() { return heap_ ? heap_ : inline_; }
-  const int64_t* data() const { return heap_ ? heap_ : inline_; }
+  int64_t* data() {
+    if (!many_) [[likely]]
+      return inline_;
+    if (many_->owners.load(std::memory_order_acquire) > 1) own();
+    return many_->values;
+  }
+  const int64_t* data() const { return many_ ? many_->values : inline_; }
   int64_t& operator[](int i) { return data()[i]; }
   int64_t operator[](int i) const { return data()[i]; }
   int64_t* begin() { return data(); }
@@ -80,13 +92,19 @@ class STATOR_API Dims {
   }
 
  private:
+  struct Many {
+    std::atomic<int32_t> owners{1};
+    int64_t values[max_size];
+  };
+  void own();  // values of its own
+  void drop() noexcept;
   void swap(Dims& other) noexcept {
     std::swap(size_, other.size_);
-    std::swap(heap_, other.heap_);
+    std::swap(many_, other.many_);
     std::swap(inline_, other.inline_);
   }
   int32_t size_ = 0;
-  int64_t* heap_ = nullptr;
+  Many* many_ = nullptr;
   int64_t inline_[6] = {};
 };
 

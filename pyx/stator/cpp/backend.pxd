@@ -14,7 +14,7 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
     cdef cppclass Device:
         DeviceType type
         int index
-        string str()
+        string str() except +translate_exception
 
     Device parse_device "stator::Device::parse"(string_view) except +translate_exception
     cbool is_available(DeviceType, string*) except +translate_exception
@@ -70,9 +70,9 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         Backend()
         void close() except +translate_exception
         cbool closed()
-        Device device()
+        Device device() except +translate_exception
         DeviceInfo info() except +translate_exception
-        const BackendOptions& options()
+        const BackendOptions& options() except +translate_exception
         string kernels() except +translate_exception
         Stream stream(int) except +translate_exception
         void synchronize() except +translate_exception

@@ -1,4 +1,5 @@
 # stator/dtype.hpp
+from stator.cpp.error cimport translate_exception
 from stator.cpp.std cimport string_view, vector
 
 
@@ -22,5 +23,5 @@ cdef extern from "stator/dtype.hpp" namespace "stator" nogil:
     int itemsize(DType)
     Kind kind_of(DType)
     string_view name(DType)
-    DType promote(const vector[DType]&)  # takes a span in C++
+    DType promote(const vector[DType]&) except +translate_exception  # takes a span in C++
     bint can_cast_same_kind(DType, DType)

@@ -3,19 +3,29 @@ cdef extern from *:
     """
     #include <stator/error.hpp>
     #include <new>
+    #include <stdexcept>
 
     // Called inside the catch handler that Cython writes, with the GIL held.
-    static inline void stator_raise(const char* name, const stator::Error& error, PyObject* fields) {
+    static inline void stator_raise_text(const char* name, const char* op, const char* cause, const char* remedy,
+                                         PyObject* fields) {
       if (!fields) return;
       PyObject* errors = PyImport_ImportModule("stator.errors");
       PyObject* exception =
-          errors ? PyObject_CallMethod(errors, "from_native", "ssssO", name, error.op().c_str(), error.cause().c_str(),
-                                       error.remedy().c_str(), fields)
-                 : nullptr;
+          errors ? PyObject_CallMethod(errors, "from_native", "ssssO", name, op, cause, remedy, fields) : nullptr;
       if (exception) PyErr_SetObject((PyObject*)Py_TYPE(exception), exception);
       Py_XDECREF(exception);
       Py_XDECREF(errors);
       Py_DECREF(fields);
+    }
+
+    static inline void stator_raise(const char* name, const stator::Error& error, PyObject* fields) {
+      stator_raise_text(name, error.op().c_str(), error.cause().c_str(), error.remedy().c_str(), fields);
+    }
+
+    // Without a C++ allocation, since the next one may fail too.
+    static inline void stator_raise_host_memory() {
+      stator_raise_text("OutOfMemoryError", "", "Host memory: an allocation of the library failed",
+                        "Release arrays and other objects of this process, or work in smaller pieces", PyDict_New());
     }
 
     static inline void stator_translate_exception() {
@@ -41,9 +51,11 @@ cdef extern from *:
     #undef STATOR_NAME
         stator_raise(name, error, PyDict_New());
       } catch (const std::bad_alloc&) {
-        PyErr_NoMemory();
+        stator_raise_host_memory();
+      } catch (const std::length_error&) {  // a container longer than any memory
+        stator_raise_host_memory();
       } catch (const std::exception& error) {
-        PyErr_SetString(PyExc_RuntimeError, error.what());
+        stator_raise_text("StatorError", "", error.what(), "", PyDict_New());
       }
     }
     """

@@ -10,8 +10,8 @@ cdef extern from "stator/ref.hpp" namespace "stator" nogil:
         Dims(int, int64_t) except +translate_exception
         Dims(const Dims&)
         int size()
-        int64_t* data()
-        int64_t& operator[](int)
+        const int64_t* data()
+        int64_t& operator[](int) except +translate_exception  # may copy values that are shared
 
 cdef extern from "<span>" nogil:
     cdef cppclass Int64Span "std::span<const int64_t>":

@@ -3,6 +3,8 @@
 # that uses one, which took four tenths of its time. Conversions to Python still work, since they go by the C++ name.
 from libcpp cimport bool as cbool
 
+from stator.cpp.error cimport translate_exception
+
 
 cdef extern from "<string>" namespace "std" nogil:
     cdef cppclass string:
@@ -21,20 +23,22 @@ cdef extern from "<string_view>" namespace "std" nogil:
 cdef extern from "<vector>" namespace "std" nogil:
     cdef cppclass vector[T]:
         vector()
-        vector(size_t, const T&) except +
+        vector& operator=(const vector&) except +translate_exception
+        vector(size_t, const T&) except +translate_exception
         T& operator[](size_t)
         T* data()
         size_t size()
         cbool empty()
         void clear()
-        void push_back(const T&) except +
-        void reserve(size_t) except +
+        void push_back(const T&) except +translate_exception
+        void reserve(size_t) except +translate_exception
 
 cdef extern from "<optional>" namespace "std" nogil:
     cdef cppclass optional[T]:
         optional()
-        optional(const T&)
-        T& value() except +
+        optional& operator=(const optional&) except +translate_exception
+        optional(const T&) except +translate_exception
+        T& value() except +translate_exception
 
 cdef extern from "<utility>" namespace "std" nogil:
     cdef cppclass pair[T, U]:
@@ -42,3 +46,8 @@ cdef extern from "<utility>" namespace "std" nogil:
         U second
         pair()
         pair(const T&, const U&)
+
+
+# Not s.decode(), which Cython gives a copy of the string, made where no handler sees that it fails.
+cdef inline str decoded(const string& s):
+    return s.data()[:s.size()].decode()
