@@ -110,6 +110,13 @@ def test_pyx_sees_the_public_headers_alone():
     assert not bad
 
 
+def test_cpp_exceptions_pass_one_handler():
+    """Cython's own makes MemoryError of std::bad_alloc, and RuntimeError of everything else."""
+    bare = re.compile(r"except \+(?!translate_exception\b)[^\n]*")
+    paths = under("pyx", suffixes=(".pyx", ".pxd", ".pxi"))
+    assert not [f"{name(p)}: {found}" for p in paths for found in bare.findall(p.read_text())]
+
+
 def test_pyx_and_csrc_do_not_import_the_python_layer():
     """But for the exception types, which are defined there and import nothing."""
     public = {p.stem for p in under("python", suffixes=(".py",))} - {"__init__", "errors"}

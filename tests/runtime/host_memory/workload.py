@@ -1,4 +1,4 @@
-"""python workload.py LIBRARY [once|onwards] [NAME...]: runs calls while the allocations of C++ fail, one after the other.
+"""python workload.py LIBRARY [once|onwards] [NAME...]: runs calls while allocations of C++ fail, one after the other.
 
 LIBRARY is failing_new.cpp as a shared object, which the process has preloaded. Each call runs with its first allocation
 failing, then with its second, until it needs fewer. With `onwards` all later allocations fail too, as they do when
@@ -8,7 +8,9 @@ memory is gone. Prints one JSON object: for each call how many failures it saw a
 import ctypes
 import gc
 import json
+import os
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -29,6 +31,7 @@ def calls(be):
     square = be.asarray(rng.uniform(0, 1, (6, 6)) + 6 * np.eye(6))
     large = be.asarray(rng.uniform(0, 1, (40, 40)) + 40 * np.eye(40))
     deep = be.asarray(rng.uniform(0, 1, (1, 2, 1, 2, 1, 2, 1, 2)))  # more axes than shapes hold without an allocation
+    many = be.zeros((1 << 18,))  # queued for the workers
     index, mask = be.asarray([3, 1, 1]), x > 1
     csr = sparse.csr_from_dense(be.asarray(np.eye(6) + np.eye(6, k=1)))
     host, key = np.arange(12.0).reshape(3, 4), (slice(None, None, 2), None, ..., 1)
@@ -77,6 +80,7 @@ def calls(be):
         "pinned": lambda: stator.memory.pinned_empty((4,), device=be).fill(0),
         "add": lambda: x + 1,
         "add deep": lambda: deep + deep,
+        "work of several threads": lambda: stator.exp(many) + many,
         "out": lambda: stator.exp(x, out=be.empty((6, 8))),
         "clip": lambda: stator.clip(x, 0.7, 1.2),
         "where": lambda: stator.where(mask, x, 0.0),
@@ -130,6 +134,8 @@ def plain(value):
     """A copy of the result as nested lists, which compares exactly."""
     if isinstance(value, stator.Array):
         return plain(value.to_numpy())
+    if hasattr(value, "to_dense"):
+        return plain(value.to_dense())
     if isinstance(value, np.ndarray):
         return [list(value.shape), value.tobytes().hex()]
     if isinstance(value, (list, tuple)):
@@ -141,59 +147,79 @@ def fault(error):
     return f"{type(error).__module__}.{type(error).__name__}: {error}"
 
 
+def attempt(call, k):
+    """Runs the call with its k-th allocation failing: (whether there was one, result, error)."""
+    failing.fail_allocation(k, ONWARDS)
+    try:
+        result, error = call(), None
+    except BaseException as e:  # reported to the test
+        result, error = None, e
+    return failing.allocations() >= k, result, error
+
+
+def is_typed(error):
+    """Page-locked memory is counted like that of a device: such an error has figures instead."""
+    return isinstance(error, OutOfMemoryError) and ("Host memory" in str(error) or error.requested > 0)
+
+
 def check(be, name, call):
-    """(failures that were typed, failures that the call survived, what was wrong)."""
-    expected, live = plain(call()), None
-    typed = survived = 0
-    wrong = []
+    """How many failures there were, were typed, and were survived; and what was wrong."""
+    expected = plain(call())
     gc.collect()
     live = len(be.resources())
-    k = 0
+    seen = {"failures": 0, "typed": 0, "survived": 0, "wrong": []}
     while True:
-        k += 1
-        print(name, k, file=sys.stderr, flush=True)
-        failing.fail_allocation(k, ONWARDS)
-        try:
-            result = call()
-            reached = failing.allocations() >= k
-        except OutOfMemoryError as e:
-            failing.allocations()
-            reached = True
-            typed += 1
-            if "Host memory" not in str(e) and not e.requested:  # or the figures of page-locked memory
-                wrong.append(f"allocation {k}: {e}")
-        except BaseException as e:  # reported to the test
-            failing.allocations()
-            reached = True
-            wrong.append(f"allocation {k}: {fault(e)}")
+        k = seen["failures"] + 1
+        print(name, k, file=sys.stderr, flush=True)  # for a crash
+        failed, result, error = attempt(call, k)
+        if not failed and error is None:
+            return seen
+        seen["failures"] += 1
+        if error is None:
+            seen["survived"] += plain(result) == expected
+        elif is_typed(error):
+            seen["typed"] += 1
         else:
-            if reached:
-                survived += 1
-            if plain(result) != expected:
-                wrong.append(f"allocation {k}: another result")
-            result = None
-        if not reached:
-            break
+            seen["wrong"].append(f"allocation {k}: {fault(error)}")
+        result = error = None
         try:
             if plain(call()) != expected:
-                wrong.append(f"after allocation {k}: another result")
+                seen["wrong"].append(f"after allocation {k}: another result")
         except BaseException as e:  # reported to the test
-            wrong.append(f"after allocation {k}: {fault(e)}")
+            seen["wrong"].append(f"after allocation {k}: {fault(e)}")
         if len(be.resources()) != live:
             gc.collect()
             if len(be.resources()) > live:
-                wrong.append(f"after allocation {k}: {len(be.resources()) - live} objects more")
+                seen["wrong"].append(f"after allocation {k}: {len(be.resources()) - live} objects more")
                 live = len(be.resources())
-    return {"typed": typed, "survived": survived, "wrong": wrong}
+
+
+def table_calls(be):
+    """A call of every function of the op table."""
+    sys.path[:0] = [str(Path(__file__).parents[2] / folder) for folder in ("ops", "support")]
+    import test_launches
+
+    changing = [n for n, row in {r["name"]: r for r in stator.op_table()}.items() if row["family"] == "random"]
+    changing += ["adam_step", "setitem", "index_put", "put_along_axis", "empty"]  # and results that differ between runs
+
+    def quiet(call):
+        return lambda: [call(), None][1]
+
+    for name, pair in test_launches.calls(be).items():
+        for layout, call in zip(("", " transposed"), pair, strict=True):
+            if call is not None:
+                yield name + layout, quiet(call) if name in changing else call
 
 
 def main():
     found = {}
     with stator.Backend("cpu") as be, be.use():
-        for name, call in calls(be).items():
-            if len(sys.argv) > 3 and name not in sys.argv[3:]:
-                continue
-            found[name] = check(be, name, call)
+        work = list(calls(be).items())
+        if os.environ.get("STATOR_HOST_MEMORY") == "table":
+            work += table_calls(be)
+        for name, call in work:
+            if not sys.argv[3:] or name in sys.argv[3:]:
+                found[name] = check(be, name, call)
     print(json.dumps(found))
 
 
