@@ -3,6 +3,7 @@
 """Memory shared with other libraries: the buffer protocol, DLPack, __cuda_array_interface__."""
 import numpy as np
 
+cimport cython
 from cpython.buffer cimport (
     PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS, PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE,
 )
@@ -147,6 +148,7 @@ cdef void release_buffer(const CppArray& array, Py_buffer* view) noexcept:
     interop.unexport(lent)
 
 
+@cython.no_gc_clear  # the collector may release a view of it after it has cleared other members of a cycle
 cdef class SharedMemory:
     """SharedMemory(array)\n--\n
     The memory of an Array, through the buffer protocol."""

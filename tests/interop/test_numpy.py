@@ -99,6 +99,15 @@ def test_data_shares_without_a_copy_on_cpu(cpu):
     np.testing.assert_array_equal(np.asarray(view), np.arange(12.0).reshape(3, 4)[:, ::2] + 1)
 
 
+def test_a_view_of_the_memory_in_a_garbage_cycle_is_collected(cpu):
+    x = cpu.ones((3,))
+    cycle = [x.data]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+    np.testing.assert_array_equal(x.to_numpy(), np.ones(3))
+
+
 @pytest.mark.parametrize("export", [lambda x: np.asarray(x.data), np.from_dlpack])
 def test_an_export_waits_for_readers_on_every_stream(cpu, export):
     one, two = cpu.stream(1), cpu.stream(2)
