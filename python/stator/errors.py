@@ -92,6 +92,10 @@ class AxisError(ShapeError, IndexError):
     """An axis is out of range or repeated."""
 
 
+class MatrixAttributeError(ShapeError, AttributeError):
+    """.T or .mT was asked of an array that does not have it, so that hasattr() says so."""
+
+
 class DTypeError(StatorError, TypeError):
     """An element type, or the type of an argument, is not accepted."""
 

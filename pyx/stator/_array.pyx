@@ -17,7 +17,7 @@ from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_i
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
 
-from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
+from stator.errors import DTypeError, InvalidValueError, MatrixAttributeError, ShapeError, UnsupportedError
 
 include "_array_ops.pxi"
 include "_array_index.pxi"
@@ -92,16 +92,26 @@ cdef class Array:
 
     @property
     def T(self) -> Array:
-        """A view of a matrix (m, n) with its axes swapped: (n, m)."""
-        if self.c.ndim() != 2:
-            raise ShapeError(f"shape {self.shape} is not a matrix", op="Array.T", remedy="Use .mT or permute_dims.")
-        return swap_last(self)
+        """A view of a matrix (m, n) with its axes swapped: (n, m). Of fewer axes a view that is the same, as in NumPy.
+
+        MatrixAttributeError for more axes, of which the array API swaps none.
+        """
+        cdef Array out
+        if self.c.ndim() > 2:
+            raise MatrixAttributeError(f"shape {self.shape} is not a matrix", op="Array.T",
+                                       remedy="Use .mT or permute_dims.")
+        if self.c.ndim() == 2:
+            return swap_last(self)
+        out = new_array(self.backend)
+        out.c = self.c
+        return out
 
     @property
     def mT(self) -> Array:
-        """A view with the last two axes swapped: (..., m, n) to (..., n, m)."""
+        """A view with the last two axes swapped: (..., m, n) to (..., n, m). MatrixAttributeError for fewer axes."""
         if self.c.ndim() < 2:
-            raise ShapeError(f"shape {self.shape} has fewer than two axes", op="Array.mT", remedy="Reshape it first.")
+            raise MatrixAttributeError(f"shape {self.shape} has fewer than two axes", op="Array.mT",
+                                       remedy="Reshape it first.")
         return swap_last(self)
 
     def to_numpy(self) -> numpy.ndarray:
@@ -231,23 +241,26 @@ cdef class Array:
         return iter([self[i] for i in range(len(self))])
 
     def __bool__(self) -> bool:
-        return bool(number(self))
+        if self.c.size() != 1:
+            raise InvalidValueError(f"the truth of an array of shape {self.shape}", op="Array.__bool__",
+                                    remedy="Use any(x), all(x) or x.size > 0.")
+        return bool(number(self, "Array.__bool__"))
 
     def __int__(self) -> int:
-        return int(number(self))
+        return int(number(self, "Array.__int__"))
 
     def __float__(self) -> float:
-        return float(number(self))
+        return float(number(self, "Array.__float__"))
 
     def __complex__(self) -> complex:
-        return complex(number(self))
+        return complex(number(self, "Array.__complex__"))
 
     def __index__(self) -> int:
         cdef Kind kind = kind_of(self.c.dtype())
         if self.c.ndim() != 0 or kind not in (signed_integer, unsigned_integer):
             raise DTypeError(f"a {self.dtype} array of shape {self.shape} is not an index", op="Array.__index__",
                              remedy="Use a 0-d integer array.")
-        return number(self)
+        return number(self, "Array.__index__")
 
     def __repr__(self) -> str:
         if self.backend.closed:

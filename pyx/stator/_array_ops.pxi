@@ -115,10 +115,10 @@ cdef object operator(Op op, object a, object b):
     return NotImplemented
 
 
-cdef object number(Array x):
+cdef object number(Array x, str op):
     cdef cpp.Scalar value
     if x.c.size() != 1:
-        raise DTypeError(f"an array of shape {x.shape} is not a number", op="Array.item",
+        raise DTypeError(f"an array of shape {x.shape} is not a number", op=op,
                          remedy="Reduce it, or take one element.")
     with nogil:
         value = x.c.item(CppStream())

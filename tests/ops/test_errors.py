@@ -168,7 +168,7 @@ BAD = {
     "index out of range": (lambda a: a.x[2], IndexError),
     "slice step zero": (lambda a: a.x[::0], E.InvalidValueError),
     "index of the wrong type": (lambda a: a.x[1.5], (TypeError, IndexError)),
-    "mask of another shape": (lambda a: a.x[(a.x < 1)[:, :1]], E.ShapeError),
+    "mask of another shape": (lambda a: a.x[(a.x < 1)[:, :1]], IndexError),
     "two ellipses": (lambda a: a.x[..., ...], IndexError),
     "negative size": (lambda a: a.be.zeros((-1,)), ValueError),
     "huge size": (lambda a: a.be.zeros((HUGE, 8)), (E.ShapeError, E.OutOfMemoryError)),
@@ -209,7 +209,7 @@ BAD = {
     "check_indices": (lambda a: stator.Backend("cpu", check_indices="often"), ValueError),
     "stream index": (lambda a: a.be.stream(99), (ValueError, IndexError)),
     "length of a scalar": (lambda a: len(a.be.zeros(())), TypeError),
-    "truth of many": (lambda a: bool(a.x), (TypeError, ValueError)),
+    "truth of many": (lambda a: bool(a.x), ValueError),
 }
 
 

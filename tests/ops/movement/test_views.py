@@ -1,5 +1,8 @@
 """Views share memory, cost no launch and agree with NumPy."""
 
+import inspect
+import operator
+
 import numpy as np
 import pytest
 
@@ -237,3 +240,43 @@ def test_scalars_come_out(be):
     assert complex(be.asarray(1 + 2j)) == 1 + 2j
     with pytest.raises(stator.errors.DTypeError):
         float(be.asarray([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("shape", [(2,), (0,), (3, 4)])
+def test_several_elements_are_no_number_and_have_no_truth(be, shape):
+    x = be.ones(shape, dtype="int64")
+    with pytest.raises(ValueError, match="truth") as caught:
+        bool(x)
+    assert isinstance(caught.value, stator.errors.StatorError) and caught.value.op == "Array.__bool__"
+    with pytest.raises(ValueError, match="truth"):
+        if x == x:
+            pass
+    for convert in (int, float, complex, operator.index):
+        with pytest.raises(TypeError) as caught:
+            convert(x)
+        assert isinstance(caught.value, stator.errors.DTypeError) and convert.__name__ in caught.value.op
+
+
+def test_a_comparison_of_single_elements_has_a_truth(be):
+    x, y = be.asarray(3), be.asarray([[3]])
+    assert x == y and not x < y
+
+
+def test_the_transpose_of_a_vector_is_the_vector(be):
+    for x in (be.arange(5)[::2], be.asarray(2.5)):
+        view = x.T
+        assert view.shape == x.shape and view.data_ptr == x.data_ptr
+        np.testing.assert_array_equal(view.to_numpy(), x.to_numpy())
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 3, 4)])
+def test_attributes_can_be_asked_for_with_hasattr(be, shape):
+    x = be.ones(shape)
+    found = dict(inspect.getmembers(x))
+    assert ("T" in found, "mT" in found) == (x.ndim <= 2, x.ndim >= 2) == (hasattr(x, "T"), hasattr(x, "mT"))
+    assert getattr(x, "mT", None) is None or x.ndim >= 2
+    missing = "mT" if x.ndim < 2 else "T"
+    if x.ndim != 2:
+        with pytest.raises(stator.errors.ShapeError) as caught:
+            getattr(x, missing)
+        assert isinstance(caught.value, AttributeError) and caught.value.op == f"Array.{missing}"
