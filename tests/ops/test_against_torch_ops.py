@@ -35,6 +35,7 @@ RENAMED = {
     "sign": torch.sgn,
     "polygamma": polygamma,
     "conj": torch.conj_physical,
+    "round": lambda x: torch.complex(x.real.round(), x.imag.round()) if x.is_complex() else x.round(),
     "imag": lambda x: x.imag if x.is_complex() else torch.zeros_like(x),
     "add_scaled": lambda x, y, alpha: torch.add(x, y, alpha=alpha),
     "bitwise_invert": torch.bitwise_not,
@@ -185,11 +186,6 @@ def distinct(dtype):
     return [
         np.random.default_rng(1).permuted(np.tile(np.arange(-100.0, 100), (3, 1)), axis=1).astype(draw((), dtype).dtype)
     ]
-
-
-def counted(values, counts, x):
-    """The mode's values and counts, which torch.mode does not return: it gives an index instead."""
-    return values, counts
 
 
 ORDER = {

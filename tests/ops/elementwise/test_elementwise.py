@@ -416,6 +416,18 @@ def test_shifts_past_the_width(be):
         np.testing.assert_array_equal(stator.bitwise_right_shift(be.asarray(x), n).to_numpy(), [0, -1, -1, 0])
 
 
+def test_complex_numbers_are_rounded_part_by_part(be):
+    x = np.array([1.5 - 2.5j, -0.5 + 0.4j, complex(np.inf, np.nan), -3.7 - 0.2j])
+    for dtype in ("complex64", "complex128"):
+        got, want = stator.round(be.asarray(x.astype(dtype))).to_numpy(), np.round(x.astype(dtype))
+        assert got.dtype == want.dtype
+        for part in (np.real, np.imag):
+            np.testing.assert_array_equal(part(got), part(want))
+            np.testing.assert_array_equal(np.signbit(part(got)), np.signbit(part(want)))
+    with pytest.raises(stator.errors.DTypeError):
+        stator.floor(be.asarray(x))
+
+
 def test_nan_to_num_takes_the_dtypes_own_limits(be):
     for dtype in (*inputs.FLOATS, "complex64"):
         x = np.array([np.nan, np.inf, -np.inf, 1.5]).astype(numpy_dtype(dtype))
