@@ -8,6 +8,7 @@ from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional, vector
 
 cdef int64_t to_int(object value, str op) except? -1
+cdef int64_t to_diagonal(object value, str op) except? -1
 # `size` zeros; ShapeError for a size that no shape has.
 cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1
 cdef int to_dims(object value, Dims& out, str op) except -1

@@ -30,6 +30,13 @@ cdef int64_t to_int(object value, str op) except? -1:
                          remedy="Convert it with int().") from None
 
 
+cdef int64_t to_diagonal(object value, str op) except? -1:
+    """The number of a diagonal. One beyond 64 bits is beyond every matrix, as the last one of 64 bits is."""
+    if isinstance(value, (int, np.integer)) and not -2**63 <= value < 2**63:
+        value = 2**63 - 1 if value > 0 else -2**63
+    return to_int(value, op)
+
+
 cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1:
     if not 0 <= size <= 32:
         raise ShapeError(f"{size} dimensions", op=op, remedy="From 0 to 32 are supported.")

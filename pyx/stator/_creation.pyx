@@ -9,7 +9,7 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport sized_dims, to_dims, to_dtype, to_int, to_scalar
+from stator._convert cimport sized_dims, to_diagonal, to_dims, to_dtype, to_int, to_scalar
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator._interop cimport copied, from_cuda_array_interface
 from stator.cpp cimport backend as cpp_backend
@@ -174,7 +174,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     """A copy of matrices (..., m, n) with 0 below diagonal k. Asynchronous."""
     cdef Array source = as_array(x, "triu")
     cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_int(k, "triu")
+    cdef int64_t diagonal = to_diagonal(k, "triu")
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
@@ -186,7 +186,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     """A copy of matrices (..., m, n) with 0 above diagonal k. Asynchronous."""
     cdef Array source = as_array(x, "tril")
     cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_int(k, "tril")
+    cdef int64_t diagonal = to_diagonal(k, "tril")
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
@@ -198,7 +198,7 @@ def diag(x: Array, /, k: int = 0) -> Array:
     """The matrix with the vector x on diagonal k, or a copy of diagonal k of a matrix. Asynchronous."""
     cdef Array source = as_array(x, "diag")
     cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_int(k, "diag")
+    cdef int64_t diagonal = to_diagonal(k, "diag")
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
@@ -208,7 +208,7 @@ def diag(x: Array, /, k: int = 0) -> Array:
 
 cdef Array ones_in_band(bint below, object rows, object cols, object k, object dtype, object device, str op):
     cdef int64_t height = to_int(rows, op), width = height if cols is None else to_int(cols, op)
-    cdef int64_t diagonal = to_int(k, op)
+    cdef int64_t diagonal = to_diagonal(k, op)
     cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype)
     cdef Backend backend = resolve(device)
     cdef CppStream stream

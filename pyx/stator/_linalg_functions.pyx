@@ -8,7 +8,7 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array, wrap_array
 from stator._backend cimport after_wait, enter
-from stator._convert cimport to_dtype, to_int
+from stator._convert cimport to_diagonal, to_dtype, to_int
 from stator.cpp cimport linalg as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
@@ -49,6 +49,11 @@ cdef cpp.NormOrder to_order(object value, str op) except *:
         raise InvalidValueError(f"the order {value!r} of a matrix norm", op=op,
                                 remedy="Pass 'fro', 'nuc', 1, -1, 2, -2, inf or -inf.")
     return order
+
+
+cdef bint waits(cpp.NormOrder order):
+    """Whether a norm of this order is of singular values, which wait for the device."""
+    return order.norm == cpp.spectral or order.norm == cpp.nuclear
 
 
 def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
@@ -109,7 +114,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro"
     """A norm of each matrix (..., m, n), real, of the batch's shape. Asynchronous for most orders.
 
     ord: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; 'nuc', 2 and -2 synchronise, as svd. keepdims keeps the last two axes
-    with length 1.
+    with length 1. Of a matrix without elements it is 0, as a sum of nothing; InvalidValueError for the smallest of no
+    rows (-inf), columns (-1) or singular values (-2).
     """
     cdef Array a = as_array(x, "linalg.matrix_norm")
     cdef Array out = new_array(a.backend)
@@ -119,6 +125,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro"
     enter(a.backend, stream)
     with nogil:
         out.c = cpp.matrix_norm(a.c, order, keep, stream)
+    if waits(order):
+        after_wait(a.backend)
     return out
 
 
@@ -134,7 +142,8 @@ def cond(x: Array, /, p: float | str | None = None) -> Array:
     enter(a.backend, stream)
     with nogil:
         out.c = cpp.cond(a.c, order, stream)
-    after_wait(a.backend)
+    if waits(order):
+        after_wait(a.backend)
     return out
 
 
@@ -150,6 +159,8 @@ def matrix_power(x: Array, n: int, /) -> Array:
     enter(a.backend, stream)
     with nogil:
         out.c = cpp.matrix_power(a.c, power, stream)
+    if power < 0:
+        after_wait(a.backend)
     return out
 
 
@@ -175,7 +186,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
     """
     cdef Array a = as_array(x, "linalg.trace")
     cdef Array out = new_array(a.backend)
-    cdef int64_t k = to_int(offset, "linalg.trace")
+    cdef int64_t k = to_diagonal(offset, "linalg.trace")
     cdef optional[CppDType] code
     cdef CppStream stream
     to_dtype(dtype, code)

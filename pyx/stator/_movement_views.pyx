@@ -4,7 +4,7 @@
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, new_array, reshape_op
-from stator._convert cimport to_axes, to_dims, to_int
+from stator._convert cimport to_axes, to_diagonal, to_dims, to_int
 from stator.cpp cimport array as cpp_array
 from stator.cpp cimport movement as cpp
 from stator.cpp.ref cimport Dims, Int64Span
@@ -124,7 +124,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """
     cdef Array source = as_array(x, "linalg.diagonal")
     cdef Array out = new_array(source.backend)
-    cdef int64_t k = to_int(offset, "linalg.diagonal")
+    cdef int64_t k = to_diagonal(offset, "linalg.diagonal")
     with nogil:
         out.c = cpp.diagonal(source.c, k)
     return out

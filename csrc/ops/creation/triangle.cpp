@@ -75,10 +75,9 @@ Array diag(const Array& x, int64_t k, const Stream& stream) {
   if (x.ndim() != 1)
     throw ShapeError(op, "shape " + str(x.shape()) + " is neither a vector nor a matrix",
                      "use linalg.diagonal for stacks of matrices");
-  const int64_t offset = k < 0 ? -k : k;
-  int64_t n;
-  if (offset < 0 || __builtin_add_overflow(x.shape()[0], offset, &n))
-    throw ShapeError(op, "k=" + std::to_string(k) + " makes more than 2^63 rows", "use a smaller k");
+  if (k < -far || k > far)
+    throw ShapeError(op, "k=" + std::to_string(k) + " makes more than 2^62 rows", "Use a smaller k");
+  const int64_t n = x.shape()[0] + (k < 0 ? -k : k);
   checked_size(op, Dims{n, n}, itemsize(x.dtype()));
   Array result = call.empty(Dims{n, n}, x.dtype());
   if (result.size() == 0) return result;

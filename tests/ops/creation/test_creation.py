@@ -226,3 +226,26 @@ def test_the_poisoned_free_list_never_shows(be):
         b = a + 1
         del a
         np.testing.assert_array_equal(b.to_numpy(), np.full(1000, 4.0))
+
+
+FAR = [2**31, 2**62, 2**63 - 1, 2**63, 2**64, 2**70]
+
+
+@pytest.mark.parametrize("k", [*FAR, *(-k for k in FAR), -(2**63)])
+def test_diagonals_beyond_the_matrix_are_empty_however_far(be, k):
+    ones, nothing, empty = np.ones((3, 4)), np.zeros((3, 4)), be.zeros((0, 0))
+    x, above = be.asarray(ones), k > 0
+    for got, want in (
+        (stator.eye(0, k=k), np.zeros((0, 0))),
+        (stator.eye(3, 4, k=k), nothing),
+        (stator.tri(3, 4, k), ones if above else nothing),
+        (stator.tril(x, k=k), ones if above else nothing),
+        (stator.triu(x, k=k), nothing if above else ones),
+        (stator.triu(empty, k=k), np.zeros((0, 0))),
+        (stator.diag(x, k), np.zeros(0)),
+        (stator.linalg.diagonal(x, offset=k), np.zeros(0)),
+        (stator.linalg.trace(x, offset=k), np.zeros(())),
+    ):
+        np.testing.assert_array_equal(got.to_numpy(), want, strict=True)
+    with pytest.raises(ShapeError, match="diag"):  # a vector there makes a matrix that large
+        stator.diag(x[0], 8 * k)
