@@ -26,7 +26,7 @@ def masked_fill_backward(grad: Array, mask: Array, /) -> Array:
 def masked_scatter(x: Array, mask: Array, source: Array, /) -> Array:
     """A copy of x with the elements of source, one after the other, where the mask is true. Asynchronous.
 
-    The mask is bool and broadcasts to x's shape; source is read in row-major order. If source is too short, the next
+    The mask is bool and broadcasts with x; source is read in row-major order. If source is too short, the next
     synchronising call raises OutOfRangeError, and the other elements are those of x.
     """
     ...

@@ -251,7 +251,7 @@ def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_val
 def masked_scatter(x: Array, mask: Array, source: Array, /) -> Array:
     """A copy of x with the elements of source, one after the other, where the mask is true. Asynchronous.
 
-    The mask is bool and broadcasts to x's shape; source is read in row-major order. If source is too short, the next
+    The mask is bool and broadcasts with x; source is read in row-major order. If source is too short, the next
     synchronising call raises OutOfRangeError, and the other elements are those of x.
     """
     cdef Array target = as_array(x, "masked_scatter"), where = as_array(mask, "masked_scatter")

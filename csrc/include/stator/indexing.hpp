@@ -64,8 +64,9 @@ struct STATOR_API Capacity {
 };
 // The elements of x where the mask is true, in row-major order. Synchronises once unless the size is given.
 STATOR_API Array masked_select(const Array& x, const Array& mask, const Capacity& capacity = {}, const Stream& = {});
-// A copy of x with the elements of source, in row-major order, put one after the other where the mask is true. If
-// source is too short, the next synchronising call throws IndexError, and the other elements of x stay. Asynchronous.
+// A copy of x, broadcast with the mask, with the elements of source, in row-major order, put one after the other where
+// the mask is true. If source is too short, the next synchronising call throws IndexError, and the other elements of x
+// stay. Asynchronous.
 STATOR_API Array masked_scatter(const Array& x, const Array& mask, const Array& source, const Stream& = {});
 
 // The coordinates of the elements that are not zero, in row-major order: one int64 array per axis. Synchronises once

@@ -100,12 +100,12 @@ Array selected(OpCall& call, const Array& x, const Array& mask, const Capacity& 
   return result;
 }
 
-// A new array with the elements of `source` at the true positions of a mask and x (null: zeros) elsewhere, of x's or
-// the mask's shape.
+// A new array with the elements of `source` at the true positions of a mask and x (null: zeros) elsewhere. x and the
+// mask broadcast together.
 Array spread(OpCall& call, const Array* x, const Array& mask, const Array& source, const Stream& stream) {
   const std::string op(call.name());
   require_mask(op, mask);
-  const Dims shape = x ? x->shape() : mask.shape();
+  const Dims shape = x ? broadcast_shapes(op, x->shape(), mask.shape()) : mask.shape();
   const DType dtype = x ? x->dtype() : source.dtype();
   const Dims mask_strides = broadcast_strides(op, mask, shape);
   checked_size(op, shape, itemsize(dtype));
@@ -114,7 +114,7 @@ Array spread(OpCall& call, const Array* x, const Array& mask, const Array& sourc
   if (values.ndim() != 1 && values.size() > 0) values = reshape(values, flat, {}, stream);
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
-  const Dims x_strides = x ? x->strides() : Dims(shape.size()), out_strides = result.strides();
+  const Dims x_strides = x ? broadcast_strides(op, *x, shape) : Dims(shape.size()), out_strides = result.strides();
   Ranks ranks = count_true(call, mask, mask_strides, shape, &x_strides, &out_strides);
   ranks.p.x = x ? x->data_ptr() : nullptr;
   ranks.p.source = values.data_ptr();

@@ -188,9 +188,12 @@ Array matrix_norm(const Array& given, NormOrder order, bool keepdims, const Stre
   const Array a = operand(call, given);
   if (a.size() == 0) {
     Dims shape = batch_of(a);
-    if (order.smallest && product(shape) > 0)
+    const int64_t m = a.shape()[a.ndim() - 2], n = a.shape()[a.ndim() - 1];
+    const int64_t compared = order.norm == MatrixNorm::rows ? m : order.norm == MatrixNorm::columns ? n : 0;
+    if (order.smallest && compared == 0 && product(shape) > 0)
       throw ValueError(std::string(call.name()), "matrices of shape " + str(a.shape()),
-                       "an empty matrix has no smallest of anything");
+                       "The smallest row sum (-inf) needs a row, the smallest column sum (-1) a column, and the "
+                       "smallest singular value (-2) both");
     for (int d = 0; d < 2 && keepdims; ++d) shape.push_back(1);
     return zeros(a.backend(), shape, real_part(a.dtype()), on);
   }

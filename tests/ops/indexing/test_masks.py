@@ -46,6 +46,19 @@ def test_every_dtype(be, dtype):
     np.testing.assert_array_equal(ours.to_numpy(), np.where(mask, x[0, 0], x))
 
 
+@pytest.mark.parametrize(
+    ("of", "by"), [((3,), (4, 3)), ((4, 3), (3,)), ((4, 1), (3,)), ((), (3,)), ((2, 1), (0, 1, 3))]
+)
+def test_masked_scatter_broadcasts_both_ways(be, of, by):
+    x, mask = np.random.default_rng(0).normal(size=of), np.random.default_rng(1).random(by) < 0.5
+    shape = np.broadcast_shapes(of, by)
+    source, want = np.arange(12.0), np.broadcast_to(x, shape).copy()
+    where = np.broadcast_to(mask, shape)
+    want[where] = source[: where.sum()]
+    got = stator.masked_scatter(be.asarray(x), be.asarray(mask), be.asarray(source))
+    np.testing.assert_array_equal(got.to_numpy(), want)
+
+
 @pytest.mark.parametrize("layout", inputs.layouts())
 def test_layouts(be, layout):
     make = inputs.layouts()[layout]

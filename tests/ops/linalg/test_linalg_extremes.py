@@ -1,5 +1,7 @@
 """stator.linalg at its limits: dependent rows, numbers near overflow and underflow, empty matrices."""
 
+import warnings
+
 import numpy as np
 import pytest
 from factorisations import CHECKS, adjoint, assert_small, draw, get
@@ -116,10 +118,38 @@ def test_norms_of_empty_matrices(be, shape):
         got = linalg.matrix_norm(be.zeros(shape, dtype="float32"), ord=order, keepdims=True)
         assert (got.shape, got.dtype) == ((*shape[:-2], 1, 1), np.float32)
         assert not got.to_numpy().any()
-    if shape != (0, 3, 3):
-        with pytest.raises(InvalidValueError) as caught:
-            linalg.matrix_norm(be.zeros(shape), ord=-1)
-        assert caught.value.op == "linalg.matrix_norm"
+    for order in (-1, -2, -np.inf) if shape[0] != 0 or len(shape) == 2 else ():
+        try:
+            want = np.linalg.matrix_norm(np.zeros(shape), ord=order)
+        except ValueError:
+            with pytest.raises(InvalidValueError) as caught:
+                linalg.matrix_norm(be.zeros(shape), ord=order)
+            assert caught.value.op == "linalg.matrix_norm"
+        else:
+            np.testing.assert_array_equal(linalg.matrix_norm(be.zeros(shape), ord=order).to_numpy(), want)
+
+
+def test_only_norms_of_singular_values_tell_of_a_division_by_zero(be):
+    """They wait for the device, as every call that warns; the others are asynchronous."""
+    a = be.asarray(np.eye(3) + 1)
+    for call, waits in (
+        (lambda: linalg.cond(a, 1), False),
+        (lambda: linalg.cond(a, "fro"), False),
+        (lambda: linalg.matrix_norm(a, ord=1), False),
+        (lambda: linalg.matrix_power(a, 2), False),
+        (lambda: linalg.cond(a, "nuc"), True),
+        (lambda: linalg.cond(a), True),
+        (lambda: linalg.matrix_norm(a, ord=2), True),
+        (lambda: linalg.matrix_power(a, -2), True),
+    ):
+        be.arange(3) // 0
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            call()
+        with warnings.catch_warnings(record=True) as later:
+            warnings.simplefilter("always")
+            be.synchronize()
+        assert (len(seen), len(later)) == (waits, not waits)
 
 
 @pytest.mark.parametrize("solve", [linalg.solve, linalg.solve_triangular])
