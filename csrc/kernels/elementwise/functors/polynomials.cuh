@@ -5,6 +5,7 @@
 #include "device/cascade.cuh"
 #include "device/math/math.cuh"
 #include "device/math/polynomial.cuh"
+#include "device/math/scaled.cuh"
 
 #include <type_traits>
 
@@ -45,7 +46,8 @@ STATOR_FN bool is_even(W n) {
   return n == W(2) * math::floor(n * W(0.5));
 }
 
-// The value of a polynomial whose recurrence overflowed: an infinity beyond its roots, and NaN (unknown) between them.
+// The value beyond the roots where the recurrence overflows, since the terms there grow with the degree; NaN (unknown)
+// between the roots.
 template <class W>
 STATOR_FN W overflow(bool beyond_on_positive_side, bool beyond_on_other_side, W n) {
   if (!beyond_on_positive_side && !beyond_on_other_side) return limits<W>::nan();
@@ -74,7 +76,8 @@ STATOR_FN Pair<W> next(const Coefficients<W>& s, Pair<W> p, Pair<W> last) {
   return {value, (error + math::fma(-value, s.d, difference.value)) * inverse};
 }
 
-// p(n) from p(0) = 1 and p(1) = first, rounded to C.
+// p(n) from p(0) = 1 and p(1) = first, rounded to C. Powers of two are taken out of large terms, because between the
+// roots of a high degree terms overflow, whose signs and small successors count.
 template <class C, class Step, class W>
 STATOR_FN C recurrence(Pair<W> first, W n, W at_overflow, const Step& step) {
   if (!(n > W(-1))) return n == n ? C(0) : limits<C>::nan();
@@ -82,9 +85,19 @@ STATOR_FN C recurrence(Pair<W> first, W n, W at_overflow, const Step& step) {
   const bool endless = n > W(degree_limit);
   if (endless && math::isnan(at_overflow)) return limits<C>::nan();
   const int degree = endless ? degree_limit : int(n);
+  constexpr int step_down = sizeof(W) == 4 ? 40 : 400;
+  constexpr W large = W(sizeof(W) == 4 ? 0x1p40 : 0x1p400), down = W(1) / large;
   Pair<W> last{W(1), W(0)}, p = first;
+  int64_t exponent = 0;
   for (int k = 1; k < degree; ++k) {
-    if (!math::isfinite(p.value)) return C(math::isnan(p.value) ? p.value : at_overflow);
+    if (!(math::abs(p.value) <= large)) {
+      if (math::isnan(p.value)) return C(p.value);
+      const bool lost = math::isinf(p.value) || exponent > 1100;  // no type has a number of that size
+      if (lost && !math::isnan(at_overflow)) return C(at_overflow);
+      p = {p.value * down, p.error * down};
+      last = {last.value * down, last.error * down};
+      exponent += step_down;
+    }
     const Coefficients<W> s = step(W(k));
     Pair<W> following;
     if constexpr (std::is_same_v<C, W>) {
@@ -97,7 +110,8 @@ STATOR_FN C recurrence(Pair<W> first, W n, W at_overflow, const Step& step) {
     last = p;
     p = following;
   }
-  return endless ? limits<C>::nan() : C(math::isfinite(p.value) ? p.value + p.error : p.value);
+  if (endless) return limits<C>::nan();
+  return C(math::isfinite(p.value) ? math::scale_by(p.value + p.error, exponent) : p.value);
 }
 
 // The Chebyshev polynomials share p(k + 1) = 2 y p(k) - p(k - 1) and differ in p(1).
