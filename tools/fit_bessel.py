@@ -96,24 +96,47 @@ def show(value, real):
     return f"{float(value):.16e}" if real is np.float64 else f"{float(value):.8e}f"
 
 
+def emit_rows(name, function, rows, real):
+    tables = [row.table(function, real) for row in rows]
+    width = max(len(t) for t, _ in tables)
+    type_name = "float" if real is np.float32 else "double"
+    worst = max(e for _, e in tables)
+    print(f"{name} {type_name}: relative error of the fit 2^{float(mp.log(worst, 2)):.1f}", file=sys.stderr)
+    print(f"    static constexpr {type_name} rows[{len(rows)}][{width}] = {{")
+    for values, _ in tables:
+        padded = [rounded(v, real) for v in values] + [real(0)] * (width - len(values))
+        print("      {" + ", ".join(show(v, real) for v in padded) + "},")
+    print("    };\n    return piecewise(rows, x);")
+
+
 def emit(name, comment, function, floats, doubles):
-    print(f"// {comment}")
-    print(f"template <class T>\nSTATOR_FN T {name}(T x) {{")
-    for real, rows, head in (
-        (np.float32, floats, "if constexpr (sizeof(T) == 4) {"),
-        (np.float64, doubles, "} else {"),
-    ):
-        tables = [row.table(function, real) for row in rows]
-        width = max(len(t) for t, _ in tables)
-        type_name = "float" if real is np.float32 else "double"
-        worst = max(e for _, e in tables)
-        print(f"{name} {type_name}: relative error of the fit 2^{float(mp.log(worst, 2)):.1f}", file=sys.stderr)
-        print(f"  {head}\n    static constexpr {type_name} rows[{len(rows)}][{width}] = {{")
-        for values, _ in tables:
-            padded = [rounded(v, real) for v in values] + [real(0)] * (width - len(values))
-            print("      {" + ", ".join(show(v, real) for v in padded) + "},")
-        print("    };\n    return piecewise(rows, x);")
+    print(f"// {comment}\ntemplate <class T>\nSTATOR_FN T {name}(T x) {{\n  if constexpr (sizeof(T) == 4) {{")
+    emit_rows(name, function, floats, np.float32)
+    print("  } else {")
+    emit_rows(name, function, doubles, np.float64)
     print("  }\n}\n")
+
+
+def emit_one(name, comment, function, rows, real):
+    type_name = "float" if real is np.float32 else "double"
+    print(f"// {comment}\nSTATOR_FN {type_name} {name}({type_name} x) {{")
+    emit_rows(name, function, rows, real)
+    print("}\n")
+
+
+def emit_wave(name, argument, p, q, high):
+    """P and Q of an oscillation for double, its modulus and its phase for float; functions of y = 1/argument^2."""
+    emit_one(f"{name}_p", f"P - 1, x = 1/{argument}^2.", lambda y: p(y) - 1, series(11, high, (0,)), np.float64)
+    emit_one(f"{name}_q", f"{argument} Q.", q, series(12, high, ()), np.float64)
+
+    def modulus(y):
+        return sqrt(p(y) ** 2 + y * q(y) ** 2) - 1
+
+    def phase(y):
+        return mp.atan(sqrt(y) * q(y) / p(y)) / sqrt(y)
+
+    emit_one(f"{name}_modulus", "sqrt(P^2 + Q^2) - 1 for float.", modulus, series(3, high, (0,)), np.float32)
+    emit_one(f"{name}_phase", f"{argument} atan(Q / P) for float.", phase, series(9, high, ()), np.float64)
 
 
 def series(degree, high, known=(1,)):
@@ -224,17 +247,9 @@ def first_kind():
 
         return f
 
-    high = 1 / (3 * pi) ** 2
     for n in (0, 1):
-        emit(
-            f"p{n}_far",
-            f"P({n}, u) - 1 of DLMF 10.17(i), x = 1/u^2.",
-            lambda y, n=n: hankel(n, "p")(y) - 1,
-            series(3, high, (0,)),
-            series(11, high, (0,)),
-        )
-
-        emit(f"q{n}_far", f"u Q({n}, u), x = 1/u^2.", hankel(n, "q"), series(4, high, ()), series(12, high, ()))
+        print(f"// Of DLMF 10.17(i) for order {n} and u >= 3 pi.")
+        emit_wave(f"wave{n}", "u", hankel(n, "p"), hankel(n, "q"), 1 / (3 * pi) ** 2)
 
 
 def airy():
@@ -273,15 +288,8 @@ def airy():
 
     emit("ai_near", "Ai(x) for -6.2 <= x <= 2.", ai, near(10), near(19))
     emit("ai_decay", "exp(zeta) Ai(x) for x >= 2.", lambda x: exp(zeta(x)) * ai(x), far(9, 4), far(20, 6))
-    high = 1 / zeta(mpf("6.2")) ** 2
-    emit(
-        "ai_p",
-        "P(zeta) - 1 of DLMF 9.7(ii) for zeta >= 10.29, x = 1/zeta^2.",
-        lambda y: wave("p")(y) - 1,
-        series(3, high, (0,)),
-        series(11, high, (0,)),
-    )
-    emit("ai_q", "zeta Q(zeta), x = 1/zeta^2.", wave("q"), series(4, high, ()), series(12, high, ()))
+    print("// Of DLMF 9.7(ii) for zeta >= 10.29.")
+    emit_wave("ai_wave", "zeta", wave("p"), wave("q"), 1 / zeta(mpf("6.2")) ** 2)
 
 
 if __name__ == "__main__":

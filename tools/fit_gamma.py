@@ -58,8 +58,8 @@ def main():
         show("digamma's middle, - 1", lambda y: digamma_middle(y) - 1, 0, 2, degrees, single, digamma_middle)
         show("gammaln's tail", gammaln_tail, 0, end, (1 if single else 5, 0), single)
         show("digamma's tail", digamma_tail, 0, end, (1 if single else 5, 0), single)
-        show("sin(pi r) / r of r^2", sine, 0, 0.25, (4 if single else 8, 0), single)
-        show("(1 / r - pi cot(pi r)) / r of r^2", cotangent, 0, 0.25, (2, 2) if single else (4, 4), single)
+    show("sin(pi r) / r of r^2", sine, 0, 0.25, (8, 0), False)
+    show("(1 / r - pi cot(pi r)) / r of r^2", cotangent, 0, 0.25, (4, 4), False)
 
 
 if __name__ == "__main__":

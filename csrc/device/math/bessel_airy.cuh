@@ -1,11 +1,14 @@
 // The Airy function Ai for float and double.
 // On [-6.2, 2] by polynomials about the zeros and between them, whose errors are relative to the value; above 2 by
 // exp(-zeta) times polynomials; below -6.2 by the asymptotic expansion of DLMF 9.7(ii), with zeta = 2/3 |x|^(3/2) in
-// two parts, whose error is relative to the amplitude |x|^(-1/4) / sqrt(pi). Below -1e10 the result is NaN. The tables
-// are fitted by tools/fit_bessel.py.
+// two parts. There errors of double are relative to the amplitude |x|^(-1/4) / sqrt(pi), those of float to the value.
+// The two parts give the whole phase down to -1e10 and lose about 2^-104 |x|^(3/2) beyond; below -2^66, where hardly a
+// digit is left, the result is 0, the middle of what is possible. The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
+#include "device/cascade.cuh"
 #include "device/math/bessel_modified.cuh"
+#include "device/math/bessel_wave.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -141,44 +144,47 @@ STATOR_FN T ai_decay(T x) {
   }
 }
 
-// P(zeta) - 1 of DLMF 9.7(ii) for zeta >= 10.29, x = 1/zeta^2.
-template <class T>
-STATOR_FN T ai_p(T x) {
-  if constexpr (sizeof(T) == 4) {
-    static constexpr float rows[1][7] = {
-        {9.44077037e-03f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, -3.71334255e-02f, 5.75264283e-02f,
-         -2.54861563e-01f},
-    };
-    return piecewise(rows, x);
-  } else {
-    static constexpr double rows[1][15] = {
-        {9.4407707025611770e-03, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
-         -3.7133487654320910e-02, 5.7649190410657462e-02, -2.9159139040442267e-01, 3.0794377182294137e+00,
-         -5.5608928517006525e+01, 1.5256702696815767e+03, -5.7260980983602625e+04, 2.5141642579107760e+06,
-         -1.0336930053449342e+08, 3.0789834040751090e+09, -4.5712118271026489e+10},
-    };
-    return piecewise(rows, x);
-  }
+// Of DLMF 9.7(ii) for zeta >= 10.29.
+// P - 1, x = 1/zeta^2.
+STATOR_FN double ai_wave_p(double x) {
+  static constexpr double rows[1][15] = {
+      {9.4407707025611770e-03, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
+       -3.7133487654320910e-02, 5.7649190410657462e-02, -2.9159139040442267e-01, 3.0794377182294137e+00,
+       -5.5608928517006525e+01, 1.5256702696815767e+03, -5.7260980983602625e+04, 2.5141642579107760e+06,
+       -1.0336930053449342e+08, 3.0789834040751090e+09, -4.5712118271026489e+10},
+  };
+  return piecewise(rows, x);
 }
 
-// zeta Q(zeta), x = 1/zeta^2.
-template <class T>
-STATOR_FN T ai_q(T x) {
-  if constexpr (sizeof(T) == 4) {
-    static constexpr float rows[1][8] = {
-        {9.44077037e-03f, 0.00000000e+00f, 0.00000000e+00f, 6.94444478e-02f, -3.79976481e-02f, 1.17791511e-01f,
-         -1.09906483e+00f, 1.98488197e+01f},
-    };
-    return piecewise(rows, x);
-  } else {
-    static constexpr double rows[1][16] = {
-        {9.4407707025611770e-03, 0.0000000000000000e+00, 0.0000000000000000e+00, 6.9444444444444448e-02,
-         -3.7993059127830110e-02, 1.1609906410310195e-01, -8.7766705037733617e-01, 1.2341600053913497e+01,
-         -2.7844805932623620e+02, 9.1853583281864703e+03, -4.0842940393036173e+05, 2.1707233224680014e+07,
-         -1.1548626604120517e+09, 5.0565190388023506e+10, -1.4840527899676958e+12, 2.0896496558886059e+13},
-    };
-    return piecewise(rows, x);
-  }
+// zeta Q.
+STATOR_FN double ai_wave_q(double x) {
+  static constexpr double rows[1][16] = {
+      {9.4407707025611770e-03, 0.0000000000000000e+00, 0.0000000000000000e+00, 6.9444444444444448e-02,
+       -3.7993059127830110e-02, 1.1609906410310195e-01, -8.7766705037733617e-01, 1.2341600053913497e+01,
+       -2.7844805932623620e+02, 9.1853583281864703e+03, -4.0842940393036173e+05, 2.1707233224680014e+07,
+       -1.1548626604120517e+09, 5.0565190388023506e+10, -1.4840527899676958e+12, 2.0896496558886059e+13},
+  };
+  return piecewise(rows, x);
+}
+
+// sqrt(P^2 + Q^2) - 1 for float.
+STATOR_FN float ai_wave_modulus(float x) {
+  static constexpr float rows[1][7] = {
+      {9.44077037e-03f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, -3.47221605e-02f, 5.49769774e-02f,
+       -2.47069091e-01f},
+  };
+  return piecewise(rows, x);
+}
+
+// zeta atan(Q / P) for float.
+STATOR_FN double ai_wave_phase(double x) {
+  static constexpr double rows[1][13] = {
+      {9.4407707025611770e-03, 0.0000000000000000e+00, 0.0000000000000000e+00, 6.9444444444444378e-02,
+       -3.5525977364779006e-02, 1.1095169429486375e-01, -8.5187677832151343e-01, 1.2078417390105850e+01,
+       -2.7157271199248368e+02, 8.4094321827166277e+03, -2.8839952994877117e+05, 8.0800363592664450e+06,
+       -1.2027277803763267e+08},
+  };
+  return piecewise(rows, x);
 }
 
 // 2/3 x^(3/2) for x > 0 as an unevaluated sum.
@@ -198,15 +204,18 @@ STATOR_FN Zeta<T> airy_zeta(T x) {
   return {high, fma(product, third_high, -high) + (product * third_low + product_low * third_high)};
 }
 
-// zeta minus a multiple of 2 pi, which the first step subtracts exactly as long as the multiple fits the mantissa.
-template <class T>
-STATOR_FN Zeta<T> airy_phase(Zeta<T> zeta) {
-  constexpr T turn_high = T(6.2831853071795865);
-  constexpr T turn_low = sizeof(T) == 4 ? T(-1.748455600074497e-07) : T(2.4492935982947064e-16);
-  const T turns = floor(zeta.high * T(0.15915494309189534) + T(0.5));
-  const T rest = fma(-turns, turn_high, zeta.high), more = fma(-turns, turn_low, zeta.low);
-  const T high = rest + more, part = high - rest;
-  return {high, (rest - (high - part)) + (more - part)};
+// zeta less a multiple of 2 pi. Where zeta exceeds 2^50 the multiple has fewer digits than it needs, and what it leaves
+// is reduced again.
+STATOR_FN Zeta<double> airy_phase(Zeta<double> zeta) {
+  for (bool again = zeta.high > 0x1p50;; again = false) {
+    const double turns = floor(zeta.high * 0.15915494309189534 + 0.5);
+    const double product = turns * 2.4492935982947064e-16, product_low = fma(turns, 2.4492935982947064e-16, -product);
+    double high = fma(-turns, 6.2831853071795865, zeta.high), low = zeta.low - product_low;
+    low = fma(-turns, -5.9895396194366793e-33, low);
+    add_exactly(high, low, -product);
+    zeta = {high + low, low - ((high + low) - high)};
+    if (!again) return zeta;
+  }
 }
 
 }  // namespace bessel
@@ -214,23 +223,23 @@ STATOR_FN Zeta<T> airy_phase(Zeta<T> zeta) {
 template <class T>
 STATOR_FN T airy_ai(T x) {
   if (x < T(-6.2)) {
-    const T a = -x;
-    if (a > T(1e10)) return limits<T>::nan();  // the phase has no correct digits; SciPy ends near -3e6
-    const bessel::Zeta<T> zeta = bessel::airy_zeta(a);
-    bessel::Zeta<T> phase;
-    // Beyond 2^13 two floats are not precise enough for the phase.
-    if (sizeof(T) == 4 && a > T(8192)) {
-      const bessel::Zeta<double> wide = bessel::airy_phase(bessel::airy_zeta(double(a)));
-      phase = {T(wide.high), T(wide.high - double(T(wide.high)))};
+    if constexpr (sizeof(T) == 4) {
+      if (x < T(-8192)) return T(airy_ai(double(x)));  // the angle exceeds wave_limit
+      const bessel::Zeta<double> zeta = bessel::airy_zeta(-double(x));
+      const double w = 1 / zeta.high, y = w * w, shift = 0.78539816339744831 - w * bessel::ai_wave_phase(y);
+      const float limit = sqrt(0.318309886f / sqrt(-x)), modulus = bessel::ai_wave_modulus(float(y));
+      return bessel::wave(libm::multiply_add(limit, modulus, limit), zeta.high, zeta.low + shift);
     } else {
-      phase = bessel::airy_phase(zeta);
+      const T a = -x;
+      if (a > T(0x1p66)) return T(0);
+      const bessel::Zeta<T> zeta = bessel::airy_zeta(a), phase = bessel::airy_phase(zeta);
+      const T sine = sin(phase.high), cosine = cos(phase.high);
+      const T s = libm::multiply_add(phase.low, cosine, sine), c = libm::multiply_add(-phase.low, sine, cosine);
+      const T w = T(1) / zeta.high, y = w * w;
+      const T even = c + s, odd = w * bessel::ai_wave_q(y) * (s - c);
+      const T wave = even + libm::multiply_add(even, bessel::ai_wave_p(y), odd);  // P is 1 at infinity
+      return wave * sqrt(T(0.15915494309189534) / sqrt(a));
     }
-    const T sine = sin(phase.high), cosine = cos(phase.high);
-    const T s = libm::multiply_add(phase.low, cosine, sine), c = libm::multiply_add(-phase.low, sine, cosine);
-    const T w = T(1) / zeta.high, y = w * w;
-    const T even = c + s, odd = w * bessel::ai_q(y) * (s - c);
-    const T wave = even + libm::multiply_add(even, bessel::ai_p(y), odd);  // P is 1 at infinity
-    return wave * sqrt(T(0.15915494309189534) / sqrt(a));
   }
   if (x <= T(2)) return bessel::ai_near(x);
   constexpr T end = T(sizeof(T) == 4 ? 32 : 128);  // Ai underflows before this

@@ -1,11 +1,13 @@
 // Bessel functions J and Y of orders 0 and 1, for float and double.
 // Up to 3 pi by polynomials about the zeros and between them, whose errors are relative to the value (Y near 0 with the
 // logarithm separate, DLMF 10.8). Beyond by Hankel's expansion with sin and cos of x itself (DLMF 10.17(i)), so that
-// large x lose no digits; there errors are relative to the amplitude sqrt(2 / (pi x)), not to the value near a zero.
-// The tables are fitted by tools/fit_bessel.py.
+// large x lose no digits; there errors of double are relative to the amplitude sqrt(2 / (pi x)), not to the value near
+// a zero. Float has the modulus and the phase of the expansion, the phase in double, and for large x computes in
+// double: its errors are relative to the value. The tables are fitted by tools/fit_bessel.py.
 #pragma once
 
 #include "device/math/bessel_modified.cuh"
+#include "device/math/bessel_wave.cuh"
 
 namespace stator::STATOR_TARGET {
 
@@ -322,84 +324,90 @@ STATOR_FN T y1_near(T x) {
   }
 }
 
-// P(0, u) - 1 of DLMF 10.17(i), x = 1/u^2.
-template <class T>
-STATOR_FN T p0_far(T x) {
-  if constexpr (sizeof(T) == 4) {
-    static constexpr float rows[1][7] = {
-        {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, -7.03122988e-02f, 1.11820027e-01f,
-         -4.88513440e-01f},
-    };
-    return piecewise(rows, x);
-  } else {
-    static constexpr double rows[1][15] = {
-        {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
-         -7.0312499999999389e-02, 1.1215209959568986e-01, -5.7250137008546642e-01, 6.0739673083850585e+00,
-         -1.0995988294673528e+02, 3.0117567336418119e+03, -1.1093703164110357e+05, 4.6066268162810309e+06,
-         -1.7173816644355336e+08, 4.4967919937268944e+09, -5.7610618521428558e+10},
-    };
-    return piecewise(rows, x);
-  }
+// Of DLMF 10.17(i) for order 0 and u >= 3 pi.
+// P - 1, x = 1/u^2.
+STATOR_FN double wave0_p(double x) {
+  static constexpr double rows[1][15] = {
+      {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
+       -7.0312499999999389e-02, 1.1215209959568986e-01, -5.7250137008546642e-01, 6.0739673083850585e+00,
+       -1.0995988294673528e+02, 3.0117567336418119e+03, -1.1093703164110357e+05, 4.6066268162810309e+06,
+       -1.7173816644355336e+08, 4.4967919937268944e+09, -5.7610618521428558e+10},
+  };
+  return piecewise(rows, x);
 }
 
-// u Q(0, u), x = 1/u^2.
-template <class T>
-STATOR_FN T q0_far(T x) {
-  if constexpr (sizeof(T) == 4) {
-    static constexpr float rows[1][8] = {
-        {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, -1.25000000e-01f, 7.32418820e-02f, -2.26836786e-01f,
-         1.64980805e+00f, -1.47610712e+01f},
-    };
-    return piecewise(rows, x);
-  } else {
-    static constexpr double rows[1][16] = {
-        {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, -1.2500000000000000e-01,
-         7.3242187499961975e-02, -2.2710800147249771e-01, 1.7277269816892042e+00, -2.4379945103781520e+01,
-         5.5094356578926227e+02, -1.8085235417735981e+04, 7.8000001189671084e+05, -3.8201612759556197e+07,
-         1.7738408189692600e+09, -6.5396951548610336e+10, 1.5882629295068445e+12, -1.8384727755617758e+13},
-    };
-    return piecewise(rows, x);
-  }
+// u Q.
+STATOR_FN double wave0_q(double x) {
+  static constexpr double rows[1][16] = {
+      {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, -1.2500000000000000e-01,
+       7.3242187499961975e-02, -2.2710800147249771e-01, 1.7277269816892042e+00, -2.4379945103781520e+01,
+       5.5094356578926227e+02, -1.8085235417735981e+04, 7.8000001189671084e+05, -3.8201612759556197e+07,
+       1.7738408189692600e+09, -6.5396951548610336e+10, 1.5882629295068445e+12, -1.8384727755617758e+13},
+  };
+  return piecewise(rows, x);
 }
 
-// P(1, u) - 1 of DLMF 10.17(i), x = 1/u^2.
-template <class T>
-STATOR_FN T p1_far(T x) {
-  if constexpr (sizeof(T) == 4) {
-    static constexpr float rows[1][7] = {
-        {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, 1.17187269e-01f, -1.43816516e-01f,
-         5.80946147e-01f},
-    };
-    return piecewise(rows, x);
-  } else {
-    static constexpr double rows[1][15] = {
-        {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
-         1.1718749999999935e-01, -1.4419555662613198e-01, 6.7659253461927837e-01, -6.8838353522539268e+00,
-         1.2153742764773756e+02, -3.2744774040536540e+03, 1.1930677043866919e+05, -4.9214390443309555e+06,
-         1.8279964218412825e+08, -4.7768406883573570e+09, 6.1129261681106934e+10},
-    };
-    return piecewise(rows, x);
-  }
+// sqrt(P^2 + Q^2) - 1 for float.
+STATOR_FN float wave0_modulus(float x) {
+  static constexpr float rows[1][7] = {
+      {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, -6.24998063e-02f, 1.03196397e-01f,
+       -4.62095976e-01f},
+  };
+  return piecewise(rows, x);
 }
 
-// u Q(1, u), x = 1/u^2.
-template <class T>
-STATOR_FN T q1_far(T x) {
-  if constexpr (sizeof(T) == 4) {
-    static constexpr float rows[1][8] = {
-        {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, 3.75000000e-01f, -1.02538727e-01f, 2.77277917e-01f,
-         -1.90768778e+00f, 1.66614857e+01f},
-    };
-    return piecewise(rows, x);
-  } else {
-    static constexpr double rows[1][16] = {
-        {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 3.7500000000000000e-01,
-         -1.0253906249996002e-01, 2.7757644628452705e-01, -1.9935311859941314e+00, 2.7248212595700707e+01,
-         -6.0343158669044249e+02, 1.9537036843469556e+04, -8.3476065689214843e+05, 4.0643911171839230e+07,
-         -1.8808580058356791e+09, 6.9210842241333405e+10, -1.6790597793200383e+12, 1.9423028272463906e+13},
-    };
-    return piecewise(rows, x);
-  }
+// u atan(Q / P) for float.
+STATOR_FN double wave0_phase(double x) {
+  static constexpr double rows[1][13] = {
+      {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, -1.2499999999999949e-01,
+       6.5104166657209805e-02, -2.0957028356382967e-01, 1.6380311009991941e+00, -2.3453477696862340e+01,
+       5.2765446656245206e+02, -1.5945494780198074e+04, 5.1063328998644091e+05, -1.2806356100344032e+07,
+       1.6601738188848522e+08},
+  };
+  return piecewise(rows, x);
+}
+
+// Of DLMF 10.17(i) for order 1 and u >= 3 pi.
+// P - 1, x = 1/u^2.
+STATOR_FN double wave1_p(double x) {
+  static constexpr double rows[1][15] = {
+      {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 0.0000000000000000e+00,
+       1.1718749999999935e-01, -1.4419555662613198e-01, 6.7659253461927837e-01, -6.8838353522539268e+00,
+       1.2153742764773756e+02, -3.2744774040536540e+03, 1.1930677043866919e+05, -4.9214390443309555e+06,
+       1.8279964218412825e+08, -4.7768406883573570e+09, 6.1129261681106934e+10},
+  };
+  return piecewise(rows, x);
+}
+
+// u Q.
+STATOR_FN double wave1_q(double x) {
+  static constexpr double rows[1][16] = {
+      {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 3.7500000000000000e-01,
+       -1.0253906249996002e-01, 2.7757644628452705e-01, -1.9935311859941314e+00, 2.7248212595700707e+01,
+       -6.0343158669044249e+02, 1.9537036843469556e+04, -8.3476065689214843e+05, 4.0643911171839230e+07,
+       -1.8808580058356791e+09, 6.9210842241333405e+10, -1.6790597793200383e+12, 1.9423028272463906e+13},
+  };
+  return piecewise(rows, x);
+}
+
+// sqrt(P^2 + Q^2) - 1 for float.
+STATOR_FN float wave1_modulus(float x) {
+  static constexpr float rows[1][7] = {
+      {1.12579092e-02f, 0.00000000e+00f, 0.00000000e+00f, 0.00000000e+00f, 1.87499732e-01f, -1.92927912e-01f,
+       6.97025716e-01f},
+  };
+  return piecewise(rows, x);
+}
+
+// u atan(Q / P) for float.
+STATOR_FN double wave1_phase(double x) {
+  static constexpr double rows[1][13] = {
+      {1.1257909293593086e-02, 0.0000000000000000e+00, 0.0000000000000000e+00, 3.7499999999999939e-01,
+       -1.6406249998908531e-01, 3.7089840431565402e-01, -2.3693580799419069e+00, 3.0599314864654360e+01,
+       -6.5009382889243227e+02, 1.9007857430693817e+04, -5.9787942316785874e+05, 1.4855723428538894e+07,
+       -1.9163391757122356e+08},
+  };
+  return piecewise(rows, x);
 }
 
 template <int Order, class T>
@@ -412,21 +420,26 @@ STATOR_FN T j_near(T x) {
 
 // ((1 + P) a + Q b) / sqrt(pi x): a and b are sqrt(2) times the cosine and the sine of the phase, which is x less an
 // odd multiple of pi/4.
-template <int Order, class T>
-STATOR_FN T hankel(T x, T a, T b) {
-  const T w = T(1) / x, y = w * w;
-  T p, q;
-  if constexpr (Order == 0) {
-    p = p0_far(y);
-    q = q0_far(y);
-  } else {
-    p = p1_far(y);
-    q = q1_far(y);
-  }
+template <int Order>
+STATOR_FN double hankel(double x, double a, double b) {
+  const double w = 1 / x, y = w * w;
+  const double p = Order == 0 ? wave0_p(y) : wave1_p(y), q = Order == 0 ? wave0_q(y) : wave1_q(y);
   // P is 1 at infinity; the factor 16 keeps the quotient normal.
-  const T scale = T(0.25) * sqrt(T(5.0929581789406507) / x);
+  const double scale = 0.25 * sqrt(5.0929581789406507 / x);
   return scale * (a + libm::multiply_add(a, p, w * q * b));
 }
+
+// The same for float, up to wave_limit: the modulus times sin(x + shift + phase).
+template <int Order>
+STATOR_FN float modulus_and_phase(float x, double shift) {
+  const double w = 1 / double(x), y = w * w;
+  const double phase = w * (Order == 0 ? wave0_phase(y) : wave1_phase(y));
+  const float modulus = Order == 0 ? wave0_modulus(float(y)) : wave1_modulus(float(y));
+  const float limit = sqrt(0.636619772f / x);
+  return wave(libm::multiply_add(limit, modulus, limit), x, shift + phase);
+}
+
+inline constexpr double quarter_pi = 0.78539816339744831;
 
 }  // namespace bessel
 
@@ -439,6 +452,10 @@ STATOR_FN T bessel_j(T x) {
     value = bessel::j_near<Order>(a);
   } else if (isinf(a)) {
     value = T(0);
+  } else if constexpr (sizeof(T) == 4) {
+    value = a <= T(bessel::wave_limit)
+                ? bessel::modulus_and_phase<Order>(a, Order == 0 ? bessel::quarter_pi : -bessel::quarter_pi)
+                : T(bessel_j<Order>(double(a)));
   } else {
     const T s = sin(a), c = cos(a);
     value = Order == 0 ? bessel::hankel<0>(a, c + s, c - s) : bessel::hankel<1>(a, s - c, s + c);
@@ -463,9 +480,14 @@ STATOR_FN T bessel_y(T x) {
     else
       return bessel::y1_near(x);
   }
-  if (isinf(x)) return T(0);
-  const T s = sin(x), c = cos(x);
-  return Order == 0 ? bessel::hankel<0>(x, s - c, s + c) : bessel::hankel<1>(x, -(s + c), s - c);
+  if (!isfinite(x)) return isinf(x) ? T(0) : x;
+  if constexpr (sizeof(T) == 4) {
+    return x <= T(bessel::wave_limit) ? bessel::modulus_and_phase<Order>(x, (Order == 0 ? -1 : -3) * bessel::quarter_pi)
+                                      : T(bessel_y<Order>(double(x)));
+  } else {
+    const T s = sin(x), c = cos(x);
+    return Order == 0 ? bessel::hankel<0>(x, s - c, s + c) : bessel::hankel<1>(x, -(s + c), s - c);
+  }
 }
 
 // sin(x) / x, 1 at 0 and 0 at the infinities.

@@ -2,7 +2,7 @@
 // polynomial approximates. From 8 on Stirling's series (DLMF 5.11); below 8 a rational function up to 3 and the
 // recurrence (DLMF 5.5). The factors that vanish at the zeros 1, 2 and 1.4616 are exact, so that results keep their
 // relative precision there; near zeros on the negative axis errors are relative to the terms that cancel there: 1 +
-// |gammaln(-x)|, 2 + |digamma(-x)|.
+// |gammaln(-x)|, 2 + |digamma(-x)|. Float computes in double on that side, and keeps its precision there too.
 #pragma once
 
 #include "device/math/math.cuh"
@@ -28,13 +28,6 @@ struct GammaFormat<float> {
   }
   STATOR_FN static float gammaln_tail(float s) { return libm::polynomial(s, 0.083333306f, -0.00276550977f); }
   STATOR_FN static float digamma_tail(float s) { return libm::polynomial(s, 0.0833332166f, -0.00827224739f); }
-  STATOR_FN static float sine(float z) {
-    return libm::polynomial(z, 3.14159274f, -5.16770983f, 2.55006957f, -0.59824121f, 0.0775586367f);
-  }
-  STATOR_FN static float cotangent(float z) {
-    return libm::polynomial(z, 3.28986812f, -1.78545463f, 0.096687533f) /
-           libm::polynomial(z, 1.0f, -1.20068669f, 0.200936437f);
-  }
 };
 template <>
 struct GammaFormat<double> {
@@ -121,10 +114,13 @@ STATOR_FN T digamma_right(T x) {
 template <class T>
 STATOR_FN T gammaln(T x) {
   const bool left = x < T(-0.5);
+  if constexpr (sizeof(T) == 4) {
+    if (left) return T(gammaln(double(x)));
+  }
   const T right = special::gammaln_right(left ? -x : x);
   if (!left) return right;
   if (isinf(x)) return x;  // as in SciPy
-  const T r = special::to_nearest(-x), sine = abs(r) * special::GammaFormat<T>::sine(r * r);
+  const T r = special::to_nearest(-x), sine = abs(r) * T(special::GammaFormat<double>::sine(r * r));
   return sine == T(0) ? limits<T>::infinity() : log(T(3.14159265358979323846) / (-x * sine)) - right;
 }
 
@@ -132,10 +128,14 @@ STATOR_FN T gammaln(T x) {
 template <class T>
 STATOR_FN T digamma(T x) {
   if (x == T(0)) return copysign(limits<T>::infinity(), -x);
+  const bool left = x < T(0);
+  if constexpr (sizeof(T) == 4) {
+    if (left) return T(digamma(double(x)));
+  }
   const T a = abs(x), inverse = T(1) / a, right = special::digamma_right(a);
-  if (!(x < T(0))) return a < T(1) ? right - inverse : right;
+  if (!left) return a < T(1) ? right - inverse : right;
   const T r = special::to_nearest(a);
-  const T cotangent = T(1) / r - r * special::GammaFormat<T>::cotangent(r * r);
+  const T cotangent = T(1) / r - r * T(special::GammaFormat<double>::cotangent(r * r));
   return r == T(0) ? limits<T>::nan() : (a < T(1) ? right : right + inverse) + cotangent;
 }
 
