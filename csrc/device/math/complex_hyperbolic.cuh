@@ -41,9 +41,13 @@ STATOR_FN complex<T> cosh(complex<T> z) {
 }
 
 // Kahan's formula from tan(y) and sinh(x), which has no cancellation, and its limit for large x, where cosh(x) would
-// overflow.
+// overflow. In double for float too, because the errors of four functions and as many products add up.
 template <class T>
 STATOR_FN complex<T> tanh(complex<T> z) {
+  if constexpr (sizeof(T) == 4) {
+    const complex<double> w = tanh(complex<double>(z.re, z.im));
+    return {T(w.re), T(w.im)};
+  }
   const T x = z.re, y = z.im;
   if (!isfinite(y) && !isinf(x)) return {x == T(0) ? x : limits<T>::nan(), limits<T>::nan()};
   if (y == T(0)) return {tanh(x), y};
