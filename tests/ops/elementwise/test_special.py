@@ -150,7 +150,7 @@ LIMITS = {
     "j1": [(0, 0), (inf, 0), (-inf, 0)],
     **{k: [(0, -inf), (inf, 0), (-1, nan), (-inf, nan)] for k in ("y0", "y1")},
     "spherical_bessel_j0": [(0, 1), (inf, 0), (-inf, 0)],
-    "airy_ai": [(inf, 0), (1000, 0)],
+    "airy_ai": [(inf, 0), (1000, 0), (-inf, 0)],
     "polygamma": [(0, 0, -inf), (1, 0, inf), (0, inf, inf), (1, inf, 0), (1.5, 1, nan), (-1, 1, nan)],
     "zeta": [(1, 3, inf), (0.5, 1, nan), (2, 0, inf), (2, -3, inf), (2.5, -0.5, nan), (inf, 2, 0)],
     "xlogy": [(0, 0, 0), (0, inf, 0), (0, nan, nan), (2, 0, -inf), (0, -1, 0), (1, -1, nan)],
