@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from stator._array import Array
 from stator._typing import DTypeLike
 
-def abs(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def abs(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Absolute value of x; the modulus of a complex number.
 
     Elementwise. Asynchronous.
@@ -11,7 +11,7 @@ def abs(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def acos(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def acos(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse cosine of x, in radians.
 
     Elementwise. Asynchronous.
@@ -19,7 +19,7 @@ def acos(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def acosh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def acosh(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse hyperbolic cosine of x.
 
     Elementwise. Asynchronous.
@@ -27,7 +27,7 @@ def acosh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def add(x1: Array | complex, x2: Array | complex, /, *, alpha: Array | complex | None = ..., dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def add(x1: Array | complex, x2: Array | complex, /, *, alpha: Array | complex | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 + x2.
 
     With alpha, x1 + alpha * x2, rounded once. Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -35,7 +35,7 @@ def add(x1: Array | complex, x2: Array | complex, /, *, alpha: Array | complex |
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def all(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def all(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """True if all elements are nonzero.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -43,7 +43,7 @@ def all(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool =
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def any(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def any(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """True if any element is nonzero.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -51,7 +51,7 @@ def any(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool =
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def argmax(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def argmax(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Index of the first largest element.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -59,7 +59,7 @@ def argmax(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: boo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def argmin(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def argmin(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Index of the first smallest element.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -67,7 +67,7 @@ def argmin(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: boo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def asin(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def asin(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse sine of x, in radians.
 
     Elementwise. Asynchronous.
@@ -75,7 +75,7 @@ def asin(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def asinh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def asinh(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse hyperbolic sine of x.
 
     Elementwise. Asynchronous.
@@ -83,7 +83,7 @@ def asinh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def atan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def atan(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse tangent of x, in radians.
 
     Elementwise. Asynchronous.
@@ -91,7 +91,7 @@ def atan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def atan2(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def atan2(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse tangent of x1 / x2 in the quadrant of (x2, x1).
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -99,7 +99,7 @@ def atan2(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | Non
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def atanh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def atanh(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse hyperbolic tangent of x.
 
     Elementwise. Asynchronous.
@@ -107,7 +107,7 @@ def atanh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def bitwise_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def bitwise_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Bitwise and of x1 and x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -115,7 +115,7 @@ def bitwise_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def bitwise_invert(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def bitwise_invert(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Bitwise complement of x; logical not of a bool.
 
     Elementwise. Asynchronous.
@@ -123,7 +123,7 @@ def bitwise_invert(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | N
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def bitwise_left_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def bitwise_left_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 shifted left by x2 bits.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -131,7 +131,7 @@ def bitwise_left_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: DT
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def bitwise_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def bitwise_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Bitwise or of x1 and x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -139,7 +139,7 @@ def bitwise_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def bitwise_right_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def bitwise_right_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 shifted right by x2 bits, arithmetically if signed.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -147,7 +147,7 @@ def bitwise_right_shift(x1: Array | complex, x2: Array | complex, /, *, dtype: D
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def bitwise_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def bitwise_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Bitwise exclusive or of x1 and x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -155,7 +155,7 @@ def bitwise_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def cbrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def cbrt(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Cube root of x.
 
     Elementwise. Asynchronous.
@@ -163,7 +163,7 @@ def cbrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def ceil(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def ceil(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x rounded up to an integer.
 
     Elementwise. Asynchronous.
@@ -171,7 +171,7 @@ def ceil(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def conj(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def conj(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Complex conjugate of x.
 
     Elementwise. Asynchronous.
@@ -179,7 +179,7 @@ def conj(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def copysign(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def copysign(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """abs(x1) with the sign of x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -187,7 +187,7 @@ def copysign(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def cos(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def cos(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Cosine of x, x in radians.
 
     Elementwise. Asynchronous.
@@ -195,7 +195,7 @@ def cos(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def cosh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def cosh(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Hyperbolic cosine of x.
 
     Elementwise. Asynchronous.
@@ -203,7 +203,7 @@ def cosh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def count_nonzero(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def count_nonzero(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Number of nonzero elements.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -211,7 +211,7 @@ def count_nonzero(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdi
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def deg2rad(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def deg2rad(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Degrees to radians: x pi / 180.
 
     Elementwise. Asynchronous.
@@ -219,7 +219,7 @@ def deg2rad(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 / x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -227,7 +227,7 @@ def divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | No
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 == x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -235,7 +235,7 @@ def equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | Non
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def exp(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def exp(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """e to the power x.
 
     Elementwise. Asynchronous.
@@ -243,7 +243,7 @@ def exp(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def exp2(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def exp2(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """2 to the power x.
 
     Elementwise. Asynchronous.
@@ -251,7 +251,7 @@ def exp2(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def expm1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def expm1(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """exp(x) - 1, precise near 0.
 
     Elementwise. Asynchronous.
@@ -259,7 +259,7 @@ def expm1(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def floor(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def floor(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x rounded down to an integer.
 
     Elementwise. Asynchronous.
@@ -267,7 +267,7 @@ def floor(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def floor_divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def floor_divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 / x2 rounded down to an integer.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -275,7 +275,7 @@ def floor_divide(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLik
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def fmax(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def fmax(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Larger of x1 and x2; NaN only if both are NaN.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -283,7 +283,7 @@ def fmax(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def fmin(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def fmin(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Smaller of x1 and x2; NaN only if both are NaN.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -291,7 +291,7 @@ def fmin(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def fmod(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def fmod(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Remainder of x1 / x2 with the sign of x1.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -299,7 +299,7 @@ def fmod(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def greater(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def greater(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 > x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -307,7 +307,7 @@ def greater(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | N
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def greater_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def greater_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 >= x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -315,7 +315,7 @@ def greater_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLi
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def has_inf_nan(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def has_inf_nan(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """True if any element is infinite or NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -323,7 +323,7 @@ def has_inf_nan(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def hypot(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def hypot(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """sqrt(x1^2 + x2^2) without intermediate overflow.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -331,7 +331,7 @@ def hypot(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | Non
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def imag(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def imag(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Imaginary part of x; 0 for real x.
 
     Elementwise. Asynchronous.
@@ -339,7 +339,7 @@ def imag(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def isfinite(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def isfinite(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """True where x is neither infinite nor NaN.
 
     Elementwise. Asynchronous.
@@ -347,7 +347,7 @@ def isfinite(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def isinf(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def isinf(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """True where x is infinite.
 
     Elementwise. Asynchronous.
@@ -355,7 +355,7 @@ def isinf(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def isnan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def isnan(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """True where x is NaN.
 
     Elementwise. Asynchronous.
@@ -363,7 +363,7 @@ def isnan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def lerp(start: Array | complex, end: Array | complex, weight: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def lerp(start: Array | complex, end: Array | complex, weight: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """start + weight (end - start).
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
@@ -371,7 +371,7 @@ def lerp(start: Array | complex, end: Array | complex, weight: Array | complex, 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
-def less(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def less(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 < x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -379,7 +379,7 @@ def less(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def less_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def less_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 <= x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -387,7 +387,7 @@ def less_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def log(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def log(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Natural logarithm of x.
 
     Elementwise. Asynchronous.
@@ -395,7 +395,7 @@ def log(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def log10(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def log10(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Base-10 logarithm of x.
 
     Elementwise. Asynchronous.
@@ -403,7 +403,7 @@ def log10(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def log1p(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def log1p(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """log(1 + x), precise near 0.
 
     Elementwise. Asynchronous.
@@ -411,7 +411,7 @@ def log1p(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def log2(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def log2(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Base-2 logarithm of x.
 
     Elementwise. Asynchronous.
@@ -419,7 +419,7 @@ def log2(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def logaddexp(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def logaddexp(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """log(exp(x1) + exp(x2)) without intermediate overflow.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -427,7 +427,7 @@ def logaddexp(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike |
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def logical_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def logical_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """True where x1 and x2 are both nonzero.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -435,7 +435,7 @@ def logical_and(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def logical_not(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def logical_not(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """True where x is zero.
 
     Elementwise. Asynchronous.
@@ -443,7 +443,7 @@ def logical_not(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def logical_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def logical_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """True where x1 or x2 is nonzero.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -451,7 +451,7 @@ def logical_or(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def logical_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def logical_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """True where exactly one of x1 and x2 is nonzero.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -459,7 +459,7 @@ def logical_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def logsumexp(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def logsumexp(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """log(sum(exp(x))) without intermediate overflow.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -467,7 +467,7 @@ def logsumexp(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: 
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def max(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def max(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Largest element; NaN if any is NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -475,7 +475,7 @@ def max(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool =
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def maximum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def maximum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Larger of x1 and x2; NaN if either is NaN.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -483,7 +483,7 @@ def maximum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | N
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def mean(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def mean(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Arithmetic mean of the elements.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -491,7 +491,7 @@ def mean(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool 
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def min(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def min(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Smallest element; NaN if any is NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -499,7 +499,7 @@ def min(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool =
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def minimum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def minimum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Smaller of x1 and x2; NaN if either is NaN.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -507,7 +507,7 @@ def minimum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | N
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def multiply(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def multiply(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 * x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -515,7 +515,7 @@ def multiply(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def nanmax(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def nanmax(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Largest element that is not NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -523,7 +523,7 @@ def nanmax(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: boo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def nanmean(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def nanmean(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Arithmetic mean of the elements that are not NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -531,7 +531,7 @@ def nanmean(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def nanmin(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def nanmin(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Smallest element that is not NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -539,7 +539,7 @@ def nanmin(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: boo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def nansum(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def nansum(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Sum of the elements that are not NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -547,7 +547,7 @@ def nansum(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: boo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def negative(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def negative(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """-x.
 
     Elementwise. Asynchronous.
@@ -555,7 +555,7 @@ def negative(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def nextafter(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def nextafter(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Next floating-point number after x1 towards x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -563,7 +563,7 @@ def nextafter(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike |
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def not_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def not_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 != x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -571,7 +571,7 @@ def not_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike |
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def positive(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def positive(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """+x: a copy of x.
 
     Elementwise. Asynchronous.
@@ -579,7 +579,7 @@ def positive(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def pow(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def pow(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 to the power x2, which is not negative for integers.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -587,7 +587,7 @@ def pow(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def prod(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def prod(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Product of the elements.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -595,7 +595,7 @@ def prod(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool 
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def rad2deg(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def rad2deg(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Radians to degrees: 180 x / pi.
 
     Elementwise. Asynchronous.
@@ -603,7 +603,7 @@ def rad2deg(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def real(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def real(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Real part of x.
 
     Elementwise. Asynchronous.
@@ -611,7 +611,7 @@ def real(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def reciprocal(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def reciprocal(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """1 / x.
 
     Elementwise. Asynchronous.
@@ -619,7 +619,7 @@ def reciprocal(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def remainder(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def remainder(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Remainder of x1 / x2 with the sign of x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -627,7 +627,7 @@ def remainder(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike |
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def round(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def round(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x rounded to the nearest integer, halves to even; of complex x each part.
 
     Elementwise. Asynchronous.
@@ -635,7 +635,7 @@ def round(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def rsqrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def rsqrt(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """1 / sqrt(x).
 
     Elementwise. Asynchronous.
@@ -643,7 +643,7 @@ def rsqrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def sign(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def sign(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """-1, 0 or 1 by the sign of x; x / abs(x) if complex.
 
     Elementwise. Asynchronous.
@@ -651,7 +651,7 @@ def sign(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def signbit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def signbit(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """True where the sign bit of x is set, as in -1 and -0.0.
 
     Elementwise. Asynchronous.
@@ -659,7 +659,7 @@ def signbit(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = .
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def sin(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def sin(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Sine of x, x in radians.
 
     Elementwise. Asynchronous.
@@ -667,7 +667,7 @@ def sin(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def sinc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def sinc(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """sin(pi x) / (pi x), and 1 at 0.
 
     Elementwise. Asynchronous.
@@ -675,7 +675,7 @@ def sinc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def sinh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def sinh(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Hyperbolic sine of x.
 
     Elementwise. Asynchronous.
@@ -683,7 +683,7 @@ def sinh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def sqrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def sqrt(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Square root of x.
 
     Elementwise. Asynchronous.
@@ -691,7 +691,7 @@ def sqrt(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def square(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def square(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x squared.
 
     Elementwise. Asynchronous.
@@ -699,7 +699,7 @@ def square(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ..
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def std(x: Array, /, *, axis: int | Sequence[int] | None = ..., correction: float = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def std(x: Array, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Standard deviation of the elements: the square root of var.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -707,7 +707,7 @@ def std(x: Array, /, *, axis: int | Sequence[int] | None = ..., correction: floa
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def subtract(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def subtract(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 - x2.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
@@ -715,7 +715,7 @@ def subtract(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def sum(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def sum(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Sum of the elements.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -723,7 +723,7 @@ def sum(x: Array, /, *, axis: int | Sequence[int] | None = ..., keepdims: bool =
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def tan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def tan(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Tangent of x, x in radians.
 
     Elementwise. Asynchronous.
@@ -731,7 +731,7 @@ def tan(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def tanh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def tanh(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Hyperbolic tangent of x.
 
     Elementwise. Asynchronous.
@@ -739,7 +739,7 @@ def tanh(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...)
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def trunc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def trunc(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x rounded towards zero to an integer.
 
     Elementwise. Asynchronous.
@@ -747,7 +747,7 @@ def trunc(x: Array, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def var(x: Array, /, *, axis: int | Sequence[int] | None = ..., correction: float = ..., keepdims: bool = ..., dtype: DTypeLike | None = ..., out: Array | None = ..., where: Array | None = ...) -> Array:
+def var(x: Array, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Variance of the elements, with divisor n - correction.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -755,7 +755,7 @@ def var(x: Array, /, *, axis: int | Sequence[int] | None = ..., correction: floa
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def where(condition: Array | complex, x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = ..., out: Array | None = ...) -> Array:
+def where(condition: Array | complex, x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 where condition is true, else x2.
 
     Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
