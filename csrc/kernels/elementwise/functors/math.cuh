@@ -4,19 +4,10 @@
 
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
+#include "kernels/elementwise/functors/math_function.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-// Inside `struct exp` the name exp means the struct, so functions are called as math::exp.
-namespace math = stator::STATOR_TARGET;
-
-#define STATOR_MATH_FUNCTION(name)      \
-  struct name {                         \
-    template <class C>                  \
-    STATOR_FN C operator()(C x) const { \
-      return math::name(x);             \
-    }                                   \
-  };
 STATOR_MATH_FUNCTION(exp)
 STATOR_MATH_FUNCTION(exp2)
 STATOR_MATH_FUNCTION(expm1)
@@ -24,7 +15,6 @@ STATOR_MATH_FUNCTION(log)
 STATOR_MATH_FUNCTION(log2)
 STATOR_MATH_FUNCTION(log10)
 STATOR_MATH_FUNCTION(log1p)
-#undef STATOR_MATH_FUNCTION
 
 // log(exp(a) + exp(b)). The difference of equal infinities would be NaN, hence the last selection; NaN in an operand
 // propagates through the sum.

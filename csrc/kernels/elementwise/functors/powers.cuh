@@ -3,22 +3,15 @@
 
 #include "device/math/math.cuh"
 #include "kernels/elementwise/functors/arithmetic.cuh"
+#include "kernels/elementwise/functors/math_function.cuh"
 
 #include <type_traits>
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-#define STATOR_MATH_FUNCTION(name)      \
-  struct name {                         \
-    template <class C>                  \
-    STATOR_FN C operator()(C x) const { \
-      return math::name(x);             \
-    }                                   \
-  };
 STATOR_MATH_FUNCTION(sqrt)
 STATOR_MATH_FUNCTION(rsqrt)
 STATOR_MATH_FUNCTION(cbrt)
-#undef STATOR_MATH_FUNCTION
 
 struct square {
   static constexpr bool modular = true, light = true;

@@ -3,25 +3,16 @@
 
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
+#include "kernels/elementwise/functors/math_function.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
 
-namespace math = stator::STATOR_TARGET;
-
-#define STATOR_MATH_FUNCTION(name)      \
-  struct name {                         \
-    template <class C>                  \
-    STATOR_FN C operator()(C x) const { \
-      return math::name(x);             \
-    }                                   \
-  };
 STATOR_MATH_FUNCTION(sin)
 STATOR_MATH_FUNCTION(cos)
 STATOR_MATH_FUNCTION(tan)
 STATOR_MATH_FUNCTION(asin)
 STATOR_MATH_FUNCTION(acos)
 STATOR_MATH_FUNCTION(atan)
-#undef STATOR_MATH_FUNCTION
 
 struct atan2 {
   template <class C>

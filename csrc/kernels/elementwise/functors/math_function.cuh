@@ -1,0 +1,19 @@
+// STATOR_MATH_FUNCTION(name): the functor of the function of one operand that has this name in device/math.
+#pragma once
+
+#include "device/math/math.cuh"
+
+namespace stator::STATOR_TARGET::elementwise::functors {
+
+// Inside `struct exp` the name exp means the struct, so functions are called as math::exp.
+namespace math = stator::STATOR_TARGET;
+
+#define STATOR_MATH_FUNCTION(name)      \
+  struct name {                         \
+    template <class C>                  \
+    STATOR_FN C operator()(C x) const { \
+      return math::name(x);             \
+    }                                   \
+  };
+
+}  // namespace stator::STATOR_TARGET::elementwise::functors
