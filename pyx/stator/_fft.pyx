@@ -43,7 +43,7 @@ cdef Array transformed(cpp.Transform op_code, str op, object x, object lengths, 
 
 cdef Array along_axis(cpp.Transform op_code, str op, object x, object n, object axis, object norm):
     if n is not None and to_int(n, op) < 0:
-        raise ShapeError(f"n = {n}", op=op, remedy="A line has a positive number of points.")
+        raise ShapeError(f"n = {n}", op=op, remedy="Transform a positive number of points.")
     return transformed(op_code, op, x, n, to_int(axis, op), norm)
 
 

@@ -73,7 +73,7 @@ void launch_sort(OpCall& call, const Array& x, int axis, bool descending, const 
   if (x.size() == 0 || window.count == 0) return;
   if (n > int64_t(std::numeric_limits<uint32_t>::max()))
     throw UnsupportedError(std::string(call.name()), std::to_string(n) + " elements along the axis",
-                           "lines of up to 2^32 - 1 elements can be sorted");
+                           "An axis of up to 2^32 - 1 elements can be sorted");
   const Array& shape = values ? *values : *indices;
   call.reads(x);
   if (values) call.writes(*values);
