@@ -32,6 +32,7 @@ IMPORTS = {
     "Event": "from stator._backend import Event",
     "Stream": "from stator._backend import Stream",
     "DType": "from stator._dtype import DType",
+    "Generator": "from stator._random import Generator",
     "RngState": "from stator._random import RngState",
     "COO": "from stator._sparse import COO",
     "CSC": "from stator._sparse import CSC",
