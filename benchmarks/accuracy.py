@@ -25,15 +25,12 @@ HEAD = ("op", "dtype", "domain", "max ULP", "mean ULP", "contract", "reference")
 _FACTORS = "each factor rounds once more in float64 itself: the error grows with the root of their number"
 _POLE = "the reference is wrong there: SciPy's NaN where the value overflows to infinity"
 _FAR = "SciPy's NaN: at the one end the value underflows, at the other its phase has no digits and the result is 0"
-_EXPONENT = "the power multiplies the rounding errors of x2 log(x1) by its size, here up to 65; so does NumPy's"
 REASONS: dict[str | tuple[str, str], str] = {
     ("prod", "float64"): _FACTORS,
     ("prod", "complex128"): _FACTORS,
     ("k1", "float64"): _POLE,
     ("k1e", "float64"): _POLE,
     "airy_ai": _FAR,
-    ("pow", "complex64"): _EXPONENT,
-    ("pow", "complex128"): _EXPONENT,
 }
 
 

@@ -188,10 +188,10 @@ def case(name: str) -> Case:
 
 # Bounds of complex results, in units of the larger component's last place, where the op's bound is for real ones: a
 # part of a product is a difference of two rounded products, a quotient by Smith's method rounds six times, and a power
-# multiplies the error of the logarithm by the exponent, in NumPy too.
+# multiplies the error of the angle by the exponent.
 COMPLEX_TOLERANCE = {"multiply": (3, 3), "divide": (8, 8), "mean": (8, 8), "square": (3, 3)}
 COMPLEX_TOLERANCE |= dict.fromkeys(["sqrt", "reciprocal", "abs"], (2, 2))
-COMPLEX_TOLERANCE |= {"pow": (64, 64), "lerp": (4, 4)}
+COMPLEX_TOLERANCE |= {"pow": (4, 32), "lerp": (4, 4)}
 
 
 def bound(name: str, dtype: str) -> tuple[int, int]:

@@ -75,9 +75,52 @@ STATOR_FN complex<T> log10(complex<T> z) {
   return {l.re * scale, l.im * scale};
 }
 
-// As numpy.power: a^0 = 1, and 0^b is 0 if re(b) > 0, else NaN. Integers b below 100 by repeated multiplication.
+namespace detail {
+// log|z| - l for l near it, to about a unit in the last place of 1: exp(-l) |z| - 1, with the rounding errors of |z|
+// and of the product added back. 0 where squares overflow or lose digits.
+template <class T>
+STATOR_FN T log_error(complex<T> z, T l) {
+  const T h = hypot(z.re, z.im);
+  if (!(h > T(1e-140) && h < T(1e140))) return T(0);
+  const T square = h * h, p = z.re * z.re, q = z.im * z.im;
+  const T low =
+      (libm::product_error(z.re, z.re, p) + libm::product_error(z.im, z.im, q)) - libm::product_error(h, h, square);
+  const T difference = abs(z.re) > abs(z.im) ? (p - square) + q : (q - square) + p;
+  const T e = exp(-l), one = e * h;
+  return ((one - T(1)) + libm::product_error(e, h, one)) + T(0.5) * (difference + low) / square;
+}
+
+// a + b and the rounding error of the sum.
+template <class T>
+STATOR_FN T sum_error(T a, T b, T sum) {
+  const T part = sum - a;
+  return (a - (sum - part)) + (b - part);
+}
+
+// exp(b log(a)), whose exponent has two parts, since exp multiplies its rounding errors by its size.
+template <class T>
+STATOR_FN complex<T> general_power(complex<T> a, complex<T> b) {
+  const complex<T> l = log(a);
+  const T p = b.re * l.re, q = -(b.im * l.im), r = b.re * l.im, s = b.im * l.re, re = p + q, im = r + s;
+  const complex<T> power = exp(complex<T>(re, im));
+  if (!isfinite(power.re) || !isfinite(power.im)) return exp(b * l);
+  const T error = log_error(a, l.re);
+  const T re_low =
+      (libm::product_error(b.re, l.re, p) - libm::product_error(b.im, l.im, -q)) + (sum_error(p, q, re) + b.re * error);
+  const T im_low =
+      (libm::product_error(b.re, l.im, r) + libm::product_error(b.im, l.re, s)) + (sum_error(r, s, im) + b.im * error);
+  return power + power * complex<T>(re_low, im_low);
+}
+}  // namespace detail
+
+// As numpy.power: a^0 = 1, and 0^b is 0 if re(b) > 0, else NaN. Integers b below 100 by repeated multiplication. Float
+// is computed in double.
 template <class T>
 STATOR_FN complex<T> pow(complex<T> a, complex<T> b) {
+  if constexpr (sizeof(T) == 4) {
+    const complex<double> w = pow(complex<double>(a.re, a.im), complex<double>(b.re, b.im));
+    return {T(w.re), T(w.im)};
+  }
   if (b.re == T(0) && b.im == T(0)) return {T(1), T(0)};
   if (a.re == T(0) && a.im == T(0))
     return b.re > T(0) ? complex<T>(T(0), T(0)) : complex<T>(limits<T>::nan(), limits<T>::nan());
@@ -93,7 +136,7 @@ STATOR_FN complex<T> pow(complex<T> a, complex<T> b) {
     }
     return b.re < T(0) ? complex<T>(T(1), T(0)) / result : result;
   }
-  return exp(b * log(a));
+  return detail::general_power(a, b);
 }
 
 }  // namespace stator::STATOR_TARGET
