@@ -13,12 +13,12 @@ namespace {
 
 constexpr uint16_t to_numpy = uint16_t(Op::to_numpy);
 
-Buffer& require(const Ref<Buffer>& buffer, const char* call) {
-  if (!buffer) throw ValueError(call, "an array without memory", "Pass an array made by a Backend");
-  return *buffer;
-}
-
 }  // namespace
+
+Buffer& buffer_of(const Array& array, std::string_view call) {
+  if (!array) throw ValueError(std::string(call), "an array without memory", "Pass an array made by a Backend");
+  return *array.buffer();
+}
 
 Array::Array(Ref<Buffer> buffer, DType dtype, Dims shape, Dims strides, int64_t offset)
     : buffer_(std::move(buffer)),
@@ -44,18 +44,18 @@ bool Array::is_contiguous() const {
   return dense;
 }
 
-Backend Array::backend() const { return Backend(Ref<Context>(&require(buffer_, "Array.backend").context())); }
-Device Array::device() const { return require(buffer_, "Array.device").context().device(); }
+Backend Array::backend() const { return Backend(Ref<Context>(&buffer_of(*this, "Array.backend").context())); }
+Device Array::device() const { return buffer_of(*this, "Array.device").context().device(); }
 
 void* Array::data_ptr() const {
-  char* memory = static_cast<char*>(require(buffer_, "Array.data_ptr").memory(uint16_t(Op::data_ptr)));
+  char* memory = static_cast<char*>(buffer_of(*this, "Array.data_ptr").memory(uint16_t(Op::data_ptr)));
   return memory + offset_ * itemsize(dtype_);
 }
 
 void Array::to_host(void* destination, const Stream& stream) const { to_host(destination, stream, Op::to_numpy); }
 
 void Array::to_host(void* destination, const Stream& stream, Op reader) const {
-  Context& context = require(buffer_, "Array.to_numpy").context();
+  Context& context = buffer_of(*this, "Array.to_numpy").context();
   context.require_open(to_numpy);
   if (size() > 0) context.require_host_copies(uint16_t(reader), nbytes());
   if (stream && &stream.box()->context() != &context) {

@@ -3,6 +3,7 @@
 """The class Array: attributes, conversions, indexing and operators."""
 import numpy as np
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
@@ -21,6 +22,15 @@ from stator.errors import DTypeError, InvalidValueError, MatrixAttributeError, S
 
 include "_array_ops.pxi"
 include "_array_index.pxi"
+
+
+def _rows(x: Array):
+    cdef Array source = <Array?>x
+    cdef int64_t i
+    for i in range(source.c.shape().data()[0]):
+        if i % 4096 == 0:
+            PyErr_CheckSignals()  # so that list(x) of a very long view can be interrupted
+        yield source[i]
 
 
 cdef class Array:
@@ -78,7 +88,7 @@ cdef class Array:
     @property
     def device(self) -> Device:
         """The device that the array is on."""
-        return self.backend.device
+        return as_array(self, "Array.device").backend.device
 
     @property
     def data_ptr(self) -> int:
@@ -238,7 +248,7 @@ cdef class Array:
     def __iter__(self) -> Iterator[Array]:
         if self.c.ndim() == 0:
             raise TypeError("iteration over a 0-d array")
-        return iter([self[i] for i in range(len(self))])
+        return _rows(self)
 
     def __bool__(self) -> bool:
         if self.c.size() != 1:
@@ -263,6 +273,7 @@ cdef class Array:
         return number(self, "Array.__index__")
 
     def __repr__(self) -> str:
+        as_array(self, "Array.__repr__")
         if self.backend.closed:
             text = f"<closed, shape {self.shape}>"
         else:

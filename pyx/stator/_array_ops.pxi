@@ -18,6 +18,8 @@ cdef Array wrap_array(Backend backend, const cpp.Array& array):
 
 cdef Array as_array(object value, str op):
     if isinstance(value, Array):
+        if (<Array>value).backend is None:  # made by __new__ alone
+            raise InvalidValueError("an array without memory", op=op, remedy="Use stator.asarray, stator.zeros, ...")
         return <Array>value
     raise not_an_array(value, op)
 

@@ -270,7 +270,7 @@ cdef class Stream:
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """The stream as cuda.core's protocol has it: (version, cudaStream_t)."""
-        if self.backend.type != cpp.cuda:
+        if self.backend is None or self.backend.type != cpp.cuda:
             raise BackendMismatchError("a cpu stream is not a CUDA stream", op="Stream.__cuda_stream__",
                                        remedy="Open a cuda backend.")
         return 0, self.native
@@ -319,7 +319,7 @@ cdef class Stream:
         return hash((id(self.backend), self.c.index()))
 
     def __repr__(self) -> str:
-        return f"<stator.Stream {self.index} of {self.backend.device_name}>"
+        return f"<stator.Stream {self.index} of {'no backend' if self.backend is None else self.backend.device_name}>"
 
 
 cdef class Event:

@@ -13,8 +13,9 @@ from stator.cpp cimport indexing as cpp_indexing
 from stator.cpp.dtype cimport bfloat16
 
 from operator import index as to_python_int
+from os import sysconf
 
-from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, OutOfMemoryError, OutOfRangeError, ShapeError
 
 cdef extern from "Python.h":
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
@@ -59,6 +60,14 @@ cdef int to_dims(object value, Dims& out, str op) except -1:
         out[i] = to_int(entry, op)
         i += 1
     return 0
+
+
+cdef tuple matrix_shape(object shape, str op):
+    cdef Dims dims
+    to_dims(shape, dims, op)
+    if dims.size() != 2:
+        raise ShapeError(f"shape {shape!r}", op=op, remedy="A sparse matrix has two axes.")
+    return dims[0], dims[1]
 
 
 cdef tuple from_dims(const Dims& dims):
@@ -168,6 +177,18 @@ cdef int to_index(object key, vector[Index]& out) except -1:
     return push_index(key, out)
 
 
+cdef object too_many(int64_t count, str op):
+    return OutOfMemoryError(f"Host memory: {count} results are more than it holds", op=op, remedy="Ask for fewer.")
+
+
+cdef int require_room(int64_t count, str op) except -1:
+    # An array with its C++ part takes more than this.
+    cdef int64_t bytes_each = 256
+    if count > 100000 and count > sysconf("SC_PHYS_PAGES") * sysconf("SC_PAGE_SIZE") // bytes_each:
+        raise too_many(count, op)
+    return 0
+
+
 cdef object not_an_array(object value, str op):
     # The error to raise for a value that is not an Array.
     if isinstance(value, (np.ndarray, list, tuple)):
@@ -184,7 +205,10 @@ cdef object host_array(tuple shape, DType dtype, uintptr_t* address):
     cdef Py_buffer view
     cdef bint viewed = dtype.code == bfloat16
     target = dtype.numpy()
-    out = np.empty(shape, np.uint16 if viewed else target)
+    try:
+        out = np.empty(shape, np.uint16 if viewed else target)
+    except MemoryError as error:
+        raise OutOfMemoryError(f"Host memory: {error}", op="Array.to_numpy", remedy="Copy it in parts.") from None
     PyObject_GetBuffer(out, &view, PyBUF_WRITABLE)
     address[0] = <uintptr_t>view.buf
     PyBuffer_Release(&view)

@@ -44,7 +44,7 @@ cdef class DType:
             return self is other
         try:
             return find(other) is self
-        except TypeError:
+        except (TypeError, ValueError):  # what NumPy raises for an object that looks like a dtype, and is none
             return False
 
     def __hash__(self) -> int:
@@ -100,7 +100,7 @@ cdef int as_dtype(object value) except -1:
         return <int>(<DType>value).code
     try:
         found = find(value)
-    except TypeError:
+    except (TypeError, ValueError):
         found = None
     if found is None:
         raise DTypeError(f"{value!r} is not an element type of stator", op="dtype",

@@ -9,7 +9,7 @@ from cpython.buffer cimport (
 )
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
-from libc.stdint cimport int32_t, int64_t, uintptr_t
+from libc.stdint cimport UINTPTR_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, astype_op, new_array
@@ -19,13 +19,18 @@ from stator._dtype cimport as_dtype
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, dlpack, interop
 from stator.cpp.array cimport Array as CppArray
+from stator.cpp.array cimport checked_size
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport bfloat16, dtype_count, itemsize
 from stator.cpp.error cimport translate_exception
 from stator.cpp.python cimport Py_INCREF
 from stator.cpp.ref cimport Dims
 
-from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, LibraryNotFoundError, UnsupportedError
+from operator import index as to_python_int
+
+from stator.errors import (
+    BackendMismatchError, DTypeError, InvalidValueError, LibraryNotFoundError, ShapeError, UnsupportedError,
+)
 
 
 cdef extern from * nogil:
@@ -206,7 +211,7 @@ cdef object make_capsule(Array x, bint versioned, bint copied):
 cdef dlpack.Tensor* tensor_of(object capsule) except NULL:
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         versioned = <dlpack.ManagedVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
-        if versioned.version.major > 1:
+        if versioned.version.major != 1:  # the rest of the structure may be another one
             raise UnsupportedError(f"DLPack version {versioned.version.major}", op="from_dlpack",
                                    remedy="The producer should honour max_version=(1, 0).")
         return &versioned.tensor
@@ -216,12 +221,30 @@ cdef dlpack.Tensor* tensor_of(object capsule) except NULL:
                             remedy="Ask the producer for a new one.")
 
 
+# The fields are checked before anything that they point to is read.
+cdef int check_tensor(dlpack.Tensor* tensor, int type, int index) except -1:
+    cdef int ndim = tensor.ndim
+    if tensor.device.type != type or tensor.device.index != index:
+        raise InvalidValueError(f"a tensor on DLPack device {(tensor.device.type, tensor.device.index)} of a producer "
+                                f"whose __dlpack_device__ is {(type, index)}", op="from_dlpack",
+                                remedy="The producer contradicts itself: copy with its own means.")
+    if not 0 <= ndim <= 32:
+        raise ShapeError(f"{ndim} dimensions", op="from_dlpack", remedy="From 0 to 32 are supported.")
+    if ndim > 0 and tensor.shape == NULL:
+        raise InvalidValueError(f"{ndim} dimensions without a shape", op="from_dlpack",
+                                remedy="The producer must give one.")
+    if tensor.byte_offset > <uint64_t>(UINTPTR_MAX - <uintptr_t>tensor.data):
+        raise InvalidValueError(f"byte_offset {tensor.byte_offset}", op="from_dlpack",
+                                remedy="The producer must give memory of its own.")
+    return 0
+
+
 # An Array that shares the memory; a copy where the memory is not aligned to its items, unless copy is False.
-cdef Array take_capsule(object capsule, Backend backend, object copy):
+cdef Array take_capsule(object capsule, Backend backend, int type, int index, object copy):
     cdef dlpack.Tensor* tensor = tensor_of(capsule)
     cdef bint versioned = PyCapsule_IsValid(capsule, "dltensor_versioned")
     cdef int i, code = -1, ndim = tensor.ndim
-    cdef int64_t step = 1
+    cdef int64_t step = 1, elements
     cdef Dims shape, strides
     cdef cbool host, locked = False, aligned
     cdef cpp_backend.Stream stream
@@ -229,6 +252,7 @@ cdef Array take_capsule(object capsule, Backend backend, object copy):
     cdef void (*release)(void*) noexcept nogil
     cdef void* data
     cdef Array out = new_array(backend)
+    check_tensor(tensor, type, index)
     for i in range(dtype_count):
         if codes[i] == (tensor.dtype.code, tensor.dtype.bits) and tensor.dtype.lanes == 1:
             code = i
@@ -237,13 +261,18 @@ cdef Array take_capsule(object capsule, Backend backend, object copy):
                          op="from_dlpack", remedy="Convert it at the producer.")
     sized_dims(ndim, shape, "from_dlpack")
     sized_dims(ndim, strides, "from_dlpack")
-    for i in range(ndim - 1, -1, -1):
+    for i in range(ndim):
         shape[i] = tensor.shape[i]
+    elements = checked_size(<const char*>"from_dlpack", shape, itemsize(<CppDType>code))
+    if elements > 0 and tensor.data == NULL:
+        raise InvalidValueError(f"{elements} elements without memory", op="from_dlpack",
+                                remedy="The producer must give their address.")
+    for i in range(ndim - 1, -1, -1):
         strides[i] = step if tensor.strides == NULL else tensor.strides[i]
-        step *= tensor.shape[i]
+        step *= max(shape[i], 1)
     data = <char*>tensor.data + tensor.byte_offset
     host = backend.type == cpp_backend.cpu
-    aligned = step == 0 or <uintptr_t>data % <uintptr_t>itemsize(<CppDType>code) == 0
+    aligned = elements == 0 or <uintptr_t>data % <uintptr_t>itemsize(<CppDType>code) == 0
     if not aligned and (copy is False or not host):
         size = itemsize(<CppDType>code)
         raise InvalidValueError(f"memory at an address that is no multiple of {size}, its items' size",
@@ -308,14 +337,18 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise DTypeError(f"{type(x).__name__} has no __dlpack__ and __dlpack_device__", op="from_dlpack",
                          remedy="Use asarray.")
-    kind, index = x.__dlpack_device__()
+    try:
+        kind, index = map(to_python_int, x.__dlpack_device__())
+    except (TypeError, ValueError):
+        raise DTypeError(f"__dlpack_device__() of {type(x).__name__} is {x.__dlpack_device__()!r}", op="from_dlpack",
+                         remedy="The producer must give two integers.") from None
     origin = backend_at(kind, index, device)
     options = {"stream": native_of_current(origin)} if origin.type == cpp_backend.cuda else {}
     try:
         capsule = x.__dlpack__(max_version=(1, 0), **options)
     except TypeError:
         capsule = x.__dlpack__(**options)
-    out = take_capsule(capsule, origin, copy)
+    out = take_capsule(capsule, origin, kind, index, copy)
     if device is not None and resolve(device) is not origin:
         if copy is False:
             raise InvalidValueError(f"copy=False from {origin.device_name} to {device}", op="from_dlpack",
@@ -391,29 +424,53 @@ def cuda_array_interface(x: Array) -> dict[str, Any]:
     }
 
 
+cdef object wrong_interface(str what, object seen):
+    return InvalidValueError(f"__cuda_array_interface__ with {what} {seen!r}", op="asarray",
+                             remedy="The producer must follow version 3 of the interface.")
+
+
 cdef Array from_cuda_array_interface(object source, Backend backend):
     cdef Array out = new_array(backend)
-    cdef dict record = source.__cuda_array_interface__
-    cdef CppDType code = <CppDType>as_dtype(np.dtype(record["typestr"]))
+    cdef CppDType code
     cdef Dims shape, strides
-    cdef uintptr_t address = record["data"][0], producer
-    cdef cbool locked = record["data"][1]
-    cdef uintptr_t consumer
-    if backend.type != cpp_backend.cuda:
-        raise BackendMismatchError("the object's memory is on cuda", op="asarray", remedy="Pass device='cuda'.")
+    cdef uintptr_t address, producer = 0, consumer
+    cdef cbool locked
+    record = source.__cuda_array_interface__
+    if not isinstance(record, dict) or not {"shape", "typestr", "data"} <= record.keys():
+        raise wrong_interface("the value", record)
     if record.get("mask") is not None:
         raise DTypeError("masked arrays are not supported", op="asarray", remedy="Fill them first.")
-    to_dims(record["shape"], shape, "asarray")
-    steps = record.get("strides")
+    extents, steps, order = record["shape"], record.get("strides"), record.get("stream")
+    try:
+        code = <CppDType>as_dtype(np.dtype(record["typestr"]))
+        address, locked = to_python_int(record["data"][0]), bool(record["data"][1])
+    except DTypeError:
+        raise
+    except (TypeError, ValueError, OverflowError, LookupError):
+        raise wrong_interface("typestr and data", (record["typestr"], record["data"])) from None
+    to_dims(extents, shape, "asarray")
+    if checked_size(<const char*>"asarray", shape, itemsize(code)) > 0 and not address:
+        raise wrong_interface("elements at the address", address)
     if steps is None:
-        steps = [1] * len(record["shape"])
-        for i in range(len(steps) - 2, -1, -1):
-            steps[i] = steps[i + 1] * record["shape"][i + 1]
-        to_dims(steps, strides, "asarray")
-    else:
-        to_dims([s // itemsize(code) for s in steps], strides, "asarray")
-    if record.get("stream") is not None:
-        producer = record["stream"]
+        steps = [itemsize(code)] * shape.size()
+        for i in range(shape.size() - 2, -1, -1):
+            steps[i] = steps[i + 1] * max(shape[i + 1], 1)
+    if not isinstance(steps, (tuple, list)) or len(steps) != shape.size():
+        raise wrong_interface(f"shape {tuple(extents)!r} and strides", steps)
+    if any([isinstance(s, int) and s % itemsize(code) for s in steps]):
+        raise InvalidValueError(f"strides {steps!r}, no multiples of the {itemsize(code)} bytes of an element",
+                                op="asarray", remedy="Copy it at the producer.")
+    to_dims([s // itemsize(code) if isinstance(s, int) else s for s in steps], strides, "asarray")
+    if order is not None:
+        try:
+            producer = to_python_int(order)
+        except (TypeError, OverflowError):
+            raise wrong_interface("stream", order) from None
+        if producer == 0:
+            raise wrong_interface("stream", order)
+    if backend.type != cpp_backend.cuda:
+        raise BackendMismatchError("the object's memory is on cuda", op="asarray", remedy="Pass device='cuda'.")
+    if producer:
         consumer = native_of_current(backend)
         with nogil:
             interop.order(backend.c, <void*>producer, <void*>consumer)

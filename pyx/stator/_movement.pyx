@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport Backend, enter
 from stator._convert cimport to_axes, to_dims, to_int, to_scalar
+from stator._movement_views cimport parts_of, wrapped
 from stator.cpp cimport movement as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Scalar
@@ -90,25 +91,16 @@ def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) 
     A number gives that many views, of lengths that differ by at most one, the longer ones first; a sequence cuts x
     before each index.
     """
-    cdef Array source = as_array(x, "split"), piece
-    cdef int64_t at = to_int(axis, "split"), sections
+    cdef Array source = as_array(x, "split")
+    cdef int64_t at = to_int(axis, "split")
     cdef vector[int64_t] indices
     cdef vector[CppArray] pieces
-    cdef size_t i
-    cdef list out = []
     to_numbers(indices_or_sections, indices, "split")
-    if isinstance(indices_or_sections, (tuple, list)):
-        with nogil:
-            pieces = cpp.split(source.c, Int64Span(indices.data(), indices.size()), at)
-    else:
-        sections = indices[0]
-        with nogil:
-            pieces = cpp.split(source.c, sections, at)
-    for i in range(pieces.size()):
-        piece = new_array(source.backend)
-        piece.c = pieces[i]
-        out.append(piece)
-    return tuple(out)
+    if not isinstance(indices_or_sections, (tuple, list)):
+        return parts_of(source, indices[0], at, False, "split")
+    with nogil:
+        pieces = cpp.split(source.c, Int64Span(indices.data(), indices.size()), at)
+    return wrapped(pieces, [source.backend])
 
 
 def ravel(x: Array, /) -> Array:

@@ -1,10 +1,11 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Views: other shapes, strides and axis orders of the same memory."""
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, new_array, reshape_op
-from stator._convert cimport to_axes, to_diagonal, to_dims, to_int
+from stator._convert cimport require_room, to_axes, to_diagonal, to_dims, to_int, too_many
 from stator.cpp cimport array as cpp_array
 from stator.cpp cimport movement as cpp
 from stator.cpp.ref cimport Dims, Int64Span
@@ -130,7 +131,6 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     return out
 
 
-# The views as Arrays; backends: one for each of them, or one for all.
 cdef tuple wrapped(vector[cpp_array.Array]& pieces, list backends):
     cdef list out = []
     cdef Array piece
@@ -140,6 +140,37 @@ cdef tuple wrapped(vector[cpp_array.Array]& pieces, list backends):
         piece.c = pieces[i]
         out.append(piece)
     return tuple(out)
+
+
+# In chunks, between which signals are handled.
+cdef tuple parts_of(Array source, int64_t count, int64_t axis, bint unstacked, str op):
+    cdef vector[cpp_array.Array] pieces
+    cdef cpp_array.Array some = source.c
+    cdef int64_t bounds[2]
+    cdef int64_t each = 0, longer = 0, first, last, step = 4096
+    cdef int at
+    cdef list out = []
+    if count > step:
+        require_room(count, op)
+        at = cpp_array.normalize_axis(<const char*>"split", axis, source.c.ndim())
+        each, longer = source.c.shape().data()[at] // count, source.c.shape().data()[at] % count
+    try:
+        for first in range(0, max(count, 1), step):
+            last = min(first + step, count)
+            with nogil:
+                if count > step:
+                    bounds[0], bounds[1] = first * each + min(first, longer), last * each + min(last, longer)
+                    some = cpp.split(source.c, Int64Span(bounds, 2), axis)[1]
+                if unstacked:
+                    pieces = cpp.unstack(some, axis)
+                else:
+                    pieces = cpp.split(some, last - first, axis)
+            out += wrapped(pieces, [source.backend])
+            PyErr_CheckSignals()
+        return tuple(out)
+    except MemoryError:
+        out.clear()  # the error needs memory too
+        raise too_many(count, op) from None
 
 
 cdef list unwrapped(tuple arrays, vector[cpp_array.Array]& out, str op):
@@ -180,8 +211,6 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """A tuple of views, one per index along an axis, each without that axis. No launch."""
     cdef Array source = as_array(x, "unstack")
-    cdef int64_t at = to_int(axis, "unstack")
-    cdef vector[cpp_array.Array] pieces
-    with nogil:
-        pieces = cpp.unstack(source.c, at)
-    return wrapped(pieces, [source.backend])
+    cdef int64_t along = to_int(axis, "unstack")
+    cdef int at = cpp_array.normalize_axis(<const char*>"unstack", along, source.c.ndim())
+    return parts_of(source, source.c.shape().data()[at], at, True, "unstack")

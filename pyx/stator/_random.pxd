@@ -9,7 +9,8 @@ cdef class Generator:
     cdef readonly Backend backend
     cdef State own   # of a generator other than the backend's
     cdef object lock
-    cdef State* state(self) noexcept
+    # InvalidValueError for a generator whose __init__ did not run.
+    cdef State* state(self) except NULL
 
 
 cdef uint64_t to_uint64(object value, str name) except? 0

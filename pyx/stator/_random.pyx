@@ -5,12 +5,13 @@ from collections import namedtuple
 from operator import index as to_python_int
 from threading import Lock
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, new_array, take_op
+from stator._array cimport Array, as_array, new_array, take_op
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport not_an_array, to_dims, to_int, to_scalar
+from stator._convert cimport not_an_array, require_room, to_dims, to_int, to_scalar, too_many
 from stator._dtype cimport as_dtype
 from stator.cpp cimport random as cpp
 from stator.cpp.array cimport Array as CppArray
@@ -127,7 +128,7 @@ cdef Array to_probabilities(Backend backend, object p, int64_t least, str op):
     cdef bytes name = op.encode()
     cdef const char* text = name
     if isinstance(p, Array):
-        return <Array>p
+        return as_array(p, op)
     if not isinstance(p, (list, tuple)):
         raise not_an_array(p, op)
     for entry in p:
@@ -232,7 +233,9 @@ cdef class Generator:
             self.own.counter = 0
             self.lock = Lock()
 
-    cdef State* state(self) noexcept:
+    cdef State* state(self) except NULL:
+        if self.lock is None:
+            raise InvalidValueError("a generator without a backend", op="random", remedy="Use Generator(backend).")
         return &self.backend.random if self.lock is self.backend.random_lock else &self.own
 
     def seed(self, seed: int, /) -> None:
@@ -248,18 +251,20 @@ cdef class Generator:
 
     def get_state(self) -> RngState:
         """The state before the next draw: (seed, counter, offset, device), which can be pickled."""
+        cdef State* state = self.state()
         self.lock.acquire()
         try:
-            return from_state(self.state()[0], self.backend)
+            return from_state(state[0], self.backend)
         finally:
             self.lock.release()
 
     def set_state(self, state: RngState, /) -> None:
         """Continues from a state, of any device: the draws that follow are the same."""
         cdef State given = to_state(state)
+        cdef State* own = self.state()
         self.lock.acquire()
         try:
-            self.state()[0] = given
+            own[0] = given
         finally:
             self.lock.release()
 
@@ -269,18 +274,26 @@ cdef class Generator:
         cdef Generator child
         cdef State* state = self.state()
         cdef int64_t count = to_int(n_children, "random.spawn")
+        cdef size_t i
         cdef list out = []
+        require_room(count, "random.spawn")
         self.lock.acquire()
         try:
             with nogil:
                 states = cpp.spawn(self.backend.c, state[0], count)
         finally:
             self.lock.release()
-        for i in range(states.size()):
-            child = Generator(self.backend, seed=0)
-            child.own = states[i]
-            out.append(child)
-        return out
+        try:
+            for i in range(states.size()):
+                child = Generator(self.backend, seed=0)
+                child.own = states[i]
+                out.append(child)
+                if i % 4096 == 0:
+                    PyErr_CheckSignals()
+            return out
+        except MemoryError:
+            out.clear()  # the error needs memory too
+            raise too_many(count, "random.spawn") from None
 
     def uniform(self, low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *,
                 dtype: DTypeLike | None = None) -> Array:

@@ -26,6 +26,7 @@ def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | No
         generator = Generator(source.backend)
     elif isinstance(rng, Generator):
         generator = <Generator>rng
+        generator.state()  # an error for one that was never made
     elif isinstance(rng, (int, np.integer)):
         state.seed = to_uint64(rng, "rng")
         state.counter = 0

@@ -5,18 +5,17 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op, wrap_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_dims, to_int, to_scalar
+from stator._convert cimport matrix_shape, to_int, to_scalar
 from stator._interop cimport host_values, scipy_sparse
 from stator.cpp cimport op_table
 from stator.cpp cimport sparse as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
-from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional
 
 from stator._reduce import functions as reductions
-from stator.errors import DTypeError, InvalidValueError, ShapeError, UnsupportedError
+from stator.errors import DTypeError, InvalidValueError, UnsupportedError
 
 
 cdef optional[int64_t] count_of(object nnz, str op) except *:
@@ -26,12 +25,7 @@ cdef optional[int64_t] count_of(object nnz, str op) except *:
     return out
 
 
-cdef tuple to_shape(object shape, str op):
-    cdef Dims dims
-    to_dims(shape, dims, op)
-    if dims.size() != 2:
-        raise ShapeError(f"shape {shape!r}", op=op, remedy="A sparse matrix has two axes.")
-    return dims[0], dims[1]
+cdef Array nothing = new_array(None)  # what a matrix has whose __init__ did not run; C++ refuses it
 
 
 cdef class SparseMatrix:
@@ -44,6 +38,9 @@ cdef class SparseMatrix:
     __array_ufunc__ = None
     __stator_sparse__ = True
     __hash__ = None
+
+    def __cinit__(self):
+        self.data = nothing
 
     def __init__(self) -> None:
         raise TypeError("use CSR, CSC, COO, or sparse.csr_from_dense, sparse.from_scipy, ...")
@@ -117,12 +114,15 @@ cdef class SparseMatrix:
 
     def __repr__(self) -> str:
         return (f"<stator.sparse.{type(self).__name__} of shape {self.shape}, {self.nnz} entries, dtype={self.dtype}, "
-                f"device='{self.data.backend.device_name}'>")
+                f"device='{self.device}'>")
 
 
 cdef class Compressed(SparseMatrix):
     """Compressed(data, indices, indptr, shape, *, is_sorted=False, is_coalesced=False)\n--\n
     The base class of CSR and CSC: a CSC matrix is stored as the CSR matrix of its transpose."""
+
+    def __cinit__(self):
+        self.indices = self.indptr = nothing
 
     def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
                  is_coalesced: bool = False) -> None:
@@ -147,7 +147,7 @@ cdef class Compressed(SparseMatrix):
         cdef CppStream stream
         cdef cpp.Csr made
         cdef int64_t rows, cols
-        self.shape = to_shape(shape, "sparse.CSR")
+        self.shape = matrix_shape(shape, "sparse.CSR")
         rows, cols = self.shape if isinstance(self, CSR) else self.shape[::-1]
         enter(values.backend, stream)
         with nogil:
@@ -308,6 +308,9 @@ cdef class COO(SparseMatrix):
     row, col and data (nnz,). The promises are those of CSR.
     """
 
+    def __cinit__(self):
+        self.row = self.col = nothing
+
     def __init__(self, data: Array, row: Array, col: Array, shape: tuple[int, int], *, is_sorted: bool = False,
                  is_coalesced: bool = False) -> None:
         cdef Array values = as_array(data, "sparse.COO"), rows = as_array(row, "sparse.COO")
@@ -315,7 +318,7 @@ cdef class COO(SparseMatrix):
         cdef CppStream stream
         cdef cpp.Coo made
         cdef int64_t m, n
-        m, n = to_shape(shape, "sparse.COO")
+        m, n = matrix_shape(shape, "sparse.COO")
         enter(values.backend, stream)
         with nogil:
             made = cpp.coo(values.c, rows.c, cols.c, m, n, stream)
@@ -412,9 +415,7 @@ cdef int set_coo(COO out, Backend backend, const cpp.Coo& c) except -1:
     out.row = wrap_array(backend, c.row)
     out.col = wrap_array(backend, c.col)
     out.shape = (c.rows, c.cols)
-    out.is_sorted = c.sorted
-    out.is_coalesced = c.unique
-    out.is_valid = c.valid
+    out.is_sorted, out.is_coalesced, out.is_valid = c.sorted, c.unique, c.valid
     return 0
 
 
@@ -432,7 +433,7 @@ cdef object scaled(SparseMatrix a, object factor, op_table.Op op):
 
 
 cdef cpp.Csr rows_of(object a, str op) except *:
-    if not isinstance(a, SparseMatrix):
+    if not isinstance(a, (CSR, CSC, COO)):
         raise DTypeError(f"expected a sparse matrix, got {type(a).__name__}", op=op,
                          remedy="Make one with sparse.csr_from_dense or sparse.from_scipy.")
     return (<CSR>a.to_csr()).as_rows()

@@ -161,6 +161,9 @@ cdef class TwoToFour:
     __array_ufunc__ = None
     __stator_sparse__ = True
 
+    def __cinit__(self):
+        self.values = self.positions = new_array(None)
+
     def __init__(self) -> None:
         raise TypeError("use sparse.compress")
 
@@ -175,7 +178,7 @@ cdef class TwoToFour:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the pruned array."""
-        shape = list(self.values.shape)
+        shape = list(as_array(self.values, "TwoToFour.shape").shape)
         shape[self.axis] = self.length
         return tuple(shape)
 

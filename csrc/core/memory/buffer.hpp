@@ -15,6 +15,8 @@
 
 namespace stator {
 
+class Array;
+
 // The owner of foreign memory, made with the Buffer, so that releasing it needs no memory.
 struct ForeignOwner {
   explicit ForeignOwner(std::function<void()> release);
@@ -73,6 +75,9 @@ class Buffer final : public Box {
   void* detached_ = nullptr;
   std::unique_ptr<ForeignOwner> owner_;
 };
+
+// The buffer of an array; ValueError, naming the call, for an array without memory.
+Buffer& buffer_of(const Array& array, std::string_view call);
 
 // Owners of foreign memory, whose deleters may need the GIL and therefore wait for a thread that holds it. drain() runs
 // them; the Python layer calls it.

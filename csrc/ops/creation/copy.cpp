@@ -38,7 +38,7 @@ Array converted(Op op, const Array& x, DType dtype, const Stream& stream) {
 }
 
 void require_writable(std::string_view op, const Array& target) {
-  if (target.buffer()->read_only()) throw ValueError(std::string(op), "the array is read-only", "copy it first");
+  if (buffer_of(target, op).read_only()) throw ValueError(std::string(op), "the array is read-only", "copy it first");
 }
 
 void assign_number(Op op, const Array& target, const Scalar& value, const Stream& stream) {

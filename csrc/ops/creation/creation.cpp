@@ -87,22 +87,27 @@ bool is_dense(const Dims& shape, const Dims& strides) {
 
 // The elements that a foreign array spans: from the lowest to one past the highest, relative to its first.
 struct Reach {
-  int64_t low = 0, high = 1;
+  int64_t low = 0, high = 0;
 };
-Reach reach_of(const Dims& shape, const Dims& strides) {
-  Reach e;
-  for (int d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 0) return {0, 0};
-    const int64_t reach = (shape[d] - 1) * strides[d];
-    (reach < 0 ? e.low : e.high) += reach;
-  }
-  return e;
-}
 
-void check_strides(std::string_view op, const Dims& shape, const Dims& strides) {
+// The reach of memory that somebody else describes; an error unless all of it has addresses. Reads none of it.
+Reach checked_reach(std::string_view op, const void* data, const Dims& shape, const Dims& strides, int64_t item) {
   if (shape.size() != strides.size())
     throw ShapeError(std::string(op), std::to_string(strides.size()) + " strides for shape " + str(shape),
                      "give one stride per axis");
+  if (checked_size(op, shape, int(item)) == 0) return {};
+  if (!data) throw ValueError(std::string(op), "shape " + str(shape) + " without memory", "give the address of it");
+  Wide low = 0, high = 1;
+  for (int d = 0; d < shape.size(); ++d) {
+    const Wide reach = Wide(shape[d] - 1) * strides[d];
+    (reach < 0 ? low : high) += reach;
+  }
+  const Wide first = Wide(reinterpret_cast<uintptr_t>(data)) + low * item, last = first + (high - low) * item;
+  if (first < 0 || last > Wide(1) << 57)  // the widest addresses that a CPU or a GPU has
+    throw ValueError(std::string(op),
+                     "strides " + str(strides) + " of shape " + str(shape) + " leave the address space",
+                     "give memory of one allocation");
+  return {int64_t(low), int64_t(high)};
 }
 
 }  // namespace
@@ -166,8 +171,7 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
 Array from_host(const Backend& backend, const void* data, DType dtype, const Dims& shape, const Dims& strides,
                 bool pinned, const Stream& stream) {
   OpCall call(Op::asarray, backend, stream);
-  check_strides(call.name(), shape, strides);
-  checked_size(call.name(), shape, itemsize(dtype));
+  checked_reach(call.name(), data, shape, strides, itemsize(dtype));
   Array result = call.empty(shape, dtype);
   if (result.size() == 0) return result;
   const size_t bytes = result.nbytes();
@@ -199,10 +203,8 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
 Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& shape, const Dims& strides,
                    bool host_shared, bool read_only, std::function<void()> deleter) {
   OpCall call(Op::asarray, backend, {});
-  check_strides(call.name(), shape, strides);
-  checked_size(call.name(), shape, itemsize(dtype));
-  const Reach extent = reach_of(shape, strides);
   const int64_t item = itemsize(dtype);
+  const Reach extent = checked_reach(call.name(), data, shape, strides, item);
   // Kernels load an item in one access, so every dtype is aligned to its size.
   if (extent.high > extent.low && reinterpret_cast<uintptr_t>(data) % size_t(item) != 0)
     throw ValueError(std::string(call.name()),

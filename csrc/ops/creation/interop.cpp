@@ -28,7 +28,7 @@ void for_each_user(const Buffer& buffer, F f) {
 }  // namespace
 
 void* export_memory(const Array& array) {
-  Buffer& buffer = *array.buffer();
+  Buffer& buffer = buffer_of(array, "Array.data");
   const uint16_t op = uint16_t(Op::data_ptr);
   const OpGuard guard(buffer.context(), op);
   if (array.device().type == DeviceType::cpu) {
@@ -39,14 +39,14 @@ void* export_memory(const Array& array) {
 }
 
 void unexport(Array& array) noexcept {
-  array.buffer()->unexport();
+  if (array) array.buffer()->unexport();
   release_later(array);
 }
 
-bool read_only(const Array& array) { return array.buffer()->read_only(); }
+bool read_only(const Array& array) { return buffer_of(array, "Array.data").read_only(); }
 
 Stream last_stream(const Array& array) {
-  const Buffer& buffer = *array.buffer();
+  const Buffer& buffer = buffer_of(array, "Array.data");
   return Stream(buffer.context().stream(buffer.last_stream()));
 }
 
@@ -65,9 +65,9 @@ void order(const Backend& backend, void* from, void* to) {
 }
 
 void order_after_uses(const Array& array, void* to) {
-  const OpGuard guard(array.buffer()->context(), uint16_t(Op::data_ptr));
-  for_each_user(*array.buffer(),
-                [&](StreamBox& stream) { order(array.backend(), stream.handle(uint16_t(Op::data_ptr)), to); });
+  const Buffer& buffer = buffer_of(array, "Array.data");
+  const OpGuard guard(buffer.context(), uint16_t(Op::data_ptr));
+  for_each_user(buffer, [&](StreamBox& stream) { order(array.backend(), stream.handle(uint16_t(Op::data_ptr)), to); });
 }
 
 Array pinned(const Backend& backend, size_t bytes) {

@@ -34,7 +34,7 @@ Range resolve(const std::string& op, const Index& index, int64_t extent) {
 Array getitem(const Array& x, std::span<const Index> index) {
   const std::string op(op_info(Op::getitem).call);
   if (!x) throw ValueError(op, "an array without memory", "Pass an array made by a Backend");
-  x.buffer()->context().require_open(uint16_t(Op::getitem));
+  buffer_of(x, "Array.__getitem__").context().require_open(uint16_t(Op::getitem));
   int consumed = 0, ellipses = 0;
   for (const Index& i : index) {
     consumed += i.type == Index::Type::integer || i.type == Index::Type::slice;

@@ -121,6 +121,7 @@ std::vector<Array> unstack(const Array& x, int64_t axis) {
   const std::string op = require_open(x, Op::unstack);
   const int at = normalize_axis(op, axis, x.ndim());
   std::vector<Array> pieces;
+  pieces.reserve(size_t(x.shape()[at]));
   for (int64_t i = 0; i < x.shape()[at]; ++i) {
     Dims shape, strides;
     for (int d = 0; d < x.ndim(); ++d) {

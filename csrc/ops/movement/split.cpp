@@ -24,6 +24,7 @@ std::vector<Array> split(const Array& x, int64_t sections, int64_t axis) {
   if (sections <= 0) throw ValueError(op, std::to_string(sections) + " sections", "ask for at least one");
   const int64_t n = x.shape()[at], each = n / sections, longer = n % sections;
   std::vector<Array> pieces;
+  pieces.reserve(size_t(sections));
   int64_t begin = 0;
   for (int64_t i = 0; i < sections; ++i) {
     const int64_t end = begin + each + (i < longer);

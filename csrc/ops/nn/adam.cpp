@@ -40,7 +40,7 @@ void check_tensor(size_t i, const Array& param, const Array& grad, const Array& 
       throw ShapeError("nn.adam_step", at + "an array of shape " + str(a->shape()) + " is not contiguous",
                        "pass copy(x)");
   for (const Array* a : {&param, &m, &v})
-    if (a->buffer()->read_only())
+    if (buffer_of(*a, "nn.adam_step").read_only())
       throw ValueError("nn.adam_step", at + "a param or moment is read-only", "copy it first");
 }
 

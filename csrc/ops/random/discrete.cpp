@@ -98,6 +98,7 @@ std::vector<State> spawn(const Backend& backend, State& state, int64_t count) {
   OpCall call(Op::seed, backend, {});
   if (count < 0) throw ValueError("random.spawn", std::to_string(count) + " generators", "ask for none or more");
   std::vector<State> children;
+  children.reserve(size_t(count));
   for (int64_t i = 0; i < count; ++i) {
     uint32_t bits[4];  // of a Philox block whose upper counter no draw ever has
     kernels::random::philox(call.limits(), state.seed, state.counter + uint64_t(i), ~uint64_t(0), bits);

@@ -12,7 +12,7 @@ from stator.cpp.ref cimport Dims
 cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     void* export_memory(const Array&) except +translate_exception
     void unexport(Array&) noexcept
-    cbool read_only(const Array&)
+    cbool read_only(const Array&) except +translate_exception
     Stream last_stream(const Array&) except +translate_exception
     void order(const Backend&, void*, void*) except +translate_exception
     void order_after_uses(const Array&, void*) except +translate_exception
