@@ -4,6 +4,7 @@
 #include <stator/product_kinds.hpp>
 #include "core/op_call.hpp"
 
+#include <stator/complex.hpp>
 #include <stator/dtype.hpp>
 
 #include <cstdint>
@@ -21,10 +22,10 @@ struct Gemm {
   int64_t lda = 0, ldb = 0, ldc = 0;
   int64_t stride_a = 0, stride_b = 0, stride_c = 0;
   bool transpose_a = false, transpose_b = false;
-  DType operands = DType::float32;  // of A and B; float16 and bfloat16 accumulate in float32
-  DType result = DType::float32;    // of C: that of the operands, or float32 for halves; int32 for int8
-  bool tf32 = false;                // cuda: float32 operands may be rounded to TF32
-  double alpha = 1, beta = 0;       // beta 0 does not read C
+  DType operands = DType::float32;     // of A and B; float16 and bfloat16 accumulate in float32
+  DType result = DType::float32;       // of C: that of the operands, or float32 for halves; int32 for int8
+  bool tf32 = false;                   // cuda: float32 operands may be rounded to TF32
+  complex128 alpha = 1.0, beta = 0.0;  // real for real operands; beta 0 does not read C
 };
 
 // What a library may do in the same call in addition.

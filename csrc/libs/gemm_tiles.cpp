@@ -66,7 +66,7 @@ Gemm GemmTiles::tile(int64_t index) const {
 
 bool is_gram(const Gemm& g) {
   return g.a == g.b && g.transpose_a != g.transpose_b && g.m == g.n && g.m > 1 && g.lda == g.ldb && g.batch == 1 &&
-         g.beta == 0;
+         g.beta == complex128(0);
 }
 
 GramTiles::GramTiles(const Gemm& gemm, int workers) : gemm_(gemm), tile_(gemm.n), tiles_(1) {

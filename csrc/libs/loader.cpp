@@ -195,7 +195,8 @@ void* open_locked(State& s, Library library, std::string_view op) {
     if (opened == nullptr && soname != nullptr) opened = attempt(soname);
   }
   if (opened == nullptr) {
-    throw LibraryNotFoundError(std::string(op), std::string(spec.name) + " could not be opened: " + tried, spec.remedy);
+    throw LibraryNotFoundError(std::string(op),
+                               "the library " + std::string(spec.name) + " could not be opened: " + tried, spec.remedy);
   }
   look_for_other_major(s, spec, path_of(opened));
   return handle = opened;

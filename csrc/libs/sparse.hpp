@@ -20,9 +20,9 @@ struct DenseMatrix {
   int64_t rows, cols, leading;
   bool by_rows;
 };
-// alpha and beta, which are real.
+// alpha and beta, which are real for real matrices.
 struct SparseFactors {
-  double alpha = 1, beta = 0;
+  complex128 alpha = 1.0, beta = 0.0;
 };
 
 // Whether cuSPARSE can be opened and has the symbols; tried once per process.

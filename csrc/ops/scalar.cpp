@@ -140,4 +140,11 @@ void widen(DType d, unsigned char (&bytes)[16]) {
   });
 }
 
+complex128 factor_of(const std::string& op, const char* name, const Scalar& value, DType d) {
+  if (value.type == Scalar::Type::complex_floating && !in(d, dtypes::complexes))
+    throw DTypeError(op, "a complex " + std::string(name) + " for a result of dtype " + std::string(stator::name(d)),
+                     "pass a real number, or convert an operand to a complex dtype");
+  return {value.re, value.im};
+}
+
 }  // namespace stator

@@ -3,6 +3,7 @@
 
 #include <stator/array.hpp>
 
+#include <string>
 #include <string_view>
 
 namespace stator {
@@ -28,5 +29,8 @@ DType compute_dtype(DType d);
 
 // Widens bytes of dtype d, as `encode` wrote them, to compute_dtype(d).
 void widen(DType d, unsigned char (&bytes)[16]);
+
+// The factor alpha or beta of a product or sum in dtype d. DTypeError for a complex one if d is real.
+complex128 factor_of(const std::string& op, const char* name, const Scalar& value, DType d);
 
 }  // namespace stator

@@ -4,6 +4,8 @@
 
 #include "params/launcher.hpp"
 
+#include <stator/complex.hpp>
+
 namespace stator::params {
 
 // A matrix compressed along its rows (a CSC matrix is its transpose): the entries of row r are indptr[r] to indptr[r +
@@ -95,8 +97,8 @@ struct SparseMerge {
   SparseRows a, b;
   const void *a_values, *b_values;
   DType dtype;
-  bool unique;  // neither a nor b has an index twice in a row
-  double alpha, beta;
+  bool unique;             // neither a nor b has an index twice in a row
+  complex128 alpha, beta;  // real for real matrices
   void* counts;
   const void* indptr;
   void *indices, *values;
@@ -126,7 +128,7 @@ struct SparseSampled {
   void* out;
   DType dtype;
   int64_t inner, x_row, x_col, y_row, y_col;
-  double alpha, beta;
+  complex128 alpha, beta;  // real for real matrices
 };
 
 // Solves with the triangle of a for n right-hand sides, in place in `out` (rows, n). Entries outside the triangle are

@@ -92,7 +92,7 @@ def device_count(kind: str) -> int:
 def parse_device(text: str) -> str:
     """The full name of a device: "cuda:0" for "cuda"."""
     ...
-def set_resolver(function: Callable[[Any], Backend]) -> None:
+def set_resolver(function: Callable[[Any, str], Backend]) -> None:
     """Sets the function that finds the backend for a `device=` argument (python/stator/backend.py)."""
     ...
 def shutdown() -> None:

@@ -14,13 +14,14 @@ class MatmulCacheInfo(NamedTuple):
 class QuantizedResult(NamedTuple):
     values: Array
     scale: Array
-def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = 1, beta: float = 1) -> Array:
+def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: complex = 1, beta: complex = 1) -> Array:
     """beta x + alpha (x1 @ x2) of matrices (m, k) and (k, n), in one product. Asynchronous.
 
-    x broadcasts to (m, n); with beta=0 it is not read. Floating and complex dtypes.
+    x broadcasts to (m, n); with beta=0 it is not read. Floating and complex dtypes; alpha and beta may be complex where
+    the result is.
     """
     ...
-def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = 1, beta: float = 1) -> Array:
+def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: complex = 1, beta: complex = 1) -> Array:
     """beta x + alpha (x1 @ x2) of batches (b, m, k) and (b, k, n), as addmm. Asynchronous."""
     ...
 def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:

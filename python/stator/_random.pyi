@@ -93,6 +93,9 @@ def bernoulli(p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype:
     size: the shape; None is 0-d. dtype: None is bool.
     """
     ...
+def checked_seed(seed: int, /) -> int:
+    """The seed, an integer in [0, 2**64); InvalidValueError for others."""
+    ...
 def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True, p: Sequence[float] | Array | None = None, *, axis: int = 0, device: Backend | Device | str | None = None) -> Array:
     """Draws integers from 0 to a - 1, or slices of the array a along an axis. Asynchronous.
 

@@ -72,7 +72,7 @@ def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:
     float64.
     """
     ...
-def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, beta: float = 0.0) -> CSR:
+def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: complex = 1.0, beta: complex = 0.0) -> CSR:
     """alpha * (x @ y) at the entries of the pattern, plus beta * pattern. Asynchronous.
 
     x (rows, k) and y (k, columns) are dense; the result has the structure of the pattern, as CSR.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from stator import _backend, _creation, _libraries, _random
 from stator._backend import Event, Stream
-from stator.errors import DTypeError
+from stator.errors import DTypeError, StatorError, renamed
 
 if TYPE_CHECKING:
     from typing import Self
@@ -74,13 +74,19 @@ class Device:
     @classmethod
     def parse(cls, text: str) -> Device:
         """The device of a name: "cpu", "cuda" or "cuda:1"."""
-        kind, _, index = _backend.parse_device(text).partition(":")
+        try:
+            kind, _, index = _backend.parse_device(text).partition(":")
+        except StatorError as error:
+            raise renamed(error, "Device.parse") from None
         return cls(kind, int(index or 0))
 
 
 def is_available(device: str) -> bool:
     """Whether a Backend for the device can be opened. Creates no context."""
-    parsed = Device.parse(str(device))
+    try:
+        parsed = Device.parse(str(device))
+    except StatorError as error:
+        raise renamed(error, "is_available") from None
     return _backend.available(parsed.type)[0] and parsed.index < _backend.device_count(parsed.type)
 
 
@@ -243,11 +249,11 @@ def default_backend() -> Backend:
 def set_default_backend(backend: Backend | Device | str | None) -> None:
     """Sets the backend that is current outside any `with`; None undoes it."""
     global _default
-    _default = None if backend is None else _resolve(backend)
+    _default = None if backend is None else _resolve(backend, "set_default_backend")
 
 
-def _resolve(device: Backend | Device | str | None) -> Backend:
-    """The backend of a `device=` argument."""
+def _resolve(device: Backend | Device | str | None, op: str = "device") -> Backend:
+    """The backend of the argument `device` of an op."""
     if device is None:
         return default_backend()
     if isinstance(device, Backend):
@@ -257,15 +263,21 @@ def _resolve(device: Backend | Device | str | None) -> Backend:
         if own is not None:
             return own
         name = str(device)
-        return _shared_backend(_choose()[0] if name == "auto" else _backend.parse_device(name))
+        try:
+            return _shared_backend(_choose()[0] if name == "auto" else _backend.parse_device(name))
+        except StatorError as error:
+            raise renamed(error, op) from None
     raise DTypeError(
-        f"device={device!r}", op="device", remedy="Give a Backend, a Device or a string such as 'cpu' or 'cuda:0'."
+        f"A device cannot be of type {type(device).__name__}",
+        op=op,
+        remedy="Give a Backend, a Device or a string such as 'cpu' or 'cuda:0'.",
     )
 
 
 def seed_all(seed: int) -> None:
     """Seeds the generators of all open and future backends."""
     global _seed
+    seed = _random.checked_seed(seed)
     with _lock:
         for backend in list(_open):
             backend.random.seed(seed)

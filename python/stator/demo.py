@@ -43,7 +43,7 @@ class Digits:
             from sklearn.datasets import load_digits
         except ImportError:
             raise LibraryNotFoundError(
-                "scikit-learn has the data set and is not installed", op="demo", remedy='pip install "stator[demo]"'
+                "scikit-learn has the data set and is not installed", op="demo", remedy='Run pip install "stator[demo]"'
             ) from None
         digits = load_digits()
         images = (digits.data / digits.data.max()).astype(np.float32)

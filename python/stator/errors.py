@@ -12,9 +12,16 @@ import numpy as np
 
 
 class StatorError(Exception):
-    """Base of all errors of stator."""
+    """Base of all errors of stator.
+
+    Cause and remedy begin with a capital, and a cause that quotes an argument, as in "axis=5", with Got; so they do in
+    csrc/core/values/error.cpp.
+    """
 
     def __init__(self, cause: str = "", *, op: str = "", remedy: str = "") -> None:
+        name, equals, _ = cause.partition("=")
+        cause = f"Got {cause}" if equals and name.rstrip().isidentifier() else _sentence(cause)
+        remedy = _sentence(remedy)
         text = f"{op}: {cause}" if op else cause
         if remedy:
             text += f"{'' if text.endswith('.') else '.'} {remedy}"
@@ -130,6 +137,17 @@ def from_native(name: str, op: str, cause: str, remedy: str, fields: dict[str, A
     error: StatorError = globals()[_NAMES.get(name, name)](cause, op=op, remedy=remedy)
     error.__dict__.update(fields)
     return error
+
+
+def renamed(error: StatorError, op: str) -> StatorError:
+    """The error under the name of the function that was called, where that is made of another one."""
+    changed = type(error)(error.cause, op=op, remedy=error.remedy)
+    changed.__dict__.update({k: v for k, v in error.__dict__.items() if k != "op"})
+    return changed
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _rebuild(cls: type[StatorError], args: tuple[Any, ...], state: dict[str, Any]) -> StatorError:

@@ -11,7 +11,7 @@ from stator import _backend
 from stator._array import Array
 from stator._dtype import DType, all_dtypes, dtype, result_type
 from stator.backend import Device
-from stator.errors import DTypeError, InvalidValueError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, ShapeError, renamed
 
 if TYPE_CHECKING:
     from stator._typing import DTypeLike
@@ -50,15 +50,20 @@ class IntegerInfo:
     dtype: DType
 
 
-def _dtype_of(value: DTypeLike | Array) -> DType:
-    return value.dtype if isinstance(value, Array) else dtype(value)
+def _dtype_of(value: DTypeLike | Array, op: str) -> DType:
+    if isinstance(value, Array):
+        return value.dtype
+    try:
+        return dtype(value)
+    except DTypeError as error:
+        raise renamed(error, op) from None
 
 
 def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     """The limits of a floating dtype, or of the parts of a complex one; DTypeError for others."""
-    kind = _dtype_of(type)
+    kind = _dtype_of(type, "finfo")
     if kind.kind not in ("real floating", "complex floating"):
-        raise DTypeError(f"{kind} is not floating", op="finfo", remedy="Use iinfo for integers.")
+        raise DTypeError(f"The dtype {kind} is not floating", op="finfo", remedy="Use iinfo for integers.")
     real = dtype({"complex64": "float32", "complex128": "float64"}.get(kind.name, kind.name))
     spec = real.numpy()  # LibraryNotFoundError where bfloat16 has no NumPy dtype
     if real.name == "bfloat16":
@@ -75,9 +80,9 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
 
 def iinfo(type: DTypeLike | Array, /) -> IntegerInfo:
     """The limits of an integer dtype; DTypeError for others."""
-    kind = _dtype_of(type)
+    kind = _dtype_of(type, "iinfo")
     if kind.kind not in _KINDS["integral"]:
-        raise DTypeError(f"{kind} is not an integer dtype", op="iinfo", remedy="Use finfo for floating dtypes.")
+        raise DTypeError(f"The dtype {kind} is not of integers", op="iinfo", remedy="Use finfo for floating dtypes.")
     found = np.iinfo(kind.numpy())
     return IntegerInfo(int(found.bits), int(found.max), int(found.min), kind)
 
@@ -88,27 +93,35 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[Any, ...]) -> bool:
     kind: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating" or "numeric";
     InvalidValueError for others.
     """
-    own = _dtype_of(dtype)
+    own = _dtype_of(dtype, "isdtype")
     if isinstance(kind, tuple):
         return any(isdtype(own, k) for k in kind)
     if isinstance(kind, str):
         if kind not in _KINDS:
             raise InvalidValueError(f"kind {kind!r}", op="isdtype", remedy=f"One of {', '.join(_KINDS)}, or a dtype.")
         return own.kind in _KINDS[kind]
-    return own == _dtype_of(kind)
+    return own == _dtype_of(kind, "isdtype")
 
 
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """Whether promotion of the two dtypes gives `to`, which then can hold the values of from_."""
-    target = _dtype_of(to)
-    return result_type(_dtype_of(from_), target) == target
+    target = _dtype_of(to, "can_cast")
+    return result_type(_dtype_of(from_, "can_cast"), target) == target
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The common shape that arrays of these shapes broadcast to; ShapeError where there is none."""
     for shape in shapes:
-        if any(n < 0 for n in shape):
-            raise ShapeError(f"shape {shape}", op="broadcast_shapes", remedy="Extents are not negative.")
+        if not isinstance(shape, (tuple, list)) or not all(isinstance(n, (int, np.integer)) for n in shape):
+            raise DTypeError(
+                "A shape is no tuple of integers", op="broadcast_shapes", remedy="Pass tuples of integers."
+            )
+        if any(not 0 <= n < 2**63 for n in shape) or len(shape) > 32:
+            raise ShapeError(
+                f"shape {tuple(shape)}",
+                op="broadcast_shapes",
+                remedy="A shape has at most 32 extents, which are not negative and fit 64 bits.",
+            )
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:

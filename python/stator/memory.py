@@ -11,7 +11,7 @@ import numpy as np
 
 from stator._creation import PinnedMemory
 from stator._dtype import dtype as to_dtype
-from stator.errors import DTypeError, ShapeError
+from stator.errors import DTypeError, ShapeError, renamed
 
 if TYPE_CHECKING:
     from stator._typing import DTypeLike
@@ -23,10 +23,19 @@ def pinned_empty(
 ) -> np.ndarray[Any, Any]:
     """An uninitialised NumPy array in page-locked memory, from which copies to the device overlap with work."""
     try:
+        if isinstance(shape, (str, bytes, dict)):
+            raise TypeError
         extents = tuple(map(index, shape)) if isinstance(shape, Iterable) else (index(shape),)
     except TypeError:
-        raise DTypeError(f"shape {shape!r}", op="memory.pinned_empty", remedy="Give integers.") from None
-    kind = to_dtype(dtype).numpy()
+        raise DTypeError(
+            f"A shape of type {type(shape).__name__} is not of integers",
+            op="memory.pinned_empty",
+            remedy="Give integers.",
+        ) from None
+    try:
+        kind = to_dtype(dtype).numpy()
+    except DTypeError as error:
+        raise renamed(error, "memory.pinned_empty") from None
     size = math.prod(extents) * kind.itemsize
     if any(n < 0 for n in extents) or len(extents) > 32 or size >= 2**63:
         raise ShapeError(

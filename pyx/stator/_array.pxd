@@ -18,8 +18,8 @@ cdef Array new_array(Backend backend)
 cdef Array wrap_array(Backend backend, const cpp.Array& array)
 # The value as an Array, DTypeError otherwise.
 cdef Array as_array(object value, str op)
-# The C++ array of `out`, null for None.
-cdef const cpp.Array* as_out(object out, str op) except? NULL
+# The C++ array of `out` or another optional parameter, null for None.
+cdef const cpp.Array* as_out(object out, str op, str name=*) except? NULL
 # The op of a table entry; out and dtype may be None. binary_op takes a Python number on one side.
 cdef Array unary_op(Op op, Array x, object dtype, object out)
 cdef Array binary_op(Op op, object a, object b, object dtype, object out)
@@ -28,4 +28,4 @@ cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtyp
 cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, object out)
 cdef Array take_op(Array x, Array indices, object axis, object out)
 cdef Array reshape_op(Array x, object shape, object copy)
-cdef Array astype_op(Array x, object dtype, bint copy)
+cdef Array astype_op(Array x, object dtype, bint copy, str op=*)

@@ -9,7 +9,8 @@ from libcpp cimport bool as cbool
 
 from stator._backend cimport Backend, after_wait, enter, resolve
 from stator._convert cimport (
-    from_dims, from_scalar, host_array, not_an_array, to_dims, to_dtype, to_index, to_int, to_scalar,
+    from_dims, from_scalar, host_array, not_an_array, not_an_operand, to_axis, to_dims, to_dtype, to_flag, to_index,
+    to_optional_flag, to_scalar, wrong_type,
 )
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
@@ -42,7 +43,7 @@ cdef class Array:
     __hash__ = None
 
     def __init__(self) -> None:
-        raise TypeError("use stator.asarray, stator.zeros, ...")
+        raise TypeError("Array has no constructor. Use stator.asarray, stator.zeros, ...")
 
     def __dealloc__(self):
         if self.lent:
@@ -136,7 +137,7 @@ cdef class Array:
     def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
         """A copy, for numpy.asarray; numpy.from_dlpack and .data share the memory. Synchronises."""
         if copy is False:
-            raise InvalidValueError("numpy.asarray of an Array is a copy", op="Array.__array__",
+            raise InvalidValueError("The result of numpy.asarray is a copy", op="Array.__array__",
                                     remedy="Use numpy.from_dlpack(x) to share memory of the cpu.")
         out = self.to_numpy()
         return out if dtype is None else out.astype(dtype, copy=False)
@@ -180,11 +181,12 @@ cdef class Array:
 
     def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Array:
         """The array itself when it is on the device, else a copy there. Synchronises when it copies."""
-        cdef Backend target = resolve(device)
+        cdef Backend target = resolve(device, "Array.to_device")
         cdef CppStream current
         cdef Array out
         if stream is not None:
-            raise UnsupportedError("stream=", op="Array.to_device", remedy="Use `with backend.stream(s):`.")
+            raise UnsupportedError("A stream cannot be given", op="Array.to_device",
+                                   remedy="Use `with backend.stream(s):`.")
         if target is self.backend:
             return self
         enter(target, current)
@@ -195,7 +197,7 @@ cdef class Array:
 
     def view(self, dtype: DTypeLike, /) -> Array:
         """A view of the same bytes as another dtype; the last axis is scaled when item sizes differ."""
-        cdef CppDType code = <CppDType>as_dtype(dtype)
+        cdef CppDType code = <CppDType>as_dtype(dtype, "Array.view")
         cdef Array out = new_array(self.backend)
         with nogil:
             out.c = movement.view(self.c, code)
@@ -207,7 +209,7 @@ cdef class Array:
 
     def astype(self, dtype: DTypeLike, /, *, copy: bool = True) -> Array:
         """As stator.astype."""
-        return astype_op(self, dtype, copy)
+        return astype_op(self, dtype, to_flag(copy, "astype", "copy"))
 
     def __getitem__(self, key: object) -> Array:
         cdef vector[indexing.Index] index
@@ -238,21 +240,21 @@ cdef class Array:
             with nogil:
                 indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
         else:
-            raise not_an_array(value, "Array.__setitem__")
+            raise not_an_operand(value, "Array.__setitem__")
 
     def __len__(self) -> int:
         if self.c.ndim() == 0:
-            raise TypeError("len() of a 0-d array")
+            raise DTypeError("A 0-d array has no length", op="Array.__len__", remedy="Use .size.")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Array]:
         if self.c.ndim() == 0:
-            raise TypeError("iteration over a 0-d array")
+            raise DTypeError("A 0-d array has no rows", op="Array.__iter__", remedy="Reshape it to one axis.")
         return _rows(self)
 
     def __bool__(self) -> bool:
         if self.c.size() != 1:
-            raise InvalidValueError(f"the truth of an array of shape {self.shape}", op="Array.__bool__",
+            raise InvalidValueError(f"The truth of an array of shape {self.shape}", op="Array.__bool__",
                                     remedy="Use any(x), all(x) or x.size > 0.")
         return bool(number(self, "Array.__bool__"))
 

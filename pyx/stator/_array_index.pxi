@@ -64,5 +64,5 @@ cdef int index_put_op(Array x, object key, object value) except -1:
         with nogil:
             indexing.index_put(x.c, indexing.ArrayIndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
     else:
-        raise not_an_array(value, "Array.__setitem__")
+        raise not_an_operand(value, "Array.__setitem__")
     return 0

@@ -24,18 +24,28 @@ cdef Array as_array(object value, str op):
     raise not_an_array(value, op)
 
 
-cdef const cpp.Array* as_out(object out, str op) except? NULL:
+cdef const cpp.Array* as_out(object out, str op, str name="out") except? NULL:
     if out is None:
         return NULL
-    return &as_array(out, op).c
+    if not isinstance(out, Array):
+        raise wrong_type(out, op, name, "an Array")
+    return &(<Array>out).c
+
+
+# The options of an elementwise op; its name is made only where it is needed.
+cdef int fill_options(elementwise.ElementwiseOptions& options, Op op, object dtype, object out) except -1:
+    if out is not None:
+        options.out = as_out(out, name_of(op))
+    if dtype is not None:
+        to_dtype(dtype, options.dtype, name_of(op))
+    return 0
 
 
 cdef Array unary_op(Op op, Array x, object dtype, object out):
     cdef elementwise.ElementwiseOptions options
     cdef CppStream stream
     cdef Array result
-    options.out = as_out(out, "out")
-    to_dtype(dtype, options.dtype)
+    fill_options(options, op, dtype, out)
     enter(x.backend, stream)
     result = new_array(x.backend) if out is None else <Array>out
     with nogil:
@@ -54,16 +64,15 @@ cdef Array binary_op(Op op, object a, object b, object dtype, object out):
     cdef bint reflected = not isinstance(a, Array)
     if reflected:
         if not isinstance(b, Array) or not to_scalar(a, scalar):
-            raise not_an_array(a, name_of(op))
+            raise not_an_operand(a, name_of(op))
         x = <Array>b
     else:
         x = <Array>a
         if isinstance(b, Array):
             y = <Array>b
         elif not to_scalar(b, scalar):
-            raise not_an_array(b, name_of(op))
-    options.out = as_out(out, "out")
-    to_dtype(dtype, options.dtype)
+            raise not_an_operand(b, name_of(op))
+    fill_options(options, op, dtype, out)
     enter(x.backend, stream)
     result = new_array(x.backend)
     with nogil:
@@ -94,11 +103,10 @@ cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtyp
         elif to_scalar(value, scalar):
             operands.push_back(cpp.Operand(scalar))
         else:
-            raise not_an_array(value, name_of(op))
+            raise not_an_operand(value, name_of(op))
     if backend is None:
-        raise DTypeError("every operand is a number", op=name_of(op), remedy="Make one of them an array.")
-    options.out = as_out(out, "out")
-    to_dtype(dtype, options.dtype)
+        raise DTypeError("Every operand is a number", op=name_of(op), remedy="Make one of them an array.")
+    fill_options(options, op, dtype, out)
     enter(backend, stream)
     result = new_array(backend)
     with nogil:
@@ -108,11 +116,11 @@ cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtyp
 
 
 cdef object operator(Op op, object a, object b):
-    # Other classes may implement the reflected operator; NumPy arrays would loop over the elements, and lists mean
-    # nothing.
+    # Other classes may implement the reflected operator; NumPy arrays would loop over the elements, lists mean nothing,
+    # and integers are too large here.
     cdef cpp.Scalar scalar
     cdef object other = b if isinstance(a, Array) else a
-    if isinstance(other, Array) or to_scalar(other, scalar) or isinstance(other, (np.ndarray, list)):
+    if isinstance(other, Array) or to_scalar(other, scalar) or isinstance(other, (np.ndarray, list, int)):
         return binary_op(op, a, b, None, None)
     return NotImplemented
 
@@ -120,7 +128,7 @@ cdef object operator(Op op, object a, object b):
 cdef object number(Array x, str op):
     cdef cpp.Scalar value
     if x.c.size() != 1:
-        raise DTypeError(f"an array of shape {x.shape} is not a number", op=op,
+        raise DTypeError(f"An array of shape {x.shape} is not a number", op=op,
                          remedy="Reduce it, or take one element.")
     with nogil:
         value = x.c.item(CppStream())
@@ -133,8 +141,8 @@ cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, objec
     cdef CppStream stream
     cdef Array result
     options.out = as_out(out, "matmul")
-    to_dtype(dtype, options.dtype)
-    to_dtype(compute_dtype, options.compute_dtype)
+    to_dtype(dtype, options.dtype, "matmul")
+    to_dtype(compute_dtype, options.compute_dtype, "matmul", "compute_dtype")
     enter(a.backend, stream)
     result = new_array(a.backend)
     with nogil:
@@ -147,8 +155,7 @@ cdef Array take_op(Array x, Array indices, object axis, object out):
     cdef CppStream stream
     cdef const cpp.Array* target = as_out(out, "take")
     cdef Array result
-    if axis is not None:
-        along = optional[int64_t](to_int(axis, "take"))
+    to_axis(axis, along, "take")
     if kind_of(indices.c.dtype()) == boolean:
         raise DTypeError("indices of dtype bool", op="take", remedy="Use x[mask], or compress(mask, x, axis=...).")
     enter(x.backend, stream)
@@ -164,8 +171,7 @@ cdef Array reshape_op(Array x, object shape, object copy):
     cdef CppStream stream
     cdef Array out
     to_dims(shape, dims, "reshape")
-    if copy is not None:
-        when = optional[cbool](<cbool>bool(copy))
+    to_optional_flag(copy, when, "reshape", "copy")
     enter(x.backend, stream)
     out = new_array(x.backend)
     with nogil:
@@ -173,8 +179,8 @@ cdef Array reshape_op(Array x, object shape, object copy):
     return out
 
 
-cdef Array astype_op(Array x, object dtype, bint copy):
-    cdef CppDType code = <CppDType>as_dtype(dtype)
+cdef Array astype_op(Array x, object dtype, bint copy, str op="astype"):
+    cdef CppDType code = <CppDType>as_dtype(dtype, op)
     cdef CppStream stream
     cdef Array out
     if not copy and code == x.c.dtype():

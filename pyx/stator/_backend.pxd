@@ -22,7 +22,9 @@ cdef class Event:
 cdef int enter(Backend backend, cpp.Stream& stream) except -1
 # Releases everything that is no longer used, including foreign owners.
 cdef int settle() except -1
-# The backend of a Backend, a Device or a string; the current backend for None.
-cdef Backend resolve(object device)
+# The backend of a Backend, a Device or a string, which is an argument of the op; the current backend for None.
+cdef Backend resolve(object device, str op=*)
+# The value as a Backend, DTypeError otherwise.
+cdef Backend as_backend(object value, str op)
 # Called after a synchronising call: warns if an integer was divided by zero.
 cdef int after_wait(Backend backend) except -1

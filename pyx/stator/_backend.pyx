@@ -3,17 +3,17 @@
 """Devices, backends, streams and events."""
 import warnings
 from contextvars import ContextVar
-from operator import index
 from threading import Lock
 
 from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_SetContext
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport int64_t, uintptr_t
 
+from stator._convert cimport to_choice, to_flag, to_int, to_text, wrong_type
 from stator.cpp cimport interop
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 from stator.cpp.std cimport decoded, string, vector
 
-from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
+from stator.errors import BackendMismatchError, InvalidValueError
 
 # The streams entered by `with`, innermost last; read only once any stream was entered.
 cdef object streams_var = ContextVar("stator.streams", default=())
@@ -44,10 +44,16 @@ cdef int settle() except -1:
     return 0
 
 
-cdef Backend resolve(object device):
+cdef Backend resolve(object device, str op="device"):
     if isinstance(device, Backend):
         return <Backend>device
-    return <Backend?>resolver(device)
+    return <Backend?>resolver(device, op)
+
+
+cdef Backend as_backend(object value, str op):
+    if not isinstance(value, Backend):
+        raise wrong_type(value, op, "backend", "a Backend")
+    return <Backend>value
 
 
 cdef int after_wait(Backend backend) except -1:
@@ -56,7 +62,7 @@ cdef int after_wait(Backend backend) except -1:
     return 0
 
 
-def set_resolver(function: Callable[[Any], Backend]) -> None:
+def set_resolver(function: Callable[[Any, str], Backend]) -> None:
     """Sets the function that finds the backend for a `device=` argument (python/stator/backend.py)."""
     global resolver
     resolver = function
@@ -79,7 +85,7 @@ def device_count(kind: str) -> int:
 
 def parse_device(text: str) -> str:
     """The full name of a device: "cuda:0" for "cuda"."""
-    cdef bytes encoded = text.encode()
+    cdef bytes encoded = to_text(text, "Device.parse", "text")
     return decoded(cpp.parse_device(<const char*>encoded).str())
 
 
@@ -95,23 +101,17 @@ cdef class Backend:
     def __cinit__(self, device: str = "auto", *, allow_tf32: bool = False, deterministic: bool = False,
                   check_indices: str = "lazy", memory_limit: int | None = None):
         cdef cpp.BackendOptions options
-        cdef bytes name = str(device).encode()
+        cdef bytes name = to_text(str(device), "Backend", "device")
         cdef const char* text = name
-        if check_indices not in ("lazy", "eager"):
-            raise InvalidValueError(f"check_indices={check_indices!r}", op="Backend", remedy="Use 'lazy' or 'eager'.")
+        options.allow_tf32 = to_flag(allow_tf32, "Backend", "allow_tf32")
+        options.deterministic = to_flag(deterministic, "Backend", "deterministic")
+        options.eager_indices = to_choice(check_indices, ("lazy", "eager"), "Backend", "check_indices") == 1
+        options.memory_limit = 0
         if memory_limit is not None:
-            try:
-                memory_limit = index(memory_limit)
-            except TypeError:
-                raise DTypeError(f"memory_limit={memory_limit!r}", op="Backend",
-                                 remedy="Give a whole number of bytes.") from None
-            if not 0 < memory_limit < 2**63:
+            options.memory_limit = to_int(memory_limit, "Backend", "memory_limit")
+            if options.memory_limit <= 0:
                 raise InvalidValueError(f"memory_limit={memory_limit}", op="Backend",
                                         remedy="Give a positive number of bytes.")
-        options.allow_tf32 = bool(allow_tf32)
-        options.deterministic = bool(deterministic)
-        options.eager_indices = check_indices == "eager"
-        options.memory_limit = memory_limit or 0
         options.checks = -1
         with nogil:
             self.c = cpp.open_backend(text, options)
@@ -177,16 +177,19 @@ cdef class Backend:
     def stream(self, stream: int | Stream, /) -> Stream:
         """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current."""
         cdef Stream out
-        cdef int at
+        cdef int64_t at
         if isinstance(stream, Stream):
             if (<Stream>stream).backend is not self:
                 raise BackendMismatchError("the stream is of another backend", op="Backend.stream",
                                            remedy="Take one of this backend's streams.")
             return stream
-        at = stream
+        at = to_int(stream, "Backend.stream", "stream")
+        if not 0 <= at < cpp.stream_count:
+            raise InvalidValueError(f"stream={at}", op="Backend.stream",
+                                    remedy=f"Streams are numbered from 0 to {cpp.stream_count - 1}.")
         out = Stream.__new__(Stream)
         with nogil:
-            out.c = self.c.stream(at)
+            out.c = self.c.stream(<int>at)
         out.backend = self
         return out
 
@@ -253,7 +256,7 @@ cdef class Stream:
     An ordered queue of work of one backend; `with stream:` makes it the backend's current stream."""
 
     def __init__(self) -> None:
-        raise TypeError("use Backend.streams")
+        raise TypeError("Stream has no constructor. Use Backend.stream().")
 
     def __dealloc__(self):
         interop.release_later(self.c)
@@ -285,7 +288,7 @@ cdef class Stream:
 
     def wait(self, event: Event, /) -> None:
         """Makes later work of this stream start after the event. Asynchronous."""
-        cdef Event other = <Event?>event
+        cdef Event other = as_event(event, "Stream.wait", "event")
         with nogil:
             self.c.wait(other.c)
 
@@ -322,12 +325,18 @@ cdef class Stream:
         return f"<stator.Stream {self.index} of {'no backend' if self.backend is None else self.backend.device_name}>"
 
 
+cdef Event as_event(object value, str op, str name):
+    if not isinstance(value, Event):
+        raise wrong_type(value, op, name, "an Event")
+    return <Event>value
+
+
 cdef class Event:
     """Event()\n--\n
     A point in the work of a stream, made by Stream.record()."""
 
     def __init__(self) -> None:
-        raise TypeError("use Stream.record()")
+        raise TypeError("Event has no constructor. Use Stream.record().")
 
     def __dealloc__(self):
         interop.release_later(self.c)
@@ -346,7 +355,7 @@ cdef class Event:
 
     def milliseconds_since(self, earlier: Event, /) -> float:
         """The time between two events, both of which must have happened (ValueError)."""
-        cdef Event other = <Event?>earlier
+        cdef Event other = as_event(earlier, "Event.milliseconds_since", "earlier")
         cdef float out
         with nogil:
             out = self.c.milliseconds_since(other.c)

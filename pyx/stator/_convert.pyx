@@ -1,11 +1,12 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Conversion of Python values to and from the plain values of C++."""
+import reprlib
+
 import numpy as np
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport uint64_t
-from libcpp cimport bool as cbool
 
 from stator._dtype cimport as_dtype
 from stator.cpp cimport array as cpp_array
@@ -21,21 +22,80 @@ cdef extern from "Python.h":
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
 
 
-cdef int64_t to_int(object value, str op) except? -1:
+cdef str shown(object value):
+    # Arrays by their shape, since their elements may be on a device; other values shortened.
+    if hasattr(type(value), "__array__") and not isinstance(value, np.generic):
+        return f"{type(value).__name__}{getattr(value, 'shape', '')}"
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"<integer of {value.bit_length()} bits>"
+    return reprlib.repr(value)
+
+
+cdef object wrong_type(object value, str op, str name, str wanted):
+    what = shown(value)
+    return DTypeError(f"Got {name}={what} of type {type(value).__name__}", op=op, remedy=f"Pass {wanted}.")
+
+
+cdef int64_t to_int(object value, str op, str name="axis") except? -1:
     try:
         return <int64_t>to_python_int(value)
     except OverflowError:
-        raise ShapeError(f"{value} does not fit 64 bits", op=op, remedy="Give a smaller number.") from None
+        raise ShapeError(f"{name}={shown(value)}, which does not fit 64 bits", op=op,
+                         remedy="Give a smaller number.") from None
     except TypeError:
-        raise DTypeError(f"expected an integer, got {type(value).__name__} {value!r}", op=op,
-                         remedy="Convert it with int().") from None
+        raise wrong_type(value, op, name, "an integer") from None
 
 
-cdef int64_t to_diagonal(object value, str op) except? -1:
+cdef double to_float(object value, str op, str name) except? -1:
+    # Not of an Array, which would be copied to the host silently.
+    if isinstance(value, float):
+        return value
+    if isinstance(value, np.complexfloating) or hasattr(type(value), "__array__") and not isinstance(value, np.generic):
+        raise wrong_type(value, op, name, "a real number")
+    try:
+        return float(value) if hasattr(value, "__float__") else to_python_int(value)
+    except OverflowError:
+        raise InvalidValueError(f"Got {name}={shown(value)}, which is beyond float64", op=op,
+                                remedy="Pass a smaller number.") from None
+    except (TypeError, ValueError):
+        raise wrong_type(value, op, name, "a real number") from None
+
+
+cdef int to_flag(object value, str op, str name) except -1:
+    if value is True or value is False:
+        return value is True
+    if isinstance(value, (int, np.bool_, np.integer)) and value in (0, 1):
+        return value == 1
+    raise wrong_type(value, op, name, "True or False")
+
+
+cdef int to_optional_flag(object value, optional[cbool]& out, str op, str name) except -1:
+    if value is not None:
+        out = optional[cbool](<cbool>to_flag(value, op, name))
+    return 0
+
+
+cdef bytes to_text(object value, str op, str name):
+    if not isinstance(value, str):
+        raise wrong_type(value, op, name, "a string")
+    return value.encode("utf-8", "backslashreplace")
+
+
+cdef int to_choice(object value, tuple choices, str op, str name) except -1:
+    if isinstance(value, str) and value in choices:
+        return choices.index(value)
+    *others, last = [repr(choice) for choice in choices]
+    wanted = f"{', '.join(others)} or {last}"
+    if not isinstance(value, str):
+        raise wrong_type(value, op, name, wanted)
+    raise InvalidValueError(f"Got {name}={shown(value)}", op=op, remedy=f"Pass {wanted}.")
+
+
+cdef int64_t to_diagonal(object value, str op, str name="k") except? -1:
     """The number of a diagonal. One beyond 64 bits is beyond every matrix, as the last one of 64 bits is."""
     if isinstance(value, (int, np.integer)) and not -2**63 <= value < 2**63:
         value = 2**63 - 1 if value > 0 else -2**63
-    return to_int(value, op)
+    return to_int(value, op, name)
 
 
 cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1:
@@ -45,19 +105,20 @@ cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1:
     return 0
 
 
-cdef int to_dims(object value, Dims& out, str op) except -1:
+cdef int to_dims(object value, Dims& out, str op, str name="shape") except -1:
     cdef int i = 0
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         value = (value,)
     elif not isinstance(value, (tuple, list)):
         try:
+            if isinstance(value, (str, bytes, bytearray, dict)):
+                raise TypeError
             value = tuple(value)
         except TypeError:
-            raise DTypeError(f"expected an integer or a tuple of integers, got {type(value).__name__} {value!r}",
-                             op=op, remedy="Pass a tuple of integers.") from None
+            raise wrong_type(value, op, name, "an integer or a tuple of integers") from None
     sized_dims(len(value), out, op)
     for entry in value:
-        out[i] = to_int(entry, op)
+        out[i] = to_int(entry, op, name)
         i += 1
     return 0
 
@@ -80,7 +141,6 @@ cdef tuple from_dims(const Dims& dims):
 
 
 cdef int to_scalar(object value, Scalar& out) except -1:
-    # 1 when the value is a Python or NumPy number, else 0.
     if isinstance(value, float):
         out = Scalar(<double>value)
     elif isinstance(value, bool):
@@ -92,18 +152,26 @@ cdef int to_scalar(object value, Scalar& out) except -1:
             else:
                 out = Scalar(<int64_t>value)
         except OverflowError:
-            raise InvalidValueError(f"the integer {value} does not fit 64 bits", op="scalar",
-                                    remedy="Give a smaller number, or a float.") from None
+            return 0
     elif isinstance(value, complex):
         out = Scalar(cpp_array.complex128(value.real, value.imag))
     elif isinstance(value, np.generic) and value.dtype.kind in "biufcV":
         item = value.item()
         if isinstance(item, np.generic):  # float128
-            raise DTypeError(f"the dtype {value.dtype} is not supported", op="scalar", remedy="Use float().")
+            return 0
         return to_scalar(item, out)
     else:
         return 0
     return 1
+
+
+cdef int to_number(object value, Scalar& out, str op, str name) except -1:
+    if not to_scalar(value, out):
+        if isinstance(value, int):
+            raise InvalidValueError(f"Got {name}={shown(value)}, which does not fit 64 bits", op=op,
+                                    remedy="Pass a smaller number, or a float.")
+        raise wrong_type(value, op, name, "a number")
+    return 0
 
 
 cdef object from_scalar(const Scalar& value):
@@ -118,22 +186,41 @@ cdef object from_scalar(const Scalar& value):
     return complex(value.re, value.im)
 
 
-cdef int to_axes(object axis, optional[vector[int64_t]]& out, str op) except -1:
-    cdef vector[int64_t] axes
-    if axis is None:
-        return 0
-    if isinstance(axis, (tuple, list)):
-        for entry in axis:
-            axes.push_back(to_int(entry, op))
-    else:
-        axes.push_back(to_int(axis, op))
-    out = optional[vector[int64_t]](axes)
+cdef int to_axis(object value, optional[int64_t]& out, str op, str name="axis") except -1:
+    if value is not None:
+        out = optional[int64_t](to_int(value, op, name))
     return 0
 
 
-cdef int to_dtype(object value, optional[CppDType]& out) except -1:
+cdef int to_ints(object value, vector[int64_t]& out, str op, str name) except -1:
+    if isinstance(value, (tuple, list)):
+        for entry in value:
+            out.push_back(to_int(entry, op, name))
+    else:
+        out.push_back(to_int(value, op, name))
+    return 0
+
+
+cdef int to_axes(object axis, optional[vector[int64_t]]& out, str op, str name="axis") except -1:
+    cdef vector[int64_t] axes
+    if axis is not None:
+        to_ints(axis, axes, op, name)
+        out = optional[vector[int64_t]](axes)
+    return 0
+
+
+cdef tuple to_entries(object value, str op, str name):
+    if not hasattr(type(value), "__array__"):
+        try:
+            return tuple(value)
+        except TypeError:
+            pass
+    raise wrong_type(value, op, name, "a list or a tuple of Arrays")
+
+
+cdef int to_dtype(object value, optional[CppDType]& out, str op="dtype", str name="dtype") except -1:
     if value is not None:
-        out = optional[CppDType](<CppDType>as_dtype(value))
+        out = optional[CppDType](<CppDType>as_dtype(value, op, name))
     return 0
 
 
@@ -153,7 +240,7 @@ cdef int push_index(object key, vector[Index]& out) except -1:
                 raise  # from a bound's own __index__
             step = 0  # getitem raises the error for it
         except TypeError:
-            raise DTypeError(f"slice bounds must be integers, got {key}", op="Array.__getitem__",
+            raise DTypeError(f"The bounds of {shown(key)} are not integers", op="Array.__getitem__",
                              remedy="Use integers or None.") from None
         entry.start, entry.stop, entry.step = start, stop, step
         entry.has_start = entry.has_stop = True  # PySlice_Unpack has replaced None by the ends
@@ -162,7 +249,7 @@ cdef int push_index(object key, vector[Index]& out) except -1:
     else:
         entry.type = cpp_indexing.integer
         try:
-            entry.start = to_int(key, "Array.__getitem__")
+            entry.start = to_int(key, "Array.__getitem__", "index")
         except ShapeError as error:
             raise OutOfRangeError(error.cause, op=error.op, remedy="No axis is so long.") from None
     out.push_back(entry)
@@ -190,14 +277,20 @@ cdef int require_room(int64_t count, str op) except -1:
 
 
 cdef object not_an_array(object value, str op):
-    # The error to raise for a value that is not an Array.
     if isinstance(value, (np.ndarray, list, tuple)):
         remedy = "Convert it with stator.asarray(x)."
     elif hasattr(value, "__dlpack__"):
         remedy = "Convert it with stator.from_dlpack(x) or stator.asarray(x)."
     else:
         remedy = "Pass a stator.Array."
-    return DTypeError(f"expected an Array, got {type(value).__module__}.{type(value).__name__}", op=op, remedy=remedy)
+    return DTypeError(f"Expected an Array, got {type(value).__module__}.{type(value).__name__}", op=op, remedy=remedy)
+
+
+cdef object not_an_operand(object value, str op):
+    if isinstance(value, int) and not -2**63 <= value < 2**64:
+        return InvalidValueError(f"The integer {shown(value)} does not fit 64 bits", op=op,
+                                 remedy="Give a smaller number, or a float.")
+    return not_an_array(value, op)
 
 
 cdef object host_array(tuple shape, DType dtype, uintptr_t* address):

@@ -9,7 +9,7 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport sized_dims, to_diagonal, to_dims, to_dtype, to_int, to_scalar
+from stator._convert cimport sized_dims, to_diagonal, to_dims, to_dtype, to_flag, to_int, to_number
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator._interop cimport copied, from_cuda_array_interface
 from stator.cpp cimport backend as cpp_backend
@@ -24,18 +24,11 @@ from stator.cpp.ref cimport Dims
 from stator.cpp.std cimport optional
 
 from stator._interop import from_dlpack
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
 
 
-cdef CppDType dtype_or_default(object dtype) except *:
-    return float64 if dtype is None else <CppDType>as_dtype(dtype)
-
-
-cdef int number(object value, Scalar& out, str op) except -1:
-    if not to_scalar(value, out):
-        raise DTypeError(f"expected a number, got {type(value).__name__} {value!r}", op=op,
-                         remedy="Pass a Python number.")
-    return 0
+cdef CppDType dtype_or_default(object dtype, str op) except *:
+    return float64 if dtype is None else <CppDType>as_dtype(dtype, op)
 
 
 cdef object dtype_of(Array model, object dtype):
@@ -46,32 +39,49 @@ cdef object device_of(Array model, object device):
     return model.backend if device is None else device
 
 
-def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """An uninitialised array of a shape; dtype None is float64. Asynchronous."""
-    cdef Backend backend = resolve(device)
-    cdef CppDType code = dtype_or_default(dtype)
+cdef Array made(bint zeroed, object shape, object dtype, object device, str op):
+    cdef Backend backend = resolve(device, op)
+    cdef CppDType code = dtype_or_default(dtype, op)
     cdef Dims dims
     cdef CppStream stream
     cdef Array out = new_array(backend)
-    to_dims(shape, dims, "empty")
+    to_dims(shape, dims, op)
     enter(backend, stream)
     with nogil:
-        out.c = creation.empty(backend.c, dims, code, stream)
+        if zeroed:
+            out.c = creation.zeros(backend.c, dims, code, stream)
+        else:
+            out.c = creation.empty(backend.c, dims, code, stream)
     return out
+
+
+cdef Array filled(object shape, object fill_value, object dtype, object device, str op):
+    cdef Backend backend = resolve(device, op)
+    cdef optional[CppDType] code
+    cdef Dims dims
+    cdef Scalar value
+    cdef CppStream stream
+    cdef Array out = new_array(backend)
+    to_dims(shape, dims, op)
+    to_number(fill_value, value, op, "fill_value")
+    to_dtype(dtype, code, op)
+    enter(backend, stream)
+    try:
+        with nogil:
+            out.c = creation.full(backend.c, dims, value, code, stream)
+    except StatorError as error:
+        raise renamed(error, op) from None
+    return out
+
+
+def empty(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """An uninitialised array of a shape; dtype None is float64. Asynchronous."""
+    return made(False, shape, dtype, device, "empty")
 
 
 def zeros(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """An array of zeros; dtype None is float64. Asynchronous."""
-    cdef Backend backend = resolve(device)
-    cdef CppDType code = dtype_or_default(dtype)
-    cdef Dims dims
-    cdef CppStream stream
-    cdef Array out = new_array(backend)
-    to_dims(shape, dims, "zeros")
-    enter(backend, stream)
-    with nogil:
-        out.c = creation.zeros(backend.c, dims, code, stream)
-    return out
+    return made(True, shape, dtype, device, "zeros")
 
 
 def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = None,
@@ -80,48 +90,36 @@ def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | 
 
     dtype: None is that of the value: bool, int64, float64 or complex128.
     """
-    cdef Backend backend = resolve(device)
-    cdef optional[CppDType] code
-    cdef Dims dims
-    cdef Scalar value
-    cdef CppStream stream
-    cdef Array out = new_array(backend)
-    to_dims(shape, dims, "full")
-    number(fill_value, value, "full")
-    to_dtype(dtype, code)
-    enter(backend, stream)
-    with nogil:
-        out.c = creation.full(backend.c, dims, value, code, stream)
-    return out
+    return filled(shape, fill_value, dtype, device, "full")
 
 
 def ones(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """An array of ones; dtype None is float64. Asynchronous."""
-    return full(shape, 1, dtype=float if dtype is None else dtype, device=device)
+    return filled(shape, 1, float if dtype is None else dtype, device, "ones")
 
 
 def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """An uninitialised array of x's shape; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "empty_like")
-    return empty(model.shape, dtype=dtype_of(model, dtype), device=device_of(model, device))
+    return made(False, model.shape, dtype_of(model, dtype), device_of(model, device), "empty_like")
 
 
 def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """An array of zeros of x's shape; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "zeros_like")
-    return zeros(model.shape, dtype=dtype_of(model, dtype), device=device_of(model, device))
+    return made(True, model.shape, dtype_of(model, dtype), device_of(model, device), "zeros_like")
 
 
 def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """An array of ones of x's shape; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "ones_like")
-    return full(model.shape, 1, dtype=dtype_of(model, dtype), device=device_of(model, device))
+    return filled(model.shape, 1, dtype_of(model, dtype), device_of(model, device), "ones_like")
 
 
 def full_like(x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """An array of one value of x's shape; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "full_like")
-    return full(model.shape, fill_value, dtype=dtype_of(model, dtype), device=device_of(model, device))
+    return filled(model.shape, fill_value, dtype_of(model, dtype), device_of(model, device), "full_like")
 
 
 def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | None = None,
@@ -130,17 +128,17 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
 
     Real dtypes; None is int64 for integers, else float64.
     """
-    cdef Backend backend = resolve(device)
+    cdef Backend backend = resolve(device, "arange")
     cdef optional[CppDType] code
     cdef Scalar first, last, increment
     cdef CppStream stream
     cdef Array out = new_array(backend)
     if stop is None:
         start, stop = 0, start
-    number(start, first, "arange")
-    number(stop, last, "arange")
-    number(step, increment, "arange")
-    to_dtype(dtype, code)
+    to_number(start, first, "arange", "start")
+    to_number(stop, last, "arange", "stop")
+    to_number(step, increment, "arange", "step")
+    to_dtype(dtype, code, "arange")
     enter(backend, stream)
     with nogil:
         out.c = creation.arange(backend.c, first, last, increment, code, stream)
@@ -154,16 +152,16 @@ def linspace(start: complex, stop: complex, /, num: int = 50, *, dtype: DTypeLik
     stop is exactly the last number, or excluded with endpoint=False. dtype: None is float64, or complex128 for a
     complex end; integer dtypes round down.
     """
-    cdef Backend backend = resolve(device)
-    cdef int64_t count = to_int(num, "linspace")
+    cdef Backend backend = resolve(device, "linspace")
+    cdef int64_t count = to_int(num, "linspace", "num")
     cdef optional[CppDType] code
     cdef Scalar first, last
-    cdef cbool closed = bool(endpoint)
+    cdef cbool closed = to_flag(endpoint, "linspace", "endpoint")
     cdef CppStream stream
     cdef Array out = new_array(backend)
-    if not to_scalar(start, first) or not to_scalar(stop, last):
-        raise DTypeError(f"ends {start!r} and {stop!r}", op="linspace", remedy="Give numbers.")
-    to_dtype(dtype, code)
+    to_number(start, first, "linspace", "start")
+    to_number(stop, last, "linspace", "stop")
+    to_dtype(dtype, code, "linspace")
     enter(backend, stream)
     with nogil:
         out.c = creation.linspace(backend.c, first, last, count, closed, code, stream)
@@ -174,7 +172,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     """A copy of matrices (..., m, n) with 0 below diagonal k. Asynchronous."""
     cdef Array source = as_array(x, "triu")
     cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_diagonal(k, "triu")
+    cdef int64_t diagonal = to_diagonal(k, "triu", "k")
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
@@ -186,7 +184,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     """A copy of matrices (..., m, n) with 0 above diagonal k. Asynchronous."""
     cdef Array source = as_array(x, "tril")
     cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_diagonal(k, "tril")
+    cdef int64_t diagonal = to_diagonal(k, "tril", "k")
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
@@ -198,7 +196,7 @@ def diag(x: Array, /, k: int = 0) -> Array:
     """The matrix with the vector x on diagonal k, or a copy of diagonal k of a matrix. Asynchronous."""
     cdef Array source = as_array(x, "diag")
     cdef Array out = new_array(source.backend)
-    cdef int64_t diagonal = to_diagonal(k, "diag")
+    cdef int64_t diagonal = to_diagonal(k, "diag", "k")
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
@@ -207,10 +205,12 @@ def diag(x: Array, /, k: int = 0) -> Array:
 
 
 cdef Array ones_in_band(bint below, object rows, object cols, object k, object dtype, object device, str op):
-    cdef int64_t height = to_int(rows, op), width = height if cols is None else to_int(cols, op)
-    cdef int64_t diagonal = to_diagonal(k, op)
-    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype)
-    cdef Backend backend = resolve(device)
+    cdef int64_t height = to_int(rows, op, "N" if below else "n_rows"), width = height
+    cdef int64_t diagonal = to_diagonal(k, op, "k")
+    if cols is not None:
+        width = to_int(cols, op, "M" if below else "n_cols")
+    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype, op)
+    cdef Backend backend = resolve(device, op)
     cdef CppStream stream
     cdef Array out = new_array(backend)
     enter(backend, stream)
@@ -257,8 +257,8 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLi
     Float to integer saturates and NaN gives 0; complex to real drops the imaginary part. copy=False returns x itself
     where it has the dtype. device: where the result is to be; None is x's.
     """
-    cdef Array out = astype_op(as_array(x, "astype"), dtype, copy)
-    return out if device is None else out.to_device(device)
+    cdef Array out = astype_op(as_array(x, "astype"), dtype, to_flag(copy, "astype", "copy"))
+    return out if device is None else out.to_device(resolve(device, "astype"))
 
 
 cdef extern from *:
@@ -334,7 +334,7 @@ cdef Array from_numpy(object source, Backend backend, object copy, bint pinned):
             raise InvalidValueError(f"byte order {source.dtype.str} cannot be shared: copy=False", op="asarray",
                                     remedy="Let it copy.")
         source = source.astype(source.dtype.newbyteorder("="))
-    code = <CppDType>as_dtype(source.dtype)
+    code = <CppDType>as_dtype(source.dtype, "asarray")
     if share and backend.type != cpp_backend.cpu:
         raise InvalidValueError(f"copy=False to {backend.device_name}", op="asarray",
                                 remedy="Only cpu shares memory with NumPy.")
@@ -354,10 +354,12 @@ def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: DeviceLik
     """
     cdef Backend target
     cdef Array out
-    cdef bint fresh = True
+    cdef bint fresh = True, page_locked = to_flag(pinned, "asarray", "pinned")
+    if copy is not None:
+        copy = bool(to_flag(copy, "asarray", "copy"))
     if isinstance(obj, Array):
         out = <Array>obj
-        target = out.backend if device is None else resolve(device)
+        target = out.backend if device is None else resolve(device, "asarray")
         fresh = target is not out.backend
         if fresh and copy is False:
             raise InvalidValueError(f"copy=False from {out.backend.device_name} to {target.device_name}", op="asarray",
@@ -366,18 +368,19 @@ def asarray(obj: object, /, *, dtype: DTypeLike | None = None, device: DeviceLik
     elif not isinstance(obj, (np.ndarray, np.generic)) and (
             hasattr(obj, "__dlpack__") or hasattr(obj, "__cuda_array_interface__")):
         if hasattr(obj, "__dlpack__"):
-            out = from_dlpack(obj, device=device, copy=copy is not False)
+            target = None if device is None else resolve(device, "asarray")
+            out = from_dlpack(obj, device=target, copy=copy is not False)
             return convert(out, dtype, copy, True)
-        target = resolve(device)
+        target = resolve(device, "asarray")
         out = from_cuda_array_interface(obj, target)
         fresh = False
         copy = copy is not False
     else:
-        target = resolve(device)
+        target = resolve(device, "asarray")
         values = as_numpy(obj, copy)
         if dtype is not None and isinstance(obj, (list, tuple, int, complex)) and not isinstance(obj, np.generic):
-            require_fit(values, wrap_dtype(<CppDType>as_dtype(dtype)))
-        out = from_numpy(values, target, copy, pinned)
+            require_fit(values, wrap_dtype(<CppDType>as_dtype(dtype, "asarray")))
+        out = from_numpy(values, target, copy, page_locked)
     return convert(out, dtype, copy, fresh)
 
 
@@ -393,13 +396,13 @@ cdef object as_numpy(object obj, object copy):
     try:
         out = np.asarray(obj)
     except OverflowError:
-        raise InvalidValueError("an integer does not fit 64 bits", op="asarray", remedy="Use floats.") from None
+        raise InvalidValueError("An integer does not fit 64 bits", op="asarray", remedy="Use floats.") from None
     except TypeError as error:
         raise DTypeError(str(error), op="asarray", remedy="Give numbers.") from None
     except ValueError as error:
         raise InvalidValueError(str(error), op="asarray", remedy="Give lists of equal lengths.") from None
     if out.dtype == object and isinstance(obj, int):
-        raise InvalidValueError(f"the integer {obj} does not fit 64 bits", op="asarray", remedy="Use a float.")
+        raise InvalidValueError("The integer does not fit 64 bits", op="asarray", remedy="Use a float.")
     return out
 
 
@@ -419,7 +422,7 @@ cdef int require_fit(object values, DType dtype) except -1:
 
 cdef Array convert(Array x, object dtype, object copy, bint fresh):
     # `fresh`: x is already a copy.
-    if dtype is not None and <CppDType>as_dtype(dtype) != x.c.dtype():
+    if dtype is not None and <CppDType>as_dtype(dtype, "asarray") != x.c.dtype():
         if copy is False:
             raise InvalidValueError(f"copy=False from {x.dtype} to {dtype}", op="asarray", remedy="Let it copy.")
         return astype_op(x, dtype, True)
@@ -433,10 +436,10 @@ cdef class PinnedMemory:
     cdef readonly Backend backend
 
     def __init__(self, nbytes: int, device: DeviceLike = None) -> None:
-        cdef size_t count = nbytes
-        self.backend = resolve(device)
+        cdef int64_t count = to_int(nbytes, "memory.pinned_empty", "nbytes")
+        self.backend = resolve(device, "memory.pinned_empty")
         with nogil:
-            self.c = interop.pinned(self.backend.c, count)
+            self.c = interop.pinned(self.backend.c, <size_t>count)
 
     def __dealloc__(self):
         interop.release_later(self.c)

@@ -7,4 +7,5 @@ cdef class DType:
     cdef readonly int itemsize
 
 cdef DType wrap_dtype(cpp.DType code)
-cdef int as_dtype(object value) except -1
+# The code of what `name`, a parameter of the op, gives.
+cdef int as_dtype(object value, str op=*, str name=*) except -1

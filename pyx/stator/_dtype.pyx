@@ -1,6 +1,8 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Element types."""
+import reprlib
+
 import numpy as np
 
 from stator.cpp.std cimport vector
@@ -13,7 +15,7 @@ cdef class DType:
     An element type; equal to the NumPy dtype, the scalar type and the name of the same type."""
 
     def __init__(self) -> None:
-        raise TypeError("use stator.float32, ... or stator.dtype('float32')")
+        raise TypeError("DType has no constructor. Use stator.float32, ... or stator.dtype('float32').")
 
     def numpy(self) -> numpy.dtype:
         """The NumPy dtype; for bfloat16 that of ml_dtypes."""
@@ -23,7 +25,7 @@ cdef class DType:
             import ml_dtypes
         except ImportError:
             raise LibraryNotFoundError("NumPy has no bfloat16 of its own", op="DType.numpy",
-                                       remedy="pip install ml_dtypes, or astype('float32') first") from None
+                                       remedy="Run pip install ml_dtypes, or use astype('float32') first.") from None
         return np.dtype(ml_dtypes.bfloat16)
 
     @property
@@ -83,11 +85,14 @@ lookup.update({bool: lookup["bool"], int: lookup["int64"], float: lookup["float6
 
 
 cdef DType find(object value):
-    # None for a dtype that stator does not have; TypeError for a value that is no dtype at all.
-    found = lookup.get(value)
-    if found is not None or isinstance(value, str) or value is None:
-        return found
-    spec = np.dtype(value)
+    # None for a dtype that stator does not have, and for what is no dtype at all.
+    try:
+        found = lookup.get(value)
+        if found is not None or isinstance(value, str) or value is None:
+            return found
+        spec = np.dtype(value)
+    except Exception:  # of any type: NumPy looks at the attributes of any object
+        return None
     return lookup.get(spec.name) if spec.isnative else None
 
 
@@ -95,7 +100,7 @@ cdef DType wrap_dtype(cpp.DType code):
     return <DType>table[<int>code]
 
 
-cdef int as_dtype(object value) except -1:
+cdef int as_dtype(object value, str op="dtype", str name="dtype") except -1:
     if isinstance(value, DType):
         return <int>(<DType>value).code
     try:
@@ -103,14 +108,15 @@ cdef int as_dtype(object value) except -1:
     except (TypeError, ValueError):
         found = None
     if found is None:
-        raise DTypeError(f"{value!r} is not an element type of stator", op="dtype",
-                         remedy=f"one of {', '.join(d.name for d in all_dtypes)}")
+        given = f"of type {type(value).__name__}" if hasattr(type(value), "__array__") else reprlib.repr(value)
+        raise DTypeError(f"The {name} {given} is not an element type of stator", op=op,
+                         remedy=f"Pass one of {', '.join(d.name for d in all_dtypes)}.")
     return <int>(<DType>found).code
 
 
 def dtype(value: DTypeLike, /) -> DType:
     """The DType of a name, a NumPy dtype or a Python type."""
-    return table[as_dtype(value)]
+    return table[as_dtype(value, "dtype")]
 
 
 cdef cpp.DType with_number(cpp.DType code, int number):
@@ -138,7 +144,7 @@ def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
                          else 2 if isinstance(entry, float) else 3)
             continue
         spec = entry if isinstance(entry, (DType, str, type, np.dtype)) else getattr(entry, "dtype", entry)
-        codes.push_back(<cpp.DType>as_dtype(spec))
+        codes.push_back(<cpp.DType>as_dtype(spec, "result_type"))
     if codes.empty():
         raise InvalidValueError("no dtype given", op="result_type", remedy="Give arrays or dtypes.")
     return wrap_dtype(with_number(cpp.promote(codes), number))

@@ -2,12 +2,13 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Elementwise functions, generated from the op table."""
 from stator._array cimport Array, as_array, binary_op, elementwise_op, unary_op
+from stator._convert cimport to_choice
 from stator._function cimport TableFunction, make_function, make_functions, named_operands, sort_arguments, text
 from stator.cpp cimport op_table
 from stator.cpp.dtype cimport bool_
 from stator.cpp.python cimport PyObject
 
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import DTypeError, StatorError, renamed
 
 cdef tuple keywords = ("dtype", "out")
 cdef tuple add_keywords = ("dtype", "out", "alpha")
@@ -119,19 +120,13 @@ for by_hand in ("nn.gelu", "nn.gelu_backward", "clip", "nan_to_num"):
 cdef tuple gelu_forms = ("none", "tanh", "sigmoid")
 
 
-cdef int form_of(str op, object approximate) except -1:
-    if approximate not in gelu_forms:
-        raise InvalidValueError(f"approximate={approximate!r}", op=op, remedy="Use 'none', 'tanh' or 'sigmoid'.")
-    return gelu_forms.index(approximate)
-
-
 def gelu(x: Array, /, *, approximate: str = "none", dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x * Phi(x), with Phi the normal distribution function. Elementwise, floating dtypes. Asynchronous.
 
     approximate: "none" computes Phi by erf, "tanh" by its tanh approximation, "sigmoid" as sigmoid(1.702 x). dtype: the
     dtype of the result. out: an array of x's shape, which may be x itself.
     """
-    cdef int form = form_of("nn.gelu", approximate)
+    cdef int form = to_choice(approximate, gelu_forms, "nn.gelu", "approximate")
     cdef op_table.Op op = op_table.gelu
     if form > 0:
         op = op_table.gelu_tanh if form == 1 else op_table.gelu_sigmoid
@@ -144,7 +139,7 @@ def gelu_backward(grad: Array, x: Array, /, *, approximate: str = "none", dtype:
 
     grad and x broadcast. dtype: the dtype of the result. out: an array of the result's shape, which may be grad or x.
     """
-    cdef int form = form_of("nn.gelu_backward", approximate)
+    cdef int form = to_choice(approximate, gelu_forms, "nn.gelu_backward", "approximate")
     cdef op_table.Op op = op_table.gelu_backward
     if form > 0:
         op = op_table.gelu_tanh_backward if form == 1 else op_table.gelu_sigmoid_backward
@@ -153,8 +148,11 @@ def gelu_backward(grad: Array, x: Array, /, *, approximate: str = "none", dtype:
 
 cdef Array unchanged(Array x, object out, str op):
     if x.c.dtype() == bool_:
-        raise DTypeError("x has dtype bool", op=op, remedy="Convert it with astype first.")
-    return unary_op(op_table.positive, x, None, out)
+        raise DTypeError("The array has dtype bool", op=op, remedy="Convert it with astype first.")
+    try:
+        return unary_op(op_table.positive, x, None, out)
+    except StatorError as error:
+        raise renamed(error, op) from None
 
 
 def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex | None = None, *,
@@ -167,10 +165,12 @@ def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex |
     cdef Array source = as_array(x, "clip")
     if min is None and max is None:
         return unchanged(source, out, "clip")
-    if min is None:
-        return binary_op(op_table.minimum, source, max, None, out)
-    if max is None:
-        return binary_op(op_table.maximum, source, min, None, out)
+    if min is None or max is None:
+        try:
+            return binary_op(op_table.minimum if min is None else op_table.maximum, source, max if min is None else min,
+                             None, out)
+        except StatorError as error:
+            raise renamed(error, "clip") from None
     operands[0], operands[1], operands[2] = <PyObject*>source, <PyObject*>min, <PyObject*>max
     return elementwise_op(op_table.clip, operands, 3, None, out)
 

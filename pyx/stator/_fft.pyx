@@ -4,11 +4,10 @@
 from collections import namedtuple
 
 from libc.stdint cimport int64_t
-from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, new_array
+from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport to_axes, to_int
+from stator._convert cimport to_axes, to_axis, to_flag, to_float, to_int, to_optional_flag, to_text
 from stator._dtype cimport as_dtype
 from stator.cpp cimport fft as cpp
 from stator.cpp.backend cimport Stream as CppStream
@@ -16,7 +15,7 @@ from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport float64
 from stator.cpp.std cimport optional, string_view, vector
 
-from stator.errors import DTypeError, InvalidValueError, ShapeError
+from stator.errors import InvalidValueError, ShapeError
 
 CacheInfo = namedtuple("CacheInfo", ("hits", "misses", "evictions", "plans", "bytes", "limit"), module="stator._fft")
 
@@ -26,14 +25,10 @@ cdef Array transformed(cpp.Transform op_code, str op, object x, object lengths, 
     cdef cpp.Options options
     cdef CppStream stream
     cdef bytes mode
-    if norm is None:
-        norm = "backward"
-    elif not isinstance(norm, str):
-        raise DTypeError(f"norm is a {type(norm).__name__}", op=op, remedy="Use 'backward', 'ortho' or 'forward'.")
-    mode = norm.encode()
+    mode = b"backward" if norm is None else to_text(norm, op, "norm")
     options.norm = string_view(<const char*>mode, len(mode))
-    to_axes(lengths, options.lengths, op)
-    to_axes(axes, options.axes, op)
+    to_axes(lengths, options.lengths, op, "n" if isinstance(axes, int) else "s")
+    to_axes(axes, options.axes, op, "axes")
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
@@ -42,7 +37,7 @@ cdef Array transformed(cpp.Transform op_code, str op, object x, object lengths, 
 
 
 cdef Array along_axis(cpp.Transform op_code, str op, object x, object n, object axis, object norm):
-    if n is not None and to_int(n, op) < 0:
+    if n is not None and to_int(n, op, "n") < 0:
         raise ShapeError(f"n = {n}", op=op, remedy="Transform a positive number of points.")
     return transformed(op_code, op, x, n, to_int(axis, op), norm)
 
@@ -182,7 +177,7 @@ cdef Array shifted(object x, object axes, bint back):
     cdef Array source = as_array(x, op), out
     cdef optional[vector[int64_t]] along
     cdef CppStream stream
-    to_axes(axes, along, op)
+    to_axes(axes, along, op, "axes")
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
@@ -194,10 +189,10 @@ cdef Array shifted(object x, object axes, bint back):
 
 
 cdef Array frequencies(str op, bint half, object n, object d, object dtype, object device):
-    cdef Backend backend = resolve(device)
-    cdef int64_t count = to_int(n, op)
-    cdef double distance = d
-    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype)
+    cdef Backend backend = resolve(device, op)
+    cdef int64_t count = to_int(n, op, "n")
+    cdef double distance = to_float(d, op, "d")
+    cdef CppDType code = float64 if dtype is None else <CppDType>as_dtype(dtype, op)
     cdef CppStream stream
     cdef Array out = new_array(backend)
     enter(backend, stream)
@@ -237,12 +232,9 @@ def fftconvolve(a: Array, b: Array, /, mode: str = "full", *, axes: int | Sequen
     cdef CppStream stream
     cdef bytes how
     cdef string_view text
-    if not isinstance(mode, str):
-        raise DTypeError(f"mode is a {type(mode).__name__}", op="fft.fftconvolve",
-                         remedy="Use 'full', 'same' or 'valid'.")
-    how = mode.encode()
+    how = to_text(mode, "fft.fftconvolve", "mode")
     text = string_view(<const char*>how, len(how))
-    to_axes(axes, along, "fft.fftconvolve")
+    to_axes(axes, along, "fft.fftconvolve", "axes")
     enter(first.backend, stream)
     with nogil:
         out.c = cpp.fftconvolve(first.c, second.c, text, along, stream)
@@ -251,16 +243,12 @@ def fftconvolve(a: Array, b: Array, /, mode: str = "full", *, axes: int | Sequen
 
 cdef int fill_frames(cpp.FrameOptions& options, str op, object hop_length, object win_length, object window,
                      object center, object normalized, object onesided) except -1:
-    if hop_length is not None:
-        options.hop_length = optional[int64_t](to_int(hop_length, op))
-    if win_length is not None:
-        options.win_length = optional[int64_t](to_int(win_length, op))
-    if window is not None:
-        options.window = &as_array(window, op).c
-    if onesided is not None:
-        options.onesided = optional[cbool](<cbool>bool(onesided))
-    options.center = bool(center)
-    options.normalized = bool(normalized)
+    to_axis(hop_length, options.hop_length, op, "hop_length")
+    to_axis(win_length, options.win_length, op, "win_length")
+    options.window = as_out(window, op, "window")
+    to_optional_flag(onesided, options.onesided, op, "onesided")
+    options.center = to_flag(center, op, "center")
+    options.normalized = to_flag(normalized, op, "normalized")
     return 0
 
 
@@ -278,11 +266,9 @@ def stft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length: 
     cdef Array source = as_array(x, "fft.stft"), out = new_array(source.backend)
     cdef cpp.StftOptions options
     cdef CppStream stream
-    cdef int64_t n = to_int(n_fft, "fft.stft")
+    cdef int64_t n = to_int(n_fft, "fft.stft", "n_fft")
     cdef bytes mode
-    if not isinstance(pad_mode, str):
-        raise DTypeError(f"pad_mode is a {type(pad_mode).__name__}", op="fft.stft", remedy="Use 'reflect', ...")
-    mode = pad_mode.encode()
+    mode = to_text(pad_mode, "fft.stft", "pad_mode")
     options.pad_mode = string_view(<const char*>mode, len(mode))
     fill_frames(options, "fft.stft", hop_length, win_length, window, center, normalized, onesided)
     enter(source.backend, stream)
@@ -305,12 +291,11 @@ def istft(x: Array, n_fft: int, /, *, hop_length: int | None = None, win_length:
     cdef Array source = as_array(x, "fft.istft"), out = new_array(source.backend)
     cdef cpp.IstftOptions options
     cdef CppStream stream
-    cdef int64_t n = to_int(n_fft, "fft.istft")
+    cdef int64_t n = to_int(n_fft, "fft.istft", "n_fft")
     fill_frames(options, "fft.istft", hop_length, win_length, window, center, normalized, onesided)
-    if length is not None:
-        options.length = optional[int64_t](to_int(length, "fft.istft"))
-    options.return_complex = bool(return_complex)
-    options.check = bool(check)
+    to_axis(length, options.length, "fft.istft", "length")
+    options.return_complex = to_flag(return_complex, "fft.istft", "return_complex")
+    options.check = to_flag(check, "fft.istft", "check")
     enter(source.backend, stream)
     with nogil:
         out.c = cpp.istft(source.c, n, options, stream)
@@ -338,7 +323,7 @@ def set_cache_limit(limit: int, /) -> None:
 
     Beyond it the least recently used plans are dropped; 0 keeps none.
     """
-    cdef int64_t size = to_int(limit, "fft.set_cache_limit")
+    cdef int64_t size = to_int(limit, "fft.set_cache_limit", "limit")
     if size < 0:
         raise InvalidValueError(f"a limit of {size} bytes", op="fft.set_cache_limit", remedy="Give at least 0.")
     with nogil:

@@ -6,7 +6,9 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array, take_op
 from stator._backend cimport Backend, enter
-from stator._convert cimport not_an_array, to_dims, to_int, to_scalar
+from stator._convert cimport (
+    not_an_operand, to_axis, to_choice, to_dims, to_int, to_number, to_optional_flag, to_scalar,
+)
 from stator.cpp cimport indexing as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Operand, Scalar
@@ -25,7 +27,7 @@ cdef int to_operand(object value, str op, vector[Operand]& out) except -1:
     elif to_scalar(value, scalar):
         out.push_back(Operand(scalar))
     else:
-        raise not_an_array(value, op)
+        raise not_an_operand(value, op)
     return 0
 
 
@@ -79,12 +81,14 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, /, *, axis
 cdef enum Segment:
     sum_, mean, min_, max_
 
-cdef dict reductions = {"set": <int>cpp.set_, "add": <int>cpp.add, "mul": <int>cpp.multiply,
-                        "min": <int>cpp.minimum, "max": <int>cpp.maximum}
+cdef tuple reductions = ("set", "add", "mul", "min", "max")
+cdef cpp.Reduce* reduces = [cpp.set_, cpp.add, cpp.multiply, cpp.minimum, cpp.maximum]
 
 
-cdef optional[cbool] to_choice(object value):
-    return optional[cbool]() if value is None else optional[cbool](<cbool>bool(value))
+cdef optional[cbool] deterministic_or_not(object value, str op) except *:
+    cdef optional[cbool] out
+    to_optional_flag(value, out, op, "deterministic")
+    return out
 
 
 def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduce: str = "set",
@@ -100,13 +104,10 @@ def scatter(x: Array, axis: int, index: Array, src: Array | complex, /, *, reduc
     cdef Array out = new_array(target.backend)
     cdef vector[Operand] values
     cdef int64_t along = to_int(axis, "scatter")
-    cdef optional[cbool] choice = to_choice(deterministic)
+    cdef optional[cbool] choice = deterministic_or_not(deterministic, "scatter")
     cdef cpp.Reduce how
     cdef CppStream stream
-    if reduce not in reductions:
-        raise InvalidValueError(f"reduce={reduce!r}", op="scatter",
-                                remedy='Use "set", "add", "mul", "min" or "max".')
-    how = <cpp.Reduce><int>reductions[reduce]
+    how = reduces[to_choice(reduce, reductions, "scatter", "reduce")]
     to_operand(src, "scatter", values)
     enter(target.backend, stream)
     with nogil:
@@ -124,7 +125,7 @@ def scatter_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
     cdef Array out = new_array(target.backend)
     cdef vector[Operand] values
     cdef int64_t along = to_int(axis, "scatter_add")
-    cdef optional[cbool] choice = to_choice(deterministic)
+    cdef optional[cbool] choice = deterministic_or_not(deterministic, "scatter_add")
     cdef CppStream stream
     to_operand(src, "scatter_add", values)
     enter(target.backend, stream)
@@ -143,7 +144,7 @@ def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
     cdef Array out = new_array(target.backend)
     cdef vector[Operand] values
     cdef int64_t along = to_int(axis, "index_add")
-    cdef optional[cbool] choice = to_choice(deterministic)
+    cdef optional[cbool] choice = deterministic_or_not(deterministic, "index_add")
     cdef CppStream stream
     to_operand(src, "index_add", values)
     enter(target.backend, stream)
@@ -155,8 +156,8 @@ def index_add(x: Array, axis: int, index: Array, src: Array | complex, /, *,
 cdef Array segment(Segment kind, str op, object src, object index, object num_segments, object deterministic):
     cdef Array source = as_array(src, op), at = as_array(index, op)
     cdef Array out = new_array(source.backend)
-    cdef int64_t count = to_int(num_segments, op)
-    cdef optional[cbool] choice = to_choice(deterministic)
+    cdef int64_t count = to_int(num_segments, op, "num_segments")
+    cdef optional[cbool] choice = deterministic_or_not(deterministic, op)
     cdef CppStream stream
     enter(source.backend, stream)
     with nogil:
@@ -207,12 +208,11 @@ def segment_max(src: Array, index: Array, /, num_segments: int) -> Array:
 
 cdef cpp.Capacity to_capacity(object size, object fill_value, str op) except *:
     cdef cpp.Capacity capacity
-    if size is not None:
-        capacity.size = optional[int64_t](to_int(size, op))
-    elif fill_value is not None:
-        raise InvalidValueError("fill_value without a size", op=op, remedy="Give size= as well.")
-    if fill_value is not None and not to_scalar(fill_value, capacity.fill):
-        raise InvalidValueError(f"fill_value={fill_value!r}", op=op, remedy="Give a number.")
+    to_axis(size, capacity.size, op, "size")
+    if fill_value is not None:
+        to_number(fill_value, capacity.fill, op, "fill_value")
+        if size is None:
+            raise InvalidValueError("A fill_value without a size has no use", op=op, remedy="Give size= as well.")
     return capacity
 
 
@@ -299,8 +299,7 @@ def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array
     cdef Array out = new_array(source.backend)
     cdef optional[int64_t] along
     cdef CppStream stream
-    if axis is not None:
-        along = optional[int64_t](to_int(axis, "compress"))
+    to_axis(axis, along, "compress")
     enter(source.backend, stream)
     with nogil:
         out.c = cpp.compress(where.c, source.c, along, stream)
@@ -343,7 +342,7 @@ def masked_scatter_backward(grad: Array, mask: Array, /, source_shape: int | Seq
     cdef cpp.MaskedScatterGradients gradients
     cdef Dims shape
     cdef CppStream stream
-    to_dims(source_shape, shape, "nn.masked_scatter_backward")
+    to_dims(source_shape, shape, "nn.masked_scatter_backward", "source_shape")
     enter(g.backend, stream)
     with nogil:
         gradients = cpp.masked_scatter_backward(g.c, where.c, shape, stream)

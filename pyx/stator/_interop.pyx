@@ -14,7 +14,7 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, astype_op, new_array
 from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport sized_dims, to_dims
+from stator._convert cimport sized_dims, to_dims, to_flag
 from stator._dtype cimport as_dtype
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, dlpack, interop
@@ -217,7 +217,7 @@ cdef dlpack.Tensor* tensor_of(object capsule) except NULL:
         return &versioned.tensor
     if PyCapsule_IsValid(capsule, "dltensor"):
         return &(<dlpack.Managed*>PyCapsule_GetPointer(capsule, "dltensor")).tensor
-    raise InvalidValueError("not a DLPack capsule, or one that was consumed", op="from_dlpack",
+    raise InvalidValueError("The capsule is not one of DLPack, or was consumed", op="from_dlpack",
                             remedy="Ask the producer for a new one.")
 
 
@@ -334,6 +334,10 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
     """
     cdef Backend origin
     cdef Array out
+    if copy is not None:
+        copy = bool(to_flag(copy, "from_dlpack", "copy"))
+    if device is not None:
+        device = resolve(device, "from_dlpack")
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise DTypeError(f"{type(x).__name__} has no __dlpack__ and __dlpack_device__", op="from_dlpack",
                          remedy="Use asarray.")
@@ -351,7 +355,7 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
     out = take_capsule(capsule, origin, kind, index, copy)
     if device is not None and resolve(device) is not origin:
         if copy is False:
-            raise InvalidValueError(f"copy=False from {origin.device_name} to {device}", op="from_dlpack",
+            raise InvalidValueError(f"copy=False from {origin.device_name} to {device.device_name}", op="from_dlpack",
                                     remedy="Let it copy.")
         return out.to_device(device)
     return copied(out) if copy else out
@@ -489,7 +493,7 @@ cdef object scipy_sparse():
     try:
         import scipy.sparse
     except ImportError:
-        raise LibraryNotFoundError("SciPy is not installed", op="sparse", remedy="pip install scipy") from None
+        raise LibraryNotFoundError("SciPy is not installed", op="sparse", remedy="Run pip install scipy.") from None
     return scipy.sparse
 
 

@@ -3,10 +3,12 @@
 """Linear algebra on the last two axes: factorisations, solvers and spectra."""
 from collections import namedtuple
 
+from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array, wrap_array
 from stator._backend cimport Backend, after_wait, enter
+from stator._convert cimport to_choice, to_flag, to_int
 from stator.cpp cimport linalg as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
@@ -31,23 +33,19 @@ cdef object finish(object result, const CppArray& info, Backend backend, bint ch
 
 
 cdef cpp.Transpose to_transpose(object value, str op) except *:
-    names = {"N": 0, "T": 1, "C": 2}
-    code = names.get(value, value)
-    if code not in (0, 1, 2):
-        raise InvalidValueError(f"trans={value!r}", op=op, remedy="Pass 0, 1 or 2 ('N', 'T', 'C').")
+    cdef int64_t code
+    if isinstance(value, str):
+        return <cpp.Transpose>to_choice(value, ("N", "T", "C"), op, "trans")
+    code = to_int(value, op, "trans")
+    if not 0 <= code <= 2:
+        raise InvalidValueError(f"trans={code}", op=op, remedy="Pass 0, 1 or 2 ('N', 'T', 'C').")
     return <cpp.Transpose><int>code
-
-
-cdef bint to_upper(object value, str op) except -1:
-    if value not in ("L", "U"):
-        raise InvalidValueError(f"UPLO={value!r}", op=op, remedy="Pass 'L' or 'U'.")
-    return value == "U"
 
 
 # A factorisation as lu_factor and SciPy's functions pass it: a tuple of two.
 cdef tuple pair_of(object value, str op):
     if not isinstance(value, tuple) or len(value) != 2:
-        raise DTypeError(f"expected a tuple of two, got {type(value).__name__}", op=op,
+        raise DTypeError(f"Expected a tuple of two, got {type(value).__name__}", op=op,
                          remedy="Pass what the factorisation returned.")
     return tuple(value)
 
@@ -61,14 +59,14 @@ def cholesky(x: Array, /, *, upper: bool = False, check: bool = True) -> Array:
     """
     cdef Array a = as_array(x, "linalg.cholesky")
     cdef cpp.Options options
-    cdef cbool of_upper = upper
+    cdef cbool of_upper = to_flag(upper, "linalg.cholesky", "upper")
     cdef cpp.Factor found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.cholesky", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.cholesky(a.c, of_upper, options, stream)
-    return finish(wrap_array(a.backend, found.factor), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.factor), found.info, a.backend, options.check)
 
 
 def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /) -> Array:
@@ -80,7 +78,7 @@ def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /) -> Array:
     factor, is_lower = pair_of(c_and_lower, "linalg.cho_solve")
     cdef Array c = as_array(factor, "linalg.cho_solve"), rhs = as_array(b, "linalg.cho_solve")
     cdef Array out = new_array(c.backend)
-    cdef cbool lower = bool(is_lower)
+    cdef cbool lower = to_flag(is_lower, "linalg.cho_solve", "c_and_lower")
     cdef CppStream stream
     enter(c.backend, stream)
     with nogil:
@@ -100,14 +98,14 @@ def solve_triangular(a: Array, b: Array, /, *, trans: int | str = 0, lower: bool
     cdef cpp.TriangularOptions options
     cdef cpp.Solution found
     cdef CppStream stream
-    options.lower = lower
-    options.unit_diagonal = unit_diagonal
+    options.lower = to_flag(lower, "linalg.solve_triangular", "lower")
+    options.unit_diagonal = to_flag(unit_diagonal, "linalg.solve_triangular", "unit_diagonal")
     options.how = to_transpose(trans, "linalg.solve_triangular")
-    options.check = check
+    options.check = to_flag(check, "linalg.solve_triangular", "check")
     enter(matrix.backend, stream)
     with nogil:
         found = cpp.solve_triangular(matrix.c, rhs.c, options, stream)
-    return finish(wrap_array(matrix.backend, found.x), found.info, matrix.backend, check)
+    return finish(wrap_array(matrix.backend, found.x), found.info, matrix.backend, options.check)
 
 
 def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
@@ -121,12 +119,12 @@ def lu_factor(x: Array, /, *, check: bool = True) -> LUFactorResult:
     cdef cpp.Options options
     cdef cpp.LuFactor found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.lu_factor", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.lu_factor(a.c, options, stream)
     result = LUFactorResult(wrap_array(a.backend, found.lu), wrap_array(a.backend, found.pivots))
-    return finish(result, found.info, a.backend, check)
+    return finish(result, found.info, a.backend, options.check)
 
 
 def lu_solve(lu_and_piv: tuple[Array, Array], b: Array, /, *, trans: int | str = 0) -> Array:
@@ -170,11 +168,11 @@ def solve(x1: Array, x2: Array, /, *, check: bool = True) -> Array:
     cdef cpp.Options options
     cdef cpp.Solution found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.solve", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.solve(a.c, b.c, options, stream)
-    return finish(wrap_array(a.backend, found.x), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.x), found.info, a.backend, options.check)
 
 
 def inv(x: Array, /, *, check: bool = True) -> Array:
@@ -187,11 +185,11 @@ def inv(x: Array, /, *, check: bool = True) -> Array:
     cdef cpp.Options options
     cdef cpp.Solution found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.inv", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.inv(a.c, options, stream)
-    return finish(wrap_array(a.backend, found.x), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.x), found.info, a.backend, options.check)
 
 
 def det(x: Array, /) -> Array:
@@ -227,9 +225,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     cdef Array a = as_array(x, "linalg.qr")
     cdef cpp.Qr found
     cdef CppStream stream
-    cdef cbool complete = mode == "complete"
-    if mode not in ("reduced", "complete"):
-        raise InvalidValueError(f"mode={mode!r}", op="linalg.qr", remedy="Pass 'reduced' or 'complete'.")
+    cdef cbool complete = to_choice(mode, ("reduced", "complete"), "linalg.qr", "mode") == 1
     enter(a.backend, stream)
     with nogil:
         found = cpp.qr(a.c, complete, stream)
@@ -245,15 +241,15 @@ def svd(x: Array, /, *, full_matrices: bool = True, check: bool = True) -> SVDRe
     """
     cdef Array a = as_array(x, "linalg.svd")
     cdef cpp.Options options
-    cdef cbool full = full_matrices
+    cdef cbool full = to_flag(full_matrices, "linalg.svd", "full_matrices")
     cdef cpp.Svd found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.svd", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.svd(a.c, full, options, stream)
     result = SVDResult(wrap_array(a.backend, found.u), wrap_array(a.backend, found.s), wrap_array(a.backend, found.vh))
-    return finish(result, found.info, a.backend, check)
+    return finish(result, found.info, a.backend, options.check)
 
 
 def svdvals(x: Array, /, *, check: bool = True) -> Array:
@@ -265,11 +261,11 @@ def svdvals(x: Array, /, *, check: bool = True) -> Array:
     cdef cpp.Options options
     cdef cpp.Svd found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.svdvals", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.svdvals(a.c, options, stream)
-    return finish(wrap_array(a.backend, found.s), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.s), found.info, a.backend, options.check)
 
 
 def eigh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> EighResult:
@@ -281,15 +277,15 @@ def eigh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> EighResult:
     """
     cdef Array a = as_array(x, "linalg.eigh")
     cdef cpp.Options options
-    cdef cbool upper = to_upper(UPLO, "linalg.eigh")
+    cdef cbool upper = to_choice(UPLO, ("L", "U"), "linalg.eigh", "UPLO") == 1
     cdef cpp.Eigen found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.eigh", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.eigh(a.c, upper, options, stream)
     return finish(EighResult(wrap_array(a.backend, found.values), wrap_array(a.backend, found.vectors)), found.info,
-                  a.backend, check)
+                  a.backend, options.check)
 
 
 def eigvalsh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> Array:
@@ -299,14 +295,14 @@ def eigvalsh(x: Array, /, *, UPLO: str = "L", check: bool = True) -> Array:
     """
     cdef Array a = as_array(x, "linalg.eigvalsh")
     cdef cpp.Options options
-    cdef cbool upper = to_upper(UPLO, "linalg.eigvalsh")
+    cdef cbool upper = to_choice(UPLO, ("L", "U"), "linalg.eigvalsh", "UPLO") == 1
     cdef cpp.Eigen found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.eigvalsh", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.eigvalsh(a.c, upper, options, stream)
-    return finish(wrap_array(a.backend, found.values), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.values), found.info, a.backend, options.check)
 
 
 def eig(x: Array, /, *, check: bool = True) -> EigResult:
@@ -320,12 +316,12 @@ def eig(x: Array, /, *, check: bool = True) -> EigResult:
     cdef cpp.Options options
     cdef cpp.Eigen found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.eig", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.eig(a.c, options, stream)
     return finish(EigResult(wrap_array(a.backend, found.values), wrap_array(a.backend, found.vectors)), found.info,
-                  a.backend, check)
+                  a.backend, options.check)
 
 
 def eigvals(x: Array, /, *, check: bool = True) -> Array:
@@ -337,8 +333,8 @@ def eigvals(x: Array, /, *, check: bool = True) -> Array:
     cdef cpp.Options options
     cdef cpp.Eigen found
     cdef CppStream stream
-    options.check = check
+    options.check = to_flag(check, "linalg.eigvals", "check")
     enter(a.backend, stream)
     with nogil:
         found = cpp.eigvals(a.c, options, stream)
-    return finish(wrap_array(a.backend, found.values), found.info, a.backend, check)
+    return finish(wrap_array(a.backend, found.values), found.info, a.backend, options.check)

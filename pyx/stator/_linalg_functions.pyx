@@ -8,13 +8,13 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array, wrap_array
 from stator._backend cimport after_wait, enter
-from stator._convert cimport to_diagonal, to_dtype, to_int
+from stator._convert cimport to_choice, to_diagonal, to_dtype, to_flag, to_float, to_int
 from stator.cpp cimport linalg as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.std cimport optional
 
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import InvalidValueError
 
 LstsqResult = namedtuple("LstsqResult", ("x", "residuals", "rank", "singular_values"),
                          module="stator._linalg_functions")
@@ -26,28 +26,22 @@ cdef int to_rtol(object value, cpp.Tolerance& out, str op) except -1:
     if isinstance(value, Array):
         out.each = &(<Array>value).c
         return 0
-    try:
-        out.rtol = optional[double](<double>value)
-    except TypeError:
-        raise DTypeError(f"rtol={value!r} is not a number", op=op,
-                         remedy="Pass a float, or an Array of them.") from None
+    out.rtol = optional[double](to_float(value, op, "rtol"))
     return 0
 
 
-cdef cpp.NormOrder to_order(object value, str op) except *:
+cdef cpp.NormOrder to_order(object value, str op, str name) except *:
     cdef cpp.NormOrder order
-    order.norm = cpp.spectral
+    cdef double number
     order.smallest = False
-    if value == "fro":
-        order.norm = cpp.frobenius
-    elif value == "nuc":
-        order.norm = cpp.nuclear
-    elif value in (1, -1, 2, -2, float("inf"), -float("inf")):
-        order.smallest = value < 0
-        order.norm = cpp.columns if abs(value) == 1 else cpp.spectral if abs(value) == 2 else cpp.rows
-    else:
-        raise InvalidValueError(f"the order {value!r} of a matrix norm", op=op,
-                                remedy="Pass 'fro', 'nuc', 1, -1, 2, -2, inf or -inf.")
+    if isinstance(value, str):
+        order.norm = cpp.nuclear if to_choice(value, ("fro", "nuc"), op, name) else cpp.frobenius
+        return order
+    number = to_float(value, op, name)
+    if number not in (1, -1, 2, -2, float("inf"), -float("inf")):
+        raise InvalidValueError(f"{name}={value!r}", op=op, remedy="Pass 'fro', 'nuc', 1, -1, 2, -2, inf or -inf.")
+    order.smallest = number < 0
+    order.norm = cpp.columns if abs(number) == 1 else cpp.spectral if abs(number) == 2 else cpp.rows
     return order
 
 
@@ -119,8 +113,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro"
     """
     cdef Array a = as_array(x, "linalg.matrix_norm")
     cdef Array out = new_array(a.backend)
-    cdef cpp.NormOrder order = to_order(ord, "linalg.matrix_norm")
-    cdef cbool keep = keepdims
+    cdef cpp.NormOrder order = to_order(ord, "linalg.matrix_norm", "ord")
+    cdef cbool keep = to_flag(keepdims, "linalg.matrix_norm", "keepdims")
     cdef CppStream stream
     enter(a.backend, stream)
     with nogil:
@@ -137,7 +131,7 @@ def cond(x: Array, /, p: float | str | None = None) -> Array:
     """
     cdef Array a = as_array(x, "linalg.cond")
     cdef Array out = new_array(a.backend)
-    cdef cpp.NormOrder order = to_order(2 if p is None else p, "linalg.cond")
+    cdef cpp.NormOrder order = to_order(2 if p is None else p, "linalg.cond", "p")
     cdef CppStream stream
     enter(a.backend, stream)
     with nogil:
@@ -154,7 +148,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     """
     cdef Array a = as_array(x, "linalg.matrix_power")
     cdef Array out = new_array(a.backend)
-    cdef int64_t power = to_int(n, "linalg.matrix_power")
+    cdef int64_t power = to_int(n, "linalg.matrix_power", "n")
     cdef CppStream stream
     enter(a.backend, stream)
     with nogil:
@@ -186,10 +180,10 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
     """
     cdef Array a = as_array(x, "linalg.trace")
     cdef Array out = new_array(a.backend)
-    cdef int64_t k = to_diagonal(offset, "linalg.trace")
+    cdef int64_t k = to_diagonal(offset, "linalg.trace", "offset")
     cdef optional[CppDType] code
     cdef CppStream stream
-    to_dtype(dtype, code)
+    to_dtype(dtype, code, "linalg.trace")
     enter(a.backend, stream)
     with nogil:
         out.c = cpp.trace(a.c, k, code, stream)

@@ -7,15 +7,16 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, matmul_op, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_dims, to_dtype, to_int
+from stator._convert cimport to_axis, to_dims, to_dtype, to_float, to_int, to_number, to_text, wrong_type
 from stator.cpp cimport matmul as cpp
 from stator.cpp.array cimport Array as CppArray
+from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, string_view, vector
 
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import AxisError, InvalidValueError
 
 MatmulCacheInfo = namedtuple("MatmulCacheInfo", ("hits", "misses", "evictions", "plans", "limit"),
                              module="stator._matmul")
@@ -105,13 +106,15 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     to_dtype(dtype, code)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
-            raise DTypeError(f"axes={axes!r}", op="tensordot", remedy="Pass an integer or two sequences.")
-        to_dims(axes[0], left, "tensordot")
-        to_dims(axes[1], right, "tensordot")
+            raise wrong_type(axes, "tensordot", "axes", "an integer or two sequences")
+        to_dims(axes[0], left, "tensordot", "axes")
+        to_dims(axes[1], right, "tensordot", "axes")
     else:
-        count = to_int(axes, "tensordot")
+        count = to_int(axes, "tensordot", "axes")
         if count < 0:
             raise InvalidValueError(f"axes={count}", op="tensordot", remedy="Pass 0 or more.")
+        if count > 32:
+            raise AxisError(f"axes={count}", op="tensordot", remedy="No array has more than 32 axes.")
         to_dims(tuple(range(-count, 0)), left, "tensordot")
         to_dims(tuple(range(count)), right, "tensordot")
     enter(a.backend, stream)
@@ -138,14 +141,16 @@ def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = None)
     cdef CppStream stream
     to_dtype(dtype, code)
     if not isinstance(subscripts, str):
-        raise DTypeError(f"expected subscripts, got {type(subscripts).__name__}", op="einsum",
-                         remedy="Pass a string such as 'ij,jk->ik' first.")
+        raise wrong_type(subscripts, "einsum", "subscripts", "a string such as 'ij,jk->ik'")
+    if not subscripts.isascii():
+        raise InvalidValueError(f"subscripts={subscripts!a}", op="einsum",
+                                remedy="Axes are letters from a to z or A to Z.")
     for operand in operands:
         x = as_array(operand, "einsum")
         first = x if first is None else first
         arrays.push_back(x.c)
     if first is None:
-        raise InvalidValueError("no operands", op="einsum", remedy="Pass one array a term.")
+        raise InvalidValueError("There are no operands", op="einsum", remedy="Pass one array a term.")
     text = subscripts.encode()
     view = string_view(<const char*>text, len(text))
     out = new_array(first.backend)
@@ -155,28 +160,32 @@ def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = None)
     return out
 
 
-cdef Array accumulated(bint batched, str op, object x, object x1, object x2, double alpha, double beta):
+cdef Array accumulated(bint batched, str op, object x, object x1, object x2, object alpha, object beta):
     cdef Array c = as_array(x, op), a = as_array(x1, op), b = as_array(x2, op)
     cdef Array out = new_array(c.backend)
+    cdef Scalar of_product, of_sum
     cdef CppStream stream
+    to_number(alpha, of_product, op, "alpha")
+    to_number(beta, of_sum, op, "beta")
     enter(c.backend, stream)
     with nogil:
         if batched:
-            out.c = cpp.baddbmm(c.c, a.c, b.c, alpha, beta, stream)
+            out.c = cpp.baddbmm(c.c, a.c, b.c, of_product, of_sum, stream)
         else:
-            out.c = cpp.addmm(c.c, a.c, b.c, alpha, beta, stream)
+            out.c = cpp.addmm(c.c, a.c, b.c, of_product, of_sum, stream)
     return out
 
 
-def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = 1, beta: float = 1) -> Array:
+def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: complex = 1, beta: complex = 1) -> Array:
     """beta x + alpha (x1 @ x2) of matrices (m, k) and (k, n), in one product. Asynchronous.
 
-    x broadcasts to (m, n); with beta=0 it is not read. Floating and complex dtypes.
+    x broadcasts to (m, n); with beta=0 it is not read. Floating and complex dtypes; alpha and beta may be complex where
+    the result is.
     """
     return accumulated(False, "addmm", x, x1, x2, alpha, beta)
 
 
-def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: float = 1, beta: float = 1) -> Array:
+def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: complex = 1, beta: complex = 1) -> Array:
     """beta x + alpha (x1 @ x2) of batches (b, m, k) and (b, k, n), as addmm. Asynchronous."""
     return accumulated(True, "baddbmm", x, x1, x2, alpha, beta)
 
@@ -189,9 +198,9 @@ def linear(x: Array, weight: Array, bias: Array | None = None, /, *, activation:
     'gelu_tanh' of halves are part of the library's call.
     """
     cdef Array a = as_array(x, "nn.linear"), w = as_array(weight, "nn.linear")
-    cdef const CppArray* add = as_out(bias, "nn.linear")
+    cdef const CppArray* add = as_out(bias, "nn.linear", "bias")
     cdef Array out = new_array(a.backend)
-    cdef bytes text = b"" if activation is None else str(activation).encode()
+    cdef bytes text = b"" if activation is None else to_text(activation, "nn.linear", "activation")
     cdef string_view name = string_view(<const char*>text, len(text))
     cdef CppStream stream
     enter(a.backend, stream)
@@ -211,13 +220,12 @@ def quantize_fp8(x: Array, /, *, format: str = "e4m3", axis: int | None = None) 
     """
     cdef Array source = as_array(x, "nn.quantize_fp8")
     cdef Array values = new_array(source.backend), scale = new_array(source.backend)
-    cdef bytes name = str(format).encode()
+    cdef bytes name = to_text(format, "nn.quantize_fp8", "format")
     cdef string_view text = string_view(<const char*>name, len(name))
     cdef optional[int64_t] along
     cdef cpp.Quantized out
     cdef CppStream stream
-    if axis is not None:
-        along = optional[int64_t](to_int(axis, "nn.quantize_fp8"))
+    to_axis(axis, along, "nn.quantize_fp8")
     enter(source.backend, stream)
     with nogil:
         out = cpp.quantize_fp8(source.c, text, along, stream)
@@ -239,13 +247,14 @@ def scaled_matmul(a: Array, b: Array, scale_a: Array, scale_b: Array, /, *, a_fo
     cdef Array of_a = as_array(scale_a, "nn.scaled_matmul"), of_b = as_array(scale_b, "nn.scaled_matmul")
     cdef Array out = new_array(left.backend)
     cdef cpp.ScaledMatmulOptions options
-    cdef bytes name_a = str(a_format).encode(), name_b = str(b_format).encode()
+    cdef bytes name_a = to_text(a_format, "nn.scaled_matmul", "a_format")
+    cdef bytes name_b = to_text(b_format, "nn.scaled_matmul", "b_format")
     cdef optional[CppDType] code
     cdef CppStream stream
     options.a_format = string_view(<const char*>name_a, len(name_a))
     options.b_format = string_view(<const char*>name_b, len(name_b))
-    options.bias = as_out(bias, "nn.scaled_matmul")
-    to_dtype("float32" if dtype is None else dtype, code)
+    options.bias = as_out(bias, "nn.scaled_matmul", "bias")
+    to_dtype("float32" if dtype is None else dtype, code, "nn.scaled_matmul")
     options.dtype = code.value()
     enter(left.backend, stream)
     with nogil:
@@ -274,7 +283,7 @@ def set_matmul_cache_limit(limit: int, /) -> None:
 
     Beyond it the least recently used plans are dropped; 0 keeps none.
     """
-    cdef int64_t size = to_int(limit, "linalg.set_matmul_cache_limit")
+    cdef int64_t size = to_int(limit, "linalg.set_matmul_cache_limit", "limit")
     if size < 0:
         raise InvalidValueError(f"a limit of {size} plans", op="linalg.set_matmul_cache_limit",
                                 remedy="Give at least 0.")
@@ -289,7 +298,7 @@ def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
     differ, p = inf is the largest difference.
     """
     cdef Array a = as_array(x1, "cdist"), b = as_array(x2, "cdist"), out = new_array(a.backend)
-    cdef double norm = p
+    cdef double norm = to_float(p, "cdist", "p")
     cdef CppStream stream
     enter(a.backend, stream)
     with nogil:

@@ -7,7 +7,9 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_axes, to_dims, to_int, to_scalar
+from stator._convert cimport (
+    to_axes, to_axis, to_dims, to_entries, to_int, to_ints, to_number, to_text, wrong_type,
+)
 from stator._movement_views cimport parts_of, wrapped
 from stator.cpp cimport movement as cpp
 from stator.cpp.array cimport Array as CppArray
@@ -16,33 +18,16 @@ from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, pair, string_view, vector
 
-from stator.errors import DTypeError, InvalidValueError, ShapeError
+from stator.errors import InvalidValueError, ShapeError
 
 
 cdef Backend gather(object arrays, vector[CppArray]& out, str op):
     cdef Backend backend = None
-    if isinstance(arrays, Array):
-        raise DTypeError("expected a sequence of Arrays, got an Array", op=op, remedy="Pass a list or a tuple.")
-    for entry in arrays:
+    for entry in to_entries(arrays, op, "arrays"):
         out.push_back(as_array(entry, op).c)
         if backend is None:
             backend = (<Array>entry).backend
     return backend
-
-
-cdef int to_axis(object axis, optional[int64_t]& out, str op) except -1:
-    if axis is not None:
-        out = optional[int64_t](to_int(axis, op))
-    return 0
-
-
-cdef int to_numbers(object value, vector[int64_t]& out, str op) except -1:
-    if isinstance(value, (tuple, list)):
-        for entry in value:
-            out.push_back(to_int(entry, op))
-    else:
-        out.push_back(to_int(value, op))
-    return 0
 
 
 cdef Array joined(bint anew, vector[CppArray]& given, Backend backend, object axis, object out, str op):
@@ -52,7 +37,7 @@ cdef Array joined(bint anew, vector[CppArray]& given, Backend backend, object ax
     cdef CppStream stream
     cdef Array result
     if backend is None:
-        raise InvalidValueError("no arrays", op=op, remedy="Pass at least one.")
+        raise InvalidValueError("There are no arrays", op=op, remedy="Pass at least one.")
     if anew:
         at = to_int(axis, op)
     else:
@@ -95,7 +80,7 @@ def split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) 
     cdef int64_t at = to_int(axis, "split")
     cdef vector[int64_t] indices
     cdef vector[CppArray] pieces
-    to_numbers(indices_or_sections, indices, "split")
+    to_ints(indices_or_sections, indices, "split", "indices_or_sections")
     if not isinstance(indices_or_sections, (tuple, list)):
         return parts_of(source, indices[0], at, False, "split")
     with nogil:
@@ -118,9 +103,9 @@ def rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """A view rotated by k quarter turns, from the first of the axes towards the second. No launch."""
     cdef Array source = as_array(x, "rot90")
     cdef Array out = new_array(source.backend)
-    cdef int64_t turns = to_int(k, "rot90") % 4
+    cdef int64_t turns = to_int(k, "rot90", "k") % 4
     cdef Dims pair_of
-    to_dims(axes, pair_of, "rot90")
+    to_dims(axes, pair_of, "rot90", "axes")
     if pair_of.size() != 2:
         raise ShapeError(f"{pair_of.size()} axes", op="rot90", remedy="Name two.")
     with nogil:
@@ -138,7 +123,7 @@ def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] |
     cdef vector[int64_t] shifts
     cdef optional[vector[int64_t]] axes
     cdef CppStream stream
-    to_numbers(shift, shifts, "roll")
+    to_ints(shift, shifts, "roll", "shift")
     to_axes(axis, axes, "roll")
     enter(source.backend, stream)
     with nogil:
@@ -149,13 +134,13 @@ def roll(x: Array, /, shift: int | Sequence[int], *, axis: int | Sequence[int] |
 cdef int to_widths(object pad_width, Array source, vector[pair[int64_t, int64_t]]& out) except -1:
     try:
         pairs = np.broadcast_to(np.asarray(pad_width), (source.c.ndim(), 2))
-    except ValueError:
-        raise ShapeError(f"pad_width={pad_width!r} for shape {source.shape}", op="pad",
+    except (TypeError, ValueError):
+        raise ShapeError(f"A pad_width of such a form for shape {source.shape}", op="pad",
                          remedy="Give one pair, or one an axis.") from None
     if pairs.dtype.kind not in "iu":
-        raise DTypeError(f"pad_width={pad_width!r}", op="pad", remedy="Give integers.")
+        raise wrong_type(pad_width, "pad", "pad_width", "integers")
     for before, after in pairs.tolist():
-        out.push_back(pair[int64_t, int64_t](to_int(before, "pad"), to_int(after, "pad")))
+        out.push_back(pair[int64_t, int64_t](to_int(before, "pad", "pad_width"), to_int(after, "pad", "pad_width")))
     return 0
 
 
@@ -172,15 +157,14 @@ def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, m
     cdef int64_t before
     cdef Scalar value
     cdef CppStream stream
-    cdef bytes how = str(mode).encode()
+    cdef bytes how = to_text(mode, "pad", "mode")
     cdef string_view name = string_view(<const char*>how, len(how))
     if isinstance(pad_width, int):
-        before = to_int(pad_width, "pad")
+        before = to_int(pad_width, "pad", "pad_width")
         widths = vector[pair[int64_t, int64_t]](source.c.ndim(), pair[int64_t, int64_t](before, before))
     else:
         to_widths(pad_width, source, widths)
-    if not to_scalar(constant_values, value):
-        raise DTypeError(f"constant_values={constant_values!r}", op="pad", remedy="Give a number.")
+    to_number(constant_values, value, "pad", "constant_values")
     enter(source.backend, stream)
     with nogil:
         out.c = cpp.pad(source.c, widths, name, value, stream)
@@ -193,7 +177,7 @@ def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:
     cdef Array out = new_array(source.backend)
     cdef vector[int64_t] times
     cdef CppStream stream
-    to_numbers(repetitions, times, "tile")
+    to_ints(repetitions, times, "tile", "repetitions")
     enter(source.backend, stream)
     with nogil:
         out.c = cpp.tile(source.c, Int64Span(times.data(), times.size()), stream)
@@ -215,7 +199,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     if isinstance(repeats, Array):
         counts = <Array>repeats
     else:
-        count = to_int(repeats, "repeat")
+        count = to_int(repeats, "repeat", "repeats")
     enter(source.backend, stream)
     with nogil:
         if counts is None:

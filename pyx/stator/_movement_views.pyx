@@ -5,13 +5,11 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, new_array, reshape_op
-from stator._convert cimport require_room, to_axes, to_diagonal, to_dims, to_int, too_many
+from stator._convert cimport require_room, to_axes, to_choice, to_diagonal, to_dims, to_int, too_many
 from stator.cpp cimport array as cpp_array
 from stator.cpp cimport movement as cpp
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
-
-from stator.errors import InvalidValueError
 
 
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
@@ -19,7 +17,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     cdef Array source = as_array(x, "permute_dims")
     cdef Array out = new_array(source.backend)
     cdef Dims order
-    to_dims(axes, order, "permute_dims")
+    to_dims(axes, order, "permute_dims", "axes")
     with nogil:
         out.c = cpp.permute_dims(source.c, Int64Span(order.data(), order.size()))
     return out
@@ -52,9 +50,9 @@ def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[
     cdef Array source = as_array(x, "as_strided")
     cdef Array out = new_array(source.backend)
     cdef Dims dims, steps
-    cdef int64_t first = to_int(offset, "as_strided")
+    cdef int64_t first = to_int(offset, "as_strided", "offset")
     to_dims(shape, dims, "as_strided")
-    to_dims(strides, steps, "as_strided")
+    to_dims(strides, steps, "as_strided", "strides")
     with nogil:
         out.c = cpp.as_strided(source.c, dims, steps, first)
     return out
@@ -79,7 +77,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     cdef Array source = as_array(x, "expand_dims")
     cdef Array out = new_array(source.backend)
     cdef Dims axes
-    to_dims(axis, axes, "expand_dims")
+    to_dims(axis, axes, "expand_dims", "axis")
     with nogil:
         out.c = cpp.expand_dims(source.c, Int64Span(axes.data(), axes.size()))
     return out
@@ -90,8 +88,8 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
     cdef Array array = as_array(x, "moveaxis")
     cdef Array out = new_array(array.backend)
     cdef Dims sources, positions
-    to_dims(source, sources, "moveaxis")
-    to_dims(destination, positions, "moveaxis")
+    to_dims(source, sources, "moveaxis", "source")
+    to_dims(destination, positions, "moveaxis", "destination")
     with nogil:
         out.c = cpp.moveaxis(array.c, Int64Span(sources.data(), sources.size()),
                              Int64Span(positions.data(), positions.size()))
@@ -125,7 +123,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """
     cdef Array source = as_array(x, "linalg.diagonal")
     cdef Array out = new_array(source.backend)
-    cdef int64_t k = to_diagonal(offset, "linalg.diagonal")
+    cdef int64_t k = to_diagonal(offset, "linalg.diagonal", "offset")
     with nogil:
         out.c = cpp.diagonal(source.c, k)
     return out
@@ -199,9 +197,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     ShapeError for an array of more than one axis.
     """
     cdef vector[cpp_array.Array] given, views
-    cdef bint swapped = indexing == "xy"
-    if indexing not in ("xy", "ij"):
-        raise InvalidValueError(f"indexing={indexing!r}", op="meshgrid", remedy="Pass 'xy' or 'ij'.")
+    cdef bint swapped = to_choice(indexing, ("xy", "ij"), "meshgrid", "indexing") == 0
     backends = unwrapped(arrays, given, "meshgrid")
     with nogil:
         views = cpp.meshgrid(given, swapped)

@@ -5,14 +5,12 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_dtype, to_int
+from stator._convert cimport to_dtype, to_entries, to_flag, to_float, to_int, to_text, wrong_type
 from stator.cpp cimport nn
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.std cimport optional, string_view, vector
-
-from stator.errors import DTypeError
 
 
 def softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
@@ -26,7 +24,7 @@ def softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> A
     cdef int64_t along = to_int(axis, "nn.softmax")
     cdef optional[CppDType] code
     cdef CppStream stream
-    to_dtype(dtype, code)
+    to_dtype(dtype, code, "nn.softmax")
     enter(source.backend, stream)
     with nogil:
         out.c = nn.softmax(source.c, along, code, stream)
@@ -43,7 +41,7 @@ def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) 
     cdef int64_t along = to_int(axis, "nn.log_softmax")
     cdef optional[CppDType] code
     cdef CppStream stream
-    to_dtype(dtype, code)
+    to_dtype(dtype, code, "nn.log_softmax")
     enter(source.backend, stream)
     with nogil:
         out.c = nn.log_softmax(source.c, along, code, stream)
@@ -74,13 +72,13 @@ def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
     return out
 
 
-cdef nn.CrossEntropyOptions loss_options(object weight, object ignore_index, object label_smoothing,
+cdef nn.CrossEntropyOptions loss_options(str op, object weight, object ignore_index, object label_smoothing,
                                          bytes reduction) except *:
     # `reduction` must outlive the options.
     cdef nn.CrossEntropyOptions options
-    options.weight = as_out(weight, "nn.cross_entropy")
-    options.ignore_index = to_int(ignore_index, "nn.cross_entropy")
-    options.label_smoothing = label_smoothing
+    options.weight = as_out(weight, op, "weight")
+    options.ignore_index = to_int(ignore_index, op, "ignore_index")
+    options.label_smoothing = to_float(label_smoothing, op, "label_smoothing")
     options.reduction = string_view(<const char*>reduction, len(reduction))
     return options
 
@@ -95,8 +93,8 @@ def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = Non
     """
     cdef Array x = as_array(logits, "nn.cross_entropy"), t = as_array(target, "nn.cross_entropy")
     cdef Array out = new_array(x.backend)
-    cdef bytes how = reduction.encode()
-    cdef nn.CrossEntropyOptions options = loss_options(weight, ignore_index, label_smoothing, how)
+    cdef bytes how = to_text(reduction, "nn.cross_entropy", "reduction")
+    cdef nn.CrossEntropyOptions options = loss_options("nn.cross_entropy", weight, ignore_index, label_smoothing, how)
     cdef CppStream stream
     enter(x.backend, stream)
     with nogil:
@@ -113,8 +111,9 @@ def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weig
     cdef Array g = as_array(grad, "nn.cross_entropy_backward"), x = as_array(logits, "nn.cross_entropy_backward")
     cdef Array t = as_array(target, "nn.cross_entropy_backward")
     cdef Array out = new_array(x.backend)
-    cdef bytes how = reduction.encode()
-    cdef nn.CrossEntropyOptions options = loss_options(weight, ignore_index, label_smoothing, how)
+    cdef bytes how = to_text(reduction, "nn.cross_entropy_backward", "reduction")
+    cdef nn.CrossEntropyOptions options = loss_options("nn.cross_entropy_backward", weight, ignore_index,
+                                                       label_smoothing, how)
     cdef CppStream stream
     enter(x.backend, stream)
     with nogil:
@@ -122,10 +121,8 @@ def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weig
     return out
 
 
-cdef int gather(object arrays, vector[CppArray]& out) except -1:
-    if isinstance(arrays, Array):
-        raise DTypeError("expected a sequence of Arrays, got an Array", op="nn.adam_step", remedy="Pass [x].")
-    for entry in arrays:
+cdef int gather(object arrays, vector[CppArray]& out, str name) except -1:
+    for entry in to_entries(arrays, "nn.adam_step", name):
         out.push_back(as_array(entry, "nn.adam_step").c)
     return 0
 
@@ -141,18 +138,22 @@ def adam_step(params: Sequence[Array], grads: Sequence[Array], exp_avgs: Sequenc
     """
     cdef vector[CppArray] p, g, m, v
     cdef nn.AdamOptions options
-    cdef int64_t count = to_int(step, "nn.adam_step")
+    cdef int64_t count = to_int(step, "nn.adam_step", "step")
     cdef CppStream stream
-    gather(params, p)
-    gather(grads, g)
-    gather(exp_avgs, m)
-    gather(exp_avg_sqs, v)
-    options.lr = lr
-    options.beta1, options.beta2 = betas
-    options.eps = eps
-    options.weight_decay = weight_decay
-    options.decoupled = decoupled
-    options.maximize = maximize
+    params = to_entries(params, "nn.adam_step", "params")
+    gather(params, p, "params")
+    gather(grads, g, "grads")
+    gather(exp_avgs, m, "exp_avgs")
+    gather(exp_avg_sqs, v, "exp_avg_sqs")
+    if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+        raise wrong_type(betas, "nn.adam_step", "betas", "a tuple of two numbers")
+    options.lr = to_float(lr, "nn.adam_step", "lr")
+    options.beta1 = to_float(betas[0], "nn.adam_step", "betas")
+    options.beta2 = to_float(betas[1], "nn.adam_step", "betas")
+    options.eps = to_float(eps, "nn.adam_step", "eps")
+    options.weight_decay = to_float(weight_decay, "nn.adam_step", "weight_decay")
+    options.decoupled = to_flag(decoupled, "nn.adam_step", "decoupled")
+    options.maximize = to_flag(maximize, "nn.adam_step", "maximize")
     for first in params:
         enter((<Array>first).backend, stream)
         break

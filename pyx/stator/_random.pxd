@@ -13,6 +13,6 @@ cdef class Generator:
     cdef State* state(self) except NULL
 
 
-cdef uint64_t to_uint64(object value, str name) except? 0
-cdef State to_state(object value) except *
+cdef uint64_t to_uint64(object value, str op, str name) except? 0
+cdef State to_state(object value, str op, str name) except *
 cdef object from_state(State state, Backend backend)

@@ -10,8 +10,10 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array, take_op
-from stator._backend cimport Backend, enter, resolve
-from stator._convert cimport not_an_array, require_room, to_dims, to_int, to_scalar, too_many
+from stator._backend cimport Backend, as_backend, enter, resolve
+from stator._convert cimport (
+    not_an_array, require_room, shown, to_dims, to_flag, to_float, to_int, to_number, too_many, wrong_type,
+)
 from stator._dtype cimport as_dtype
 from stator.cpp cimport random as cpp
 from stator.cpp.array cimport Array as CppArray
@@ -25,7 +27,7 @@ from stator.cpp.std cimport vector
 
 import numpy as np
 
-from stator.errors import AxisError, DTypeError, InvalidValueError, ShapeError
+from stator.errors import AxisError, InvalidValueError, ShapeError
 
 # offset: 32-bit words already used of the counter's block; always 0, since every draw begins a block.
 RngState = namedtuple("RngState", ("seed", "counter", "offset", "device"), module="stator.random")
@@ -36,7 +38,10 @@ cdef enum Law:
 cdef tuple NAMES = ("uniform", "normal", "exponential", "gamma", "poisson", "bernoulli")
 
 
-cdef Array draw(Generator generator, Law law, double a, double b, object size, object dtype):
+cdef Array draw(Generator generator, Law law, str first, object of_first, str second, object of_second, object size,
+                object dtype):
+    cdef str op = "random." + <str>NAMES[<int>law]
+    cdef double a = to_float(of_first, op, first), b = 0.0 if second is None else to_float(of_second, op, second)
     cdef CppDType code = float64
     cdef Dims dims
     cdef CppStream stream
@@ -44,12 +49,12 @@ cdef Array draw(Generator generator, Law law, double a, double b, object size, o
     cdef State* state = generator.state()
     cdef Array out = new_array(backend)
     if dtype is not None:
-        code = <CppDType>as_dtype(dtype)
+        code = <CppDType>as_dtype(dtype, op)
     elif law == poisson_:
         code = int64
     elif law == bernoulli_:
         code = bool_
-    to_dims(() if size is None else size, dims, "random." + <str>NAMES[<int>law])
+    to_dims(() if size is None else size, dims, op, "size")
     enter(backend, stream)
     generator.lock.acquire()
     try:
@@ -71,8 +76,8 @@ cdef Array draw(Generator generator, Law law, double a, double b, object size, o
     return out
 
 
-cdef Array draw_integers(Generator generator, object low, object high, object size, object dtype, bint endpoint):
-    cdef CppDType code = int64 if dtype is None else <CppDType>as_dtype(dtype)
+cdef Array draw_integers(Generator generator, object low, object high, object size, object dtype, object endpoint):
+    cdef CppDType code = int64 if dtype is None else <CppDType>as_dtype(dtype, "random.integers")
     cdef Scalar first, last
     cdef Dims dims
     cdef CppStream stream
@@ -80,12 +85,12 @@ cdef Array draw_integers(Generator generator, object low, object high, object si
     cdef State* state = generator.state()
     if high is None:
         low, high = 0, low
-    for bound in (low, high):
-        if isinstance(bound, Array) or not isinstance(bound, (int, np.integer)):
-            raise DTypeError(f"bounds {low!r} and {high!r}", op="random.integers", remedy="Give integers.")
-    to_scalar(int(low), first)
-    to_scalar(int(high) - (not endpoint), last)
-    to_dims(() if size is None else size, dims, "random.integers")
+    for name, bound in (("low", low), ("high", high)):
+        if not isinstance(bound, (int, np.integer)):
+            raise wrong_type(bound, "random.integers", name, "an integer")
+    to_number(int(low), first, "random.integers", "low")
+    to_number(int(high) - (not to_flag(endpoint, "random.integers", "endpoint")), last, "random.integers", "high")
+    to_dims(() if size is None else size, dims, "random.integers", "size")
     enter(generator.backend, stream)
     generator.lock.acquire()
     try:
@@ -106,7 +111,7 @@ cdef Array draw_permutation(Generator generator, object x, object axis):
     elif isinstance(x, (list, np.ndarray)):
         raise not_an_array(x, "random.permutation")
     else:
-        n = to_int(x, "random.permutation")
+        n = to_int(x, "random.permutation", "x")
     enter(generator.backend, stream)
     generator.lock.acquire()
     try:
@@ -132,7 +137,7 @@ cdef Array to_probabilities(Backend backend, object p, int64_t least, str op):
     if not isinstance(p, (list, tuple)):
         raise not_an_array(p, op)
     for entry in p:
-        numbers.push_back(entry)
+        numbers.push_back(to_float(entry, op, "p" if op == "random.choice" else "pvals"))
     out = new_array(backend)
     enter(backend, stream)
     with nogil:
@@ -140,12 +145,12 @@ cdef Array to_probabilities(Backend backend, object p, int64_t least, str op):
     return out
 
 
-cdef Array draw_choice(Generator generator, object a, object size, bint replace, object p, object axis):
+cdef Array draw_choice(Generator generator, object a, object size, object replace, object p, object axis):
     cdef Array source = None, given = None, out = new_array(generator.backend)
     cdef const CppArray* weights = NULL
     cdef Dims dims
     cdef int64_t n, d, count = 1, at = to_int(axis, "random.choice")
-    cdef cbool again = replace
+    cdef cbool again = to_flag(replace, "random.choice", "replace")
     cdef CppStream stream
     cdef State* state = generator.state()
     if isinstance(a, Array):
@@ -156,8 +161,8 @@ cdef Array draw_choice(Generator generator, object a, object size, bint replace,
     elif isinstance(a, (list, np.ndarray)):
         raise not_an_array(a, "random.choice")
     else:
-        n = to_int(a, "random.choice")
-    to_dims(() if size is None else size, dims, "random.choice")
+        n = to_int(a, "random.choice", "a")
+    to_dims(() if size is None else size, dims, "random.choice", "size")
     if p is not None:
         if not again:
             for d in range(dims.size()):
@@ -179,10 +184,10 @@ cdef Array draw_choice(Generator generator, object a, object size, bint replace,
 cdef Array draw_multinomial(Generator generator, object n, object pvals, object size):
     cdef Array given, out = new_array(generator.backend)
     cdef Dims dims
-    cdef int64_t trials = to_int(n, "random.multinomial")
+    cdef int64_t trials = to_int(n, "random.multinomial", "n")
     cdef CppStream stream
     cdef State* state = generator.state()
-    to_dims(() if size is None else size, dims, "random.multinomial")
+    to_dims(() if size is None else size, dims, "random.multinomial", "size")
     given = to_probabilities(generator.backend, pvals, 0, "random.multinomial")
     enter(generator.backend, stream)
     generator.lock.acquire()
@@ -194,26 +199,23 @@ cdef Array draw_multinomial(Generator generator, object n, object pvals, object 
     return out
 
 
-cdef uint64_t to_uint64(object value, str name) except? 0:
+cdef uint64_t to_uint64(object value, str op, str name) except? 0:
     try:
         return <uint64_t>to_python_int(value)
     except (OverflowError, TypeError):
-        raise InvalidValueError(f"{name}={value!r}", op="random.seed",
-                                remedy="Give an integer in [0, 2**64).") from None
+        raise InvalidValueError(f"{name}={shown(value)}", op=op, remedy="Give an integer in [0, 2**64).") from None
 
 
-cdef State to_state(object value) except *:
+cdef State to_state(object value, str op, str name) except *:
     cdef State state
     try:
         seed, counter, offset, _ = value
     except (TypeError, ValueError):
-        raise InvalidValueError(f"state={value!r}", op="random.set_state",
-                                remedy="Give what get_state returned.") from None
-    state.seed = to_uint64(seed, "seed")
-    state.counter = to_uint64(counter, "counter")
-    if offset != 0:
-        remedy = "Every draw begins a block: give 0."
-        raise InvalidValueError(f"offset={offset!r}", op="random.set_state", remedy=remedy)
+        raise InvalidValueError(f"{name}={shown(value)}", op=op, remedy="Give what get_state returned.") from None
+    state.seed = to_uint64(seed, op, "seed")
+    state.counter = to_uint64(counter, op, "counter")
+    if to_uint64(offset, op, "offset") != 0:
+        raise InvalidValueError(f"offset={offset!r}", op=op, remedy="Every draw begins a block: give 0.")
     return state
 
 
@@ -226,10 +228,10 @@ cdef class Generator:
     A generator of random numbers: the backend's own, or with a seed a separate one."""
 
     def __init__(self, backend: Backend, *, seed: int | None = None) -> None:
-        self.backend = <Backend?>backend
+        self.backend = as_backend(backend, "random.Generator")
         self.lock = self.backend.random_lock
         if seed is not None:
-            self.own.seed = to_uint64(seed, "seed")
+            self.own.seed = to_uint64(seed, "random.Generator", "seed")
             self.own.counter = 0
             self.lock = Lock()
 
@@ -241,7 +243,7 @@ cdef class Generator:
     def seed(self, seed: int, /) -> None:
         """Restarts the generator from a seed in [0, 2**64)."""
         cdef State* state = self.state()
-        cdef uint64_t value = to_uint64(seed, "seed")
+        cdef uint64_t value = to_uint64(seed, "random.seed", "seed")
         self.lock.acquire()
         try:
             state.seed = value
@@ -260,7 +262,7 @@ cdef class Generator:
 
     def set_state(self, state: RngState, /) -> None:
         """Continues from a state, of any device: the draws that follow are the same."""
-        cdef State given = to_state(state)
+        cdef State given = to_state(state, "random.set_state", "state")
         cdef State* own = self.state()
         self.lock.acquire()
         try:
@@ -273,7 +275,7 @@ cdef class Generator:
         cdef vector[State] states
         cdef Generator child
         cdef State* state = self.state()
-        cdef int64_t count = to_int(n_children, "random.spawn")
+        cdef int64_t count = to_int(n_children, "random.spawn", "n_children")
         cdef size_t i
         cdef list out = []
         require_room(count, "random.spawn")
@@ -301,7 +303,7 @@ cdef class Generator:
 
         size: the shape; None is 0-d. dtype: floating; None is float64.
         """
-        return draw(self, uniform_, low, high, size, dtype)
+        return draw(self, uniform_, "low", low, "high", high, size, dtype)
 
     def normal(self, loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
                dtype: DTypeLike | None = None) -> Array:
@@ -309,7 +311,7 @@ cdef class Generator:
 
         size: the shape; None is 0-d. dtype: floating; None is float64.
         """
-        return draw(self, normal_, loc, scale, size, dtype)
+        return draw(self, normal_, "loc", loc, "scale", scale, size, dtype)
 
     def exponential(self, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
                     dtype: DTypeLike | None = None) -> Array:
@@ -317,7 +319,7 @@ cdef class Generator:
 
         size: the shape; None is 0-d. dtype: floating; None is float64.
         """
-        return draw(self, exponential_, scale, 0, size, dtype)
+        return draw(self, exponential_, "scale", scale, None, 0, size, dtype)
 
     def gamma(self, shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
               dtype: DTypeLike | None = None) -> Array:
@@ -325,7 +327,7 @@ cdef class Generator:
 
         size: the shape of the result; None is 0-d. dtype: floating; None is float64.
         """
-        return draw(self, gamma_, shape, scale, size, dtype)
+        return draw(self, gamma_, "shape", shape, "scale", scale, size, dtype)
 
     def poisson(self, lam: float = 1.0, size: int | Sequence[int] | None = None, *,
                 dtype: DTypeLike | None = None) -> Array:
@@ -333,7 +335,7 @@ cdef class Generator:
 
         size: the shape; None is 0-d. dtype: integer, in which draws saturate; None is int64.
         """
-        return draw(self, poisson_, lam, 0, size, dtype)
+        return draw(self, poisson_, "lam", lam, None, 0, size, dtype)
 
     def bernoulli(self, p: float = 0.5, size: int | Sequence[int] | None = None, *,
                   dtype: DTypeLike | None = None) -> Array:
@@ -341,7 +343,7 @@ cdef class Generator:
 
         size: the shape; None is 0-d. dtype: None is bool.
         """
-        return draw(self, bernoulli_, p, 0, size, dtype)
+        return draw(self, bernoulli_, "p", p, None, 0, size, dtype)
 
     def integers(self, low: int, high: int | None = None, size: int | Sequence[int] | None = None, *,
                  dtype: DTypeLike | None = None, endpoint: bool = False) -> Array:
@@ -375,23 +377,23 @@ cdef class Generator:
         return draw_multinomial(self, n, pvals, size)
 
 
-cdef Generator of(object device):
-    return Generator(resolve(device))
+cdef Generator of(object device, str op):
+    return Generator(resolve(device, op))
 
 
 def get_state(*, device: DeviceLike = None) -> RngState:
     """The state of the backend's generator: seed, counter, offset, device."""
-    return of(device).get_state()
+    return of(device, "random.get_state").get_state()
 
 
 def set_state(state: RngState, /, *, device: DeviceLike = None) -> None:
     """Makes the backend's generator continue from a state of any device."""
-    of(device).set_state(state)
+    of(device, "random.set_state").set_state(state)
 
 
 def spawn(n_children: int, /, *, device: DeviceLike = None) -> list[Generator]:
     """New generators, independent of each other and of the backend's."""
-    return of(device).spawn(n_children)
+    return of(device, "random.spawn").spawn(n_children)
 
 
 def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *,
@@ -400,7 +402,7 @@ def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | Non
 
     size: the shape; None is 0-d. dtype: floating; None is float64.
     """
-    return draw(of(device), uniform_, low, high, size, dtype)
+    return draw(of(device, "random.uniform"), uniform_, "low", low, "high", high, size, dtype)
 
 
 def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
@@ -409,7 +411,7 @@ def normal(loc: float = 0.0, scale: float = 1.0, size: int | Sequence[int] | Non
 
     size: the shape; None is 0-d. dtype: floating; None is float64. By the backend's generator.
     """
-    return draw(of(device), normal_, loc, scale, size, dtype)
+    return draw(of(device, "random.normal"), normal_, "loc", loc, "scale", scale, size, dtype)
 
 
 def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
@@ -418,7 +420,7 @@ def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, 
 
     size: the shape; None is 0-d. dtype: floating; None is float64.
     """
-    return draw(of(device), exponential_, scale, 0, size, dtype)
+    return draw(of(device, "random.exponential"), exponential_, "scale", scale, None, 0, size, dtype)
 
 
 def gamma(shape: float, scale: float = 1.0, size: int | Sequence[int] | None = None, *,
@@ -427,7 +429,7 @@ def gamma(shape: float, scale: float = 1.0, size: int | Sequence[int] | None = N
 
     size: the shape of the result; None is 0-d. dtype: floating; None is float64.
     """
-    return draw(of(device), gamma_, shape, scale, size, dtype)
+    return draw(of(device, "random.gamma"), gamma_, "shape", shape, "scale", scale, size, dtype)
 
 
 def poisson(lam: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
@@ -436,7 +438,7 @@ def poisson(lam: float = 1.0, size: int | Sequence[int] | None = None, *, dtype:
 
     size: the shape; None is 0-d. dtype: integer, in which draws saturate; None is int64.
     """
-    return draw(of(device), poisson_, lam, 0, size, dtype)
+    return draw(of(device, "random.poisson"), poisson_, "lam", lam, None, 0, size, dtype)
 
 
 def bernoulli(p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None,
@@ -445,7 +447,7 @@ def bernoulli(p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype:
 
     size: the shape; None is 0-d. dtype: None is bool.
     """
-    return draw(of(device), bernoulli_, p, 0, size, dtype)
+    return draw(of(device, "random.bernoulli"), bernoulli_, "p", p, None, 0, size, dtype)
 
 
 def integers(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *,
@@ -455,7 +457,7 @@ def integers(low: int, high: int | None = None, size: int | Sequence[int] | None
     high is excluded unless endpoint; None draws from [0, low). size: the shape; None is 0-d. dtype: an integer dtype
     that holds both bounds; None is int64. By the backend's generator.
     """
-    return draw_integers(of(device), low, high, size, dtype, endpoint)
+    return draw_integers(of(device, "random.integers"), low, high, size, dtype, endpoint)
 
 
 def permutation(x: int | Array, /, *, axis: int = 0, device: DeviceLike = None) -> Array:
@@ -463,7 +465,7 @@ def permutation(x: int | Array, /, *, axis: int = 0, device: DeviceLike = None) 
 
     By the backend's generator; for an array that of its own backend.
     """
-    return draw_permutation(of((<Array>x).backend if isinstance(x, Array) else device), x, axis)
+    return draw_permutation(of((<Array>x).backend if isinstance(x, Array) else device, "random.permutation"), x, axis)
 
 
 def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: bool = True,
@@ -474,7 +476,8 @@ def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: boo
     ones. A sequence is checked at once. An Array stays on the device and is checked there: errors are raised by the
     next call that synchronises, or at once where the backend checks indices eagerly.
     """
-    return draw_choice(of((<Array>a).backend if isinstance(a, Array) else device), a, size, replace, p, axis)
+    cdef Generator generator = of((<Array>a).backend if isinstance(a, Array) else device, "random.choice")
+    return draw_choice(generator, a, size, replace, p, axis)
 
 
 def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int] | None = None, *,
@@ -483,4 +486,10 @@ def multinomial(n: int, pvals: Sequence[float] | Array, size: int | Sequence[int
 
     n is at most 2**53. pvals: the probabilities of the outcomes, as p in choice.
     """
-    return draw_multinomial(of((<Array>pvals).backend if isinstance(pvals, Array) else device), n, pvals, size)
+    cdef Generator generator = of((<Array>pvals).backend if isinstance(pvals, Array) else device, "random.multinomial")
+    return draw_multinomial(generator, n, pvals, size)
+
+
+def checked_seed(seed: int, /) -> int:
+    """The seed, an integer in [0, 2**64); InvalidValueError for others."""
+    return to_uint64(seed, "random.seed", "seed")

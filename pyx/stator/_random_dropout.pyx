@@ -3,6 +3,7 @@
 """Dropout, and its gradient from the same draws."""
 from stator._array cimport Array, as_array, new_array
 from stator._backend cimport enter
+from stator._convert cimport to_float
 from stator._random cimport Generator, from_state, to_state, to_uint64
 from stator.cpp cimport random as cpp
 from stator.cpp.backend cimport Stream as CppStream
@@ -18,7 +19,7 @@ def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | No
     advances by ceil(x.size / 4) counters.
     """
     cdef Array source = as_array(x, "nn.dropout"), out = new_array(source.backend)
-    cdef double rate = p
+    cdef double rate = to_float(p, "nn.dropout", "p")
     cdef State state, after
     cdef Generator generator = None
     cdef CppStream stream
@@ -28,10 +29,10 @@ def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | No
         generator = <Generator>rng
         generator.state()  # an error for one that was never made
     elif isinstance(rng, (int, np.integer)):
-        state.seed = to_uint64(rng, "rng")
+        state.seed = to_uint64(rng, "nn.dropout", "rng")
         state.counter = 0
     else:
-        state = to_state(rng)
+        state = to_state(rng, "nn.dropout", "rng")
     enter(source.backend, stream)
     if generator is None:
         with nogil:
@@ -51,8 +52,8 @@ def dropout(x: Array, p: float = 0.5, /, *, rng: int | Generator | RngState | No
 def dropout_backward(grad: Array, p: float, state: RngState, /) -> Array:
     """The gradient of dropout's x: grad with the mask of the state that dropout returned. Asynchronous."""
     cdef Array g = as_array(grad, "nn.dropout_backward"), out = new_array(g.backend)
-    cdef double rate = p
-    cdef State given = to_state(state)
+    cdef double rate = to_float(p, "nn.dropout_backward", "p")
+    cdef State given = to_state(state, "nn.dropout_backward", "state")
     cdef CppStream stream
     enter(g.backend, stream)
     with nogil:

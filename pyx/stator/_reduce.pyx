@@ -3,21 +3,12 @@
 """Reductions, generated from the op table, and their gradients."""
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_axes, to_dims, to_dtype
+from stator._convert cimport to_axes, to_dims, to_dtype, to_flag, to_float
 from stator._function cimport TableFunction, make_function, named_operands, sort_arguments, text
 from stator.cpp cimport op_table, reduce
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.python cimport PyObject
 from stator.cpp.ref cimport Dims
-
-from stator.errors import DTypeError
-
-
-cdef double to_number(object value, str op, str what) except? -1:
-    try:
-        return value
-    except TypeError:
-        raise DTypeError(f"{what}={value!r} is not a number", op=op, remedy="Pass a float.") from None
 
 
 cdef tuple keywords = ("axis", "keepdims", "dtype", "out", "where", None)
@@ -36,11 +27,11 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     sort_arguments(f, args, count, names, 1, f.keywords, options)
     x = as_array(<object>args[0], f.name)
     to_axes(<object>options[0], reduce_options.axes, f.name)
-    reduce_options.keepdims = bool(<object>options[1])
-    to_dtype(<object>options[2], reduce_options.dtype)
+    reduce_options.keepdims = options[1] != <PyObject*>None and to_flag(<object>options[1], f.name, "keepdims")
+    to_dtype(<object>options[2], reduce_options.dtype, f.name)
     reduce_options.out = as_out(<object>options[3], f.name)
-    reduce_options.where = as_out(<object>options[4], f.name)
-    reduce_options.parameter = to_number(<object>options[5], f.name, f.keywords[5])
+    reduce_options.where = as_out(<object>options[4], f.name, "where")
+    reduce_options.parameter = to_float(<object>options[5], f.name, f.keywords[5])
     enter(x.backend, stream)
     result = new_array(x.backend)
     with nogil:
@@ -76,7 +67,7 @@ functions = make_reductions()
 
 cdef int to_reduction(object axis, object keepdims, reduce.ReductionGradientOptions& out, str op) except -1:
     to_axes(axis, out.axes, op)
-    out.keepdims = bool(keepdims)
+    out.keepdims = to_flag(keepdims, op, "keepdims")
     return 0
 
 

@@ -8,7 +8,7 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_dtype, to_int
+from stator._convert cimport to_axis, to_dtype, to_flag, to_int
 from stator.cpp cimport scan
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport optional
@@ -20,20 +20,15 @@ cdef enum Kind:
     sum_, prod, logsumexp
 
 
-cdef int to_axis(object axis, optional[int64_t]& out, str op) except -1:
-    if axis is not None:
-        out = optional[int64_t](to_int(axis, op))
-    return 0
-
-
-cdef Array accumulate(Kind kind, str op, object x, object axis, object dtype, bint initial, bint reverse, object out):
+cdef Array accumulate(Kind kind, str op, object x, object axis, object dtype, object initial, object reverse,
+                      object out):
     cdef Array source = as_array(x, op), result
     cdef scan.ScanOptions options
     cdef CppStream stream
     to_axis(axis, options.axis, op)
-    to_dtype(dtype, options.dtype)
-    options.include_initial = initial
-    options.reverse = reverse
+    to_dtype(dtype, options.dtype, op)
+    options.include_initial = to_flag(initial, op, "include_initial")
+    options.reverse = to_flag(reverse, op, "reverse")
     options.out = as_out(out, op)
     enter(source.backend, stream)
     result = new_array(source.backend)
@@ -47,10 +42,10 @@ cdef Array accumulate(Kind kind, str op, object x, object axis, object dtype, bi
     return result if out is None else <Array>out
 
 
-cdef object extremes(bint smallest, str op, object x, object axis, bint reverse):
+cdef object extremes(bint smallest, str op, object x, object axis, object reverse):
     cdef Array source = as_array(x, op), values, indices
     cdef optional[int64_t] along
-    cdef cbool backwards = reverse
+    cdef cbool backwards = to_flag(reverse, op, "reverse")
     cdef scan.Extremes found
     cdef CppStream stream
     to_axis(axis, along, op)
@@ -129,9 +124,9 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = Non
     cdef scan.DiffOptions options
     cdef CppStream stream
     options.axis = to_int(axis, "diff")
-    options.n = to_int(n, "diff")
-    options.prepend = as_out(prepend, "diff")
-    options.append = as_out(append, "diff")
+    options.n = to_int(n, "diff", "n")
+    options.prepend = as_out(prepend, "diff", "prepend")
+    options.append = as_out(append, "diff", "append")
     enter(source.backend, stream)
     result = new_array(source.backend)
     with nogil:

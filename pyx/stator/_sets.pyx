@@ -10,12 +10,12 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport after_wait, enter
-from stator._convert cimport to_int, to_scalar
+from stator._convert cimport to_axis, to_choice, to_flag, to_float, to_int, to_number, wrong_type
 from stator.cpp cimport sets
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport optional
 
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import InvalidValueError
 
 UniqueAll = namedtuple("UniqueAll", ("values", "indices", "inverse_indices", "counts"), module="stator._sets")
 UniqueCounts = namedtuple("UniqueCounts", ("values", "counts"), module="stator._sets")
@@ -35,10 +35,8 @@ def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Array |
     cdef Array boundaries = as_array(x1, "searchsorted"), values = as_array(x2, "searchsorted"), out
     cdef sets.SearchOptions options
     cdef CppStream stream
-    if side not in ("left", "right"):
-        raise InvalidValueError(f"side={side!r}", op="searchsorted", remedy="Use 'left' or 'right'.")
-    options.right = side == "right"
-    options.sorter = as_out(sorter, "searchsorted")
+    options.right = to_choice(side, ("left", "right"), "searchsorted", "side") == 1
+    options.sorter = as_out(sorter, "searchsorted", "sorter")
     enter(boundaries.backend, stream)
     out = new_array(boundaries.backend)
     with nogil:
@@ -52,7 +50,7 @@ def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
     invert: whether it is not. x2 has any shape; NaN is never found.
     """
     cdef Array elements = as_array(x1, "isin"), test = as_array(x2, "isin"), out
-    cdef cbool opposite = bool(invert)
+    cdef cbool opposite = to_flag(invert, "isin", "invert")
     cdef CppStream stream
     enter(elements.backend, stream)
     out = new_array(elements.backend)
@@ -65,10 +63,8 @@ cdef Array find(sets.UniqueOp op, str name, object x, object size, object fill_v
     cdef Array source = as_array(x, name)
     cdef sets.UniqueOptions options
     cdef CppStream stream
-    if size is not None:
-        options.size = optional[int64_t](to_int(size, name))
-    if not to_scalar(fill_value, options.fill):
-        raise DTypeError(f"fill_value is a {type(fill_value).__name__}", op=name, remedy="Give a number.")
+    to_axis(size, options.size, name, "size")
+    to_number(fill_value, options.fill, name, "fill_value")
     enter(source.backend, stream)
     with nogil:
         found = sets.unique(op, source.c, options, stream)
@@ -124,12 +120,6 @@ def unique_consecutive(x: Array, /, *, size: int | None = None, fill_value: comp
                              wrap_array(source.backend, found.counts))
 
 
-cdef double to_bound(object value, str what, str op) except? -1:
-    if isinstance(value, Array) or not hasattr(value, "__float__"):
-        raise DTypeError(f"{what} is a {type(value).__name__}", op=op, remedy="Give a number.")
-    return float(value)
-
-
 def histc(x: Array, /, bins: int = 100, *, min: float = 0, max: float = 0) -> Array:
     """The counts, in x's dtype, of bins of equal width over [min, max], as torch.histc. Asynchronous.
 
@@ -137,8 +127,8 @@ def histc(x: Array, /, bins: int = 100, *, min: float = 0, max: float = 0) -> Ar
     not finite, nothing is.
     """
     cdef Array source = as_array(x, "histc"), out
-    cdef int64_t count = to_int(bins, "histc")
-    cdef double low = to_bound(min, "min", "histc"), high = to_bound(max, "max", "histc")
+    cdef int64_t count = to_int(bins, "histc", "bins")
+    cdef double low = to_float(min, "histc", "min"), high = to_float(max, "histc", "max")
     cdef CppStream stream
     enter(source.backend, stream)
     out = new_array(source.backend)
@@ -154,10 +144,9 @@ cdef Array to_edges(Array source, object bins):
     try:
         edges = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DTypeError(f"bins is a {type(bins).__name__}", op="histogram",
-                         remedy="Give a number of bins, or edges.") from None
+        raise wrong_type(bins, "histogram", "bins", "a number of bins, or edges") from None
     if edges.ndim == 1 and not np.all(edges[1:] >= edges[:-1]):
-        raise InvalidValueError("edges that decrease, or NaN", op="histogram", remedy="Sort the edges.")
+        raise InvalidValueError("The edges decrease, or hold NaN", op="histogram", remedy="Sort the edges.")
     return source.backend.asarray(edges)
 
 
@@ -177,17 +166,17 @@ def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: t
     cdef int64_t count = 0
     cdef CppStream stream
     if hasattr(bins, "__index__") and not isinstance(bins, (Array, np.ndarray)):
-        count = to_int(bins, "histogram")
+        count = to_int(bins, "histogram", "bins")
     else:
         edges = to_edges(source, bins)
         options.edges = &edges.c
     if range is not None:
         if not isinstance(range, (tuple, list)) or len(range) != 2:
-            raise DTypeError(f"range={range!r}", op="histogram", remedy="Give (low, high).")
-        options.range = optional[sets.Range](sets.Range(to_bound(range[0], "range", "histogram"),
-                                                        to_bound(range[1], "range", "histogram")))
-    options.weights = as_out(weights, "histogram")
-    options.density = bool(density)
+            raise wrong_type(range, "histogram", "range", "(low, high)")
+        options.range = optional[sets.Range](sets.Range(to_float(range[0], "histogram", "range"),
+                                                        to_float(range[1], "histogram", "range")))
+    options.weights = as_out(weights, "histogram", "weights")
+    options.density = to_flag(density, "histogram", "density")
     enter(source.backend, stream)
     counts = new_array(source.backend)
     with nogil:
@@ -209,10 +198,9 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, s
     cdef Array source = as_array(x, "bincount"), out
     cdef sets.BincountOptions options
     cdef CppStream stream
-    options.weights = as_out(weights, "bincount")
-    options.minlength = to_int(minlength, "bincount")
-    if size is not None:
-        options.size = optional[int64_t](to_int(size, "bincount"))
+    options.weights = as_out(weights, "bincount", "weights")
+    options.minlength = to_int(minlength, "bincount", "minlength")
+    to_axis(size, options.size, "bincount", "size")
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:

@@ -8,13 +8,11 @@ from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_axes, to_int
+from stator._convert cimport to_axes, to_choice, to_flag, to_float, to_int, to_ints
 from stator.cpp cimport sort as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Int64Span
 from stator.cpp.std cimport vector
-
-from stator.errors import DTypeError, InvalidValueError
 
 TopK = namedtuple("TopK", ("values", "indices"), module="stator._sort")
 KthValue = namedtuple("KthValue", ("values", "indices"), module="stator._sort")
@@ -24,12 +22,13 @@ METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull
            "normal_unbiased")
 
 
-cdef Array sorted_array(bint indices, object x, object axis, object descending, str op):
+cdef Array sorted_array(bint indices, object x, object axis, object descending, object stable, str op):
     cdef Array source = as_array(x, op), out
     cdef cpp.SortOptions options
     cdef CppStream stream
     options.axis = to_int(axis, op)
-    options.descending = bool(descending)
+    options.descending = to_flag(descending, op, "descending")
+    to_flag(stable, op, "stable")
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
@@ -46,12 +45,12 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     NaN is greater than every number: last in ascending, first in descending order. -0 and 0 tie, and ties keep their
     order. Complex numbers are sorted by real part, then by imaginary part, as in NumPy.
     """
-    return sorted_array(False, x, axis, descending, "sort")
+    return sorted_array(False, x, axis, descending, stable, "sort")
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The int64 indices that sort x along an axis, always stable, in the order of sort. Asynchronous."""
-    return sorted_array(True, x, axis, descending, "argsort")
+    return sorted_array(True, x, axis, descending, stable, "argsort")
 
 
 def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: bool = True) -> TopK:
@@ -61,10 +60,11 @@ def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True, sorted: b
     greater than every number. Real dtypes and bool.
     """
     cdef Array source = as_array(x, "topk"), values, indices
-    cdef int64_t count = to_int(k, "topk"), along = to_int(axis, "topk")
-    cdef cbool high = bool(largest)
+    cdef int64_t count = to_int(k, "topk", "k"), along = to_int(axis, "topk")
+    cdef cbool high = to_flag(largest, "topk", "largest")
     cdef cpp.Ranked found
     cdef CppStream stream
+    to_flag(sorted, "topk", "sorted")
     enter(source.backend, stream)
     values, indices = new_array(source.backend), new_array(source.backend)
     with nogil:
@@ -80,8 +80,8 @@ def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> 
     indices: int64. keepdims keeps the axis with length 1. The order is that of sort. Real dtypes and bool.
     """
     cdef Array source = as_array(x, "kthvalue"), values, indices
-    cdef int64_t rank = to_int(k, "kthvalue"), along = to_int(axis, "kthvalue")
-    cdef cbool keep = bool(keepdims)
+    cdef int64_t rank = to_int(k, "kthvalue", "k"), along = to_int(axis, "kthvalue")
+    cdef cbool keep = to_flag(keepdims, "kthvalue", "keepdims")
     cdef cpp.Ranked found
     cdef CppStream stream
     enter(source.backend, stream)
@@ -103,19 +103,12 @@ def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array
     cdef int64_t along = to_int(axis, "partition")
     cdef vector[int64_t] ranks
     cdef CppStream stream
-    for rank in kth if isinstance(kth, (tuple, list)) else (kth,):
-        ranks.push_back(to_int(rank, "partition"))
+    to_ints(kth, ranks, "partition", "kth")
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
         out.c = cpp.partition(source.c, Int64Span(ranks.data(), ranks.size()), along, stream)
     return out
-
-
-cdef double to_level(object q) except? -1:
-    if isinstance(q, (int, float)) or hasattr(q, "__float__") and not isinstance(q, Array):
-        return float(q)
-    raise DTypeError(f"q is a {type(q).__name__}", op="quantile", remedy="Give numbers in 0..1.")
 
 
 def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[int] | None = None,
@@ -128,18 +121,14 @@ def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[in
     """
     cdef Array source = as_array(x, "quantile"), out
     cdef cpp.QuantileOptions options
-    cdef cbool scalar = not isinstance(q, (tuple, list)) and getattr(q, "ndim", 0) == 0
+    cdef cbool scalar = not isinstance(q, (tuple, list)) and (isinstance(q, Array) or getattr(q, "ndim", 0) == 0)
     cdef vector[double] levels
     cdef CppStream stream
-    if isinstance(q, Array):
-        to_level(q)
     for level in (q,) if scalar else q:
-        levels.push_back(to_level(level))
-    if method not in METHODS:
-        raise InvalidValueError(f"method={method!r}", op="quantile", remedy=f"Use one of {', '.join(METHODS)}.")
+        levels.push_back(to_float(level, "quantile", "q"))
     to_axes(axis, options.axes, "quantile")
-    options.keepdims = bool(keepdims)
-    options.method = <cpp.QuantileMethod><int>METHODS.index(method)
+    options.keepdims = to_flag(keepdims, "quantile", "keepdims")
+    options.method = <cpp.QuantileMethod>to_choice(method, METHODS, "quantile", "method")
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
@@ -156,7 +145,7 @@ def median(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     cdef cpp.QuantileOptions options
     cdef CppStream stream
     to_axes(axis, options.axes, "median")
-    options.keepdims = bool(keepdims)
+    options.keepdims = to_flag(keepdims, "median", "keepdims")
     enter(source.backend, stream)
     out = new_array(source.backend)
     with nogil:
@@ -171,7 +160,7 @@ def mode(x: Array, /, *, axis: int = -1, keepdims: bool = False) -> Mode:
     """
     cdef Array source = as_array(x, "mode"), values, counts
     cdef int64_t along = to_int(axis, "mode")
-    cdef cbool keep = bool(keepdims)
+    cdef cbool keep = to_flag(keepdims, "mode", "keepdims")
     cdef cpp.Modes found
     cdef CppStream stream
     enter(source.backend, stream)

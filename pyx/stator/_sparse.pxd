@@ -17,8 +17,6 @@ cdef class Compressed(SparseMatrix):
     cdef readonly Array indices
     cdef readonly Array indptr
     cdef cpp.Csr as_rows(self)
-    cdef int fill(self, object data, object indices, object indptr, object shape, bint is_sorted,
-                  bint is_coalesced) except -1
 
 cdef class CSR(Compressed):
     pass

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op, wrap_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport matrix_shape, to_int, to_scalar
+from stator._convert cimport matrix_shape, to_axis, to_flag, to_int, to_number, to_scalar
 from stator._interop cimport host_values, scipy_sparse
 from stator.cpp cimport op_table
 from stator.cpp cimport sparse as cpp
@@ -15,13 +15,12 @@ from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport optional
 
 from stator._reduce import functions as reductions
-from stator.errors import DTypeError, InvalidValueError, UnsupportedError
+from stator.errors import DTypeError, InvalidValueError, ShapeError, StatorError, UnsupportedError, renamed
 
 
 cdef optional[int64_t] count_of(object nnz, str op) except *:
     cdef optional[int64_t] out
-    if nnz is not None:
-        out = optional[int64_t](to_int(nnz, op))
+    to_axis(nnz, out, op, "nnz")
     return out
 
 
@@ -34,8 +33,7 @@ cdef class SparseMatrix:
 
     Only to_dense makes a dense array.
     """
-    # Makes NumPy leave mixed operators to this class; the second name does so for Array.
-    __array_ufunc__ = None
+    __array_ufunc__ = None  # makes NumPy leave mixed operators to this class, as the next does for Array
     __stator_sparse__ = True
     __hash__ = None
 
@@ -43,7 +41,7 @@ cdef class SparseMatrix:
         self.data = nothing
 
     def __init__(self) -> None:
-        raise TypeError("use CSR, CSC, COO, or sparse.csr_from_dense, sparse.from_scipy, ...")
+        raise TypeError("SparseMatrix has no constructor. Use CSR, CSC, COO, sparse.csr_from_dense, ...")
 
     @property
     def ndim(self) -> int:
@@ -72,12 +70,12 @@ cdef class SparseMatrix:
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
         """Raises UnsupportedError, since only to_dense() makes a dense array."""
-        raise UnsupportedError("a sparse matrix does not become dense by itself", op="sparse.__array__",
+        raise UnsupportedError("A sparse matrix does not become dense by itself", op="sparse.__array__",
                                remedy="Use to_dense().to_numpy(), or to_scipy().")
 
     def astype(self, dtype: DTypeLike, /) -> SparseMatrix:
         """The same matrix with values of another dtype. Asynchronous."""
-        return self.with_data(astype_op(self.data, dtype, False))
+        return self.with_data(astype_op(self.data, dtype, False, "sparse.CSR.astype"))
 
     def __neg__(self) -> SparseMatrix:
         return self.with_data(unary_op(op_table.negative, self.data, None, None))
@@ -108,7 +106,7 @@ cdef class SparseMatrix:
         """The sum of all entries, of each column (axis=0) or of each row (axis=1). Asynchronous."""
         if axis is None:
             return reductions["sum"](self.data)
-        if axis not in (-2, -1, 0, 1):
+        if not -2 <= to_int(axis, "sparse.sum") <= 1:
             raise InvalidValueError(f"axis={axis!r}", op="sparse.sum", remedy="Use None, 0 or 1.")
         return row_sums((self if axis in (-1, 1) else self.T).to_csr())
 
@@ -126,7 +124,22 @@ cdef class Compressed(SparseMatrix):
 
     def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int], *, is_sorted: bool = False,
                  is_coalesced: bool = False) -> None:
-        self.fill(data, indices, indptr, shape, is_sorted, is_coalesced)
+        cdef str op = "sparse.CSR" if isinstance(self, CSR) else "sparse.CSC"
+        cdef Array values = as_array(data, op), index = as_array(indices, op), pointers = as_array(indptr, op)
+        cdef CppStream stream
+        cdef cpp.Csr made
+        cdef int64_t rows, cols
+        self.shape = matrix_shape(shape, op)
+        rows, cols = self.shape if isinstance(self, CSR) else self.shape[::-1]
+        enter(values.backend, stream)
+        try:
+            with nogil:
+                made = cpp.csr(values.c, index.c, pointers.c, rows, cols, stream)
+        except StatorError as error:
+            raise renamed(error, op) from None
+        made.sorted = to_flag(is_sorted, op, "is_sorted")
+        made.unique = to_flag(is_coalesced, op, "is_coalesced")
+        set_compressed(self, values.backend, made)
 
     cdef cpp.Csr as_rows(self):
         # The matrix compressed by rows, or the transpose of one compressed by columns.
@@ -139,23 +152,6 @@ cdef class Compressed(SparseMatrix):
         out.unique = self.is_coalesced
         out.valid = self.is_valid
         return out
-
-    cdef int fill(self, object data, object indices, object indptr, object shape, bint is_sorted,
-                  bint is_coalesced) except -1:
-        cdef Array values = as_array(data, "sparse.CSR"), index = as_array(indices, "sparse.CSR")
-        cdef Array pointers = as_array(indptr, "sparse.CSR")
-        cdef CppStream stream
-        cdef cpp.Csr made
-        cdef int64_t rows, cols
-        self.shape = matrix_shape(shape, "sparse.CSR")
-        rows, cols = self.shape if isinstance(self, CSR) else self.shape[::-1]
-        enter(values.backend, stream)
-        with nogil:
-            made = cpp.csr(values.c, index.c, pointers.c, rows, cols, stream)
-        made.sorted = is_sorted
-        made.unique = is_coalesced
-        set_compressed(self, values.backend, made)
-        return 0
 
     def to_coo(self) -> COO:
         """The same entries with a row and a column index each. Asynchronous.
@@ -322,8 +318,8 @@ cdef class COO(SparseMatrix):
         enter(values.backend, stream)
         with nogil:
             made = cpp.coo(values.c, rows.c, cols.c, m, n, stream)
-        made.sorted = is_sorted
-        made.unique = is_coalesced
+        made.sorted = to_flag(is_sorted, "sparse.COO", "is_sorted")
+        made.unique = to_flag(is_coalesced, "sparse.COO", "is_coalesced")
         set_coo(self, values.backend, made)
 
     cdef cpp.Coo as_coo(self):
@@ -434,7 +430,7 @@ cdef object scaled(SparseMatrix a, object factor, op_table.Op op):
 
 cdef cpp.Csr rows_of(object a, str op) except *:
     if not isinstance(a, (CSR, CSC, COO)):
-        raise DTypeError(f"expected a sparse matrix, got {type(a).__name__}", op=op,
+        raise DTypeError(f"Expected a sparse matrix, got {type(a).__name__}", op=op,
                          remedy="Make one with sparse.csr_from_dense or sparse.from_scipy.")
     return (<CSR>a.to_csr()).as_rows()
 
@@ -480,7 +476,7 @@ def spgemm(a: SparseMatrix, b: SparseMatrix, /) -> CSR:
     return new_compressed(CSR, backend, out)
 
 
-def add(a: SparseMatrix, b: SparseMatrix, /, *, alpha: float = 1.0, beta: float = 1.0,
+def add(a: SparseMatrix, b: SparseMatrix, /, *, alpha: complex = 1.0, beta: complex = 1.0,
         nnz: int | None = None) -> Compressed:
     """alpha * a + beta * b of two sparse matrices, sorted and coalesced. Synchronises: reads its nnz.
 
@@ -491,9 +487,11 @@ def add(a: SparseMatrix, b: SparseMatrix, /, *, alpha: float = 1.0, beta: float 
     cdef cpp.Csr left = rows_of(a.T if columns else a, "sparse.add"), out
     cdef cpp.Csr right = rows_of(b.T if columns else b, "sparse.add")
     cdef optional[int64_t] count = count_of(nnz, "sparse.add")
-    cdef double first = alpha, second = beta
+    cdef Scalar first, second
     cdef Backend backend = (<SparseMatrix>a).data.backend
     cdef CppStream stream
+    to_number(alpha, first, "sparse.add", "alpha")
+    to_number(beta, second, "sparse.add", "beta")
     enter(backend, stream)
     with nogil:
         out = cpp.add(left, right, first, second, count, stream)

@@ -3,27 +3,30 @@
 """Sparse matrices from dense arrays and SciPy, sampled products, triangular systems, and 2:4 sparsity."""
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, as_array, new_array
-from stator._backend cimport enter
-from stator._convert cimport to_dtype, to_int
+from stator._array cimport Array, as_array, astype_op, new_array
+from stator._backend cimport enter, resolve
+from stator._convert cimport to_dtype, to_flag, to_int, to_number
 from stator._interop cimport scipy_sparse
 from stator._sparse cimport COO, CSC, CSR, SparseMatrix, count_of, new_compressed, rows_of
 from stator.cpp cimport sparse as cpp
+from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 
 from stator._creation import asarray
-from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, ShapeError, StatorError, renamed
 
 
-def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: float = 1.0, beta: float = 0.0) -> CSR:
+def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: complex = 1.0, beta: complex = 0.0) -> CSR:
     """alpha * (x @ y) at the entries of the pattern, plus beta * pattern. Asynchronous.
 
     x (rows, k) and y (k, columns) are dense; the result has the structure of the pattern, as CSR.
     """
     cdef cpp.Csr c = rows_of(pattern, "sparse.sddmm")
     cdef Array left = as_array(x, "sparse.sddmm"), right = as_array(y, "sparse.sddmm")
-    cdef double first = alpha, second = beta
+    cdef Scalar first, second
     cdef CppStream stream
+    to_number(alpha, first, "sparse.sddmm", "alpha")
+    to_number(beta, second, "sparse.sddmm", "beta")
     enter(left.backend, stream)
     with nogil:
         c = cpp.sddmm(c, left.c, right.c, first, second, stream)
@@ -44,9 +47,9 @@ def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit
     cdef cpp.TriangularOptions options
     cdef cpp.TriangularSolution found
     cdef CppStream stream
-    options.lower = bool(lower)
-    options.unit = bool(unit_diagonal)
-    options.check = bool(check)
+    options.lower = to_flag(lower, "sparse.spsolve_triangular", "lower")
+    options.unit = to_flag(unit_diagonal, "sparse.spsolve_triangular", "unit_diagonal")
+    options.check = to_flag(check, "sparse.spsolve_triangular", "check")
     enter(out.backend, stream)
     with nogil:
         found = cpp.solve_triangular(c, dense.c, options, stream)
@@ -58,6 +61,21 @@ def spsolve_triangular(a: SparseMatrix, b: Array, /, *, lower: bool = True, unit
     return out, info
 
 
+cdef object from_dense(Array dense, object index_dtype, object nnz, str op):
+    cdef cpp.FromDense options
+    cdef cpp.Csr c
+    cdef CppStream stream
+    to_dtype(index_dtype, options.index_dtype, op, "index_dtype")
+    options.nnz = count_of(nnz, op)
+    enter(dense.backend, stream)
+    try:
+        with nogil:
+            c = cpp.csr_from_dense(dense.c, options, stream)
+    except StatorError as error:
+        raise renamed(error, op) from None
+    return new_compressed(CSR, dense.backend, c)
+
+
 def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSR:
     """The nonzero entries of a dense matrix (m, n) as CSR, sorted. Synchronises: reads their number.
 
@@ -65,26 +83,19 @@ def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: in
     number of entries, with which nothing synchronises; for another number the next synchronising call raises
     OutOfRangeError.
     """
-    cdef Array dense = as_array(x, "sparse.csr_from_dense")
-    cdef cpp.FromDense options
-    cdef cpp.Csr c
-    cdef CppStream stream
-    to_dtype(index_dtype, options.index_dtype)
-    options.nnz = count_of(nnz, "sparse.csr_from_dense")
-    enter(dense.backend, stream)
-    with nogil:
-        c = cpp.csr_from_dense(dense.c, options, stream)
-    return new_compressed(CSR, dense.backend, c)
+    return from_dense(as_array(x, "sparse.csr_from_dense"), index_dtype, nnz, "sparse.csr_from_dense")
 
 
 def csc_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> CSC:
     """The nonzero entries of a dense matrix as CSC, as csr_from_dense. Synchronises unless nnz is given."""
-    return csr_from_dense(as_array(x, "sparse.csc_from_dense").T, index_dtype=index_dtype, nnz=nnz).T
+    cdef Array dense = as_array(x, "sparse.csc_from_dense")
+    turned = dense.T if dense.c.ndim() == 2 else dense  # others are refused
+    return from_dense(turned, index_dtype, nnz, "sparse.csc_from_dense").T
 
 
 def coo_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: int | None = None) -> COO:
     """The nonzero entries of a dense matrix as COO, as csr_from_dense. Synchronises unless nnz is given."""
-    return csr_from_dense(x, index_dtype=index_dtype, nnz=nnz).to_coo()
+    return from_dense(as_array(x, "sparse.coo_from_dense"), index_dtype, nnz, "sparse.coo_from_dense").to_coo()
 
 
 def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> SparseMatrix:
@@ -94,13 +105,15 @@ def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: Dev
     OutOfRangeError for an index outside the shape.
     """
     if not scipy_sparse().issparse(matrix):
-        raise DTypeError(f"expected a scipy.sparse matrix, got {type(matrix).__name__}", op="sparse.from_scipy",
+        raise DTypeError(f"Expected a scipy.sparse matrix, got {type(matrix).__name__}", op="sparse.from_scipy",
                          remedy="Use sparse.csr_from_dense(stator.asarray(x)) for dense arrays.")
     if matrix.ndim != 2:
         raise ShapeError(f"shape {matrix.shape}", op="sparse.from_scipy", remedy="A sparse matrix has two axes.")
     if matrix.format not in ("csr", "csc", "coo"):
         matrix = matrix.tocsr()
-    data = asarray(matrix.data, dtype=dtype, device=device)
+    data = asarray(matrix.data, device=resolve(device, "sparse.from_scipy"))
+    if dtype is not None:
+        data = astype_op(data, dtype, False, "sparse.from_scipy")
     if matrix.format == "coo":
         inside(matrix.row, matrix.shape[0])
         inside(matrix.col, matrix.shape[1])
@@ -165,7 +178,7 @@ cdef class TwoToFour:
         self.values = self.positions = new_array(None)
 
     def __init__(self) -> None:
-        raise TypeError("use sparse.compress")
+        raise TypeError("TwoToFour has no constructor. Use sparse.compress.")
 
     cdef cpp.TwoToFour packed(self):
         cdef cpp.TwoToFour c

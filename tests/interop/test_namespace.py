@@ -80,7 +80,7 @@ def test_result_type_takes_weak_numbers(entries, expected):
 
 
 def test_result_type_of_numbers_alone_is_refused():
-    with pytest.raises(ValueError, match="no dtype"):
+    with pytest.raises(ValueError, match="No dtype"):
         stator.result_type(1, 2.0)
 
 

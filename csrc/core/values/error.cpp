@@ -3,8 +3,24 @@
 
 #include "core/text.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 namespace stator {
 namespace {
+
+// A capital at the start. python/stator/errors.py does the same.
+std::string sentence(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+// What quotes an argument, as in "axis=5", begins with Got.
+std::string cause_sentence(std::string text) {
+  const auto of_name = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  size_t end = size_t(std::find_if_not(text.begin(), text.end(), of_name) - text.begin());
+  if (end > 0 && text.compare(end, 1, " ") == 0) ++end;
+  return end > 0 && text.compare(end, 1, "=") == 0 ? "Got " + text : sentence(std::move(text));
+}
 
 std::string join(const std::string& op, const std::string& cause, const std::string& remedy) {
   std::string text = op.empty() ? cause : op + ": " + cause;
@@ -34,13 +50,14 @@ std::string size_text(size_t bytes) {
 }
 
 Error::Error(std::string op, std::string cause, std::string remedy)
-    : std::runtime_error(join(op, cause, remedy)),
+    : std::runtime_error(join(op, cause_sentence(cause), sentence(remedy))),
       op_(std::move(op)),
-      cause_(std::move(cause)),
-      remedy_(std::move(remedy)) {}
+      cause_(cause_sentence(std::move(cause))),
+      remedy_(sentence(std::move(remedy))) {}
 
 CudaError::CudaError(std::string op, int code, std::string name, std::string call, std::string remedy)
-    : Error(std::move(op), call + " failed with " + name + " (" + std::to_string(code) + ")", std::move(remedy)),
+    : Error(std::move(op), "The call " + call + " failed with " + name + " (" + std::to_string(code) + ")",
+            std::move(remedy)),
       code_(code),
       name_(std::move(name)),
       call_(std::move(call)) {}

@@ -62,11 +62,11 @@ STATOR_API Array tensordot(const Array& a, const Array& b, std::span<const int64
 STATOR_API Array einsum(std::string_view subscripts, std::span<const Array> operands, std::optional<DType> dtype = {},
                         const Stream& = {});
 // beta c + alpha a b in one product, of matrices (addmm) or batches of them (baddbmm). c broadcasts; with beta = 0 it
-// is not read.
-STATOR_API Array addmm(const Array& c, const Array& a, const Array& b, double alpha = 1, double beta = 1,
+// is not read. DTypeError for a complex factor of a real result.
+STATOR_API Array addmm(const Array& c, const Array& a, const Array& b, const Scalar& alpha = 1, const Scalar& beta = 1,
                        const Stream& = {});
-STATOR_API Array baddbmm(const Array& c, const Array& a, const Array& b, double alpha = 1, double beta = 1,
-                         const Stream& = {});
+STATOR_API Array baddbmm(const Array& c, const Array& a, const Array& b, const Scalar& alpha = 1,
+                         const Scalar& beta = 1, const Stream& = {});
 
 namespace nn {
 // activation(x weight^T + bias) with x (..., in), weight (out, in) and bias (out), all floating. activation: "",

@@ -86,14 +86,15 @@ STATOR_API Csr coalesce(const Csr&, std::optional<int64_t> nnz = {}, const Strea
 STATOR_API Array matmul(const Csr& a, const Array& x, const Array* out = nullptr, const Stream& = {});
 // a @ b, sorted and unique. Synchronises once, and a second time where b is not known to be unique.
 STATOR_API Csr matmul(const Csr& a, const Csr& b, const Stream& = {});
-// alpha * a + beta * b, sorted and unique. Synchronises unless nnz is given.
-STATOR_API Csr add(const Csr& a, const Csr& b, double alpha = 1, double beta = 1, std::optional<int64_t> nnz = {},
-                   const Stream& = {});
+// alpha * a + beta * b, sorted and unique. Synchronises unless nnz is given. DTypeError for a complex factor of real
+// matrices, here and in sddmm.
+STATOR_API Csr add(const Csr& a, const Csr& b, const Scalar& alpha = 1, const Scalar& beta = 1,
+                   std::optional<int64_t> nnz = {}, const Stream& = {});
 // The sum of each row, (rows,).
 STATOR_API Array row_sums(const Csr&, const Stream& = {});
 // alpha * (x @ y) at the entries of the matrix + beta * their values: x is (rows, k), y is (k, cols).
-STATOR_API Csr sddmm(const Csr& pattern, const Array& x, const Array& y, double alpha = 1, double beta = 0,
-                     const Stream& = {});
+STATOR_API Csr sddmm(const Csr& pattern, const Array& x, const Array& y, const Scalar& alpha = 1,
+                     const Scalar& beta = 0, const Stream& = {});
 struct TriangularOptions {
   bool lower = true;
   bool unit = false;  // the diagonal counts as ones

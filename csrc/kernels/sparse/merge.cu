@@ -72,15 +72,11 @@ STATOR_KERNEL void merge_fill_kernel(params::SparseMerge p, params::ErrorSlot sl
   }
   const int64_t first = group.block() * SparseMergeTuning::tile;
   const int64_t n = p.a.rows - first < SparseMergeTuning::tile ? p.a.rows - first : SparseMergeTuning::tile;
-  const auto total = [](const void* values, RowSpan s, double scale) {
+  const auto total = [](const void* values, RowSpan s, complex128 factor) {
     const T* v = static_cast<const T*>(values);
     Cascade<A> repeated{s.begin < s.end ? A(v[s.begin]) : A(0), -A(0)};  // the sum of a single -0 is -0
     for (int64_t k = s.begin + 1; k < s.end; ++k) repeated.add(A(v[k]));
-    const A sum = repeated.value();
-    if constexpr (is_complex<A>)
-      return A(real_t<A>(scale) * sum.re, real_t<A>(scale) * sum.im);
-    else
-      return A(scale) * sum;
+    return scaled(factor, repeated.value());
   };
   with_both(p, [&](auto* in_a, auto* in_b) {
     group.for_each(n, [=](int64_t i) {

@@ -15,6 +15,18 @@
 
 namespace stator::STATOR_TARGET::sparse {
 
+// factor * v; a real factor multiplies each part of v, so that an infinite one does not reach the other.
+template <class A>
+STATOR_FN A scaled(complex128 factor, A v) {
+  if constexpr (is_complex<A>) {
+    using R = real_t<A>;
+    if (factor.im == 0) return A(R(factor.re) * v.re, R(factor.re) * v.im);
+    return A(factor) * v;
+  } else {
+    return A(factor.re) * v;
+  }
+}
+
 STATOR_FN int64_t load_index(const void* base, bool wide, int64_t at) {
   return wide ? static_cast<const int64_t*>(base)[at] : int64_t(static_cast<const int32_t*>(base)[at]);
 }

@@ -11,17 +11,6 @@ struct SparseSampledTuning {
   static constexpr int tile = by_target<512, 4096>::value;  // entries per block
 };
 
-// factor * v; complex matrices have real factors.
-template <class A>
-STATOR_FN A scaled(double factor, A v) {
-  if constexpr (is_complex<A>) {
-    using R = real_t<A>;
-    return A(R(factor) * v.re, R(factor) * v.im);
-  } else {
-    return A(factor) * v;
-  }
-}
-
 template <class T, int Size>
 STATOR_KERNEL void sampled_kernel(params::SparseSampled p, params::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
@@ -65,7 +54,7 @@ STATOR_KERNEL void sampled_kernel(params::SparseSampled p, params::ErrorSlot slo
     sum = sum_sublanes(sum, lanes);
     if (k < last && lane == 0) {
       sum = scaled(p.alpha, sum);
-      if (p.beta != 0) sum = sum + scaled(p.beta, A(values[k]));
+      if (p.beta.re != 0 || p.beta.im != 0) sum = sum + scaled(p.beta, A(values[k]));
       out[k] = T(sum);
     }
   }

@@ -28,13 +28,15 @@ std::shared_ptr<BlasLease> lease_blas(OpCall& call);
 // alpha or beta in the type that the compute type scales with.
 class BlasScale {
  public:
-  BlasScale(double value, DType operands) {
+  BlasScale(complex128 value, DType operands) {
     if (real_part(operands) == DType::float64) {
-      doubles_[0] = value;
+      doubles_[0] = value.re;
+      doubles_[1] = value.im;
     } else if (operands == DType::int8) {
-      integer_ = int32_t(value);
+      integer_ = int32_t(value.re);
     } else {
-      floats_[0] = static_cast<float>(value);
+      floats_[0] = static_cast<float>(value.re);
+      floats_[1] = static_cast<float>(value.im);
     }
   }
   const void* data() const { return doubles_; }

@@ -150,12 +150,12 @@ class Calls {
     float narrow[2];
     double wide[2];
   };
-  static void set(double (&to)[2], double value, bool wide) {
+  static void set(double (&to)[2], complex128 value, bool wide) {
     Factor f{};
     if (wide)
-      f.wide[0] = value;
+      f.wide[0] = value.re, f.wide[1] = value.im;
     else
-      f.narrow[0] = float(value);
+      f.narrow[0] = float(value.re), f.narrow[1] = float(value.im);
     std::memcpy(to, &f, sizeof f);
   }
 

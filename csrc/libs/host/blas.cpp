@@ -23,7 +23,7 @@ using openblas::Uplo;
 template <class T>
 class Scale {
  public:
-  explicit Scale(double value) : value_(static_cast<decltype(T().re)>(value)) {}
+  explicit Scale(complex128 value) : value_(value) {}
   operator openblas::Scalar<T>() const { return &value_; }
 
  private:
@@ -31,13 +31,13 @@ class Scale {
 };
 template <>
 struct Scale<float> {
-  explicit Scale(double value) : value_(static_cast<float>(value)) {}
+  explicit Scale(complex128 value) : value_(static_cast<float>(value.re)) {}
   operator float() const { return value_; }
   float value_;
 };
 template <>
 struct Scale<double> {
-  explicit Scale(double value) : value_(value) {}
+  explicit Scale(complex128 value) : value_(value.re) {}
   operator double() const { return value_; }
   double value_;
 };
@@ -122,7 +122,7 @@ void run_halves(const Products<float>& blas, const Gemm& g, const Widened& wide)
       continue;
     }
     Half* c = static_cast<Half*>(g.c) + i * g.stride_c;
-    if (g.beta != 0) widen(c, g.ldc, wide.c, g.m, g.n);
+    if (!(g.beta == complex128(0))) widen(c, g.ldc, wide.c, g.m, g.n);
     multiply(blas, g, wide.a, int(cols_a), wide.b, int(cols_b), wide.c, int(g.n));
     narrow(wide.c, c, g.ldc, g.m, g.n);
   }

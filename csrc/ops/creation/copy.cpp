@@ -33,8 +33,8 @@ Array converted(Op op, const Array& x, DType dtype, const Stream& stream) {
 }
 
 [[noreturn]] void refuse_kind(const std::string& op, DType from, DType to) {
-  throw DTypeError(op, std::string(name(from)) + " into an array of " + std::string(name(to)),
-                   "convert it with astype first");
+  throw DTypeError(op, "values of dtype " + std::string(name(from)) + " for an array of " + std::string(name(to)),
+                   "convert them with astype first");
 }
 
 void require_writable(std::string_view op, const Array& target) {

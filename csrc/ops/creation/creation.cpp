@@ -207,9 +207,10 @@ Array from_foreign(const Backend& backend, void* data, DType dtype, const Dims& 
   const Reach extent = checked_reach(call.name(), data, shape, strides, item);
   // Kernels load an item in one access, so every dtype is aligned to its size.
   if (extent.high > extent.low && reinterpret_cast<uintptr_t>(data) % size_t(item) != 0)
-    throw ValueError(std::string(call.name()),
-                     std::string(name(dtype)) + " memory at an address that is no multiple of " + std::to_string(item),
-                     "Let it be copied: no copy=False in Python, from_host in C++");
+    throw ValueError(
+        std::string(call.name()),
+        "memory of dtype " + std::string(name(dtype)) + " at an address that is no multiple of " + std::to_string(item),
+        "Let it be copied: no copy=False in Python, from_host in C++");
   void* lowest = static_cast<unsigned char*>(data) + extent.low * item;
   Ref<Buffer> buffer = Buffer::foreign(call.context(), lowest, size_t((extent.high - extent.low) * item), host_shared,
                                        read_only, std::move(deleter), uint16_t(call.op()));

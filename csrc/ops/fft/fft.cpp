@@ -159,7 +159,7 @@ void transform_axes(OpCall& call, Array in, const Array& out, Dims extents, cons
 Array run(Op op, const Array& x, const Options& options, FftKind kind, bool inverse, const Stream& stream) {
   OpCall call(op, {&x}, stream);
   if (kind == FftKind::real_to_complex && in(x.dtype(), dtypes::complexes)) {
-    throw DTypeError(std::string(call.name()), "x has dtype " + std::string(name(x.dtype())),
+    throw DTypeError(std::string(call.name()), "the array has dtype " + std::string(name(x.dtype())),
                      "the input is real: take its real part, or use the complex transform");
   }
   const Request r = check(op, x, options, kind, inverse);

@@ -25,7 +25,7 @@ struct Along {
 // As numpy.take_along_axis: all axes but the indexed one broadcast.
 Along along_axis(const std::string& op, const Array& x, const Array& indices, int64_t axis) {
   require_indices(op, indices);
-  if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "use an array of at least one axis");
+  if (x.ndim() == 0) throw AxisError(op, "the array is 0-dimensional", "use an array of at least one axis");
   const int at = normalize_axis(op, axis, x.ndim());
   if (indices.ndim() != x.ndim())
     throw ShapeError(op, "indices of shape " + str(indices.shape()) + " for an array of shape " + str(x.shape()),
@@ -46,7 +46,7 @@ Along along_axis(const std::string& op, const Array& x, const Array& indices, in
 // Slice k of the source goes to slice indices[k] of x.
 Along along_slices(const std::string& op, const Array& x, const Array& indices, int64_t axis) {
   require_indices(op, indices);
-  if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "use an array of at least one axis");
+  if (x.ndim() == 0) throw AxisError(op, "the array is 0-dimensional", "use an array of at least one axis");
   const int at = normalize_axis(op, axis, x.ndim());
   if (indices.ndim() != 1) throw ShapeError(op, "indices of shape " + str(indices.shape()), "give indices of one axis");
   Along a{x.shape(), x.strides(), {indices, Dims(x.ndim()), x.shape()[at], x.strides()[at], false}};

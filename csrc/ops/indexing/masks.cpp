@@ -181,7 +181,7 @@ Array compress(const Array& condition, const Array& x, std::optional<int64_t> ax
   require_mask(op, condition);
   if (condition.ndim() != 1)
     throw ShapeError(op, "a condition of shape " + str(condition.shape()), "give a condition of one axis");
-  if (axis && x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "leave axis out");
+  if (axis && x.ndim() == 0) throw AxisError(op, "the array is 0-dimensional", "leave axis out");
   const int64_t extent = axis ? x.shape()[normalize_axis(op, *axis, x.ndim())] : x.size();
   if (condition.size() > extent)
     throw ShapeError(

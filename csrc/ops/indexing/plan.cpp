@@ -151,7 +151,8 @@ int64_t read_count(const OpCall& call, const Ranks& ranks, const Stream& stream)
 Array cast_within_kind(const std::string& op, const Array& x, DType dtype, const Stream& stream) {
   if (x.dtype() == dtype) return x;
   if (!can_cast_same_kind(x.dtype(), dtype))
-    throw DTypeError(op, std::string(name(x.dtype())) + " values for an array of " + std::string(name(dtype)),
+    throw DTypeError(op,
+                     "values of dtype " + std::string(name(x.dtype())) + " for an array of " + std::string(name(dtype)),
                      "convert them with astype first");
   return astype(x, dtype, true, stream);
 }

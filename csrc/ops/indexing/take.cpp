@@ -49,7 +49,7 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> axis, co
   OpCall call(Op::take, {&x, &indices, out}, stream);
   if (!in(indices.dtype(), dtypes::integers))
     throw DTypeError(op, "indices have dtype " + std::string(name(indices.dtype())), "pass an integer dtype");
-  if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "take from an array of at least one axis");
+  if (x.ndim() == 0) throw AxisError(op, "the array is 0-dimensional", "take from an array of at least one axis");
   const int at = normalize_axis(op, *axis, x.ndim());
   require_ndim(op, x.ndim() - 1 + indices.ndim());
   const Dims shape = take_shape(x.shape(), indices.shape(), at);

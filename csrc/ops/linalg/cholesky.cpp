@@ -10,7 +10,8 @@ namespace {
 using namespace detail;
 
 constexpr const char* not_positive = "is not positive definite";
-constexpr const char* not_positive_remedy = "solve() takes any matrix; a small multiple of the identity may help";
+constexpr const char* not_positive_remedy =
+    "call solve(), which takes any matrix; a small multiple of the identity may help";
 
 libs::Transposition library(Transpose how) { return static_cast<libs::Transposition>(how); }
 
@@ -148,7 +149,8 @@ Solution solve_triangular(const Array& given_a, const Array& given_b, const Tria
   OpCall call(Op::solve_triangular, {&given_a, &given_b}, stream);
   const System s = system_of(call, given_a, given_b);
   const auto checked = [&](const Array& info) {
-    if (options.check) verify(call, info, "is singular: it has a zero on the diagonal", "lstsq() takes such a matrix");
+    if (options.check)
+      verify(call, info, "is singular: it has a zero on the diagonal", "call lstsq(), which takes such a matrix");
     return info;
   };
   if (s.b.size() == 0) {

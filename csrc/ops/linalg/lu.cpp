@@ -13,7 +13,7 @@ namespace {
 using namespace detail;
 
 constexpr const char* is_singular = "is singular";
-constexpr const char* singular_remedy = "lstsq() and pinv() take such a matrix";
+constexpr const char* singular_remedy = "call lstsq() or pinv(), which take such a matrix";
 
 params::SmallLu small_lu(const Array& a) {
   params::SmallLu p{};
@@ -107,7 +107,7 @@ LuFactor lu_factor(const Array& given, const Options& options, const Stream& str
             no_info(call, batch)};
   }
   const Factors f = factor(call, a, false);
-  if (options.check) verify(call, f.info, is_singular, "check=False gives the factors with the zero pivot");
+  if (options.check) verify(call, f.info, is_singular, "with check=False the factors have the zero pivot");
   return {f.lu, f.pivots, f.info};
 }
 

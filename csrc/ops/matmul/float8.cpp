@@ -23,9 +23,10 @@ params::Float8 format_of(const std::string& op, std::string_view name) {
 const float* check_scale(OpCall& call, const Array& scale, const char* which, const Dims& each, int64_t* step) {
   const std::string op(call.name());
   if (scale.dtype() != DType::float32)
-    throw DTypeError(op, std::string(which) + " of " + std::string(name(scale.dtype())), "scales are float32");
+    throw DTypeError(op, "the argument " + std::string(which) + " of " + std::string(name(scale.dtype())),
+                     "scales are float32");
   if (scale.size() != 1 && !(scale.shape() == each))
-    throw ShapeError(op, std::string(which) + " of shape " + str(scale.shape()),
+    throw ShapeError(op, "the argument " + std::string(which) + " of shape " + str(scale.shape()),
                      "pass one number, or an array of shape " + str(each));
   *step = 0;
   if (scale.size() != 1)

@@ -93,7 +93,7 @@ class Product {
       : call_(call),
         sum_(sum),
         after_(after),
-        adds_(sum.c != nullptr && sum.beta != 0),
+        adds_(sum.c != nullptr && !(sum.beta == complex128(0))),
         types_(choose_types(a.dtype(), b.dtype(), options)),
         shapes_(product_shapes(a, b)),
         on_(call.on()),
@@ -139,7 +139,8 @@ class Product {
     if (!adds_) return assign(out_, Operand(0.0), on_);
     ElementwiseOptions into;
     into.out = &out_;
-    stator::multiply(Operand(broadcast_to(*sum_.c, out_.shape())), Operand(sum_.beta), into, on_);
+    const Scalar beta = sum_.beta.im == 0 ? Scalar(sum_.beta.re) : Scalar(sum_.beta);
+    stator::multiply(Operand(broadcast_to(*sum_.c, out_.shape())), Operand(beta), into, on_);
   }
 
   void plainly() {
@@ -155,7 +156,7 @@ class Product {
   libs::Gemm gemm(const Plan& plan, const Array& target) const {
     libs::Gemm gemm = gemm_of(plan, left_, right_, target, types_.operands);
     gemm.alpha = sum_.alpha;
-    gemm.beta = adds_ ? sum_.beta : 0;
+    gemm.beta = adds_ ? sum_.beta : complex128(0);
     gemm.tf32 = call_.context().options().allow_tf32;
     return gemm;
   }
@@ -163,7 +164,8 @@ class Product {
   void multiply_into(const Array& target, const Plan& plan) {
     constexpr int64_t vectors = 8;  // OpenBLAS is as fast for larger ones
     call_.writes(target);
-    if (!adds_ && sum_.alpha == 1 && in(types_.operands, dtypes::full_floats) && is_small(call_, plan, vectors)) {
+    if (!adds_ && sum_.alpha == complex128(1) && in(types_.operands, dtypes::full_floats) &&
+        is_small(call_, plan, vectors)) {
       kernels::matmul::small_product(call_.queue(), strided_of(plan, left_, right_, target, types_.operands));
       return;
     }
@@ -173,7 +175,9 @@ class Product {
   }
 
   // A row times a column: libraries have no function for many of these, nor for a long one on several processors.
-  bool is_inner(const Plan& plan) const { return plan.a.rows == 1 && plan.b.cols == 1 && !adds_ && sum_.alpha == 1; }
+  bool is_inner(const Plan& plan) const {
+    return plan.a.rows == 1 && plan.b.cols == 1 && !adds_ && sum_.alpha == complex128(1);
+  }
 
   // The operands of the plan are a and b in this order: a product of one element is never exchanged.
   void inner_product(const Array& target, const Plan& plan) {
@@ -286,7 +290,7 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const
 
 Array product(const Array& a, const Array& b, const MatmulOptions& options, const Accumulate& sum, const After& after,
               const Stream& stream) {
-  OpCall call(Op::matmul, {&a, &b, sum.beta != 0 ? sum.c : nullptr, after.bias}, stream);
+  OpCall call(Op::matmul, {&a, &b, sum.beta == complex128(0) ? nullptr : sum.c, after.bias}, stream);
   return Product(call, a, b, options, sum, after).run(a, b);
 }
 

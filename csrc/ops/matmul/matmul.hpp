@@ -13,7 +13,7 @@ namespace stator {
 // use the conjugate of a.
 struct Accumulate {
   const Array* c = nullptr;
-  double alpha = 1, beta = 0;
+  complex128 alpha = 1.0, beta = 0.0;
   bool conjugate = false;
 };
 // Then activation(product + bias); the bias is (n,), or null.

@@ -2,6 +2,7 @@
 #include "core/op_call.hpp"
 #include "ops/axes.hpp"
 #include "ops/matmul/matmul.hpp"
+#include "ops/scalar.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/elementwise.hpp>
@@ -48,8 +49,8 @@ Array as_matrix(const Array& x, std::span<const int64_t> named, bool last, Dims*
   return reshape(permute_dims(x, order), shape, {}, on);
 }
 
-Array accumulate(Op op, const Array& c, const Array& a, const Array& b, double alpha, double beta, int ndim,
-                 const Stream& stream) {
+Array accumulate(Op op, const Array& c, const Array& a, const Array& b, const Scalar& alpha, const Scalar& beta,
+                 int ndim, const Stream& stream) {
   const OpCall call(op, {&c, &a, &b}, stream);
   const std::string name(call.name());
   if (a.ndim() != ndim || b.ndim() != ndim)
@@ -70,7 +71,8 @@ Array accumulate(Op op, const Array& c, const Array& a, const Array& b, double a
   if (is_integer_product(a, b))
     throw DTypeError(name, "operands of " + std::string(stator::name(a.dtype())),
                      "alpha and beta are floating: convert the operands with astype");
-  return product(a, b, options, {&c, alpha, beta}, {}, call.on());
+  const complex128 of_product = factor_of(name, "alpha", alpha, *options.dtype);
+  return product(a, b, options, {&c, of_product, factor_of(name, "beta", beta, *options.dtype)}, {}, call.on());
 }
 
 }  // namespace
@@ -186,10 +188,12 @@ Array tensordot(const Array& a, const Array& b, std::span<const int64_t> axes_a,
   return reshape(found, std::span<const int64_t>(shape.data(), size_t(shape.size())), {}, on);
 }
 
-Array addmm(const Array& c, const Array& a, const Array& b, double alpha, double beta, const Stream& stream) {
+Array addmm(const Array& c, const Array& a, const Array& b, const Scalar& alpha, const Scalar& beta,
+            const Stream& stream) {
   return accumulate(Op::addmm, c, a, b, alpha, beta, 2, stream);
 }
-Array baddbmm(const Array& c, const Array& a, const Array& b, double alpha, double beta, const Stream& stream) {
+Array baddbmm(const Array& c, const Array& a, const Array& b, const Scalar& alpha, const Scalar& beta,
+              const Stream& stream) {
   return accumulate(Op::baddbmm, c, a, b, alpha, beta, 3, stream);
 }
 
@@ -200,7 +204,7 @@ Array linear(const Array& x, const Array& weight, const Array* bias, std::string
   const OpCall call(Op::linear, {&x, &weight, bias}, stream);
   const std::string op(call.name());
   if (weight.ndim() != 2 || x.ndim() == 0 || x.shape()[x.ndim() - 1] != weight.shape()[1])
-    throw ShapeError(op, "x of shape " + str(x.shape()) + " with a weight of shape " + str(weight.shape()),
+    throw ShapeError(op, "an array of shape " + str(x.shape()) + " with a weight of shape " + str(weight.shape()),
                      "the weight is (out, in), x is (..., in)");
   if (bias != nullptr && !(bias->shape() == Dims{weight.shape()[0]}))
     throw ShapeError(op, "a bias of shape " + str(bias->shape()) + " with a weight of shape " + str(weight.shape()),

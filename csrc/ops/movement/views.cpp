@@ -23,22 +23,24 @@ namespace {
 
 // The shape with its -1 inferred.
 Dims resolve_shape(const std::string& op, const Array& x, std::span<const int64_t> wanted) {
-  Dims shape(wanted);
-  int64_t known = 1;
+  const Dims given(wanted);
+  Dims shape = given;
   int unknown = -1;
   for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] < -1) throw ShapeError(op, "shape " + str(given) + " has a negative extent", "One extent may be -1");
     if (shape[d] != -1) continue;
     if (unknown >= 0)
-      throw ShapeError(op, "shape " + str(shape) + " has more than one -1", "One extent can be inferred");
+      throw ShapeError(op, "shape " + str(given) + " has more than one -1", "One extent can be inferred");
     unknown = d;
     shape[d] = 1;
   }
-  known = checked_size(op, shape, 1);
+  const int64_t known = checked_size(op, shape, 1);
   if (unknown >= 0) {
     if (known == 0 || x.size() % known != 0) {
-      throw ShapeError(
-          op, "cannot infer -1: " + std::to_string(x.size()) + " elements do not divide by " + std::to_string(known),
-          "The other extents must divide the size of " + str(x.shape()));
+      throw ShapeError(op,
+                       "the -1 of shape " + str(given) + " cannot be inferred: " + std::to_string(x.size()) +
+                           " elements do not divide by " + std::to_string(known),
+                       "The other extents must divide the size of " + str(x.shape()));
     }
     shape[unknown] = x.size() / known;
   } else if (known != x.size()) {

@@ -9,7 +9,7 @@ namespace stator::nn {
 namespace {
 
 void check_number(bool fine, const char* what, double value, const char* rule) {
-  if (!fine) throw ValueError("nn.adam_step", std::string(what) + " is " + std::to_string(value), rule);
+  if (!fine) throw ValueError("nn.adam_step", std::string(what) + "=" + std::to_string(value), rule);
 }
 
 void check_options(int64_t step, const AdamOptions& o) {

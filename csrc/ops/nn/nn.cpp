@@ -67,7 +67,7 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
   require_floating(call, x);
   if (saved) require_same(call, x, *saved, "the gradient and the forward result");
   if (dtype && !in(*dtype, dtypes::floats))
-    throw DTypeError(std::string(call.name()), "dtype=" + std::string(name(*dtype)) + " is not floating",
+    throw DTypeError(std::string(call.name()), "dtype=" + std::string(name(*dtype)) + ", which is not floating",
                      "pass a floating dtype");
   // A 0-d array is one row of one element; its only axes are 0 and -1.
   const int at = normalize_axis(call.name(), axis, std::max(x.ndim(), 1));
@@ -104,7 +104,7 @@ params::CrossEntropy loss_parameters(OpCall& call, const Array& logits, const Ar
                        "pass a contiguous weight of the logits' dtype " + std::string(name(logits.dtype())));
   }
   if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1))
-    throw ValueError(op, "label_smoothing is " + std::to_string(o.label_smoothing), "pass a number from 0 to 1");
+    throw ValueError(op, "label_smoothing=" + std::to_string(o.label_smoothing), "pass a number from 0 to 1");
   params::CrossEntropy p{};
   if (o.reduction == "mean")
     p.reduction = params::LossReduction::mean;

@@ -88,7 +88,7 @@ Array permutation(const Backend& backend, State& state, int64_t n, int64_t count
 Array permutation(const Array& x, State& state, int64_t axis, const Stream& stream) {
   OpCall call(Op::permutation, {&x}, stream);
   const std::string op(call.name());
-  if (x.ndim() == 0) throw AxisError(op, "x is 0-dimensional", "pass an array of at least one axis");
+  if (x.ndim() == 0) throw AxisError(op, "the array is 0-dimensional", "pass an array of at least one axis");
   const int at = normalize_axis(op, axis, x.ndim());
   const int64_t n = x.shape()[at];
   return take(x, permutation(x.backend(), state, n, n, stream), at, nullptr, stream);

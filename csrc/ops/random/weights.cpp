@@ -21,7 +21,8 @@ void refuse_probabilities(const params::FaultRecord& seen) {
   const std::string op = op_text(uint16_t(seen.op));
   const std::string number = std::to_string(std::bit_cast<double>(seen.value));
   if (seen.position >= 0)
-    throw ValueError(op, "p[" + std::to_string(seen.position) + "] is " + number, "probabilities are from 0 to 1");
+    throw ValueError(op, "the probability p[" + std::to_string(seen.position) + "] is " + number,
+                     "probabilities are from 0 to 1");
   if (seen.position == params::sum_of_probabilities)
     throw ValueError(op, "probabilities sum to " + number, "divide them by their sum, in float64");
   throw ValueError(op, "only " + std::to_string(seen.value) + " probabilities are not 0, and more are drawn",
@@ -91,7 +92,7 @@ Array probabilities(const Backend& backend, std::string_view op, const std::vect
   int64_t positive = 0;
   for (size_t i = 0; i < p.size(); ++i) {
     if (!(p[i] >= 0) || !std::isfinite(p[i]))
-      throw ValueError(std::string(op), "p[" + std::to_string(i) + "] is " + std::to_string(p[i]),
+      throw ValueError(std::string(op), "the probability p[" + std::to_string(i) + "] is " + std::to_string(p[i]),
                        "probabilities are from 0 to 1");
     const double next = sum + p[i];
     lost += std::abs(sum) >= p[i] ? (sum - next) + p[i] : (p[i] - next) + sum;

@@ -104,7 +104,7 @@ Csr csr_from_dense(const Array& x, const FromDense& options, const Stream& strea
   if (index != DType::int32 && index != DType::int64)
     throw DTypeError(op, "index_dtype=" + std::string(name(index)), "indices are int32 or int64");
   if (index == DType::int32 && !fits)
-    throw ValueError(op, "int32 indices for shape " + str(x.shape()), "ask for index_dtype int64");
+    throw ValueError(op, "indices of dtype int32 for shape " + str(x.shape()), "ask for index_dtype int64");
   if (options.nnz && *options.nnz < 0) throw ValueError(op, "nnz=" + std::to_string(*options.nnz), "count them");
   const Array counts = call.empty(Dims{rows}, index), indptr = call.empty(Dims{rows + 1}, index);
   params::SparseGather p{.x = x.data_ptr(),

@@ -1,5 +1,6 @@
 // Products with sparse matrices, sums of rows, triangular systems.
 #include "core/memory/overlap.hpp"
+#include "ops/scalar.hpp"
 #include "ops/sparse/parts.hpp"
 #include "ops/sparse/vendor.hpp"
 #include "params/sparse.hpp"
@@ -73,8 +74,8 @@ Array row_sums(const Csr& a, const Stream& stream) {
   return out;
 }
 
-Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, double alpha, double beta,
-          const Stream& stream) {
+Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, const Scalar& of_product,
+          const Scalar& of_pattern, const Stream& stream) {
   OpCall call(Op::sddmm, {&pattern.values, &pattern.indices, &pattern.indptr, &given_x, &given_y}, stream);
   const std::string op(call.name());
   const bool fits = given_x.ndim() == 2 && given_y.ndim() == 2 && given_x.shape()[0] == pattern.rows &&
@@ -85,6 +86,7 @@ Csr sddmm(const Csr& pattern, const Array& given_x, const Array& given_y, double
                          " for a matrix of shape " + shape_text(pattern.rows, pattern.cols),
                      "they are (rows, k) and (k, columns)");
   const DType dtype = common(op, pattern.values.dtype(), common(op, given_x.dtype(), given_y.dtype()));
+  const complex128 alpha = factor_of(op, "alpha", of_product, dtype), beta = factor_of(op, "beta", of_pattern, dtype);
   const Csr a = with_dtype(pattern, dtype, stream);
   const Array x = astype(given_x, dtype, false, stream), y = astype(given_y, dtype, false, stream);
   Csr out = a;

@@ -34,9 +34,10 @@ void check_parts(OpCall& call, const std::string& op, const Array& values, const
                      "it has " + std::to_string(pointer_count));
   const bool narrow = indices.dtype() == DType::int32 && pointers.dtype() == DType::int32;
   if (narrow && std::max({rows, cols, values.size()}) > most_int32)
-    throw ValueError(
-        op, "int32 indices for shape " + shape_text(rows, cols) + " with " + std::to_string(values.size()) + " entries",
-        "pass int64 index arrays");
+    throw ValueError(op,
+                     "indices of dtype int32 for shape " + shape_text(rows, cols) + " with " +
+                         std::to_string(values.size()) + " entries",
+                     "pass int64 index arrays");
   checked_size(call.name(), Dims{std::max<int64_t>(rows, 1)}, 16);
 }
 

@@ -1,4 +1,5 @@
 // Sparse results whose number of entries depends on the data: sums and products of sparse matrices.
+#include "ops/scalar.hpp"
 #include "ops/sparse/parts.hpp"
 #include "ops/sparse/vendor.hpp"
 #include "params/sparse.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr int64_t times_scratch = int64_t(256) << 20;
 
-Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::optional<int64_t> nnz,
+Csr merge(Op op, const Csr& a, const Csr* b, complex128 alpha, complex128 beta, std::optional<int64_t> nnz,
           const Stream& stream) {
   OpCall call(op, {&a.values, &a.indices, &a.indptr}, stream);
   if (nnz && *nnz < 0) throw ValueError(std::string(call.name()), "nnz=" + std::to_string(*nnz), "count them");
@@ -57,10 +58,10 @@ Csr merge(Op op, const Csr& a, const Csr* b, double alpha, double beta, std::opt
 
 Csr coalesce(const Csr& a, std::optional<int64_t> nnz, const Stream& stream) {
   const Csr sorted = sort_indices(a, stream);
-  return sorted.unique ? sorted : merge(Op::sparse_add, sorted, nullptr, 1, 0, nnz, stream);
+  return sorted.unique ? sorted : merge(Op::sparse_add, sorted, nullptr, 1.0, 0.0, nnz, stream);
 }
 
-Csr add(const Csr& given_a, const Csr& given_b, double alpha, double beta, std::optional<int64_t> nnz,
+Csr add(const Csr& given_a, const Csr& given_b, const Scalar& alpha, const Scalar& beta, std::optional<int64_t> nnz,
         const Stream& stream) {
   OpCall call(Op::sparse_add, {&given_a.values, &given_b.values}, stream);  // checks that both have one backend
   if (given_a.rows != given_b.rows || given_a.cols != given_b.cols)
@@ -73,7 +74,9 @@ Csr add(const Csr& given_a, const Csr& given_b, double alpha, double beta, std::
   if (given_a.nnz() + given_b.nnz() > most_int32) index = DType::int64;
   const Csr a = sort_indices(with_indices(with_dtype(given_a, dtype, stream), index, stream), stream);
   const Csr b = sort_indices(with_indices(with_dtype(given_b, dtype, stream), index, stream), stream);
-  return merge(Op::sparse_add, a, &b, alpha, beta, nnz, stream);
+  const std::string op(call.name());
+  return merge(Op::sparse_add, a, &b, factor_of(op, "alpha", alpha, dtype), factor_of(op, "beta", beta, dtype), nnz,
+               stream);
 }
 
 Csr matmul(const Csr& given_a, const Csr& given_b, const Stream& stream) {

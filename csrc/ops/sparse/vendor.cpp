@@ -54,12 +54,12 @@ bool product_by_vendor(OpCall& call, const Csr& a, const Array& x, const Array& 
   return true;
 }
 
-bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const Array& y, const Array& out, double alpha,
-                       double beta, const Stream& stream) {
+bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const Array& y, const Array& out,
+                       complex128 alpha, complex128 beta, const Stream& stream) {
   if (!in(out.dtype(), full) || !serves(call, {&pattern})) return false;
   const auto left = dense_of(x), right = dense_of(y);
   if (!left || !right || !aligned(out)) return false;
-  if (beta != 0) assign(out, pattern.values, stream);
+  if (!(beta == complex128(0))) assign(out, pattern.values, stream);
   libs::SparseMatrix to = matrix_of(pattern);
   to.values = out.data_ptr();
   libs::cuda_sparse_sampled(call, to, *left, *right, {alpha, beta});

@@ -11,8 +11,8 @@
 namespace stator::sparse {
 
 bool product_by_vendor(OpCall& call, const Csr& a, const Array& x, const Array& out);
-bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const Array& y, const Array& out, double alpha,
-                       double beta, const Stream& stream);
+bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const Array& y, const Array& out,
+                       complex128 alpha, complex128 beta, const Stream& stream);
 // Writes x and info of `found`; b has the dtype of both.
 bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const params::SparseSolve& p,
                      const TriangularSolution& found, const Stream& stream);

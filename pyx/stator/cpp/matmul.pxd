@@ -1,7 +1,7 @@
 # stator/matmul.hpp
 from libc.stdint cimport int64_t, uint64_t
 
-from stator.cpp.array cimport Array
+from stator.cpp.array cimport Array, Scalar
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
@@ -28,8 +28,10 @@ cdef extern from "stator/matmul.hpp" namespace "stator" nogil:
     Array tensordot(const Array&, const Array&, Int64Span, Int64Span, optional[DType],
                     const Stream&) except +translate_exception
     Array einsum(string_view, ArraySpan, optional[DType], const Stream&) except +translate_exception
-    Array addmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
-    Array baddbmm(const Array&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
+    Array addmm(const Array&, const Array&, const Array&, const Scalar&, const Scalar&,
+                const Stream&) except +translate_exception
+    Array baddbmm(const Array&, const Array&, const Array&, const Scalar&, const Scalar&,
+                  const Stream&) except +translate_exception
 
 cdef extern from "stator/matmul.hpp" namespace "stator::nn" nogil:
     cdef cppclass Quantized:

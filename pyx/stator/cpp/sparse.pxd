@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator.cpp.array cimport Array
+from stator.cpp.array cimport Array, Scalar
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
@@ -47,9 +47,11 @@ cdef extern from "stator/sparse.hpp" namespace "stator::sparse" nogil:
     Csr coalesce(const Csr&, optional[int64_t], const Stream&) except +translate_exception
     Array matmul(const Csr&, const Array&, const Array*, const Stream&) except +translate_exception
     Csr matmul(const Csr&, const Csr&, const Stream&) except +translate_exception
-    Csr add(const Csr&, const Csr&, double, double, optional[int64_t], const Stream&) except +translate_exception
+    Csr add(const Csr&, const Csr&, const Scalar&, const Scalar&, optional[int64_t],
+            const Stream&) except +translate_exception
     Array row_sums(const Csr&, const Stream&) except +translate_exception
-    Csr sddmm(const Csr&, const Array&, const Array&, double, double, const Stream&) except +translate_exception
+    Csr sddmm(const Csr&, const Array&, const Array&, const Scalar&, const Scalar&,
+              const Stream&) except +translate_exception
     cdef cppclass TriangularOptions:
         cbool lower, unit, check
     cdef cppclass TriangularSolution:

@@ -128,7 +128,7 @@ def test_a_singular_matrix_is_named(be, n):
     a = np.stack([np.eye(n), np.eye(n), np.zeros((n, n)), np.zeros((n, n))])
     on = be.asarray(a)
     for call in (linalg.inv, linalg.lu_factor, lambda x: linalg.solve(x, be.asarray(np.ones((4, n, 1))))):
-        with pytest.raises(LinAlgError, match="matrix 2 of the batch is singular") as caught:
+        with pytest.raises(LinAlgError, match="Matrix 2 of the batch is singular") as caught:
             call(on)
         assert caught.value.index == 2
         assert isinstance(caught.value, np.linalg.LinAlgError)
@@ -146,7 +146,7 @@ def test_a_singular_matrix_is_named(be, n):
 @pytest.mark.parametrize("n", [4, 40])
 def test_an_indefinite_matrix_is_named(be, n):
     a = np.stack([np.eye(n), -np.eye(n)])
-    with pytest.raises(LinAlgError, match="matrix 1 of the batch is not positive definite") as caught:
+    with pytest.raises(LinAlgError, match="Matrix 1 of the batch is not positive definite") as caught:
         linalg.cholesky(be.asarray(a))
     assert caught.value.index == 1 and caught.value.op == "linalg.cholesky"
     factor, info = linalg.cholesky(be.asarray(a), check=False)
@@ -172,7 +172,7 @@ def test_nan_and_infinity_end(be, n, value):
     a[1, 2, 1] = value
     on = be.asarray(a)
     for call in (linalg.eigh, linalg.eigvalsh, linalg.svd, linalg.svdvals, linalg.eig, linalg.eigvals, linalg.pinv):
-        with pytest.raises(LinAlgError, match="matrix 1 of the batch holds NaN or infinity"):
+        with pytest.raises(LinAlgError, match="Matrix 1 of the batch holds NaN or infinity"):
             call(on)
     values, info = linalg.eigvalsh(on, check=False)
     np.testing.assert_array_equal(get(info), [0, -1])

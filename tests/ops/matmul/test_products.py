@@ -132,7 +132,7 @@ def test_integer_product_errors(be):
         stator.matmul(x, x.T, dtype="float32")
     with pytest.raises(DTypeError, match="compute_dtype="):
         stator.matmul(x, x.T, compute_dtype="float16")
-    with pytest.raises(DTypeError, match="alpha and beta"):
+    with pytest.raises(DTypeError, match="Alpha and beta"):
         stator.addmm(x, x, be.zeros((3, 3), dtype="int32"))
     assert stator.matmul(x, x.T).shape == (2, 2)
 
@@ -314,7 +314,7 @@ def test_eight_bit_errors(be):
     for call, error, text in [
         (lambda: stator.nn.quantize_fp8(be.zeros((2,)), format="e3m4"), InvalidValueError, "e3m4"),
         (lambda: stator.nn.quantize_fp8(be.zeros((2,), dtype="int32")), DTypeError, "int32"),
-        (lambda: stator.nn.quantize_fp8(be.zeros((2,)), axis=1), AxisError, "axis 1"),
+        (lambda: stator.nn.quantize_fp8(be.zeros((2,)), axis=1), AxisError, "Axis 1"),
         (lambda: stator.nn.scaled_matmul(x, be.zeros((2, 2)), one, one), DTypeError, "uint8"),
         (lambda: stator.nn.scaled_matmul(x, be.zeros((3, 2), dtype="uint8"), one, one), ShapeError, r"\(m, k\)"),
         (lambda: stator.nn.scaled_matmul(x, x, be.zeros((2,), dtype="float32"), one), ShapeError, "scale_a"),
@@ -458,3 +458,26 @@ def test_products_that_do_not_fit_name_the_function_called(be, call, shapes):
 def test_addmm_has_one_dtype_whatever_beta_is(be):
     c, a = be.ones((2, 2), dtype="complex128"), be.ones((2, 2))
     assert [stator.addmm(c, a, a, beta=beta).dtype for beta in (0, 1)] == [np.complex128] * 2
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("inner", [0, 1, 7])
+def test_addmm_takes_complex_factors(be, dtype, inner):
+    rng = np.random.default_rng(4)
+
+    def drawn(*shape):
+        return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
+
+    c, a, b = drawn(5, 3), drawn(5, inner), drawn(inner, 3)
+    for alpha, beta in ((2j, 0), (1 - 1j, 1j), (0.5, -2 + 1j), (1j, 1)):
+        want = beta * c.astype("complex128") + alpha * (a.astype("complex128") @ b.astype("complex128"))
+        got = stator.addmm(*map(be.asarray, (c, a, b)), alpha=alpha, beta=beta)
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got.to_numpy(), want, rtol=2e-5 if dtype == "complex64" else 1e-12, atol=1e-6)
+        batch = stator.baddbmm(*(be.asarray(x[None]) for x in (c, a, b)), alpha=alpha, beta=beta)
+        np.testing.assert_array_equal(batch.to_numpy()[0], got.to_numpy())
+    # One complex operand is enough; a complex factor alone is not.
+    got = stator.addmm(be.asarray(c), be.asarray(a.real), be.asarray(b.real), alpha=1j).to_numpy()
+    np.testing.assert_allclose(got, c + 1j * (a.real @ b.real), rtol=2e-5, atol=1e-6)
+    with pytest.raises(DTypeError, match="complex alpha"):
+        stator.addmm(be.asarray(c.real), be.asarray(a.real), be.asarray(b.real), alpha=1j)

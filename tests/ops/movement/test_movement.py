@@ -235,7 +235,7 @@ def test_concat_and_stack_into_out(be):
     out = be.zeros((2, 3, 4), dtype="float32")
     assert stator.stack([be.asarray(x), be.asarray(x)], out=out) is out
     same(out, np.stack([x, x]))
-    with pytest.raises(stator.errors.ShapeError, match="out"):
+    with pytest.raises(stator.errors.ShapeError, match="Out has shape"):
         stator.concat([be.asarray(x)], out=be.zeros((9,)))
     base = be.zeros((6, 4))
     with pytest.raises(ValueError, match="memory"):
@@ -252,7 +252,7 @@ def test_concat_refuses(be):
         stator.concat([x], axis=2)
     with pytest.raises(ValueError, match="no arrays"):
         stator.concat([])
-    with pytest.raises(TypeError, match="sequence"):
+    with pytest.raises(TypeError, match="a list or a tuple of Arrays"):
         stator.concat(x)
     with pytest.raises(TypeError, match="asarray"):
         stator.concat([x, np.zeros((2, 3))])
@@ -330,7 +330,7 @@ def test_movement_refuses(be):
         (lambda: stator.repeat(x, -1), ValueError, "negative"),
         (lambda: stator.repeat(x, be.asarray(np.array([1, -1])), axis=0), ValueError, "negative"),
         (lambda: stator.repeat(x, be.asarray(np.array([1.0])), axis=0), stator.errors.DTypeError, "float64"),
-        (lambda: stator.repeat(x, be.asarray(np.array([1, 1, 1])), axis=0), stator.errors.ShapeError, "repeats"),
+        (lambda: stator.repeat(x, be.asarray(np.array([1, 1, 1])), axis=0), stator.errors.ShapeError, "Repeats"),
         (lambda: stator.triu(be.zeros((3,))), stator.errors.ShapeError, "two axes"),
         (lambda: stator.diag(be.zeros((1, 2, 3))), stator.errors.ShapeError, "diag"),
         (lambda: stator.eye(-1), stator.errors.ShapeError, "eye"),

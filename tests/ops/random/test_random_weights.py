@@ -154,7 +154,7 @@ def test_bad_probabilities_are_raised_when_the_stream_synchronises(be, why):
 def test_too_few_possible_outcomes_are_raised_when_the_stream_synchronises(be):
     p = be.asarray([0.5, 0.5, 0.0, 0.0])
     be.random.choice(4, 3, replace=False, p=p)
-    with pytest.raises(ValueError, match="only 2"):
+    with pytest.raises(ValueError, match="Only 2"):
         be.synchronize()
     be.random.choice(4, 2, replace=False, p=p)
     be.synchronize()

@@ -383,7 +383,7 @@ def test_bool_counts_elements_not_their_total(be, name, values):
 
 @pytest.mark.parametrize("name", ["sum", "prod", "mean"])
 def test_a_real_dtype_is_refused_for_complex_elements(be, name):
-    with pytest.raises(errors.DTypeError, match=f"{name}: dtype=float64 for complex128"):
+    with pytest.raises(errors.DTypeError, match=f"{name}: Got dtype=float64 for complex128"):
         function(name)(be.asarray([1j]), dtype="float64")
 
 

@@ -253,7 +253,7 @@ def test_wild_pointers_read_nothing_outside(be):
 def test_bad_parts(be):
     one, two, index = be.asarray(np.ones(1)), be.asarray(np.ones(2)), be.asarray(np.array([0, 1]))
     errors = stator.errors
-    with pytest.raises(errors.ShapeError, match="indptr"):
+    with pytest.raises(errors.ShapeError, match="Indptr"):
         sparse.CSR(two, index, index, (2, 2))
     with pytest.raises(errors.ShapeError, match="1 values and 2 indices"):
         sparse.CSR(one, index, be.asarray(np.array([0, 1, 2])), (2, 2))

@@ -73,7 +73,7 @@ def test_more_entries_than_int32_counts(be):
     n = 2**31
     data = stator.broadcast_to(be.asarray(np.ones(1, np.float16)), (n,))
     index = stator.broadcast_to(be.asarray(np.zeros(1, np.int32)), (n,))
-    with pytest.raises(ERRORS.InvalidValueError, match=r"int32 indices.*2147483648 entries"):
+    with pytest.raises(ERRORS.InvalidValueError, match=r"of dtype int32.*2147483648 entries"):
         sparse.CSR(data, index, be.asarray(np.array([0, 2**31 - 1], np.int32)), (1, 1))
     with pytest.raises(ERRORS.InvalidValueError, match="int64"):
         sparse.COO(data, index, index, (1, 1))
@@ -103,7 +103,7 @@ def test_scipy_matrices_that_break_the_rules(be):
             sparse.from_scipy(bad, device=be)
     bad = good.copy()
     bad.indptr[1] = 3
-    with pytest.raises(ERRORS.InvalidValueError, match="indptr"):
+    with pytest.raises(ERRORS.InvalidValueError, match="Indptr"):
         sparse.from_scipy(bad, device=be)
     assert sparse.from_scipy(good, device=be).is_valid
 

@@ -8,7 +8,7 @@ from reference import assert_matches, numpy_dtype, widen
 from sparse_inputs import DTYPES, SHAPES, dense, on, on_device
 
 import stator
-from stator import sparse
+from stator import errors, sparse
 
 LAYOUTS = ["contiguous", "transposed", "sliced", "reversed"]
 
@@ -102,7 +102,7 @@ def test_out(be):
     turned = be.zeros((6, 67), dtype="float32")
     sparse.matmul(on(be, x), be.asarray(b), out=turned.T)
     close(turned.T, x, b)
-    with pytest.raises(stator.errors.ShapeError, match="out"):
+    with pytest.raises(stator.errors.ShapeError, match="Out has shape"):
         sparse.matmul(on(be, x), be.asarray(b), out=be.zeros((6, 67)))
     square = on(be, np.diag(np.arange(1.0, 4.0)) + np.eye(3, k=1))
     y = be.asarray(np.ones((3, 5)))
@@ -140,6 +140,30 @@ def test_sum_of_two(be, dtype):
             np.testing.assert_array_equal(got.to_dense().to_numpy(), x + y)
     np.testing.assert_array_equal((a - b).to_dense().to_numpy(), x - y)
     np.testing.assert_array_equal(sparse.add(a, b, alpha=2, beta=-3).to_dense().to_numpy(), 2 * widen(x) - 3 * widen(y))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_factors(be, dtype):
+    rng = np.random.default_rng(10)
+    p = np.array([[1 + 2j, 0, 3], [0, -1j, 0]], dtype)
+    x, y = inputs.random(rng, (2, 5), dtype, -1, 1), inputs.random(rng, (5, 3), dtype, -1, 1)
+    a = on(be, p)
+    for got, want in (
+        (sparse.add(a, a, alpha=2j, beta=1 - 1j), (1 + 1j) * widen(p)),
+        (
+            sparse.sddmm(a, be.asarray(x), be.asarray(y), alpha=2j, beta=1 - 3j),
+            (p != 0) * (2j * (widen(x) @ widen(y)) + (1 - 3j) * widen(p)),
+        ),
+    ):
+        assert got.dtype == dtype
+        assert_matches(got.to_dense().to_numpy(), want, (8, 8), scale=np.full(p.shape, 20.0))
+    endless = on(be, np.array([[np.inf + 1j]], dtype))
+    np.testing.assert_array_equal(sparse.add(endless, endless).to_dense().to_numpy(), [[np.inf + 2j]])
+    real = on(be, p.real)
+    with pytest.raises(errors.DTypeError, match="complex beta"):
+        sparse.add(real, real, beta=1j)
+    with pytest.raises(errors.DTypeError, match="complex alpha"):
+        sparse.sddmm(real, be.asarray(x.real), be.asarray(y.real), alpha=1j)
 
 
 @pytest.mark.parametrize("name", SHAPES)

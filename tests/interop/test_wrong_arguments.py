@@ -1,0 +1,227 @@
+"""Arguments of a wrong type raise stator's typed errors, which name the function; no bare TypeError gets out."""
+
+import contextlib
+import inspect
+import math
+
+import numpy as np
+import pytest
+
+import stator
+from stator.errors import DTypeError, StatorError
+
+NAMESPACES = ("", "fft", "linalg", "memory", "nn", "random", "sparse", "special", "testing")
+# Functions that close what the tests use.
+LEFT_OUT = {"shutdown"}
+
+
+def callables():
+    """Every public function and class by its dotted name, without the prefix stator."""
+    found = {}
+    for prefix in NAMESPACES:
+        module = getattr(stator, prefix) if prefix else stator
+        for name in module.__all__:
+            value = getattr(module, name)
+            results = isinstance(value, type) and issubclass(value, (tuple, BaseException))
+            if not callable(value) or results or name in LEFT_OUT or value in found.values():
+                continue
+            full = f"{prefix}.{name}" if prefix else name
+            found[full] = value
+            for member in dir(value) if isinstance(value, type) else ():
+                method = getattr(value, member)
+                if not member.startswith("_") and callable(method) and method not in found.values():
+                    found[f"{full}.{member}"] = method
+    return found
+
+
+def parameters(function):
+    return [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+
+
+def arguments(be):
+    """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
+    m = be.asarray(np.eye(4) * 3 + 0.25)
+    v, i, b = be.asarray([0.5, 0.25, 1.0, 0.75]), be.asarray([0, 1, 2, 3]), m > 1
+    s = stator.sparse.csr_from_dense(m)
+    packed, scale = stator.nn.quantize_fp8(m)
+    shared = {
+        **dict.fromkeys(("x", "x1", "x2", "a", "b", "data", "matrix", "logits", "weight", "y", "q"), m),
+        **dict.fromkeys(("grad", "start", "end", "min", "max", "obj", "values"), m),
+        **dict.fromkeys(("index", "indices", "target"), i),
+        **dict.fromkeys(("mask", "condition"), b),
+        **dict.fromkeys(("shape", "source_shape"), (4, 4)),
+        **dict.fromkeys(("k", "n", "N", "n_children", "n_rows", "n_fft", "step", "nbytes"), 2),
+        **dict.fromkeys(("axis", "source", "destination", "kth", "seed", "src", "fill_value", "value"), 1),
+        **dict.fromkeys(("repeats", "shift", "pad_width", "repetitions", "indices_or_sections", "stop"), 2),
+        **dict.fromkeys(("dtype", "from_", "to", "type"), "float64"),
+        "num_segments": 4,
+        **dict.fromkeys(("axes", "strides"), (0, 1)),
+        **{key: [m] for key in ("arrays", "params", "grads", "exp_avgs", "exp_avg_sqs")},
+        **{"source": m, "shapes": (4, 1), "dtypes": "float32", "subscripts": "ij,jk", "operands": m},
+        **{"device": "cpu", "backend": be, "hold": False, "kind": "cpu", "text": "cpu"},
+        **{"scale_a": scale, "scale_b": scale, "p": 0.5, "state": be.random.get_state(), "pattern": s},
+        **{"low": 4, "pvals": [0.5, 0.5], "c_and_lower": (m, True), "lu_and_piv": stator.linalg.lu_factor(m)},
+    }
+    special = {
+        "kind:isdtype": "bool",
+        "limit:set_cache_limit": stator.fft.cache_info().limit,
+        "limit:set_matmul_cache_limit": stator.linalg.matmul_cache_info().limit,
+        "arrays:broadcast": m,
+        "arrays:meshgrid": v,
+        "x:cumulative": v,
+        "x:logcumsumexp": v,
+        "value:dtype": "int8",
+        "type:iinfo": "int8",
+        "x1:outer": v,
+        "x2:outer": v,
+        "values:put_along_axis": 1.0,
+        "x:bitwise": i,
+        "x1:bitwise": i,
+        "x2:bitwise": i,
+        "indices:put_along_axis": stator.asarray([[0]] * 4, device=be),
+        "indices:take_along_axis": stator.asarray([[0]] * 4, device=be),
+        "index:scatter": stator.asarray([[0]] * 4, device=be),
+        "index:scatter_add": stator.asarray([[0]] * 4, device=be),
+        "src:index_add": m,
+        "src:segment": m,
+        "start:arange": 0,
+        "start:linspace": 0,
+        "stop:linspace": 1,
+        "x1:searchsorted": v,
+        "q:quantile": 0.5,
+        "x:bincount": i,
+        "condition:compress": b[0],
+        "source:moveaxis": 0,
+        "x1:baddbmm": m[None],
+        "x2:baddbmm": m[None],
+        "x:istft": stator.fft.stft(m, 4),
+        "n_fft:istft": 4,
+        "x1:cross": m[:, :3],
+        "x2:cross": m[:, :3],
+        "grad:masked_select_backward": stator.reshape(m, (-1,)),
+        "grad:sum_backward": m[0, 0],
+        "grad:mean_backward": m[0, 0],
+        "grad:prod_backward": m[0, 0],
+        "grad:cross_entropy_backward": m[0, 0],
+        "a:scaled_matmul": packed,
+        "b:scaled_matmul": packed,
+        "a:choice": 4,
+        "shape:gamma": 2.0,
+        "p:choice": None,
+        "a:sparse": s,
+        "b:sparse": s,
+        "x:sparse": m,
+        "b:sparse.spsolve_triangular": m,
+        "b:sparse.matmul_2to4": m,
+        "a:sparse.matmul_2to4": m,
+        "matrix:sparse.from_scipy": s.to_scipy(),
+        "data:with_data": s.data,
+        "stream:stream": 0,
+        "event:wait": be.stream(0).record(),
+        "earlier:milliseconds_since": be.stream(0).record(),
+        "shape:Array.reshape": 4,
+        "self:Array": m,
+        "self:Backend": be,
+        "self:Event": be.stream(0).record(),
+        "self:Stream": be.stream(0),
+        "self:random.Generator": be.random,
+        "self:sparse.COO": s.to_coo(),
+        "self:sparse.CSC": s.to_csc(),
+        "self:sparse.CSR": s,
+        "data:sparse": s.data,
+        "indices:sparse": s.indices,
+        "indptr:sparse": s.indptr,
+        "row:sparse": s.to_coo().row,
+        "col:sparse": s.to_coo().col,
+    }
+    return shared, special
+
+
+def call_of(name, function, given):
+    """Positional and named arguments of a valid call, by the parameters' names; optional ones are left out."""
+    shared, special = given
+    short, prefix = name.rpartition(".")[2], name.partition(".")[0]
+    found = {}
+    for p in inspect.signature(function).parameters.values():
+        if p.default is p.empty and p.kind is not p.VAR_KEYWORD:
+            places = (name, short, short.split("_")[0], name.rpartition(".")[0], prefix)
+            keys = [f"{p.name}:{place}" for place in places]
+            found[p.name] = next((special[k] for k in keys if k in special), shared.get(p.name))
+    return found
+
+
+def invoke(function, values):
+    positional, named = [], {}
+    for p in inspect.signature(function).parameters.values():
+        if p.name in values:
+            if p.kind is p.VAR_POSITIONAL:
+                positional += [values[p.name], values[p.name]]
+            elif p.kind is p.KEYWORD_ONLY:
+                named[p.name] = values[p.name]
+            else:
+                positional.append(values[p.name])
+        elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            positional.append(p.default)
+    return function(*positional, **named)
+
+
+def wrong_values(be):
+    return {
+        "str": "nope",
+        "text beyond ASCII": "é\ud800",
+        "list": ["a"],
+        "dict": {"a": 1},
+        "module": math,
+        "None": None,
+        "object": object(),
+        "float": 1.5,
+        "complex": 1j,
+        "huge": 2**70,
+        "beyond floats": 10**400,
+        "nan": math.nan,
+        "Array": be.zeros((2, 3)),
+        "NumPy array": np.zeros((2, 3)),
+        "bytes": b"bytes",
+        "NumPy text": np.str_("nope"),
+        "type": dict,
+    }
+
+
+def is_good(error, name, parameter):
+    """Whether the text consists of sentences and names the function, or what it is made of (matmul of matmul_2to4).
+
+    That a number, a flag or a string is of a wrong type is said with the parameter's name, except of an operand.
+    """
+    short = name.rpartition(".")[2]
+    if any(text[:1].islower() for text in (error.cause, error.remedy)):
+        return False
+    operand = error.cause.startswith(("Expected an Array", "A complex number", "Operands"))
+    if isinstance(error, DTypeError) and isinstance(parameter.default, (bool, int, float, str)) and not operand:
+        return parameter.name in error.cause
+    return short in error.op or short.startswith(error.op.rpartition(".")[2])
+
+
+FUNCTIONS = callables()
+# Their valid call would change what other tests see.
+NOT_CALLED = {"random.seed", "set_default_backend", "Backend"} | {n for n in FUNCTIONS if n.startswith("testing.")}
+
+
+@pytest.mark.parametrize("name", [n for n, f in FUNCTIONS.items() if parameters(f)])
+def test_wrong_arguments_raise_typed_errors(cpu, name):
+    function, bad = FUNCTIONS[name], []
+    valid = call_of(name, function, arguments(cpu))
+    if name not in NOT_CALLED:
+        invoke(function, valid)
+        cpu.synchronize()
+    for parameter in parameters(function):
+        for kind, value in wrong_values(cpu).items():
+            try:
+                invoke(function, {**valid, parameter.name: value})
+            except StatorError as error:
+                if not is_good(error, name, parameter):
+                    bad.append((parameter.name, kind, str(error)))
+            except Exception as error:
+                bad.append((parameter.name, kind, repr(error)))
+    with contextlib.suppress(StatorError):
+        cpu.synchronize()  # indices out of range among the wrong values
+    assert bad == []
