@@ -118,6 +118,7 @@ else:
     complex128,
 ) = all_dtypes
 
+__array_api_version__ = "2025.12"
 e = math.e
 inf = math.inf
 nan = math.nan
@@ -169,6 +170,7 @@ __all__ = [
     "Device",
     "Event",
     "Stream",
+    "__array_api_version__",
     "__array_namespace_info__",
     "__version__",
     "addmm",

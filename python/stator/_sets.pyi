@@ -46,19 +46,19 @@ def histogram(x: Array, /, bins: int | Array | Sequence[float] = 10, *, range: t
     nothing is counted.
     """
     ...
-def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
+def isin(x1: Array | complex, x2: Array | complex, /, *, invert: bool = False) -> Array:
     """Whether each element of x1 is among those of x2: bool, of x1's shape. Asynchronous.
 
-    invert: whether it is not. x2 has any shape; NaN is never found.
+    invert: whether it is not. x2 has any shape; NaN is never found. One of x1 and x2 may be a number.
     """
     ...
-def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None) -> Array:
+def searchsorted(x1: Array, x2: Array | float, /, *, side: str = "left", sorter: Array | None = None) -> Array:
     """The int64 positions of values x2 among sorted boundaries x1, as numpy.searchsorted. Asynchronous.
 
-    x1: one axis, and x2 of any shape; or row by row, x1 (..., n) and x2 (..., m) with equal leading axes. side: before
-    ("left") or after ("right") equal boundaries. sorter: integers of x1's shape that sort it, as argsort gives them;
-    for one out of range the next synchronising call raises OutOfRangeError. NaN is greater than every number. Two
-    dtypes are first promoted; not complex.
+    x1: one axis, and x2 of any shape or a number; or row by row, x1 (..., n) and x2 (..., m) with equal leading axes.
+    side: before ("left") or after ("right") equal boundaries. sorter: integers of x1's shape that sort it, as argsort
+    gives them; for one out of range the next synchronising call raises OutOfRangeError. NaN is greater than every
+    number. Two dtypes are first promoted; not complex.
     """
     ...
 def unique_all(x: Array, /, *, size: int | None = None, fill_value: complex = 0) -> UniqueAll:

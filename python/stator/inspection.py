@@ -146,10 +146,10 @@ class NamespaceInfo:
         """
         return Device("cuda", 0) if _backend.available("cuda")[0] else Device("cpu")
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """Every device that a Backend can be opened for."""
         counts = {kind: _backend.device_count(kind) if _backend.available(kind)[0] else 0 for kind in ("cpu", "cuda")}
-        return [Device(kind, i) for kind, count in counts.items() for i in range(count)]
+        return tuple(Device(kind, i) for kind, count in counts.items() for i in range(count))
 
     def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
         """The default dtypes by kind, which are the same on every device."""

@@ -8,14 +8,20 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, as_out, new_array, wrap_array
+from stator._array cimport Array, as_array, as_out, binary_op, new_array, unary_op, wrap_array
 from stator._backend cimport after_wait, enter
-from stator._convert cimport to_axis, to_choice, to_flag, to_float, to_int, to_number, wrong_type
-from stator.cpp cimport sets
+from stator._convert cimport (
+    not_an_operand, to_axis, to_choice, to_flag, to_float, to_int, to_number, to_scalar, wrong_type,
+)
+from stator.cpp cimport op_table, sets
+from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport optional
 
-from stator.errors import InvalidValueError
+from stator._creation import full
+from stator._dtype import result_type
+from stator._reduce import functions as reductions
+from stator.errors import InvalidValueError, StatorError, renamed
 
 UniqueAll = namedtuple("UniqueAll", ("values", "indices", "inverse_indices", "counts"), module="stator._sets")
 UniqueCounts = namedtuple("UniqueCounts", ("values", "counts"), module="stator._sets")
@@ -24,15 +30,28 @@ UniqueConsecutive = namedtuple("UniqueConsecutive", ("values", "inverse", "count
 Histogram = namedtuple("Histogram", ("hist", "bin_edges"), module="stator._sets")
 
 
-def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None) -> Array:
+cdef Array searched(object value, Array boundaries):
+    # A number is a 0-d array of the boundaries' dtype where that holds it.
+    cdef Scalar scalar
+    if isinstance(value, Array):
+        return <Array>value
+    if not to_scalar(value, scalar):
+        raise not_an_operand(value, "searchsorted")
+    try:
+        return full((), value, dtype=result_type(boundaries, value), device=boundaries.backend)
+    except InvalidValueError:
+        return full((), value, device=boundaries.backend)
+
+
+def searchsorted(x1: Array, x2: Array | float, /, *, side: str = "left", sorter: Array | None = None) -> Array:
     """The int64 positions of values x2 among sorted boundaries x1, as numpy.searchsorted. Asynchronous.
 
-    x1: one axis, and x2 of any shape; or row by row, x1 (..., n) and x2 (..., m) with equal leading axes. side: before
-    ("left") or after ("right") equal boundaries. sorter: integers of x1's shape that sort it, as argsort gives them;
-    for one out of range the next synchronising call raises OutOfRangeError. NaN is greater than every number. Two
-    dtypes are first promoted; not complex.
+    x1: one axis, and x2 of any shape or a number; or row by row, x1 (..., n) and x2 (..., m) with equal leading axes.
+    side: before ("left") or after ("right") equal boundaries. sorter: integers of x1's shape that sort it, as argsort
+    gives them; for one out of range the next synchronising call raises OutOfRangeError. NaN is greater than every
+    number. Two dtypes are first promoted; not complex.
     """
-    cdef Array boundaries = as_array(x1, "searchsorted"), values = as_array(x2, "searchsorted"), out
+    cdef Array boundaries = as_array(x1, "searchsorted"), values = searched(x2, boundaries), out
     cdef sets.SearchOptions options
     cdef CppStream stream
     options.right = to_choice(side, ("left", "right"), "searchsorted", "side") == 1
@@ -44,14 +63,28 @@ def searchsorted(x1: Array, x2: Array, /, *, side: str = "left", sorter: Array |
     return out
 
 
-def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
+cdef Array is_number_in(object x1, object x2, bint invert):
+    cdef Array out
+    try:
+        if isinstance(x1, Array):
+            return binary_op(op_table.not_equal if invert else op_table.equal, x1, x2, None, None)
+        out = reductions["any"](binary_op(op_table.equal, x1, x2, None, None))
+    except StatorError as error:
+        raise renamed(error, "isin") from None
+    return unary_op(op_table.bitwise_invert, out, None, None) if invert else out
+
+
+def isin(x1: Array | complex, x2: Array | complex, /, *, invert: bool = False) -> Array:
     """Whether each element of x1 is among those of x2: bool, of x1's shape. Asynchronous.
 
-    invert: whether it is not. x2 has any shape; NaN is never found.
+    invert: whether it is not. x2 has any shape; NaN is never found. One of x1 and x2 may be a number.
     """
-    cdef Array elements = as_array(x1, "isin"), test = as_array(x2, "isin"), out
+    cdef Array elements, test, out
     cdef cbool opposite = to_flag(invert, "isin", "invert")
     cdef CppStream stream
+    if not isinstance(x1, Array) or not isinstance(x2, Array):
+        return is_number_in(x1, x2, opposite)
+    elements, test = <Array>x1, <Array>x2
     enter(elements.backend, stream)
     out = new_array(elements.backend)
     with nogil:

@@ -87,6 +87,7 @@ def test_broadcast_shapes():
 
 def test_namespace_info():
     info = stator.__array_namespace_info__()
+    assert isinstance(info.devices(), tuple)
     assert "cpu" in info.devices()
     assert info.default_device() in info.devices()
     assert info.default_dtypes() == np.__array_namespace_info__().default_dtypes()

@@ -79,6 +79,37 @@ def test_result_type_takes_weak_numbers(entries, expected):
         assert np.result_type(*spec) == expected
 
 
+def test_the_version_of_the_standard_is_stated(be):
+    assert stator.__array_api_version__ == "2025.12"
+    assert be.zeros(()).__array_namespace__(api_version=stator.__array_api_version__) is stator
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32", "bfloat16"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted_takes_a_number(be, dtype, side):
+    x = be.asarray([1, 2, 2, 5], dtype=dtype)
+    host = np.array([1.0, 2.0, 2.0, 5.0])
+    for value in (2, 3, 2.5, -1, 300, np.float32(2), True):
+        got = stator.searchsorted(x, value, side=side)
+        assert (got.shape, got.dtype) == ((), stator.int64)
+        assert int(got) == np.searchsorted(host, value, side=side), value
+
+
+@pytest.mark.parametrize("invert", [False, True])
+def test_isin_takes_a_number_on_either_side(be, invert):
+    host = np.array([[1, 2], [3, 2]], np.int16)
+    x = be.asarray(host)
+    for value in (2, 7, 2.5, np.int64(3)):
+        got = stator.isin(x, value, invert=invert)
+        assert got.dtype == stator.bool
+        np.testing.assert_array_equal(got.to_numpy(), np.isin(host, value, invert=invert))
+        got = stator.isin(value, x, invert=invert)
+        assert (got.shape, got.dtype) == ((), stator.bool)
+        assert bool(got) == np.isin(value, host, invert=invert)
+    with pytest.raises(TypeError, match="isin"):
+        stator.isin(1, 2)
+
+
 def test_result_type_of_numbers_alone_is_refused():
     with pytest.raises(ValueError, match="No dtype"):
         stator.result_type(1, 2.0)
