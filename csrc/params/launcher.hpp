@@ -19,7 +19,6 @@ class AnyLauncher {
   using Function = void (*)();
   constexpr AnyLauncher() = default;
   AnyLauncher(const AnyLauncher&) = delete;
-  bool has(params::Target target) const { return functions_[int(target)] != nullptr; }
   void bind(params::Target target, Function function) { functions_[int(target)] = function; }
 
  protected:
