@@ -37,7 +37,7 @@ Device require_device(std::string_view text) {
   const Device device = Device::parse(text);
   std::string reason;
   if (!is_available(device.type, &reason)) {
-    throw DeviceUnavailableError("Backend", device.str() + " is not available: " + reason,
+    throw DeviceUnavailableError("Backend", "Device " + device.str() + " is not available: " + reason,
                                  "Use device=\"cpu\", or see `python -m stator info`");
   }
   const int count = device_count(device.type);

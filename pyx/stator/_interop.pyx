@@ -12,7 +12,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsul
 from libc.stdint cimport UINTPTR_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, astype_op, new_array
+from stator._array cimport Array, new_array
 from stator._backend cimport Backend, enter, resolve
 from stator._convert cimport sized_dims, to_dims, to_flag
 from stator._dtype cimport as_dtype
@@ -29,7 +29,7 @@ from stator.cpp.ref cimport Dims
 from operator import index as to_python_int
 
 from stator.errors import (
-    BackendMismatchError, DTypeError, InvalidValueError, LibraryNotFoundError, ShapeError, UnsupportedError,
+    BackendMismatchError, DTypeError, InvalidValueError, ShapeError, UnsupportedError,
 )
 
 
@@ -487,17 +487,3 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
         drop_reference(<void*>source)
         raise
     return out
-
-
-cdef object scipy_sparse():
-    try:
-        import scipy.sparse
-    except ImportError:
-        raise LibraryNotFoundError("SciPy is not installed", op="sparse", remedy="Run pip install scipy.") from None
-    return scipy.sparse
-
-
-cdef object host_values(Array values):
-    # SciPy has no half types.
-    data = values if values.itemsize > 2 else astype_op(values, "float32", True)
-    return data.to_numpy()

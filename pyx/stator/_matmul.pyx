@@ -44,7 +44,7 @@ cdef Array pair(Kind kind, str op, object x1, object x2, object dtype=None):
     cdef Array out = new_array(a.backend)
     cdef optional[CppDType] code
     cdef CppStream stream
-    to_dtype(dtype, code)
+    to_dtype(dtype, code, op)
     enter(a.backend, stream)
     with nogil:
         if kind == dot_:
@@ -84,7 +84,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, dtype: DTypeLike | None =
     cdef int64_t along = to_int(axis, "vecdot")
     cdef optional[CppDType] code
     cdef CppStream stream
-    to_dtype(dtype, code)
+    to_dtype(dtype, code, "vecdot")
     enter(a.backend, stream)
     with nogil:
         out.c = cpp.vecdot(a.c, b.c, along, code, stream)
@@ -103,7 +103,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     cdef Dims left, right
     cdef optional[CppDType] code
     cdef CppStream stream
-    to_dtype(dtype, code)
+    to_dtype(dtype, code, "tensordot")
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
             raise wrong_type(axes, "tensordot", "axes", "an integer or two sequences")
@@ -139,7 +139,7 @@ def einsum(subscripts: str, /, *operands: Array, dtype: DTypeLike | None = None)
     cdef string_view view
     cdef optional[CppDType] code
     cdef CppStream stream
-    to_dtype(dtype, code)
+    to_dtype(dtype, code, "einsum")
     if not isinstance(subscripts, str):
         raise wrong_type(subscripts, "einsum", "subscripts", "a string such as 'ij,jk->ik'")
     if not subscripts.isascii():

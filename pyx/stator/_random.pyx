@@ -293,7 +293,7 @@ cdef class Generator:
                 if i % 4096 == 0:
                     PyErr_CheckSignals()
             return out
-        except MemoryError:
+        except (MemoryError, RuntimeError):  # the latter for a lock
             out.clear()  # the error needs memory too
             raise too_many(count, "random.spawn") from None
 

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op, wrap_array
 from stator._backend cimport Backend, enter
 from stator._convert cimport matrix_shape, to_axis, to_flag, to_int, to_number, to_scalar
-from stator._interop cimport host_values, scipy_sparse
+from stator._sparse_scipy cimport host_values, scipy_sparse
 from stator.cpp cimport op_table
 from stator.cpp cimport sparse as cpp
 from stator.cpp.array cimport Array as CppArray
@@ -15,7 +15,7 @@ from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport optional
 
 from stator._reduce import functions as reductions
-from stator.errors import DTypeError, InvalidValueError, ShapeError, StatorError, UnsupportedError, renamed
+from stator.errors import DTypeError, InvalidValueError, StatorError, UnsupportedError, renamed
 
 
 cdef optional[int64_t] count_of(object nnz, str op) except *:

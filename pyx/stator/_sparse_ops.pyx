@@ -6,8 +6,8 @@ from libc.stdint cimport int64_t
 from stator._array cimport Array, as_array, astype_op, new_array
 from stator._backend cimport enter, resolve
 from stator._convert cimport to_dtype, to_flag, to_int, to_number
-from stator._interop cimport scipy_sparse
 from stator._sparse cimport COO, CSC, CSR, SparseMatrix, count_of, new_compressed, rows_of
+from stator._sparse_scipy cimport scipy_sparse
 from stator.cpp cimport sparse as cpp
 from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
