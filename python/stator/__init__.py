@@ -161,7 +161,23 @@ Backend.fft = fft
 Backend.special = special
 Backend.sparse = sparse
 Backend.ops = _ops()
-atexit.register(shutdown)
+
+
+def _end() -> None:
+    """Closes what is open when the process ends. Daemon threads that are in a call then end without a message."""
+    import threading
+
+    shown = threading.excepthook
+
+    def excepthook(args: threading.ExceptHookArgs, /) -> None:
+        if not isinstance(args.exc_value, errors.BackendClosedError):
+            shown(args)
+
+    threading.excepthook = excepthook
+    shutdown()
+
+
+atexit.register(_end)
 
 __all__ = [
     "Array",

@@ -128,13 +128,24 @@ class LinAlgError(StatorError, np.linalg.LinAlgError):
     index: int = 0
 
 
+_CLASSES = {n: v for n, v in globals().items() if isinstance(v, builtins.type) and issubclass(v, StatorError)}
 # C++ exceptions whose names are built-in exceptions of Python.
-_NAMES = {"ValueError": "InvalidValueError", "IndexError": "OutOfRangeError"}
+_NATIVE = _CLASSES | {"ValueError": InvalidValueError, "IndexError": OutOfRangeError}
 
 
-def from_native(name: str, op: str, cause: str, remedy: str, fields: dict[str, Any]) -> StatorError:
-    """The Python exception for a C++ one; called where Cython catches it."""
-    error: StatorError = globals()[_NAMES.get(name, name)](cause, op=op, remedy=remedy)
+def from_native(
+    name: str,
+    op: str,
+    cause: str,
+    remedy: str,
+    fields: dict[str, Any],
+    classes: dict[str, builtins.type[StatorError]] = _NATIVE,
+) -> StatorError:
+    """The Python exception for a C++ one; called where Cython catches it.
+
+    It has the classes with it, since the interpreter's end empties modules while their functions may still be called.
+    """
+    error = classes[name](cause, op=op, remedy=remedy)
     error.__dict__.update(fields)
     return error
 
@@ -157,7 +168,7 @@ def _rebuild(cls: type[StatorError], args: tuple[Any, ...], state: dict[str, Any
     return error
 
 
-__all__ = [n for n, v in list(globals().items()) if isinstance(v, builtins.type) and issubclass(v, StatorError)]
+__all__ = list(_CLASSES)
 
 
 def __dir__() -> list[str]:

@@ -148,6 +148,7 @@ cdef class Array:
 
         Later uses of the array are synchronous, since the caller may read or write the memory at any time.
         """
+        self.c.data_ptr()  # an error once the backend is closed, also where nothing can be imported any more
         from stator._interop import SharedMemory
         return memoryview(SharedMemory(self))
 
@@ -165,6 +166,7 @@ cdef class Array:
 
         cuda: asynchronous; later work on `stream` starts after the work that uses the array. cpu: synchronises.
         """
+        self.c.data_ptr()
         from stator import _interop
         return _interop.to_dlpack(self, stream, max_version, dl_device, copy)
 
@@ -176,6 +178,9 @@ cdef class Array:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The CUDA Array Interface, version 3; AttributeError on cpu. Asynchronous."""
+        if self.c.device().type != cpp_backend.cuda:
+            raise AttributeError("__cuda_array_interface__: the array is on cpu")
+        self.c.data_ptr()
         from stator import _interop
         return _interop.cuda_array_interface(self)
 

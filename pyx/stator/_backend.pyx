@@ -13,12 +13,17 @@ from stator.cpp cimport interop
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 from stator.cpp.std cimport decoded, string, vector
 
-from stator.errors import BackendMismatchError, InvalidValueError
+from stator.errors import BackendMismatchError, InvalidValueError, from_native
 
 # The streams entered by `with`, innermost last; read only once any stream was entered.
 cdef object streams_var = ContextVar("stator.streams", default=())
 cdef bint streams_entered = False
 cdef object resolver = None
+
+
+# Kept for every module, and for as long as the process lives.
+Py_INCREF(from_native)
+interop.set_binding(<void*>from_native)
 
 
 cdef int enter(Backend backend, cpp.Stream& stream) except -1:

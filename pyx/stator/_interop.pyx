@@ -196,7 +196,8 @@ cdef object make_capsule(Array x, bint versioned, bint copied):
     dtype.lanes = 1
     if interop.read_only(x.c):
         if not versioned:
-            raise BufferError("the array is read-only, which DLPack before 1.0 cannot say; pass max_version=(1, 0)")
+            raise BufferError("the array is read-only, which DLPack before 1.0 cannot say; pass max_version=(1, 0), or "
+                              "copy=True")
         flags |= dlpack.READ_ONLY
     with nogil:
         if versioned:
@@ -407,8 +408,6 @@ def cuda_array_interface(x: Array) -> dict[str, Any]:
     cdef int size = itemsize(array.c.dtype())
     cdef uintptr_t address
     cdef void* stream
-    if array.c.device().type != cpp_backend.cuda:
-        raise AttributeError("__cuda_array_interface__: the array is on cpu")
     if array.c.dtype() == bfloat16:
         raise AttributeError("__cuda_array_interface__ has no bfloat16; use DLPack")
     if not array.lent:

@@ -146,6 +146,70 @@ def user_atexit_uses_arrays():
     atexit.register(lambda: x.to_numpy())
 
 
+def daemon_threads_that_catch_nothing():
+    import stator
+
+    be = stator.Backend("cpu")
+    started = threading.Barrier(5)
+
+    def run():
+        x = be.zeros((1 << 12,))
+        started.wait()
+        while True:
+            x = stator.add(x, 1.0)
+
+    for _ in range(4):
+        threading.Thread(target=run, daemon=True).start()
+    started.wait()
+
+
+class UsesArraysLate:
+    """Writes the errors of calls in its destructor, which runs when the interpreter takes its module apart."""
+
+    def __init__(self, write):
+        import numpy as np
+
+        import stator
+
+        be = stator.Backend("cpu")
+        x = be.ones((3, 3))
+        sparse, generator, event = stator.sparse.csr_from_dense(x), be.random, be.stream(1).record()
+        self.error = stator.errors.StatorError
+        self.write = write
+        self.calls = (
+            lambda: x + 1,
+            lambda: x[x > 0],
+            lambda: float(x[0, 0]),
+            lambda: x.to_numpy(),
+            lambda: x.data,
+            lambda: np.from_dlpack(x),
+            lambda: x.T,
+            lambda: sparse @ x,
+            lambda: stator.linalg.solve(x, x),
+            lambda: generator.normal(size=3),
+            lambda: event.synchronize(),
+            lambda: be.synchronize(),
+            lambda: be.zeros((3,)),
+            lambda: stator.Backend("cpu"),
+        )
+
+    def __del__(self):
+        seen = []
+        for call in self.calls:
+            try:
+                call()
+                seen.append("none")
+            except self.error:
+                pass
+            except BaseException as error:  # written
+                seen.append(repr(error))
+        self.write(2, f"errors without a type: {seen}".encode())
+
+
+def a_destructor_uses_arrays_after_the_end():
+    KEPT.append(UsesArraysLate(os.write))
+
+
 def a_leak_behind_the_tracker():
     import stator
 
@@ -168,5 +232,7 @@ CELLS = {
     "daemon_threads_still_running": (daemon_threads_still_running, 0, None),
     "a_foreign_consumer_outlives": (a_foreign_consumer_outlives, 0, None),
     "user_atexit_uses_arrays": (user_atexit_uses_arrays, 0, None),
+    "daemon_threads_that_catch_nothing": (daemon_threads_that_catch_nothing, 0, None),
+    "a_destructor_uses_arrays_after_the_end": (a_destructor_uses_arrays_after_the_end, 0, "errors without a type: []"),
     "a_leak_behind_the_tracker": (a_leak_behind_the_tracker, 0, "stator: leak"),
 }

@@ -143,6 +143,36 @@ def test_read_only_memory_is_flagged(cpu):
         on += 1
 
 
+@pytest.mark.parametrize(
+    "repeat", [lambda x: stator.broadcast_to(x, (4, 3)), lambda x: stator.broadcast_arrays(x, x[:, None])[0]]
+)
+def test_a_view_that_repeats_elements_is_exported_read_only(cpu, repeat):
+    x = cpu.asarray(np.arange(3.0))
+    view = repeat(x)
+    shared = np.from_dlpack(view)
+    assert not shared.flags.writeable
+    np.testing.assert_array_equal(shared, view.to_numpy())
+    assert view.data.readonly
+    with pytest.raises(BufferError, match="read-only"):
+        view.__dlpack__()  # before 1.0 DLPack has no flag for it
+    assert np.from_dlpack(view, copy=True).flags.writeable
+    assert np.asarray(view).flags.writeable  # a copy
+    assert np.from_dlpack(x).flags.writeable
+    assert np.from_dlpack(x[None]).flags.writeable  # an axis of length 1 repeats nothing
+    assert not x.data.readonly
+
+
+def test_cuda_array_interface_of_a_view_that_repeats_elements(cuda):
+    assert stator.broadcast_to(cuda.zeros((3,)), (4, 3)).__cuda_array_interface__["data"][1]
+    assert not cuda.zeros((3,)).__cuda_array_interface__["data"][1]
+
+
+def test_a_closed_array_has_no_cuda_array_interface():
+    with stator.Backend("cpu") as backend:
+        x = backend.zeros((3,))
+    assert not hasattr(x, "__cuda_array_interface__")
+
+
 def test_cuda_array_interface_is_cuda_only(cpu):
     with pytest.raises(AttributeError):
         _ = cpu.zeros((3,)).__cuda_array_interface__

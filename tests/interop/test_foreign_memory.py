@@ -180,7 +180,7 @@ class OnCuda:
         ({"strides": (2**66,)}, ShapeError),
         ({"stream": 0}, InvalidValueError),
         ({"stream": "x"}, InvalidValueError),
-        ({"mask": True}, DTypeError),
+        ({"mask": "some"}, DTypeError),
     ],
     ids=str,
 )

@@ -12,6 +12,8 @@ STATOR_API void* export_memory(const Array&);
 // Ends an export, from any thread, also after close and shutdown. Takes the array over, which is empty afterwards.
 STATOR_API void unexport(Array&) noexcept;
 
+// Whether a consumer must not write: foreign memory that is read-only, and views that repeat elements along an axis,
+// where one write would change many.
 STATOR_API bool read_only(const Array&);
 STATOR_API Stream last_stream(const Array&);  // the stream that used the array's buffer last
 
@@ -36,5 +38,10 @@ STATOR_API void release_later(Backend&) noexcept;
 STATOR_API void release_later(Stream&) noexcept;
 STATOR_API void release_later(Event&) noexcept;
 STATOR_API void drain_releases() noexcept;
+
+// An object of the binding that every module of it needs to the end of the process, such as the function that makes its
+// exceptions. Null until it is set.
+STATOR_API void set_binding(void* object) noexcept;
+STATOR_API void* binding() noexcept;
 
 }  // namespace stator::interop

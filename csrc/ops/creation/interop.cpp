@@ -17,6 +17,8 @@ void push(Handle& handle, Ref<T> ref) noexcept {
   if (ref) ReleaseQueue::push(ref.detach());
 }
 
+std::atomic<void*> binding_object{nullptr};
+
 // Calls f for every stream that uses the buffer. The last stream alone is not enough: work that reads on another one
 // would see what the consumer writes.
 template <class F>
@@ -43,7 +45,13 @@ void unexport(Array& array) noexcept {
   release_later(array);
 }
 
-bool read_only(const Array& array) { return buffer_of(array, "Array.data").read_only(); }
+bool read_only(const Array& array) {
+  if (buffer_of(array, "Array.data").read_only()) return true;
+  if (array.size() == 0) return false;
+  for (int d = 0; d < array.ndim(); ++d)
+    if (array.shape()[d] > 1 && array.strides()[d] == 0) return true;
+  return false;
+}
 
 Stream last_stream(const Array& array) {
   const Buffer& buffer = buffer_of(array, "Array.data");
@@ -88,6 +96,9 @@ void release_later(Array& array) noexcept { push(array, Ref<Buffer>(array.buffer
 void release_later(Backend& backend) noexcept { push(backend, Ref<Context>(backend.context())); }
 void release_later(Stream& stream) noexcept { push(stream, Ref<StreamBox>(stream.box())); }
 void release_later(Event& event) noexcept { push(event, Ref<EventBox>(event.box())); }
+void set_binding(void* object) noexcept { binding_object.store(object, std::memory_order_release); }
+void* binding() noexcept { return binding_object.load(std::memory_order_acquire); }
+
 void drain_releases() noexcept { ReleaseQueue::drain(); }
 
 }  // namespace stator::interop

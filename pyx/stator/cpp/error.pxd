@@ -2,6 +2,7 @@
 cdef extern from *:
     """
     #include <stator/error.hpp>
+    #include <stator/interop.hpp>
     #include <new>
     #include <stdexcept>
 
@@ -9,12 +10,11 @@ cdef extern from *:
     static inline void stator_raise_text(const char* name, const char* op, const char* cause, const char* remedy,
                                          PyObject* fields) {
       if (!fields) return;
-      PyObject* errors = PyImport_ImportModule("stator.errors");
-      PyObject* exception =
-          errors ? PyObject_CallMethod(errors, "from_native", "ssssO", name, op, cause, remedy, fields) : nullptr;
+      // stator.errors.from_native, since modules cannot be imported any more while the interpreter ends.
+      auto* make = static_cast<PyObject*>(stator::interop::binding());
+      PyObject* exception = PyObject_CallFunction(make, "ssssO", name, op, cause, remedy, fields);
       if (exception) PyErr_SetObject((PyObject*)Py_TYPE(exception), exception);
       Py_XDECREF(exception);
-      Py_XDECREF(errors);
       Py_DECREF(fields);
     }
 

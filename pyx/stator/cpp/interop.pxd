@@ -26,3 +26,4 @@ cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     void drain_releases() noexcept
     cbool owners_waiting() noexcept
     void release_owners() except +translate_exception
+    void set_binding(void*) noexcept
