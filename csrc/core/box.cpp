@@ -5,6 +5,7 @@
 #include "core/process.hpp"
 #include "core/text.hpp"
 #include "core/tracker.hpp"
+#include "runtime/condition.hpp"
 
 #include <chrono>
 #include <ctime>
@@ -79,7 +80,7 @@ void Box::close(Box& box) noexcept {
   Tracker& tracker = box.tracker_;
   std::unique_lock lock(tracker.mutex_);
   if (box.closing()) {
-    tracker.changed_.wait(lock, [&] { return box.settled_; });
+    while (!box.settled_) runtime::wait_on(tracker.changed_, lock);
     return;
   }
   box.closing_.store(true, std::memory_order_release);

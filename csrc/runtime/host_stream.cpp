@@ -2,6 +2,7 @@
 // ready; workers and waiting callers take chunks of ready items with run_chunk(), and sleep after a short spin.
 #include "runtime/host_stream.hpp"
 
+#include "runtime/condition.hpp"
 #include "runtime/float_environment.hpp"
 #include "runtime/warning.hpp"
 
@@ -263,7 +264,7 @@ void Scheduler::work(Worker& self, uint64_t generation) {
     if (ready_.empty() || busy_ >= worker_limit()) {
       if (linger(lock)) continue;
       sleeping_.push_back(&self);
-      self.roused.wait(lock);
+      wait_on(self.roused, lock);
       std::erase(sleeping_, &self);
     } else {
       const Ready ready = ready_.front();
@@ -283,7 +284,7 @@ void Scheduler::wait(Mark& mark) {
       patient = true;
     } else if (!std::exchange(patient, false) || !linger(lock, &mark)) {
       if (!ready_.empty()) wake(true, false);  // this thread sleeps, so its CPU is free for other work
-      mark.changed.wait(lock);
+      wait_on(mark.changed, lock);
     }
   }
 }

@@ -88,3 +88,13 @@ def test_extension_modules_find_their_library_beside_them():
     linked = {name: text for name, text in dynamic.items() if "[libstator.so]" in text}
     assert linked
     assert not [name for name, text in linked.items() if "[$ORIGIN/lib]" not in text]
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_nothing_is_newer_than_the_systems_of_the_wheels(name):
+    """What depends on our sources, whatever system builds them; .ci/run asks auditwheel about the rest."""
+    imported = [line.split()[-1] for line in tool("nm", "-D", "--undefined-only", library(name)).splitlines()]
+    assert imported
+    vector_forms = [symbol for symbol in imported if symbol.startswith("_ZGV")]
+    assert not [symbol for symbol in vector_forms if not re.search(r"v_(sin|cos)f?(@|$)", symbol)]
+    assert not [symbol for symbol in imported if symbol.startswith("_ZNSt18condition_variable4wait")]

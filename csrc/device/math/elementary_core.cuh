@@ -29,6 +29,8 @@ struct Format<double> {
   static constexpr Bits sqrt_half = 0x3fe6a09e667f3bcdu;
 };
 
+inline constexpr double log2_e = 1.4426950408889634074, ln_2 = 0.69314718055994530942;
+
 template <class T>
 using BitsOf = typename Format<T>::Bits;
 template <class T>

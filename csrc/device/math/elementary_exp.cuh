@@ -1,5 +1,5 @@
-// exp, expm1, cosh, tanh for the host targets: x = n ln(2) + r, a polynomial for exp(r) - 1 on |r| <= ln(2)/2, and 2^n
-// by its exponent (Cody and Waite, Software Manual for the Elementary Functions, 1980).
+// exp, exp2, expm1, sinh, cosh, tanh for the host targets: x = n ln(2) + r, a polynomial for exp(r) - 1 on |r| <=
+// ln(2)/2, and 2^n by its exponent (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 #pragma once
 
 #include "device/math/elementary_core.cuh"
@@ -14,6 +14,7 @@ struct ExpFormat<float> {
   static constexpr float less_one = Format<float>::round - 1;
   static constexpr float zero_below = -104.0f, subnormal_below = -85.5f;
   static constexpr float infinite_above = 89.0f, cosh_infinite_above = 89.6f;
+  static constexpr float exp2_zero_below = -151.0f, exp2_subnormal_below = -124.0f, exp2_infinite_above = 128.25f;
   static constexpr float expm1_flat = -18.0f, tanh_flat = 10.0f;
   // (exp(r) - 1 - r) / r^2, minimax
   STATOR_FN static float tail(float r) {
@@ -25,6 +26,7 @@ struct ExpFormat<double> {
   static constexpr double less_one = Format<double>::round - 1;
   static constexpr double zero_below = -746.0, subnormal_below = -707.0;
   static constexpr double infinite_above = 710.0, cosh_infinite_above = 710.6;
+  static constexpr double exp2_zero_below = -1076.0, exp2_subnormal_below = -1020.0, exp2_infinite_above = 1024.25;
   static constexpr double expm1_flat = -38.0, tanh_flat = 20.0;
   STATOR_FN static double tail(double r) {
     return estrin(r, 0.5, 0.16666666666666667534, 0.041666666666620638584, 0.0083333333333297934996,
@@ -32,8 +34,6 @@ struct ExpFormat<double> {
                   2.7557266418612303703e-6, 2.76213386691429238e-7, 2.5101346928350340198e-8);
   }
 };
-
-inline constexpr double log2_e = 1.4426950408889634074, ln_2 = 0.69314718055994530942;
 
 // exp(x) = (1 + p) 2^n, with shifted = n + round. Meaningless if |x| is too large for 2^n; callers replace the result.
 template <class T>
@@ -74,12 +74,32 @@ STATOR_FN T own_exp(T x) {
 }
 
 template <class T>
+STATOR_FN T own_exp2(T x) {
+  using E = ExpFormat<T>;
+  const T shifted = x + E::less_one;
+  const T value = exp_scaled(exp2_parts(x - (shifted - E::less_one), shifted), x < E::exp2_subnormal_below);
+  return select(x <= E::exp2_infinite_above, zero_if(x < E::exp2_zero_below, value), x + infinite<T>);
+}
+
+template <class T>
 STATOR_FN T own_expm1(T x) {
   using E = ExpFormat<T>;
   const ExpParts<T> e = exp_parts(x, E::less_one);
   const T half = power_of_two(e.shifted);  // half of 2^n, which may overflow where the result does not
   const T y = select(x > E::infinite_above, infinite<T>, multiply_add(half, e.p, half - T(0.5)) * T(2));
   return select(magnitude(x) < std::numeric_limits<T>::epsilon() / 2, x, select(x < E::expm1_flat, T(-1), y));
+}
+
+// With t = (exp(|x|) - 1) / 4, which is finite where the result is: 2 t + (t / (t + 1/4)) / 2.
+template <class T>
+STATOR_FN T own_sinh(T x) {
+  const T a = magnitude(x);
+  const ExpParts<T> e = exp_parts(a, Format<T>::round - T(2));
+  const T power = power_of_two(e.shifted);
+  const T t = multiply_add(power, e.p, power - T(0.25));
+  const T y = multiply_add(T(2), t, T(0.5) * (t / (t + T(0.25))));
+  const T bounded = select(a <= ExpFormat<T>::cosh_infinite_above, y, a + infinite<T>);
+  return with_sign_of(select(a < std::numeric_limits<T>::epsilon() / 2, a, bounded), x);
 }
 
 // With q = exp(|x|) / 4: 2 q + 1 / (8 q).

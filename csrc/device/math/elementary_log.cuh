@@ -1,6 +1,6 @@
-// log, log1p, asinh, acosh, atanh for the host targets: x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)),
-// s = f / (2 + f), log(1 + f) = f - (f^2/2 - s (f^2/2 + R(s^2))), where the leading term is exact (form and
-// coefficients of FreeBSD's msun).
+// log, log2, log10, log1p, asinh, acosh, atanh for the host targets: x = 2^k (1 + f) with 1 + f in [sqrt(1/2),
+// sqrt(2)). log(1 + f) is f, which is exact, and a rest: of double, s (f^2/2 + R(s^2)) - f^2/2 with s = f / (2 + f)
+// (form and coefficients of FreeBSD's msun); of float a polynomial without a division (tools/fit_elementary.py).
 #pragma once
 
 #include "device/math/elementary_core.cuh"
@@ -12,18 +12,24 @@ struct LogFormat;
 template <>
 struct LogFormat<float> {
   static constexpr float large = 0x1p13f;  // 1 / large^2 is below an ULP
-  // log((1+s)/(1-s)) = 2s + s z tail(z), z = s^2
-  STATOR_FN static float tail(float z) {
-    return polynomial(z, 0xaaaaaa.0p-24f, 0xccce13.0p-25f, 0x91e9ee.0p-25f, 0xf89e26.0p-26f);
+  static constexpr float log10_e = 0x1.bcb7b2p-2f, log10_2 = 0x1.344136p-2f;
+  // log(1 + f) - f
+  STATOR_FN static float rest(float f) {
+    return f * f *
+           estrin(f, -0.5f, 0.333339095f, -0.250013381f, 0.199630648f, -0.16577585f, 0.149147674f, -0.142674759f,
+                  0.0870041698f);
   }
 };
 template <>
 struct LogFormat<double> {
   static constexpr double large = 0x1p28;
-  STATOR_FN static double tail(double z) {
-    return estrin(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
-                  2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
-                  1.479819860511658591e-01);
+  static constexpr double log10_e = 0x1.bcb7b1526e50ep-2, log10_2 = 0x1.34413509f79ffp-2;
+  STATOR_FN static double rest(double f) {
+    const double s = f / (2.0 + f), z = s * s, half_square = 0.5 * f * f;
+    const double tail =
+        estrin(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+               2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01);
+    return multiply_add(s, multiply_add(z, tail, half_square), -half_square);
   }
 };
 
@@ -49,13 +55,13 @@ STATOR_FN LogParts<T> log_parts(T x) {
     return {k, from_bits<T>((field & mantissa_mask) + F::sqrt_half) - T(1), field - (B(1024) << F::mantissa)};
   }
 }
-// The same for subnormal numbers too; meaningless for zero, negative and special values.
+// The same for subnormal numbers too, and for zero with k = -infinity; meaningless for negative and special values.
 template <class T>
 STATOR_FN LogParts<T> log_parts_of_any(T x) {
   using F = Format<T>;
   const bool subnormal = x < std::numeric_limits<T>::min();
   LogParts<T> parts = log_parts(x * select(subnormal, T(BitsOf<T>(1) << F::mantissa), T(1)));
-  parts.k = parts.k - zero_if(!subnormal, T(F::mantissa));
+  parts.k = parts.k + select(subnormal, select(x > T(0), -T(F::mantissa), -infinite<T>), T(0));
   return parts;
 }
 
@@ -63,23 +69,48 @@ STATOR_FN LogParts<T> log_parts_of_any(T x) {
 template <class T>
 STATOR_FN T log_sum(T f, T k) {
   using F = Format<T>;
-  const T s = f / (T(2) + f), z = s * s;
-  const T half_square = T(0.5) * f * f;
-  const T tail = s * multiply_add(z, LogFormat<T>::tail(z), half_square);
-  return multiply_add(k, F::ln2_hi, f - (half_square - multiply_add(k, F::ln2_lo, tail)));
+  return multiply_add(k, F::ln2_hi, f + multiply_add(k, F::ln2_lo, LogFormat<T>::rest(f)));
 }
 
-// `value`, the logarithm of x, but NaN for x < 0, and the infinities for zero and infinity.
+// `value`, the logarithm of x, but NaN for x < 0 and NaN, and infinity for infinity.
 template <class T>
 STATOR_FN T log_at_ends(T x, T value) {
-  const T y = select(x == infinite<T>, x, nan_if(!(x >= T(0)), value));
-  return select(x == T(0), -infinite<T>, y);
+  return select(x < infinite<T>, nan_if(x < T(0), value), x);
 }
+
+// Which logarithm: the natural one, or that to base 2 or 10.
+enum class LogBase { e, two, ten };
+template <LogBase Base, class T>
+STATOR_FN T log_of_parts(const LogParts<T>& p) {
+  if constexpr (Base == LogBase::e) return log_sum(p.f, p.k);
+  const T log = p.f + LogFormat<T>::rest(p.f);
+  if constexpr (Base == LogBase::two) return multiply_add(log, T(log2_e), p.k);
+  return multiply_add(p.k, LogFormat<T>::log10_2, log * LogFormat<T>::log10_e);
+}
+template <LogBase Base, class T>
+STATOR_FN T log_of_any(T x) {
+  return log_at_ends(x, log_of_parts<Base>(log_parts_of_any(x)));
+}
+// The same at half the cost for numbers whose rank is at most `last`: positive, normal and finite ones.
+template <LogBase Base, class T>
+struct UsualLog {
+  static constexpr BitsOf<T> first = std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::min());
+  static constexpr BitsOf<T> last = std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::max()) - first;
+  STATOR_FN static BitsOf<T> rank(T x) { return bits(x) - first; }
+  STATOR_FN T operator()(T x) const { return log_of_parts<Base>(log_parts(x)); }
+};
 
 template <class T>
 STATOR_FN T own_log(T x) {
-  const LogParts<T> p = log_parts_of_any(x);
-  return log_at_ends(x, log_sum(p.f, p.k));
+  return log_of_any<LogBase::e>(x);
+}
+template <class T>
+STATOR_FN T own_log2(T x) {
+  return log_of_any<LogBase::two>(x);
+}
+template <class T>
+STATOR_FN T own_log10(T x) {
+  return log_of_any<LogBase::ten>(x);
 }
 
 // log(1 + t), or log(2 (1 + t)) if `twice`. The rounding error of 1 + t is added back to f, so that f = t for small t.
@@ -93,7 +124,7 @@ STATOR_FN T log_of_1p(T t, bool twice) {
   // 2^-k without the upper bit of the exponent, so that it is finite for the largest numbers too, where it would wrap.
   const T scale = from_bits<T>((bits(T(1)) - exponent) & ~(sign_bit<T> | sign_bit<T> >> 1));
   const T f = multiply_add(lost, scale, p.f);
-  return log_at_ends(u, log_sum(f, p.k + zero_if(!twice, T(1))));
+  return log_at_ends(u, log_sum(f, select(u > T(0), p.k + zero_if(!twice, T(1)), -infinite<T>)));
 }
 
 template <class T>

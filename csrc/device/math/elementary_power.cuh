@@ -1,5 +1,5 @@
-// pow for the host targets: 2^(y log2(x)), where the logarithm and the product have more precision than the result.
-// Polynomials: tools/fit_elementary.py.
+// pow for the host targets: 2^(y log2(x)), where the logarithm and the product have more precision than the result; and
+// cbrt: a polynomial for the reciprocal root, and steps that correct it. Polynomials: tools/fit_elementary.py.
 #pragma once
 
 #include "device/math/elementary_exp.cuh"
@@ -78,6 +78,37 @@ STATOR_FN T own_pow(T x, T y) {
   const T size = select((a == T(1)) | (y == T(0)), T(1), Log2<T>(a).power(y));
   const T checked = nan_if((x < T(0)) & !integer & (a < infinite<T>), size);
   return from_bits<T>(bits(checked) ^ (bits(x) & sign_bit<T> & mask<T>(odd)));
+}
+
+// cbrt(m) = m z^2 (1 - e)^(-2/3) for a guess z of 1 / cbrt(m) and e = 1 - m z^3. The bits of a floating-point number
+// are about a logarithm, so that z has a third of them, less 11% of e.
+STATOR_FN float own_cbrt(float x) {
+  const float a = magnitude(x);
+  const bool subnormal = a < std::numeric_limits<float>::min();
+  const float m = a * select(subnormal, 0x1p24f, 1.0f);
+  const float z = from_bits<float>(uint32_t(int32_t(multiply_add(float(int32_t(bits(m))), -1.0f / 3, 1419902976.0f))));
+  const float root = m * (z * z), e = multiply_add(-root, z, 1.0f);
+  const float tail = polynomial(e, 0.666666687f, 0.555536568f, 0.493796051f, 0.458532155f, 0.428798229f);
+  const float y = multiply_add(root * e, tail, root) * select(subnormal, 0x1p-8f, 1.0f);
+  return with_sign_of(select(a < infinite<float>, y, a), x);
+}
+
+// The upper half of the bits is converted by arithmetic, because before AVX-512 vectors of 64-bit integers are not. A
+// step z (1 - e)^(-1/3) improves the guess.
+STATOR_FN double own_cbrt(double x) {
+  const double a = magnitude(x);
+  const bool subnormal = a < std::numeric_limits<double>::min();
+  const double m = a * select(subnormal, 0x1p54, 1.0);
+  const double upper = from_bits<double>((bits(m) >> 32) | bits(0x1p52)) - 0x1p52;
+  const double guess = from_bits<double>(bits(multiply_add(upper, -1.0 / 3, 1430183936.0 + 0x1p52)) << 32);
+  const double lack = multiply_add(-(m * guess), guess * guess, 1.0);
+  const double step =
+      polynomial(lack, 0.33332961996327354, 0.2221980673927115, 0.17438878968117277, 0.14845498858854805);
+  const double z = multiply_add(guess * lack, step, guess);
+  const double root = m * (z * z), e = multiply_add(-root, z, 1.0);
+  const double tail = polynomial(e, 0.66666666666666663, 0.55555555555555558);
+  const double y = multiply_add(root * e, tail, root) * select(subnormal, 0x1p-18, 1.0);
+  return with_sign_of(select(a < infinite<double>, y, a), x);
 }
 
 }  // namespace stator::STATOR_TARGET::libm

@@ -13,43 +13,38 @@ namespace stator::STATOR_TARGET::libm {
 
 #if defined(STATOR_HOST)
 
-// Declarations that let loops use the vector versions in glibc's libmvec (since 2.35; at most 4 ULP, correct for
-// special values).
+// Declarations that let loops use the vector versions in glibc's libmvec (since 2.22; at most 4 ULP, correct for
+// special values). Those that libmvec has since 2.35 only would keep wheels from older systems.
 #if defined(STATOR_CHECKED)
 #define STATOR_VECTOR_FORM
 #else
 #define STATOR_VECTOR_FORM __attribute__((simd("notinbranch"), const))
 #endif
-#define STATOR_GLIBC(name)                          \
-  STATOR_VECTOR_FORM float name##f(float) noexcept; \
-  STATOR_VECTOR_FORM double name(double) noexcept;
-#define STATOR_GLIBC2(name)                                \
-  STATOR_VECTOR_FORM float name##f(float, float) noexcept; \
-  STATOR_VECTOR_FORM double name(double, double) noexcept;
 extern "C" {
-STATOR_GLIBC(sin)
-STATOR_GLIBC(cos)
-STATOR_GLIBC(tan)
-STATOR_GLIBC(asin)
-STATOR_GLIBC(acos)
-STATOR_GLIBC(atan)
-STATOR_GLIBC(sinh)
-STATOR_GLIBC(cbrt)
-STATOR_GLIBC(exp2)
-STATOR_GLIBC(log2)
-STATOR_GLIBC(log10)
-STATOR_GLIBC2(atan2)
-STATOR_VECTOR_FORM float log1pf(float) noexcept;
+STATOR_VECTOR_FORM float sinf(float) noexcept;
+STATOR_VECTOR_FORM double sin(double) noexcept;
+STATOR_VECTOR_FORM float cosf(float) noexcept;
+STATOR_VECTOR_FORM double cos(double) noexcept;
+float tanf(float) noexcept;
+double tan(double) noexcept;
 }
-#undef STATOR_GLIBC
-#undef STATOR_GLIBC2
 #undef STATOR_VECTOR_FORM
 
 #define STATOR_OWN(name)                                     \
   STATOR_FN float name##f(float x) { return own_##name(x); } \
   STATOR_FN double name(double x) { return own_##name(x); }
 STATOR_OWN(exp)
+STATOR_OWN(exp2)
 STATOR_OWN(expm1)
+STATOR_OWN(log)
+STATOR_OWN(log2)
+STATOR_OWN(log10)
+STATOR_OWN(log1p)
+STATOR_OWN(cbrt)
+STATOR_OWN(asin)
+STATOR_OWN(acos)
+STATOR_OWN(atan)
+STATOR_OWN(sinh)
 STATOR_OWN(cosh)
 STATOR_OWN(tanh)
 STATOR_OWN(asinh)
@@ -57,10 +52,8 @@ STATOR_OWN(acosh)
 STATOR_OWN(atanh)
 #undef STATOR_OWN
 
-STATOR_FN double log(double x) { return own_log(x); }
-STATOR_FN double log1p(double x) { return own_log1p(x); }
-// At most 2.4 ULP, while the vector version of logf has 3.8.
-STATOR_FN float logf(float x) { return log2f(x) * 0x1.62e43p-1f; }
+STATOR_FN float atan2f(float y, float x) { return own_atan2(y, x); }
+STATOR_FN double atan2(double y, double x) { return own_atan2(y, x); }
 STATOR_FN float powf(float x, float y) { return own_pow(x, y); }
 STATOR_FN double pow(double x, double y) { return own_pow(x, y); }
 STATOR_FN float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }

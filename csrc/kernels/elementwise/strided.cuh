@@ -165,10 +165,33 @@ STATOR_FN void results_of(Y* y, int64_t n, const X*... x) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = F{}(x[i]...);
 }
+// Some functors have a shorter function for usual arguments, with which a chunk is computed that has no others.
+template <class F, class C>
+concept HasUsual = std::is_floating_point_v<C> && requires { typename F::template Usual<C>; };
+template <class F, class C, class... X>
+STATOR_FN void usual_results_of(C* y, int64_t n, const X*... x) {
+  using Usual = typename F::template Usual<C>;
+  const auto rank_at = [&](int64_t i) { return Usual::rank(x[i]...); };
+  const int64_t part = n / 4;  // four at once, because a maximum waits for the one before
+  auto rank = rank_at(n - 1);
+  for (int64_t i = 0; i < part; ++i) {
+    const auto first = std::max(rank_at(i), rank_at(i + part));
+    const auto second = std::max(rank_at(i + 2 * part), rank_at(i + 3 * part));
+    rank = std::max(rank, std::max(first, second));
+  }
+  for (int64_t i = 4 * part; i < n; ++i) rank = std::max(rank, rank_at(i));
+  if (rank <= Usual::last)
+    results_of<Usual>(y, n, x...);
+  else
+    results_of<F>(y, n, x...);
+}
 template <class F, class C, int N, class Y, int... K>
 STATOR_FN void chunk_results_of(const Strided<N>& p, const C* const* x, Y* y, int64_t at, int64_t n,
                                 std::integer_sequence<int, K...>) {
-  results_of<F>(y, n, x[K]...);
+  if constexpr (HasUsual<F, C>)
+    usual_results_of<F>(y, n, x[K]...);
+  else
+    results_of<F>(y, n, x[K]...);
   if constexpr (Faulting<F> && std::is_integral_v<C>) {
     int64_t bad = 0;
     for (int64_t i = 0; i < n; ++i) bad += F::faults(x[K][i]...);

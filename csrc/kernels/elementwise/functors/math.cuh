@@ -11,10 +11,21 @@ namespace stator::STATOR_TARGET::elementwise::functors {
 STATOR_MATH_FUNCTION(exp)
 STATOR_MATH_FUNCTION(exp2)
 STATOR_MATH_FUNCTION(expm1)
-STATOR_MATH_FUNCTION(log)
-STATOR_MATH_FUNCTION(log2)
-STATOR_MATH_FUNCTION(log10)
 STATOR_MATH_FUNCTION(log1p)
+
+#define STATOR_LOGARITHM(name, base)                                  \
+  struct name {                                                       \
+    template <class C>                                                \
+    STATOR_FN C operator()(C x) const {                               \
+      return math::name(x);                                           \
+    }                                                                 \
+    template <class C>                                                \
+    using Usual = math::libm::UsualLog<math::libm::LogBase::base, C>; \
+  };
+STATOR_LOGARITHM(log, e)
+STATOR_LOGARITHM(log2, two)
+STATOR_LOGARITHM(log10, ten)
+#undef STATOR_LOGARITHM
 
 // log(exp(a) + exp(b)). The difference of equal infinities would be NaN, hence the last selection; NaN in an operand
 // propagates through the sum.

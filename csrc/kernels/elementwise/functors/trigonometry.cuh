@@ -9,16 +9,26 @@ namespace stator::STATOR_TARGET::elementwise::functors {
 
 STATOR_MATH_FUNCTION(sin)
 STATOR_MATH_FUNCTION(cos)
-STATOR_MATH_FUNCTION(tan)
 STATOR_MATH_FUNCTION(asin)
 STATOR_MATH_FUNCTION(acos)
 STATOR_MATH_FUNCTION(atan)
+
+struct tan {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return math::tan(x);
+  }
+  template <class C>
+  using Usual = math::libm::UsualTan<C>;
+};
 
 struct atan2 {
   template <class C>
   STATOR_FN C operator()(C y, C x) const {
     return math::atan2(y, x);
   }
+  template <class C>
+  using Usual = math::libm::UsualAtan2<C>;
 };
 
 // sin(pi x) / (pi x), which is zero at whole numbers: |x| - n is exact for the nearest whole number n, whose parity
