@@ -32,6 +32,14 @@ int checks_of_environment() {
   return checks;
 }
 
+int required_libraries_of_environment() {
+  const char* value = std::getenv("STATOR_REQUIRE_LIBRARIES");
+  const std::string_view text = value ? value : "";
+  if (text == "1") return 1;
+  if (text.empty() || text == "0") return 0;
+  throw ValueError("Backend", "STATOR_REQUIRE_LIBRARIES=" + std::string(text), "Set it to 0 or 1, or not at all");
+}
+
 Device require_device(std::string_view text) {
   if (text == "auto") return Device::parse(is_available(DeviceType::cuda) ? "cuda" : "cpu");
   const Device device = Device::parse(text);
@@ -59,6 +67,7 @@ Context& require(const Ref<Context>& context) {
 Backend Backend::open(std::string_view device, const BackendOptions& options) {
   BackendOptions resolved = options;
   if (resolved.checks < 0) resolved.checks = checks_of_environment();
+  if (resolved.require_libraries < 0) resolved.require_libraries = required_libraries_of_environment();
   return Backend(Context::open(require_device(device), resolved));
 }
 

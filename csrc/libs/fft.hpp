@@ -48,8 +48,9 @@ struct VendorFft {
   VendorSide in, out;  // may be the same memory when both lie alike; complex_to_real overwrites its input
 };
 
-// Whether cuFFT can be opened; tried once per process.
-bool cuda_fft_available();
+// Whether cuFFT can be opened. Where not: one warning per process, or LibraryNotFoundError if the backend requires
+// libraries.
+bool cuda_fft_available(const OpCall& call);
 // One library call, enqueued with the accesses that the call has declared. Plans are kept for the stream; their work
 // area is scratch memory. CudaError, OutOfMemoryError.
 void cuda_fft(OpCall& call, const VendorFft& fft);

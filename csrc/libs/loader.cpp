@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
@@ -26,6 +27,7 @@ struct Spec {
   const char* wheel;                   // the folder of the wheel below site-packages
   const char* version_symbol;
   const char* remedy;
+  const char* substitute = "";  // what stands in where it is missing
   std::array<Library, 3> needs{};
   int need_count = 0;
   const char* variable = nullptr;  // of the environment: a path that is taken before all others
@@ -36,6 +38,8 @@ constexpr const char* openblas_remedy =
     "Run pip install scipy-openblas32, install the system's OpenBLAS (libopenblas.so.0), or set STATOR_OPENBLAS to the "
     "path "
     "of one that is elsewhere";
+constexpr const char* own_fft = "stator.fft on cuda takes stator's own kernels, which are slower";
+constexpr const char* own_sparse = "products of sparse matrices on cuda take stator's own kernels, which are slower";
 constexpr const char* nvidia = "nvidia/cu13/lib";
 
 constexpr std::array<Spec, library_count> specs{{
@@ -55,7 +59,8 @@ constexpr std::array<Spec, library_count> specs{{
      .sonames = {"libcusparse.so.12"},
      .wheel = nvidia,
      .version_symbol = "cusparseGetProperty",
-     .remedy = cuda_remedy},
+     .remedy = cuda_remedy,
+     .substitute = own_sparse},
     {.name = "cusolver",
      .sonames = {"libcusolver.so.12"},
      .wheel = nvidia,
@@ -67,7 +72,8 @@ constexpr std::array<Spec, library_count> specs{{
      .sonames = {"libcufft.so.12"},
      .wheel = nvidia,
      .version_symbol = "cufftGetProperty",
-     .remedy = cuda_remedy},
+     .remedy = cuda_remedy,
+     .substitute = own_fft},
     {.name = "nvrtc",
      .sonames = {"libnvrtc.so.13"},
      .wheel = nvidia,
@@ -89,17 +95,21 @@ constexpr const char* symbol_prefix = "scipy_";  // used by the scipy-openblas32
 
 const Spec& spec_of(Library library) { return specs[static_cast<int>(library)]; }
 
-struct State {
+struct Loader {
   std::mutex mutex;
   std::array<void*, library_count> handles{};
   std::array<bool, library_count> shared{};
   std::array<std::string, library_count> registered;
-  std::vector<std::string> warnings;  // collected while opening, issued when the mutex is free
+  std::array<bool, library_count> replaced{};  // whose substitute was warned of
+  std::vector<std::string> warnings;           // collected while opening, given when the mutex is free
+  std::vector<std::string> kept;               // for take_library_warnings()
+  bool keep = false;
 };
+std::atomic<bool> warnings_waiting{false};
 
 // Never destroyed, because threads may still call a library while the process exits.
-State& state() {
-  static State* const instance = new State;
+Loader& loader() {
+  static Loader* const instance = new Loader;
   return *instance;
 }
 
@@ -135,7 +145,7 @@ int scan_object(dl_phdr_info* info, size_t, void* data) {
   return 1;
 }
 
-void look_for_other_major(State& s, const Spec& spec, const std::string& path) {
+void look_for_other_major(Loader& s, const Spec& spec, const std::string& path) {
   const std::string_view soname = spec.sonames[0];
   const std::string_view prefix = stem(soname);
   if (prefix.size() >= soname.size()) return;  // its soname has no major version
@@ -163,7 +173,7 @@ std::string named_by_environment(const Spec& spec) {
   return value ? value : "";
 }
 
-void* open_locked(State& s, Library library, std::string_view op) {
+void* open_locked(Loader& s, Library library, std::string_view op) {
   void*& handle = s.handles[static_cast<int>(library)];
   if (handle != nullptr) return handle;
   const Spec& spec = spec_of(library);
@@ -234,7 +244,7 @@ std::string version_of(Library library, void* handle) {
 }
 
 // The first path that open_locked would try, of those that exist; empty where only the system's search is left.
-std::string would_open(const State& s, Library library) {
+std::string would_open(const Loader& s, Library library) {
   const Spec& spec = spec_of(library);
   const std::string named = named_by_environment(spec);
   if (!named.empty()) return named;
@@ -243,24 +253,30 @@ std::string would_open(const State& s, Library library) {
   return {};
 }
 
-void say(const std::vector<std::string>& warnings) {
-  for (const std::string& text : warnings) warn("%s", text.c_str());
+// Gives the warnings that were collected, when the mutex is free.
+void say(Loader& s, std::unique_lock<std::mutex>& lock) {
+  std::vector<std::string> warnings = std::exchange(s.warnings, {});
+  if (s.keep && !warnings.empty()) {
+    s.kept.insert(s.kept.end(), warnings.begin(), warnings.end());
+    warnings.clear();
+    warnings_waiting = true;
+  }
+  lock.unlock();
+  for (const std::string& text : warnings) warn("stator: %s", text.c_str());
 }
 
 void* handle_of(Library library, std::string_view op) {
-  State& s = state();
+  Loader& s = loader();
   std::unique_lock lock(s.mutex);
   void* handle = open_locked(s, library, op);
-  const std::vector<std::string> warnings = std::exchange(s.warnings, {});
-  lock.unlock();
-  say(warnings);
+  say(s, lock);
   return handle;
 }
 
 }  // namespace
 
 bool shared_with_process(Library library) {
-  State& s = state();
+  Loader& s = loader();
   const std::lock_guard lock(s.mutex);
   return s.shared[static_cast<int>(library)];
 }
@@ -279,13 +295,38 @@ void* require_symbol(Library library, const char* symbol, std::string_view op) {
                              spec.remedy);
 }
 
+bool Replaceable::available(std::string_view op, bool required) {
+  const State seen = state_.load(std::memory_order_relaxed);
+  if (seen == State::there || (seen == State::missing && !required)) return seen == State::there;
+  try {
+    open_();
+    state_ = State::there;
+    return true;
+  } catch (const LibraryNotFoundError& error) {
+    const Spec& spec = spec_of(library_);
+    if (required) {
+      throw LibraryNotFoundError(
+          std::string(op), error.cause() + ", and libraries are required here",
+          error.remedy() + "; or open the backend without require_libraries, and " + spec.substitute);
+    }
+    if (file_handles_exhausted()) throw;
+    state_ = State::missing;
+    Loader& s = loader();
+    std::unique_lock lock(s.mutex);
+    if (!std::exchange(s.replaced[static_cast<int>(library_)], true))
+      s.warnings.push_back(error.cause() + ", so " + spec.substitute + ". " + spec.remedy);
+    say(s, lock);
+    return false;
+  }
+}
+
 }  // namespace stator::libs
 
 namespace stator {
 
 std::vector<LibraryInfo> libraries(bool load) {
   using namespace libs;
-  State& s = state();
+  Loader& s = loader();
   std::unique_lock lock(s.mutex);
   std::vector<LibraryInfo> found;
   for (int i = 0; i < library_count; ++i) {
@@ -293,6 +334,7 @@ std::vector<LibraryInfo> libraries(bool load) {
     LibraryInfo info;
     info.name = specs[i].name;
     info.remedy = specs[i].remedy;
+    info.substitute = specs[i].substitute;
     info.wheel_file = wheel_file(specs[i]);
     if (load) {
       try {
@@ -313,15 +355,28 @@ std::vector<LibraryInfo> libraries(bool load) {
     info.found = !info.path.empty();
     found.push_back(std::move(info));
   }
-  const std::vector<std::string> warnings = std::exchange(s.warnings, {});
-  lock.unlock();
-  say(warnings);
+  say(s, lock);
   return found;
+}
+
+void keep_library_warnings(bool keep) {
+  libs::Loader& s = libs::loader();
+  const std::lock_guard lock(s.mutex);
+  s.keep = keep;
+}
+
+bool library_warnings_waiting() noexcept { return libs::warnings_waiting.load(std::memory_order_relaxed); }
+
+std::vector<std::string> take_library_warnings() {
+  libs::Loader& s = libs::loader();
+  const std::lock_guard lock(s.mutex);
+  libs::warnings_waiting = false;
+  return std::exchange(s.kept, {});
 }
 
 void set_library_path(std::string_view name, std::string_view path) {
   using namespace libs;
-  State& s = state();
+  Loader& s = loader();
   const std::lock_guard lock(s.mutex);
   for (int i = 0; i < library_count; ++i) {
     if (name != specs[i].name) continue;

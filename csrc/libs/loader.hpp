@@ -1,8 +1,11 @@
 // The vendor libraries as shared objects, which are found and opened at first use and never closed. Thread-safe.
 #pragma once
 
+#include "core/shared_object.hpp"
+
 #include <stator/error.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -53,15 +56,32 @@ const Table& calls_of(Library library, std::string_view op, void (*fill)(Table&,
   return table;
 }
 
-// Whether `open`, which looks up a library, finds it.
+// Whether `open`, which looks up a library, finds it. LibraryNotFoundError passes where it says that no file handle was
+// left.
 template <class Open>
 bool is_found(Open open) {
   try {
     open();
     return true;
   } catch (const LibraryNotFoundError&) {
+    if (file_handles_exhausted()) throw;
     return false;
   }
 }
+
+// A library that something slower stands in for where it is missing, which is looked for once per process.
+class Replaceable {
+ public:
+  // `open` looks up the library and throws LibraryNotFoundError.
+  Replaceable(Library library, void (*open)()) : library_(library), open_(open) {}
+  // Whether it is there. Where not, a warning is given once, or LibraryNotFoundError each time if it is `required`.
+  bool available(std::string_view op, bool required);
+
+ private:
+  enum class State : uint8_t { unknown, there, missing };
+  const Library library_;
+  void (*const open_)();
+  std::atomic<State> state_{State::unknown};
+};
 
 }  // namespace stator::libs

@@ -25,8 +25,9 @@ struct SparseFactors {
   complex128 alpha = 1.0, beta = 0.0;
 };
 
-// Whether cuSPARSE can be opened and has the symbols; tried once per process.
-bool cuda_sparse_available();
+// Whether cuSPARSE can be opened and has the symbols. Where not: one warning per process, or LibraryNotFoundError if
+// the backend requires libraries.
+bool cuda_sparse_available(const OpCall& call);
 
 // Enqueued with the accesses that the call has declared; buffers are scratch memory; equal bits from run to run.
 // float16 and bfloat16 are summed in float32. CudaError, OutOfMemoryError.

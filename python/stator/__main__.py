@@ -69,6 +69,9 @@ def show_info(args: argparse.Namespace, console: Console) -> int:
         where, remedy = lib["path"] or "not found", "" if lib["found"] else lib["remedy"]
         libraries.add_row(lib["name"], escape(where), escape(remedy))  # "stator[cuda]" must not be read as markup
     console.print(libraries)
+    for lib in info["libraries"]:
+        if build["cuda"] and not lib["found"] and lib["substitute"]:
+            console.print(f"without {lib['name']}, {lib['substitute']}", markup=False)
     return 0
 
 

@@ -7,7 +7,7 @@ def build() -> dict[str, Any]:
     """The version, whether there is a cuda target, and the compiler of the host targets."""
     ...
 def libraries(load: bool = False) -> list[dict[str, Any]]:
-    """One dict per vendor library: name, found, path, version, remedy and wheel_file.
+    """One dict per vendor library: name, found, path, version, remedy, substitute and wheel_file.
 
     load: opens each library, which gives its version.
     """

@@ -118,12 +118,15 @@ class Backend(_backend.Backend):
         deterministic: bool = False,
         check_indices: str = "lazy",
         memory_limit: int | None = None,
+        require_libraries: bool | None = None,
     ) -> Self:
         """Opens a backend.
 
         device: "auto" (cuda:0 when usable, else cpu), "cpu", "cuda" or "cuda:1". allow_tf32: float32 products may use
         TF32. deterministic: ops give equal bits from run to run. check_indices: "lazy" raises for indices out of range
         at the next synchronising call, "eager" at once. memory_limit: bytes of live and cached memory.
+        require_libraries: where cuFFT or cuSPARSE is missing, its ops raise LibraryNotFoundError; else they warn once
+        and take slower kernels. None: the environment variable STATOR_REQUIRE_LIBRARIES, which is 0 or 1.
         """
         _libraries.register()
         name, reason = _choose() if str(device) == "auto" else (str(device), "asked for")
@@ -134,6 +137,7 @@ class Backend(_backend.Backend):
             deterministic=deterministic,
             check_indices=check_indices,
             memory_limit=memory_limit,
+            require_libraries=require_libraries,
         )
         self._process = os.getpid()
         self.random.seed(secrets.randbits(64) if _seed is None else _seed)

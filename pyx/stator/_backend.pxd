@@ -28,3 +28,5 @@ cdef Backend resolve(object device, str op=*)
 cdef Backend as_backend(object value, str op)
 # Called after a synchronising call: warns if an integer was divided by zero.
 cdef int after_wait(Backend backend) except -1
+# Gives the warnings about libraries that are waiting, as RuntimeWarning.
+cdef int warn_of_libraries() except -1

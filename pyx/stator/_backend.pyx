@@ -9,7 +9,7 @@ from cpython.pycapsule cimport PyCapsule_GetContext, PyCapsule_New, PyCapsule_Se
 from libc.stdint cimport int64_t, uintptr_t
 
 from stator._convert cimport to_choice, to_flag, to_int, to_text, wrong_type
-from stator.cpp cimport interop
+from stator.cpp cimport interop, libraries
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 from stator.cpp.std cimport decoded, string, vector
 
@@ -61,7 +61,18 @@ cdef Backend as_backend(object value, str op):
     return <Backend>value
 
 
+cdef int warn_of_libraries() except -1:
+    cdef vector[string] texts
+    cdef size_t i
+    if libraries.library_warnings_waiting():
+        texts = libraries.take_library_warnings()
+        for i in range(texts.size()):
+            warnings.warn(decoded(texts[i]), RuntimeWarning, stacklevel=2)
+    return 0
+
+
 cdef int after_wait(Backend backend) except -1:
+    warn_of_libraries()
     if backend.c.poll_division_by_zero():
         warnings.warn("integer division by zero gave 0", RuntimeWarning, stacklevel=2)
     return 0
@@ -96,6 +107,7 @@ def parse_device(text: str) -> str:
 
 def shutdown() -> None:
     """Closes every open backend, as the process does at its end. Synchronises."""
+    warn_of_libraries()
     with nogil:
         cpp.shutdown()
 
@@ -104,7 +116,8 @@ cdef class Backend:
     """The base class of stator.Backend (python/stator/backend.py)."""
 
     def __cinit__(self, device: str = "auto", *, allow_tf32: bool = False, deterministic: bool = False,
-                  check_indices: str = "lazy", memory_limit: int | None = None):
+                  check_indices: str = "lazy", memory_limit: int | None = None,
+                  require_libraries: bool | None = None):
         cdef cpp.BackendOptions options
         cdef bytes name = to_text(str(device), "Backend", "device")
         cdef const char* text = name
@@ -118,6 +131,9 @@ cdef class Backend:
                 raise InvalidValueError(f"memory_limit={memory_limit}", op="Backend",
                                         remedy="Give a positive number of bytes.")
         options.checks = -1
+        options.require_libraries = -1
+        if require_libraries is not None:
+            options.require_libraries = to_flag(require_libraries, "Backend", "require_libraries")
         with nogil:
             self.c = cpp.open_backend(text, options)
         self.type = self.c.device().type
@@ -158,6 +174,7 @@ cdef class Backend:
             "deterministic": options.deterministic,
             "check_indices": "eager" if options.eager_indices else "lazy",
             "memory_limit": options.memory_limit or None,
+            "require_libraries": options.require_libraries == 1,
         }
 
     def info(self) -> dict[str, Any]:
@@ -365,3 +382,6 @@ cdef class Event:
         with nogil:
             out = self.c.milliseconds_since(other.c)
         return out
+
+
+libraries.keep_library_warnings(True)

@@ -6,7 +6,7 @@ from collections import namedtuple
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, new_array
-from stator._backend cimport Backend, enter, resolve
+from stator._backend cimport Backend, enter, resolve, warn_of_libraries
 from stator._convert cimport to_axes, to_axis, to_flag, to_float, to_int, to_optional_flag, to_text
 from stator._dtype cimport as_dtype
 from stator.cpp cimport fft as cpp
@@ -33,6 +33,7 @@ cdef Array transformed(cpp.Transform op_code, str op, object x, object lengths, 
     out = new_array(source.backend)
     with nogil:
         out.c = cpp.transform(op_code, source.c, options, stream)
+    warn_of_libraries()
     return out
 
 

@@ -47,7 +47,7 @@ def build() -> dict[str, Any]:
 
 
 def libraries(load: bool = False) -> list[dict[str, Any]]:
-    """One dict per vendor library: name, found, path, version, remedy and wheel_file.
+    """One dict per vendor library: name, found, path, version, remedy, substitute and wheel_file.
 
     load: opens each library, which gives its version.
     """
@@ -58,7 +58,8 @@ def libraries(load: bool = False) -> list[dict[str, Any]]:
         found = cpp_libraries.libraries(opening)
     return [{"name": decoded(found[i].name), "found": found[i].found, "path": decoded(found[i].path),
              "version": decoded(found[i].version), "remedy": decoded(found[i].remedy),
-             "wheel_file": decoded(found[i].wheel_file)} for i in range(found.size())]
+             "substitute": decoded(found[i].substitute), "wheel_file": decoded(found[i].wheel_file)}
+            for i in range(found.size())]
 
 
 def set_library_path(name: str, path: str) -> None:

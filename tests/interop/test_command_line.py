@@ -20,12 +20,25 @@ def printed(capsys, *arguments):
 
 def test_info_names_devices_and_remedies(capsys, monkeypatch):
     _libraries.register()
-    missing = {"name": "cufft", "path": "", "found": False, "remedy": 'pip install "stator[cuda]"'}
+    missing = {"name": "cufft", "path": "", "found": False, "remedy": 'pip install "stator[cuda]"', "substitute": "x"}
     monkeypatch.setattr(_table, "libraries", lambda opened: [missing])
     text = printed(capsys, "info")
     assert stator.__version__ in text
     assert "cpu" in text
     assert 'pip install "stator[cuda]"' in text  # the brackets must not be read as markup
+
+
+@pytest.mark.parametrize("cuda", [False, True])
+def test_info_names_what_stands_in_for_a_missing_library(capsys, monkeypatch, cuda):
+    _libraries.register()
+    build, found = _table.build() | {"cuda": cuda}, _table.libraries(False)
+    for library in found:
+        library["found"] = library["name"] != "cufft"
+    monkeypatch.setattr(_table, "build", lambda: build)
+    monkeypatch.setattr(_table, "libraries", lambda opened: found)
+    lines = [line for line in printed(capsys, "info").splitlines() if line.startswith("without ")]
+    assert [line.split(",")[0] for line in lines] == ["without cufft"] * cuda
+    assert all("slower" in line for line in lines)
 
 
 @pytest.mark.parametrize(("command", "key"), [("info", "devices"), ("ops", "call")])

@@ -112,3 +112,39 @@ def test_exhausted_file_handles_are_named_and_the_next_call_works(library):
     assert "no file handle is left" in text and "EMFILE" in text
     assert "ulimit -n" in text and "Reinstall" not in text
     assert float(result) == 64.0**3
+
+
+def test_a_warning_of_the_loader_is_python_s(tmp_path):
+    """Two versions of nvrtc in one process, as two small shared objects."""
+    for major in (12, 13):
+        source = tmp_path / f"nvrtc{major}.c"
+        source.write_text("int nvrtcVersion(int* major, int* minor) { *major = 13; *minor = 0; return 0; }\n")
+        library = tmp_path / f"libnvrtc.so.{major}"
+        subprocess.run(["g++", "-shared", "-x", "c", source, "-o", library, f"-Wl,-soname,{library.name}"], check=True)
+    script = f"""
+import ctypes, warnings
+import stator
+from stator import _table
+ctypes.CDLL({str(tmp_path / "libnvrtc.so.12")!r})
+with stator.Backend("cpu") as be, warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    _table.set_library_path("nvrtc", {str(tmp_path / "libnvrtc.so.13")!r})
+    _table.libraries(True)
+    be.synchronize()
+    be.synchronize()
+    print([(w.category.__name__, str(w.message)) for w in seen])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    ((category, text),) = eval(done.stdout)
+    assert category == "RuntimeWarning" and "two majors of nvrtc" in text
+    assert done.stderr == ""
+
+
+def test_required_libraries_are_an_option_and_a_variable(monkeypatch):
+    assert stator.Backend("cpu").options["require_libraries"] is False
+    monkeypatch.setenv("STATOR_REQUIRE_LIBRARIES", "1")
+    assert stator.Backend("cpu").options["require_libraries"] is True
+    assert stator.Backend("cpu", require_libraries=False).options["require_libraries"] is False
+    monkeypatch.setenv("STATOR_REQUIRE_LIBRARIES", "yes")
+    with pytest.raises(InvalidValueError, match="STATOR_REQUIRE_LIBRARIES=yes"):
+        stator.Backend("cpu")

@@ -47,6 +47,9 @@ struct BackendOptions {
   bool eager_indices = false;  // check_indices="eager"
   size_t memory_limit = 0;     // bytes of live and cached memory; 0 is no limit
   int checks = -1;             // bits: 1 order checker, 2 poisoned memory and no inline runs; -1 reads STATOR_CHECK
+  // 1: LibraryNotFoundError where stator's own, slower kernels would stand in for a missing library (cuFFT, cuSPARSE);
+  // 0: a warning; -1 reads STATOR_REQUIRE_LIBRARIES, which is 0 or 1.
+  int require_libraries = -1;
 };
 
 // A live tracked object.

@@ -15,6 +15,7 @@ struct LibraryInfo {
   std::string path;        // of the copy that is or would be opened; empty when not found
   std::string version;     // empty until the library is opened
   std::string remedy;      // how to install it
+  std::string substitute;  // what is done, more slowly, where it is missing; empty where its ops raise an error then
   std::string wheel_file;  // where its wheel has it, below site-packages: "nvidia/cu13/lib/libcublas.so.13"
 };
 
@@ -28,5 +29,12 @@ STATOR_API std::vector<LibraryInfo> libraries(bool load);
 // others. No effect once the library is open. Python calls this before it opens a backend. A callback to Python would
 // have to take the GIL below C++ frames, where a thread that ends at interpreter exit would terminate the process.
 STATOR_API void set_library_path(std::string_view name, std::string_view path);
+
+// Warnings about libraries: a missing one that something slower stands in for, two major versions in one process. Each
+// is given once, to the handler of set_warning_handler; or kept, after keep_library_warnings(true), until they are
+// taken, which is how they become Python's without a callback.
+STATOR_API void keep_library_warnings(bool keep);
+STATOR_API bool library_warnings_waiting() noexcept;
+STATOR_API std::vector<std::string> take_library_warnings();
 
 }  // namespace stator

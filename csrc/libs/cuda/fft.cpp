@@ -82,9 +82,9 @@ PlanCache::Entry make_plan(OpCall& call, const VendorFft& f) {
 
 }  // namespace
 
-bool cuda_fft_available() {
-  static const bool available = is_found([] { api({}); });  // else our own kernels are used
-  return available;
+bool cuda_fft_available(const OpCall& call) {
+  static Replaceable library(Library::cufft, [] { api({}); });
+  return library.available(call.name(), call.context().options().require_libraries == 1);
 }
 
 void cuda_fft(OpCall& call, const VendorFft& f) {

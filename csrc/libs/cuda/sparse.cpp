@@ -171,9 +171,9 @@ constexpr Operation none = Operation::none;
 
 }  // namespace
 
-bool cuda_sparse_available() {
-  static const bool available = is_found([] { api({}); });  // else our own kernels are used
-  return available;
+bool cuda_sparse_available(const OpCall& call) {
+  static Replaceable library(Library::cusparse, [] { api({}); });
+  return library.available(call.name(), call.context().options().require_libraries == 1);
 }
 
 void cuda_sparse_product(OpCall& call, const SparseMatrix& m, const DenseMatrix& x, const DenseMatrix& out) {

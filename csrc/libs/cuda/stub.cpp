@@ -15,10 +15,10 @@ namespace {
 const Blas& cuda_blas() { refuse(); }
 const Solver& cuda_solver() { refuse(); }
 
-bool cuda_fft_available() { return false; }
+bool cuda_fft_available(const OpCall&) { return false; }
 void cuda_fft(OpCall&, const VendorFft&) { refuse(); }
 
-bool cuda_sparse_available() { return false; }
+bool cuda_sparse_available(const OpCall&) { return false; }
 void cuda_sparse_product(OpCall&, const SparseMatrix&, const DenseMatrix&, const DenseMatrix&) { refuse(); }
 void cuda_sparse_sampled(OpCall&, const SparseMatrix&, const DenseMatrix&, const DenseMatrix&, SparseFactors) {
   refuse();

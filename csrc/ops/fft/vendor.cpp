@@ -116,7 +116,7 @@ Array padded(OpCall& call, const Array& x, const Dims& shape, const Stream& on) 
 
 bool transform_by_vendor(OpCall& call, FftKind kind, bool inverse, const Array& source, const Array& result,
                          const std::vector<int>& axes, const std::vector<int64_t>& lengths, double scale) {
-  if (call.context().runtime().is_host() || !libs::cuda_fft_available()) return false;
+  if (call.context().runtime().is_host() || !libs::cuda_fft_available(call)) return false;
   const Stream on = call.on();
   const DType complex = real_part(result.dtype()) == DType::float64 ? DType::complex128 : DType::complex64;
   Dims shape = source.shape();

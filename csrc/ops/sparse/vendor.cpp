@@ -18,7 +18,7 @@ bool serves(const OpCall& call, std::initializer_list<const Csr*> matrices) {
   if (context.runtime().is_host() || context.options().deterministic) return false;
   for (const Csr* a : matrices)
     if (!a->valid || a->nnz() == 0 || !aligned(a->values) || !aligned(a->indices) || !aligned(a->indptr)) return false;
-  return libs::cuda_sparse_available();
+  return libs::cuda_sparse_available(call);
 }
 
 libs::SparseMatrix matrix_of(const Csr& a) {

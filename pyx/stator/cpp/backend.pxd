@@ -29,7 +29,7 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
     cdef cppclass BackendOptions:
         cbool allow_tf32, deterministic, eager_indices
         size_t memory_limit
-        int checks
+        int checks, require_libraries
 
     cdef cppclass Resource:
         string kind, origin
