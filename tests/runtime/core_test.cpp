@@ -224,6 +224,25 @@ void foreign() {
   CHECK(deleted == 2);
 }
 
+// Copies of long shapes share their values until one of them is changed, since copying must not fail.
+void shapes() {
+  static_assert(std::is_nothrow_copy_constructible_v<Dims> && std::is_nothrow_copy_constructible_v<Array>);
+  for (const int size : {0, 1, 6, 7, 32}) {
+    Dims original(size, 5);
+    Dims copy = original;
+    CHECK(copy == original);
+    if (size == 0) continue;
+    copy[size - 1] = 7;
+    CHECK(original[size - 1] == 5 && copy[size - 1] == 7 && !(copy == original));
+    original = copy;
+    original[0] = 9;
+    CHECK(original[0] == 9 && copy[0] == (size == 1 ? 7 : 5));
+    if (size == Dims::max_size) continue;
+    copy.push_back(3);
+    CHECK(copy.size() == size + 1 && copy[size] == 3 && original.size() == size);
+  }
+}
+
 void error_slot() {
   Backend backend = open_host();
   const Array array = make(backend, 16);
@@ -370,6 +389,7 @@ int main(int argc, char** argv) {
                                {"exports", exports},
                                {"exports_wait", exports_wait},
                                {"foreign", foreign},
+                               {"shapes", shapes},
                                {"error_slot", error_slot},
                                {"zeroed_scratch", zeroed_scratch},
                                {"threads", threads}},

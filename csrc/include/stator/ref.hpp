@@ -22,12 +22,12 @@ template <class T>
 class Ref {
  public:
   Ref() = default;
-  Ref(T* p) : p_(p) {
+  Ref(T* p) noexcept : p_(p) {
     if (p_) retain(box());
   }
-  Ref(const Ref& other) : Ref(other.p_) {}
+  Ref(const Ref& other) noexcept : Ref(other.p_) {}
   template <class U>
-  Ref(const Ref<U>& other) : Ref(other.get()) {}
+  Ref(const Ref<U>& other) noexcept : Ref(other.get()) {}
   Ref(Ref&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
   Ref& operator=(Ref other) noexcept {
     std::swap(p_, other.p_);
