@@ -141,8 +141,8 @@ def test_a_parameter_may_be_an_array(be):
 
 def test_gelu_refuses_unknown_forms(be):
     x = be.asarray(np.ones(2))
-    for call in (lambda: nn.gelu(x, approximate="fast"), lambda: nn.gelu_backward(x, x, approximate=None)):
-        with pytest.raises((stator.errors.InvalidValueError, stator.errors.DTypeError), match="approximate"):
+    for call in (lambda: nn.gelu(x, approximate="fast"), lambda: nn.gelu_backward(x, x, approximate="slow")):
+        with pytest.raises(stator.errors.InvalidValueError, match="approximate"):
             call()
 
 
