@@ -25,8 +25,6 @@ STATOR_VECTOR_FORM float sinf(float) noexcept;
 STATOR_VECTOR_FORM double sin(double) noexcept;
 STATOR_VECTOR_FORM float cosf(float) noexcept;
 STATOR_VECTOR_FORM double cos(double) noexcept;
-float tanf(float) noexcept;
-double tan(double) noexcept;
 }
 #undef STATOR_VECTOR_FORM
 
@@ -52,6 +50,13 @@ STATOR_OWN(acosh)
 STATOR_OWN(atanh)
 #undef STATOR_OWN
 
+// glibc's own beyond the numbers near zero, one by one.
+STATOR_FN float tanf(float x) {
+  return UsualTan<float>::rank(x) <= UsualTan<float>::last ? near_tan(x) : __builtin_tanf(x);
+}
+STATOR_FN double tan(double x) {
+  return UsualTan<double>::rank(x) <= UsualTan<double>::last ? near_tan(x) : __builtin_tan(x);
+}
 STATOR_FN float atan2f(float y, float x) { return own_atan2(y, x); }
 STATOR_FN double atan2(double y, double x) { return own_atan2(y, x); }
 STATOR_FN float powf(float x, float y) { return own_pow(x, y); }

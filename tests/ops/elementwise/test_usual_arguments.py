@@ -38,6 +38,16 @@ def test_an_unusual_element_at_any_place_of_a_chunk(be, name, dtype, in_place):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", [*UNUSUAL, "atan2"])
+def test_an_element_has_the_same_bits_among_any_others(be, name, dtype):
+    x = np.random.default_rng(0).uniform(0.1, 3, 4001).astype(dtype)
+    unusual = np.append(x, np.asarray(1e38, dtype))
+    operands = [[be.asarray(a)] * (1 + (name == "atan2")) for a in (x, unusual)]
+    alone, among = (getattr(stator, name)(*o).to_numpy() for o in operands)
+    np.testing.assert_array_equal(alone, among[:-1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_atan2_of_ends_among_usual_points(be, dtype):
     rng = np.random.default_rng(0)
     up, across = rng.uniform(-3, 3, (2, len(ENDS) ** 2, 37))
