@@ -72,10 +72,10 @@ STATOR_FN T log_sum(T f, T k) {
   return multiply_add(k, F::ln2_hi, f + multiply_add(k, F::ln2_lo, LogFormat<T>::rest(f)));
 }
 
-// `value`, the logarithm of x, but NaN for x < 0 and NaN, and infinity for infinity.
+// `value`, the logarithm of x, but a quiet NaN for x < 0 and NaN, and infinity for infinity.
 template <class T>
 STATOR_FN T log_at_ends(T x, T value) {
-  return select(x < infinite<T>, nan_if(x < T(0), value), x);
+  return select(x < infinite<T>, nan_if(x < T(0), value), x + x);
 }
 
 // Which logarithm: the natural one, or that to base 2 or 10.

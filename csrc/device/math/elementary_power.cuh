@@ -90,7 +90,7 @@ STATOR_FN float own_cbrt(float x) {
   const float root = m * (z * z), e = multiply_add(-root, z, 1.0f);
   const float tail = polynomial(e, 0.666666687f, 0.555536568f, 0.493796051f, 0.458532155f, 0.428798229f);
   const float y = multiply_add(root * e, tail, root) * select(subnormal, 0x1p-8f, 1.0f);
-  return with_sign_of(select(a < infinite<float>, y, a), x);
+  return with_sign_of(select(a < infinite<float>, y, a + a), x);
 }
 
 // The upper half of the bits is converted by arithmetic, because before AVX-512 vectors of 64-bit integers are not. A
@@ -108,7 +108,7 @@ STATOR_FN double own_cbrt(double x) {
   const double root = m * (z * z), e = multiply_add(-root, z, 1.0);
   const double tail = polynomial(e, 0.66666666666666663, 0.55555555555555558);
   const double y = multiply_add(root * e, tail, root) * select(subnormal, 0x1p-18, 1.0);
-  return with_sign_of(select(a < infinite<double>, y, a), x);
+  return with_sign_of(select(a < infinite<double>, y, a + a), x);
 }
 
 }  // namespace stator::STATOR_TARGET::libm
