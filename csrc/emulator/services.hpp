@@ -12,6 +12,8 @@ struct Range {
   uint64_t width = 0, rows = 1, pitch = 0;
 };
 
+enum class Place : uint8_t { host, device, pinned, managed };  // host: ordinary memory, which the device does not reach
+
 // Functions that may be called from any thread, and from within work. Streams are cudaStream_t as the caller of a
 // library gave them: null is the legacy default stream, 1 and 2 are CUDA's names of the default streams.
 struct Services {
@@ -42,8 +44,8 @@ struct Services {
   // Bytes are initialised, or count as never written again although something lies there.
   void (*mark_written)(const Range& range) = nullptr;
   void (*mark_garbage)(const Range& range) = nullptr;
-  // Whether the pointer is inside a live allocation that the device reaches. Reports nothing.
-  bool (*is_device)(const void* pointer) = nullptr;
+  // Where the pointer leads, by live allocations. Reports nothing.
+  Place (*place_of)(const void* pointer) = nullptr;
   // Memory of the device that a library takes for itself outside of any pool. Null when there is none.
   void* (*allocate)(uint64_t bytes, const char* label) = nullptr;
   void (*release)(void* pointer) = nullptr;

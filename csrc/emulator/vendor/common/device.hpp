@@ -1,0 +1,58 @@
+// The services of the emulated device in the words of the doubles.
+#pragma once
+
+#include "emulator/services.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace stator::emulator::vendor {
+
+using emulator::Place;
+using emulator::Range;
+using emulator::Services;
+
+const Services& services();
+
+// Runs the work in stream order; 0, or the cudaError_t that refused it. The work is called as often as the stream says.
+template <class Work>
+int enqueue(void* stream, const char* what, Work work) {
+  Work* const held = new Work(std::move(work));
+  return services().enqueue(
+      stream, what, [](void* argument) { (*static_cast<Work*>(argument))(); },
+      [](void* argument) { delete static_cast<Work*>(argument); }, held);
+}
+
+inline Range bytes_at(const void* start, uint64_t bytes) { return {start, bytes, 1, 0}; }
+// A column-major matrix: the bytes between its columns do not belong to it.
+inline Range matrix_at(const void* start, uint64_t item, int64_t rows, int64_t columns, int64_t ld) {
+  if (rows <= 0 || columns <= 0) return {start, 0, 0, 0};
+  return {start, uint64_t(rows) * item, uint64_t(columns), uint64_t(ld) * item};
+}
+
+// For work: whether all bytes may be read or written. A fault is reported.
+bool reads(const char* what, const Range& range);
+bool writes(const char* what, const Range& range);
+// One triangle of a square column-major matrix, with its diagonal or without.
+bool reads_triangle(const char* what, const void* start, uint64_t item, bool upper, bool diagonal, int64_t n,
+                    int64_t ld);
+
+// Bytes that are NaN in every floating type and initialised for nobody: what an output holds before it is written, and
+// what is left where a library says nothing.
+void poison(const Range& range);
+void wrote(const Range& range);
+// Contents that change with the seed, as a library leaves them in a workspace.
+void scribble(const Range& range);
+
+// A deviation from a contract that the real library would not notice.
+void complain(const char* what, const char* sentence);
+// A number below `count` that depends on the seed and on how often this was asked; 0 for the seed 0.
+uint64_t choose(uint64_t count);
+inline uint64_t seed() { return services().seed(); }
+
+inline bool aligned(const void* pointer, uint64_t to) { return reinterpret_cast<uintptr_t>(pointer) % to == 0; }
+// Whether a host's pointer may be read at once: not null, and not memory that only the device reaches. Tells if not.
+bool readable_by_host(const char* what, const void* pointer);
+
+}  // namespace stator::emulator::vendor

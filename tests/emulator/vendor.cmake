@@ -1,0 +1,22 @@
+# Tests of the doubles of the vendor libraries alone: each program has the doubles and a device of its own.
+if(NOT TARGET stator_vendor_objects)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/csrc/emulator/vendor ${PROJECT_BINARY_DIR}/csrc/emulator/vendor)
+endif()
+add_library(vendor_stub OBJECT ${CMAKE_CURRENT_LIST_DIR}/vendor_stub.cpp)
+target_include_directories(vendor_stub PUBLIC ${PROJECT_SOURCE_DIR}/csrc ${PROJECT_SOURCE_DIR}/tests/support
+  ${CMAKE_CURRENT_LIST_DIR})
+execute_process(COMMAND ${Python_EXECUTABLE} -c "import scipy_openblas32 as b; print(b.get_lib_dir())"
+  OUTPUT_VARIABLE openblas_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+file(GLOB vendor_programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/vendor_*_test.cpp)
+foreach(source ${vendor_programs})
+  get_filename_component(program ${source} NAME_WE)
+  add_executable(${program} ${source} $<TARGET_OBJECTS:stator_vendor_objects> $<TARGET_OBJECTS:vendor_stub>)
+  target_include_directories(${program} PRIVATE $<TARGET_PROPERTY:vendor_stub,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_options(${program} PRIVATE -Wall -Wextra -O1)
+  target_link_libraries(${program} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  add_test(NAME ${program} COMMAND ${program})
+  set_tests_properties(${program} PROPERTIES TIMEOUT 600)
+  if(openblas_folder AND NOT DEFINED ENV{STATOR_OPENBLAS})
+    set_tests_properties(${program} PROPERTIES ENVIRONMENT "STATOR_OPENBLAS=${openblas_folder}/libscipy_openblas.so")
+  endif()
+endforeach()
