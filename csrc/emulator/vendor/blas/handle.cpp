@@ -105,7 +105,7 @@ STATOR_VENDOR(const char*, cublasGetStatusName, (Status status), (status)) {
     case Status::not_supported: return "CUBLAS_STATUS_NOT_SUPPORTED";
     case Status::license_error: return "CUBLAS_STATUS_LICENSE_ERROR";
   }
-  return "Unknown CUBLAS status code";
+  return "unrecognized status";
 }
 
 // The version of CUDA 13.0's library.
