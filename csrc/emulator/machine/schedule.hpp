@@ -1,0 +1,11 @@
+// Runs the blocks of a grid.
+#pragma once
+
+#include "emulator/machine/state.hpp"
+
+namespace stator::emulator::machine {
+
+// Adds to the counters; the report is of the first fault that a worker met.
+Report run_grid(Launch& launch, Counters& counters);
+
+}  // namespace stator::emulator::machine

@@ -1,0 +1,246 @@
+#include "emulator/memory/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace stator::emulator {
+namespace {
+
+using memory::Allocation;
+
+constexpr uint64_t alignment = 256;
+constexpr uint64_t commit_step = uint64_t(64) << 20;
+
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+// Space behind an allocation: wide enough that an index which is off by a row meets it rather than a neighbour.
+uint64_t guard_of(uint64_t bytes) { return std::clamp<uint64_t>(bytes / 4, 512, 1 << 20); }
+uint64_t range_of(uint64_t bytes) { return round_up(bytes + guard_of(bytes), alignment); }
+
+uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+void fill_in(Report& report, const Allocation& a) {
+  report.allocation = a.base;
+  report.allocation_bytes = a.bytes;
+  report.allocation_label = a.label;
+}
+
+std::string named(const Allocation& a) {
+  return "the allocation of " + std::to_string(a.bytes) + " bytes" + (a.label.empty() ? "" : " (" + a.label + ")");
+}
+
+}  // namespace
+
+Memory::Memory(uint64_t capacity, uint64_t quarantine) : capacity_(capacity), quarantine_(quarantine) {
+  // Only address space: pages are committed as they are handed out.
+  arena_bytes_ = round_up(capacity * 2 + quarantine * 2 + commit_step, commit_step);
+  void* const arena = mmap(nullptr, arena_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (arena == MAP_FAILED)
+    arena_bytes_ = 0;
+  else
+    arena_ = number(arena);
+  used_ = committed_ = arena_;
+}
+
+Memory::~Memory() {
+  if (arena_bytes_) munmap(pointer_to(arena_), arena_bytes_);
+}
+
+bool Memory::commit(uint64_t end) {
+  if (end <= committed_) return true;
+  const uint64_t wanted = std::min(round_up(end - arena_, commit_step), arena_bytes_) + arena_;
+  if (mprotect(pointer_to(committed_), wanted - committed_, PROT_READ | PROT_WRITE) != 0) return false;
+  committed_ = wanted;
+  return true;
+}
+
+uint64_t Memory::take_range(uint64_t bytes) {
+  for (auto hole = holes_.begin(); hole != holes_.end(); ++hole) {
+    if (hole->second < bytes) continue;
+    const auto [base, size] = *hole;
+    holes_.erase(hole);
+    if (size > bytes) holes_.emplace(base + bytes, size - bytes);
+    return base;
+  }
+  if (used_ + alignment + bytes > arena_ + arena_bytes_ || !commit(used_ + alignment + bytes)) return 0;
+  const uint64_t base = used_ + (used_ == arena_ ? alignment : 0);  // the first has guard space before it too
+  used_ = base + bytes;
+  return base;
+}
+
+void* Memory::allocate(uint64_t bytes, MemoryKind kind, std::string label) {
+  const std::unique_lock lock(mutex_);
+  const bool counted = kind != MemoryKind::pinned;
+  if (bytes > arena_bytes_ || (counted && live_bytes_ + bytes > capacity_)) return nullptr;
+  uint64_t base = take_range(range_of(bytes));
+  if (base == 0) {
+    release_quarantine(0);
+    base = take_range(range_of(bytes));
+  }
+  if (base == 0) return nullptr;
+  auto allocation = std::make_unique<Allocation>();
+  allocation->base = base;
+  allocation->bytes = bytes;
+  allocation->kind = kind;
+  allocation->label = std::move(label);
+  allocation->initialised = memory::Bits(bytes);
+  std::memset(pointer_to(base), 0xff, bytes);
+  allocations_[base] = std::move(allocation);
+  if (counted) {
+    live_bytes_ += bytes;
+    peak_bytes_ = std::max<uint64_t>(peak_bytes_, live_bytes_);
+  }
+  return pointer_to(base);
+}
+
+Report Memory::adopt(void* pointer, uint64_t bytes, std::string label) {
+  const std::unique_lock lock(mutex_);
+  auto next = allocations_.lower_bound(number(pointer));
+  const bool before = next != allocations_.begin() && std::prev(next)->second->end() > number(pointer);
+  if (before || (next != allocations_.end() && next->first < number(pointer) + bytes)) {
+    Report report;
+    report.fault = Fault::out_of_bounds;
+    report.address = number(pointer);
+    report.sentence = "The memory to register overlaps memory that is registered or allocated already.";
+    return report;
+  }
+  auto allocation = std::make_unique<Allocation>();
+  allocation->base = number(pointer);
+  allocation->bytes = bytes;
+  allocation->kind = MemoryKind::pinned;
+  allocation->label = std::move(label);
+  allocation->whole = true;
+  allocations_[number(pointer)] = std::move(allocation);
+  return {};
+}
+
+Report Memory::free(void* pointer) {
+  if (!pointer) return {};
+  const std::unique_lock lock(mutex_);
+  const auto place = allocations_.find(number(pointer));
+  if (place == allocations_.end() || !place->second->live) {
+    Report report;
+    report.fault = Fault::invalid_free;
+    report.address = number(pointer);
+    if (const Allocation* a = find_locked(number(pointer))) {
+      fill_in(report, *a);
+      report.sentence =
+          a->live ? "The address is inside " + named(*a) + ", not at its start." : named(*a) + " was freed before.";
+      report.sentence[0] = char(std::toupper(report.sentence[0]));
+    } else {
+      report.sentence = "The address is of no allocation.";
+    }
+    return report;
+  }
+  Allocation& a = *place->second;
+  a.live = false;
+  if (a.kind != MemoryKind::pinned) live_bytes_ -= a.bytes;
+  if (!in_arena(a.base)) {
+    forgotten_.push_back(std::move(place->second));
+    allocations_.erase(place);
+    return {};
+  }
+  std::memset(pointer_to(a.base), 0xff, std::min<uint64_t>(a.bytes, 4096));
+  dead_.push_back(a.base);
+  dead_bytes_ += a.bytes;
+  release_quarantine(quarantine_);
+  return {};
+}
+
+void Memory::release_quarantine(uint64_t limit) {
+  while (!dead_.empty() && dead_bytes_ > limit) {
+    const auto place = allocations_.find(dead_.front());
+    dead_.pop_front();
+    uint64_t base = place->first, bytes = range_of(place->second->bytes);
+    dead_bytes_ -= place->second->bytes;
+    const uint64_t first_page = round_up(base, 4096), last_page = (base + place->second->bytes) / 4096 * 4096;
+    if (last_page > first_page) madvise(pointer_to(first_page), last_page - first_page, MADV_DONTNEED);
+    forgotten_.push_back(std::move(place->second));
+    allocations_.erase(place);
+    auto next = holes_.lower_bound(base);
+    if (next != holes_.end() && base + bytes == next->first) {
+      bytes += next->second;
+      next = holes_.erase(next);
+    }
+    if (next != holes_.begin() && std::prev(next)->first + std::prev(next)->second == base)
+      std::prev(next)->second += bytes;
+    else
+      holes_.emplace(base, bytes);
+  }
+  if (launches_ == 0) forgotten_.clear();
+}
+
+void Memory::end_launch() {
+  const std::unique_lock lock(mutex_);
+  if (--launches_ == 0) forgotten_.clear();
+}
+
+void Memory::set_label(const void* pointer, std::string label) {
+  const std::unique_lock lock(mutex_);
+  if (Allocation* a = find_locked(number(pointer))) a->label = std::move(label);
+}
+
+Allocation* Memory::find_locked(uint64_t address) const {
+  auto place = allocations_.upper_bound(address);
+  if (place == allocations_.begin()) return nullptr;
+  Allocation* const a = std::prev(place)->second.get();
+  return address < a->end() || address == a->base ? a : nullptr;
+}
+
+Allocation* Memory::find(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  return find_locked(address);
+}
+
+bool Memory::lookup(const void* pointer, uint64_t& base, uint64_t& bytes, MemoryKind& kind, std::string* label) const {
+  const std::shared_lock lock(mutex_);
+  const Allocation* a = find_locked(number(pointer));
+  if (!a || !a->live) return false;
+  base = a->base;
+  bytes = a->bytes;
+  kind = a->kind;
+  if (label) *label = a->label;
+  return true;
+}
+
+size_t Memory::live_allocations() const {
+  const std::shared_lock lock(mutex_);
+  return size_t(
+      std::count_if(allocations_.begin(), allocations_.end(), [](const auto& a) { return bool(a.second->live); }));
+}
+
+Report Memory::describe(uint64_t address, uint64_t bytes, bool write) const {
+  const std::shared_lock lock(mutex_);
+  Report report;
+  report.fault = Fault::out_of_bounds;
+  report.address = address;
+  const std::string what = std::string(write ? "A write of " : "A read of ") + std::to_string(bytes) + " bytes ";
+  auto place = allocations_.upper_bound(address);
+  const Allocation* below = place == allocations_.begin() ? nullptr : std::prev(place)->second.get();
+  const Allocation* above = place == allocations_.end() ? nullptr : place->second.get();
+  if (below && address < below->end() && !below->live) {
+    report.fault = Fault::use_after_free;
+    fill_in(report, *below);
+    report.sentence =
+        what + "at offset " + std::to_string(address - below->base) + " of " + named(*below) + ", which was freed.";
+  } else if (below && address < below->base + range_of(below->bytes) + (in_arena(address) ? 0 : 4096)) {
+    fill_in(report, *below);
+    report.sentence = what + "at offset " + std::to_string(address - below->base) + " of " + named(*below) +
+                      (below->live ? "." : ", which was freed.");
+  } else if (above && in_arena(address) && above->base - address <= 4096) {
+    fill_in(report, *above);
+    report.sentence = what + std::to_string(above->base - address) + " bytes before " + named(*above) + ".";
+  } else if (address < 4096) {
+    report.sentence = what + "through a null pointer.";
+  } else if (!in_arena(address) && address < (uint64_t(1) << 47)) {
+    report.fault = Fault::host_memory;
+    report.sentence = what + "at an address that is not the device's: memory of the host must be pinned or managed.";
+  } else {
+    report.sentence = what + "outside every allocation.";
+  }
+  return report;
+}
+
+}  // namespace stator::emulator
