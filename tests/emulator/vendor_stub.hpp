@@ -49,7 +49,7 @@ class Device {
   T* data() const { return data_; }
   operator T*() const { return data_; }
   size_t size() const { return count_; }
-  void set(const std::vector<T>& values) { stub_write(data_, values.data(), values.size() * sizeof(T)); }
+  void set(const std::vector<T>& values) const { stub_write(data_, values.data(), values.size() * sizeof(T)); }
   // After all queued work.
   std::vector<T> get() const {
     finish();

@@ -50,6 +50,14 @@ T not_a_number() {
   return T(std::numeric_limits<lapack::Real<T>>::quiet_NaN());
 }
 
+// LAPACK's info of a Cholesky factor: a pivot that is not a number is no positive one, which OpenBLAS does not notice.
+template <class T>
+int cholesky_info(int found, const std::vector<T>& factor, int64_t n) {
+  for (int64_t i = 0; i < n && (found == 0 || i + 1 < found); ++i)
+    if (std::isnan(std::real(factor[size_t(i * n + i)]))) return int(i + 1);
+  return found;
+}
+
 // Solves with a triangle in place: op(a) x = b, or x op(a) = b from the right.
 template <class T>
 void solve_triangle(bool left, bool upper, int trans, bool unit, int64_t m, int64_t n, T alpha, const T* a, int64_t lda,
