@@ -56,7 +56,11 @@ STATOR_VENDOR(Status, cublasCreate_v2, (void** handle), (handle)) {
 }
 
 STATOR_VENDOR(Status, cublasDestroy_v2, (void* handle), (handle)) {
-  return handles.remove(handle) ? Status::success : Status::not_initialized;
+  Handle* const h = handles.find(handle);
+  if (!h) return Status::not_initialized;
+  services().synchronize(h->stream);  // as it is documented to
+  handles.remove(handle);
+  return Status::success;
 }
 
 STATOR_VENDOR(Status, cublasSetStream_v2, (void* handle, void* stream), (handle, stream)) {
