@@ -241,21 +241,24 @@ void half_arithmetic() {
                product = map<H>("mul.rn." + type + " %d, %a, %b;", a, b);
     const auto fused = map<H>("fma.rn." + type + " %d, %a, %b, %c;", a, b, c);
     int wrong = 0;
-    const auto is = [&, f = f](H got, long double exact) {
+    const auto is = [&, f = f](H got, long double exact, long double rest = 0) {
       if (exact != exact) return got == 0x7fff;
       if (std::isinf(exact)) return got == ((std::signbit(exact) ? 0x8000 : 0) | (f.top() + 1));
       if (exact == 0) return (got & 0x7fff) == 0;
-      // The exact value may need more than a double: its last bit says whether something is left.
+      // Where the exact value needs more than a double, its last bit says that something is left.
       double d = double(exact);
-      if (d != exact) d = std::abs((long double)d) > std::abs(exact) ? std::nextafter(d, 0) : d, d = f64(bits(d) | 1);
+      const bool beyond = std::abs(static_cast<long double>(d)) > std::abs(exact) ||
+                          (d == exact && rest != 0 && (rest > 0) != (exact > 0));
+      if (beyond) d = std::nextafter(d, 0);
+      if (d != exact || rest != 0) d = f64(bits(d) | 1);
       return got == f.rounded(d, "rn", f.top() + 1);
     };
     for (size_t i = 0; i < sum.size(); ++i) {
       const long double x = f.value(a[i]), y = f.value(b[i]), z = f.value(c[i]);
       wrong += !is(sum[i], x + y) + !is(product[i], x * y);
-      const long double p = x * y;
-      // Where the sum itself is not exact in 64 bits the smaller part only matters as a sticky bit.
-      wrong += !is(fused[i], p + z);
+      const long double p = x * y, fused_sum = p + z, part = fused_sum - p;
+      const long double rest = std::isfinite(fused_sum) ? (p - (fused_sum - part)) + (z - part) : 0;
+      wrong += !is(fused[i], fused_sum, rest);
     }
     stator::test::check(wrong == 0 && sum.size() == count, type, wrong);
   }

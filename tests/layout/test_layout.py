@@ -66,6 +66,7 @@ ALLOWED = {
     "core": rf"core/.*|runtime/.*|params/.*|{PUBLIC}",
     "libs": rf"libs/.*|core/.*|runtime/.*|params/.*|{PUBLIC}",
     "ops": rf"ops/.*|libs/.*|core/.*|runtime/.*|params/.*|{PUBLIC}",
+    "emulator": r"emulator/.*",
 }
 # CUDA headers enter at the runtime layer and in libs/cuda, nowhere else.
 CUDA_HEADER = r"cuda.*\.h|nv.*\.h|cublas.*|driver_types\.h"

@@ -1,0 +1,220 @@
+// Counters against counts by hand, on six small kernels.
+#include "rig.hpp"
+
+#include <algorithm>
+
+using namespace stator::emulator;
+using namespace stator::emulator::test;
+
+namespace {
+
+uint64_t of(const Counters& c, Kind kind) { return c.warp_instructions[size_t(kind)]; }
+
+// %r0 = the thread's number in the grid, %d1 = 4 times it.
+const std::string number = R"(
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r0, %r1, %r2, %r3;
+  mul.wide.u32 %d1, %r0, 4;
+  ld.param.u64 %d8, [p0];
+  ld.param.u64 %d9, [p1];)";
+
+void saxpy() {
+  Rig rig(kernel(number + R"(
+    add.u64 %d2, %d8, %d1;
+    add.u64 %d3, %d9, %d1;
+    ld.global.f32 %f1, [%d2];
+    ld.global.f32 %f2, [%d3];
+    fma.rn.f32 %f3, %f1, 0f40000000, %f2;
+    st.global.f32 [%d3], %f3;)",
+                 2));
+  float* const x = rig.array(std::vector<float>(1024, 3));
+  float* const y = rig.array(std::vector<float>(1024, 1));
+  const Result r = rig.run(4, 250, x, y);  // 8 warps a block, the last with 26 lanes
+  succeed(r);
+  const Counters& c = r.counters;
+  CHECK(rig.read(y, 1)[0] == 7);
+  CHECK(c.blocks == 4 && c.threads == 1000 && c.warps == 32);
+  CHECK(of(c, Kind::f32) == 32 && c.lane_instructions[size_t(Kind::f32)] == 1000);
+  CHECK(of(c, Kind::integer) == 4 * 32 && of(c, Kind::move) == 3 * 32 && of(c, Kind::memory) == 5 * 32 &&
+        of(c, Kind::control) == 32);
+  CHECK(c.instructions() == 14 * 32 && c.lanes() == 14 * 1000 && c.average_lanes() == 31.25);
+  CHECK(c.global_loads == 64 && c.global_load_bytes == 8000 && c.global_stores == 32 && c.global_store_bytes == 4000);
+  // A warp's 128 bytes are four sectors where they begin at one. Blocks begin at bytes 0, 1000, 2000, 3000: 0 and 8
+  // (twice), 16 and 24 bytes behind a sector, of which the full warps of all but the first touch five.
+  CHECK(c.global_store_sectors == (7 * 4 + 4) + 3 * (7 * 5 + 4));
+  CHECK(c.global_load_sectors == 2 * c.global_store_sectors);
+}
+
+void strided_copy() {
+  Rig rig(kernel(number + R"(
+    shl.b64 %d4, %d1, 3;
+    add.u64 %d2, %d8, %d4;
+    add.u64 %d3, %d9, %d1;
+    ld.global.u32 %r4, [%d2];
+    st.global.u32 [%d3], %r4;)",
+                 2));
+  uint32_t* const in = rig.array(std::vector<uint32_t>(64 * 8));
+  uint32_t* const out = rig.empty<uint32_t>(64);
+  const Result r = rig.run(1, 64, in, out);
+  succeed(r);
+  CHECK(r.counters.global_loads == 2 && r.counters.global_load_sectors == 64 && r.counters.global_load_bytes == 256);
+  CHECK(r.counters.global_stores == 2 && r.counters.global_store_sectors == 8);
+}
+
+// A tile of 32 x 32 words, whose rows are `pitch` bytes apart, is written by rows and read by columns by one warp.
+void transpose() {
+  for (const int pitch : {128, 132}) {
+    std::string body = R"(
+      mov.u32 %r0, %tid.x;
+      mov.u32 %r5, tile;
+      mad.lo.u32 %r1, %r0, 4, %r5;
+      mad.lo.u32 %r2, %r0, PITCH, %r5;
+      mov.u32 %r3, 0;
+    rows:
+      st.shared.u32 [%r1], %r3;
+      add.u32 %r1, %r1, PITCH;
+      add.u32 %r3, %r3, 1;
+      setp.lt.u32 %p1, %r3, 32;
+      @%p1 bra rows;
+      bar.sync 0;
+      ld.shared.u32 %r4, [%r2];
+      ld.shared.u32 %r4, [%r2+4];)";
+    for (size_t at; (at = body.find("PITCH")) != std::string::npos;) body.replace(at, 5, std::to_string(pitch));
+    Rig rig(kernel(body, 1, ".shared .align 16 .b8 tile[4224];\n"));
+    const Result r = rig.run(1, 32, 0);
+    succeed(r);
+    CHECK(r.counters.shared_stores == 32 && r.counters.shared_store_wavefronts == 32 && r.counters.shared_loads == 2);
+    CHECK(r.counters.shared_load_wavefronts == (pitch == 128 ? 64u : 2u));
+    CHECK(r.counters.barriers == 1 && of(r.counters, Kind::barrier) == 1);
+  }
+}
+
+// 256 words are summed in shared memory: strides 128, 64, ... 1.
+void reduction() {
+  Rig rig(kernel(number + R"(
+    add.u64 %d2, %d8, %d1;
+    ld.global.u32 %r4, [%d2];
+    mov.u32 %r5, tile;
+    mad.lo.u32 %r6, %r3, 4, %r5;
+    st.shared.u32 [%r6], %r4;
+    bar.sync 0;
+    mov.u32 %r7, 128;
+  top:
+    setp.ge.u32 %p1, %r3, %r7;
+    @%p1 bra skip;
+    mad.lo.u32 %r8, %r7, 4, %r6;
+    ld.shared.u32 %r9, [%r8];
+    ld.shared.u32 %r10, [%r6];
+    add.u32 %r9, %r9, %r10;
+    st.shared.u32 [%r6], %r9;
+  skip:
+    bar.sync 0;
+    shr.u32 %r7, %r7, 1;
+    setp.ne.u32 %p2, %r7, 0;
+    @%p2 bra top;
+    setp.ne.u32 %p3, %r3, 0;
+    @%p3 exit;
+    st.global.u32 [%d9], %r9;)",
+                 2, ".shared .align 4 .b8 tile[1024];\n"));
+  uint32_t* const in = rig.array(std::vector<uint32_t>(256, 3));
+  uint32_t* const out = rig.empty<uint32_t>(1);
+  Settings& settings = rig.device.settings();
+  settings.races = true;
+  const Result r = rig.run(1, 256, in, out);
+  succeed(r);
+  CHECK(rig.read(out, 1)[0] == 768);
+  const Counters& c = r.counters;
+  CHECK(c.barriers == 9 && of(c, Kind::barrier) == 9 * 8);
+  // Warps that load: 4, 2, then one for each of the strides 32, 16, 8, 4, 2, 1; two loads and a store each.
+  CHECK(c.shared_loads == 2 * 12 && c.shared_stores == 8 + 12);
+  CHECK(c.shared_load_wavefronts == c.shared_loads && c.shared_store_wavefronts == c.shared_stores);
+  CHECK(c.global_loads == 8 && c.global_load_sectors == 32 && c.global_stores == 1 && c.global_store_sectors == 1 &&
+        c.global_store_bytes == 4);
+}
+
+void histogram() {
+  Rig rig(kernel(number + R"(
+    add.u64 %d2, %d8, %d1;
+    ld.global.u32 %r4, [%d2];
+    and.b32 %r4, %r4, 7;
+    mul.wide.u32 %d3, %r4, 4;
+    add.u64 %d3, %d9, %d3;
+    red.global.add.u32 [%d3], 1;)",
+                 2));
+  std::vector<uint32_t> values(500);
+  for (uint32_t i = 0; i < 500; ++i) values[i] = i;
+  uint32_t* const in = rig.array(values);
+  uint32_t* const bins = rig.array(std::vector<uint32_t>(8));
+  const Result r = rig.run(4, 125, in, bins);
+  succeed(r);
+  const auto got = rig.read(bins, 8);
+  for (uint32_t b = 0; b < 8; ++b) CHECK(got[b] == (b < 4 ? 63u : 62u));
+  CHECK(r.counters.global_atomics == 16 && r.counters.global_loads == 16 && r.counters.global_stores == 0);
+}
+
+void local_arrays() {
+  Rig rig(kernel(R"(
+    .local .align 4 .b8 depot[32];
+    mov.u32 %r0, %tid.x;
+    and.b32 %r1, %r0, 7;
+    mov.u32 %r2, depot;
+    mad.lo.u32 %r3, %r1, 4, %r2;
+    st.local.u32 [%r3], %r0;
+    ld.local.u32 %r4, [%r3];)"));
+  const Result r = rig.run(2, 64, 0);
+  succeed(r);
+  CHECK(r.counters.local_stores == 4 && r.counters.local_loads == 4 && r.counters.global_loads == 0 &&
+        r.counters.shared_loads == 0);
+  CHECK(r.counters.registers_bytes > 0);
+}
+
+// The same whatever the order, and with several threads of the CPU.
+void orders() {
+  Rig rig(kernel(number + "add.u64 %d2, %d8, %d1;\nst.global.u32 [%d2], %r0;", 2));
+  uint32_t* const out = rig.empty<uint32_t>(64 * 100);
+  Counters first;
+  for (const uint64_t seed : {0, 1, 2, 3})
+    for (const uint32_t threads : {1u, 2u}) {
+      rig.device.settings().seed = seed;
+      rig.device.settings().threads = threads;
+      const Result r = rig.run(100, 64, out, 0);
+      succeed(r);
+      const auto got = rig.read(out, 6400);
+      bool good = true;
+      for (uint32_t i = 0; i < got.size(); ++i) good &= got[i] == i;
+      CHECK(good && r.counters.blocks == 100);
+      if (seed == 0 && threads == 1) first = r.counters;
+      CHECK(r.counters.warp_instructions == first.warp_instructions &&
+            r.counters.global_store_sectors == first.global_store_sectors);
+    }
+}
+
+// Blocks take tickets: a seed changes who comes first.
+void seeds() {
+  std::vector<uint32_t> firsts;
+  for (const uint64_t seed : {0, 1, 2, 3, 4, 5}) {
+    Rig rig(kernel("ld.param.u64 %d0, [p0];\nmov.u32 %r0, %ctaid.x;\natom.global.cas.b32 %r1, [%d0], 1000, %r0;"));
+    rig.device.settings().seed = seed;
+    uint32_t* const first = rig.array(std::vector<uint32_t>{1000});
+    succeed(rig.run(50, 1, first));
+    firsts.push_back(rig.read(first, 1)[0]);
+  }
+  CHECK(firsts[0] == 0);
+  CHECK(std::count(firsts.begin(), firsts.end(), 0u) < 4);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return stator::test::run(argc, argv,
+                           {{"saxpy", saxpy},
+                            {"a strided copy", strided_copy},
+                            {"a transposition with and without padding", transpose},
+                            {"a reduction", reduction},
+                            {"a histogram with atomics", histogram},
+                            {"local arrays", local_arrays},
+                            {"orders and threads change no counter", orders},
+                            {"a seed chooses the order of blocks", seeds}});
+}
