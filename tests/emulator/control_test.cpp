@@ -128,6 +128,8 @@ void refused(const std::string& text, Fault fault, const std::string& says,
 }
 
 void refusals() {
+  Rig close(kernel("{.reg.b32 x; mov.b32 x, 1;}"));  // directives without a blank between them
+  succeed(close.run(1, 1, 0));
   refused(calling("endless"), Fault::unsupported, "recursion of endless");
   refused(calling("elsewhere"), Fault::syntax, "has no body");
   refused(calling("nowhere"), Fault::syntax, "nowhere is not defined");

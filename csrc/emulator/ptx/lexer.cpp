@@ -45,7 +45,9 @@ void Lexer::advance() {
   const char* start = at_;
   if (begins_word(*at_)) {
     token_.kind = Token::Kind::word;
-    while (at_ < end_ && (in_word(*at_) || (*at_ == ':' && at_ + 2 < end_ && at_[1] == ':' && in_word(at_[2]))))
+    const bool directive = *at_++ == '.';  // ".reg.b32" is two of them, while an opcode keeps its modifiers
+    while (at_ < end_ && !(directive && *at_ == '.') &&
+           (in_word(*at_) || (*at_ == ':' && at_ + 2 < end_ && at_[1] == ':' && in_word(at_[2]))))
       at_ += *at_ == ':' ? 2 : 1;
   } else if (is_digit(*at_)) {
     token_.kind = Token::Kind::number;
