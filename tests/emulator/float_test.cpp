@@ -92,6 +92,12 @@ void flushing_and_limits() {
   CHECK(map<U>("copysign.f32 %d, %a, %b;", std::vector<U>{0x80000000}, std::vector<U>{bits(3.0f)})[0] == bits(-3.0f));
   CHECK(map<U>("testp.subnormal.f32 %q0, %a;\nselp.u32 %d, 1, 0, %q0;", a) == std::vector<U>{1, 1, 1, 0, 0, 0, 0});
   CHECK(map<U>("setp.ltu.f32 %q0, %a, %b;\nselp.u32 %d, 1, 0, %q0;", x, y) == std::vector<U>{1, 1, 0, 0, 1});
+  CHECK(map<U>("set.lt.f32.f32 %d, %a, %b;", std::vector<U>{bits(1.0f), bits(2.0f)},
+               std::vector<U>{bits(2.0f), bits(1.0f)}) == std::vector<U>{bits(1.0f), 0});
+  CHECK(map<H>("set.ge.f16.f16 %d, %a, %b;", std::vector<H>{0x3c00, 0x4000}, std::vector<H>{0x4000, 0x3c00}) ==
+        std::vector<H>{0, 0x3c00});
+  CHECK(map<U>("set.eq.f16x2.f16x2 %d, %a, %b;", std::vector<U>{0x3c004000}, std::vector<U>{0x3c003c00})[0] ==
+        0x3c000000);
   CHECK(map<U>("setp.num.f32 %q0, %a, %b;\nselp.u32 %d, 1, 0, %q0;", x, y) == std::vector<U>{0, 0, 1, 1, 0});
 }
 

@@ -195,6 +195,16 @@ void Decoder::plain(const Statement& s, const Known& known) {
     paired |= o.paired;
     ++index;
   }
+  if (form.base == "set") {
+    const Type t = form.type();
+    const uint32_t one = t == Type::f32      ? 0x3f800000
+                         : t == Type::f16    ? 0x3c00
+                         : t == Type::f16x2  ? 0x3c003c00
+                         : t == Type::bf16   ? 0x3f80
+                         : t == Type::bf16x2 ? 0x3f803f80
+                                             : 0xffffffff;
+    list.push_back(constant(one, 4));
+  }
   Instruction i = begin(s, form, known.choice);
   if (form.base == "brkpt") i.vector = 2;
   if (form.base == "membar" || form.base == "fence") i.join = form.has("cta");  // of the block only

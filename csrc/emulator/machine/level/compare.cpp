@@ -76,21 +76,24 @@ Flow set_predicates(Warp& w, const Instruction& i, uint32_t mask) {
   return Flow::next;
 }
 
-// set.cmp.dtype.stype: all bits, or 1.0.
-template <class R, Cmp C, bool Real>
+// set.cmp.dtype.stype: zero, or the decoder's last operand, which is 1.0 or all bits.
+template <class R, Cmp C>
 Flow set_value(Warp& w, const Instruction& i, uint32_t mask) {
   const uint32_t other = i.join ? read_predicate(w, i.op[3]) : 0;
   const uint32_t bits = joined(i, compared<R, C>(w, i.op[1], i.op[2]), other);
-  const uint32_t yes = Real ? 0x3f800000 : 0xffffffff;
-  assign(w.lane_values<uint32_t>(i.op[0]), mask, [=](unsigned l) LANE_FN { return bits >> l & 1 ? yes : 0; });
+  const uint32_t yes = *w.lane_values<uint32_t>(i.op[i.count - 1]);
+  const auto value = [=](unsigned l) LANE_FN { return bits >> l & 1 ? yes : 0; };
+  if (i.op[0].bytes == 2)
+    assign(w.lane_values<uint16_t>(i.op[0]), mask, [=](unsigned l) LANE_FN { return uint16_t(value(l)); });
+  else
+    assign(w.lane_values<uint32_t>(i.op[0]), mask, value);
   return Flow::next;
 }
 
 template <class R, Cmp C>
 Handler value_of(const Form& f) {
   if (f.base == "setp") return set_predicates<R, C>;
-  if (ptx::bytes_of(f.type()) != 4) return nullptr;
-  return f.type() == Type::f32 ? set_value<R, C, true> : set_value<R, C, false>;
+  return ptx::bytes_of(f.type()) == 2 || ptx::bytes_of(f.type()) == 4 ? set_value<R, C> : nullptr;
 }
 
 template <class R>
@@ -150,22 +153,41 @@ Flow set_pair(Warp& w, const Instruction& i, uint32_t mask) {
   if (second) set_predicate(w.predicate(i.op[1]), mask, high);
   return Flow::next;
 }
+// set of pairs: each half by itself.
+template <class R, Cmp C>
+Flow set_pair_value(Warp& w, const Instruction& i, uint32_t mask) {
+  const uint32_t* const a = w.lane_values<uint32_t>(i.op[1]);
+  const uint32_t* const b = w.lane_values<uint32_t>(i.op[2]);
+  const uint32_t yes = *w.lane_values<uint32_t>(i.op[3]);
+  assign_each(w.lane_values<uint32_t>(i.op[0]), mask, [=](unsigned l) {
+    const bool low = holds<C>(R::read(uint16_t(a[l])), R::read(uint16_t(b[l])));
+    const bool high = holds<C>(R::read(uint16_t(a[l] >> 16)), R::read(uint16_t(b[l] >> 16)));
+    return (low ? yes & 0xffff : 0) | (high ? yes & 0xffff0000 : 0);
+  });
+  return Flow::next;
+}
+
+template <class R, Cmp C>
+Handler pair_value_of(const Form& f) {
+  return f.base == "setp" ? set_pair<R, C> : set_pair_value<R, C>;
+}
+
 template <class R>
 Handler pair_of(const Form& f) {
-  if (f.has("eq")) return set_pair<R, Cmp::eq>;
-  if (f.has("ne")) return set_pair<R, Cmp::ne>;
-  if (f.has("lt")) return set_pair<R, Cmp::lt>;
-  if (f.has("le")) return set_pair<R, Cmp::le>;
-  if (f.has("gt")) return set_pair<R, Cmp::gt>;
-  if (f.has("ge")) return set_pair<R, Cmp::ge>;
-  if (f.has("equ")) return set_pair<R, Cmp::equ>;
-  if (f.has("neu")) return set_pair<R, Cmp::neu>;
-  if (f.has("ltu")) return set_pair<R, Cmp::ltu>;
-  if (f.has("leu")) return set_pair<R, Cmp::leu>;
-  if (f.has("gtu")) return set_pair<R, Cmp::gtu>;
-  if (f.has("geu")) return set_pair<R, Cmp::geu>;
-  if (f.has("num")) return set_pair<R, Cmp::num>;
-  return f.has("nan") ? set_pair<R, Cmp::nan> : nullptr;
+  if (f.has("eq")) return pair_value_of<R, Cmp::eq>(f);
+  if (f.has("ne")) return pair_value_of<R, Cmp::ne>(f);
+  if (f.has("lt")) return pair_value_of<R, Cmp::lt>(f);
+  if (f.has("le")) return pair_value_of<R, Cmp::le>(f);
+  if (f.has("gt")) return pair_value_of<R, Cmp::gt>(f);
+  if (f.has("ge")) return pair_value_of<R, Cmp::ge>(f);
+  if (f.has("equ")) return pair_value_of<R, Cmp::equ>(f);
+  if (f.has("neu")) return pair_value_of<R, Cmp::neu>(f);
+  if (f.has("ltu")) return pair_value_of<R, Cmp::ltu>(f);
+  if (f.has("leu")) return pair_value_of<R, Cmp::leu>(f);
+  if (f.has("gtu")) return pair_value_of<R, Cmp::gtu>(f);
+  if (f.has("geu")) return pair_value_of<R, Cmp::geu>(f);
+  if (f.has("num")) return pair_value_of<R, Cmp::num>(f);
+  return f.has("nan") ? pair_value_of<R, Cmp::nan>(f) : nullptr;
 }
 
 template <class T>
@@ -201,8 +223,15 @@ Handler sign_of(unsigned bytes) {
 
 Choice select_compare(const Form& f) {
   const unsigned bytes = ptx::bytes_of(f.type());
-  if (f.base == "setp" && f.type() == Type::f16x2) return {f.count == 2 ? pair_of<F16>(f) : nullptr, Kind::half};
-  if (f.base == "setp" && f.type() == Type::bf16x2) return {f.count == 2 ? pair_of<Bf16>(f) : nullptr, Kind::half};
+  if ((f.base == "setp" || f.base == "set") && ptx::bytes_of(f.last()) == 4 && f.last() != Type::f32 &&
+      ptx::is_float(f.last())) {
+    const bool plain = !f.ftz && !f.has("and") && !f.has("or") && !f.has("xor");
+    if (!plain || ptx::bytes_of(f.type()) != 4) return {};
+    return {f.last() == Type::f16x2    ? pair_of<F16>(f)
+            : f.last() == Type::bf16x2 ? pair_of<Bf16>(f)
+                                       : nullptr,
+            Kind::half};
+  }
   if (f.base == "setp" || f.base == "set") return compare_of(f);
   if (f.base == "selp")
     return {bytes == 2   ? select_value<uint16_t>
