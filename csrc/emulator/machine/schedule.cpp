@@ -65,7 +65,9 @@ std::unique_ptr<Block> make_block(Launch& launch, Worker& worker) {
     w.bank[1] = code.constants_at;
     const uint64_t left = threads - uint64_t(k) * lanes;
     w.existing = left >= lanes ? all_lanes : (uint32_t(1) << left) - 1;
-    w.local_stride = code.local_bytes + 64;  // apart, so that lanes do not share the same lines of a cache set
+    // Apart, so that lanes do not share the same lines of a cache set. Without local memory there is no window of it,
+    // which addresses of parameters could fall into.
+    w.local_stride = code.local_bytes ? code.local_bytes + 64 : 0;
     w.local = aligned(w.local_storage, code.local_bytes ? w.local_stride * lanes : 0, 64);
     w.local_words = code.local_bytes / 64 + 2;
     w.local_bit_storage.resize(w.local_words * lanes);
