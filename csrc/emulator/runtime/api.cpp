@@ -1,0 +1,42 @@
+#include "emulator/runtime/api.hpp"
+
+#include "emulator/export.hpp"
+#include "emulator/runtime/calls.hpp"
+#include "emulator/runtime/system.hpp"
+
+#include <cstdio>
+
+namespace stator::emulator::runtime {
+namespace {
+
+const Api& api() {
+  static const Api table = [] {
+    Api made{};
+    made.bytes = sizeof made;
+    add_device_calls(made);
+    add_memory_calls(made);
+    add_copy_calls(made);
+    add_stream_calls(made);
+    add_event_calls(made);
+    add_launch_calls(made);
+    return made;
+  }();
+  return table;
+}
+
+}  // namespace
+}  // namespace stator::emulator::runtime
+
+extern "C" STATOR_EMULATOR_API const stator::emulator::runtime::Api* stator_emulator_open(const char* text,
+                                                                                          char* reason,
+                                                                                          size_t capacity) {
+  using namespace stator::emulator::runtime;
+  std::string why;
+  try {
+    if (make_system(text, &why)) return &api();
+  } catch (const std::bad_alloc&) {
+    why = "there is no memory for the emulated devices";
+  }
+  std::snprintf(reason, capacity, "%s", why.c_str());
+  return nullptr;
+}

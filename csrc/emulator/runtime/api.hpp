@@ -1,0 +1,80 @@
+// The CUDA runtime's functions as the emulator has them: what libstator's shims call instead of CUDA's, and how they
+// find it. Handles are opaque pointers, errors are values of cudaError_t; null, 1 and 2 are the default streams.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace stator::emulator::runtime {
+
+// What a fat binary's registration gives: magic, version, image, unused.
+struct FatBinaryWrapper {
+  int32_t magic, version;
+  const void* image;
+  void* unused;
+};
+
+// As the functions of CUDA of the same names, whose documentation says what each does. Kernels are named by the pointer
+// that was registered, or by the handle that get_kernel gave. Thread-safe.
+struct Api {
+  uint32_t bytes = 0;  // of this structure, as the emulator was compiled
+
+  int (*last_error)();
+  int (*peek_at_last_error)();
+  // The report of the fault that made the device's context unusable; empty if there is none. Valid until the next call
+  // on the thread.
+  const char* (*fault)(int device);
+
+  int (*device_count)(int* count);
+  int (*get_device)(int* device);
+  int (*set_device)(int device);
+  int (*device_attribute)(int* value, int attribute, int device);
+  int (*device_name)(char* name, size_t capacity, uint64_t* memory, int device);
+  int (*driver_version)(int* version);
+  int (*device_synchronize)();
+
+  int (*pool_create)(void** pool, int device);
+  int (*pool_destroy)(void* pool);
+  int (*memory_info)(size_t* free, size_t* total);
+  int (*allocate)(void** pointer, size_t bytes);
+  int (*allocate_from_pool)(void** pointer, size_t bytes, void* pool, void* stream);
+  int (*free_in_order)(void* pointer, void* stream);
+  int (*free)(void* pointer);
+  int (*host_allocate)(void** pointer, size_t bytes, unsigned flags);
+  int (*host_free)(void* pointer);
+  int (*managed_allocate)(void** pointer, size_t bytes, unsigned flags);
+  int (*prefetch)(const void* pointer, size_t bytes, int device, void* stream);
+  int (*advise)(const void* pointer, size_t bytes, int advice, int device);
+  // cudaPointerAttributes: type 0 for memory of the host that is unknown, 1 host, 2 device, 3 managed.
+  int (*pointer_attributes)(const void* pointer, int* type, int* device);
+
+  int (*copy)(void* to, const void* from, size_t bytes, int kind, void* stream);
+  int (*fill)(void* pointer, int byte, size_t bytes, void* stream);
+
+  int (*stream_create)(void** stream, unsigned flags);
+  int (*stream_destroy)(void* stream);
+  int (*stream_synchronize)(void* stream);
+  int (*stream_query)(void* stream);
+  int (*stream_wait)(void* stream, void* event, unsigned flags);
+  int (*event_create)(void** event, unsigned flags);
+  int (*event_destroy)(void* event);
+  int (*event_record)(void* event, void* stream);
+  int (*event_query)(void* event);
+  int (*event_synchronize)(void* event);
+  int (*event_elapsed)(float* milliseconds, void* from, void* to);
+
+  void** (*register_fat_binary)(const void* wrapper);
+  void (*unregister_fat_binary)(void** binary);
+  void (*register_function)(void** binary, const void* function, const char* name);
+  int (*get_kernel)(void** kernel, const void* function);
+  int (*function_attribute)(const void* function, int attribute, int value);
+  int (*launch)(const void* function, const uint32_t grid[3], const uint32_t block[3], void** arguments,
+                size_t shared_bytes, void* stream);
+};
+
+}  // namespace stator::emulator::runtime
+
+// Makes the devices that the text describes, such as "h200,a100:races:seed=7", in place of those of an earlier call,
+// which are lost with all that was on them. Null with the reason when the text is not understood. Registered fat
+// binaries stay.
+extern "C" const stator::emulator::runtime::Api* stator_emulator_open(const char* text, char* reason, size_t capacity);

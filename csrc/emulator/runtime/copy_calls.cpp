@@ -1,0 +1,126 @@
+// Copies and fills.
+#include "emulator/runtime/calls.hpp"
+#include "emulator/runtime/system.hpp"
+
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace stator::emulator::runtime {
+namespace {
+
+enum Direction : int { host_to_host, host_to_device, device_to_host, device_to_device, by_pointers };
+
+// One end of a copy.
+struct End {
+  Device* device = nullptr;  // that knows the memory; null for pageable memory of the host
+  MemoryKind kind = MemoryKind::pinned;
+  bool inside = true;  // within one allocation
+
+  bool of_host() const { return kind != MemoryKind::device && kind != MemoryKind::constant; }
+};
+
+End end_of(System& s, const void* pointer, size_t bytes) {
+  End end;
+  uint64_t base, size;
+  end.device = owner_of(s, pointer);
+  if (end.device && end.device->memory.lookup(pointer, base, size, end.kind))
+    end.inside = reinterpret_cast<uint64_t>(pointer) + bytes <= base + size;
+  return end;
+}
+
+bool fits(Direction direction, const End& to, const End& from) {
+  switch (direction) {
+    case host_to_host: return to.of_host() && from.of_host();
+    case host_to_device: return to.device && from.of_host();
+    case device_to_host: return to.of_host() && from.device;
+    case device_to_device: return to.device && from.device;
+    case by_pointers: break;
+  }
+  return true;
+}
+
+// Through the kernel, which says so where the memory is not there any more. Where that is forbidden: directly.
+Report by_kernel(ssize_t (*transfer)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long),
+                 void* to, void* from, void* remote, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    char* const mine = static_cast<char*>(remote == to ? from : to) + done;
+    const iovec here{mine, bytes - done}, there{static_cast<char*>(remote) + done, bytes - done};
+    const ssize_t moved = transfer(getpid(), &here, 1, &there, 1, 0);
+    if (moved > 0) {
+      done += size_t(moved);
+      continue;
+    }
+    if (errno == EPERM || errno == ENOSYS) {
+      std::memmove(to, from, bytes);
+      return {};
+    }
+    Report report;
+    report.fault = Fault::host_memory;
+    report.address = reinterpret_cast<uint64_t>(there.iov_base);
+    report.sentence =
+        "The copy runs when its pageable memory of the host is gone: CUDA may read or write it after the "
+        "call returned.";
+    return report;
+  }
+  return {};
+}
+
+Report move(void* to, Device* to_device, const void* from_const, Device* from_device, size_t bytes) {
+  void* const from = const_cast<void*>(from_const);
+  if (to_device && to_device == from_device) return to_device->memory.copy(to, from, bytes);
+  Report report;
+  if (from_device) report = from_device->memory.check_read(from, bytes, false);
+  if (!report && to_device) report = to_device->memory.check_write(to, bytes);
+  if (report) return report;
+  if (!from_device)
+    report = by_kernel(process_vm_readv, to, from, from, bytes);
+  else if (!to_device)
+    report = by_kernel(process_vm_writev, to, from, to, bytes);
+  else
+    std::memmove(to, from, bytes);
+  if (!report && to_device) to_device->memory.mark_initialised(to, bytes);
+  return report;
+}
+
+// A copy between pageable memory and the device may be as late as any other; one between two ranges of the host is done
+// on return.
+int copy(void* to, const void* from, size_t bytes, int kind, void* stream_handle) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
+    if (!stream) return error::invalid_resource_handle;
+    if (kind < host_to_host || kind > by_pointers) return error::invalid_memcpy_direction;
+    if (bytes == 0) return error::success;
+    const End target = end_of(s, to, bytes), source = end_of(s, from, bytes);
+    if (!to || !from || !fits(Direction(kind), target, source) || !target.inside || !source.inside)
+      return error::invalid_value;
+    const auto run = [=, a = target.device, b = source.device] { return move(to, a, from, b, bytes); };
+    const Point point = submit(s, lock, stream, {.what = "cudaMemcpyAsync", .run = run, .after = {}});
+    if (!target.device && !source.device && !s.scheduler.wait(lock, point)) return error::not_permitted;
+    return error::success;
+  });
+}
+
+int fill(void* pointer, int byte, size_t bytes, void* stream_handle) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
+    if (!stream) return error::invalid_resource_handle;
+    if (bytes == 0) return error::success;
+    const End target = end_of(s, pointer, bytes);
+    if (!target.device || !target.inside) return error::invalid_value;
+    Device* const device = target.device;
+    const auto run = [=] { return device->memory.fill(pointer, byte, bytes); };
+    submit(s, lock, stream, {.what = "cudaMemsetAsync", .run = run, .after = {}});
+    return error::success;
+  });
+}
+
+}  // namespace
+
+void add_copy_calls(Api& api) {
+  api.copy = copy;
+  api.fill = fill;
+}
+
+}  // namespace stator::emulator::runtime

@@ -1,0 +1,98 @@
+// Events.
+#include "emulator/runtime/calls.hpp"
+#include "emulator/runtime/system.hpp"
+
+namespace stator::emulator::runtime {
+namespace {
+
+constexpr unsigned blocking_sync = 1, disable_timing = 2, interprocess = 4;
+
+template <class F>
+int event_call(void* handle, F f) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    const auto place = s.events.find(handle);
+    if (place == s.events.end()) return error::invalid_resource_handle;
+    if (place->second.device->failed()) return place->second.device->error();
+    return f(s, lock, place->second);
+  });
+}
+
+int create(void** out, unsigned flags) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock&) {
+    if (flags & ~(blocking_sync | disable_timing | interprocess)) return error::invalid_value;
+    if ((flags & interprocess) && !(flags & disable_timing)) return error::invalid_value;
+    *out = s.new_handle();
+    s.events.emplace(*out, Event{.device = &device, .timing = !(flags & disable_timing)});
+    return error::success;
+  });
+}
+
+int destroy(void* handle) {
+  return event_call(handle, [&](System& s, Scheduler::Lock&, Event&) {
+    s.events.erase(handle);
+    return error::success;
+  });
+}
+
+int record(void* handle, void* stream_handle) {
+  return event_call(handle, [&](System& s, Scheduler::Lock& lock, Event& event) {
+    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
+    if (!stream || stream->device != event.device) return error::invalid_resource_handle;
+    const auto time = std::make_shared<Clock::time_point>();
+    const auto run = [time] {
+      *time = Clock::now();
+      return Report{};
+    };
+    const Point point = submit(s, lock, stream, {.what = "cudaEventRecord", .run = run, .after = {}});
+    // The event may have been destroyed by another thread while work ran.
+    if (const auto place = s.events.find(handle); place != s.events.end()) {
+      place->second.recorded = true;
+      place->second.point = point;
+      place->second.time = time;
+    }
+    return error::success;
+  });
+}
+
+int query(void* handle) {
+  return event_call(handle, [](System& s, Scheduler::Lock& lock, Event& event) {
+    Device& device = *event.device;
+    const Point point = event.point;
+    if (!s.scheduler.poll(lock, point)) return error::not_ready;
+    return device.error();
+  });
+}
+
+int synchronize(void* handle) {
+  return event_call(handle, [](System& s, Scheduler::Lock& lock, Event& event) {
+    Device& device = *event.device;
+    const Point point = event.point;
+    return s.scheduler.wait(lock, point) ? device.error() : error::not_permitted;
+  });
+}
+
+int elapsed(float* milliseconds, void* from, void* to) {
+  return event_call(from, [&](System& s, Scheduler::Lock&, Event& start) {
+    const auto place = s.events.find(to);
+    if (place == s.events.end()) return error::invalid_resource_handle;
+    const Event& end = place->second;
+    if (!start.timing || !end.timing || !start.recorded || !end.recorded || start.device != end.device)
+      return error::invalid_resource_handle;
+    if (!start.point.reached() || !end.point.reached()) return error::not_ready;
+    *milliseconds = std::chrono::duration<float, std::milli>(*end.time - *start.time).count();
+    return error::success;
+  });
+}
+
+}  // namespace
+
+void add_event_calls(Api& api) {
+  api.event_create = create;
+  api.event_destroy = destroy;
+  api.event_record = record;
+  api.event_query = query;
+  api.event_synchronize = synchronize;
+  api.event_elapsed = elapsed;
+}
+
+}  // namespace stator::emulator::runtime

@@ -1,0 +1,75 @@
+#include "emulator/runtime/kernels.hpp"
+
+#include "emulator/runtime/fat_binary.hpp"
+
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace stator::emulator::runtime {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<FatBinary>> binaries;  // kept when they are unregistered, since launches may be under way
+  std::unordered_map<const void*, std::unique_ptr<Function>> functions;
+  std::set<const void*> handles;
+};
+
+// Never destroyed: shared objects unregister while the process exits.
+Registry& registry() {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+}  // namespace
+
+FatBinary* register_binary(const void* image) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  return r.binaries.emplace_back(std::make_unique<FatBinary>(FatBinary{image})).get();
+}
+
+void unregister_binary(FatBinary* binary) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  std::erase_if(r.functions, [&](const auto& entry) {
+    if (entry.second->binary != binary) return false;
+    r.handles.erase(entry.second.get());
+    return true;
+  });
+}
+
+void register_function(FatBinary* binary, const void* function, const char* name) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  auto& kept = r.functions[function];
+  if (kept) r.handles.erase(kept.get());
+  kept = std::make_unique<Function>(Function{binary, name});
+  r.handles.insert(kept.get());
+}
+
+const Function* find_function(const void* function) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  if (const auto place = r.functions.find(function); place != r.functions.end()) return place->second.get();
+  return r.handles.contains(function) ? static_cast<const Function*>(function) : nullptr;
+}
+
+Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary) {
+  const auto [place, fresh] = loaded_.try_emplace(binary);
+  Loaded& loaded = place->second;
+  if (!fresh) return loaded;
+  const uint32_t capability = device.profile().major * 10 + device.profile().minor;
+  std::string text, reason;
+  if (!ptx_of(binary->image, capability, &text, &reason)) {
+    loaded.report.fault = Fault::unsupported;
+    loaded.report.sentence = reason;
+    return loaded;
+  }
+  loaded.program = device.load(std::move(text), &loaded.report);
+  loaded.registers = registers_of(binary->image, capability);
+  return loaded;
+}
+
+}  // namespace stator::emulator::runtime

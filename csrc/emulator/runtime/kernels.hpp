@@ -1,0 +1,51 @@
+// Kernels that fat binaries registered, and what each device has loaded of them. As with CUDA's lazy loading, a
+// binary's PTX is read when the first of its kernels is used on a device.
+#pragma once
+
+#include "emulator/emulator.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace stator::emulator::runtime {
+
+struct FatBinary {
+  const void* image = nullptr;
+};
+
+// A kernel as the process knows it.
+struct Function {
+  FatBinary* binary = nullptr;
+  std::string name;
+};
+
+// Of the process, not of its devices: registrations happen when shared objects are loaded.
+FatBinary* register_binary(const void* image);
+void unregister_binary(FatBinary* binary);
+void register_function(FatBinary* binary, const void* function, const char* name);
+// By the pointer that was registered, or by its own address as a handle; null if there is none.
+const Function* find_function(const void* function);
+
+// A device's copies.
+class Kernels {
+ public:
+  struct Loaded {
+    std::unique_ptr<Program> program;
+    std::unordered_map<std::string, uint32_t> registers;
+    Report report;  // why there is no program
+  };
+
+  // Not thread-safe. The capability is 10 * major + minor.
+  Loaded& load(emulator::Device& device, const FatBinary* binary);
+  // The dynamic shared memory that the function opted in to; 0: none.
+  uint32_t& opted(const Function* function) { return opted_[function]; }
+
+ private:
+  std::map<const FatBinary*, Loaded> loaded_;
+  std::map<const Function*, uint32_t> opted_;
+};
+
+}  // namespace stator::emulator::runtime

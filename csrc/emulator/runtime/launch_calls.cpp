@@ -1,0 +1,124 @@
+// Registration and launches of kernels.
+#include "emulator/runtime/calls.hpp"
+#include "emulator/runtime/system.hpp"
+
+#include <cstring>
+
+namespace stator::emulator::runtime {
+namespace {
+
+constexpr int32_t wrapper_magic = 0x466243b1;
+constexpr int max_dynamic_shared_attribute = 8;  // cudaFuncAttributeMaxDynamicSharedMemorySize
+constexpr int shared_carveout_attribute = 9;     // a hint
+
+void** register_fat_binary(const void* wrapper) {
+  FatBinaryWrapper described;
+  std::memcpy(&described, wrapper, sizeof described);
+  if (described.magic != wrapper_magic) return nullptr;
+  return reinterpret_cast<void**>(register_binary(described.image));
+}
+
+FatBinary* binary_of(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
+
+void unregister_fat_binary(void** handle) {
+  if (handle) unregister_binary(binary_of(handle));
+}
+
+void register_kernel(void** handle, const void* function, const char* name) {
+  if (handle) register_function(binary_of(handle), function, name);
+}
+
+int get_kernel(void** kernel, const void* function) {
+  const Function* const found = find_function(function);
+  *kernel = const_cast<Function*>(found);
+  return remembered(found ? error::success : error::invalid_device_function);
+}
+
+// A report that belongs to no work: it is told, and the call fails.
+int refused(Device& device, const Report& report) {
+  device.tell(report);
+  return error_of(report.fault);
+}
+
+struct Resolved {
+  const Function* function = nullptr;
+  Kernels::Loaded* loaded = nullptr;
+  const Kernel* kernel = nullptr;
+};
+
+int resolve(Device& device, const void* pointer, Resolved* out) {
+  out->function = find_function(pointer);
+  if (!out->function) return error::invalid_device_function;
+  out->loaded = &device.kernels.load(device.machine, out->function->binary);
+  if (!out->loaded->program) return refused(device, out->loaded->report);
+  Report report;
+  out->kernel = out->loaded->program->kernel(out->function->name, &report);
+  return out->kernel ? error::success : refused(device, report);
+}
+
+int function_attribute(const void* pointer, int attribute, int value) {
+  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+    Resolved resolved;
+    if (const int code = resolve(device, pointer, &resolved)) return code;
+    if (attribute == shared_carveout_attribute)
+      return value >= -1 && value <= 100 ? error::success : error::invalid_value;
+    if (attribute != max_dynamic_shared_attribute || value < 0) return error::invalid_value;
+    const uint64_t total = resolved.kernel->shared_bytes + uint64_t(value);
+    if (total > device.profile.shared_per_block_optin) return error::invalid_value;
+    device.kernels.opted(resolved.function) = uint32_t(value);
+    return error::success;
+  });
+}
+
+// The error of CUDA for the first limit that a launch exceeds.
+int limit_error(const Profile& p, const Kernel& k, const LaunchConfig& c) {
+  const uint64_t threads = c.block.count();
+  const bool grid = c.grid.count() && c.grid.x <= p.grid_x && c.grid.y <= p.grid_y && c.grid.z <= p.grid_z;
+  const bool block = threads && threads <= p.threads_per_block && c.block.x <= p.block_x && c.block.y <= p.block_y &&
+                     c.block.z <= p.block_z;
+  if (!grid || !block) return error::invalid_configuration;
+  const uint64_t most = c.dynamic_shared_limit ? c.dynamic_shared_limit : p.shared_per_block - k.shared_bytes;
+  if (c.dynamic_shared > most || k.parameter_bytes > p.parameter_bytes) return error::invalid_value;
+  return error::launch_out_of_resources;
+}
+
+int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments, size_t shared_bytes,
+           void* stream_handle) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
+    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
+    if (!stream || stream->device != &device) return error::invalid_resource_handle;
+    Resolved resolved;
+    if (const int code = resolve(device, pointer, &resolved)) return code;
+    const Kernel& kernel = *resolved.kernel;
+    LaunchConfig config;
+    config.grid = {grid[0], grid[1], grid[2]};
+    config.block = {block[0], block[1], block[2]};
+    config.dynamic_shared = shared_bytes;
+    config.dynamic_shared_limit = device.kernels.opted(resolved.function);
+    if (const auto count = resolved.loaded->registers.find(kernel.name); count != resolved.loaded->registers.end())
+      config.registers = count->second;
+    if (device.machine.resident_blocks(kernel, config) == 0) return limit_error(device.profile, kernel, config);
+    std::vector<std::byte> bytes(kernel.parameter_bytes);
+    for (size_t i = 0; i < kernel.parameters.size(); ++i)
+      std::memcpy(bytes.data() + kernel.parameters[i].offset, arguments[i], kernel.parameters[i].bytes);
+    const auto run = [&device, config, program = resolved.loaded->program.get(), name = kernel.name,
+                      parameters = std::move(bytes)] {
+      return device.machine.launch_bytes(*program, name, config, parameters).report;
+    };
+    submit(s, lock, stream, {.what = {}, .run = run, .after = {}});
+    return error::success;
+  });
+}
+
+}  // namespace
+
+void add_launch_calls(Api& api) {
+  api.register_fat_binary = register_fat_binary;
+  api.unregister_fat_binary = unregister_fat_binary;
+  api.register_function = register_kernel;
+  api.get_kernel = get_kernel;
+  api.function_attribute = function_attribute;
+  api.launch = launch;
+}
+
+}  // namespace stator::emulator::runtime

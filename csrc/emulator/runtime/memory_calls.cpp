@@ -1,0 +1,197 @@
+// Allocations: stream-ordered pools, plain and managed memory, memory of the host.
+#include "emulator/runtime/calls.hpp"
+#include "emulator/runtime/system.hpp"
+
+namespace stator::emulator::runtime {
+namespace {
+
+constexpr int cpu = -1;  // cudaCpuDeviceId
+
+int create_pool(void** pool, int index) {
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    Device* const device = device_at(s, index);
+    if (!device) return error::invalid_value;
+    *pool = s.new_handle();
+    s.pools.emplace(*pool, Pool{device});
+    return error::success;
+  });
+}
+
+// What was taken from the pool stays valid until it is freed.
+int destroy_pool(void* pool) {
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    return s.pools.erase(pool) ? error::success : error::invalid_value;
+  });
+}
+
+int memory_info(size_t* free, size_t* total) {
+  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+    *total = device.memory.capacity();
+    *free = *total - std::min<size_t>(device.memory.live_bytes(), *total);
+    return error::success;
+  });
+}
+
+// Memory that frees in the streams still hold is there once they ran.
+void* take(System& s, Scheduler::Lock& lock, Device& device, size_t bytes, MemoryKind kind, Allocation::Kind held) {
+  void* pointer = device.memory.allocate(bytes, kind);
+  if (!pointer && drain(s, lock, device)) pointer = device.memory.allocate(bytes, kind);
+  if (pointer) s.allocations.emplace(pointer, Allocation{&device, held, bytes});
+  return pointer;
+}
+
+int allocate(void** pointer, size_t bytes) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
+    *pointer = bytes ? take(s, lock, device, bytes, MemoryKind::device, Allocation::Kind::plain) : nullptr;
+    return *pointer || !bytes ? error::success : error::memory_allocation;
+  });
+}
+
+int allocate_from_pool(void** pointer, size_t bytes, void* pool, void* stream) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    const auto place = s.pools.find(pool);
+    if (place == s.pools.end() || bytes == 0) return error::invalid_value;
+    if (!find_stream(s, stream)) return error::invalid_resource_handle;
+    *pointer = take(s, lock, *place->second.device, bytes, MemoryKind::device, Allocation::Kind::pool);
+    return *pointer ? error::success : error::memory_allocation;
+  });
+}
+
+// An access that the stream's order does not put before the free meets dead memory as soon as the free has run.
+int free_in_order(void* pointer, void* stream_handle) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    if (!pointer) return error::success;
+    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
+    if (!stream) return error::invalid_resource_handle;
+    const auto place = s.allocations.find(pointer);
+    if (place == s.allocations.end() || place->second.kind != Allocation::Kind::pool) return error::invalid_value;
+    Device* const device = place->second.device;
+    s.allocations.erase(place);
+    submit(s, lock, stream,
+           {.what = "cudaFreeAsync", .run = [=] { return device->memory.free(pointer); }, .after = {}});
+    return error::success;
+  });
+}
+
+void forget(System& s, void* pointer) {
+  for (const auto& device : s.devices) device->memory.free(pointer);  // where another one adopted it
+}
+
+// Of memory from a pool, CUDA assumes that all its uses are over; else it waits for the device.
+int free(void* pointer) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    if (!pointer) return error::success;
+    const auto place = s.allocations.find(pointer);
+    if (place == s.allocations.end() || place->second.kind == Allocation::Kind::host) return error::invalid_value;
+    const Allocation freed = place->second;
+    s.allocations.erase(place);
+    if (freed.kind != Allocation::Kind::pool)
+      for (const auto& device : s.devices)
+        if ((freed.kind == Allocation::Kind::managed || device.get() == freed.device) && !drain(s, lock, *device))
+          return error::not_permitted;
+    forget(s, pointer);
+    return error::success;
+  });
+}
+
+// The host's writes are not seen, so that all of it counts as written; every device reaches it.
+int take_shared(System& s, Scheduler::Lock& lock, Device& device, void** pointer, size_t bytes, MemoryKind kind,
+                Allocation::Kind held) {
+  *pointer = take(s, lock, device, bytes, kind, held);
+  if (!*pointer) return error::memory_allocation;
+  device.memory.mark_initialised(*pointer, bytes);
+  for (const auto& other : s.devices)
+    if (other.get() != &device) other->memory.adopt(*pointer, bytes);
+  return error::success;
+}
+
+int host_allocate(void** pointer, size_t bytes, unsigned flags) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
+    if (flags > 7) return error::invalid_value;
+    *pointer = nullptr;
+    if (!bytes) return error::success;
+    return take_shared(s, lock, device, pointer, bytes, MemoryKind::pinned, Allocation::Kind::host);
+  });
+}
+
+int host_free(void* pointer) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    if (!pointer) return error::success;
+    const auto place = s.allocations.find(pointer);
+    if (place == s.allocations.end() || place->second.kind != Allocation::Kind::host) return error::invalid_value;
+    s.allocations.erase(place);
+    for (const auto& device : s.devices)
+      if (!drain(s, lock, *device)) return error::not_permitted;
+    forget(s, pointer);
+    return error::success;
+  });
+}
+
+int managed_allocate(void** pointer, size_t bytes, unsigned flags) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
+    if (!bytes || (flags != 1 && flags != 2)) return error::invalid_value;
+    return take_shared(s, lock, device, pointer, bytes, MemoryKind::managed, Allocation::Kind::managed);
+  });
+}
+
+bool is_managed(System& s, const void* pointer, size_t bytes) {
+  uint64_t base, size;
+  MemoryKind kind;
+  for (const auto& device : s.devices)
+    if (device->memory.lookup(pointer, base, size, kind) && kind == MemoryKind::managed)
+      return reinterpret_cast<uint64_t>(pointer) + bytes <= base + size;
+  return false;
+}
+
+// Where managed memory lies is not modelled: only the arguments are checked.
+int prefetch(const void* pointer, size_t bytes, int index, void* stream_handle) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
+    if (!stream) return error::invalid_resource_handle;
+    if (index != cpu && !device_at(s, index)) return error::invalid_device;
+    if (!bytes || !is_managed(s, pointer, bytes)) return error::invalid_value;
+    submit(s, lock, stream, {.what = "cudaMemPrefetchAsync", .run = {}, .after = {}});
+    return error::success;
+  });
+}
+
+int advise(const void* pointer, size_t bytes, int advice, int index) {
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    constexpr int last_advice = 6;
+    if (advice < 1 || advice > last_advice || !bytes || !is_managed(s, pointer, bytes)) return error::invalid_value;
+    return index == cpu || device_at(s, index) ? error::success : error::invalid_device;
+  });
+}
+
+int pointer_attributes(const void* pointer, int* type, int* index) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock&) {
+    uint64_t base, bytes;
+    MemoryKind kind;
+    Device* const owner = owner_of(s, pointer);
+    *type = 0;
+    *index = owner ? owner->index : device.index;
+    if (owner && owner->memory.lookup(pointer, base, bytes, kind))
+      *type = kind == MemoryKind::pinned ? 1 : kind == MemoryKind::managed ? 3 : 2;
+    return error::success;
+  });
+}
+
+}  // namespace
+
+void add_memory_calls(Api& api) {
+  api.pool_create = create_pool;
+  api.pool_destroy = destroy_pool;
+  api.memory_info = memory_info;
+  api.allocate = allocate;
+  api.allocate_from_pool = allocate_from_pool;
+  api.free_in_order = free_in_order;
+  api.free = free;
+  api.host_allocate = host_allocate;
+  api.host_free = host_free;
+  api.managed_allocate = managed_allocate;
+  api.prefetch = prefetch;
+  api.advise = advise;
+  api.pointer_attributes = pointer_attributes;
+}
+
+}  // namespace stator::emulator::runtime

@@ -1,0 +1,138 @@
+#include "emulator/runtime/system.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace stator::emulator::runtime {
+namespace {
+
+std::unique_ptr<System>& instance() {
+  // Never destroyed: threads may still call while the process exits.
+  static auto* const kept = new std::unique_ptr<System>;
+  return *kept;
+}
+
+std::string_view take(std::string_view& rest, char separator) {
+  const size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return part;
+}
+
+template <class T>
+bool number_after(std::string_view word, std::string_view prefix, T* out) {
+  if (!word.starts_with(prefix)) return false;
+  word.remove_prefix(prefix.size());
+  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), *out);
+  return parsed.ec == std::errc{} && parsed.ptr == word.data() + word.size();
+}
+
+bool read_option(std::string_view word, Settings* settings) {
+  if (word == "races")
+    settings->races = true;
+  else if (word == "perturb")
+    settings->perturb = true;
+  else
+    return number_after(word, "seed=", &settings->seed) ||
+           (number_after(word, "threads=", &settings->threads) && settings->threads > 0);
+  return true;
+}
+
+Settings default_settings() {
+  Settings settings;
+  settings.threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  return settings;
+}
+
+}  // namespace
+
+System* system() { return instance().get(); }
+
+bool make_system(const std::string& text, std::string* reason) {
+  std::vector<std::unique_ptr<Device>> devices;
+  std::string_view rest = text;
+  do {
+    std::string_view description = take(rest, ',');
+    const std::string_view name = take(description, ':');
+    const Profile* const profile = find_profile(name);
+    if (!profile) {
+      *reason = "'" + std::string(name) + "' is no device profile; the profiles are " + profile_names();
+      return false;
+    }
+    Settings settings = default_settings();
+    while (!description.empty()) {
+      const std::string_view word = take(description, ':');
+      if (read_option(word, &settings)) continue;
+      *reason = "'" + std::string(word) + "' is no option of an emulated device; the options are races, perturb, " +
+                "seed=N and threads=N";
+      return false;
+    }
+    devices.push_back(std::make_unique<Device>(int(devices.size()), *profile, settings));
+  } while (!rest.empty());
+  const uint64_t seed = devices.front()->settings.seed;
+  instance() = std::make_unique<System>(std::move(devices), seed);
+  System& made = *instance();
+  for (const auto& device : made.devices) made.scheduler.add(device->legacy);
+  thread_state() = {};
+  return true;
+}
+
+// Work refers to devices, and streams are kept by work.
+System::~System() {
+  for (const auto& stream : scheduler.streams()) stream->queue.clear();
+}
+
+ThreadState& thread_state() {
+  thread_local ThreadState state;
+  return state;
+}
+
+std::shared_ptr<Stream> find_stream(System& s, void* handle) {
+  Device& device = here(s);
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (number <= 1) return device.legacy;
+  if (number == 2) {
+    std::shared_ptr<Stream>& mine = device.per_thread[std::this_thread::get_id()];
+    if (!mine) {
+      mine = std::make_shared<Stream>(Stream{.device = &device});
+      s.scheduler.add(mine);
+    }
+    return mine;
+  }
+  const auto place = s.streams.find(handle);
+  return place == s.streams.end() ? nullptr : place->second;
+}
+
+// Work of the legacy default stream comes after all work of the device's blocking streams, and before what they get
+// later.
+Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, Work work) {
+  const std::shared_ptr<Stream>& legacy = stream->device->legacy;
+  if (stream == legacy) {
+    for (const auto& other : s.scheduler.streams())
+      if (other != legacy && other->device == stream->device && other->blocking)
+        work.after.push_back({other, other->enqueued});
+  } else if (stream->blocking) {
+    work.after.push_back({legacy, legacy->enqueued});
+  }
+  return s.scheduler.enqueue(lock, stream, std::move(work));
+}
+
+bool drain(System& s, Scheduler::Lock& lock, const Device& device) {
+  const std::vector<std::shared_ptr<Stream>> streams = s.scheduler.streams();
+  for (const auto& stream : streams)
+    if (stream->device == &device && !s.scheduler.wait(lock, {stream, stream->enqueued})) return false;
+  return true;
+}
+
+Device* owner_of(System& s, const void* pointer) {
+  uint64_t base, bytes;
+  MemoryKind kind;
+  Device& current = here(s);
+  if (current.memory.lookup(pointer, base, bytes, kind)) return &current;
+  for (const auto& device : s.devices)
+    if (device->memory.lookup(pointer, base, bytes, kind)) return device.get();
+  return nullptr;
+}
+
+}  // namespace stator::emulator::runtime

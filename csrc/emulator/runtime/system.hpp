@@ -1,0 +1,117 @@
+// The emulated devices of the process, and what the calls of the runtime's double share.
+#pragma once
+
+#include "emulator/runtime/device.hpp"
+#include "emulator/runtime/errors.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace stator::emulator::runtime {
+
+using Clock = std::chrono::steady_clock;
+
+struct Event {
+  Device* device = nullptr;
+  bool timing = true;
+  bool recorded = false;
+  Point point = {};                              // of the last record
+  std::shared_ptr<Clock::time_point> time = {};  // when that ran
+};
+
+struct Pool {
+  Device* device = nullptr;
+};
+
+struct Allocation {
+  enum class Kind : uint8_t { pool, plain, host, managed };
+  Device* device = nullptr;  // whose memory holds it; of host memory, the others have adopted it
+  Kind kind = Kind::plain;
+  size_t bytes = 0;
+};
+
+// Guarded by the scheduler's lock, but for the devices themselves.
+struct System {
+  System(std::vector<std::unique_ptr<Device>> made, uint64_t seed) : devices(std::move(made)), scheduler(seed) {}
+  ~System();
+  System(const System&) = delete;
+
+  void* new_handle() { return reinterpret_cast<void*>(next_handle_ += 256); }
+
+  std::vector<std::unique_ptr<Device>> devices;
+  Scheduler scheduler;
+  // By handles, which are never used twice, so that those of destroyed objects are known as such.
+  std::unordered_map<void*, std::shared_ptr<Stream>> streams;
+  std::unordered_map<void*, Event> events;
+  std::unordered_map<void*, Pool> pools;
+  std::unordered_map<void*, Allocation> allocations;
+  const pid_t process = getpid();
+
+ private:
+  uintptr_t next_handle_ = uintptr_t(0x7e57) << 32;
+};
+
+// Null until devices were made.
+System* system();
+// The devices that the text describes become the process's; false with the reason when it is not understood.
+bool make_system(const std::string& text, std::string* reason);
+
+// The state that CUDA keeps per thread.
+struct ThreadState {
+  int device = 0;
+  int last_error = error::success;
+};
+ThreadState& thread_state();
+
+// The current device of the thread.
+inline Device& here(System& s) { return *s.devices[size_t(thread_state().device) % s.devices.size()]; }
+inline Device* device_at(System& s, int index) {
+  return index >= 0 && size_t(index) < s.devices.size() ? s.devices[size_t(index)].get() : nullptr;
+}
+// The stream that the handle names on the current device, with the lock; null if there is none, or no longer.
+std::shared_ptr<Stream> find_stream(System& s, void* handle);
+// Enqueues with the rules of default streams.
+Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, Work work);
+// Waits for all work of the device. False from within work.
+bool drain(System& s, Scheduler::Lock& lock, const Device& device);
+// The device whose memory holds the address, for host memory any; null for memory of the host that no device knows.
+Device* owner_of(System& s, const void* pointer);
+
+// Keeps an error for cudaGetLastError.
+inline int remembered(int code) {
+  if (code != error::success) thread_state().last_error = code;
+  return code;
+}
+
+// Runs a call: without devices, in a child of the process that made them, and without memory it fails as CUDA does.
+template <class F>
+int call(F f) {
+  System* const s = system();
+  if (!s) return remembered(error::no_device);
+  if (s->process != getpid()) return remembered(error::initialization);
+  try {
+    return remembered(f(*s));
+  } catch (const std::bad_alloc&) {
+    return remembered(error::memory_allocation);
+  }
+}
+
+// A call that uses the context of the current device, which a fault makes unusable.
+template <class F>
+int device_call(F f) {
+  return call([&](System& s) {
+    Device& device = here(s);
+    if (device.failed()) return device.error();
+    Scheduler::Lock lock = s.scheduler.lock();
+    const int code = f(s, device, lock);
+    return code == error::success && device.failed() ? device.error() : code;
+  });
+}
+
+}  // namespace stator::emulator::runtime

@@ -1,0 +1,143 @@
+// Allocations and copies of the runtime's double: bounds, order of frees, directions, and copies that are late.
+#include "runtime_support.hpp"
+
+#include <sys/mman.h>
+
+using namespace stator::test;
+
+namespace {
+
+enum Kind { host_to_host, host_to_device, device_to_host, device_to_device, by_pointers };
+
+void copies_are_late() {
+  const Api& api = open_devices("h200");
+  void* const stream = new_stream(api);
+  void* const memory = new_memory(api, 4, stream);
+  int value = 1, back = 0;
+  check(api.copy(memory, &value, 4, host_to_device, stream) == 0, "copied in");
+  value = 2;
+  check(api.copy(&back, memory, 4, device_to_host, stream) == 0 && back == 0, "not there yet");
+  check(api.stream_synchronize(stream) == 0 && back == 2, "pageable memory was read late", back);
+}
+
+void memory_that_is_gone_is_a_fault() {
+  const Api& api = open_devices("h200");
+  void* const stream = new_stream(api);
+  void* const memory = new_memory(api, 4096, stream);
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  api.copy(memory, page, 4096, host_to_device, stream);
+  munmap(page, 4096);
+  check(api.stream_synchronize(stream) == error::illegal_address, "the source is gone");
+  check(std::strstr(api.fault(0), "pageable"), api.fault(0));
+}
+
+void directions_and_bounds_are_checked() {
+  const Api& api = open_devices("h200");
+  void* const stream = new_stream(api);
+  char* const memory = static_cast<char*>(new_memory(api, 100, stream));
+  char bytes[200] = {};
+  check(api.copy(memory, bytes, 101, host_to_device, stream) == error::invalid_value, "a byte too many");
+  check(api.copy(memory + 99, bytes, 1, host_to_device, stream) == 0, "the last byte");
+  check(api.copy(bytes, bytes + 100, 4, device_to_host, stream) == error::invalid_value, "no device memory");
+  check(api.copy(bytes, memory, 4, host_to_device, stream) == error::invalid_value, "the wrong way");
+  check(api.copy(memory, bytes, 4, 7, stream) == error::invalid_memcpy_direction, "no direction");
+  check(api.copy(memory, bytes, 4, by_pointers, stream) == 0, "by the pointers");
+  check(api.fill(memory, 0, 101, stream) == error::invalid_value, "a fill that is too long");
+  check(api.fill(bytes, 0, 4, stream) == error::invalid_value, "a fill of the host");
+  check(api.copy(nullptr, nullptr, 0, host_to_device, stream) == 0, "nothing to copy");
+  check(api.stream_synchronize(stream) == 0, "refused calls leave no fault");
+}
+
+void frees_follow_their_stream() {
+  const Api& api = open_devices("h200");
+  void *const stream = new_stream(api), *const other = new_stream(api);
+  void* const memory = new_memory(api, 64, stream);
+  check(api.free_in_order(memory, stream) == 0, "freed");
+  check(api.free_in_order(memory, stream) == error::invalid_value, "twice");
+  check(api.fill(memory, 0, 64, other) == 0, "still there when the call is made");
+  api.stream_synchronize(stream);
+  check(api.stream_synchronize(other) == error::illegal_address, "but not when the fill runs");
+  check(std::strstr(api.fault(0), "use after free"), api.fault(0));
+}
+
+void free_of_a_pool_waits_for_nothing() {
+  const Api& api = open_devices("h200");
+  void* const stream = new_stream(api);
+  void* const memory = new_memory(api, 64, stream);
+  api.fill(memory, 0, 64, stream);
+  check(api.free(memory) == 0 && api.stream_synchronize(stream) == error::illegal_address, "the fill comes too late");
+}
+
+void free_of_plain_memory_waits() {
+  const Api& api = open_devices("h200");
+  std::string log;
+  void* const stream = new_stream(api);
+  void* memory = nullptr;
+  check(api.allocate(&memory, 64) == 0 && api.fill(memory, 0, 64, stream) == 0, "plain memory");
+  note(stream, log, 'a');
+  check(api.free(memory) == 0 && log == "a", "after all work of the device");
+  check(api.stream_synchronize(stream) == 0, "no fault");
+}
+
+void memory_ends() {
+  const Api& api = open_devices("one_sm");
+  void* const stream = new_stream(api);
+  size_t free = 0, total = 0;
+  check(api.memory_info(&free, &total) == 0 && free == total, "all of it is free");
+  void *pool = nullptr, *memory = nullptr, *more = nullptr;
+  api.pool_create(&pool, 0);
+  check(api.allocate_from_pool(&memory, total - 4096, pool, stream) == 0, "nearly all");
+  check(api.allocate_from_pool(&more, 8192, pool, stream) == error::memory_allocation, "too much");
+  check(api.free_in_order(memory, stream) == 0, "freed in order");
+  check(api.allocate_from_pool(&more, 8192, pool, stream) == 0, "what a stream is about to free is there");
+  check(api.pool_destroy(pool) == 0 && api.pool_destroy(pool) == error::invalid_value, "a pool ends once");
+  check(api.allocate_from_pool(&memory, 1, pool, stream) == error::invalid_value, "and gives nothing after");
+}
+
+void managed_and_pinned_memory() {
+  const Api& api = open_devices("h200,a100");
+  void* const stream = new_stream(api);
+  void *managed = nullptr, *pinned = nullptr, *device = new_memory(api, 64, stream);
+  check(api.managed_allocate(&managed, 64, 3) == error::invalid_value, "flags");
+  check(api.managed_allocate(&managed, 64, 1) == 0 && api.host_allocate(&pinned, 64, 3) == 0, "both");
+  check(api.prefetch(managed, 64, 0, stream) == 0 && api.prefetch(managed, 64, -1, stream) == 0, "prefetched");
+  check(api.prefetch(managed, 65, 0, stream) == error::invalid_value, "too long");
+  check(api.prefetch(device, 64, 0, stream) == error::invalid_value, "of device memory");
+  check(api.advise(managed, 64, 1, 0) == 0 && api.advise(managed, 64, 9, 0) == error::invalid_value, "advice");
+  int types[4] = {}, index = 0;
+  const void* const pointers[] = {device, managed, pinned, types};
+  for (int i = 0; i < 4; ++i) api.pointer_attributes(pointers[i], &types[i], &index);
+  check(types[0] == 2 && types[1] == 3 && types[2] == 1 && types[3] == 0, "what they are");
+  std::memset(pinned, 7, 64);
+  check(api.copy(device, pinned, 64, host_to_device, stream) == 0, "from pinned memory");
+  check(api.copy(managed, device, 64, device_to_device, stream) == 0, "to managed memory");
+  check(api.stream_synchronize(stream) == 0 && static_cast<char*>(managed)[63] == 7, "copied");
+  check(api.host_free(managed) == error::invalid_value && api.free(pinned) == error::invalid_value, "the wrong frees");
+  check(api.host_free(pinned) == 0 && api.free(managed) == 0 && api.free(nullptr) == 0, "the right ones");
+}
+
+void devices_copy_to_each_other() {
+  const Api& api = open_devices("h200,a100");
+  void* const stream = new_stream(api);
+  void *const here = new_memory(api, 4, stream), *const there = new_memory(api, 4, stream, 1);
+  int value = 5, back = 0;
+  api.copy(here, &value, 4, host_to_device, stream);
+  check(api.copy(there, here, 4, device_to_device, stream) == 0, "between devices");
+  api.copy(&back, there, 4, device_to_host, stream);
+  check(api.stream_synchronize(stream) == 0 && back == 5, "arrived", back);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run(argc, argv,
+             {{"copies_are_late", copies_are_late},
+              {"memory_that_is_gone_is_a_fault", memory_that_is_gone_is_a_fault},
+              {"directions_and_bounds_are_checked", directions_and_bounds_are_checked},
+              {"frees_follow_their_stream", frees_follow_their_stream},
+              {"free_of_a_pool_waits_for_nothing", free_of_a_pool_waits_for_nothing},
+              {"free_of_plain_memory_waits", free_of_plain_memory_waits},
+              {"memory_ends", memory_ends},
+              {"managed_and_pinned_memory", managed_and_pinned_memory},
+              {"devices_copy_to_each_other", devices_copy_to_each_other}});
+}
