@@ -41,7 +41,9 @@ int required_libraries_of_environment() {
 }
 
 Device require_device(std::string_view text) {
-  if (text == "auto") return Device::parse(is_available(DeviceType::cuda) ? "cuda" : "cpu");
+  if (text == "auto") {
+    return Device::parse(is_available(DeviceType::cuda) && !is_emulated(DeviceType::cuda) ? "cuda" : "cpu");
+  }
   const Device device = Device::parse(text);
   std::string reason;
   if (!is_available(device.type, &reason)) {

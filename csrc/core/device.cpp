@@ -27,6 +27,8 @@ bool is_available(DeviceType type, std::string* reason) {
   return type == DeviceType::cpu || runtime::cuda_available(reason);
 }
 
+bool is_emulated(DeviceType type) { return type == DeviceType::cuda && runtime::cuda_emulated(); }
+
 int device_count(DeviceType type) {
   if (!is_available(type)) return 0;
   const runtime::Table& table = type == DeviceType::cpu ? runtime::host_table() : runtime::cuda_table();

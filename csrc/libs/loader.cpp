@@ -1,6 +1,7 @@
 #include "libs/loader.hpp"
 
 #include "core/shared_object.hpp"
+#include "runtime/runtime.hpp"
 #include "runtime/warning.hpp"
 
 #include <stator/error.hpp>
@@ -173,10 +174,29 @@ std::string named_by_environment(const Spec& spec) {
   return value ? value : "";
 }
 
+// The doubles of CUDA's libraries, in one file beside this library: with emulated devices they are all there is.
+std::string doubles_file() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&doubles_file), &info) == 0) return {};
+  const std::string path = info.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + "libstator_vendor.so";
+}
+
+bool has_double(Library library) { return library != Library::openblas && library != Library::nvrtc; }
+
 void* open_locked(Loader& s, Library library, std::string_view op) {
   void*& handle = s.handles[static_cast<int>(library)];
   if (handle != nullptr) return handle;
   const Spec& spec = spec_of(library);
+  if (has_double(library) && runtime::cuda_emulated()) {
+    handle = dlopen(doubles_file().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) return handle;
+    const char* cause = dlerror();
+    throw LibraryNotFoundError(std::string(op),
+                               std::string("the double of ") + spec.name +
+                                   " could not be opened: " + (cause == nullptr ? doubles_file() : cause),
+                               "Reinstall stator, or unset STATOR_EMULATE");
+  }
   for (int i = 0; i < spec.need_count; ++i) open_locked(s, spec.needs[i], op);
   bool& shared = s.shared[static_cast<int>(library)];
   std::string tried;

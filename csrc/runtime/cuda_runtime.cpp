@@ -1,5 +1,6 @@
 // The cuda table: each call is one of the CUDA runtime, on the device of its context, and leaves no error behind in the
 // runtime's per-thread state.
+#include "runtime/cuda_shims.hpp"
 #include "runtime/runtime.hpp"
 
 #include <cuda_runtime_api.h>
@@ -237,7 +238,7 @@ Status host_task(ContextHandle handle, const HostTask& task, int64_t, int64_t, b
   });
 }
 Status inject_fault(ContextHandle) { return status::not_supported; }
-std::string fault_message(ContextHandle) { return {}; }
+std::string fault_message(ContextHandle handle) { return emulated_fault(context_of(handle).device); }
 
 std::array<int64_t, 5> outstanding() {
   return {counts.memory.load(), counts.pinned.load(), counts.streams.load(), counts.events.load(),
@@ -317,8 +318,10 @@ bool cuda_available(std::string* reason) {
   const cudaError_t code = cudaGetDeviceCount(&count);
   done(code);
   if (code == cudaSuccess && count > 0) return true;
-  if (reason) *reason = why_not(code, driver);
+  if (reason) *reason = emulates() ? why_not_emulated() : why_not(code, driver);
   return false;
 }
+
+bool cuda_emulated() { return emulates(); }
 
 }  // namespace stator::runtime

@@ -66,4 +66,6 @@ bool cuda_available(std::string* reason) {
   return false;
 }
 
+bool cuda_emulated() { return false; }
+
 }  // namespace stator::runtime

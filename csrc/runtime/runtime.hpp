@@ -126,7 +126,7 @@ struct Table {
   Status (*host_task)(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
   // host only: makes the next launch on the context fail asynchronously; the fault is sticky.
   Status (*inject_fault)(ContextHandle);
-  // host: the message of the sticky fault ("" when there is none); cuda: "".
+  // The message of the sticky fault: of host and of emulated cuda devices; else "".
   std::string (*fault_message)(ContextHandle);
   // What the table handed out and has not got back, counted independently of the Tracker: {memory, pinned, streams,
   // events, contexts}.
@@ -139,6 +139,8 @@ const Table& cuda_table();
 // When false, `reason` gets the cause: no driver, driver too old, no device, devices hidden by CUDA_VISIBLE_DEVICES, or
 // built without CUDA. Opens no context.
 bool cuda_available(std::string* reason);
+// Whether cuda devices are emulated ones, which STATOR_EMULATE asks for.
+bool cuda_emulated();
 
 // Counters of one Runtime since it was made: one per call, and the bytes copied.
 struct Counters {

@@ -89,6 +89,9 @@ def available(kind: str) -> tuple[bool, str]:
 def device_count(kind: str) -> int:
     """The number of devices of "cpu" or "cuda"."""
     ...
+def emulated(kind: str) -> bool:
+    """Whether the devices of "cpu" or "cuda" are emulated ones, which STATOR_EMULATE asks for."""
+    ...
 def parse_device(text: str) -> str:
     """The full name of a device: "cuda:0" for "cuda"."""
     ...

@@ -93,6 +93,8 @@ def is_available(device: str) -> bool:
 def _choose() -> tuple[str, str]:
     """The device of "auto", and the reason for the choice."""
     usable, reason = _backend.available("cuda")
+    if usable and _backend.emulated("cuda"):
+        return "cpu", "the GPU is emulated"
     return ("cuda:0", "a usable GPU is there") if usable else ("cpu", reason)
 
 

@@ -99,6 +99,11 @@ def device_count(kind: str) -> int:
     return cpp.device_count(cpp.cuda if kind == "cuda" else cpp.cpu)
 
 
+def emulated(kind: str) -> bool:
+    """Whether the devices of "cpu" or "cuda" are emulated ones, which STATOR_EMULATE asks for."""
+    return cpp.is_emulated(cpp.cuda if kind == "cuda" else cpp.cpu)
+
+
 def parse_device(text: str) -> str:
     """The full name of a device: "cuda:0" for "cuda"."""
     cdef bytes encoded = to_text(text, "Device.parse", "text")

@@ -62,7 +62,7 @@ ALLOWED = {
     "host": rf"host/.*|params/launch\.hpp|{VALUES}",
     "device": rf"device/.*|host/.*|params/(launch|launcher)\.hpp|{VALUES}",
     "kernels": rf"kernels/.*|device/.*|params/.*|{PUBLIC}",
-    "runtime": rf"runtime/.*|params/launch\.hpp|{PUBLIC}",
+    "runtime": rf"runtime/.*|params/launch\.hpp|emulator/runtime/api\.hpp|{PUBLIC}",
     "core": rf"core/.*|runtime/.*|params/.*|{PUBLIC}",
     "libs": rf"libs/.*|core/.*|runtime/.*|params/.*|{PUBLIC}",
     "ops": rf"ops/.*|libs/.*|core/.*|runtime/.*|params/.*|{PUBLIC}",

@@ -32,6 +32,8 @@ struct STATOR_API Device {
 // True when a Backend for the device can be opened. Creates no context. When false, `reason` gets the cause.
 STATOR_API bool is_available(DeviceType type, std::string* reason = nullptr);
 STATOR_API int device_count(DeviceType type);
+// True for "cuda" while the environment variable STATOR_EMULATE describes devices of software. "auto" never takes one.
+STATOR_API bool is_emulated(DeviceType type);
 
 struct DeviceInfo {
   std::string name;

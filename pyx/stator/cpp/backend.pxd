@@ -19,6 +19,7 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
     Device parse_device "stator::Device::parse"(string_view) except +translate_exception
     cbool is_available(DeviceType, string*) except +translate_exception
     int device_count(DeviceType) except +translate_exception
+    cbool is_emulated(DeviceType) except +translate_exception
 
     cdef cppclass DeviceInfo:
         string name

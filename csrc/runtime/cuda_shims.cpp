@@ -1,0 +1,270 @@
+// The CUDA runtime's functions that this library calls, as the linker hands them out (--wrap): while the environment's
+// STATOR_EMULATE describes devices, those of libstator_emulator.so, else the CUDA runtime's own.
+#include "runtime/cuda_shims.hpp"
+
+#include "emulator/runtime/api.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using stator::emulator::runtime::Api;
+
+constexpr const char* variable = "STATOR_EMULATE";
+
+struct Emulation {
+  bool asked = false;
+  const Api* api = nullptr;  // null if there is none, for the reason
+  std::string reason;
+};
+
+std::string own_folder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void*>(&own_folder), &info)) return {};
+  const std::string path = info.dli_fname;
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+Emulation open_emulation() {
+  Emulation made;
+  const char* const text = std::getenv(variable);
+  if (!text || !*text) return made;
+  made.asked = true;
+  const std::string file = own_folder() + "libstator_emulator.so";
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* const cause = dlerror();
+    made.reason =
+        std::string(variable) + "=" + text + ", and the emulator could not be opened: " + (cause ? cause : "");
+    return made;
+  }
+  char reason[1024] = "";
+  const auto open = reinterpret_cast<decltype(&stator_emulator_open)>(dlsym(library, "stator_emulator_open"));
+  made.api = open ? open(text, reason, sizeof reason) : nullptr;
+  if (made.api && made.api->bytes != sizeof(Api)) made.api = nullptr;
+  if (!made.api)
+    made.reason =
+        std::string(variable) + "=" + text + ": " + (*reason ? reason : file + " is of another version of stator");
+  return made;
+}
+
+// Read at the first call, which is the registration of kernels when this library is loaded.
+const Emulation& emulation() {
+  static const Emulation* const instance = new Emulation(open_emulation());  // never destroyed, as exits still call
+  return *instance;
+}
+
+cudaError_t error(int code) { return cudaError_t(code); }
+
+// `emulated` of the emulator's functions, else `real`. Devices that were asked for and are not there are no devices.
+template <class Emulated, class Real>
+auto either(Emulated emulated, Real real) {
+  const Emulation& e = emulation();
+  if (!e.asked) [[likely]]
+    return real();
+  return e.api ? error(emulated(*e.api)) : cudaErrorNoDevice;
+}
+
+// The numbers of cudaDeviceProp that stator or a test of it reads, as attributes.
+struct Field {
+  int cudaDeviceProp::* number;
+  cudaDeviceAttr attribute;
+};
+constexpr Field fields[] = {
+    {&cudaDeviceProp::regsPerBlock, cudaDevAttrMaxRegistersPerBlock},
+    {&cudaDeviceProp::warpSize, cudaDevAttrWarpSize},
+    {&cudaDeviceProp::maxThreadsPerBlock, cudaDevAttrMaxThreadsPerBlock},
+    {&cudaDeviceProp::major, cudaDevAttrComputeCapabilityMajor},
+    {&cudaDeviceProp::minor, cudaDevAttrComputeCapabilityMinor},
+    {&cudaDeviceProp::multiProcessorCount, cudaDevAttrMultiProcessorCount},
+    {&cudaDeviceProp::canMapHostMemory, cudaDevAttrCanMapHostMemory},
+    {&cudaDeviceProp::concurrentKernels, cudaDevAttrConcurrentKernels},
+    {&cudaDeviceProp::asyncEngineCount, cudaDevAttrAsyncEngineCount},
+    {&cudaDeviceProp::unifiedAddressing, cudaDevAttrUnifiedAddressing},
+    {&cudaDeviceProp::memoryBusWidth, cudaDevAttrGlobalMemoryBusWidth},
+    {&cudaDeviceProp::l2CacheSize, cudaDevAttrL2CacheSize},
+    {&cudaDeviceProp::maxThreadsPerMultiProcessor, cudaDevAttrMaxThreadsPerMultiProcessor},
+    {&cudaDeviceProp::regsPerMultiprocessor, cudaDevAttrMaxRegistersPerMultiprocessor},
+    {&cudaDeviceProp::managedMemory, cudaDevAttrManagedMemory},
+    {&cudaDeviceProp::concurrentManagedAccess, cudaDevAttrConcurrentManagedAccess},
+    {&cudaDeviceProp::cooperativeLaunch, cudaDevAttrCooperativeLaunch},
+    {&cudaDeviceProp::maxBlocksPerMultiProcessor, cudaDevAttrMaxBlocksPerMultiprocessor},
+    {&cudaDeviceProp::memoryPoolsSupported, cudaDevAttrMemoryPoolsSupported},
+};
+
+int properties_of(const Api& api, cudaDeviceProp* out, int device) {
+  *out = {};
+  uint64_t memory = 0;
+  if (const int code = api.device_name(out->name, sizeof out->name, &memory, device)) return code;
+  out->totalGlobalMem = memory;
+  for (const Field& field : fields)
+    if (const int code = api.device_attribute(&(out->*field.number), field.attribute, device)) return code;
+  const auto size = [&](size_t* to, cudaDeviceAttr attribute) {
+    int value = 0;
+    api.device_attribute(&value, attribute, device);
+    *to = size_t(value);
+  };
+  size(&out->sharedMemPerBlock, cudaDevAttrMaxSharedMemoryPerBlock);
+  size(&out->sharedMemPerBlockOptin, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  size(&out->sharedMemPerMultiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  size(&out->reservedSharedMemPerBlock, cudaDevAttrReservedSharedMemoryPerBlock);
+  size(&out->totalConstMem, cudaDevAttrTotalConstantMemory);
+  return 0;
+}
+
+int attributes_of(const Api& api, cudaPointerAttributes* out, const void* pointer) {
+  int type = 0, device = 0;
+  const int code = api.pointer_attributes(pointer, &type, &device);
+  *out = {};
+  out->type = cudaMemoryType(type);
+  out->device = device;
+  out->devicePointer = type ? const_cast<void*>(pointer) : nullptr;
+  out->hostPointer = type == cudaMemoryTypeHost || type == cudaMemoryTypeManaged ? const_cast<void*>(pointer) : nullptr;
+  return code;
+}
+
+int launch(const Api& api, const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
+           cudaStream_t stream) {
+  const uint32_t blocks[] = {grid.x, grid.y, grid.z}, threads[] = {block.x, block.y, block.z};
+  return api.launch(function, blocks, threads, arguments, shared, stream);
+}
+
+int device_of(const cudaMemLocation& location) { return location.type == cudaMemLocationTypeDevice ? location.id : -1; }
+
+}  // namespace
+
+namespace stator::runtime {
+
+bool emulates() { return emulation().asked; }
+const std::string& why_not_emulated() { return emulation().reason; }
+std::string emulated_fault(int device) {
+  const Emulation& e = emulation();
+  return e.api ? e.api->fault(device) : "";
+}
+
+}  // namespace stator::runtime
+
+// NAME(TYPES AND NAMES)(NAMES)(EXPRESSION of the emulator's `api`)
+#define STATOR_SHIM(NAME, PARAMETERS, ARGUMENTS, EMULATED)                                                             \
+  cudaError_t __real_##NAME PARAMETERS;                                                                                \
+  cudaError_t __wrap_##NAME PARAMETERS {                                                                               \
+    return either([&]([[maybe_unused]] const Api& api) { return EMULATED; }, [&] { return __real_##NAME ARGUMENTS; }); \
+  }
+
+extern "C" {
+
+STATOR_SHIM(cudaGetDevice, (int* device), (device), api.get_device(device))
+STATOR_SHIM(cudaSetDevice, (int device), (device), api.set_device(device))
+STATOR_SHIM(cudaGetDeviceCount, (int* count), (count), api.device_count(count))
+STATOR_SHIM(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr attribute, int device), (value, attribute, device),
+            api.device_attribute(value, attribute, device))
+STATOR_SHIM(cudaGetDeviceProperties, (cudaDeviceProp * out, int device), (out, device), properties_of(api, out, device))
+STATOR_SHIM(cudaDriverGetVersion, (int* version), (version), api.driver_version(version))
+STATOR_SHIM(cudaDeviceSynchronize, (), (), api.device_synchronize())
+
+STATOR_SHIM(cudaMemPoolCreate, (cudaMemPool_t * pool, const cudaMemPoolProps* props), (pool, props),
+            api.pool_create(reinterpret_cast<void**>(pool), device_of(props->location)))
+STATOR_SHIM(cudaMemPoolDestroy, (cudaMemPool_t pool), (pool), api.pool_destroy(pool))
+STATOR_SHIM(cudaMemGetInfo, (size_t* free, size_t* total), (free, total), api.memory_info(free, total))
+STATOR_SHIM(cudaMalloc, (void** pointer, size_t bytes), (pointer, bytes), api.allocate(pointer, bytes))
+STATOR_SHIM(cudaMallocFromPoolAsync, (void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+            (pointer, bytes, pool, stream), api.allocate_from_pool(pointer, bytes, pool, stream))
+STATOR_SHIM(cudaFreeAsync, (void* pointer, cudaStream_t stream), (pointer, stream), api.free_in_order(pointer, stream))
+STATOR_SHIM(cudaFree, (void* pointer), (pointer), api.free(pointer))
+STATOR_SHIM(cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
+            api.host_allocate(pointer, bytes, flags))
+STATOR_SHIM(cudaFreeHost, (void* pointer), (pointer), api.host_free(pointer))
+STATOR_SHIM(cudaMallocManaged, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
+            api.managed_allocate(pointer, bytes, flags))
+STATOR_SHIM(cudaMemPrefetchAsync,
+            (const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags, cudaStream_t stream),
+            (pointer, bytes, location, flags, stream), api.prefetch(pointer, bytes, device_of(location), stream))
+STATOR_SHIM(cudaMemAdvise, (const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location),
+            (pointer, bytes, advice, location), api.advise(pointer, bytes, advice, device_of(location)))
+
+STATOR_SHIM(cudaPointerGetAttributes, (cudaPointerAttributes * out, const void* pointer), (out, pointer),
+            attributes_of(api, out, pointer))
+
+STATOR_SHIM(cudaMemcpyAsync, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
+            (to, from, bytes, kind, stream), api.copy(to, from, bytes, kind, stream))
+STATOR_SHIM(cudaMemsetAsync, (void* pointer, int byte, size_t bytes, cudaStream_t stream),
+            (pointer, byte, bytes, stream), api.fill(pointer, byte, bytes, stream))
+
+STATOR_SHIM(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags),
+            api.stream_create(reinterpret_cast<void**>(stream), flags))
+STATOR_SHIM(cudaStreamDestroy, (cudaStream_t stream), (stream), api.stream_destroy(stream))
+STATOR_SHIM(cudaStreamSynchronize, (cudaStream_t stream), (stream), api.stream_synchronize(stream))
+STATOR_SHIM(cudaStreamQuery, (cudaStream_t stream), (stream), api.stream_query(stream))
+STATOR_SHIM(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags),
+            api.stream_wait(stream, event, flags))
+STATOR_SHIM(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags),
+            api.event_create(reinterpret_cast<void**>(event), flags))
+STATOR_SHIM(cudaEventDestroy, (cudaEvent_t event), (event), api.event_destroy(event))
+STATOR_SHIM(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream), api.event_record(event, stream))
+STATOR_SHIM(cudaEventQuery, (cudaEvent_t event), (event), api.event_query(event))
+STATOR_SHIM(cudaEventSynchronize, (cudaEvent_t event), (event), api.event_synchronize(event))
+STATOR_SHIM(cudaEventElapsedTime, (float* milliseconds, cudaEvent_t from, cudaEvent_t to), (milliseconds, from, to),
+            api.event_elapsed(milliseconds, from, to))
+
+STATOR_SHIM(cudaFuncSetAttribute, (const void* function, cudaFuncAttribute attribute, int value),
+            (function, attribute, value), api.function_attribute(function, attribute, value))
+STATOR_SHIM(cudaLaunchKernel,
+            (const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream),
+            (function, grid, block, arguments, shared, stream),
+            launch(api, function, grid, block, arguments, shared, stream))
+STATOR_SHIM(__cudaLaunchKernel,
+            (cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream),
+            (kernel, grid, block, arguments, shared, stream),
+            launch(api, kernel, grid, block, arguments, shared, stream))
+STATOR_SHIM(__cudaGetKernel, (cudaKernel_t * kernel, const void* function), (kernel, function),
+            api.get_kernel(reinterpret_cast<void**>(kernel), function))
+
+// Those that return no status.
+cudaError_t __real_cudaGetLastError();
+cudaError_t __wrap_cudaGetLastError() {
+  const Emulation& e = emulation();
+  if (!e.asked) [[likely]]
+    return __real_cudaGetLastError();
+  return e.api ? error(e.api->last_error()) : cudaSuccess;
+}
+
+void** __real___cudaRegisterFatBinary(void* wrapper);
+void** __wrap___cudaRegisterFatBinary(void* wrapper) {
+  const Emulation& e = emulation();
+  if (!e.asked) return __real___cudaRegisterFatBinary(wrapper);
+  return e.api ? e.api->register_fat_binary(wrapper) : nullptr;
+}
+
+void __real___cudaRegisterFatBinaryEnd(void** binary);
+void __wrap___cudaRegisterFatBinaryEnd(void** binary) {
+  if (!emulation().asked) __real___cudaRegisterFatBinaryEnd(binary);
+}
+
+void __real___cudaUnregisterFatBinary(void** binary);
+void __wrap___cudaUnregisterFatBinary(void** binary) {
+  const Emulation& e = emulation();
+  if (!e.asked) return __real___cudaUnregisterFatBinary(binary);
+  if (e.api) e.api->unregister_fat_binary(binary);
+}
+
+void __real___cudaRegisterFunction(void** binary, const char* function, char* device_function, const char* name,
+                                   int thread_limit, uint3* thread, uint3* block, dim3* block_size, dim3* grid_size,
+                                   int* warp_size);
+void __wrap___cudaRegisterFunction(void** binary, const char* function, char* device_function, const char* name,
+                                   int thread_limit, uint3* thread, uint3* block, dim3* block_size, dim3* grid_size,
+                                   int* warp_size) {
+  const Emulation& e = emulation();
+  if (!e.asked) {
+    __real___cudaRegisterFunction(binary, function, device_function, name, thread_limit, thread, block, block_size,
+                                  grid_size, warp_size);
+  } else if (e.api) {
+    e.api->register_function(binary, function, name);
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,14 @@
+// Whether the cuda target's calls go to emulated devices, which the environment's STATOR_EMULATE describes.
+#pragma once
+
+#include <string>
+
+namespace stator::runtime {
+
+bool emulates();
+// Why there are none although they were asked for; else empty.
+const std::string& why_not_emulated();
+// The report of the fault that made a device unusable; empty if there is none.
+std::string emulated_fault(int device);
+
+}  // namespace stator::runtime

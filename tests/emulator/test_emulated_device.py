@@ -1,0 +1,73 @@
+"""STATOR_EMULATE: the cuda target on devices of software, in processes of their own."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from stator import _backend
+
+pytestmark = pytest.mark.skipif(
+    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
+)
+
+
+def run(program, emulate=None):
+    environment = {k: v for k, v in os.environ.items() if k != "STATOR_EMULATE"}
+    if emulate is not None:
+        environment["STATOR_EMULATE"] = emulate
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_kernels_of_the_cuda_target_run():
+    program = """
+import numpy as np
+import stator
+values = np.linspace(-3, 3, 1000, dtype=np.float32)
+with stator.Backend("cuda") as be, be.use():
+    got = stator.exp(stator.asarray(values)).to_numpy()
+np.testing.assert_allclose(got, np.exp(values), rtol=1e-6)
+print("equal")
+"""
+    assert run(program, "h200:threads=1") == "equal\n"
+
+
+def test_the_device_says_that_it_is_emulated():
+    command = [sys.executable, "-m", "stator", "info"]
+    environment = {**os.environ, "STATOR_EMULATE": "h200,a100", "COLUMNS": "200"}
+    text = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert "NVIDIA H200 (emulated)" in text
+    assert "NVIDIA A100-SXM4-80GB (emulated)" in text
+
+
+def test_auto_takes_no_emulated_device():
+    assert run("import stator; print(stator.Backend('auto').device)", "h200") == "cpu\n"
+
+
+@pytest.mark.parametrize("text", ["h300", "h200:fast", "h200,,a100"])
+def test_a_description_that_is_not_understood_is_a_typed_error(text):
+    program = """
+import stator
+try:
+    stator.Backend("cuda")
+except stator.errors.DeviceUnavailableError as error:
+    print(error)
+"""
+    message = run(program, text)
+    assert f"STATOR_EMULATE={text}" in message
+    assert "h200" in message.split("are", 1)[1] or "seed=N" in message
+
+
+def test_without_the_variable_no_emulator_is_mapped():
+    program = """
+import stator
+stator.is_available("cuda")
+with stator.Backend("cpu") as be, be.use():
+    stator.asarray([1.0]).to_numpy()
+print("libstator_emulator" in open("/proc/self/maps").read())
+"""
+    assert run(program) == "False\n"
