@@ -32,7 +32,7 @@ cudaEvent_t event_of(EventHandle handle) { return static_cast<cudaEvent_t>(handl
 
 // Removes a failure from the runtime's per-thread state, where the next caller of cudaGetLastError would find it.
 Status done(cudaError_t code) {
-  if (code != cudaSuccess && code != cudaErrorNotReady) cudaGetLastError();
+  if (code != cudaSuccess) cudaGetLastError();
   return int(code);
 }
 
@@ -123,10 +123,14 @@ Status allocate(ContextHandle handle, size_t bytes, StreamHandle stream, void** 
   return counted(call(handle, take), counts.memory);
 }
 
-// No stream means that the context is closed; cudaFree waits for whatever still uses the memory.
+// No stream means that the context is closed. cudaFree does not wait for uses of memory from a pool, of which other
+// libraries may have some under way.
 Status free_memory(ContextHandle handle, void* pointer, size_t, StreamHandle stream) {
-  return release(handle, counts.memory,
-                 [=] { return stream ? cudaFreeAsync(pointer, stream_of(stream)) : cudaFree(pointer); });
+  return release(handle, counts.memory, [=] {
+    if (stream) return cudaFreeAsync(pointer, stream_of(stream));
+    cudaDeviceSynchronize();  // a failure of earlier work is told by the next call
+    return cudaFree(pointer);
+  });
 }
 
 Status allocate_pinned(ContextHandle handle, size_t bytes, void** out) {
@@ -157,11 +161,21 @@ Status advise(ContextHandle handle, const void* pointer, size_t bytes, int advic
   return call(handle, [=] { return cudaMemAdvise(pointer, bytes, cudaMemoryAdvise(advice), location(handle)); });
 }
 
+bool is_pageable(const void* host) {
+  cudaPointerAttributes attributes{};
+  return cudaPointerGetAttributes(&attributes, host) != cudaSuccess || attributes.type == cudaMemoryTypeUnregistered;
+}
+
+// CUDA may read or write pageable memory after a copy's call returned, so that the stream is waited for.
 Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream) {
   const cudaMemcpyKind native = kind == CopyKind::host_to_device   ? cudaMemcpyHostToDevice
                                 : kind == CopyKind::device_to_host ? cudaMemcpyDeviceToHost
                                                                    : cudaMemcpyDeviceToDevice;
-  return call(handle, [=] { return cudaMemcpyAsync(to, from, bytes, native, stream_of(stream)); });
+  const void* const host = kind == CopyKind::host_to_device ? from : kind == CopyKind::device_to_host ? to : nullptr;
+  return call(handle, [=] {
+    const cudaError_t code = cudaMemcpyAsync(to, from, bytes, native, stream_of(stream));
+    return code == cudaSuccess && host && is_pageable(host) ? cudaStreamSynchronize(stream_of(stream)) : code;
+  });
 }
 
 Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamHandle stream) {

@@ -40,10 +40,10 @@ int64_t bytes_of(const Record& record) {
   return bytes;
 }
 
-std::string remedy_for(Call call, Status code, const std::string& fault) {
+std::string remedy_for(Call call, Status code, const std::string& fault, bool host) {
   if (is_sticky(code)) {
     return (fault.empty() ? std::string() : "The device faulted: " + fault + ". ") +
-           "Close the Backend and open a new one";
+           (host ? "Close the Backend and open a new one" : "Restart the process, whose CUDA context is lost");
   }
   if (code == status::out_of_memory) return "Release arrays, or call empty_cache()";
   if (code == status::not_initialized) return "Open a Backend in this process: one of before a fork cannot be used";
@@ -85,7 +85,7 @@ void Runtime::check(Call call, Status code, uint16_t op) {
   if (code == status::success) return;
   if (code == status::out_of_memory && is_host()) throw std::bad_alloc();  // the caller's own memory, not the pool's
   const std::string fault = context_ && is_sticky(code) ? table_.fault_message(context_) : std::string();
-  throw CudaError(label(op, ""), code, table_.error_name(code), name(call), remedy_for(call, code, fault));
+  throw CudaError(label(op, ""), code, table_.error_name(code), name(call), remedy_for(call, code, fault, is_host()));
 }
 
 Status Runtime::destroy_noexcept() {
