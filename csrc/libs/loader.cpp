@@ -175,12 +175,7 @@ std::string named_by_environment(const Spec& spec) {
 }
 
 // The doubles of CUDA's libraries, in one file beside this library: with emulated devices they are all there is.
-std::string doubles_file() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&doubles_file), &info) == 0) return {};
-  const std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/') + 1) + "libstator_vendor.so";
-}
+std::string doubles_file() { return own_folder() + "libstator_vendor.so"; }
 
 bool has_double(Library library) { return library != Library::openblas && library != Library::nvrtc; }
 
