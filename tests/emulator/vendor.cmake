@@ -5,6 +5,9 @@ endif()
 add_library(vendor_stub OBJECT ${CMAKE_CURRENT_LIST_DIR}/vendor_stub.cpp)
 target_include_directories(vendor_stub PUBLIC ${PROJECT_SOURCE_DIR}/csrc ${PROJECT_SOURCE_DIR}/tests/support
   ${CMAKE_CURRENT_LIST_DIR})
+if(NOT Python_EXECUTABLE)
+  find_package(Python COMPONENTS Interpreter)
+endif()
 execute_process(COMMAND ${Python_EXECUTABLE} -c "import scipy_openblas32 as b; print(b.get_lib_dir())"
   OUTPUT_VARIABLE openblas_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 file(GLOB vendor_programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/vendor_*_test.cpp)
