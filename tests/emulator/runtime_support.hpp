@@ -7,6 +7,7 @@
 #include "emulator/services.hpp"
 
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -93,7 +94,9 @@ inline std::string lz4_of(const std::string& text) {
 inline const void* fat_binary_of(const std::string& ptx, Packing packing = Packing::none) {
   const std::string content = packing == Packing::lz4 ? lz4_of(ptx) : ptx;
   const size_t padded = (content.size() + 8) / 8 * 8;
-  std::string& bytes = *new std::string;
+  static std::deque<std::string> binaries;  // live as long as the program, as those of a library do
+  static std::deque<emulator::runtime::FatBinaryWrapper> wrappers;
+  std::string& bytes = binaries.emplace_back();
   append(bytes, uint32_t(0xba55ed50));
   append(bytes, uint16_t(1));
   append(bytes, uint16_t(16));
@@ -112,7 +115,8 @@ inline const void* fat_binary_of(const std::string& ptx, Packing packing = Packi
   append(bytes, uint64_t(packing == Packing::none ? 0 : ptx.size()));
   bytes += content;
   bytes.resize(16 + 64 + padded, '\0');
-  return new emulator::runtime::FatBinaryWrapper{0x466243b1, 1, bytes.data(), nullptr};
+  wrappers.push_back({0x466243b1, 1, bytes.data(), nullptr});
+  return &wrappers.back();
 }
 
 // Kernels of one text, by pointers of the host that stand for them.

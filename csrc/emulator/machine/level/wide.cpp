@@ -46,7 +46,8 @@ struct MulHigh {
 struct MadHigh {
   template <class T>
   static T of(T a, T b, T c) {
-    return T(high_of(a, b) + c);
+    using U = std::make_unsigned_t<T>;  // the sum wraps
+    return T(U(U(high_of(a, b)) + U(c)));
   }
 };
 struct MadHighSaturated {
