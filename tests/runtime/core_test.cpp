@@ -259,7 +259,7 @@ void error_slot() {
   for (int round = 0; round < 3; ++round) {
     enqueue(array, first);
     const std::string text = THROWN(IndexError, enqueue(array, second), backend.synchronize());
-    CHECK(text.find("take: index 9 at position 3 is out of range") == 0);
+    CHECK(text.find("take: Index 9 at position 3 is out of range") == 0);
     backend.synchronize();
   }
   enqueue(array, division);
@@ -269,7 +269,7 @@ void error_slot() {
   CHECK(!THROWN(IndexError, backend.stream(0).synchronize()).empty());
   enqueue(array, first);
   backend.close();
-  CHECK(last_warning.find("index 9") != std::string::npos && left() == nothing);
+  CHECK(last_warning.find("Index 9") != std::string::npos && left() == nothing);
 }
 
 // What a thread was given stays zero and its own while another thread asks the stream for more.

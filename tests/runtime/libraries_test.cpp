@@ -33,7 +33,7 @@ void substitutes() {
   CHECK(!library.available("fft.fft", false));
   CHECK(attempts == 1);
   CHECK(warnings == 1);
-  CHECK(last_warning.find("it is nowhere") != std::string::npos);
+  CHECK(last_warning.find("It is nowhere") != std::string::npos);
   CHECK(last_warning.find("stator.fft") != std::string::npos);
   CHECK(last_warning.find("stator[cuda]") != std::string::npos);
   Replaceable again(Library::cufft, look_up);
@@ -51,7 +51,7 @@ void required() {
       CHECK(false);
     } catch (const LibraryNotFoundError& error) {
       CHECK(error.op() == "sparse.matmul");
-      CHECK(error.cause().find("it is nowhere") != std::string::npos);
+      CHECK(error.cause().find("It is nowhere") != std::string::npos);
       CHECK(error.remedy().find("require_libraries") != std::string::npos);
     }
   }

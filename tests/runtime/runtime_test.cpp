@@ -303,8 +303,8 @@ void test_order_checker() {
   CHECK(ordered(a, &x, true).empty());      // one stream
   CHECK(ordered(b, &x, true, 64).empty());  // another range
   const std::string text = ordered(b, &x, false);
-  CHECK(text.find("reader on stream 1") != std::string::npos && text.find("writer on stream 0") != std::string::npos);
-  CHECK(text.find("record an event on stream 0") != std::string::npos);
+  CHECK(text.find("Reader on stream 1") != std::string::npos && text.find("writer on stream 0") != std::string::npos);
+  CHECK(text.find("Record an event on stream 0") != std::string::npos);
   runtime.event_record(event, a);
   CHECK(!ordered(b, &x, false).empty());  // recorded, not waited for
   runtime.stream_wait(b, event);
