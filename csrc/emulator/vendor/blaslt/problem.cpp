@@ -108,11 +108,9 @@ Status describe(const Description& description, const Layout& a, const Layout& b
     if (mode != 0) return Status::not_supported;
   const Status status = classify(p, capability);
   if (status != Status::success) return status;
-  if (p.has(with_bias) && description.bias_type != -1) {
-    if (Type(description.bias_type) != p.bias_type) return Status::not_supported;
-  } else if (p.has(with_bias) && (d.type == Type::r32f || is_float8(d.type)) && is_float8(a.type)) {
-    return Status::not_supported;  // the default, the type of d, is none that exists
-  }
+  // Where it is not stated, the type is the table's: of eight-bit products with float results not that of d.
+  if (p.has(with_bias) && description.bias_type != -1 && Type(description.bias_type) != p.bias_type)
+    return Status::not_supported;
   return Status::success;
 }
 

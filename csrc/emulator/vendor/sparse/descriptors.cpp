@@ -61,9 +61,6 @@ bool known(Type type) {
   }
 }
 
-// Complex elements need no more than the alignment of their parts here.
-uint64_t alignment_of(Type type) { return is_complex(type) ? size_of(type) / 2 : size_of(type); }
-
 }  // namespace
 
 }  // namespace stator::emulator::vendor::sparse
@@ -113,7 +110,7 @@ STATOR_VENDOR(Status, cusparseCreateCsr,
   if (offsets_type == Index::i32 && (rows + base > INT_MAX || columns + base > INT_MAX || nnz + base > INT_MAX))
     return Status::invalid_value;
   const uint64_t index_bytes = offsets_type == Index::i64 ? 8 : offsets_type == Index::i32 ? 4 : 2;
-  if (!aligned(offsets, index_bytes) || !aligned(indices, index_bytes) || !aligned(values, alignment_of(type)))
+  if (!aligned(offsets, index_bytes) || !aligned(indices, index_bytes) || !aligned(values, size_of(type)))
     return Status::invalid_value;
   *made = matrices.add(
       std::make_unique<Matrix>(Matrix{rows, columns, nnz, offsets, indices, values, offsets_type, base, type}));
@@ -153,7 +150,7 @@ STATOR_VENDOR(Status, cusparseCsrSetPointers, (void* object, void* offsets, void
 
 STATOR_VENDOR(Status, cusparseCreateDnVec, (void** made, int64_t size, void* values, Type type),
               (made, size, values, type)) {
-  if (!made || size < 0 || !known(type) || !aligned(values, alignment_of(type))) return Status::invalid_value;
+  if (!made || size < 0 || !known(type) || !aligned(values, size_of(type))) return Status::invalid_value;
   *made = vectors.add(std::make_unique<DenseVector>(DenseVector{size, values, type}));
   return Status::success;
 }
@@ -164,8 +161,7 @@ STATOR_VENDOR(Status, cusparseCreateDnMat,
               (made, rows, columns, ld, values, type, order)) {
   if (!made || rows < 0 || columns < 0 || !known(type)) return Status::invalid_value;
   if (order != Order::columns && order != Order::rows) return Status::invalid_value;
-  if (ld < (order == Order::columns ? rows : columns) || !aligned(values, alignment_of(type)))
-    return Status::invalid_value;
+  if (ld < (order == Order::columns ? rows : columns) || !aligned(values, size_of(type))) return Status::invalid_value;
   *made = dense_matrices.add(std::make_unique<DenseMatrix>(DenseMatrix{rows, columns, ld, values, type, order}));
   return Status::success;
 }
