@@ -10,7 +10,9 @@ PREFIXES = {"blas": "cublas", "dense": "cusolverDn"}
 
 def letters(name: str) -> set[str]:
     """The names of a function of each type; a question mark stands for its letter."""
-    return {name.replace("?", letter) for letter in LETTERS.get(name.split("?")[1][:5], "SDCZ")} if "?" in name else {name}
+    return (
+        {name.replace("?", letter) for letter in LETTERS.get(name.split("?")[1][:5], "SDCZ")} if "?" in name else {name}
+    )
 
 
 def looked_up() -> set[str]:
