@@ -1,4 +1,4 @@
-"""Every symbol of a vendor library that libs/cuda looks up has a double, and no double is of a symbol that nobody uses."""
+"""Every symbol of a vendor library that libs/cuda looks up has a double, and there is no double that nobody uses."""
 
 import re
 from pathlib import Path
