@@ -111,7 +111,7 @@ STATOR_FN void product_threads(const G& group, const ProductWork& w) {
   } else {
     if (y == 0 && mine) shared.factors[x] = join_splits(w, k);
     group.sync();
-    all = shared.factors[x];
+    if (mine) all = shared.factors[x];
   }
   // The gradient of each factor.
   if (!mine) return;

@@ -64,13 +64,13 @@ struct ThreadScan {
     return left >= s.at + slots ? K : left <= s.at ? 0 : (int(left) - s.at + along - 1) >> w.along;
   }
 
+  // Every slot gets a value, since a thread takes its whole chunk from them.
   STATOR_FN void read(int64_t left) {
-    In value[K];
+    In value[K] = {};
     const int count = moved(from, left);
     scan_load<R>(value, w.in, w.in_dtype, from.offset, shared.in_apart, count);
     STATOR_UNROLL()
-    for (int j = 0; j < K; ++j)
-      if (j < count) shared.tile[from.slot + j * along] = value[j];
+    for (int j = 0; j < K; ++j) shared.tile[from.slot + j * along] = value[j];
     from.offset += K * shared.in_apart;
   }
 
