@@ -64,6 +64,12 @@ STATOR_KERNEL void complex_keys_kernel(params::ComplexKeys p) {
   });
 }
 
+// A number keeps its bits; a conversion would change those of NaN.
+template <class T>
+STATOR_FN void copy_one(const params::ComplexGather& p, int64_t to, int64_t from) {
+  static_cast<T*>(p.values)[to] = static_cast<const T*>(p.x)[from];
+}
+
 template <int Size>
 STATOR_KERNEL void complex_gather_kernel(params::ComplexGather p) {
   const Group<Size> group;
@@ -74,7 +80,11 @@ STATOR_KERNEL void complex_gather_kernel(params::ComplexGather p) {
     const SegmentStart start = segment_start(p.segments, segment);
     const int64_t to = start.out + (i - segment * p.n) * p.out_step, from = start.x + index * p.step;
     if (p.indices) p.indices[to] = index;
-    if (p.values) store_one(p.values, p.dtype, to, load_one<complex128>(p.x, p.dtype, from));
+    if (!p.values) return;
+    if (p.dtype == DType::complex64)
+      copy_one<complex64>(p, to, from);
+    else
+      copy_one<complex128>(p, to, from);
   });
 }
 
