@@ -144,11 +144,13 @@ cdef class Array:
 
     @property
     def data(self) -> memoryview:
-        """A memoryview of the array's own memory, on cpu only. Synchronises.
+        """A memoryview of the array's own memory; AttributeError on cuda. Synchronises.
 
         Later uses of the array are synchronous, since the caller may read or write the memory at any time.
         """
         self.c.data_ptr()  # an error once the backend is closed, also where nothing can be imported any more
+        if self.c.device().type == cpp_backend.cuda:
+            raise AttributeError(f"data: the array is on {self.backend.device_name}; use to_numpy() to copy it")
         from stator._interop import SharedMemory
         return memoryview(SharedMemory(self))
 
