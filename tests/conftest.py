@@ -1,7 +1,8 @@
 """Fixtures of the whole suite.
 
 Each test runs on the cpu, and on cuda where a GPU is usable; with STATOR_REQUIRE_DEVICE=cuda an unusable GPU is a
-failure. After each test the backend's tracker must be empty again.
+failure. With --emulate=h200 (or another value of STATOR_EMULATE) the tests of devices run on an emulated GPU alone, and
+others do not run. After each test the backend's tracker must be empty again.
 """
 
 import gc
@@ -13,7 +14,18 @@ REQUIRED = os.environ.get("STATOR_REQUIRE_DEVICE", "")
 _passed = {"all": 0, "cuda": 0}
 
 
-def _devices():
+def pytest_addoption(parser):
+    parser.addoption("--emulate", metavar="DEVICES", help="run the tests of devices on emulated ones, such as h200:races")
+
+
+def pytest_configure(config):
+    if emulated := config.getoption("--emulate"):
+        os.environ["STATOR_EMULATE"] = emulated  # before stator is imported, and for the processes that tests start
+
+
+def _devices(config):
+    if config.getoption("--emulate"):
+        return ["cuda"]
     try:
         import stator
     except ImportError:
@@ -21,8 +33,14 @@ def _devices():
     return ["cpu", "cuda"] if REQUIRED == "cuda" or stator.is_available("cuda") else ["cpu"]
 
 
-@pytest.fixture(scope="module", params=_devices())
+def pytest_generate_tests(metafunc):
+    if "device" in metafunc.fixturenames:
+        metafunc.parametrize("device", _devices(metafunc.config), indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def device(request):
+    """The name of the device that the test runs on."""
     return request.param
 
 
@@ -91,7 +109,11 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--emulate"):
+        others = [item for item in items if "device" not in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if "device" in getattr(item, "fixturenames", ())]
     items.sort(key=lambda item: "layout" not in item.path.parts)  # the cheapest tests first; the sort is stable
 
 

@@ -1,4 +1,6 @@
-"""The ways in which a process that uses stator can end; each cell runs in a child that ends as a script does."""
+"""The ways in which a process that uses stator can end; each cell takes the device that it uses, and runs in a child that
+ends as a script does.
+"""
 
 import os
 import signal
@@ -18,25 +20,25 @@ def _work(be, rounds=3):
     return x
 
 
-def normal_end():
+def normal_end(device):
     import stator
 
-    with stator.Backend("cpu") as be:
+    with stator.Backend(device) as be:
         _work(be).to_numpy()
 
 
-def unhandled_exception():
+def unhandled_exception(device):
     import stator
 
-    be = stator.Backend("cpu")
+    be = stator.Backend(device)
     KEPT.append(_work(be))
     raise RuntimeError("planned")
 
 
-def sys_exit_in_a_thread():
+def sys_exit_in_a_thread(device):
     import stator
 
-    be = stator.Backend("cpu")
+    be = stator.Backend(device)
 
     def run():
         KEPT.append(_work(be))
@@ -47,49 +49,49 @@ def sys_exit_in_a_thread():
     t.join()
 
 
-def sys_exit():
+def sys_exit(device):
     import stator
 
-    KEPT.append(_work(stator.Backend("cpu")))
+    KEPT.append(_work(stator.Backend(device)))
     sys.exit(5)
 
 
-def sigterm():
+def sigterm(device):
     import stator
 
-    KEPT.append(_work(stator.Backend("cpu")))
+    KEPT.append(_work(stator.Backend(device)))
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(10)
 
 
-def sigterm_handler():
+def sigterm_handler(device):
     import stator
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
-    KEPT.append(_work(stator.Backend("cpu")))
+    KEPT.append(_work(stator.Backend(device)))
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(10)
 
 
-def arrays_in_globals():
+def arrays_in_globals(device):
     import stator
 
-    be = stator.Backend("cpu")
+    be = stator.Backend(device)
     KEPT.append(_work(be))
     be.close()
 
 
-def never_closed():
+def never_closed(device):
     import stator
 
-    be = stator.Backend("cpu")
-    KEPT.extend([be, _work(be), be.stream(1), be.stream(2).record(), stator.zeros((3,), device="cpu")])
+    be = stator.Backend(device)
+    KEPT.extend([be, _work(be), be.stream(1), be.stream(2).record(), stator.zeros((3,), device=device)])
 
 
-def pending_work_in_8_threads():
+def pending_work_in_8_threads(device):
     import stator
 
-    be = stator.Backend("cpu")
+    be = stator.Backend(device)
 
     def run(i):
         with be.stream(be.streams[i % be.stream_count]):
@@ -105,10 +107,10 @@ def pending_work_in_8_threads():
         t.join()
 
 
-def daemon_threads_still_running():
+def daemon_threads_still_running(device):
     import stator
 
-    be = stator.Backend("cpu")
+    be = stator.Backend(device)
     started = threading.Barrier(5)
 
     def run():
@@ -125,31 +127,32 @@ def daemon_threads_still_running():
     started.wait()
 
 
-def a_foreign_consumer_outlives():
+def a_foreign_consumer_outlives(device):
     import numpy as np
 
     import stator
 
-    be = stator.Backend("cpu")
-    KEPT.append(np.from_dlpack(be.full((1000,), 2.0)))
+    be = stator.Backend(device)
+    x = be.full((1000,), 2.0)
+    KEPT.append(np.from_dlpack(x) if device == "cpu" else x.__dlpack__())
     KEPT.append(stator.from_dlpack(np.ones(1000), device=be))
     be.close()
 
 
-def user_atexit_uses_arrays():
+def user_atexit_uses_arrays(device):
     import atexit
 
     import stator
 
-    be = stator.Backend("cpu")
+    be = stator.Backend(device)
     x = _work(be)
     atexit.register(lambda: x.to_numpy())
 
 
-def daemon_threads_that_catch_nothing():
+def daemon_threads_that_catch_nothing(device):
     import stator
 
-    be = stator.Backend("cpu")
+    be = stator.Backend(device)
     started = threading.Barrier(5)
 
     def run():
@@ -166,12 +169,10 @@ def daemon_threads_that_catch_nothing():
 class UsesArraysLate:
     """Writes the errors of calls in its destructor, which runs when the interpreter takes its module apart."""
 
-    def __init__(self, write):
-        import numpy as np
-
+    def __init__(self, write, device):
         import stator
 
-        be = stator.Backend("cpu")
+        be = stator.Backend(device)
         x = be.ones((3, 3))
         sparse, generator, event = stator.sparse.csr_from_dense(x), be.random, be.stream(1).record()
         self.error = stator.errors.StatorError
@@ -182,7 +183,7 @@ class UsesArraysLate:
             lambda: float(x[0, 0]),
             lambda: x.to_numpy(),
             lambda: x.data,
-            lambda: np.from_dlpack(x),
+            lambda: x.__dlpack__(),
             lambda: x.T,
             lambda: sparse @ x,
             lambda: stator.linalg.solve(x, x),
@@ -190,7 +191,7 @@ class UsesArraysLate:
             lambda: event.synchronize(),
             lambda: be.synchronize(),
             lambda: be.zeros((3,)),
-            lambda: stator.Backend("cpu"),
+            lambda: stator.Backend(device),
         )
 
     def __del__(self):
@@ -206,14 +207,14 @@ class UsesArraysLate:
         self.write(2, f"errors without a type: {seen}".encode())
 
 
-def a_destructor_uses_arrays_after_the_end():
-    KEPT.append(UsesArraysLate(os.write))
+def a_destructor_uses_arrays_after_the_end(device):
+    KEPT.append(UsesArraysLate(os.write, device))
 
 
-def a_leak_behind_the_tracker():
+def a_leak_behind_the_tracker(device):
     import stator
 
-    be = stator.Backend("cpu")
+    be = stator.Backend(device)
     stator.testing.leak_buffer(be, 4096)
     be.close()
 

@@ -1,4 +1,4 @@
-"""python runner.py <cell> <runs>: forks children that run a cell and then end as scripts do; prints what they did.
+"""python runner.py <cell> <device> <runs>: forks children that run a cell and then end as scripts do; prints what they did.
 
 The parent imports NumPy but never stator, so that each child starts fast and imports and finalises stator by itself.
 Prints one JSON object: exit statuses with counts, distinct stderr texts with counts.
@@ -17,7 +17,7 @@ from cells import CELLS
 WATCHDOG_SECONDS = 30
 
 
-def start(cell):
+def start(cell, device):
     """Returns the child's pid and stderr file in the parent, and None in the child, after the cell has run."""
     errors = tempfile.TemporaryFile()  # noqa: SIM115  (the parent closes it when the child is collected)
     pid = os.fork()
@@ -25,16 +25,16 @@ def start(cell):
         return pid, errors
     signal.alarm(WATCHDOG_SECONDS)
     os.dup2(errors.fileno(), 2)
-    CELLS[cell][0]()
+    CELLS[cell][0](device)
     return None
 
 
 def main():
-    cell, runs = sys.argv[1], int(sys.argv[2])
+    cell, device, runs = sys.argv[1], sys.argv[2], int(sys.argv[3])
     statuses, texts = collections.Counter(), collections.Counter()
     running = {}
     for _ in range(runs):
-        child = start(cell)
+        child = start(cell, device)
         if child is None:
             return
         running[child[0]] = child[1]

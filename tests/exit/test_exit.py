@@ -19,10 +19,10 @@ RUNS = int(os.environ.get("STATOR_EXIT_RUNS", "25"))
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_process_ends_as_it_should(cell):
+def test_process_ends_as_it_should(device, cell):
     _, status, word = CELLS[cell]
     done = subprocess.run(
-        [sys.executable, str(HERE / "runner.py"), cell, str(RUNS)],
+        [sys.executable, str(HERE / "runner.py"), cell, device, str(RUNS)],
         capture_output=True,
         text=True,
         timeout=600,
