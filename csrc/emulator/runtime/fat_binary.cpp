@@ -145,6 +145,22 @@ std::unordered_map<std::string, uint32_t> registers_in(Bytes file) {
   return found;
 }
 
+// What the image holds, decompressed; nothing, with the reason, where that cannot be.
+std::optional<std::string> content_of(const Image& image, std::string* reason) {
+  const ImageHeader& header = image.header;
+  if (header.flags & zstd_flag) {
+    *reason = "The fat binary is compressed as zstd; build it with --compress-mode=speed or none.";
+    return std::nullopt;
+  }
+  if (!(header.flags & lz4_flag))
+    return std::string(reinterpret_cast<const char*>(image.stored.data()), image.stored.size());
+  std::optional<std::string> decoded;
+  if (header.compressed_bytes <= image.stored.size())
+    decoded = decode_lz4(image.stored.first(header.compressed_bytes), header.bytes);
+  if (!decoded) *reason = "The fat binary's compressed content is malformed.";
+  return decoded;
+}
+
 }  // namespace
 
 bool ptx_of(const void* fat_binary, uint32_t capability, std::string* text, std::string* reason) {
@@ -155,23 +171,9 @@ bool ptx_of(const void* fat_binary, uint32_t capability, std::string* text, std:
               std::to_string(capability % 10) + " or below.";
     return false;
   }
-  const ImageHeader& header = image->header;
-  if (header.flags & zstd_flag) {
-    *reason = "The fat binary's PTX is compressed as zstd; build it with --compress-mode=speed or none.";
-    return false;
-  }
-  if (header.flags & lz4_flag) {
-    std::optional<std::string> decoded;
-    if (header.compressed_bytes <= image->stored.size())
-      decoded = decode_lz4(image->stored.first(header.compressed_bytes), header.bytes);
-    if (!decoded) {
-      *reason = "The fat binary's compressed PTX is malformed.";
-      return false;
-    }
-    *text = std::move(*decoded);
-  } else {
-    text->assign(reinterpret_cast<const char*>(image->stored.data()), image->stored.size());
-  }
+  std::optional<std::string> content = content_of(*image, reason);
+  if (!content) return false;
+  *text = std::move(*content);
   text->resize(std::min(text->find('\0'), text->size()));  // padding
   return true;
 }
@@ -183,8 +185,9 @@ std::unordered_map<std::string, uint32_t> registers_of(const void* fat_binary, u
     if (!chosen ||
         (chosen->header.architecture > capability && image.header.architecture < chosen->header.architecture))
       chosen = &image;
-  if (!chosen || chosen->header.flags & (lz4_flag | zstd_flag)) return {};
-  return registers_in(chosen->stored);
+  std::string reason;
+  const std::optional<std::string> code = chosen ? content_of(*chosen, &reason) : std::nullopt;
+  return code ? registers_in(std::as_bytes(std::span(*code))) : std::unordered_map<std::string, uint32_t>{};
 }
 
 }  // namespace stator::emulator::runtime
