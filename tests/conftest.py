@@ -15,7 +15,7 @@ _passed = {"all": 0, "cuda": 0}
 
 
 def pytest_addoption(parser):
-    parser.addoption("--emulate", metavar="DEVICES", help="run the tests of devices on emulated ones, such as h200:races")
+    parser.addoption("--emulate", metavar="DEVICES", help="run the tests of devices on emulated ones: h200:races")
 
 
 def pytest_configure(config):

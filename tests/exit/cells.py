@@ -1,5 +1,6 @@
-"""The ways in which a process that uses stator can end; each cell takes the device that it uses, and runs in a child that
-ends as a script does.
+"""The ways in which a process that uses stator can end.
+
+Each cell takes the name of the device that it uses, and runs in a child that ends as a script does.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""python runner.py <cell> <device> <runs>: forks children that run a cell and then end as scripts do; prints what they did.
+"""python runner.py <cell> <device> <runs>: forks children that run a cell and end as scripts do; prints what they did.
 
 The parent imports NumPy but never stator, so that each child starts fast and imports and finalises stator by itself.
 Prints one JSON object: exit statuses with counts, distinct stderr texts with counts.
