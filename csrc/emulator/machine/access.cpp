@@ -50,7 +50,7 @@ void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* a
   const uint64_t base = shared ? reinterpret_cast<uint64_t>(b.shared) : 0;
   const bool strong = atomic || i.strong;
   memory::Touch touch;
-  touch.block = clock.block;
+  touch.block = uint32_t(clock.block);
   touch.time = clock.now(w.index);
   touch.block_time = clock.time;
   touch.line = i.line;
@@ -60,9 +60,9 @@ void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* a
   if (!shared && i.release) races.fence(clock);
   each_lane(mask, [&](unsigned l) {
     const uint64_t a = base + addresses[l];
-    touch.thread = w.index * lanes + l;
+    touch.thread = uint16_t(w.index * lanes + l);
     if (!shared && strong && (atomic || !write)) races.acquire(clock, a);
-    const memory::Conflict c = races.access(clock, a, bytes, touch, write);
+    const memory::Conflict c = races.access(clock, a, bytes, touch, shared, write);
     if (!shared && strong && write) races.publish(clock, a);
     if (!c.found) return;
     Report report;

@@ -108,10 +108,7 @@ void start(Block& b, uint64_t number) {
       barrier = {};
       barrier.waiting.resize(b.warps.size());
     }
-  if (launch.races) {
-    b.clock = std::make_unique<memory::BlockClock>(number, uint32_t(b.warps.size()));
-    launch.races->forget(reinterpret_cast<uint64_t>(b.shared), b.shared_bytes);
-  }
+  if (launch.races) b.clock = std::make_unique<memory::BlockClock>(number, uint32_t(b.warps.size()));
   Counters& c = b.worker->counters;
   ++c.blocks;
   c.threads += b.live;

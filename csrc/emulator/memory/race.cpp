@@ -1,6 +1,7 @@
 #include "emulator/memory/race.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace stator::emulator::memory {
 namespace {
@@ -21,7 +22,12 @@ bool conflicts(const BlockClock& clock, const Touch& before, const Touch& now) {
 }  // namespace
 
 BlockClock::BlockClock(uint64_t number, uint32_t warps)
-    : block(number), warps_(warps), now_(warps, 1), seen_warps_(warps * warps), seen_lanes_(warps * lanes * lanes) {}
+    : block(number),
+      warps_(warps),
+      now_(warps, 1),
+      seen_warps_(warps * warps),
+      seen_lanes_(warps * lanes * lanes),
+      joined_(warps) {}
 
 void BlockClock::join_warps(const std::vector<uint32_t>& joined) {
   std::vector<uint32_t> latest(warps_);
@@ -32,8 +38,7 @@ void BlockClock::join_warps(const std::vector<uint32_t>& joined) {
   }
   for (const uint32_t warp : joined) {
     std::copy(latest.begin(), latest.end(), seen_warps_.begin() + warp * warps_);
-    for (uint32_t pair = 0; pair < lanes * lanes; ++pair) seen_lanes_[warp * lanes * lanes + pair] = now_[warp];
-    ++now_[warp];
+    joined_[warp] = now_[warp]++;
   }
 }
 
@@ -46,22 +51,36 @@ void BlockClock::join_lanes(uint32_t warp, uint32_t mask) {
 
 bool BlockClock::lane_saw(uint32_t thread, uint32_t other, uint32_t time) const {
   const uint32_t warp = thread / lanes, before = other / lanes;
-  if (warp == before) return time <= seen_lanes_[(warp * lanes + thread % lanes) * lanes + other % lanes];
+  if (warp == before)
+    return time <= joined_[warp] || time <= seen_lanes_[(warp * lanes + thread % lanes) * lanes + other % lanes];
   return time <= seen_warps_[warp * warps_ + before];
 }
 
-RaceChecker::Cell& RaceChecker::cell(uint64_t address) {
-  return pages_[address / page_bytes].cells[address % page_bytes];
+void RaceChecker::Page::divide() {
+  std::vector<Cell> each(bytes);
+  for (uint64_t i = 0; i < bytes; ++i) each[i] = cells[i >> shift];
+  cells = std::move(each);
+  shift = 0;
 }
 
-Conflict RaceChecker::access(const BlockClock& clock, uint64_t address, unsigned bytes, const Touch& touch,
+RaceChecker::Page& RaceChecker::page(uint64_t address) {
+  const uint64_t number = address / Page::bytes;
+  Recent& r = recent_[number % std::size(recent_)];
+  if (r.number != number) r = {number, &pages_[number]};
+  return *r.page;
+}
+
+Conflict RaceChecker::access(const BlockClock& clock, uint64_t address, unsigned bytes, const Touch& touch, bool shared,
                              bool write) {
   Conflict conflict;
-  for (unsigned i = 0; i < bytes; ++i) {
-    Cell& c = cell(address + i);
+  Page& p = page(address);
+  if (p.shift != 0 && bytes < 4) p.divide();
+  const uint64_t first = address % Page::bytes >> p.shift, last = (address + bytes - 1) % Page::bytes >> p.shift;
+  for (uint64_t i = first; i <= last; ++i) {
+    Cell& c = p.cells[i];
     const auto meet = [&](const Touch& before, bool wrote) {
-      if (conflict.found || !conflicts(clock, before, touch)) return;
-      conflict = {true, before, wrote, address + i};
+      if (conflict.found || (shared && before.block != touch.block) || !conflicts(clock, before, touch)) return;
+      conflict = {true, before, wrote, address + ((i - first) << p.shift)};
     };
     meet(c.writer, true);
     if (write) {
@@ -95,9 +114,5 @@ void RaceChecker::acquire(BlockClock& clock, uint64_t address) {
 }
 
 void RaceChecker::fence(BlockClock& clock) { clock.released = clock.time++; }
-
-void RaceChecker::forget(uint64_t address, uint64_t bytes) {
-  for (uint64_t page = address / page_bytes; page <= (address + bytes) / page_bytes; ++page) pages_.erase(page);
-}
 
 }  // namespace stator::emulator::memory

@@ -34,16 +34,17 @@ class BlockClock {
   std::vector<uint32_t> now_;
   std::vector<uint32_t> seen_warps_;  // [warp][other]
   std::vector<uint32_t> seen_lanes_;  // [warp][lane][other]
+  std::vector<uint32_t> joined_;      // [warp]: what its last barrier of the block showed to all its lanes
 };
 
-// One access to one byte.
+// One access.
 struct Touch {
-  uint64_t block = 0;
-  uint32_t thread = 0;
+  uint32_t block = 0;
   uint32_t time = 0;  // of the warp
   uint32_t block_time = 0;
   uint32_t line = 0;    // of the instruction
-  uint64_t serial = 0;  // of the warp's access: its lanes do not race among themselves when they write
+  uint32_t serial = 0;  // of the warp's access: its lanes do not race among themselves when they write
+  uint16_t thread = 0;
   bool strong = false, valid = false;
 };
 
@@ -56,29 +57,37 @@ struct Conflict {
 
 class RaceChecker {
  public:
-  // Strong accesses (atomics, volatile ones and those with a memory order) do not race with each other.
-  Conflict access(const BlockClock& clock, uint64_t address, unsigned bytes, const Touch& touch, bool write);
+  // Strong accesses (atomics, volatile ones and those with a memory order) do not race with each other. The access is
+  // aligned to its bytes, a power of two of at most 16. What other blocks did with the same shared memory is past.
+  Conflict access(const BlockClock& clock, uint64_t address, unsigned bytes, const Touch& touch, bool shared,
+                  bool write);
   // A strong write or atomic of a block that made a fence publishes the block's time; a strong read takes it.
   void publish(const BlockClock& clock, uint64_t address);
   void acquire(BlockClock& clock, uint64_t address);
   void fence(BlockClock& clock);
-  uint64_t next_serial() { return ++serial_; }
-  // Forgets a range, such as the shared memory of a block that ended.
-  void forget(uint64_t address, uint64_t bytes);
+  uint32_t next_serial() { return ++serial_; }
 
  private:
   struct Cell {
     Touch writer, readers[2];
   };
-  static constexpr uint64_t page_bytes = 1024;
+  // Of a kilobyte: a cell per word until something smaller than a word is accessed, then one per byte.
   struct Page {
-    std::vector<Cell> cells{page_bytes};
+    static constexpr uint64_t bytes = 1024;
+    unsigned shift = 2;
+    std::vector<Cell> cells{bytes >> 2};
+    void divide();
   };
-  Cell& cell(uint64_t address);
+  Page& page(uint64_t address);
 
-  uint64_t serial_ = 0;
-
+  uint32_t serial_ = 0;
   std::unordered_map<uint64_t, Page> pages_;
+  // The pages that were used last, by the low bits of their numbers.
+  struct Recent {
+    uint64_t number = ~uint64_t(0);
+    Page* page = nullptr;
+  };
+  Recent recent_[64];
   std::unordered_map<uint64_t, std::unordered_map<uint64_t, uint32_t>> published_;
 };
 
