@@ -45,6 +45,14 @@ struct STATOR_EMULATOR_API Counters {
   uint64_t barriers = 0;                            // barriers of a block that were passed, once per block
   uint64_t registers_bytes = 0;                     // what the emulator keeps per warp
 
+  // Its numbers with names such as "warp_instructions_f32" and "global_loads", in an order that stays.
+  struct Value {
+    const char* name;
+    uint64_t value;
+  };
+  static constexpr std::size_t count = 2 * kinds + 19;
+  std::array<Value, count> values() const;
+
   uint64_t instructions() const;  // of warps
   uint64_t lanes() const;         // instructions of lanes
   double average_lanes() const;   // lanes per instruction of a warp

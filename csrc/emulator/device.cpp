@@ -58,6 +58,18 @@ std::string exceeded(const Profile& p, const Kernel& k, const LaunchConfig& c) {
   return {};
 }
 
+std::vector<FormCount> form_counts(const machine::Code& code, const std::vector<uint64_t>& executed) {
+  std::vector<FormCount> found(code.form_names.size());
+  for (size_t f = 0; f < found.size(); ++f) found[f].form = code.form_names[f];
+  for (size_t i = 0; i < executed.size(); ++i) {
+    FormCount& form = found[code.forms[i]];
+    ++form.instructions;
+    form.executed += executed[i];
+  }
+  std::erase_if(found, [](const FormCount& f) { return f.form.empty() || f.instructions == 0; });
+  return found;
+}
+
 }  // namespace
 
 struct Device::State {
@@ -168,6 +180,7 @@ Result Device::launch_bytes(Program& program, std::string_view kernel, const Lau
   state_->memory.begin_launch();
   result.report = machine::run_grid(launch, result.counters);
   state_->memory.end_launch();
+  if (launch.settings.forms) result.forms = form_counts(*launch.code, launch.executed);
   return result;
 }
 

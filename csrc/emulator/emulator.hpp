@@ -41,9 +41,17 @@ struct LaunchConfig {
   bool cooperative = false;           // all blocks must be resident at once
 };
 
+// An opcode with its modifiers, such as "add.rn.f32", in a kernel.
+struct FormCount {
+  std::string_view form;      // valid as long as the program
+  uint64_t instructions = 0;  // of the kernel that have the form
+  uint64_t executed = 0;      // how often warps executed one of them with a lane at least
+};
+
 struct Result {
   Report report;  // of Fault::none where the launch succeeded
   Counters counters;
+  std::vector<FormCount> forms;  // of all that the kernel has; empty unless Settings::forms asks
   bool ok() const { return report.fault == Fault::none; }
 };
 

@@ -55,6 +55,10 @@ struct Services {
   void (*report)(const char* what, const char* sentence, bool sticky) = nullptr;
   // Chooses what the libraries leave open, such as the contents of workspaces. 0 is the tamest behaviour.
   uint64_t (*seed)() = nullptr;
+
+  // Called by a library of doubles when it is loaded, and when one of its symbols is called for the first time: the
+  // given function lists its symbols with the numbers of their calls so far.
+  void (*count_calls)(void (*list)(void (*visit)(void* self, const char* name, uint64_t count), void* self)) = nullptr;
 };
 
 }  // namespace stator::emulator

@@ -1,4 +1,4 @@
-// Counters against counts by hand, on six small kernels.
+// Counters against counts by hand, on small kernels of different kinds.
 #include "rig.hpp"
 
 #include <algorithm>
@@ -170,6 +170,107 @@ void local_arrays() {
   CHECK(r.counters.registers_bytes > 0);
 }
 
+// Lanes of 16 bytes: four sectors and four passes for each eight lanes. A word that all lanes read is one of each.
+void wide_and_shared_words() {
+  Rig rig(kernel(number + R"(
+    .reg .b32 %v<4>;
+    shl.b64 %d4, %d1, 2;
+    add.u64 %d2, %d8, %d4;
+    ld.global.v4.u32 {%v0, %v1, %v2, %v3}, [%d2];
+    ld.global.u32 %r4, [%d8];
+    mov.u32 %r5, tile;
+    mad.lo.u32 %r6, %r3, 16, %r5;
+    st.shared.v4.u32 [%r6], {%v0, %v1, %v2, %v3};
+    mad.lo.u32 %r7, %r3, 8, %r5;
+    st.shared.u64 [%r7], %d1;
+    ld.shared.u32 %r8, [tile];)",
+                 2, ".shared .align 16 .b8 tile[1024];\n"));
+  uint32_t* const in = rig.array(std::vector<uint32_t>(256, 1));
+  const Result r = rig.run(1, 64, in, 0);
+  succeed(r);
+  const Counters& c = r.counters;
+  CHECK(c.global_loads == 4 && c.global_load_bytes == 64 * 16 + 64 * 4 && c.global_load_sectors == 2 * 16 + 2);
+  CHECK(c.shared_stores == 4 && c.shared_store_wavefronts == 2 * 4 + 2 * 2);
+  CHECK(c.shared_loads == 2 && c.shared_load_wavefronts == 2);
+}
+
+// Lane l goes l + 1 times through a loop of three instructions, and the odd lanes through two more.
+void diverging_lanes() {
+  Rig rig(kernel(R"(
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, 0;
+  top:
+    add.u32 %r1, %r1, 1;
+    setp.le.u32 %p1, %r1, %r0;
+    @%p1 bra top;
+    and.b32 %r2, %r0, 1;
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 bra end;
+    cvt.rn.f32.u32 %f1, %r1;
+    ex2.approx.f32 %f2, %f1;
+  end:)"));
+  const Result r = rig.run(1, 32, 0);
+  succeed(r);
+  const Counters& c = r.counters;
+  const auto lanes_of = [&](Kind kind) { return c.lane_instructions[size_t(kind)]; };
+  // The loop's branch is guarded: as an instruction of a warp it counts each time, of lanes only where it is taken.
+  constexpr uint64_t turns = 32, lane_turns = 32 * 33 / 2, taken = lane_turns - 32;
+  CHECK(of(c, Kind::convert) == 1 && lanes_of(Kind::convert) == 16);
+  CHECK(of(c, Kind::special) == 1 && lanes_of(Kind::special) == 16);
+  CHECK(of(c, Kind::move) == 2 && lanes_of(Kind::move) == 64);
+  CHECK(of(c, Kind::control) == turns + 2 && lanes_of(Kind::control) == taken + 16 + 32);
+  CHECK(of(c, Kind::integer) == 2 * turns + 2 && lanes_of(Kind::integer) == 2 * lane_turns + 64);
+  CHECK(c.instructions() == 3 * turns + 8 && c.local_loads == 0);
+}
+
+// Each lane brings 16 bytes to shared memory without a register: a load of global memory and a store to shared.
+void asynchronous_copies() {
+  Rig rig(kernel(number + R"(
+    shl.b64 %d4, %d1, 2;
+    add.u64 %d2, %d8, %d4;
+    mov.u32 %r5, tile;
+    mad.lo.u32 %r6, %r3, 16, %r5;
+    cp.async.cg.shared.global [%r6], [%d2], 16;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
+    bar.sync 0;
+    atom.shared.add.u32 %r7, [tile], 1;)",
+                 2, ".shared .align 16 .b8 tile[1024];\n"));
+  uint32_t* const in = rig.array(std::vector<uint32_t>(256, 1));
+  const Result r = rig.run(1, 64, in, 0);
+  succeed(r);
+  const Counters& c = r.counters;
+  CHECK(c.global_loads == 2 && c.global_load_bytes == 1024 && c.global_load_sectors == 32);
+  CHECK(c.shared_stores == 2 && c.shared_store_wavefronts == 8 && c.shared_loads == 0);
+  CHECK(c.shared_atomics == 2 && c.global_atomics == 0 && c.barriers == 1);
+}
+
+// How often each form is executed, where that is asked for: by warps with a lane at least.
+void forms() {
+  const std::string text = R"(
+    mov.u32 %r0, %tid.x;
+    setp.ge.u32 %p1, %r0, 32;
+    @%p1 add.u32 %r1, %r0, 1;
+    @%p1 add.u32 %r1, %r1, 1;
+    setp.ge.u32 %p2, %r0, 1000;
+    @%p2 mul.lo.u32 %r1, %r1, %r1;)";
+  Rig rig(kernel(text));
+  CHECK(rig.run(1, 96, 0).forms.empty());
+  rig.device.settings().forms = true;
+  rig.device.settings().threads = 2;
+  const Result r = rig.run(5, 96, 0);
+  succeed(r);
+  const auto form = [&](std::string_view name) {
+    for (const FormCount& f : r.forms)
+      if (f.form == name) return f;
+    return FormCount{};
+  };
+  CHECK(form("setp.ge.u32").instructions == 2 && form("setp.ge.u32").executed == 2 * 3 * 5);
+  CHECK(form("add.u32").instructions == 2 && form("add.u32").executed == 2 * 2 * 5);
+  CHECK(form("mul.lo.u32").instructions == 1 && form("mul.lo.u32").executed == 0);
+  CHECK(form("ret").executed == 3 * 5 && r.forms.size() == 5);
+}
+
 // The same whatever the order, and with several threads of the CPU.
 void orders() {
   Rig rig(kernel(number + "add.u64 %d2, %d8, %d1;\nst.global.u32 [%d2], %r0;", 2));
@@ -215,6 +316,10 @@ int main(int argc, char** argv) {
                             {"a reduction", reduction},
                             {"a histogram with atomics", histogram},
                             {"local arrays", local_arrays},
+                            {"wide and shared words", wide_and_shared_words},
+                            {"diverging lanes", diverging_lanes},
+                            {"asynchronous copies", asynchronous_copies},
+                            {"forms of instructions", forms},
                             {"orders and threads change no counter", orders},
                             {"a seed chooses the order of blocks", seeds}});
 }

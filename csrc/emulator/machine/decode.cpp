@@ -37,6 +37,7 @@ std::unique_ptr<Code> Decoder::run() {
   const Known& known = known_form("exit", end.line);
   frames_.push_back(&frame);
   Instruction last = begin(end, known.form, known.choice);
+  form_number_ = 0;
   finish(last, {});
   frames_.pop_back();
 
@@ -120,6 +121,9 @@ const Decoder::Known& Decoder::known_form(std::string_view text, uint32_t line) 
 Instruction Decoder::begin(const Statement& s, const Form& form, const Choice& choice) {
   Instruction i;
   if (!choice.run) throw Error(s.line, "The instruction " + std::string(s.name) + " is not supported.");
+  const auto [number, fresh] = form_numbers_.try_emplace(s.name, uint16_t(code_->form_names.size()));
+  if (fresh) code_->form_names.emplace_back(s.name);
+  form_number_ = number->second;
   i.run = choice.run;
   i.kind = choice.kind;
   i.line = s.line;
@@ -150,6 +154,7 @@ void Decoder::finish(Instruction& i, const std::vector<Operand>& operands) {
     code_->more.insert(code_->more.end(), operands.begin(), operands.end());
   }
   if (sources_) code_->sources.push_back(frames_.back()->source);
+  code_->forms.push_back(form_number_);
   code_->instructions.push_back(i);
 }
 

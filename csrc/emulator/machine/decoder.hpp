@@ -117,6 +117,8 @@ class Decoder {
   uint64_t local_top_ = 0;
   std::unordered_map<std::string_view, Known> forms_;
   std::vector<Frame*> frames_;
+  std::unordered_map<std::string_view, uint16_t> form_numbers_;
+  uint16_t form_number_ = 0;  // of the instruction that was begun
   bool sources_ = false;
 };
 

@@ -70,6 +70,8 @@ struct Code {
   std::vector<Instruction> instructions;
   std::vector<Operand> more;
   std::vector<SourceLine> sources;            // parallel to instructions, or empty
+  std::vector<uint16_t> forms;                // parallel to instructions: indices of the next
+  std::vector<std::string> form_names{""};    // the first is of what stands in no text
   std::vector<std::vector<uint32_t>> tables;  // targets of indirect branches
   std::unique_ptr<std::byte[]> constants;     // aligned to 64 bytes from `constants_at` on
   std::byte* constants_at = nullptr;

@@ -20,6 +20,8 @@ struct Level {
   Choice (*select)(const Form&);
   // Runs the warp until its lanes ended or wait, or it has spent the turn. Returns the instructions that it executed.
   uint64_t (*run)(Warp&, uint64_t turn);
+  // The same, counting in Worker::executed.
+  uint64_t (*run_counting)(Warp&, uint64_t turn);
 };
 
 // The highest level that was built and that the CPU has, or the one that STATOR_EMULATOR_ISA names; null with the

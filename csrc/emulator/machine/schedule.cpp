@@ -157,12 +157,13 @@ std::string at_lines(const Block& b, const std::vector<std::pair<uint32_t, uint3
 
 // Whether the block has ended.
 bool run_turn(Block& b) {
+  const auto run = b.launch->settings.forms ? b.launch->level->run_counting : b.launch->level->run;
   uint64_t used = 0;
   while (b.live && used < block_turn) {
     bool ran = false;
     for (const uint32_t k : b.order) {
       if (!b.warps[k].runnable()) continue;
-      used += b.launch->level->run(b.warps[k], warp_turn);
+      used += run(b.warps[k], warp_turn);
       ran = true;
     }
     if (!ran) deadlock(b);
@@ -204,6 +205,7 @@ Report run_grid(Launch& launch, Counters& counters) {
   const uint64_t total = launch.grid.count();
   uint64_t threads = launch.races ? 1 : std::max<uint64_t>(1, std::min<uint64_t>(launch.settings.threads, total));
   launch.parallel = threads > 1;
+  if (launch.settings.forms) launch.executed.resize(launch.code->instructions.size());
   const uint64_t limit = std::max<uint64_t>(1, (std::min(launch.resident, total) + threads - 1) / threads);
   std::atomic<uint64_t> next{0};
   std::mutex mutex;
@@ -212,6 +214,7 @@ Report run_grid(Launch& launch, Counters& counters) {
     Worker worker;
     worker.launch = &launch;
     worker.last.resize(launch.code->sites + 1);
+    worker.executed.resize(launch.executed.size());
     worker.counters.registers_bytes = launch.code->register_bytes;
     const unsigned mode = _mm_getcsr();
     _mm_setcsr(0x1f80);  // nearest, nothing flushed, no traps
@@ -224,6 +227,7 @@ Report run_grid(Launch& launch, Counters& counters) {
     _mm_setcsr(mode);
     const std::lock_guard lock(mutex);
     counters += worker.counters;
+    for (size_t i = 0; i < worker.executed.size(); ++i) launch.executed[i] += worker.executed[i];
     if (report && !first) first = std::move(report);
     if (report) launch.stop = true;
   };

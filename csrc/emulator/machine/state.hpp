@@ -106,12 +106,14 @@ struct Launch {
   bool parallel = false;                // several CPU threads run it
   const ptx::Module* module = nullptr;  // for reports
   bool cooperative = false;
+  std::vector<uint64_t> executed;  // by instructions, with Settings::forms
 };
 
 // What a thread of the CPU keeps for itself.
 struct Worker {
   Launch* launch = nullptr;
   Counters counters;
+  std::vector<uint64_t> executed;         // by instructions: how often, where that is counted
   std::vector<memory::Allocation*> last;  // that each instruction accessed
 };
 

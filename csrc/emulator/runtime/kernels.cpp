@@ -2,6 +2,7 @@
 
 #include "emulator/runtime/fat_binary.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -54,6 +55,20 @@ const Function* find_function(const void* function) {
   const std::lock_guard lock(r.mutex);
   if (const auto place = r.functions.find(function); place != r.functions.end()) return place->second.get();
   return r.handles.contains(function) ? static_cast<const Function*>(function) : nullptr;
+}
+
+std::vector<std::pair<const FatBinary*, std::vector<std::string>>> registered() {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  std::map<const FatBinary*, std::vector<std::string>> names;
+  for (const auto& [pointer, function] : r.functions) names[function->binary].push_back(function->name);
+  std::vector<std::pair<const FatBinary*, std::vector<std::string>>> found;
+  for (const auto& binary : r.binaries)
+    if (const auto place = names.find(binary.get()); place != names.end()) {
+      std::sort(place->second.begin(), place->second.end());
+      found.emplace_back(place->first, std::move(place->second));
+    }
+  return found;
 }
 
 Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary) {

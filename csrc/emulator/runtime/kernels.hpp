@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace stator::emulator::runtime {
 
@@ -28,6 +30,8 @@ void unregister_binary(FatBinary* binary);
 void register_function(FatBinary* binary, const void* function, const char* name);
 // By the pointer that was registered, or by its own address as a handle; null if there is none.
 const Function* find_function(const void* function);
+// The registered binaries in the order of their registration, with the names of their kernels in order.
+std::vector<std::pair<const FatBinary*, std::vector<std::string>>> registered();
 
 // A device's copies.
 class Kernels {

@@ -1,5 +1,6 @@
 // Registration and launches of kernels.
 #include "emulator/runtime/calls.hpp"
+#include "emulator/runtime/record.hpp"
 #include "emulator/runtime/system.hpp"
 
 #include <cstring>
@@ -82,6 +83,17 @@ int limit_error(const Profile& p, const Kernel& k, const LaunchConfig& c) {
   return error::launch_out_of_resources;
 }
 
+LaunchRecord described(const Device& device, const Kernel& kernel, const LaunchConfig& c) {
+  return {.kernel = kernel.name.c_str(),
+          .device = uint32_t(device.index),
+          .multiprocessors = device.profile.multiprocessors,
+          .resident = device.machine.resident_blocks(kernel, c),
+          .registers = c.registers,
+          .grid = {c.grid.x, c.grid.y, c.grid.z},
+          .block = {c.block.x, c.block.y, c.block.z},
+          .shared_bytes = kernel.shared_bytes + c.dynamic_shared};
+}
+
 int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments, size_t shared_bytes,
            void* stream_handle) {
   return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
@@ -101,9 +113,11 @@ int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3],
     std::vector<std::byte> bytes(kernel.parameter_bytes);
     for (size_t i = 0; i < kernel.parameters.size(); ++i)
       std::memcpy(bytes.data() + kernel.parameters[i].offset, arguments[i], kernel.parameters[i].bytes);
-    const auto run = [&device, config, program = resolved.loaded->program.get(), name = kernel.name,
+    const auto run = [&device, config, &kernel, program = resolved.loaded->program.get(),
                       parameters = std::move(bytes)] {
-      return device.machine.launch_bytes(*program, name, config, parameters).report;
+      const Result result = device.machine.launch_bytes(*program, kernel.name, config, parameters);
+      if (result.ok()) note_launch(described(device, kernel, config), result);
+      return result.report;
     };
     submit(s, lock, stream, {.what = {}, .run = run, .after = {}});
     return error::success;

@@ -2,6 +2,7 @@
 #include "emulator/services.hpp"
 
 #include "emulator/export.hpp"
+#include "emulator/runtime/record.hpp"
 #include "emulator/runtime/system.hpp"
 
 namespace stator::emulator::runtime {
@@ -163,7 +164,8 @@ constexpr Services services{.bytes = sizeof(Services),
                             .allocate = allocate,
                             .release = release,
                             .report = report,
-                            .seed = seed};
+                            .seed = seed,
+                            .count_calls = note_calls};
 
 }  // namespace
 }  // namespace stator::emulator::runtime

@@ -1,5 +1,7 @@
 #include "emulator/runtime/system.hpp"
 
+#include "emulator/runtime/record.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -42,6 +44,7 @@ bool read_option(std::string_view word, Settings* settings) {
 Settings default_settings() {
   Settings settings;
   settings.threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  settings.forms = records_forms();
   return settings;
 }
 

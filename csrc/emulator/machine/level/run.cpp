@@ -39,6 +39,7 @@ void leave_group(Warp& w, uint32_t pc) {
   for (uint32_t left = w.active; left; left &= left - 1) w.lane_pc[first_lane(left)] = pc;
 }
 
+template <bool Counting>
 uint64_t run(Warp& w, uint64_t turn) {
   const Instruction* const code = w.code->instructions.data();
   Counters& counters = w.worker->counters;
@@ -57,6 +58,7 @@ uint64_t run(Warp& w, uint64_t turn) {
       }
       ++counters.warp_instructions[size_t(i.kind)];
       counters.lane_instructions[size_t(i.kind)] += unsigned(__builtin_popcount(mask));
+      if constexpr (Counting) w.worker->executed[pc] += mask != 0;
       --left;
       w.pc = pc;
       const Flow flow = mask ? i.run(w, i, mask) : Flow::next;
@@ -91,6 +93,6 @@ Choice select(const Form& f) {
 
 const stator::emulator::machine::Level* stator_emulator_level() {
   using namespace stator::emulator::machine;
-  static constexpr Level level{STATOR_EMULATOR_ISA, select, run};
+  static constexpr Level level{STATOR_EMULATOR_ISA, select, run<false>, run<true>};
   return &level;
 }

@@ -1,5 +1,7 @@
 #include "emulator/vendor/common/call.hpp"
 
+#include "emulator/vendor/common/device.hpp"
+
 namespace stator::emulator::vendor {
 
 // Both are constant-initialised: the calls of other files register before or after.
@@ -7,6 +9,16 @@ constinit Call* Call::first = nullptr;
 constinit std::atomic<const Interceptor*> Call::interceptor{nullptr};
 
 Call::Call(const char* symbol) : name(symbol), next(first) { first = this; }
+
+void Call::tell() {
+  if (const auto count = services().count_calls) count(stator_vendor_calls);
+}
+
+namespace {
+
+[[maybe_unused]] const bool told = (Call::tell(), true);  // when the library is loaded
+
+}  // namespace
 
 }  // namespace stator::emulator::vendor
 

@@ -30,13 +30,14 @@ struct Call {
   const char* const name;
   std::atomic<uint64_t> count{0};
   Call* next = nullptr;
+  static void tell();  // the services that there are calls to list
   static Call* first;
   static std::atomic<const Interceptor*> interceptor;
 };
 
 template <class Result, class... Parameters>
 Result pass(Call& call, Result (*body)(Parameters...), std::tuple<Parameters&...> arguments) {
-  call.count.fetch_add(1, std::memory_order_relaxed);
+  if (call.count.fetch_add(1, std::memory_order_relaxed) == 0) Call::tell();
   const Interceptor* const between = Call::interceptor.load(std::memory_order_acquire);
   if constexpr (sizeof(Result) == sizeof(int)) {
     if (between) {
