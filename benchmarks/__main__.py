@@ -1,4 +1,7 @@
-"""Ratios against peers, all measured in one run: python -m benchmarks [--device cpu|cuda] [--quick] [--json]."""
+"""Ratios against peers, all measured in one run: python -m benchmarks [--device cpu|cuda] [--quick] [--json].
+
+With --target emulated: what the cuda target's kernels do on an emulated device, by counters (benchmarks/emulated).
+"""
 
 from __future__ import annotations
 
@@ -113,6 +116,7 @@ def measure(run: Run, todo: list[Plan], quick: bool, console: Console) -> list[R
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--target", choices=["emulated"], help="counters on an emulated device; has options of its own")
     parser.add_argument("--quick", action="store_true", help="every op, but few dtypes and sizes: at most 3 minutes")
     parser.add_argument("--json", action="store_true", help="print one object: cases, geomean, worst, worst_op")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write CSV, JSON, a Markdown summary and a plot")
@@ -136,6 +140,10 @@ def chosen(args: argparse.Namespace) -> list[Plan]:
 
 
 def main() -> int:
+    if any(word.endswith("emulated") for word in sys.argv[1:]):
+        from . import emulated
+
+        return emulated.main()
     args = arguments()
     console = Console(stderr=args.json) if sys.stdout.isatty() else Console(stderr=args.json, width=120)
     with stator.Backend(args.device) as be, be.use():

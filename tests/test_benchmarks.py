@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from stator import _backend
+
 ROOT = Path(__file__).resolve().parents[1]
+
+
+cuda_only = pytest.mark.skipif(
+    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
+)
 
 
 def run(module, *arguments):
@@ -69,3 +76,40 @@ def test_accuracy_page(tmp_path):
     text = page.read_text()
     assert "| exp | float64 |" in text
     assert text.rstrip().endswith("Nothing.")
+
+
+def counted(folder, only, *options):
+    """The rows of CSV, by case, of the counters on an emulated device."""
+    arguments = ["--target", "emulated", "--only", only, "--out", str(folder), *options]
+    run("benchmarks", *arguments)
+    with (folder / "emulated.csv").open() as f:
+        return {row["case"]: row for row in csv.DictReader(f)}
+
+
+@cuda_only
+def test_counters_on_an_emulated_device(tmp_path):
+    page = tmp_path / "page.md"
+    rows = counted(tmp_path, "add f", "--no-cub", "--write", str(page))
+    assert set(rows) == {"add f32", "add f16", "add f64"}
+    for name, bytes_of_one in (("add f32", 4), ("add f16", 2), ("add f64", 8)):
+        row = rows[name]
+        assert int(row["launches"]) == 1
+        assert int(row["sector_bytes"]) == int(row["floor"]) == 3 * 1_000_000 * bytes_of_one
+        assert float(row["sectors_per_request"]) == pytest.approx(16, abs=0.1)
+        assert float(row["memory_us"]) == pytest.approx(3 * bytes_of_one / 4.917, rel=0.01)
+    text = page.read_text()
+    assert "no timing" in text
+    assert "| add f64 | 1 |" in text
+
+
+@cuda_only
+def test_algorithms_of_cub_are_right_and_counted_on_the_emulated_device(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.emulated.toolkit import toolkit
+
+    if toolkit() is None:
+        pytest.skip("there is no nvcc with the headers of CUB")
+    rows = counted(tmp_path, "CUB")
+    assert len(rows) == 6
+    assert float(rows["CUB sum"]["traffic"]) == pytest.approx(1, abs=0.01)
+    assert float(rows["CUB radix sort"]["traffic"]) > 4

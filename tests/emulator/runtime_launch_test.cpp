@@ -7,6 +7,7 @@
 #include <map>
 
 using namespace stator::test;
+namespace emulator = stator::emulator;
 using stator::emulator::runtime::LaunchRecord;
 
 namespace {
@@ -191,6 +192,25 @@ void shared_memory_is_static_and_dynamic() {
   stator_emulator_watch(0);
 }
 
+void a_kernel_has_its_numbers() {
+  check(stator_emulator_api() != nullptr, "the devices of the cases before");
+  const Api& api = open_devices("one_sm");
+  check(stator_emulator_api() == &api, "the functions for another library");
+  register_kernels(api);
+  emulator::runtime::FunctionNumbers numbers{};
+  check(api.function_numbers(&numbers, &fill_kernel) == 0, "known");
+  check(numbers.ptx_version == 80 && numbers.max_threads == 1024 && numbers.shared_bytes == 0, "of fill");
+  check(numbers.dynamic_shared_limit == 48 << 10, "without opting in");
+  api.function_attribute(&shared_kernel, dynamic_shared, 100 << 10);
+  check(api.function_numbers(&numbers, &shared_kernel) == 0 && numbers.dynamic_shared_limit == 100 << 10, "with it");
+  int blocks = 0;
+  check(api.resident_blocks(&blocks, &fill_kernel, 256, 0) == 0 && blocks == 8, "by threads", blocks);
+  check(api.resident_blocks(&blocks, &shared_kernel, 32, 80 << 10) == 0 && blocks == 2, "by shared memory", blocks);
+  check(api.resident_blocks(&blocks, &fill_kernel, 2048, 0) == 0 && blocks == 0, "none of such a size", blocks);
+  check(api.function_numbers(&numbers, &blocks) == error::invalid_device_function, "no kernel");
+  check(api.last_error() == error::invalid_device_function, "which is kept");
+}
+
 struct Built {
   std::map<std::string, uint32_t> kernels;
   std::map<std::string, uint64_t> forms;
@@ -238,6 +258,7 @@ int main(int argc, char** argv) {
               {"launches_are_kept_while_watched", launches_are_kept_while_watched},
               {"a_launch_that_fails_is_not_kept", a_launch_that_fails_is_not_kept},
               {"shared_memory_is_static_and_dynamic", shared_memory_is_static_and_dynamic},
+              {"a_kernel_has_its_numbers", a_kernel_has_its_numbers},
               {"what_is_registered_is_listed_without_running", what_is_registered_is_listed_without_running},
               {"peaks_are_those_of_the_profile", peaks_are_those_of_the_profile}});
 }

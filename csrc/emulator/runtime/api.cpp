@@ -27,6 +27,11 @@ const Api& api() {
 }  // namespace
 }  // namespace stator::emulator::runtime
 
+extern "C" STATOR_EMULATOR_API const stator::emulator::runtime::Api* stator_emulator_api() {
+  using namespace stator::emulator::runtime;
+  return system() ? &api() : nullptr;
+}
+
 extern "C" STATOR_EMULATOR_API const stator::emulator::runtime::Api* stator_emulator_open(const char* text,
                                                                                           char* reason,
                                                                                           size_t capacity) {

@@ -14,6 +14,12 @@ struct FatBinaryWrapper {
   void* unused;
 };
 
+// What cudaFuncGetAttributes says of a kernel. Versions are 10 * major + minor.
+struct FunctionNumbers {
+  uint64_t shared_bytes, local_bytes;  // static; of a thread
+  int32_t max_threads, registers, ptx_version, dynamic_shared_limit;
+};
+
 // As the functions of CUDA of the same names, whose documentation says what each does. Kernels are named by the pointer
 // that was registered, or by the handle that get_kernel gave. Thread-safe.
 struct Api {
@@ -68,6 +74,9 @@ struct Api {
   void (*register_function)(void** binary, const void* function, const char* name);
   int (*get_kernel)(void** kernel, const void* function);
   int (*function_attribute)(const void* function, int attribute, int value);
+  int (*function_numbers)(FunctionNumbers* numbers, const void* function);
+  // Blocks that a multiprocessor holds at once.
+  int (*resident_blocks)(int* blocks, const void* function, int threads, size_t shared_bytes);
   int (*launch)(const void* function, const uint32_t grid[3], const uint32_t block[3], void** arguments,
                 size_t shared_bytes, void* stream);
 };
@@ -78,3 +87,5 @@ struct Api {
 // which are lost with all that was on them. Null with the reason when the text is not understood. Registered fat
 // binaries stay.
 extern "C" const stator::emulator::runtime::Api* stator_emulator_open(const char* text, char* reason, size_t capacity);
+// The functions, for another library of a process whose devices exist; null where there are none.
+extern "C" const stator::emulator::runtime::Api* stator_emulator_api();

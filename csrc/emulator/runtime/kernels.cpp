@@ -3,6 +3,7 @@
 #include "emulator/runtime/fat_binary.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -21,6 +22,13 @@ struct Registry {
 Registry& registry() {
   static Registry* const instance = new Registry;
   return *instance;
+}
+
+// The number behind ".target sm_"; 0 if there is none.
+uint32_t architecture_of(const std::string& ptx) {
+  constexpr std::string_view word = ".target sm_";
+  const size_t at = ptx.find(word);
+  return at == std::string::npos ? 0 : uint32_t(std::strtoul(ptx.c_str() + at + word.size(), nullptr, 10));
 }
 
 }  // namespace
@@ -82,6 +90,7 @@ Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary
     loaded.report.sentence = reason;
     return loaded;
   }
+  loaded.architecture = architecture_of(text);
   loaded.program = device.load(std::move(text), &loaded.report);
   loaded.registers = registers_of(binary->image, capability);
   return loaded;

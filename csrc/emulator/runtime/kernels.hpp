@@ -39,7 +39,8 @@ class Kernels {
   struct Loaded {
     std::unique_ptr<Program> program;
     std::unordered_map<std::string, uint32_t> registers;
-    Report report;  // why there is no program
+    uint32_t architecture = 0;  // of the PTX: 10 * major + minor
+    Report report;              // why there is no program
   };
 
   // Not thread-safe. The capability is 10 * major + minor.

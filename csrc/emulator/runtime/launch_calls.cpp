@@ -3,6 +3,7 @@
 #include "emulator/runtime/record.hpp"
 #include "emulator/runtime/system.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace stator::emulator::runtime {
@@ -57,6 +58,47 @@ int resolve(Device& device, const void* pointer, Resolved* out) {
   return out->kernel ? error::success : refused(device, report);
 }
 
+// What a launch of the kernel has, whoever launches.
+LaunchConfig config_of(Device& device, const Resolved& resolved) {
+  LaunchConfig config;
+  config.dynamic_shared_limit = device.kernels.opted(resolved.function);
+  const auto count = resolved.loaded->registers.find(resolved.kernel->name);
+  if (count != resolved.loaded->registers.end()) config.registers = count->second;
+  return config;
+}
+
+int function_numbers(FunctionNumbers* out, const void* pointer) {
+  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+    Resolved resolved;
+    if (const int code = resolve(device, pointer, &resolved)) return code;
+    const LaunchConfig config = config_of(device, resolved);
+    const Kernel& kernel = *resolved.kernel;
+    const uint64_t bounded = kernel.max_threads.x ? kernel.max_threads.count() : device.profile.threads_per_block;
+    *out = {.shared_bytes = kernel.shared_bytes,
+            .local_bytes = kernel.local_bytes,
+            .max_threads = int32_t(std::min<uint64_t>(bounded, device.profile.threads_per_block)),
+            .registers = int32_t(config.registers),
+            .ptx_version = int32_t(resolved.loaded->architecture),
+            .dynamic_shared_limit =
+                int32_t(config.dynamic_shared_limit ? config.dynamic_shared_limit
+                                                    : device.profile.shared_per_block - kernel.shared_bytes)};
+    return error::success;
+  });
+}
+
+int resident_blocks(int* blocks, const void* pointer, int threads, size_t shared_bytes) {
+  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+    Resolved resolved;
+    if (const int code = resolve(device, pointer, &resolved)) return code;
+    LaunchConfig config = config_of(device, resolved);
+    config.grid = {1, 1, 1};
+    config.block = {uint32_t(std::max(threads, 0)), 1, 1};
+    config.dynamic_shared = shared_bytes;
+    *blocks = int(device.machine.resident_blocks(*resolved.kernel, config));
+    return error::success;
+  });
+}
+
 int function_attribute(const void* pointer, int attribute, int value) {
   return device_call([&](System&, Device& device, Scheduler::Lock&) {
     Resolved resolved;
@@ -102,13 +144,10 @@ int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3],
     Resolved resolved;
     if (const int code = resolve(device, pointer, &resolved)) return code;
     const Kernel& kernel = *resolved.kernel;
-    LaunchConfig config;
+    LaunchConfig config = config_of(device, resolved);
     config.grid = {grid[0], grid[1], grid[2]};
     config.block = {block[0], block[1], block[2]};
     config.dynamic_shared = shared_bytes;
-    config.dynamic_shared_limit = device.kernels.opted(resolved.function);
-    if (const auto count = resolved.loaded->registers.find(kernel.name); count != resolved.loaded->registers.end())
-      config.registers = count->second;
     if (device.machine.resident_blocks(kernel, config) == 0) return limit_error(device.profile, kernel, config);
     std::vector<std::byte> bytes(kernel.parameter_bytes);
     for (size_t i = 0; i < kernel.parameters.size(); ++i)
@@ -132,6 +171,8 @@ void add_launch_calls(Api& api) {
   api.register_function = register_kernel;
   api.get_kernel = get_kernel;
   api.function_attribute = function_attribute;
+  api.function_numbers = function_numbers;
+  api.resident_blocks = resident_blocks;
   api.launch = launch;
 }
 

@@ -1,0 +1,183 @@
+"""The cases whose traffic is counted: one at least of each family of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import stator
+from stator import fft, linalg, nn, random, sparse
+
+Arrays = tuple[np.ndarray, ...]
+Call = Callable[..., Any]
+MILLION, SIDE = 1_000_000, 1024
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call whose launches are counted.
+
+    inputs: draws the operands on the host. prepare: makes of them on the device what `call` gets, uncounted; the least
+    traffic is that of these once and of the result once. elements: what instructions are divided by; None for the
+    largest of operands and results.
+    """
+
+    name: str
+    family: str
+    inputs: Callable[[np.random.Generator], Arrays]
+    call: Call
+    prepare: Call | None = None
+    elements: int | None = None
+
+
+def normal(*shape: int, dtype: str = "float32", count: int = 1) -> Callable[[np.random.Generator], Arrays]:
+    """Draws arrays of a shape: normal numbers, or whole ones below 100."""
+
+    def draw(rng: np.random.Generator) -> Arrays:
+        if np.dtype(dtype).kind in "iu":
+            return tuple(rng.integers(0, 100, shape).astype(dtype) for _ in range(count))
+        return tuple(rng.standard_normal(shape).astype(dtype) for _ in range(count))
+
+    return draw
+
+
+def definite(count: int, n: int) -> Callable[[np.random.Generator], Arrays]:
+    def draw(rng: np.random.Generator) -> Arrays:
+        x = rng.standard_normal((count, n, n))
+        return (x @ x.transpose(0, 2, 1) + n * np.eye(n),)
+
+    return draw
+
+
+def nothing(_: np.random.Generator) -> Arrays:
+    return ()
+
+
+def _transposed(x: Any) -> tuple[Any]:
+    return (x.T,)
+
+
+def _positions(rows: int, choices: int, count: int = 0) -> Callable[[np.random.Generator], Arrays]:
+    """An array of `rows` rows, or a vector, and positions of it in no order."""
+
+    def draw(rng: np.random.Generator) -> Arrays:
+        shape = (rows, rows) if not count else (rows,)
+        return rng.standard_normal(shape).astype("float32"), rng.integers(0, choices, count or rows)
+
+    return draw
+
+
+def _labels(rng: np.random.Generator) -> Arrays:
+    return rng.standard_normal((SIDE, SIDE)).astype("float32"), rng.integers(0, SIDE, SIDE)
+
+
+def _masked(rng: np.random.Generator) -> Arrays:
+    return rng.random(MILLION) < 0.5, *normal(MILLION, count=2)(rng)
+
+
+def _complex(*shape: int) -> Callable[[np.random.Generator], Arrays]:
+    def draw(rng: np.random.Generator) -> Arrays:
+        return ((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("complex64"),)
+
+    return draw
+
+
+def _cross_entropy_backward(x: Any, t: Any) -> Any:
+    return nn.cross_entropy_backward(stator.full((), 1, dtype="float32", device=x.backend), x, t)
+
+
+def _sparse(x: Any) -> tuple[Any]:
+    return (sparse.csr_from_dense(stator.where(stator.abs(x) > 2.5, x, stator.zeros_like(x))),)
+
+
+def _elementwise() -> list[Case]:
+    made = [Case(f"add {d}", "elementwise", normal(MILLION, dtype=t, count=2), stator.add) for d, t in TYPES]
+    made += [Case(f"exp {d}", "elementwise", normal(MILLION, dtype=t), stator.exp) for d, t in TYPES]
+    both = partial(normal, SIDE, SIDE)
+    return [
+        *made,
+        Case("sin f32", "elementwise", normal(MILLION), stator.sin),
+        Case("add a row", "elementwise", lambda rng: (*both()(rng), *normal(SIDE)(rng)), stator.add),
+        Case("add m and m.T", "elementwise", both(), lambda m: m + m.T),
+        Case("exp of a transposed view", "elementwise", both(), stator.exp, _transposed),
+        Case("where", "elementwise", _masked, stator.where),
+    ]
+
+
+TYPES = (("f32", "float32"), ("f16", "float16"), ("f64", "float64"))
+
+
+def _folds() -> list[Case]:
+    square = normal(SIDE, SIDE)
+    made = [Case(f"sum {d}", "reduce", normal(MILLION, dtype=t), stator.sum) for d, t in TYPES[:2]]
+    for name in ("sum", "var", "argmax"):
+        for axis in (0, 1):
+            made.append(Case(f"{name} of axis {axis}", "reduce", square, partial(getattr(stator, name), axis=axis)))
+    return [
+        *made,
+        Case("softmax of axis 1", "nn", square, nn.softmax),
+        Case("softmax of axis 0", "nn", square, partial(nn.softmax, axis=0)),
+        Case("cross_entropy", "nn", _labels, nn.cross_entropy),
+        Case("cross_entropy backward", "nn", _labels, _cross_entropy_backward),
+        Case("cumulative_sum", "scan", normal(MILLION), stator.cumulative_sum),
+        Case("cumulative_sum of axis 0", "scan", square, partial(stator.cumulative_sum, axis=0)),
+    ]
+
+
+def _movement() -> list[Case]:
+    square = normal(SIDE, SIDE)
+    return [
+        Case("copy of a transpose", "creation", square, stator.copy, _transposed),
+        Case("copy of every other column", "creation", square, stator.copy, lambda x: (x[:, ::2],)),
+        Case("astype f32 to f16", "creation", square, lambda x: stator.astype(x, "float16")),
+        Case("arange", "creation", nothing, partial(stator.arange, MILLION, dtype="float32")),
+        Case("concat", "movement", normal(512, SIDE, count=2), lambda x, y: stator.concat([x, y])),
+        Case("roll of axis 1", "movement", square, lambda x: stator.roll(x, 7, axis=1)),
+        Case("repeat", "movement", normal(512, SIDE), lambda x: stator.repeat(x, 2, axis=1)),
+        Case("take of rows", "indexing", _positions(SIDE, SIDE), lambda x, i: stator.take(x, i, axis=0)),
+        Case("take at random", "indexing", _positions(MILLION, MILLION, MILLION), lambda x, i: stator.take(x, i)),
+        Case("segment_sum", "indexing", _positions(SIDE, 64), lambda x, i: stator.segment_sum(x, i, 64)),
+        Case("boolean mask", "indexing", lambda rng: _masked(rng)[:2], lambda m, x: x[m]),
+    ]
+
+
+def _sorts() -> list[Case]:
+    return [
+        Case("sort of 1e5", "sort", normal(100_000), stator.sort),
+        Case("sort of 1e6", "sort", normal(MILLION), stator.sort),
+        Case("argsort of 1e5", "sort", normal(100_000), stator.argsort),
+        Case("sort of rows", "sort", normal(SIDE, SIDE), stator.sort),
+        Case("topk 10 of 1e6", "sort", normal(MILLION), lambda x: stator.topk(x, 10)),
+        Case("median of 1e6", "sort", normal(MILLION), stator.median),
+        Case("histogram", "sets", normal(MILLION), lambda x: stator.histogram(x, 50, range=(-3.0, 3.0)).hist),
+        Case("bincount", "sets", normal(MILLION, dtype="int64"), lambda x: stator.bincount(x, minlength=100)),
+        Case("unique of 1e5", "sets", normal(100_000, dtype="int32"), stator.unique_values),
+        Case("searchsorted", "sets", normal(100_000, count=2), stator.searchsorted, _sorted_first),
+    ]
+
+
+def _sorted_first(x: Any, y: Any) -> tuple[Any, Any]:
+    return stator.sort(x), y
+
+
+def _others() -> list[Case]:
+    return [
+        Case("normal", "random", nothing, lambda: random.normal(size=MILLION, dtype="float32")),
+        Case("uniform", "random", nothing, lambda: random.uniform(size=MILLION, dtype="float32")),
+        Case("permutation", "random", nothing, lambda: random.permutation(MILLION)),
+        Case("dropout", "random", normal(MILLION), lambda x: nn.dropout(x, 0.5)),
+        Case("int64 product 256^3", "matmul", normal(256, 256, dtype="int64", count=2), stator.matmul, None, 256**3),
+        Case("distances 512 x 512 x 64", "matmul", normal(512, 64, count=2), stator.cdist, None, 512 * 512 * 64),
+        Case("cholesky 1000 x 16 x 16", "linalg", definite(1000, 16), linalg.cholesky),
+        Case("eigvalsh 1000 x 16 x 16", "linalg", definite(1000, 16), linalg.eigvalsh),
+        Case("fftshift", "fft", normal(SIDE, SIDE), fft.fftshift),
+        Case("CSR to dense", "sparse", normal(SIDE, SIDE), lambda a: a.to_dense(), _sparse),
+    ]
+
+
+def all_cases() -> list[Case]:
+    return [*_elementwise(), *_folds(), *_movement(), *_sorts(), *_others()]

@@ -1,0 +1,116 @@
+"""The output of a run: a table on the terminal, CSV, and docs/emulated_counters.md."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from .counted import Counted
+
+HEAD = (
+    "case",
+    "launches",
+    "blocks",
+    "busy multi-processors",
+    "instructions per element",
+    "sectors per request",
+    "MB in sectors",
+    "least MB",
+    "of the least",
+    "wavefronts per request",
+    "atomics",
+    "local accesses",
+    "memory, us",
+    "issue, us",
+)
+
+TEXT = """# What the kernels do, by counters
+
+Made by `python -m benchmarks --target emulated --write docs/emulated_counters.md`: every case runs on
+{device}, which counts instructions and accesses. **This is a model and no timing**: no GPU was measured. Counts are
+exact for the PTX that nvcc makes; the machine code that ptxas makes of it differs.
+
+- *launches*: of one call. *blocks* and *busy multiprocessors* (of {multiprocessors}) are of its launch with the most
+  instructions.
+- *instructions per element*: executed by lanes, over the elements of the largest array, or over the multiplications
+  of a product.
+- *sectors per request*: pieces of 32 bytes that one load or store of global memory by one warp touches. A warp that
+  reads neighbouring floats touches 4, with 16 bytes a lane 16; 32 are as scattered as can be.
+- *MB in sectors*: all of those pieces, as if there were no cache; *least MB*: operands once and results once; *of the
+  least*: their ratio. Atomics are not among them. A thread that reads 16 bytes in four pieces counts their sector four
+  times, three of which a GPU's first cache would save.
+- *wavefronts per request*: passes through the banks of shared memory for one load or store: 1 without conflicts and
+  with up to 4 bytes a lane, 2 with 8, 4 with 16.
+- *atomics* and *local accesses* (to arrays of a thread that do not fit into registers): instructions of warps.
+- *memory*: MB in sectors at {bandwidth:.2f} TB/s. *issue*: instructions of warps at one for each of the four schedulers
+  of the multiprocessors that have a block, at {clock:.2f} GHz; a launch with few blocks has few. The larger of the two
+  bounds the kernel in this model, which knows neither latency nor the cost of a launch.
+
+Products and Fourier transforms of the vendors' libraries are not among the cases: their doubles do not count.
+"""
+
+
+def cells(row: Counted) -> list[str]:
+    return [
+        row.case,
+        str(row.launches),
+        f"{row.blocks:,}",
+        str(row.busy),
+        f"{row.instructions_per_element:.1f}",
+        f"{row.sectors_per_request:.1f}",
+        f"{row.sector_bytes / 1e6:.2f}",
+        f"{row.floor / 1e6:.2f}",
+        f"{row.traffic:.2f}",
+        f"{row.wavefronts_per_request:.2f}" if row.wavefronts_per_request else "",
+        f"{row.atomics:,}" if row.atomics else "",
+        f"{row.local:,}" if row.local else "",
+        f"{row.memory_us:.2f}",
+        f"{row.issue_us:.2f}",
+    ]
+
+
+def show(console: Console, rows: list[Counted]) -> None:
+    table = Table(title="counters of one call, a model and no timing")
+    for k, heading in enumerate(HEAD):
+        table.add_column(heading, justify="right" if k else "left", no_wrap=k == 0)
+    for row in rows:
+        table.add_row(*cells(row))
+    console.print(table)
+
+
+def _lines(rows: list[Counted], head: tuple[str, ...] = HEAD) -> list[str]:
+    align = ["---", *["---:"] * (len(head) - 1)]
+    return ["| " + " | ".join(line) + " |" for line in (head, align, *map(cells, rows))]
+
+
+def markdown(rows: list[Counted], cub: list[Counted], device: str, peaks: tuple[float, float]) -> str:
+    """The page; CUB's algorithms stand beside those of the same families."""
+    every = [*rows, *cub]
+    count = every[0].multiprocessors
+    text = TEXT.format(
+        device=device, multiprocessors=count, bandwidth=peaks[0] / 1e12, clock=peaks[1] / (4 * count) / 1e9
+    )
+    parts = [text.rstrip()]
+    for family in dict.fromkeys(row.family for row in every):
+        parts += ["", f"## {family}", "", *_lines([r for r in every if r.family == family])]
+    parts += [
+        "",
+        "CUB is that of the `cccl` headers beside the compiler, compiled with the options and for the architectures of",
+        "stator's kernels, on a million floats."
+        if cub
+        else "CUB was not compiled: there was no nvcc with its headers.",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def write_csv(path: Path, rows: list[Counted]) -> None:
+    with path.open("w", newline="") as f:
+        writer = csv.DictWriter(f, [*asdict(rows[0]), "traffic"])
+        writer.writeheader()
+        for row in rows:
+            values = {**asdict(row), "traffic": row.traffic}
+            writer.writerow({k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in values.items()})
