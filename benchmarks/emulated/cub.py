@@ -28,7 +28,7 @@ TARGET = ["-gencode", "arch=compute_80,code=[sm_90,compute_80]"]
 
 
 def compiled(folder: Path) -> ctypes.CDLL | None:
-    """The library of cub.cu, made in the folder; None where there is no nvcc or no CUB."""
+    """The library of algorithms.cpp, made in the folder; None where there is no nvcc or no CUB."""
     home = toolkit()
     if home is None:
         return None
@@ -37,9 +37,28 @@ def compiled(folder: Path) -> ctypes.CDLL | None:
     hidden = ["-fPIC", "-fvisibility=hidden"]
     headers = ["-I", str(include / "cccl"), "-I", str(include), "-I", str(ROOT / "csrc")]
     steps = [
-        [home / "bin" / "nvcc", *FLAGS, *TARGET, f"-Xcompiler={','.join(hidden)}", *headers, "-c", HERE / "cub.cu"],
+        [
+            home / "bin" / "nvcc",
+            *FLAGS,
+            *TARGET,
+            f"-Xcompiler={','.join(hidden)}",
+            *headers,
+            "-x",
+            "cu",
+            "-c",
+            HERE / "algorithms.cpp",
+        ],
         ["g++", "-std=c++20", "-O1", *hidden, *headers, "-c", HERE / "runtime.cpp"],
-        ["g++", "-shared", "cub.o", "runtime.o", emulator, f"-Wl,-rpath,{emulator.parent},-z,defs", "-o", "libcub.so"],
+        [
+            "g++",
+            "-shared",
+            "algorithms.o",
+            "runtime.o",
+            emulator,
+            f"-Wl,-rpath,{emulator.parent},-z,defs",
+            "-o",
+            "libcub.so",
+        ],
     ]
     for step in steps:
         subprocess.run([str(word) for word in step], cwd=folder, check=True)

@@ -30,9 +30,9 @@ HEAD = (
 
 TEXT = """# What the kernels do, by counters
 
-Made by `python -m benchmarks --target emulated --write docs/emulated_counters.md`: every case runs on
-{device}, which counts instructions and accesses. **This is a model and no timing**: no GPU was measured. Counts are
-exact for the PTX that nvcc makes; the machine code that ptxas makes of it differs.
+Made by `python -m benchmarks --target emulated --write docs/emulated_counters.md`: every case runs on an
+{device}, which counts instructions and accesses. **This is a model and no timing**: no GPU was
+measured. Counts are exact for the PTX that nvcc makes; the machine code that ptxas makes of it differs.
 
 - *launches*: of one call. *blocks* and *busy multiprocessors* (of {multiprocessors}) are of its launch with the most
   instructions.

@@ -1,4 +1,5 @@
-// The functions of the CUDA runtime that the code of cub.cu calls, as the emulator of this process has them.
+// The functions of the CUDA runtime that CUB and the code that nvcc makes of algorithms.cpp call, as the emulator of
+// this process has them.
 #include "emulator/runtime/api.hpp"
 
 #include <cuda_runtime_api.h>
