@@ -23,8 +23,8 @@ from .toolkit import ROOT, toolkit
 
 HERE = Path(__file__).resolve().parent
 # As csrc/CMakeLists.txt and cmake/CudaFromWheels.cmake compile stator's kernels.
-FLAGS = ["--compress-mode=speed", "--expt-relaxed-constexpr", "--fmad=false", "-O1", "-std=c++20"]
-TARGET = ["-gencode", "arch=compute_80,code=[sm_90,compute_80]"]
+FLAGS = ["-c", "--compress-mode=speed", "--expt-relaxed-constexpr", "--fmad=false", "-O1", "-std=c++20"]
+FLAGS += ["-gencode", "arch=compute_80,code=[sm_90,compute_80]"]
 
 
 def compiled(folder: Path) -> ctypes.CDLL | None:
@@ -36,29 +36,12 @@ def compiled(folder: Path) -> ctypes.CDLL | None:
     emulator = Path(records.library()._name)
     hidden = ["-fPIC", "-fvisibility=hidden"]
     headers = ["-I", str(include / "cccl"), "-I", str(include), "-I", str(ROOT / "csrc")]
+    host = f"-Xcompiler={','.join(hidden)}"
+    link = [emulator, f"-Wl,-rpath,{emulator.parent},-z,defs"]
     steps = [
-        [
-            home / "bin" / "nvcc",
-            *FLAGS,
-            *TARGET,
-            f"-Xcompiler={','.join(hidden)}",
-            *headers,
-            "-x",
-            "cu",
-            "-c",
-            HERE / "algorithms.cpp",
-        ],
+        [home / "bin" / "nvcc", "-x", "cu", *FLAGS, host, *headers, HERE / "algorithms.cpp"],
         ["g++", "-std=c++20", "-O1", *hidden, *headers, "-c", HERE / "runtime.cpp"],
-        [
-            "g++",
-            "-shared",
-            "algorithms.o",
-            "runtime.o",
-            emulator,
-            f"-Wl,-rpath,{emulator.parent},-z,defs",
-            "-o",
-            "libcub.so",
-        ],
+        ["g++", "-shared", "algorithms.o", "runtime.o", *link, "-o", "libcub.so"],
     ]
     for step in steps:
         subprocess.run([str(word) for word in step], cwd=folder, check=True)

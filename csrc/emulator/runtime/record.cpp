@@ -90,13 +90,14 @@ class Recorder {
     for (size_t i = 0; i < values.size(); ++i) kept.counters[i] = values[i].value;
   }
 
+  // At exit. Not in a child of the process, which has a copy of the sums, and of a mutex that may be locked.
   void write() {
+    if (getpid() != process_) return;
     const std::lock_guard lock(mutex_);
     write_locked();
   }
-  // Appends what came since the last time, by one call of the system. Not in a child of the process, which has a copy.
+  // Appends what came since the last time, by one call of the system.
   void write_locked() {
-    if (getpid() != process_) return;
     std::string text = written_ == Clock::time_point{} ? columns() : "";
     for (const auto& [name, sums] : kernels_) {
       text += "kernel\t" + name + "\t" + std::to_string(sums.launches);
