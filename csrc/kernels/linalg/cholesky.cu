@@ -54,8 +54,8 @@ STATOR_KERNEL void small_cholesky_kernel(params::SmallCholesky p) {
     const int info = factor_cholesky(group, u, step, n);
     group.sync();
     for_each_pair(group, n, n, [=](int i, int j) {
-      const T x = u[i * step + j];
-      element<T>(to, matrix, i, j) = j < i ? T(0) : conjugated ? conjugate(x) : x;
+      const T x = j < i ? T(0) : u[i * step + j];
+      element<T>(to, matrix, i, j) = conjugated && j >= i ? conjugate(x) : x;
     });
     if (p.info != nullptr && group.rank() == 0) p.info[matrix] = info;
   }
