@@ -48,12 +48,10 @@ bool transform(OpCall& call, FftKind kind, bool inverse, const Array& in, const 
   if (kind == FftKind::real_to_complex) out_lengths.back() = lengths.back() / 2 + 1;
   if (!describe(in, axes, in_lengths, fft.in) || !describe(out, axes, out_lengths, fft.out)) return false;
   std::vector<VendorDim> batch;
-  bool aligned = true;  // reals are read in pairs
   for (int d = 0; d < out.ndim(); ++d) {
     if (out.shape()[d] == 1 || std::find(axes.begin(), axes.end(), d) != axes.end()) continue;
     const VendorDim dim{out.shape()[d], in.strides()[d], out.strides()[d]};
     if (dim.in <= 0 || dim.out <= 0) return false;
-    if (kind == FftKind::real_to_complex && dim.in % 2 != 0) aligned = false;
     if (!batch.empty() && batch.back().in == dim.in * dim.extent && batch.back().out == dim.out * dim.extent)
       batch.back() = {batch.back().extent * dim.extent, dim.in, dim.out};
     else
@@ -67,9 +65,13 @@ bool transform(OpCall& call, FftKind kind, bool inverse, const Array& in, const 
     fft.out.distance = longest->out;
     batch.erase(longest);
   }
-  if (!aligned && !batch.empty()) return false;
   int64_t calls = 1;
-  for (const VendorDim& dim : batch) calls *= dim.extent;
+  for (const VendorDim& dim : batch) {
+    // cuFFT takes only addresses that are aligned to a complex number, also of reals.
+    if ((kind == FftKind::real_to_complex && dim.in % 2 != 0) || (kind == FftKind::complex_to_real && dim.out % 2 != 0))
+      return false;
+    calls *= dim.extent;
+  }
   char* const from = static_cast<char*>(in.data_ptr());
   char* const to = static_cast<char*>(out.data_ptr());
   for (int64_t i = 0; i < calls; ++i) {
