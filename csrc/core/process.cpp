@@ -39,7 +39,10 @@ class OpenContexts {
     (context.runtime().is_host() ? host_used_ : cuda_used_) = true;
     if (hooked_) return;
     // Registered after the CUDA runtime's own exit hooks, and therefore run before them.
-    std::atexit([] { shutdown(); });
+    std::atexit([] {
+      runtime::leave_libraries();
+      shutdown();
+    });
     hooked_ = true;
   }
 

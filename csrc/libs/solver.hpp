@@ -32,7 +32,8 @@ enum class SvdVectors : uint8_t { none, reduced, full };
 // beyond the library's index range.
 class Solver {
  public:
-  // a (n, n) becomes the factor in the triangle named; the other one is not touched.
+  // a (n, n) becomes the factor in the triangle named; the other one must be zero and is zero again afterwards. info is
+  // not 0 where a pivot is NaN.
   virtual void cholesky(OpCall& call, const Decomposition& d, bool upper) const = 0;
   // a (m, n) becomes L below and U on and above the diagonal. pivots [count, min(m, n)]: 0-based.
   virtual void lu(OpCall& call, const Decomposition& d, int32_t* pivots) const = 0;

@@ -52,6 +52,14 @@ struct DiagonalZero {
   int32_t* info;
 };
 
+// info[i], where it is 0, becomes the index, counted from 1, of the first NaN on the diagonal of matrix i (n, n).
+struct DiagonalNan {
+  DType dtype;
+  int64_t count, n;
+  Matrices a;
+  int32_t* info;
+};
+
 // Addresses of matrices for a library's batched routines: out[i] = base + i * step, in bytes; and a second list alike.
 struct Addresses {
   int64_t count;
@@ -278,6 +286,7 @@ extern Launcher<void(const Queue&, const params::MaskNonfinite&)> mask_nonfinite
 extern Launcher<void(const Queue&, const params::RestoreNan&)> restore_nan;
 extern Launcher<void(const Queue&, const params::Addresses&)> addresses;
 extern Launcher<void(const Queue&, const params::DiagonalZero&)> diagonal_zero;
+extern Launcher<void(const Queue&, const params::DiagonalNan&)> diagonal_nan;
 extern Launcher<void(const Queue&, const params::Spectrum&)> spectrum;
 extern Launcher<void(const Queue&, const params::Cross&)> cross;
 extern Launcher<void(const Queue&, const params::ExpmScale&)> expm_scale;

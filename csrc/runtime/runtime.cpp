@@ -54,6 +54,9 @@ std::string remedy_for(Call call, Status code, const std::string& fault, bool ho
 
 }  // namespace
 
+std::atomic<bool> libraries_left{false};
+void leave_libraries() noexcept { libraries_left.store(true, std::memory_order_release); }
+
 const char* name(Call call) { return call_names[int(call)]; }
 bool is_release(Call call) { return releases[int(call)]; }
 
@@ -270,6 +273,20 @@ void Runtime::launch(const params::Launch& launch, StreamHandle stream, const Re
 void Runtime::library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle stream,
                       const Record& record) {
   library_in_pieces(what, [call = std::move(call)](int64_t) { return call(); }, 1, describe, stream, record);
+}
+
+void Runtime::library_setup(const char* what, const std::function<int()>& call, const char* (*describe)(int),
+                            uint16_t op) {
+  check(Call::library_setup, enter(Call::library_setup), op);
+  int code = 0;
+  const HostTask task = [&](int64_t) { code = call(); };
+  check(Call::library_setup, table_.host_task(context_, task, 1, 0, false, nullptr), op);
+  if (code) throw CudaError(label(op, what), code, describe(code), what);
+}
+
+void Runtime::library_release_noexcept(const std::function<void()>& release) {
+  if (!context_ || libraries_left.load(std::memory_order_acquire)) return;
+  table_.host_task(context_, [&](int64_t) { release(); }, 1, 0, false, nullptr);
 }
 
 void Runtime::library_in_pieces(const char* what, std::function<int(int64_t)> call, int64_t pieces,

@@ -45,6 +45,7 @@ namespace stator::runtime {
   X(event_synchronize, false)  \
   X(event_elapsed, false)      \
   X(launch, false)             \
+  X(library_setup, false)      \
   X(library, false)
 
 enum class Call : uint8_t {
@@ -142,6 +143,10 @@ bool cuda_available(std::string* reason);
 // Whether cuda devices are emulated ones, which STATOR_EMULATE asks for.
 bool cuda_emulated();
 
+// For the exit hook of programs without Python: from now on, library_release_noexcept releases nothing. The vendor
+// libraries were opened after the hook was registered, so that their own exit handlers ran before it.
+void leave_libraries() noexcept;
+
 // Counters of one Runtime since it was made: one per call, and the bytes copied.
 struct Counters {
   std::array<uint64_t, call_count> calls{};
@@ -211,6 +216,12 @@ class Runtime {
   // runs in stream order. It returns 0 or the library's status, which `describe` names; on host a failure becomes the
   // sticky fault.
   void library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle, const Record&);
+  // cuda: a vendor-library call that enqueues nothing, as for handles, plans and sizes of workspaces. It runs now, on
+  // this thread, with the context's device current.
+  void library_setup(const char* what, const std::function<int()>& call, const char* (*describe)(int), uint16_t op);
+  // cuda: runs `release`, which destroys a handle or a plan of a vendor library and throws nothing, with the context's
+  // device current.
+  void library_release_noexcept(const std::function<void()>& release);
   // host: one library call in pieces that the workers run in parallel, each large enough to be worth waking a worker.
   // On cuda `pieces` must be 1.
   void library_in_pieces(const char* what, std::function<int(int64_t piece)> call, int64_t pieces,

@@ -8,7 +8,10 @@
 namespace stator {
 
 Buffer::Buffer(Context& context, Source source, size_t bytes, uint16_t op)
-    : Box(source == Source::pinned ? BoxKind::pinned : BoxKind::buffer, &context.pool(), context.tracker(), op),
+    : Box(source == Source::pinned      ? BoxKind::pinned
+          : source == Source::workspace ? BoxKind::library
+                                        : BoxKind::buffer,
+          &context.pool(), context.tracker(), op, source == Source::workspace ? Hold::part_of : Hold::counted),
       context_(context),
       source_(source) {
   set_bytes(bytes);
@@ -58,6 +61,7 @@ void Buffer::release_native(void* handle) noexcept {
   }
   switch (source_) {
     case Source::pool:
+    case Source::workspace:
     case Source::pinned: context_.pool().give_back(*this, handle); break;
     case Source::foreign: context_.pool().release_foreign(*this); break;
   }

@@ -1,5 +1,6 @@
 // Buffer: the storage behind arrays, as a tracked object: a block of the pool (pool.hpp), page-locked memory of the
-// pool, or foreign memory. ForeignReleases: the queue of deleters of foreign memory.
+// pool, or foreign memory; or the workspace of a library's handle. ForeignReleases: the queue of deleters of foreign
+// memory.
 #pragma once
 
 #include "core/box.hpp"
@@ -59,7 +60,7 @@ class Buffer final : public Box {
 
  private:
   friend class Pool;
-  enum class Source : uint8_t { pool, pinned, foreign };
+  enum class Source : uint8_t { pool, workspace, pinned, foreign };
   Buffer(Context& context, Source source, size_t bytes, uint16_t op);
   void release_native(void* handle) noexcept override;
   void free_detached() noexcept;

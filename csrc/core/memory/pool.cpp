@@ -17,9 +17,9 @@ Pool::Pool(Context& context)
 
 Pool::~Pool() { dispose(); }
 
-Ref<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home, uint16_t op) {
+std::unique_ptr<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home, uint16_t op) {
   if (impl_->has_owners.load(std::memory_order_relaxed)) poll_foreign();
-  Ref<Buffer> buffer(new Buffer(context_, source, bytes, op));
+  std::unique_ptr<Buffer> buffer(new Buffer(context_, source, bytes, op));
   const Block block = take(block_size(bytes), home, op);
   buffer->block_bytes_ = block.bytes;
   buffer->home_stream_ = uint8_t(home);
@@ -29,11 +29,15 @@ Ref<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home, uint16_t o
 }
 
 Ref<Buffer> Pool::allocate(size_t bytes, StreamBox& stream, uint16_t op) {
-  return make(Buffer::Source::pool, bytes, stream.index(), op);
+  return Ref<Buffer>(make(Buffer::Source::pool, bytes, stream.index(), op).release());
+}
+
+std::unique_ptr<Buffer> Pool::allocate_workspace(size_t bytes, StreamBox& stream, uint16_t op) {
+  return make(Buffer::Source::workspace, bytes, stream.index(), op);
 }
 
 Ref<Buffer> Pool::allocate_pinned(size_t bytes, uint16_t op) {
-  return make(Buffer::Source::pinned, bytes, pinned_home, op);
+  return Ref<Buffer>(make(Buffer::Source::pinned, bytes, pinned_home, op).release());
 }
 
 Block Pool::take(size_t bytes, int home, uint16_t op) {

@@ -20,6 +20,8 @@ class Pool final : public Box {
   explicit Pool(Context& context);
   ~Pool() override;
   Ref<Buffer> allocate(size_t bytes, StreamBox& stream, uint16_t op);
+  // For a library's handle, which the context owns: a library in the tracker, and no reference to the context.
+  std::unique_ptr<Buffer> allocate_workspace(size_t bytes, StreamBox& stream, uint16_t op);
   Ref<Buffer> allocate_pinned(size_t bytes, uint16_t op);  // page-locked host memory; BoxKind::pinned, host accessible
   void empty_cache() noexcept;
   void poll_foreign() noexcept;  // hands on the deleters whose memory is no longer used
@@ -29,7 +31,7 @@ class Pool final : public Box {
  private:
   friend class Buffer;
   struct Impl;
-  Ref<Buffer> make(Buffer::Source source, size_t bytes, int home, uint16_t op);
+  std::unique_ptr<Buffer> make(Buffer::Source source, size_t bytes, int home, uint16_t op);
   Block take(size_t bytes, int home, uint16_t op);    // from the cache, else obtain
   Block obtain(size_t bytes, int home, uint16_t op);  // from the runtime, within the memory limit
   runtime::Status obtain_once(size_t bytes, int home, uint16_t op, void** memory);

@@ -69,7 +69,7 @@ struct MemoryStats {
 };
 
 struct Statistics {
-  uint64_t kernel_launches = 0, library_calls = 0;
+  uint64_t kernel_launches = 0, library_calls = 0;  // library calls that enqueue work
   uint64_t h2d_bytes = 0, d2h_bytes = 0, d2d_bytes = 0;
   std::vector<std::pair<std::string, uint64_t>> calls;  // number of calls of each kind in the runtime layer, by name
 };

@@ -110,18 +110,34 @@ void spectrum(const params::Queue& q, const params::Spectrum& given) {
   });
 }
 
-// An element is `reals` real numbers.
+// The index, counted from 1, of the first element on the diagonal of the group's matrix of which `wanted` is true; 0 if
+// there is none. An element is `reals` real numbers.
+template <class R, class G, class Wanted>
+STATOR_FN int32_t first_on_diagonal(const G& group, const params::Matrices& matrices, int64_t n, int reals,
+                                    Wanted wanted) {
+  const R* a = static_cast<const R*>(matrices.data) + group.block() * matrices.batch * reals;
+  const int64_t step = (matrices.row + matrices.col) * reals;
+  const int32_t none = limits<int32_t>::max();
+  const int32_t first = group.template map_reduce<int32_t>(
+      n, Min{}, [=](int64_t i) { return wanted(a[i * step], a[i * step + reals - 1]) ? int32_t(i + 1) : none; });
+  return first == none ? 0 : first;
+}
+
 template <class R, int Size>
 STATOR_KERNEL void diagonal_zero_kernel(params::DiagonalZero p, int reals) {
   const Group<Size> group;
-  const R* a = static_cast<const R*>(p.a.data) + group.block() * p.a.batch * reals;
-  const int64_t step = (p.a.row + p.a.col) * reals;
-  const int32_t none = limits<int32_t>::max();
-  const auto zero_at = [=](int64_t i) {
-    return a[i * step] == R(0) && a[i * step + reals - 1] == R(0) ? int32_t(i + 1) : none;
-  };
-  const int32_t first = p.unit ? none : group.template map_reduce<int32_t>(p.n, Min{}, zero_at);
-  if (group.rank() == 0) p.info[group.block()] = first == none ? 0 : first;
+  const auto zero = [](R first, R last) { return first == R(0) && last == R(0); };
+  const int32_t found = p.unit ? 0 : first_on_diagonal<R>(group, p.a, p.n, reals, zero);
+  if (group.rank() == 0) p.info[group.block()] = found;
+}
+
+template <class R, int Size>
+STATOR_KERNEL void diagonal_nan_kernel(params::DiagonalNan p, int reals) {
+  const Group<Size> group;
+  const auto nan = [](R first, R last) { return first != first || last != last; };
+  const int32_t found = first_on_diagonal<R>(group, p.a, p.n, reals, nan);
+  int32_t& info = p.info[group.block()];
+  if (group.rank() == 0 && info == 0) info = found;
 }
 
 void diagonal_zero(const params::Queue& q, const params::DiagonalZero& p) {
@@ -132,6 +148,16 @@ void diagonal_zero(const params::Queue& q, const params::DiagonalZero& p) {
     launch(q, "diagonal_zero", diagonal_zero_kernel<float, block>, {p.count, block}, p, reals);
   else
     launch(q, "diagonal_zero", diagonal_zero_kernel<double, block>, {p.count, block}, p, reals);
+}
+
+void diagonal_nan(const params::Queue& q, const params::DiagonalNan& p) {
+  constexpr int block = SpectrumTuning::block;
+  const DType real = real_part(p.dtype);
+  const int reals = itemsize(p.dtype) / itemsize(real);
+  if (real == DType::float32)
+    launch(q, "diagonal_nan", diagonal_nan_kernel<float, block>, {p.count, block}, p, reals);
+  else
+    launch(q, "diagonal_nan", diagonal_nan_kernel<double, block>, {p.count, block}, p, reals);
 }
 
 template <int Size>
@@ -155,4 +181,5 @@ void addresses(const params::Queue& q, const params::Addresses& p) {
 
 STATOR_LAUNCHER(linalg, spectrum)
 STATOR_LAUNCHER(linalg, diagonal_zero)
+STATOR_LAUNCHER(linalg, diagonal_nan)
 STATOR_LAUNCHER(linalg, addresses)

@@ -26,16 +26,26 @@ void cholesky_batched(OpCall& call, const Decomposition& d, bool upper) {
       return typed<T>(call.name()).potrf_batched(s.handle, fill_of(upper), n, as<T>(lists.first), lda, d.info, count);
     });
   });
+  // The library works in the other triangle. Row by row, the matrices are their transposes.
+  const params::Matrices rows{d.a.data, d.a.stride, d.a.leading, 1};
+  params::Triangle p{};
+  p.itemsize = itemsize(d.dtype);
+  p.dtype = d.dtype;
+  p.upper = !upper;
+  p.count = d.count;
+  p.rows = p.cols = d.n;
+  p.a = p.out = rows;
+  kernels::linalg::triangle(call.queue(), p);
 }
 
 void lu_batched(OpCall& call, const Decomposition& d, int32_t* pivots) {
   const Session session(call);
-  const LeasedSolver& s = session.leased();
+  const cublas::Handle blas = session.blas();
   const Session::Lists lists = session.addresses(d.count, d.a, {}, d.dtype);
   const int n = checked(call, d.n), lda = checked(call, d.a.leading), count = checked(call, d.count);
   visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
     session.run_blas("cublasXgetrfBatched", [&] {
-      return typed<T>(call.name()).getrf_batched(s.blas, n, as<T>(lists.first), lda, pivots, d.info, count);
+      return typed<T>(call.name()).getrf_batched(blas, n, as<T>(lists.first), lda, pivots, d.info, count);
     });
   });
   kernels::linalg::pivots(call.queue(), {.count = d.count * d.n,
@@ -50,7 +60,7 @@ void lu_batched(OpCall& call, const Decomposition& d, int32_t* pivots) {
 void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivots, Transposition how, const Batch& b,
                       int64_t columns) {
   const Session session(call);
-  const LeasedSolver& s = session.leased();
+  const cublas::Handle blas = session.blas();
   const Session::Lists lists = session.addresses(d.count, d.a, b, d.dtype);
   const int n = checked(call, d.n), lda = checked(call, d.a.leading), ldb = checked(call, b.leading),
             k = checked(call, columns), count = checked(call, d.count);
@@ -66,8 +76,8 @@ void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivot
     session.run_blas("cublasXgetrsBatched", [&] {
       int info = 0;
       return typed<T>(call.name())
-          .getrs_batched(s.blas, static_cast<Operation>(how), n, k, as<T>(lists.first), lda, theirs,
-                         as<T>(lists.second), ldb, &info, count);
+          .getrs_batched(blas, static_cast<Operation>(how), n, k, as<T>(lists.first), lda, theirs, as<T>(lists.second),
+                         ldb, &info, count);
     });
   });
 }
@@ -75,13 +85,13 @@ void lu_solve_batched(OpCall& call, const Decomposition& d, const int32_t* pivot
 void triangular_batched(OpCall& call, const Decomposition& d, const Solver::Triangle& triangle, const Batch& b,
                         int64_t columns) {
   const Session session(call);
-  const LeasedSolver& s = session.leased();
+  const cublas::Handle blas = session.blas();
   const Session::Lists lists = session.addresses(d.count, d.a, b, d.dtype);
   visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
     session.run_blas("cublasXtrsmBatched", [&] {
       const T one(1);
       return typed<T>(call.name())
-          .trsm_batched(s.blas, Side::left, fill_of(triangle.upper), static_cast<Operation>(triangle.how),
+          .trsm_batched(blas, Side::left, fill_of(triangle.upper), static_cast<Operation>(triangle.how),
                         triangle.unit ? Diagonal::unit : Diagonal::non_unit, d.n, columns, &one, as<T>(lists.first),
                         d.a.leading, as<T>(lists.second), b.leading, d.count);
     });
@@ -90,7 +100,7 @@ void triangular_batched(OpCall& call, const Decomposition& d, const Solver::Tria
 
 void qr_batched(OpCall& call, const Decomposition& d, void* tau) {
   const Session session(call);
-  const LeasedSolver& s = session.leased();
+  const cublas::Handle blas = session.blas();
   const int64_t least = std::min(d.m, d.n);
   const Session::Lists lists = session.addresses(d.count, d.a, {tau, least, least}, d.dtype);
   const int m = checked(call, d.m), n = checked(call, d.n), lda = checked(call, d.a.leading),
@@ -99,7 +109,7 @@ void qr_batched(OpCall& call, const Decomposition& d, void* tau) {
     session.run_blas("cublasXgeqrfBatched", [&] {
       int info = 0;
       return typed<T>(call.name())
-          .geqrf_batched(s.blas, m, n, as<T>(lists.first), lda, as<T>(lists.second), &info, count);
+          .geqrf_batched(blas, m, n, as<T>(lists.first), lda, as<T>(lists.second), &info, count);
     });
   });
 }
@@ -110,13 +120,18 @@ void eigh_batched(OpCall& call, const Decomposition& d, bool upper, bool vectors
   const LeasedSolver& s = session.leased();
   const DataType type = cublas::data_type(d.dtype), real = cublas::data_type(real_part(d.dtype));
   const Mode mode = vectors ? Mode::vectors : Mode::no_vectors;
-  const Session::Room room = session.room("cusolverDnXsyevBatched_bufferSize", [&](size_t* device, size_t* host) {
+  const DType real_dtype = real_part(d.dtype);
+  const int64_t most = matrices_of_bytes(d.n, d.a.leading, itemsize(d.dtype));
+  const auto room = session.room("cusolverDnXsyevBatched_bufferSize", d, [&](size_t* device, size_t* host) {
     return lib.syev_batched_size(s.handle, s.params, mode, fill_of(upper), d.n, type, d.a.data, d.a.leading, real,
-                                 values, type, device, host, d.count);
+                                 values, type, device, host, std::min(most, d.count));
   });
-  session.run("cusolverDnXsyevBatched", [&] {
-    return lib.syev_batched(s.handle, s.params, mode, fill_of(upper), d.n, type, d.a.data, d.a.leading, real, values,
-                            type, room.device, room.device_bytes, room.host, room.host_bytes, d.info, d.count);
+  for_each_piece(d.count, most, [&](int64_t first, int64_t count) {
+    session.run("cusolverDnXsyevBatched", [&] {
+      return lib.syev_batched(s.handle, s.params, mode, fill_of(upper), d.n, type, at(d.a, d.dtype, first), d.a.leading,
+                              real, at(values, real_dtype, first * d.n), type, room.device, room.device_bytes,
+                              room.host, room.host_bytes, d.info + first, count);
+    });
   });
 }
 
@@ -162,20 +177,23 @@ void svd_by_rotations(OpCall& call, const Decomposition& d, const Solver::Svd& s
   const Session session(call);
   const LeasedSolver& s = session.leased();
   const int m = checked(call, d.m), n = checked(call, d.n), lda = checked(call, d.a.leading),
-            count = checked(call, d.count);
+            most = int(std::min(d.count, rotated_matrices));
   const Mode mode = svd.vectors == SvdVectors::none ? Mode::no_vectors : Mode::vectors;
   visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
     const auto& lib = typed<T>(call.name());
     T *a = static_cast<T*>(d.a.data), *u = static_cast<T*>(svd.u.data), *v = static_cast<T*>(svd.vt.data);
     auto* values = static_cast<real_t<T>*>(svd.s);
     int length = 0;
-    session.run("cusolverDnXgesvdjBatched_bufferSize", [&] {
-      return lib.gesvdj_batched_size(s.handle, mode, m, n, a, lda, values, u, m, v, n, &length, s.jacobi, count);
+    session.ask("cusolverDnXgesvdjBatched_bufferSize", [&] {
+      return lib.gesvdj_batched_size(s.handle, mode, m, n, a, lda, values, u, m, v, n, &length, s.jacobi, most);
     });
     T* const work = static_cast<T*>(call.scratch(sizeof(T) * size_t(std::max(length, 1))));
-    session.run("cusolverDnXgesvdjBatched", [&] {
-      return lib.gesvdj_batched(s.handle, mode, m, n, a, lda, values, u, m, v, n, work, length, d.info, s.jacobi,
-                                count);
+    for_each_piece(d.count, most, [&](int64_t first, int64_t count) {
+      session.run("cusolverDnXgesvdjBatched", [&] {
+        return lib.gesvdj_batched(s.handle, mode, m, n, a + first * d.a.stride, lda, values + first * n,
+                                  u + first * svd.u.stride, m, v + first * svd.vt.stride, n, work, length,
+                                  d.info + first, s.jacobi, int(count));
+      });
     });
   });
 }

@@ -24,7 +24,7 @@ const Api& cublas_api(std::string_view op) {
 const char* describe_cublas(int status) { return cublas_api({}).status_name(status); }
 
 BlasLease::~BlasLease() {
-  if (handle != nullptr) cublas_api({}).destroy(handle);
+  if (handle != nullptr) runtime.library_release_noexcept([this] { cublas_api({}).destroy(handle); });
 }
 
 Status BlasLease::open(StreamHandle stream, void* memory) {
@@ -45,15 +45,11 @@ size_t workspace_bytes(const runtime::Properties& device) { return size_t(device
 
 std::shared_ptr<void> make_lease(Context& context, StreamBox& stream) {
   runtime::Runtime& runtime = context.runtime();
-  auto leased =
-      std::make_shared<BlasLease>(context.pool().allocate(workspace_bytes(runtime.properties()), stream, op_id));
-  const runtime::StreamHandle native = stream.handle(op_id);
-  runtime::Record record;
-  record.op = op_id;
+  auto leased = std::make_shared<BlasLease>(
+      runtime, context.pool().allocate_workspace(workspace_bytes(runtime.properties()), stream, op_id));
+  const auto native = static_cast<StreamHandle>(stream.handle(op_id));
   void* memory = leased->workspace->memory(op_id);
-  runtime.library(
-      "cublasCreate", [&] { return leased->open(static_cast<StreamHandle>(native), memory); }, describe_cublas, native,
-      record);
+  runtime.library_setup("cublasCreate", [&] { return leased->open(native, memory); }, describe_cublas, op_id);
   return leased;
 }
 

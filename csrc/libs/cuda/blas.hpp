@@ -14,12 +14,14 @@ const char* describe_cublas(int status);
 // memory that the pool does not know. Leased for one enqueue, so that nobody else changes the pointers of a plan
 // meanwhile.
 struct BlasLease {
-  explicit BlasLease(Ref<Buffer> memory) : workspace(std::move(memory)), plans(PlanCaches::matmul()) {}
+  BlasLease(runtime::Runtime& device, std::unique_ptr<Buffer> memory)
+      : runtime(device), workspace(std::move(memory)), plans(PlanCaches::matmul()) {}
   ~BlasLease();
   BlasLease(const BlasLease&) = delete;
   cublas::Status open(cublas::StreamHandle stream, void* memory);
 
-  Ref<Buffer> workspace;
+  runtime::Runtime& runtime;
+  std::unique_ptr<Buffer> workspace;
   cublas::Handle handle = nullptr;
   PlanCache plans;
 };

@@ -109,11 +109,15 @@ Key key_of(const Gemm& g, const GemmExtra& extra) {
 }
 
 struct Plan {
+  explicit Plan(runtime::Runtime& device) : runtime(device) {}
   ~Plan() {
-    if (descriptor) api()->destroy_descriptor(descriptor);
-    for (const Layout layout : {a, b, c, d})
-      if (layout) api()->destroy_layout(layout);
+    runtime.library_release_noexcept([this] {
+      if (descriptor) api()->destroy_descriptor(descriptor);
+      for (const Layout layout : {a, b, c, d})
+        if (layout) api()->destroy_layout(layout);
+    });
   }
+  Plan(const Plan&) = delete;
 
   template <class T>
   Status set(DescriptorAttribute attribute, const T& value) const {
@@ -184,6 +188,7 @@ struct Plan {
     return status;
   }
 
+  runtime::Runtime& runtime;
   Descriptor descriptor = nullptr;
   Layout a = nullptr, b = nullptr, c = nullptr, d = nullptr;
   Algorithm algorithm{};
@@ -212,8 +217,13 @@ bool lt_multiply(OpCall& call, const Gemm& g, const GemmExtra& extra) {
   const runtime::StreamHandle native = call.stream().handle(op);
   const Key key = key_of(g, extra);
   const auto plan = lease->plans.get<Plan>(key, [&]() -> PlanCache::Entry {
-    auto made = std::make_shared<Plan>();
-    if (made->describe(key, extra) == success) made->search(key, lease->handle, lease->workspace->bytes());
+    runtime::Runtime& runtime = call.context().runtime();
+    auto made = std::make_shared<Plan>(runtime);
+    const auto search = [&] {
+      if (made->describe(key, extra) == success) made->search(key, lease->handle, lease->workspace->bytes());
+      return success;  // that there is no algorithm is no failure
+    };
+    runtime.library_setup("cublasLtMatmulAlgoGetHeuristic", search, describe_cublas, op);
     return {made, 1};
   });
   if (!plan->usable) return false;

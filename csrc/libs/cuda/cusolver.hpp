@@ -16,7 +16,7 @@ using Handle = ::cusolverDnContext*;
 using Params = ::cusolverDnParams*;
 using Jacobi = ::gesvdjInfo*;
 using Status = int;  // cusolverStatus_t
-inline constexpr Status success = 0;
+inline constexpr Status success = 0, invalid_value = 3;
 
 enum class Fill : int { lower = 0, upper = 1 };                       // cublasFillMode_t
 enum class Side : int { left = 0 };                                   // cublasSideMode_t

@@ -40,9 +40,11 @@ struct Key {
 };
 
 struct Plan {
+  explicit Plan(runtime::Runtime& device) : runtime(device) {}
   ~Plan() {
-    if (made) api({}).destroy(handle);
+    if (made) runtime.library_release_noexcept([this] { api({}).destroy(handle); });
   }
+  Plan(const Plan&) = delete;
   Status open(const VendorFft& f, ::CUstream_st* stream) {
     const DataType real = f.is_double ? DataType::r_64f : DataType::r_32f;
     const DataType complex = f.is_double ? DataType::c_64f : DataType::c_32f;
@@ -61,19 +63,18 @@ struct Plan {
     if (status == success) status = api({}).set_stream(handle, stream);
     return status;
   }
+  runtime::Runtime& runtime;
   Handle handle = 0;
   bool made = false;
   size_t work_bytes = 0;
 };
 
 PlanCache::Entry make_plan(OpCall& call, const VendorFft& f) {
-  auto plan = std::make_shared<Plan>();
-  runtime::Record record;
-  record.op = uint16_t(call.op());
-  const runtime::StreamHandle native = call.stream().handle(record.op);
-  call.context().runtime().library(
-      "cufftXtMakePlanMany", [&] { return plan->open(f, static_cast<::CUstream_st*>(native)); }, describe, native,
-      record);
+  runtime::Runtime& runtime = call.context().runtime();
+  auto plan = std::make_shared<Plan>(runtime);
+  const auto op = uint16_t(call.op());
+  const auto native = static_cast<::CUstream_st*>(call.stream().handle(op));
+  runtime.library_setup("cufftXtMakePlanMany", [&] { return plan->open(f, native); }, describe, op);
   // cuFFT does not report the size of its tables: estimate a root of unity for each point of each axis.
   size_t bytes = 16384;
   for (int d = 0; d < f.rank; ++d) bytes += size_t(f.n[d]) * (f.is_double ? 16 : 8);

@@ -13,21 +13,6 @@ namespace {
 
 constexpr uint16_t op_id = static_cast<uint16_t>(Op::solve);  // for handles, which outlive a call
 
-struct CublasCalls {
-  cublas::Status (*create)(cublas::Handle*);
-  cublas::Status (*destroy)(cublas::Handle);
-  cublas::Status (*set_stream)(cublas::Handle, cublas::StreamHandle);
-  const char* (*status_name)(cublas::Status);
-};
-const CublasCalls& cublas_calls(std::string_view op) {
-  return calls_of<CublasCalls>(Library::cublas, op, [](CublasCalls& c, const Lookup& find) {
-    find(c.create, "cublasCreate_v2");
-    find(c.destroy, "cublasDestroy_v2");
-    find(c.set_stream, "cublasSetStream_v2");
-    find(c.status_name, "cublasGetStatusName");
-  });
-}
-
 const char* describe(int status) {
   switch (status) {
     case 1: return "CUSOLVER_STATUS_NOT_INITIALIZED";
@@ -41,18 +26,12 @@ const char* describe(int status) {
   }
 }
 
-const char* describe_blas(int status) { return cublas_calls({}).status_name(status); }
-
 std::shared_ptr<void> make_solver(Context& context, StreamBox& stream) {
-  cublas_calls("cusolver");
   api("cusolver");
-  auto leased = std::make_shared<LeasedSolver>();
-  const runtime::StreamHandle native = stream.handle(op_id);
-  runtime::Record record;
-  record.op = op_id;
-  context.runtime().library(
-      "cusolverDnCreate", [&] { return leased->open(static_cast<cublas::StreamHandle>(native)); }, describe, native,
-      record);
+  runtime::Runtime& runtime = context.runtime();
+  auto leased = std::make_shared<LeasedSolver>(runtime);
+  const auto native = static_cast<cublas::StreamHandle>(stream.handle(op_id));
+  runtime.library_setup("cusolverDnCreate", [&] { return leased->open(native); }, describe, op_id);
   return leased;
 }
 
@@ -118,10 +97,11 @@ template const Typed<complex64, float>& typed<complex64>(std::string_view);
 template const Typed<complex128, double>& typed<complex128>(std::string_view);
 
 LeasedSolver::~LeasedSolver() {
-  if (jacobi != nullptr) api({}).destroy_jacobi(jacobi);
-  if (params != nullptr) api({}).destroy_params(params);
-  if (handle != nullptr) api({}).destroy(handle);
-  if (blas != nullptr) cublas_calls({}).destroy(blas);
+  runtime.library_release_noexcept([this] {
+    if (jacobi != nullptr) api({}).destroy_jacobi(jacobi);
+    if (params != nullptr) api({}).destroy_params(params);
+    if (handle != nullptr) api({}).destroy(handle);
+  });
 }
 
 Status LeasedSolver::open(cublas::StreamHandle stream) {
@@ -129,12 +109,22 @@ Status LeasedSolver::open(cublas::StreamHandle stream) {
   if (status == success) status = api({}).set_stream(handle, stream);
   if (status == success) status = api({}).create_params(&params);
   if (status == success) status = api({}).create_jacobi(&jacobi);
-  if (status == success) status = cublas_calls({}).create(&blas);
-  if (status == success) status = cublas_calls({}).set_stream(blas, stream);
   return status;
 }
 
-Session::Session(OpCall& call) : call_(call), lease_(call.context().lease("cusolver", call.stream(), make_solver)) {}
+LeasedSolver& Session::leased() const {
+  if (!lease_) lease_ = call_.context().lease("cusolver", call_.stream(), make_solver);
+  return *static_cast<LeasedSolver*>(lease_.get());
+}
+
+cublas::Handle Session::blas() const {
+  if (!blas_) blas_ = lease_blas(call_);
+  return blas_->handle;
+}
+
+void Session::ask(const char* what, const std::function<int()>& f) const {
+  call_.context().runtime().library_setup(what, f, describe, uint16_t(call_.op()));
+}
 
 void Session::run(const char* what, std::function<int()> f) const {
   call_.context().runtime().library(what, std::move(f), describe, call_.stream().handle(uint16_t(call_.op())),
@@ -142,13 +132,14 @@ void Session::run(const char* what, std::function<int()> f) const {
 }
 
 void Session::run_blas(const char* what, std::function<int()> f) const {
-  call_.context().runtime().library(what, std::move(f), describe_blas, call_.stream().handle(uint16_t(call_.op())),
+  call_.context().runtime().library(what, std::move(f), describe_cublas, call_.stream().handle(uint16_t(call_.op())),
                                     call_.record());
 }
 
-Session::Room Session::room(const char* what, const std::function<int(size_t*, size_t*)>& size) const {
+Session::Room Session::room(const char* what, const Decomposition& d,
+                            const std::function<int(size_t*, size_t*)>& size) const {
   Room r;
-  run(what, [&] { return size(&r.device_bytes, &r.host_bytes); });
+  within_size(call_, d, [&] { ask(what, [&] { return size(&r.device_bytes, &r.host_bytes); }); });
   if (r.device_bytes > 0) r.device = call_.scratch(r.device_bytes);
   std::vector<char>& host = leased().host;
   if (host.size() < r.host_bytes) host.resize(r.host_bytes);
@@ -177,6 +168,18 @@ Session::Lists Session::addresses(int64_t count, const Batch& a, const Batch& b,
                                              .out = lists.first,
                                              .second = lists.second});
   return lists;
+}
+
+void within_size(const OpCall& call, const Decomposition& d, const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const CudaError& error) {
+    if (error.code() != invalid_value) throw;
+    throw UnsupportedError(
+        std::string(call.name()), "a matrix of shape (" + std::to_string(d.m) + ", " + std::to_string(d.n) + ")",
+        "cuSOLVER counts the work for it in 32 bits, and has no room for so much: move it to the cpu "
+        "with to_device(), or use smaller matrices");
+  }
 }
 
 char* at(const Batch& b, DType dtype, int64_t i) { return static_cast<char*>(b.data) + i * b.stride * itemsize(dtype); }

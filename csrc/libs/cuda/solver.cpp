@@ -13,22 +13,32 @@ int64_t* their_pivots(OpCall& call, int64_t count) {
   return static_cast<int64_t*>(call.scratch(sizeof(int64_t) * size_t(count)));
 }
 
+void cholesky_of_each(OpCall& call, const Decomposition& d, bool upper) {
+  const Api& lib = api(call.name());
+  const Session session(call);
+  const LeasedSolver& s = session.leased();
+  const DataType type = cublas::data_type(d.dtype);
+  const Fill fill = fill_of(upper);
+  const auto room = session.room("cusolverDnXpotrf_bufferSize", d, [&](size_t* device, size_t* host) {
+    return lib.potrf_size(s.handle, s.params, fill, d.n, type, d.a.data, d.a.leading, type, device, host);
+  });
+  session.run_each("cusolverDnXpotrf", d.count, [&](int64_t i) {
+    return lib.potrf(s.handle, s.params, fill, d.n, type, at(d.a, d.dtype, i), d.a.leading, type, room.device,
+                     room.device_bytes, room.host, room.host_bytes, d.info + i);
+  });
+}
+
 class CudaSolver final : public Solver {
  public:
   void cholesky(OpCall& call, const Decomposition& d, bool upper) const override {
-    if (batched(d)) return cholesky_batched(call, d, upper);
-    const Api& lib = api(call.name());
-    const Session session(call);
-    const LeasedSolver& s = session.leased();
-    const DataType type = cublas::data_type(d.dtype);
-    const Fill fill = fill_of(upper);
-    const auto room = session.room("cusolverDnXpotrf_bufferSize", [&](size_t* device, size_t* host) {
-      return lib.potrf_size(s.handle, s.params, fill, d.n, type, d.a.data, d.a.leading, type, device, host);
-    });
-    session.run_each("cusolverDnXpotrf", d.count, [&](int64_t i) {
-      return lib.potrf(s.handle, s.params, fill, d.n, type, at(d.a, d.dtype, i), d.a.leading, type, room.device,
-                       room.device_bytes, room.host, room.host_bytes, d.info + i);
-    });
+    if (batched(d))
+      cholesky_batched(call, d, upper);
+    else
+      cholesky_of_each(call, d, upper);
+    // The library does not promise to notice a pivot that is NaN.
+    kernels::linalg::diagonal_nan(
+        call.queue(),
+        {.dtype = d.dtype, .count = d.count, .n = d.n, .a = {d.a.data, d.a.stride, 1, d.a.leading}, .info = d.info});
   }
 
   void lu(OpCall& call, const Decomposition& d, int32_t* pivots) const override {
@@ -39,7 +49,7 @@ class CudaSolver final : public Solver {
     const DataType type = cublas::data_type(d.dtype);
     const int64_t least = std::min(d.m, d.n);
     int64_t* theirs = their_pivots(call, d.count * least);
-    const auto room = session.room("cusolverDnXgetrf_bufferSize", [&](size_t* device, size_t* host) {
+    const auto room = session.room("cusolverDnXgetrf_bufferSize", d, [&](size_t* device, size_t* host) {
       return lib.getrf_size(s.handle, s.params, d.m, d.n, type, d.a.data, d.a.leading, type, device, host);
     });
     session.run_each("cusolverDnXgetrf", d.count, [&](int64_t i) {
@@ -88,14 +98,14 @@ class CudaSolver final : public Solver {
                                                     .info = d.info});
     if (batched(d)) return triangular_batched(call, d, triangle, b, columns);
     const Session session(call);
-    const LeasedSolver& s = session.leased();
+    const cublas::Handle blas = session.blas();
     visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
       const auto& lib = typed<T>(call.name());
       const T one(1);
       session.run_blas("cublasXtrsm", [&] {
         int status = cublas::success;
         for (int64_t i = 0; i < d.count && status == cublas::success; ++i)
-          status = lib.trsm(s.blas, Side::left, fill_of(triangle.upper), static_cast<Operation>(triangle.how),
+          status = lib.trsm(blas, Side::left, fill_of(triangle.upper), static_cast<Operation>(triangle.how),
                             triangle.unit ? Diagonal::unit : Diagonal::non_unit, d.n, columns, &one,
                             reinterpret_cast<const T*>(at(d.a, d.dtype, i)), d.a.leading,
                             reinterpret_cast<T*>(at(b, d.dtype, i)), b.leading);
@@ -112,7 +122,7 @@ class CudaSolver final : public Solver {
     const DataType type = cublas::data_type(d.dtype);
     const int64_t least = std::min(d.m, d.n);
     int* info = static_cast<int*>(call.scratch(sizeof(int)));
-    const auto room = session.room("cusolverDnXgeqrf_bufferSize", [&](size_t* device, size_t* host) {
+    const auto room = session.room("cusolverDnXgeqrf_bufferSize", d, [&](size_t* device, size_t* host) {
       return lib.geqrf_size(s.handle, s.params, d.m, d.n, type, d.a.data, d.a.leading, type, tau, type, device, host);
     });
     session.run_each("cusolverDnXgeqrf", d.count, [&](int64_t i) {
@@ -133,7 +143,7 @@ class CudaSolver final : public Solver {
     visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {
       const auto& lib = typed<T>(call.name());
       int length = 0;
-      session.run("cusolverDnXorgqr_bufferSize", [&] {
+      session.ask("cusolverDnXorgqr_bufferSize", [&] {
         return lib.orgqr_size(s.handle, m, n, k, static_cast<const T*>(q.data), ldq, static_cast<const T*>(tau),
                               &length);
       });
@@ -159,7 +169,7 @@ class CudaSolver final : public Solver {
     const signed char job = svd.vectors == SvdVectors::none ? 'N' : svd.vectors == SvdVectors::reduced ? 'S' : 'A';
     const int64_t ldu = std::max<int64_t>(svd.u.leading, 1), ldvt = std::max<int64_t>(svd.vt.leading, 1);
     const bool wanted = svd.vectors != SvdVectors::none;
-    const auto room = session.room("cusolverDnXgesvd_bufferSize", [&](size_t* device, size_t* host) {
+    const auto room = session.room("cusolverDnXgesvd_bufferSize", d, [&](size_t* device, size_t* host) {
       return lib.gesvd_size(s.handle, s.params, job, job, d.m, d.n, type, d.a.data, d.a.leading, real, svd.s, type,
                             svd.u.data, ldu, type, svd.vt.data, ldvt, type, device, host);
     });
@@ -180,14 +190,16 @@ class CudaSolver final : public Solver {
     const DataType type = cublas::data_type(d.dtype), real = cublas::data_type(real_dtype);
     const Mode mode = vectors ? Mode::vectors : Mode::no_vectors;
     const Fill fill = fill_of(upper);
-    const auto room = session.room("cusolverDnXsyevd_bufferSize", [&](size_t* device, size_t* host) {
+    const auto room = session.room("cusolverDnXsyevd_bufferSize", d, [&](size_t* device, size_t* host) {
       return lib.syevd_size(s.handle, s.params, mode, fill, d.n, type, d.a.data, d.a.leading, real, values, type,
                             device, host);
     });
-    session.run_each("cusolverDnXsyevd", d.count, [&](int64_t i) {
-      return lib.syevd(s.handle, s.params, mode, fill, d.n, type, at(d.a, d.dtype, i), d.a.leading, real,
-                       at(values, real_dtype, i * d.n), type, room.device, room.device_bytes, room.host,
-                       room.host_bytes, d.info + i);
+    within_size(call, d, [&] {
+      session.run_each("cusolverDnXsyevd", d.count, [&](int64_t i) {
+        return lib.syevd(s.handle, s.params, mode, fill, d.n, type, at(d.a, d.dtype, i), d.a.leading, real,
+                         at(values, real_dtype, i * d.n), type, room.device, room.device_bytes, room.host,
+                         room.host_bytes, d.info + i);
+      });
     });
   }
 
@@ -199,7 +211,7 @@ class CudaSolver final : public Solver {
     const DataType type = cublas::data_type(d.dtype);
     const Mode right = vectors.data != nullptr ? Mode::vectors : Mode::no_vectors;
     const int64_t ldv = std::max<int64_t>(vectors.leading, 1);
-    const auto room = session.room("cusolverDnXgeev_bufferSize", [&](size_t* device, size_t* host) {
+    const auto room = session.room("cusolverDnXgeev_bufferSize", d, [&](size_t* device, size_t* host) {
       return lib.geev_size(s.handle, s.params, Mode::no_vectors, right, d.n, type, d.a.data, d.a.leading, type, values,
                            type, nullptr, 1, type, vectors.data, ldv, type, device, host);
     });

@@ -58,25 +58,26 @@ const Api& api(std::string_view op) {
 const char* describe(int status) { return api({}).status_name(status); }
 
 struct LeasedHandle {
+  explicit LeasedHandle(runtime::Runtime& device) : runtime(device) {}
   ~LeasedHandle() {
-    if (handle != nullptr) api({}).destroy(handle);
+    if (handle != nullptr) runtime.library_release_noexcept([this] { api({}).destroy(handle); });
   }
+  LeasedHandle(const LeasedHandle&) = delete;
+  runtime::Runtime& runtime;
   Handle handle = nullptr;
 };
 
 std::shared_ptr<void> make_handle(Context& context, StreamBox& stream) {
   api("cusparse");
-  auto leased = std::make_shared<LeasedHandle>();
-  const runtime::StreamHandle native = stream.handle(op_id);
-  runtime::Record record;
-  record.op = op_id;
-  context.runtime().library(
+  auto leased = std::make_shared<LeasedHandle>(context.runtime());
+  const auto native = static_cast<StreamHandle>(stream.handle(op_id));
+  context.runtime().library_setup(
       "cusparseCreate",
       [&] {
         const Status status = api({}).create(&leased->handle);
-        return status == success ? api({}).set_stream(leased->handle, static_cast<StreamHandle>(native)) : status;
+        return status == success ? api({}).set_stream(leased->handle, native) : status;
       },
-      describe, native, record);
+      describe, op_id);
   return leased;
 }
 
@@ -123,6 +124,10 @@ class Calls {
   template <class F>
   void run(const char* name, F f) {
     call_.context().runtime().library(name, f, describe, call_.stream().handle(uint16_t(call_.op())), call_.record());
+  }
+  template <class F>
+  void ask(const char* name, F f) {  // a call that enqueues nothing
+    call_.context().runtime().library_setup(name, f, describe, uint16_t(call_.op()));
   }
   void* scratch(size_t bytes) { return bytes > 0 ? call_.scratch(bytes) : nullptr; }
   const void* alpha() const { return alpha_; }
@@ -183,7 +188,7 @@ void cuda_sparse_product(OpCall& call, const SparseMatrix& m, const DenseMatrix&
   if (x.cols == 1) {
     VectorDescriptor from(c.a.destroy_vector), to(c.a.destroy_vector);
     constexpr auto how = VectorAlgorithm::csr_run_to_run;
-    c.run("cusparseSpMV_bufferSize", [&] {
+    c.ask("cusparseSpMV_bufferSize", [&] {
       Status s = c.make(a, m);
       if (s == success) s = c.make(from, x);
       if (s == success) s = c.make(to, out);
@@ -198,7 +203,7 @@ void cuda_sparse_product(OpCall& call, const SparseMatrix& m, const DenseMatrix&
   }
   MatrixDescriptor from(c.a.destroy_matrix), to(c.a.destroy_matrix);
   constexpr auto how = MatrixAlgorithm::csr_run_to_run;
-  c.run("cusparseSpMM_bufferSize", [&] {
+  c.ask("cusparseSpMM_bufferSize", [&] {
     Status s = c.make(a, m);
     if (s == success) s = c.make(from, x);
     if (s == success) s = c.make(to, out);
@@ -218,7 +223,7 @@ void cuda_sparse_sampled(OpCall& call, const SparseMatrix& pattern, const DenseM
   SparseDescriptor to(c.a.destroy_sparse);
   MatrixDescriptor left(c.a.destroy_matrix), right(c.a.destroy_matrix);
   size_t bytes = 0;
-  c.run("cusparseSDDMM_bufferSize", [&] {
+  c.ask("cusparseSDDMM_bufferSize", [&] {
     Status s = c.make(to, pattern);
     if (s == success) s = c.make(left, x);
     if (s == success) s = c.make(right, y);
@@ -250,7 +255,7 @@ void cuda_sparse_solve(OpCall& call, const SparseMatrix& m, bool lower, bool uni
   if (b.cols == 1) {
     VectorDescriptor from(c.a.destroy_vector), to(c.a.destroy_vector);
     Descriptor<VectorSolve, VectorSolve> plan(c.a.destroy_vector_solve);
-    c.run("cusparseSpSV_bufferSize", [&] {
+    c.ask("cusparseSpSV_bufferSize", [&] {
       Status s = triangle();
       if (s == success) s = c.make(from, b);
       if (s == success) s = c.make(to, out);
@@ -268,7 +273,7 @@ void cuda_sparse_solve(OpCall& call, const SparseMatrix& m, bool lower, bool uni
   }
   MatrixDescriptor from(c.a.destroy_matrix), to(c.a.destroy_matrix);
   Descriptor<MatrixSolve, MatrixSolve> plan(c.a.destroy_matrix_solve);
-  c.run("cusparseSpSM_bufferSize", [&] {
+  c.ask("cusparseSpSM_bufferSize", [&] {
     Status s = triangle();
     if (s == success) s = c.make(from, b);
     if (s == success) s = c.make(to, out);
@@ -311,7 +316,7 @@ bool cuda_sparse_times(OpCall& call, const SparseMatrix& m, const SparseMatrix& 
                               .nnz = 0,
                               .index = m.index,
                               .dtype = m.dtype};
-  c.run("cusparseSpGEMM_workEstimation", [&] {
+  c.ask("cusparseSpGEMM_workEstimation", [&] {
     Status s = c.make(a, m);
     if (s == success) s = c.make(b, n);
     if (s == success) s = c.make(out, none_yet, nullptr, nullptr, nullptr);
@@ -320,13 +325,13 @@ bool cuda_sparse_times(OpCall& call, const SparseMatrix& m, const SparseMatrix& 
   });
   void* const first = c.scratch(bytes);
   c.run("cusparseSpGEMM_workEstimation", [&] { return estimate(first); });
-  c.run("cusparseSpGEMM_compute", [&] { return compute(nullptr); });
+  c.ask("cusparseSpGEMM_compute", [&] { return compute(nullptr); });
   if (too_large) return false;
   void* const second = c.scratch(bytes);
   c.run("cusparseSpGEMM_compute", [&] { return compute(second); });
   if (too_large) return false;
   int64_t rows = 0, cols = 0, nnz = 0;
-  c.run("cusparseSpMatGetSize", [&] { return c.a.sparse_size(out, &rows, &cols, &nnz); });
+  c.ask("cusparseSpMatGetSize", [&] { return c.a.sparse_size(out, &rows, &cols, &nnz); });
   const SparseRoom room = make(nnz);
   c.run("cusparseSpGEMM_copy", [&] {
     const Status s = c.a.set_pointers(out, indptr, room.indices, room.values);

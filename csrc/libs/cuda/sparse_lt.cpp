@@ -37,26 +37,27 @@ const Api& api(std::string_view op) {
 const char* describe(int status) { return api({}).status_name(status); }
 
 struct LeasedHandle {
+  explicit LeasedHandle(runtime::Runtime& device) : runtime(device) {}
   ~LeasedHandle() {
-    if (made) api({}).destroy(&handle);
+    if (made) runtime.library_release_noexcept([this] { api({}).destroy(&handle); });
   }
+  LeasedHandle(const LeasedHandle&) = delete;
+  runtime::Runtime& runtime;
   Handle handle{};
   bool made = false;
 };
 
-std::shared_ptr<void> make_handle(Context& context, StreamBox& stream) {
+std::shared_ptr<void> make_handle(Context& context, StreamBox&) {
   api("cusparseLt");
-  auto leased = std::make_shared<LeasedHandle>();
-  runtime::Record record;
-  record.op = uint16_t(Op::matmul_2to4);
-  context.runtime().library(
+  auto leased = std::make_shared<LeasedHandle>(context.runtime());
+  context.runtime().library_setup(
       "cusparseLtInit",
       [&] {
         const Status status = api({}).create(&leased->handle);
         leased->made = status == success;
         return status;
       },
-      describe, stream.handle(record.op), record);
+      describe, uint16_t(Op::matmul_2to4));
   return leased;
 }
 
@@ -112,7 +113,7 @@ void cuda_structured_product(OpCall& call, const DenseMatrix& a, const DenseMatr
     });
   };
   size_t work_bytes = 0, bytes = 0, buffer_bytes = 0;
-  run("cusparseLtMatmulPlanInit", [&] {
+  const auto init = [&] {
     Status s = describe_matrix(*from_a, a, left, success);
     s = describe_matrix(*from_b, b, !left, s);
     s = describe_matrix(*to, out, false, s);
@@ -124,7 +125,8 @@ void cuda_structured_product(OpCall& call, const DenseMatrix& a, const DenseMatr
     if (s == success) s = lt.workspace(handle, &plan->value, &work_bytes);
     if (s == success) s = lt.compressed_size(handle, &plan->value, &bytes, &buffer_bytes);
     return s;
-  });
+  };
+  call.context().runtime().library_setup("cusparseLtMatmulPlanInit", init, describe, uint16_t(call.op()));
   const auto memory = [&](size_t n) { return n > 0 ? call.scratch(n) : nullptr; };
   void *const work = memory(work_bytes), *const compressed = memory(bytes), *const buffer = memory(buffer_bytes);
   run("cusparseLtSpMMACompress",

@@ -93,6 +93,18 @@ def test_solve_triangular_is_scipys(be, n, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("n", [4, 45])
+def test_a_factor_of_a_batch_is_a_triangle(be, n, upper, dtype):
+    a = positive((3, n), dtype)
+    factor = get(linalg.cholesky(be.asarray(a), upper=upper))
+    np.testing.assert_array_equal(factor, np.triu(factor) if upper else np.tril(factor))
+    adjoint = factor.conj().swapaxes(1, 2)
+    product = adjoint @ factor if upper else factor @ adjoint
+    np.testing.assert_allclose(product, a, rtol=0, atol=50 * n * np.finfo(dtype).eps * np.abs(a).max())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [4, 45])
 def test_cho_solve(be, n, dtype):
     a, b = positive((n,), dtype), draw((n, 2), dtype, 3)

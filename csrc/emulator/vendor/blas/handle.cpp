@@ -58,6 +58,8 @@ STATOR_VENDOR(Status, cublasCreate_v2, (void** handle), (handle)) {
 STATOR_VENDOR(Status, cublasDestroy_v2, (void* handle), (handle)) {
   Handle* const h = handles.find(handle);
   if (!h) return Status::not_initialized;
+  if (h->device != services().current_device())
+    complain("cublasDestroy", "The handle was made on another device than the current one.");
   services().synchronize(h->stream);  // as it is documented to
   handles.remove(handle);
   return Status::success;
