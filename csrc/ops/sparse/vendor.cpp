@@ -59,7 +59,8 @@ bool sampled_by_vendor(OpCall& call, const Csr& pattern, const Array& x, const A
   if (!in(out.dtype(), full) || !serves(call, {&pattern})) return false;
   const auto left = dense_of(x), right = dense_of(y);
   if (!left || !right || !aligned(out)) return false;
-  if (!(beta == complex128(0))) assign(out, pattern.values, stream);
+  // The library may multiply what it finds by beta even where that is 0.
+  assign(out, beta == complex128(0) ? Operand(0) : Operand(pattern.values), stream);
   libs::SparseMatrix to = matrix_of(pattern);
   to.values = out.data_ptr();
   libs::cuda_sparse_sampled(call, to, *left, *right, {alpha, beta});
