@@ -2,7 +2,7 @@
 // object where it has one, and bind each launcher to the target's function once.
 #include "core/target.hpp"
 
-#include "core/shared_object.hpp"
+#include "runtime/shared_object.hpp"
 
 #include <dlfcn.h>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include "libs/loader.hpp"
 
-#include "core/shared_object.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/shared_object.hpp"
 #include "runtime/warning.hpp"
 
 #include <stator/error.hpp>

@@ -1,7 +1,7 @@
 // The vendor libraries as shared objects, which are found and opened at first use and never closed. Thread-safe.
 #pragma once
 
-#include "core/shared_object.hpp"
+#include "runtime/shared_object.hpp"
 
 #include <stator/error.hpp>
 

@@ -3,6 +3,7 @@
 #include "runtime/cuda_shims.hpp"
 
 #include "emulator/runtime/api.hpp"
+#include "runtime/shared_object.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -23,19 +24,12 @@ struct Emulation {
   std::string reason;
 };
 
-std::string own_folder() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void*>(&own_folder), &info)) return {};
-  const std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/') + 1);
-}
-
 Emulation open_emulation() {
   Emulation made;
   const char* const text = std::getenv(variable);
   if (!text || !*text) return made;
   made.asked = true;
-  const std::string file = own_folder() + "libstator_emulator.so";
+  const std::string file = stator::own_folder() + "libstator_emulator.so";
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* const cause = dlerror();

@@ -1,4 +1,4 @@
-#include "core/shared_object.hpp"
+#include "runtime/shared_object.hpp"
 
 #include <stator/error.hpp>
 
