@@ -1,5 +1,6 @@
 // Context: the Box behind a Backend. It owns the Runtime, the memory pool, the streams with their error slots, and the
-// leased library handles. OpGuard: what every entry point holds while it uses a context.
+// leased library handles. OpGuard: what every entry point holds while it uses a context; OpenGuard: the same where
+// nothing may be thrown.
 #pragma once
 
 #include "core/box.hpp"
@@ -76,6 +77,7 @@ class Context final : public Box {
 
  private:
   friend class OpGuard;
+  friend class OpenGuard;
   Context(Device device, const BackendOptions& options, std::unique_ptr<Tracker> tracker);
   void release_native(void*) noexcept override;
   void give_back(LibraryBox* library) noexcept;
@@ -101,11 +103,13 @@ class Context final : public Box {
   std::atomic<int64_t> in_flight_{0};
 };
 
-// Held by every entry point while it uses the context: close() waits for it. Drains the release queue on entry. The
-// holder also has a reference to the context, or to one of its boxes, that outlives the guard.
+// Held by every entry point while it uses the context: close() waits for it. Drains the release queue on entry, and
+// makes the context's device the thread's current one. The holder also has a reference to the context, or to one of its
+// boxes, that outlives the guard.
 class OpGuard {
  public:
-  OpGuard(Context& context, uint16_t op) : context_(context) {
+  OpGuard(Context& context, uint16_t op)
+      : context_(context), scope_(context.runtime_->table(), context.runtime_->device()) {
     ReleaseQueue::drain();
     // Sequentially consistent with shut(): either shut() sees the count, or this sees that the context is shut.
     context_.in_flight_.fetch_add(1);
@@ -118,6 +122,23 @@ class OpGuard {
  private:
   [[noreturn]] void refuse(uint16_t op);
   Context& context_;
+  const runtime::DeviceScope scope_;
+};
+
+// The same where nothing may be thrown or released: says whether the context is open, and will be while this lives.
+class OpenGuard {
+ public:
+  explicit OpenGuard(Context& context) noexcept : context_(context) {
+    context_.in_flight_.fetch_add(1);
+    open_ = !context_.shut_.load();
+  }
+  ~OpenGuard() { context_.in_flight_.fetch_sub(1, std::memory_order_release); }
+  OpenGuard(const OpenGuard&) = delete;
+  explicit operator bool() const { return open_; }
+
+ private:
+  Context& context_;
+  bool open_;
 };
 
 }  // namespace stator

@@ -39,19 +39,26 @@ Status done(cudaError_t code) {
 // At process exit the driver may be unloaded before this library, and has then released everything already.
 Status released(cudaError_t code) { return code == cudaErrorCudartUnloading ? status::success : done(code); }
 
-// Makes the context's device current for this thread. Another library may have changed it since our last call.
-cudaError_t enter(ContextHandle handle) { return cudaSetDevice(context_of(handle).device); }
-
-template <class F>
-Status call(ContextHandle handle, F f) {
-  const cudaError_t entered = enter(handle);
-  return done(entered == cudaSuccess ? f() : entered);
+Status set_device(int device, int* before) {
+  int now = device;
+  *before = -1;
+  if (const Status code = done(cudaGetDevice(&now)); code || now == device) return code;
+  *before = now;
+  return done(cudaSetDevice(device));
 }
 
 template <class F>
+Status call(ContextHandle handle, F f) {
+  const DeviceScope scope(cuda_table(), context_of(handle).device);
+  return scope.status() ? scope.status() : done(f());
+}
+
+// The release is attempted even where its device cannot be made current.
+template <class F>
 Status release(ContextHandle handle, std::atomic<int64_t>& count, F f) {
   count.fetch_sub(1);
-  if (handle) enter(handle);  // the release is attempted even if this fails
+  if (!handle) return released(f());
+  const DeviceScope scope(cuda_table(), context_of(handle).device);
   return released(f());
 }
 
@@ -112,6 +119,26 @@ Status context_destroy(ContextHandle handle) {
   return release(handle, counts.contexts, [&] { return cudaMemPoolDestroy(context->pool); });
 }
 
+Status device_synchronize(int device) {
+  const DeviceScope scope(cuda_table(), device);
+  return scope.status() ? scope.status() : released(cudaDeviceSynchronize());
+}
+
+Status memory_device(ContextHandle handle, const void* pointer, int* device) {
+  const int own = context_of(handle).device;
+  return call(handle, [=] {
+    cudaPointerAttributes attributes{};
+    const cudaError_t code = cudaPointerGetAttributes(&attributes, pointer);
+    if (code != cudaSuccess) return code;
+    const bool ordinary = attributes.type == cudaMemoryTypeUnregistered;
+    if (attributes.type == cudaMemoryTypeDevice)
+      *device = attributes.device;
+    else
+      *device = ordinary && attribute(cudaDevAttrPageableMemoryAccess, own) == 0 ? -1 : own;
+    return cudaSuccess;
+  });
+}
+
 Status memory_info(ContextHandle handle, size_t* free, size_t* total) {
   return call(handle, [=] { return cudaMemGetInfo(free, total); });
 }
@@ -123,14 +150,10 @@ Status allocate(ContextHandle handle, size_t bytes, StreamHandle stream, void** 
   return counted(call(handle, take), counts.memory);
 }
 
-// No stream means that the context is closed. cudaFree does not wait for uses of memory from a pool, of which other
-// libraries may have some under way.
+// cudaFree does not wait for uses of memory from a pool.
 Status free_memory(ContextHandle handle, void* pointer, size_t, StreamHandle stream) {
-  return release(handle, counts.memory, [=] {
-    if (stream) return cudaFreeAsync(pointer, stream_of(stream));
-    cudaDeviceSynchronize();  // a failure of earlier work is told by the next call
-    return cudaFree(pointer);
-  });
+  const auto give = [=] { return stream ? cudaFreeAsync(pointer, stream_of(stream)) : cudaFree(pointer); };
+  return release(handle, counts.memory, give);
 }
 
 Status allocate_pinned(ContextHandle handle, size_t bytes, void** out) {
@@ -163,7 +186,7 @@ Status advise(ContextHandle handle, const void* pointer, size_t bytes, int advic
 
 bool is_pageable(const void* host) {
   cudaPointerAttributes attributes{};
-  return cudaPointerGetAttributes(&attributes, host) != cudaSuccess || attributes.type == cudaMemoryTypeUnregistered;
+  return done(cudaPointerGetAttributes(&attributes, host)) || attributes.type == cudaMemoryTypeUnregistered;
 }
 
 // CUDA may read or write pageable memory after a copy's call returned, so that the stream is waited for.
@@ -294,6 +317,9 @@ const Table& cuda_table() {
       .error_name = error_name,
       .context_create = context_create,
       .context_destroy = context_destroy,
+      .set_device = set_device,
+      .device_synchronize = device_synchronize,
+      .memory_device = memory_device,
       .memory_info = memory_info,
       .allocate = allocate,
       .free = free_memory,

@@ -16,6 +16,11 @@ Status device_count(int* count) {
   return none();
 }
 
+Status set_device(int, int* before) {
+  *before = -1;
+  return status::success;
+}
+
 const char* error_name(Status code) { return code == status::success ? "cudaSuccess" : "cudaErrorNoDevice"; }
 std::string fault_message(ContextHandle) { return {}; }
 std::array<int64_t, 5> outstanding() { return {}; }
@@ -30,6 +35,9 @@ const Table& cuda_table() {
       .error_name = error_name,
       .context_create = refuse,
       .context_destroy = refuse,
+      .set_device = set_device,
+      .device_synchronize = refuse,
+      .memory_device = refuse,
       .memory_info = refuse,
       .allocate = refuse,
       .free = refuse,

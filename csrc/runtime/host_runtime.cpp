@@ -85,6 +85,18 @@ Status context_destroy(ContextHandle handle) {
   });
 }
 
+Status set_device(int, int* before) {
+  *before = -1;
+  return status::success;
+}
+
+Status device_synchronize(int) { return status::success; }
+
+Status memory_device(ContextHandle, const void*, int* device) {
+  *device = 0;
+  return status::success;
+}
+
 Status memory_info(ContextHandle, size_t* free, size_t* total) {
   struct sysinfo info{};
   sysinfo(&info);
@@ -173,6 +185,9 @@ const Table& host_table() {
       .error_name = error_name,
       .context_create = context_create,
       .context_destroy = context_destroy,
+      .set_device = set_device,
+      .device_synchronize = device_synchronize,
+      .memory_device = memory_device,
       .memory_info = memory_info,
       .allocate = allocate,
       .free = free_memory,

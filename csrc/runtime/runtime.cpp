@@ -60,7 +60,7 @@ void leave_libraries() noexcept { libraries_left.store(true, std::memory_order_r
 const char* name(Call call) { return call_names[int(call)]; }
 bool is_release(Call call) { return releases[int(call)]; }
 
-Runtime::Runtime(const Table& table, int device, unsigned checks) : table_(table) {
+Runtime::Runtime(const Table& table, int device, unsigned checks) : table_(table), device_(device) {
   check(Call::context_create, table_.properties(device, &properties_));
   if (checks & 1) checker_ = std::make_unique<OrderChecker>();
   enter(Call::context_create);
@@ -112,8 +112,24 @@ Status Runtime::allocate(size_t bytes, StreamHandle stream, void** out) {
 
 Status Runtime::free_noexcept(void* pointer, size_t bytes, StreamHandle stream) {
   const Status injected = enter(Call::free);
-  const Status done = table_.free(context_, pointer, bytes, context_ ? stream : nullptr);
+  if (!context_) stream = nullptr;
+  // Other libraries may use the memory. A failure of their work is told by the next call.
+  if (!stream) table_.device_synchronize(device_);
+  const Status done = table_.free(context_, pointer, bytes, stream);
   return injected ? injected : done;
+}
+
+Status Runtime::device_synchronize_noexcept() {
+  const Status injected = enter(Call::device_synchronize);
+  const Status done = table_.device_synchronize(device_);
+  return injected ? injected : done;
+}
+
+int Runtime::memory_device(const void* pointer, uint16_t op) {
+  int device = 0;
+  check(Call::memory_device, enter(Call::memory_device), op);
+  check(Call::memory_device, table_.memory_device(context_, pointer, &device), op);
+  return device;
 }
 
 Status Runtime::allocate_pinned(size_t bytes, void** out) {

@@ -25,6 +25,8 @@ namespace stator::runtime {
   X(context_destroy, true)     \
   X(allocate, false)           \
   X(free, true)                \
+  X(device_synchronize, true)  \
+  X(memory_device, false)      \
   X(allocate_pinned, false)    \
   X(free_pinned, true)         \
   X(allocate_managed, false)   \
@@ -85,8 +87,8 @@ struct Properties {
 using HostTask = std::function<void(int64_t piece)>;
 
 // One implementation of the calls. A context is one device opened by one Backend: on cuda it stands for the primary
-// context and makes it current in each call; on host it holds the sticky fault. No member throws. A stream is never
-// null, except for free() after the context was destroyed. Sizes are in bytes.
+// context, which is current on the thread during each call and no longer; on host it holds the sticky fault. No member
+// throws. A stream is never null, except for free() after the context was destroyed. Sizes are in bytes.
 struct Table {
   const char* target;  // "cuda" or "host"
   Status (*device_count)(int* count);
@@ -95,6 +97,13 @@ struct Table {
   // `checked`, host only: streams are always asynchronous (nothing runs inline) and freed memory is poisoned.
   Status (*context_create)(int device, bool checked, ContextHandle* out);
   Status (*context_destroy)(ContextHandle);
+  // Makes a device the thread's current one. `before` gets the one of before, -1 where nothing changed.
+  Status (*set_device)(int device, int* before);
+  // Waits for all work of the device, that of other libraries included. On host there is no such work.
+  Status (*device_synchronize)(int device);
+  // The device whose memory the pointer leads to, the context's own where it can use the memory all the same (managed
+  // or page-locked memory), -1 for other memory of the host. Always the context's device on host.
+  Status (*memory_device)(ContextHandle, const void* pointer, int* device);
   Status (*memory_info)(ContextHandle, size_t* free, size_t* total);
   Status (*allocate)(ContextHandle, size_t bytes, StreamHandle, void** out);
   Status (*free)(ContextHandle, void* pointer, size_t bytes, StreamHandle);
@@ -183,6 +192,7 @@ class Runtime {
   Runtime(const Runtime&) = delete;
 
   const Table& table() const { return table_; }
+  int device() const { return device_; }
   const Properties& properties() const { return properties_; }
   bool is_host() const;
   Status destroy_noexcept();
@@ -190,7 +200,10 @@ class Runtime {
   void memory_info(size_t* free, size_t* total);
   // Allocations return success or out_of_memory, so that the Pool can free cached blocks and retry, or throw.
   Status allocate(size_t bytes, StreamHandle, void** out);
+  // In the order of the stream; without one, or after the end of the context, when the device has done all its work.
   Status free_noexcept(void* pointer, size_t bytes, StreamHandle);
+  Status device_synchronize_noexcept();                 // may be called after the end of the context
+  int memory_device(const void* pointer, uint16_t op);  // as of Table
   Status allocate_pinned(size_t bytes, void** out);
   Status free_pinned_noexcept(void* pointer);
   void copy(void* to, const void* from, size_t bytes, CopyKind, StreamHandle, const Record&);
@@ -246,6 +259,7 @@ class Runtime {
   void finished(StreamHandle, const Record&);                 // tells the order checker that synchronous work is done
 
   const Table& table_;
+  const int device_;
   ContextHandle context_ = nullptr;
   Properties properties_;
   std::unique_ptr<OrderChecker> checker_;
@@ -255,6 +269,23 @@ class Runtime {
   Injection injection_;
   std::array<std::atomic<uint64_t>, call_count> calls_{};
   std::atomic<uint64_t> h2d_bytes_{0}, d2h_bytes_{0}, d2d_bytes_{0};
+};
+
+// While it lives, the device is the thread's current one, as vendor libraries want it. Afterwards the one of before is
+// so again: it belongs to the program and to other libraries, whose next memory would lie on another device.
+class DeviceScope {
+ public:
+  DeviceScope(const Table& table, int device) : table_(table), status_(table.set_device(device, &before_)) {}
+  ~DeviceScope() {
+    if (int ignored; before_ >= 0) table_.set_device(before_, &ignored);
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  Status status() const { return status_; }
+
+ private:
+  const Table& table_;
+  int before_ = -1;
+  const Status status_;
 };
 
 }  // namespace stator::runtime

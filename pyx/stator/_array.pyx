@@ -47,7 +47,7 @@ cdef class Array:
 
     def __dealloc__(self):
         if self.lent:
-            interop.unexport(self.c)
+            interop.unexport(self.c, interop.legacy_stream())
         else:
             interop.release_later(self.c)
 

@@ -42,17 +42,18 @@ cdef extern from * nogil:
     struct Lent {
       M managed{};
       stator::Array array;
+      void* consumer;  // its stream on cuda, else null
       int64_t extents[64];
     };
     template <class M>
     void give_back(M* managed) {
       auto* lent = static_cast<Lent<M>*>(managed->context);
-      stator::interop::unexport(lent->array);
+      stator::interop::unexport(lent->array, lent->consumer);
       delete lent;
     }
     template <class M>
-    M* lend(const stator::Array& array, int32_t type, int32_t index, dlpack::DataType dtype) {
-      auto* lent = new Lent<M>{M{}, array, {}};
+    M* lend(const stator::Array& array, int32_t type, int32_t index, dlpack::DataType dtype, void* consumer) {
+      auto* lent = new Lent<M>{M{}, array, consumer, {}};
       void* data = nullptr;
       try {
         data = stator::interop::export_memory(array);
@@ -70,12 +71,13 @@ cdef extern from * nogil:
       lent->managed.deleter = give_back<M>;
       return &lent->managed;
     }
-    dlpack::Managed* lend_legacy(const stator::Array& array, int32_t type, int32_t index, dlpack::DataType dtype) {
-      return lend<dlpack::Managed>(array, type, index, dtype);
+    dlpack::Managed* lend_legacy(const stator::Array& array, int32_t type, int32_t index, dlpack::DataType dtype,
+                                 void* consumer) {
+      return lend<dlpack::Managed>(array, type, index, dtype, consumer);
     }
     dlpack::ManagedVersioned* lend_versioned(const stator::Array& array, int32_t type, int32_t index,
-                                             dlpack::DataType dtype, uint64_t flags) {
-      auto* managed = lend<dlpack::ManagedVersioned>(array, type, index, dtype);
+                                             dlpack::DataType dtype, void* consumer, uint64_t flags) {
+      auto* managed = lend<dlpack::ManagedVersioned>(array, type, index, dtype, consumer);
       managed->version = {1, 0};
       managed->flags = flags;
       return managed;
@@ -95,8 +97,8 @@ cdef extern from * nogil:
     }
     }
     """
-    dlpack.Managed* lend_legacy(const CppArray&, int32_t, int32_t, dlpack.DataType) except +translate_exception
-    dlpack.ManagedVersioned* lend_versioned(const CppArray&, int32_t, int32_t, dlpack.DataType,
+    dlpack.Managed* lend_legacy(const CppArray&, int32_t, int32_t, dlpack.DataType, void*) except +translate_exception
+    dlpack.ManagedVersioned* lend_versioned(const CppArray&, int32_t, int32_t, dlpack.DataType, void*,
                                             unsigned long) except +translate_exception
     void finish_legacy(void*) noexcept
     void finish_versioned(void*) noexcept
@@ -185,7 +187,7 @@ cdef void drop_versioned(object capsule) noexcept:
         finish_versioned(PyCapsule_GetPointer(capsule, "dltensor_versioned"))
 
 
-cdef object make_capsule(Array x, bint versioned, bint copied):
+cdef object make_capsule(Array x, void* consumer, bint versioned, bint copied):
     cdef dlpack.DataType dtype
     cdef cpp_backend.Device device = x.c.device()
     cdef int32_t type = dlpack.CUDA if device.type == cpp_backend.cuda else dlpack.CPU
@@ -201,9 +203,9 @@ cdef object make_capsule(Array x, bint versioned, bint copied):
         flags |= dlpack.READ_ONLY
     with nogil:
         if versioned:
-            managed = lend_versioned(x.c, type, index, dtype, flags)
+            managed = lend_versioned(x.c, type, index, dtype, consumer, flags)
         else:
-            managed = lend_legacy(x.c, type, index, dtype)
+            managed = lend_legacy(x.c, type, index, dtype, consumer)
     if versioned:
         return PyCapsule_New(managed, "dltensor_versioned", drop_versioned)
     return PyCapsule_New(managed, "dltensor", drop_legacy)
@@ -272,6 +274,8 @@ cdef Array take_capsule(object capsule, Backend backend, int type, int index, ob
         strides[i] = step if tensor.strides == NULL else tensor.strides[i]
         step *= max(shape[i], 1)
     data = <char*>tensor.data + tensor.byte_offset
+    if elements > 0 and backend.type == cpp_backend.cuda:
+        interop.require_reachable(backend.c, data, <const char*>"from_dlpack")
     host = backend.type == cpp_backend.cpu
     aligned = elements == 0 or <uintptr_t>data % <uintptr_t>itemsize(<CppDType>code) == 0
     if not aligned and (copy is False or not host):
@@ -362,8 +366,10 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
     return copied(out) if copy else out
 
 
-cdef int order_after(Array x, object stream) except -1:
-    # Orders the consumer's stream after the array's uses, by DLPack's rules for `stream`.
+# Orders the consumer's stream after the array's uses, by DLPack's rules for `stream`. Returns the stream behind which
+# the memory is used again: where the consumer names none, or the default one of its thread, the legacy default stream,
+# which waits for all that block with it.
+cdef uintptr_t order_after(Array x, object stream) except? 0:
     cdef uintptr_t consumer
     if x.c.device().type == cpp_backend.cpu:
         if stream is not None:
@@ -375,20 +381,21 @@ cdef int order_after(Array x, object stream) except -1:
     if isinstance(stream, bool) or not isinstance(stream, int):
         raise DTypeError(f"stream={stream!r}", op="Array.__dlpack__", remedy="Pass None or an integer.")
     if stream == -1:
-        return 0
+        return <uintptr_t>interop.legacy_stream()
     if stream <= 0:
         raise InvalidValueError(f"stream={stream}", op="Array.__dlpack__",
                                 remedy="1 is the legacy default stream, 2 the per-thread one, -1 means no order.")
     consumer = stream
     with nogil:
         interop.order_after_uses(x.c, <void*>consumer)
-    return 0
+    return consumer if consumer > 2 else <uintptr_t>interop.legacy_stream()
 
 
 def to_dlpack(x: Array, stream: object, max_version: object, dl_device: object, copy: object) -> object:
     """The result of Array.__dlpack__."""
     cdef Array array = <Array?>x
     cdef bint lent_copy = bool(copy)
+    cdef uintptr_t consumer
     if dl_device is not None and tuple(dl_device) != array.__dlpack_device__():
         if copy is False or tuple(dl_device) != (1, 0):
             raise BufferError(f"memory of {array.backend.device_name} cannot be given as DLPack device {dl_device}"
@@ -398,8 +405,8 @@ def to_dlpack(x: Array, stream: object, max_version: object, dl_device: object, 
         lent_copy = True
     elif copy:
         array = copied(array)
-    order_after(array, stream)
-    return make_capsule(array, max_version is not None and max_version[0] >= 1, lent_copy)
+    consumer = order_after(array, stream)
+    return make_capsule(array, <void*>consumer, max_version is not None and max_version[0] >= 1, lent_copy)
 
 
 def cuda_array_interface(x: Array) -> dict[str, Any]:
@@ -473,6 +480,8 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
             raise wrong_interface("stream", order)
     if backend.type != cpp_backend.cuda:
         raise BackendMismatchError("the object's memory is on cuda", op="asarray", remedy="Pass device='cuda'.")
+    if address:
+        interop.require_reachable(backend.c, <void*>address, <const char*>"asarray")
     if producer:
         consumer = native_of_current(backend)
         with nogil:

@@ -40,8 +40,13 @@ void* Buffer::export_memory(uint16_t op) {
   return memory;
 }
 
-void Buffer::unexport() noexcept {
+void Buffer::unexport(runtime::StreamHandle consumer) noexcept {
   if (left_alone()) return;
+  const OpenGuard guard(context_);  // close() waits until the consumer's work is marked
+  if (consumer && guard)
+    context_.pool().mark_consumer(*this, consumer);
+  else if (consumer)
+    context_.report("device_synchronize", context_.runtime().device_synchronize_noexcept());
   const int32_t before = exports_.fetch_sub(1, std::memory_order_acq_rel);
   if ((before & ~detached_bit) != 1) return;
   context_.pool().note_exported(bytes(), -1);

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace stator {
 
@@ -41,9 +42,10 @@ class Buffer final : public Box {
 
   // Exports keep the storage past close: a closed buffer with exports is detached, and the last unexport frees its
   // memory. export_memory marks a cpu buffer host_shared (its uses are synchronous from then on). The exporter holds a
-  // reference until it calls unexport.
+  // reference until it calls unexport, with the stream on which its consumer used the memory, null if there is none:
+  // the memory is reused after what that stream holds then.
   void* export_memory(uint16_t op);
-  void unexport() noexcept;
+  void unexport(runtime::StreamHandle consumer = nullptr) noexcept;
 
   // Streams that used the memory, one bit per index of a stream; recorded at every enqueue, waited for at reuse.
   void note_use(int stream_index) {
@@ -72,6 +74,12 @@ class Buffer final : public Box {
   std::atomic<bool> host_shared_{false};
   std::atomic<uint32_t> used_{0};
   std::atomic<int> last_stream_{0};
+  // The streams of consumers that gave an export back, each with an event on it. Guarded by the pool's mutex.
+  struct Consumer {
+    runtime::StreamHandle stream;
+    runtime::EventHandle event;
+  };
+  std::vector<Consumer> consumers_;
   size_t block_bytes_ = 0;  // what the pool holds for it; 0 for foreign memory
   void* detached_ = nullptr;
   std::unique_ptr<ForeignOwner> owner_;

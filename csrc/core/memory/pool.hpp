@@ -12,7 +12,8 @@ struct Block;
 
 // Size classes (512 bytes to 1 MiB in powers of two and their halves, above that multiples of 2 MiB with at most 1/8
 // slack), one free list per stream and class. A block that only its home stream used is reused there without an event;
-// otherwise its release records one event per other stream and reuse waits for them. Out of memory: wait for pending
+// otherwise its release records one event per other stream and reuse waits for them, as it does for events on the
+// streams of consumers of exported memory. Out of memory: wait for pending
 // work, give back every cached block, retry once, then throw OutOfMemoryError with the figures.
 class Pool final : public Box {
  public:
@@ -24,7 +25,8 @@ class Pool final : public Box {
   std::unique_ptr<Buffer> allocate_workspace(size_t bytes, StreamBox& stream, uint16_t op);
   Ref<Buffer> allocate_pinned(size_t bytes, uint16_t op);  // page-locked host memory; BoxKind::pinned, host accessible
   void empty_cache() noexcept;
-  void poll_foreign() noexcept;  // hands on the deleters whose memory is no longer used
+  // Hands on the deleters whose memory is no longer used; waits for all of them if this is the last time.
+  void poll_foreign(bool last = false) noexcept;
   MemoryStats stats() const;
   OutOfMemoryError out_of_memory(size_t requested, uint16_t op) const;
 
@@ -38,6 +40,7 @@ class Pool final : public Box {
   bool settle(Block& block, int home, uint16_t op);  // false: page-locked memory that is still in use
   void mark(Block& block, uint32_t streams) noexcept;
   bool passed(Block& block) noexcept;
+  void finish(Block& block) noexcept;
   void free_block(Block& block) noexcept;
   void keep(Block&& block) noexcept;   // into its free list
   size_t trim(size_t bytes) noexcept;  // frees cached blocks until this many bytes, or the whole cache, are freed
@@ -45,6 +48,8 @@ class Pool final : public Box {
   void keep_event(runtime::EventHandle event) noexcept;
   void destroy_event(runtime::EventHandle event) noexcept;
 
+  void mark_consumer(Buffer& buffer, runtime::StreamHandle stream) noexcept;
+  void take_consumers(Buffer& buffer, Block& block) noexcept;  // their events become the block's
   void give_back(Buffer& buffer, void* memory) noexcept;
   void detach(Buffer& buffer) noexcept;           // leaves the pool's figures
   void release_foreign(Buffer& buffer) noexcept;  // its deleter, once the work that uses the memory is done

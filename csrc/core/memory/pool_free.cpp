@@ -3,6 +3,9 @@
 #include "core/context.hpp"
 #include "core/memory/pool_impl.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace stator {
 
 using runtime::status::success;
@@ -32,6 +35,23 @@ void Pool::destroy_event(runtime::EventHandle event) noexcept {
   context_.report("event_destroy", context_.runtime().event_destroy_noexcept(event));
 }
 
+// Waits for all work that uses the block.
+void Pool::finish(Block& block) noexcept {
+  runtime::Runtime& runtime = context_.runtime();
+  for (const runtime::EventHandle event : block.events) {
+    try {
+      runtime.event_synchronize(event);
+    } catch (const std::exception&) {
+      // The device failed, so that nothing on it uses the memory any more.
+    }
+    destroy_event(event);
+  }
+  block.events.clear();
+  for (int i = 0; block.unmarked && !context_.quiet() && i < Backend::stream_count; ++i) {
+    if (block.unmarked >> i & 1) runtime.stream_synchronize_noexcept(context_.native_stream(i));
+  }
+}
+
 void Pool::mark(Block& block, uint32_t streams) noexcept {
   for (int i = 0; i < Backend::stream_count; ++i) {
     const uint32_t bit = uint32_t(1) << i;
@@ -52,6 +72,48 @@ void Pool::mark(Block& block, uint32_t streams) noexcept {
   }
 }
 
+// The work of a stream that its consumer has destroyed is awaited with all that the device has.
+void Pool::mark_consumer(Buffer& buffer, runtime::StreamHandle stream) noexcept {
+  runtime::EventHandle unused = nullptr, event = nullptr;
+  try {
+    unused = take_event();
+    const std::lock_guard lock(impl_->mutex);
+    const auto same = [stream](const Buffer::Consumer& consumer) { return consumer.stream == stream; };
+    const auto found = std::find_if(buffer.consumers_.begin(), buffer.consumers_.end(), same);
+    if (found == buffer.consumers_.end()) {
+      buffer.consumers_.push_back({stream, unused});
+      event = std::exchange(unused, nullptr);
+    } else {
+      event = found->event;
+    }
+  } catch (const std::exception&) {
+    // No event could be had, or there was no room for it.
+  }
+  if (unused) keep_event(unused);
+  if (!event || context_.runtime().event_record_noexcept(event, stream) != success)
+    context_.report("device_synchronize", context_.runtime().device_synchronize_noexcept());
+}
+
+// Nobody else has the buffer any more, so that its list needs no lock.
+void Pool::take_consumers(Buffer& buffer, Block& block) noexcept {
+  if (buffer.consumers_.empty()) [[likely]]
+    return;
+  bool room = true;
+  try {
+    block.events.reserve(block.events.size() + buffer.consumers_.size());
+  } catch (const std::bad_alloc&) {
+    room = false;
+    context_.report("device_synchronize", context_.runtime().device_synchronize_noexcept());
+  }
+  for (const Buffer::Consumer& consumer : buffer.consumers_) {
+    if (room)
+      block.events.push_back(consumer.event);
+    else
+      keep_event(consumer.event);
+  }
+  buffer.consumers_.clear();
+}
+
 void Pool::keep(Block&& block) noexcept {
   const size_t bytes = block.bytes;
   try {
@@ -69,6 +131,7 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
   const uint32_t others = buffer.used_.load(std::memory_order_acquire) & ~(uint32_t(1) << home);
   if (others && !context_.quiet()) [[unlikely]]
     mark(block, others);
+  take_consumers(buffer, block);
   try {
     const std::lock_guard lock(impl_->mutex);
     impl_->live -= block.bytes;
@@ -80,6 +143,8 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
 }
 
 void Pool::detach(Buffer& buffer) noexcept {
+  for (const Buffer::Consumer& consumer : buffer.consumers_) keep_event(consumer.event);
+  buffer.consumers_.clear();  // the last unexport waits for the device
   const std::lock_guard lock(impl_->mutex);
   impl_->live -= buffer.block_bytes_;
 }
@@ -95,19 +160,11 @@ void Pool::free_block(Block& block) noexcept {
   runtime::Runtime& runtime = context_.runtime();
   const bool pinned = block.home == pinned_home;
   const runtime::StreamHandle stream = pinned ? nullptr : context_.native_stream(block.home);
-  for (const runtime::EventHandle event : block.events) {
-    if (!context_.quiet() && (!stream || runtime.stream_wait_noexcept(stream, event) != success)) {
-      try {
-        runtime.event_synchronize(event);
-      } catch (const std::exception&) {
-        // The device failed, so that nothing on it uses the memory any more.
-      }
-    }
-    destroy_event(event);
+  while (stream && !block.events.empty() && runtime.stream_wait_noexcept(stream, block.events.back()) == success) {
+    destroy_event(block.events.back());
+    block.events.pop_back();
   }
-  for (int i = 0; block.unmarked && !context_.quiet() && i < Backend::stream_count; ++i) {
-    if (block.unmarked >> i & 1) runtime.stream_synchronize_noexcept(context_.native_stream(i));
-  }
+  finish(block);
   if (pinned)
     context_.report("free_pinned", runtime.free_pinned_noexcept(block.memory));
   else
@@ -144,16 +201,20 @@ void Pool::empty_cache() noexcept {
 
 void Pool::release_foreign(Buffer& buffer) noexcept {
   context_.runtime().forget_buffer(buffer.detached_);
-  if (!buffer.owner_) return;
+  if (!buffer.owner_) {
+    for (const Buffer::Consumer& consumer : buffer.consumers_) keep_event(consumer.event);
+    return;
+  }
   const uint32_t used = buffer.host_shared() || context_.quiet() ? 0 : buffer.used_.load(std::memory_order_acquire);
   if (used) mark(buffer.owner_->block, used);
+  take_consumers(buffer, buffer.owner_->block);
   if (buffer.owner_->block.ready())
     ForeignReleases::push(std::move(buffer.owner_));
   else
     impl_->add_owner(std::move(buffer.owner_));
 }
 
-void Pool::poll_foreign() noexcept {
+void Pool::poll_foreign(bool last) noexcept {
   ForeignOwner* rest = nullptr;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -162,11 +223,8 @@ void Pool::poll_foreign() noexcept {
   }
   while (rest) {
     std::unique_ptr<ForeignOwner> owner(std::exchange(rest, rest->next));
-    const bool quiet = context_.quiet();
-    if (quiet) {
-      for (const runtime::EventHandle event : owner->block.events) destroy_event(event);
-    }
-    if (quiet || passed(owner->block))
+    if (last) finish(owner->block);
+    if (last || passed(owner->block))
       ForeignReleases::push(std::move(owner));
     else
       impl_->add_owner(std::move(owner));
@@ -174,7 +232,7 @@ void Pool::poll_foreign() noexcept {
 }
 
 void Pool::release_native(void*) noexcept {
-  poll_foreign();
+  poll_foreign(true);
   empty_cache();
 }
 

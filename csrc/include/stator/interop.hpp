@@ -3,6 +3,8 @@
 
 #include <stator/array.hpp>
 
+#include <string_view>
+
 namespace stator::interop {
 
 // The address of the first element, for a consumer that may keep it past close(): the memory is then detached instead
@@ -10,7 +12,16 @@ namespace stator::interop {
 // see order(). Pair it with unexport.
 STATOR_API void* export_memory(const Array&);
 // Ends an export, from any thread, also after close and shutdown. Takes the array over, which is empty afterwards.
-STATOR_API void unexport(Array&) noexcept;
+// cuda: `consumer` is the native stream on which the memory was used, or legacy_stream, and the memory is used again
+// only after what that stream holds now. Waits for the device where the stream was destroyed or the backend closed.
+STATOR_API void unexport(Array&, void* consumer = nullptr) noexcept;
+
+// CUDA's handle of the legacy default stream, which also stands for the work of all streams that block with it.
+inline void* legacy_stream() { return reinterpret_cast<void*>(1); }
+
+// BackendMismatchError, naming the call, where a cuda backend cannot use the memory because it is another device's or
+// ordinary memory of the host.
+STATOR_API void require_reachable(const Backend&, const void* memory, std::string_view call);
 
 // Whether a consumer must not write: foreign memory that is read-only, and views that repeat elements along an axis,
 // where one write would change many.

@@ -40,8 +40,8 @@ void* export_memory(const Array& array) {
   return memory + array.offset() * itemsize(array.dtype());
 }
 
-void unexport(Array& array) noexcept {
-  if (array) array.buffer()->unexport();
+void unexport(Array& array, void* consumer) noexcept {
+  if (array) array.buffer()->unexport(consumer);
   release_later(array);
 }
 
@@ -56,6 +56,21 @@ bool read_only(const Array& array) {
 Stream last_stream(const Array& array) {
   const Buffer& buffer = buffer_of(array, "Array.data");
   return Stream(buffer.context().stream(buffer.last_stream()));
+}
+
+void require_reachable(const Backend& backend, const void* memory, std::string_view call) {
+  const uint16_t op = uint16_t(Op::asarray);
+  Context& context = *backend.context();
+  const OpGuard guard(context, op);
+  const int device = context.runtime().memory_device(memory, op);
+  if (device == context.device().index) return;
+  const std::string own = context.device().str();
+  if (device < 0)
+    throw BackendMismatchError(std::string(call), "ordinary memory of the host, which " + own + " cannot use",
+                               "Pass it as a NumPy array");
+  const std::string other = Device{context.device().type, device}.str();
+  throw BackendMismatchError(std::string(call), "memory of " + other + " for a backend on " + own,
+                             "Pass device='" + other + "', or copy it there at the producer");
 }
 
 void order(const Backend& backend, void* from, void* to) {

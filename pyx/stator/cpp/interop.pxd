@@ -12,6 +12,9 @@ from stator.cpp.ref cimport Dims
 cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     void* export_memory(const Array&) except +translate_exception
     void unexport(Array&) noexcept
+    void unexport(Array&, void*) noexcept
+    void* legacy_stream()
+    void require_reachable(const Backend&, const void*, const char*) except +translate_exception
     cbool read_only(const Array&) except +translate_exception
     Stream last_stream(const Array&) except +translate_exception
     void order(const Backend&, void*, void*) except +translate_exception
