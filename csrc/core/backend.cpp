@@ -52,9 +52,9 @@ Device require_device(std::string_view text) {
   }
   const int count = device_count(device.type);
   if (device.index >= count) {
-    throw DeviceUnavailableError("Backend",
-                                 device.str() + " does not exist, the number of devices is " + std::to_string(count),
-                                 "Use a lower index, or check CUDA_VISIBLE_DEVICES");
+    throw DeviceUnavailableError(
+        "Backend", "the device " + device.str() + " does not exist, the number of devices is " + std::to_string(count),
+        "Use a lower index, or check CUDA_VISIBLE_DEVICES");
   }
   return device;
 }
