@@ -24,8 +24,9 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // The number of blocks that are resident at once, which is a good grid for kernels that stride over their work. On the
 // fast host a few blocks per worker, so that the wait for the last worker is short.
 inline int64_t waves(const params::DeviceLimits& limits, int threads) {
-  const int per_processor = fast_host ? 4 : std::max(1, limits.max_threads_per_multiprocessor / std::max(threads, 32));
-  return int64_t(std::max(1, limits.multiprocessors)) * per_processor;
+  const int fit =
+      std::min(limits.max_threads_per_multiprocessor / std::max(threads, 32), limits.max_blocks_per_multiprocessor);
+  return int64_t(std::max(1, limits.multiprocessors)) * (fast_host ? 4 : std::max(1, fit));
 }
 
 // Arguments are copied when the launch is submitted. A grid without blocks launches nothing.

@@ -24,7 +24,7 @@ inline constexpr int target_count = 5;
 // What launchers must know about a device.
 struct DeviceLimits {
   int32_t multiprocessors;
-  int32_t max_threads_per_multiprocessor;
+  int32_t max_threads_per_multiprocessor, max_blocks_per_multiprocessor;
   int32_t shared_bytes_per_block;
   int32_t l2_bytes;
   Target target = {};  // whose kernels the device runs; the context sets it

@@ -92,7 +92,7 @@ Status properties(int device, Properties* out) {
   out->compute_minor = native->minor;
   out->total_memory = native->totalGlobalMem;
   out->cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0;
-  out->limits = {native->multiProcessorCount, native->maxThreadsPerMultiProcessor,
+  out->limits = {native->multiProcessorCount, native->maxThreadsPerMultiProcessor, native->maxBlocksPerMultiProcessor,
                  int32_t(native->sharedMemPerBlockOptin), native->l2CacheSize};
   if (const Status code = done(cudaDriverGetVersion(&out->driver_version))) return code;
   return done(cudaRuntimeGetVersion(&out->runtime_version));

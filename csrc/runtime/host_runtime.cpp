@@ -37,7 +37,7 @@ Status properties(int device, Properties* out) {
     out->total_memory = total_memory();
     out->cooperative = false;
     const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    out->limits = {Scheduler::worker_limit(), 2048, 227 << 10, l2 > 0 ? int32_t(l2) : 1 << 20};
+    out->limits = {Scheduler::worker_limit(), 2048, 32, 227 << 10, l2 > 0 ? int32_t(l2) : 1 << 20};
     return status::success;
   });
 }

@@ -311,6 +311,13 @@ void canaries() {
   }
 }
 
+void grids() {
+  const params::DeviceLimits limits{100, 2048, 32, 0, 0};
+  check(waves(limits, 256) == 800, "threads fill a multiprocessor", waves(limits, 256));
+  check(waves(limits, 32) == 3200, "no more blocks than it holds", waves(limits, 32));
+  check(waves(limits, 4096) == 100, "a block at least", waves(limits, 4096));
+}
+
 void messages() {
   launch(queue(), "divergent", divergent_kernel<64>, {1, 64});
   const size_t first = seen.find("checked_test.cpp:");
@@ -333,5 +340,6 @@ int main(int argc, char** argv) {
                             {"exits", exits},
                             {"vectors", vectors},
                             {"canaries", canaries},
+                            {"grids", grids},
                             {"messages", messages}});
 }

@@ -32,7 +32,7 @@ namespace stator {
 using test::check;
 
 inline const kernels::TargetKernels& checked = target_for((setenv("STATOR_HOST_MODE", "checked", 1), DeviceType::cpu));
-inline const params::DeviceLimits h200{132, 2048, 227 * 1024, 50 << 20, params::Target::host_checked};
+inline const params::DeviceLimits h200{132, 2048, 32, 227 * 1024, 50 << 20, params::Target::host_checked};
 
 struct Recorder {
   uint32_t claim = 0;
