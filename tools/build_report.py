@@ -16,7 +16,9 @@ LIMIT = 2500
 
 def kernel_names() -> set[str]:
     sources = (Path(__file__).resolve().parents[1] / "csrc/kernels").rglob("*.cu*")
-    return {n for p in sources for n in re.findall(r"^STATOR_KERNEL void (\w+)\(", p.read_text(), re.MULTILINE)}
+    return {
+        n for p in sources for n in re.findall(r"^STATOR_KERNEL\w*\([^)]*\) void (\w+)\(", p.read_text(), re.MULTILINE)
+    }
 
 
 def instances(target: Path) -> int:

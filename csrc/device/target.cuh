@@ -19,33 +19,32 @@
 #define STATOR_UNROLL(...) STATOR_PRAGMA(unroll __VA_ARGS__)
 #endif
 
-// STATOR_RESIDENT stands after STATOR_KERNEL. On cuda it limits registers so that `blocks` blocks of `threads` threads
-// fit a multiprocessor.
-#if defined(STATOR_HOST)
-#define STATOR_RESIDENT(threads, blocks)
-#else
-#define STATOR_RESIDENT(threads, blocks) __launch_bounds__(threads, blocks)
-#endif
-
+// STATOR_KERNEL(threads) begins a kernel for blocks of that size. On cuda it limits registers so that a block fits a
+// multiprocessor, whichever compiler makes the machine code. Up to 256 threads any block does, with 255 registers each
+// of 65536; a limit would only make ptxas spill some of them for the sake of a further block.
+// STATOR_KERNEL_RESIDENT(threads, blocks) limits registers so that `blocks` blocks fit.
 // STATOR_FN is inlined. STATOR_CALL stays a call, because an inlined dtype switch would be most of a kernel's code.
 // STATOR_PART is inlined, but a call in the checked target, where kernels of several functors then share one copy.
 // STATOR_COLD is inlined, but a call on the fast host; it is for code outside of inner loops, which is often used
 // several times.
 #if !defined(STATOR_HOST)
-#define STATOR_KERNEL __global__
+#define STATOR_KERNEL(threads) STATOR_KERNEL_RESIDENT((threads) > 256 ? (threads) : 0, (threads) > 256)
+#define STATOR_KERNEL_RESIDENT(threads, blocks) __global__ __launch_bounds__(threads, blocks)
 #define STATOR_FN __device__ __forceinline__
 #define STATOR_CALL inline __device__ __noinline__
 #define STATOR_PART STATOR_FN
 #define STATOR_COLD STATOR_FN
 #elif defined(STATOR_CHECKED)
-#define STATOR_KERNEL
+#define STATOR_KERNEL(threads)
+#define STATOR_KERNEL_RESIDENT(threads, blocks)
 #define STATOR_FN inline
 #define STATOR_CALL inline
 #define STATOR_PART inline __attribute__((noinline))
 #define STATOR_COLD inline
 #else
 // flatten, because a lambda that is called in a main loop and in its remainder must be inlined in both to vectorise.
-#define STATOR_KERNEL __attribute__((flatten))
+#define STATOR_KERNEL(threads) __attribute__((flatten))
+#define STATOR_KERNEL_RESIDENT(threads, blocks) STATOR_KERNEL(threads)
 #define STATOR_FN inline __attribute__((always_inline))
 #define STATOR_CALL inline __attribute__((noinline))
 #define STATOR_PART STATOR_FN

@@ -30,7 +30,7 @@ struct LargerPair {
 };
 
 template <int Size>
-STATOR_KERNEL void reduce_kernel(const float* x, int64_t n, double* sums, Pair* largest) {
+STATOR_KERNEL(Size) void reduce_kernel(const float* x, int64_t n, double* sums, Pair* largest) {
   const Group<Size> group;
   const float* row = x + group.block() * n;
   const double sum = group.template map_sum<double>(n, [=](int64_t i) { return row[i]; });
@@ -42,14 +42,14 @@ STATOR_KERNEL void reduce_kernel(const float* x, int64_t n, double* sums, Pair* 
 }
 
 template <int Size>
-STATOR_KERNEL void scan_kernel(const int64_t* x, int64_t* y) {
+STATOR_KERNEL(Size) void scan_kernel(const int64_t* x, int64_t* y) {
   const Group<Size> group;
   const int64_t i = group.block() * Size + group.rank();
   y[i] = group.inclusive_scan(x[i], Sum{});
 }
 
 template <int Size>
-STATOR_KERNEL void total_kernel(const float* x, int64_t n, double* partials, uint32_t* counter, double* total) {
+STATOR_KERNEL(Size) void total_kernel(const float* x, int64_t n, double* partials, uint32_t* counter, double* total) {
   const Group<Size> group;
   const int64_t begin = n * group.block() / group.blocks(), end = n * (group.block() + 1) / group.blocks();
   const double part = group.template map_sum<double>(end - begin, [=](int64_t i) { return x[begin + i]; });
@@ -61,7 +61,7 @@ STATOR_KERNEL void total_kernel(const float* x, int64_t n, double* partials, uin
 
 // Reverses each block's tile; Barrier = false forgets the barrier.
 template <int Size, bool Barrier>
-STATOR_KERNEL void reverse_kernel(const int* x, int* y) {
+STATOR_KERNEL(Size) void reverse_kernel(const int* x, int* y) {
   const Group<Size> group;
   struct Tile {
     int item[Size];
@@ -74,7 +74,7 @@ STATOR_KERNEL void reverse_kernel(const int* x, int* y) {
 }
 
 template <int Size>
-STATOR_KERNEL void exit_kernel(int live, int* arrived) {
+STATOR_KERNEL(Size) void exit_kernel(int live, int* arrived) {
   const Group<Size> group;
   if (group.rank() >= live) return;
   group.sync();
@@ -83,7 +83,7 @@ STATOR_KERNEL void exit_kernel(int live, int* arrived) {
 }
 
 template <int Size>
-STATOR_KERNEL void dynamic_kernel(int n, int past, int* y) {
+STATOR_KERNEL(Size) void dynamic_kernel(int n, int past, int* y) {
   const Group<Size> group;
   int* items = group.template dynamic<int>(n);
   for (int i = group.rank(); i < n + past; i += Size) items[i] = i;
@@ -92,7 +92,7 @@ STATOR_KERNEL void dynamic_kernel(int n, int past, int* y) {
 }
 
 template <int Size>
-STATOR_KERNEL void static_overrun_kernel(int index, int* y) {
+STATOR_KERNEL(Size) void static_overrun_kernel(int index, int* y) {
   const Group<Size> group;
   struct Tile {
     int item[Size];
@@ -104,7 +104,7 @@ STATOR_KERNEL void static_overrun_kernel(int index, int* y) {
 }
 
 template <int Size>
-STATOR_KERNEL void divergent_kernel() {
+STATOR_KERNEL(Size) void divergent_kernel() {
   const Group<Size> group;
   if (group.rank() < Size / 2) {
     group.sync();
@@ -114,7 +114,7 @@ STATOR_KERNEL void divergent_kernel() {
 }
 
 template <int Size>
-STATOR_KERNEL void divergent_reduce_kernel(int* y) {
+STATOR_KERNEL(Size) void divergent_reduce_kernel(int* y) {
   const Group<Size> group;
   if (group.rank() % 2 == 0)
     *y = group.reduce(1, Sum{});
@@ -123,7 +123,7 @@ STATOR_KERNEL void divergent_reduce_kernel(int* y) {
 }
 
 template <int Size>
-STATOR_KERNEL void deadlock_kernel(int* y) {
+STATOR_KERNEL(Size) void deadlock_kernel(int* y) {
   const Group<Size> group;
   if (group.rank() == 5)
     group.sync();
@@ -132,14 +132,14 @@ STATOR_KERNEL void deadlock_kernel(int* y) {
 }
 
 template <int Size>
-STATOR_KERNEL void missing_lane_kernel(int* y) {
+STATOR_KERNEL(Size) void missing_lane_kernel(int* y) {
   const Group<Size> group;
   if (group.rank() == 7) return;
   *y = group.reduce(1, Sum{});
 }
 
 template <int Size>
-STATOR_KERNEL void map_kernel(const float16* x, const float16* y, float16* out, int64_t n) {
+STATOR_KERNEL(Size) void map_kernel(const float16* x, const float16* y, float16* out, int64_t n) {
   const Group<Size> group;
   map_contiguous<vector_width<float16>>(
       group, n, out, [](float16 a, float16 b) { return float16(float(a) + float(b)); }, x, y);

@@ -24,7 +24,7 @@ struct Sums {
 };
 
 template <int Size>
-STATOR_KERNEL void reduce_kernel(const float* x, int64_t n, Sums* out) {
+STATOR_KERNEL(Size) void reduce_kernel(const float* x, int64_t n, Sums* out) {
   const Group<Size> group;
   const float* row = x + group.block() * n;
   Sums& s = out[group.block()];
@@ -41,7 +41,7 @@ struct Scratch {
   T item[4];
 };
 template <int Size>
-STATOR_KERNEL void shared_kernel(int* y) {
+STATOR_KERNEL(Size) void shared_kernel(int* y) {
   const Group<Size> group;
   auto& a = group.template shared<Scratch<int>>();
   auto& b = group.template shared<Scratch<float>>();
@@ -52,11 +52,11 @@ STATOR_KERNEL void shared_kernel(int* y) {
   y[group.block()] = group.template shared<Scratch<int>>().item[3] + int(b.item[0]) + int(c[99]);
 }
 
-#define UNARY(name)                                               \
-  template <class T, int Size>                                    \
-  STATOR_KERNEL void name##_kernel(const T* x, T* y, int64_t n) { \
-    const Group<Size> group;                                      \
-    group.for_each(n, [=](int64_t i) { y[i] = name(x[i]); });     \
+#define UNARY(name)                                                     \
+  template <class T, int Size>                                          \
+  STATOR_KERNEL(Size) void name##_kernel(const T* x, T* y, int64_t n) { \
+    const Group<Size> group;                                            \
+    group.for_each(n, [=](int64_t i) { y[i] = name(x[i]); });           \
   }
 UNARY(exp)
 UNARY(exp2)

@@ -168,6 +168,11 @@ def test_host_compilers_see_no_cuda_intrinsic_outside_cuda_files():
     )
 
 
+def test_kernels_state_the_size_of_their_blocks():
+    """So that no compiler gives their threads more registers than a block has."""
+    assert not found(r"\bSTATOR_KERNEL(_RESIDENT)?\b(?!\(Size\b)|__global__|__launch_bounds__", under("csrc/kernels"))
+
+
 def test_kernels_and_device_code_are_inside_their_column():
     sources = [p for p in under("csrc/kernels", "csrc/device", "csrc/host") if p.suffix in (".cu", ".cuh")]
     declares = re.compile(r"^\s*(namespace|template|struct|inline|STATOR_(FN|KERNEL))\b", re.MULTILINE)

@@ -14,7 +14,7 @@ struct ArangeTuning {
 };
 
 template <class A, int Size>
-STATOR_KERNEL void arange_kernel(void* out, DType dtype, int64_t n, A start, A step) {
+STATOR_KERNEL(Size) void arange_kernel(void* out, DType dtype, int64_t n, A start, A step) {
   const Group<Size> group;
   const int64_t first = group.block() * ArangeTuning::tile;
   const int64_t left = n - first, count = left < ArangeTuning::tile ? left : ArangeTuning::tile;

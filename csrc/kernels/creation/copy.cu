@@ -84,7 +84,7 @@ STATOR_FN void copy_segments(const Group<Size>& group, const StridedCopy<T>& p) 
 }
 
 template <class T, int Size>
-STATOR_KERNEL void copy_strided_kernel(StridedCopy<T> p) {
+STATOR_KERNEL(Size) void copy_strided_kernel(StridedCopy<T> p) {
   const Group<Size> group;
   if constexpr (fast_host)
     copy_segments(group, p);

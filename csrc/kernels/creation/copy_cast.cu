@@ -55,7 +55,7 @@ STATOR_FN void cast_block(const Group<Size>& group, const From* in, To* out, int
 }
 
 template <class To, int Size>
-STATOR_KERNEL void cast_kernel(Cast p) {
+STATOR_KERNEL(Size) void cast_kernel(Cast p) {
   const Group<Size> group;
 #define STATOR_CASE(name, type) \
   case DType::name: return cast_block(group, static_cast<const type*>(p.in), static_cast<To*>(p.out), p.n);

@@ -48,7 +48,7 @@ STATOR_FN void transpose_in_cache(const Group<Size>& group, const T* in, T* out,
 }
 
 template <class T, int Size>
-STATOR_KERNEL void transpose_kernel(Transpose<T> p) {
+STATOR_KERNEL(Size) void transpose_kernel(Transpose<T> p) {
   constexpr int tile = TransposeTile<T>::size;
   const Group<Size> group;
   const int64_t in_batch = group.block() % (p.row_tiles * p.col_tiles);

@@ -15,7 +15,7 @@ struct LinspaceTuning {
 };
 
 template <int Size>
-STATOR_KERNEL void linspace_kernel(params::Linspace p) {
+STATOR_KERNEL(Size) void linspace_kernel(params::Linspace p) {
   const Group<Size> group;
   const int64_t first = group.block() * LinspaceTuning::tile, left = p.count - first;
   const int64_t n = left < LinspaceTuning::tile ? left : LinspaceTuning::tile;

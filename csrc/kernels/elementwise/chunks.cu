@@ -57,7 +57,7 @@ class Chunks {
 };
 
 template <int N, int Size>
-STATOR_KERNEL void elementwise_chunks_kernel(Strided<N> p, ChunkResults<N> results) {
+STATOR_KERNEL(Size) void elementwise_chunks_kernel(Strided<N> p, ChunkResults<N> results) {
   const Group<Size> group;
   const auto& l = p.layout;
   const int64_t begin = group.block() * StridedTuning::host_tile;

@@ -151,7 +151,7 @@ STATOR_FN void dense_segment(const Group<Size>& group, const Dense<N>& p, int64_
 }  // namespace detail
 
 template <class F, class T, class R, int N, int Size>
-STATOR_KERNEL void elementwise_dense_kernel(Dense<N> p) {
+STATOR_KERNEL(Size) void elementwise_dense_kernel(Dense<N> p) {
   const Group<Size> group;
   if constexpr (fast_host) {
     constexpr int64_t tile = DenseTuning::host_tile / int64_t(sizeof(T));

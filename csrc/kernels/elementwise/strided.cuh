@@ -210,7 +210,7 @@ STATOR_CALL void chunk_results(const Strided<N>& p, const void* const* x, void* 
 
 // The kernel where blocks have threads.
 template <class F, class C, class Y, int N, int Size>
-STATOR_KERNEL void elementwise_strided_kernel(Strided<N> p) {
+STATOR_KERNEL(Size) void elementwise_strided_kernel(Strided<N> p) {
   const Group<Size> group;
   detail::strided_items<F, C, Y>(group, p);
 }

@@ -14,7 +14,7 @@ struct FftTuning {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void fft_real_pass_kernel(params::FftRealPass p) {
+STATOR_KERNEL(Size) void fft_real_pass_kernel(params::FftRealPass p) {
   const Group<Size> group;
   const int64_t m = p.n, pairs = m / 2 + 1;
   const int64_t tiles = (pairs + FftTuning::real_pass_tile - 1) / FftTuning::real_pass_tile;

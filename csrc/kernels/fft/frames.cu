@@ -39,7 +39,7 @@ STATOR_FN T sample(const T* x, int64_t step, int64_t length, int64_t j, params::
 }
 
 template <class T, int Size>
-STATOR_KERNEL void frames_kernel(params::Frames p, int64_t frames_per_block) {
+STATOR_KERNEL(Size) void frames_kernel(params::Frames p, int64_t frames_per_block) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t tiles = (p.frames + frames_per_block - 1) / frames_per_block;
@@ -97,7 +97,7 @@ STATOR_FN bool vanishing(R squares) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void overlap_add_kernel(params::OverlapAdd p) {
+STATOR_KERNEL(Size) void overlap_add_kernel(params::OverlapAdd p) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t tiles = (p.length + FramesTuning::samples - 1) / FramesTuning::samples;

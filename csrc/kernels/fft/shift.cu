@@ -17,7 +17,7 @@ struct ShiftTuning {
 
 // Copies contiguous spans of the output, which end where the last axis wraps, where it ends, or where the tile ends.
 template <class Bits, int Size>
-STATOR_KERNEL void roll_kernel(params::Roll p) {
+STATOR_KERNEL(Size) void roll_kernel(params::Roll p) {
   const Group<Size> group;
   const int inner = p.ndim - 1;
   const int64_t row = p.shape[inner], shift = p.shift[inner], step = p.strides[inner];
@@ -55,7 +55,7 @@ void roll(const params::Queue& q, const params::Roll& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void frequencies_kernel(params::Frequencies p) {
+STATOR_KERNEL(Size) void frequencies_kernel(params::Frequencies p) {
   const Group<Size> group;
   const int64_t first = group.block() * ShiftTuning::tile;
   const int64_t n = p.count - first < ShiftTuning::tile ? p.count - first : ShiftTuning::tile;

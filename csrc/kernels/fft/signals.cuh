@@ -209,7 +209,7 @@ STATOR_FN void transform_rows(const G& group, const params::FftSignals& p, int64
 }
 
 template <class T, int Size>
-STATOR_KERNEL void fft_signals_kernel(params::FftSignals p) {
+STATOR_KERNEL(Size) void fft_signals_kernel(params::FftSignals p) {
   constexpr int lanes = LaneVector<T>::count;
   const Group<Size> group;
   T* a = reinterpret_cast<T*>(static_cast<char*>(p.work) + group.block() * p.work_bytes);

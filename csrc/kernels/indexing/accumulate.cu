@@ -50,8 +50,8 @@ STATOR_FN T combine(params::Accumulation how, T a, T b) {
 // --- blocks with threads -----------------------------------------------------------------------------------------
 
 template <class T, int Size>
-STATOR_KERNEL void accumulate_atomic_kernel(params::Indexed p, IndexedExtents extents, params::Accumulation how,
-                                            params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void accumulate_atomic_kernel(params::Indexed p, IndexedExtents extents, params::Accumulation how,
+                                                  params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * AccumulateTuning::tile;
   const int64_t n = p.size - first < AccumulateTuning::tile ? p.size - first : AccumulateTuning::tile;
@@ -71,8 +71,8 @@ STATOR_KERNEL void accumulate_atomic_kernel(params::Indexed p, IndexedExtents ex
 // A thread owns the offsets in one range of x, at one position of the axes that x steps along, and walks the other axes
 // in row-major order. So no element has two owners.
 template <class T, int Size>
-STATOR_KERNEL void accumulate_in_order_kernel(params::Indexed p, IndexedExtents extents, params::Accumulation how,
-                                              int64_t kept, int64_t ranges, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void accumulate_in_order_kernel(params::Indexed p, IndexedExtents extents, params::Accumulation how,
+                                                    int64_t kept, int64_t ranges, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t owner = group.block() * Size + group.rank();
   if (owner >= kept * ranges) return;
@@ -174,8 +174,8 @@ constexpr void for_accumulated(DType dtype, F f) {
 }
 
 template <int Size>
-STATOR_KERNEL void accumulate_host_kernel(params::Indexed p, params::Accumulation how, int axis, params::ErrorSlot slot,
-                                          uint16_t op) {
+STATOR_KERNEL(Size) void accumulate_host_kernel(params::Indexed p, params::Accumulation how, int axis,
+                                                params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const HostTile tile = host_tile(p, axis, group.block(), group.blocks());
   const int64_t step = p.x_strides[p.ndim - 1];

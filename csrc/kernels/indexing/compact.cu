@@ -74,7 +74,7 @@ STATOR_FN int true_positions(const uint8_t* mask, int64_t stride, int count, int
 }
 
 template <int Size>
-STATOR_KERNEL void mask_count_kernel(params::Compact p) {
+STATOR_KERNEL(Size) void mask_count_kernel(params::Compact p) {
   const Group<Size> group;
   const Tile t = tile_of(p, group.block());
   int64_t count = 0;
@@ -151,7 +151,7 @@ STATOR_FN void fill_rest(const Group<Size>& group, const params::Compact& p, int
 // --- the fast host: a kernel for each item size ------------------------------------------------------------------
 
 template <class Bits, int Size>
-STATOR_KERNEL void select_host_kernel(params::Compact p) {
+STATOR_KERNEL(Size) void select_host_kernel(params::Compact p) {
   const Group<Size> group;
   const Bits* const x = static_cast<const Bits*>(p.x);
   Bits* const out = static_cast<Bits*>(p.out);
@@ -170,7 +170,7 @@ STATOR_KERNEL void select_host_kernel(params::Compact p) {
 }
 
 template <class Bits, int Size>
-STATOR_KERNEL void spread_host_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void spread_host_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const Bits* const x = static_cast<const Bits*>(p.x);
   const Bits* const source = static_cast<const Bits*>(p.source);
@@ -198,7 +198,7 @@ STATOR_KERNEL void spread_host_kernel(params::Compact p, params::ErrorSlot slot,
 // --- blocks with threads: a switch in one kernel -----------------------------------------------------------------
 
 template <int Size>
-STATOR_KERNEL void select_threads_kernel(params::Compact p) {
+STATOR_KERNEL(Size) void select_threads_kernel(params::Compact p) {
   const Group<Size> group;
   for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
     if (!set || rank >= p.capacity) return;
@@ -210,7 +210,7 @@ STATOR_KERNEL void select_threads_kernel(params::Compact p) {
 }
 
 template <int Size>
-STATOR_KERNEL void spread_threads_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void spread_threads_kernel(params::Compact p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
     const int64_t to = offset_in(p, p.out_strides, i);
@@ -225,7 +225,7 @@ STATOR_KERNEL void spread_threads_kernel(params::Compact p, params::ErrorSlot sl
 }
 
 template <int Size>
-STATOR_KERNEL void nonzero_kernel(params::Compact p, bool columns) {
+STATOR_KERNEL(Size) void nonzero_kernel(params::Compact p, bool columns) {
   const Group<Size> group;
   int64_t* const out = static_cast<int64_t*>(p.out);
   if constexpr (fast_host) {

@@ -18,8 +18,8 @@ struct IndexedTuning {
 // --- blocks with threads -----------------------------------------------------------------------------------------
 
 template <bool Write, int Size>
-STATOR_KERNEL void indexed_threads_kernel(params::Indexed p, IndexedExtents extents, params::ErrorSlot slot,
-                                          uint16_t op) {
+STATOR_KERNEL(Size) void indexed_threads_kernel(params::Indexed p, IndexedExtents extents, params::ErrorSlot slot,
+                                                uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * IndexedTuning::tile;
   const int64_t n = p.size - first < IndexedTuning::tile ? p.size - first : IndexedTuning::tile;
@@ -44,8 +44,8 @@ STATOR_KERNEL void indexed_threads_kernel(params::Indexed p, IndexedExtents exte
 enum class PutStage : int32_t { clear, claim, write };
 
 template <int Size>
-STATOR_KERNEL void put_last_kernel(params::Indexed p, IndexedExtents extents, uint64_t* claims, PutStage stage,
-                                   params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void put_last_kernel(params::Indexed p, IndexedExtents extents, uint64_t* claims, PutStage stage,
+                                         params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * IndexedTuning::tile;
   const int64_t n = p.size - first < IndexedTuning::tile ? p.size - first : IndexedTuning::tile;
@@ -122,7 +122,7 @@ STATOR_FN void put_elements(const params::Indexed& p, int64_t begin, int64_t end
 }
 
 template <class Bits, bool Write, int Size>
-STATOR_KERNEL void indexed_host_kernel(params::Indexed p, int axis, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void indexed_host_kernel(params::Indexed p, int axis, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   if constexpr (!Write) {
     const int64_t first = group.block() * IndexedTuning::tile;

@@ -31,7 +31,7 @@ STATOR_FN int64_t checked_index(const params::Take& p, const params::ErrorSlot& 
 
 // Long rows: a block copies row after row of `inner` items.
 template <class Bits, int Size>
-STATOR_KERNEL void take_rows_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void take_rows_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t rows = p.outer * p.count;
   const int64_t first = group.block() * TakeTuning::row_tile;
@@ -76,7 +76,7 @@ STATOR_FN void take_singles(const params::Take& p, const params::ErrorSlot& slot
 
 // Short rows: each thread takes elements of the output.
 template <class Bits, class Index, int Size>
-STATOR_KERNEL void take_elements_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void take_elements_kernel(params::Take p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t total = p.outer * p.count * p.inner;
   const int64_t first = group.block() * TakeTuning::element_tile;

@@ -30,7 +30,7 @@ STATOR_FN int factor_cholesky(const G& group, T* u, int step, int n) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_cholesky_kernel(params::SmallCholesky p) {
+STATOR_KERNEL(Size) void small_cholesky_kernel(params::SmallCholesky p) {
   const Group<Size> group;
   const int n = p.n, step = row_step(n);
   T* u = group.template dynamic<T>(n * step);
@@ -62,7 +62,7 @@ STATOR_KERNEL void small_cholesky_kernel(params::SmallCholesky p) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_triangular_kernel(params::SmallTriangular p) {
+STATOR_KERNEL(Size) void small_triangular_kernel(params::SmallTriangular p) {
   const Group<Size> group;
   const int n = p.n, step = row_step(n);
   T* a = group.template dynamic<T>(n * step + n * row_step(held(p.columns)));

@@ -52,7 +52,7 @@ STATOR_FN void cross_dense(const params::Cross& p, int64_t first, int64_t n) {
 }
 
 template <class C, int Size>
-STATOR_KERNEL void cross_kernel(params::Cross p, int dense) {
+STATOR_KERNEL(Size) void cross_kernel(params::Cross p, int dense) {
   const Group<Size> group;
   const int64_t begin = group.block() * CrossTuning::tile, left = p.first.size - begin;
   const int64_t n = left < CrossTuning::tile ? left : CrossTuning::tile;

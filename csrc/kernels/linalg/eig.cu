@@ -327,7 +327,7 @@ STATOR_FN void to_unit_length(const Team& team, T* v, int64_t n) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_eig_kernel(params::BatchedEig p, bool shared) {
+STATOR_KERNEL_RESIDENT(Size, 1) void batched_eig_kernel(params::BatchedEig p, bool shared) {
   using R = real_t<T>;
   const Group<Size> group;
   const Team<Size> team(group);

@@ -55,7 +55,7 @@ STATOR_FN bool diagonalize(const G& group, T* a, T* v, int n, int step, real_t<T
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_eigh_kernel(params::SmallEigh p) {
+STATOR_KERNEL(Size) void small_eigh_kernel(params::SmallEigh p) {
   using R = real_t<T>;
   const Group<Size> group;
   const int n = p.n, step = row_step(n);

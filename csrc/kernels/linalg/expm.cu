@@ -105,7 +105,7 @@ STATOR_FN int ceil_log2(double x) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void expm_scale_kernel(params::ExpmScale p) {
+STATOR_KERNEL(Size) void expm_scale_kernel(params::ExpmScale p) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t matrix = group.block(), n = p.n, row = p.a.row, col = p.a.col;
@@ -160,7 +160,7 @@ STATOR_FN double log_of_power(const G& group, const T* b, int64_t n, int times, 
 }
 
 template <class T, int Size>
-STATOR_KERNEL void expm_choose_kernel(params::ExpmChoose p) {
+STATOR_KERNEL(Size) void expm_choose_kernel(params::ExpmChoose p) {
   using R = real_t<T>;
   using P = Pade<R>;
   const Group<Size> group;
@@ -205,7 +205,7 @@ STATOR_FN T weighted(T x2, T x4, T x6) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void expm_terms_kernel(params::ExpmTerms p, int64_t per_block) {
+STATOR_KERNEL(Size) void expm_terms_kernel(params::ExpmTerms p, int64_t per_block) {
   using R = real_t<T>;
   using P = Pade<R>;
   constexpr R first = R(P::b[1] * P::unit), constant = R(P::b[0] * P::unit);
@@ -233,7 +233,7 @@ STATOR_KERNEL void expm_terms_kernel(params::ExpmTerms p, int64_t per_block) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void expm_fraction_kernel(params::ExpmFraction p, int64_t per_block) {
+STATOR_KERNEL(Size) void expm_fraction_kernel(params::ExpmFraction p, int64_t per_block) {
   const Group<Size> group;
   const int64_t n = p.n, rows = p.count * n, begin = group.block() * per_block;
   for (int64_t r = begin; r < begin + per_block && r < rows; ++r) {
@@ -248,7 +248,7 @@ STATOR_KERNEL void expm_fraction_kernel(params::ExpmFraction p, int64_t per_bloc
 }
 
 template <class Bits, int Size>
-STATOR_KERNEL void expm_keep_kernel(params::ExpmKeep p) {
+STATOR_KERNEL(Size) void expm_keep_kernel(params::ExpmKeep p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   if (p.squarings[matrix] > p.step) return;

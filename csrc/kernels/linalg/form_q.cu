@@ -15,7 +15,7 @@ struct FormQTuning {
 // A block has a tile of `width` columns, and each team at most `each` of them. Teams do not synchronise with each
 // other.
 template <class T, int Size>
-STATOR_KERNEL void form_q_kernel(params::FormQ p, int width, int each) {
+STATOR_KERNEL(Size) void form_q_kernel(params::FormQ p, int width, int each) {
   const Group<Size> group;
   const Team<Size> team(group);
   const int64_t m = p.m, k = p.reflectors, row = p.q.row, col = p.q.col;

@@ -105,7 +105,7 @@ STATOR_FN void solve_columns(const G& group, const params::SmallLu& p, int64_t m
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_lu_kernel(params::SmallLu p) {
+STATOR_KERNEL(Size) void small_lu_kernel(params::SmallLu p) {
   const Group<Size> group;
   const int n = p.n, step = row_step(n);
   T* a = group.template dynamic<T>(n * step + n * row_step(held(p.columns)));

@@ -18,7 +18,7 @@ struct alignas(16) Item16 {
 };
 
 template <class Item, int Size>
-STATOR_KERNEL void triangle_kernel(params::Triangle p, Item one) {
+STATOR_KERNEL(Size) void triangle_kernel(params::Triangle p, Item one) {
   const Group<Size> group;
   const int64_t rows = p.count * p.rows, tile = PartsTuning::tile / p.cols + 1;
   const int64_t first = group.block() * tile;
@@ -67,7 +67,7 @@ STATOR_FN complex128 phase_of(complex128 x) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void determinant_kernel(params::Determinant p) {
+STATOR_KERNEL(Size) void determinant_kernel(params::Determinant p) {
   using R = real_t<T>;
   using Wide = std::conditional_t<is_complex<T>, complex128, double>;
   const Group<Size> group;
@@ -107,7 +107,7 @@ void determinant(const params::Queue& q, const params::Determinant& p) {
 
 // order[k]: the row of A that is row k of L U. One thread applies the exchanges, which depend on each other.
 template <class T, int Size>
-STATOR_KERNEL void permutation_kernel(params::RowExchanges p) {
+STATOR_KERNEL(Size) void permutation_kernel(params::RowExchanges p) {
   const Group<Size> group;
   const int64_t matrix = group.block(), n = p.n;
   int32_t* order = p.order + matrix * n;
@@ -134,7 +134,7 @@ void permutation(const params::Queue& q, const params::RowExchanges& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void pivots_kernel(params::Pivots p) {
+STATOR_KERNEL(Size) void pivots_kernel(params::Pivots p) {
   const Group<Size> group;
   const int64_t first = group.block() * PartsTuning::tile, left = p.count - first;
   group.for_each(left < PartsTuning::tile ? left : PartsTuning::tile, [=](int64_t k) {
@@ -156,7 +156,7 @@ void pivots(const params::Queue& q, const params::Pivots& p) {
 }
 
 template <class R, int Size>
-STATOR_KERNEL void mask_nonfinite_kernel(params::MaskNonfinite p, int reals) {
+STATOR_KERNEL(Size) void mask_nonfinite_kernel(params::MaskNonfinite p, int reals) {
   const Group<Size> group;
   const int64_t size = p.size * reals, rows = p.rows;
   const params::Part part = p.part;
@@ -181,7 +181,7 @@ void mask_nonfinite(const params::Queue& q, const params::MaskNonfinite& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void restore_nan_kernel(params::RestoreNan p) {
+STATOR_KERNEL(Size) void restore_nan_kernel(params::RestoreNan p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   if (p.bad[matrix] == 0) return;

@@ -33,7 +33,7 @@ STATOR_FN void apply(const G& group, const T* v, int step, int rows, T tau, T* t
 }
 
 template <class T, int Size>
-STATOR_KERNEL void small_qr_kernel(params::SmallQr p) {
+STATOR_KERNEL(Size) void small_qr_kernel(params::SmallQr p) {
   const Group<Size> group;
   const int m = p.m, n = p.n, step = row_step(n), q_cols = p.q_columns, q_step = row_step(q_cols);
   const int least = m < n ? m : n;

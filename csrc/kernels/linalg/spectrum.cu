@@ -36,7 +36,7 @@ STATOR_FN int64_t rank_of(const R* values, int64_t k, R rtol) {
 }
 
 template <class R, int Size>
-STATOR_KERNEL void spectral_norm_kernel(params::Spectrum p) {
+STATOR_KERNEL(Size) void spectral_norm_kernel(params::Spectrum p) {
   const Group<Size> group;
   const int64_t matrix = group.block();
   const R* values = static_cast<const R*>(p.values) + matrix * p.k;
@@ -56,7 +56,7 @@ STATOR_KERNEL void spectral_norm_kernel(params::Spectrum p) {
 
 // Handles the rows of `scaled`, then the rows of `other`. The block with the first row of a matrix writes its rank.
 template <class T, int Size>
-STATOR_KERNEL void pseudo_inverse_kernel(params::Spectrum p, int64_t per_block) {
+STATOR_KERNEL(Size) void pseudo_inverse_kernel(params::Spectrum p, int64_t per_block) {
   using R = real_t<T>;
   const Group<Size> group;
   const int64_t scaled_rows = p.count * p.scaled_rows, last = scaled_rows + p.count * p.other_rows;
@@ -124,7 +124,7 @@ STATOR_FN int32_t first_on_diagonal(const G& group, const params::Matrices& matr
 }
 
 template <class R, int Size>
-STATOR_KERNEL void diagonal_zero_kernel(params::DiagonalZero p, int reals) {
+STATOR_KERNEL(Size) void diagonal_zero_kernel(params::DiagonalZero p, int reals) {
   const Group<Size> group;
   const auto zero = [](R first, R last) { return first == R(0) && last == R(0); };
   const int32_t found = p.unit ? 0 : first_on_diagonal<R>(group, p.a, p.n, reals, zero);
@@ -161,7 +161,7 @@ void diagonal_nan(const params::Queue& q, const params::DiagonalNan& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void addresses_kernel(params::Addresses p) {
+STATOR_KERNEL(Size) void addresses_kernel(params::Addresses p) {
   const Group<Size> group;
   const int64_t first = group.block() * SpectrumTuning::tile, left = p.count - first;
   group.for_each(left < SpectrumTuning::tile ? left : SpectrumTuning::tile, [=](int64_t k) {

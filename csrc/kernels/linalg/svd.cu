@@ -136,7 +136,7 @@ struct Scratch {
 };
 
 template <class T, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, 1) void batched_svd_kernel(params::BatchedSvd p, Scratch scratch) {
+STATOR_KERNEL_RESIDENT(Size, 1) void batched_svd_kernel(params::BatchedSvd p, Scratch scratch) {
   using R = real_t<T>;
   using Matrix = Columns<T, Size>;
   const Group<Size> group;

@@ -74,7 +74,7 @@ struct DistanceTile {
 };
 
 template <class T, class Norm, int Size>
-STATOR_KERNEL void distance_kernel(params::Distance p) {
+STATOR_KERNEL(Size) void distance_kernel(params::Distance p) {
   using Tune = DistanceTuning;
   constexpr int I = Tune::rows, J = Tune::cols, K = Tune::features, per_thread = I * J / Group<Size>::size;
   const Group<Size> group;

@@ -89,7 +89,7 @@ STATOR_FN void epilogue_element(const params::ProductEpilogue& p, int64_t row, i
 
 // A block takes whole rows, or a tile of one row.
 template <int Size, class C>
-STATOR_KERNEL void epilogue_kernel(params::ProductEpilogue p, int64_t rows_each, int64_t col_tiles) {
+STATOR_KERNEL(Size) void epilogue_kernel(params::ProductEpilogue p, int64_t rows_each, int64_t col_tiles) {
   const Group<Size> group;
   const int64_t first_row = group.block() / col_tiles * rows_each,
                 first = group.block() % col_tiles * EpilogueTuning::tile;

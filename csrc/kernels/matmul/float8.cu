@@ -67,7 +67,7 @@ STATOR_FN float finite_magnitude(float x) {
 // The largest finite |x| of each split of each segment. inner == 1: one block per split; else one thread per column of
 // a split.
 template <int Size>
-STATOR_KERNEL void largest_kernel(params::QuantizeFloat8 p, int64_t tiles) {
+STATOR_KERNEL(Size) void largest_kernel(params::QuantizeFloat8 p, int64_t tiles) {
   const Group<Size> group;
   if (p.inner == 1) {
     const int64_t split = group.block() % p.splits, segment = group.block() / p.splits;
@@ -109,7 +109,7 @@ struct SegmentScale {
 
 // Encodes with the scales of the segments. inner == 1: the splits are tiles of a segment here, one per block.
 template <int Size>
-STATOR_KERNEL void encode_kernel(params::QuantizeFloat8 p, int64_t splits, int64_t tiles) {
+STATOR_KERNEL(Size) void encode_kernel(params::QuantizeFloat8 p, int64_t splits, int64_t tiles) {
   const Group<Size> group;
   const params::Float8 format = p.format;
   if (p.inner == 1) {
@@ -156,7 +156,7 @@ void quantize(const params::Queue& q, const params::QuantizeFloat8& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void decode_kernel(params::DecodeFloat8 p, int64_t first_blocks) {
+STATOR_KERNEL(Size) void decode_kernel(params::DecodeFloat8 p, int64_t first_blocks) {
   const Group<Size> group;
   const bool second = group.block() >= first_blocks;
   const int64_t block = group.block() - (second ? first_blocks : 0);

@@ -38,7 +38,7 @@ STATOR_FN opmath_t<T> inner_sum(const Group<Size>& group, const T* x, const T* y
 }
 
 template <class T, int Size>
-STATOR_KERNEL void inner_product_kernel(params::InnerProduct p, int64_t batches, int64_t each) {
+STATOR_KERNEL(Size) void inner_product_kernel(params::InnerProduct p, int64_t batches, int64_t each) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() / p.splits * each, split = group.block() % p.splits;

@@ -150,7 +150,7 @@ namespace {
 
 // For a result of one row or one column: every element is an inner product.
 template <int Size, class T>
-STATOR_KERNEL void integer_dot_kernel(params::StridedProduct p, int64_t batches) {
+STATOR_KERNEL(Size) void integer_dot_kernel(params::StridedProduct p, int64_t batches) {
   using A = sum_of<T>;
   const Group<Size> group;
   const int64_t each = p.m * p.n, all = batches * each;
@@ -234,8 +234,8 @@ STATOR_FN void shared_tile(const Group<Size>& group, const params::StridedProduc
 }
 
 template <int Size, class T>
-STATOR_KERNEL void integer_product_kernel(params::StridedProduct p, int64_t row_tiles, int64_t col_tiles, int64_t tiles,
-                                          int64_t each) {
+STATOR_KERNEL(Size) void integer_product_kernel(params::StridedProduct p, int64_t row_tiles, int64_t col_tiles,
+                                                int64_t tiles, int64_t each) {
   constexpr int rows = by_target<IntegerTuning::tile, IntegerTuning::rows>::value;
   constexpr int cols = by_target<IntegerTuning::tile, IntegerTuning::cols>::value;
   const Group<Size> group;

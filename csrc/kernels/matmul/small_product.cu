@@ -74,7 +74,7 @@ STATOR_FN ProductOf product_for(int64_t columns) {
 }
 
 template <int Size, class W, class T>
-STATOR_KERNEL void small_product_kernel(params::StridedProduct p, int64_t batches, int64_t each) {
+STATOR_KERNEL(Size) void small_product_kernel(params::StridedProduct p, int64_t batches, int64_t each) {
   const Group<Size> group;
   const int64_t first = group.block() * each, last = first + each < batches ? first + each : batches;
   [[maybe_unused]] ProductOf product = nullptr;

@@ -55,7 +55,8 @@ struct ConcatSource {
 
 // Fast host, pieces of few columns: a tile of whole rows is written column by column while it is in the cache.
 template <class Bits, int Capacity, int Size>
-STATOR_KERNEL void concat_columns_kernel(ConcatSource<Bits, Capacity> source, Bits* out, int64_t rows, int64_t pitch) {
+STATOR_KERNEL(Size) void concat_columns_kernel(ConcatSource<Bits, Capacity> source, Bits* out, int64_t rows,
+                                               int64_t pitch) {
   const Group<Size> group;
   const int64_t tile = ConcatTuning::rows_tile / source.cols + 1, first = group.block() * tile;
   const int64_t n = rows - first < tile ? rows - first : tile;

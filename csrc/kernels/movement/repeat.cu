@@ -13,7 +13,7 @@ struct RepeatTuning {
 };
 
 template <int Size>
-STATOR_KERNEL void repeat_indices_kernel(params::RepeatedCounts p) {
+STATOR_KERNEL(Size) void repeat_indices_kernel(params::RepeatedCounts p) {
   const Group<Size> group;
   const int64_t first = group.block() * RepeatTuning::tile, left = p.size - first;
   const int64_t n = left < RepeatTuning::tile ? left : RepeatTuning::tile;

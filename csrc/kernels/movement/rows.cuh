@@ -63,7 +63,7 @@ STATOR_FN Vec<Bits, W> load_span(const Span<Bits>& s) {
 
 // Calls source.row(r), then source.span(row, column) for ascending columns.
 template <class Bits, class Source, int Size>
-STATOR_KERNEL void rows_kernel(Source source, Bits* out, int64_t rows, int64_t cols, int64_t pitch) {
+STATOR_KERNEL(Size) void rows_kernel(Source source, Bits* out, int64_t rows, int64_t cols, int64_t pitch) {
   const Group<Size> group;
   if constexpr (fast_host) {
     constexpr int64_t tile = RowsTuning::tile<Bits>();

@@ -41,7 +41,7 @@ STATOR_FN void adam_element(const AdamStep<A>& s, A grad, A& param, A& m, A& v) 
 }
 
 template <class T, class S, int Capacity, int Size, int Chunk>
-STATOR_KERNEL void adam_kernel(AdamList<Capacity> list, AdamStep<opmath_t<T>> step) {
+STATOR_KERNEL(Size) void adam_kernel(AdamList<Capacity> list, AdamStep<opmath_t<T>> step) {
   using A = opmath_t<T>;
   const Group<Size> group;
   // Find the tensor and the chunk of it that this block updates.

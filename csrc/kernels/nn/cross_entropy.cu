@@ -53,8 +53,8 @@ struct LossRow {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void cross_entropy_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op,
-                                        int64_t rows_per_block) {
+STATOR_KERNEL(Size) void cross_entropy_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op,
+                                              int64_t rows_per_block) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
@@ -103,8 +103,8 @@ STATOR_KERNEL void cross_entropy_kernel(params::CrossEntropy p, params::ErrorSlo
 }
 
 template <class T, int Size>
-STATOR_KERNEL void cross_entropy_backward_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op,
-                                                 int64_t rows_per_block) {
+STATOR_KERNEL(Size) void cross_entropy_backward_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op,
+                                                       int64_t rows_per_block) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;

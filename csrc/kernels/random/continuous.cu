@@ -113,7 +113,7 @@ STATOR_FN void draw_blocks(T* out, int64_t count, uint64_t seed, uint64_t first,
 }
 
 template <class T, class Draw, int Size>
-STATOR_KERNEL void random_kernel(T* out, int64_t n, uint64_t seed, uint64_t offset, Draw draw) {
+STATOR_KERNEL(Size) void random_kernel(T* out, int64_t n, uint64_t seed, uint64_t offset, Draw draw) {
   constexpr int D = draws<T>, C = RandomTuning::counters;
   const Group<Size> group;
   const int64_t whole = n / D, stride = group.blocks() * group.size * C;

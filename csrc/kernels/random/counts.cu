@@ -62,7 +62,7 @@ STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t count
 
 // One experiment per thread: outcome after outcome, each a binomial number of the trials that are left.
 template <int Size>
-STATOR_KERNEL void multinomial_kernel(params::Multinomial p) {
+STATOR_KERNEL(Size) void multinomial_kernel(params::Multinomial p) {
   const Group<Size> group;
   const int64_t tile = CountsTuning::experiments, first = group.block() * tile, left = p.experiments - first;
   const uint64_t total = p.cdf[p.n - 1];

@@ -16,7 +16,7 @@ struct DropoutTuning {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void dropout_kernel(params::Dropout p) {
+STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p) {
   constexpr int C = DropoutTuning::counters;
   using A = opmath_t<T>;
   const Group<Size> group;

@@ -68,7 +68,7 @@ STATOR_FN Item draw_again(const Map& map, uint64_t seed, uint64_t counter, int k
 }
 
 template <class Item, class Map, int Size>
-STATOR_KERNEL void integers_kernel(Item* out, int64_t n, uint64_t seed, uint64_t offset, Map map) {
+STATOR_KERNEL(Size) void integers_kernel(Item* out, int64_t n, uint64_t seed, uint64_t offset, Map map) {
   constexpr int D = 16 / int(sizeof(typename Map::Draw)), C = IntegersTuning::counters;
   const Group<Size> group;
   const int64_t blocks = (n + D - 1) / D, stride = group.blocks() * group.size * C;

@@ -39,7 +39,7 @@ struct Cipher {
 };
 
 template <int Size>
-STATOR_KERNEL void permutation_kernel(params::Permutation p, Cipher cipher) {
+STATOR_KERNEL(Size) void permutation_kernel(params::Permutation p, Cipher cipher) {
   const Group<Size> group;
   const int64_t first = group.block() * PermutationTuning::tile, left = p.size - first;
   const int64_t n = left < PermutationTuning::tile ? left : PermutationTuning::tile;
@@ -61,7 +61,7 @@ STATOR_KERNEL void permutation_kernel(params::Permutation p, Cipher cipher) {
 
 // One block: every entry goes to the rank of its random key.
 template <int Size>
-STATOR_KERNEL void rank_kernel(params::Permutation p) {
+STATOR_KERNEL(Size) void rank_kernel(params::Permutation p) {
   struct Keys {
     uint64_t of[PermutationTuning::few];
   };

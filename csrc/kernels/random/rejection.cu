@@ -132,7 +132,8 @@ STATOR_FN void draw_chunk(double (&value)[RejectionTuning::chunk], int n, uint64
 }
 
 template <class Draw, int Size>
-STATOR_KERNEL void rejection_kernel(void* out, DType dtype, int64_t size, uint64_t seed, uint64_t offset, Draw draw) {
+STATOR_KERNEL(Size) void rejection_kernel(void* out, DType dtype, int64_t size, uint64_t seed, uint64_t offset,
+                                          Draw draw) {
   const Group<Size> group;
   const int64_t first = group.block() * RejectionTuning::tile, left = size - first;
   const int64_t n = left < RejectionTuning::tile ? left : RejectionTuning::tile;
@@ -166,8 +167,8 @@ struct FewEvents {
 };
 
 template <int Size>
-STATOR_KERNEL void few_events_kernel(void* out, DType dtype, int64_t size, uint64_t seed, uint64_t offset,
-                                     FewEvents law) {
+STATOR_KERNEL(Size) void few_events_kernel(void* out, DType dtype, int64_t size, uint64_t seed, uint64_t offset,
+                                           FewEvents law) {
   const Group<Size> group;
   const int64_t first = group.block() * RejectionTuning::tile, left = size - first;
   const int64_t n = left < RejectionTuning::tile ? left : RejectionTuning::tile;

@@ -61,7 +61,7 @@ STATOR_FN void check_total(const params::BuildCdf& p, const Tally& t, const para
 
 // One block, which scans tile after tile.
 template <int Size>
-STATOR_KERNEL void build_cdf_kernel(params::BuildCdf p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void build_cdf_kernel(params::BuildCdf p, params::ErrorSlot slot, uint16_t op) {
   constexpr int Items = WeightsTuning::scan_items;
   const Group<Size> group;
   Tally mine{0, 0, 0};
@@ -121,7 +121,7 @@ STATOR_FN double exponential_key(uint32_t high, uint32_t low, double weight) {
 }
 
 template <int Size>
-STATOR_KERNEL void exponential_keys_kernel(params::ExponentialKeys p) {
+STATOR_KERNEL(Size) void exponential_keys_kernel(params::ExponentialKeys p) {
   const Group<Size> group;
   const int64_t first = group.block() * WeightsTuning::tile, left = p.n - first;
   const int64_t n = left < WeightsTuning::tile ? left : WeightsTuning::tile;
@@ -180,7 +180,7 @@ struct Bisection {
 };
 
 template <int Size>
-STATOR_KERNEL void categorical_kernel(params::Categorical p) {
+STATOR_KERNEL(Size) void categorical_kernel(params::Categorical p) {
   const Group<Size> group;
   const int64_t first = group.block() * WeightsTuning::tile, left = p.size - first;
   const int64_t n = left < WeightsTuning::tile ? left : WeightsTuning::tile;

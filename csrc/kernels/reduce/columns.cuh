@@ -157,7 +157,7 @@ STATOR_FN void reduce_column_tile(const G& group, const ReductionWork& w) {
 }
 
 template <class R, class Source, int Size>
-STATOR_KERNEL void reduce_columns(ReductionWork w) {
+STATOR_KERNEL(Size) void reduce_columns(ReductionWork w) {
   const Group<Size> group;
   if constexpr (fast_host)
     reduce_column_tile<R, Source>(group, w);

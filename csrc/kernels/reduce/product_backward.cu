@@ -226,7 +226,7 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void product_backward_kernel(ProductWork w) {
+STATOR_KERNEL(Size) void product_backward_kernel(ProductWork w) {
   const Group<Size> group;
   if constexpr (fast_host) {
     const ProductTile t = product_tile(w, group.block());

@@ -196,7 +196,7 @@ STATOR_FN typename R::Acc reduce_segments(const R& r, const Source& source, cons
 }
 
 template <class R, class Source, int Size>
-STATOR_KERNEL void reduce_rows(ReductionWork w) {
+STATOR_KERNEL(Size) void reduce_rows(ReductionWork w) {
   using Acc = typename R::Acc;
   const Group<Size> group;
   const R r{w.mode};

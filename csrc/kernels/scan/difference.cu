@@ -79,7 +79,7 @@ struct DifferenceRow {
 };
 
 template <class C, int Size>
-STATOR_KERNEL void difference_kernel(params::Difference p) {
+STATOR_KERNEL(Size) void difference_kernel(params::Difference p) {
   using Tune = DifferenceTuning;
   constexpr int W = Tune::width, N = params::Difference::most_order + 1;
   const Group<Size> group;

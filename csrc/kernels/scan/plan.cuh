@@ -114,7 +114,7 @@ inline ScanPlan plan_scan(const params::DeviceLimits& limits, const params::Scan
 }
 
 template <class R, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, ScanTuning::resident) void scan_segments(ScanWork w, R r) {
+STATOR_KERNEL_RESIDENT(Size, ScanTuning::resident) void scan_segments(ScanWork w, R r) {
   const Group<Size> group;
   if constexpr (fast_host) {
     const ScanTile t = scan_tile(w, group.block());

@@ -147,8 +147,8 @@ STATOR_FN void each_bin(const Group& group, const Bins& bins, const params::Erro
 }
 
 template <int Size>
-STATOR_KERNEL void histogram_kernel(params::Histogram p, int64_t tile, int copies, params::ErrorSlot slot,
-                                    uint16_t op) {
+STATOR_KERNEL(Size) void histogram_kernel(params::Histogram p, int64_t tile, int copies, params::ErrorSlot slot,
+                                          uint16_t op) {
   const Group<Size> group;
   const Bins bins(p);
   const int64_t first = group.block() * tile;
@@ -219,7 +219,7 @@ STATOR_FN int64_t first_of(const uint32_t* ids, int64_t n, int64_t id) {
 }
 
 template <class A, int Size>
-STATOR_KERNEL void bin_sums_kernel(params::BinSums p) {
+STATOR_KERNEL(Size) void bin_sums_kernel(params::BinSums p) {
   const Group<Size> group;
   const int64_t bin = group.block(), first = first_of(p.ids, p.n, bin);
   const int64_t count = first_of(p.ids + first, p.n - first, bin + 1);

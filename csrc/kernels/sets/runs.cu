@@ -152,7 +152,7 @@ STATOR_FN void write_heads(const Elements& elements, const params::Runs& p, int6
 }
 
 template <int Size>
-STATOR_KERNEL void count_runs_kernel(params::Runs p) {
+STATOR_KERNEL(Size) void count_runs_kernel(params::Runs p) {
   const Group<Size> group;
   const RunReader reader(p);
   const int64_t begin = group.block() * p.tile, end = begin + p.tile < p.n ? begin + p.tile : p.n;
@@ -181,7 +181,7 @@ STATOR_FN void write_run(const RunReader& reader, int64_t i, bool head, int64_t 
 }
 
 template <int Size>
-STATOR_KERNEL void write_runs_kernel(params::Runs p) {
+STATOR_KERNEL(Size) void write_runs_kernel(params::Runs p) {
   const Group<Size> group;
   const RunReader reader(p);
   const int64_t begin = group.block() * p.tile, end = begin + p.tile < p.n ? begin + p.tile : p.n;
@@ -201,7 +201,7 @@ STATOR_KERNEL void write_runs_kernel(params::Runs p) {
 }
 
 template <int Size>
-STATOR_KERNEL void finish_runs_kernel(params::Runs p, int64_t tile) {
+STATOR_KERNEL(Size) void finish_runs_kernel(params::Runs p, int64_t tile) {
   const Group<Size> group;
   const int64_t total = *p.total, first = group.block() * tile;
   uint64_t fill[2] = {};

@@ -43,7 +43,7 @@ STATOR_FN void write_result(const params::Search& p, const Codec<K>& codec, int6
 }
 
 template <class K, int Size>
-STATOR_KERNEL void search_kernel(params::Search p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void search_kernel(params::Search p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const Codec<K> codec(p.key);
   const int64_t first = group.block() * SearchTuning::tile, rest = p.elements.count - first;

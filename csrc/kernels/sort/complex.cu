@@ -53,7 +53,7 @@ STATOR_FN uint64_t complex_key(const params::ComplexKeys& p, complex128 z) {
 }
 
 template <int Size>
-STATOR_KERNEL void complex_keys_kernel(params::ComplexKeys p) {
+STATOR_KERNEL(Size) void complex_keys_kernel(params::ComplexKeys p) {
   const Group<Size> group;
   const int64_t total = p.segments.count * p.n, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
@@ -71,7 +71,7 @@ STATOR_FN void copy_one(const params::ComplexGather& p, int64_t to, int64_t from
 }
 
 template <int Size>
-STATOR_KERNEL void complex_gather_kernel(params::ComplexGather p) {
+STATOR_KERNEL(Size) void complex_gather_kernel(params::ComplexGather p) {
   const Group<Size> group;
   const int64_t total = p.segments.count * p.n, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t k) {
@@ -94,7 +94,7 @@ STATOR_FN bool is_less(complex128 a, complex128 b) {
 }
 
 template <int Size>
-STATOR_KERNEL void complex_search_kernel(params::ComplexSearch p) {
+STATOR_KERNEL(Size) void complex_search_kernel(params::ComplexSearch p) {
   const Group<Size> group;
   const int64_t first = group.block() * tile, rest = p.elements.count - first;
   group.for_each(rest < tile ? rest : tile, [&](int64_t k) {

@@ -85,7 +85,7 @@ STATOR_FN void each_key(const RadixPass& p, const Packing<K>& packing, const Seg
 }
 
 template <class K, int Size>
-STATOR_KERNEL void radix_count_kernel(RadixPass p) {
+STATOR_KERNEL(Size) void radix_count_kernel(RadixPass p) {
   const Group<Size> group;
   const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
   const Tile tile = tile_of(p, group.block());
@@ -117,7 +117,7 @@ STATOR_KERNEL void radix_count_kernel(RadixPass p) {
 // An exclusive scan of each digit's counts over the tiles of a segment, in place. The counts are a matrix of [segments
 // * 256, tiles]; each block scans `rows` of its rows.
 template <int Size>
-STATOR_KERNEL void radix_scan_kernel(uint32_t* counts, uint32_t* totals, int32_t tiles, int32_t rows) {
+STATOR_KERNEL(Size) void radix_scan_kernel(uint32_t* counts, uint32_t* totals, int32_t tiles, int32_t rows) {
   const Group<Size> group;
   for (int64_t row = group.block() * rows; row < (group.block() + 1) * rows; ++row) {
     uint32_t* const count = counts + row * tiles;
@@ -196,7 +196,7 @@ struct MoveShared {
 };
 
 template <class K, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, 2) void radix_move_kernel(RadixPass p) {
+STATOR_KERNEL_RESIDENT(Size, 2) void radix_move_kernel(RadixPass p) {
   const Group<Size> group;
   const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
   const Tile tile = tile_of(p, group.block());

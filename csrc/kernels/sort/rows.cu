@@ -46,7 +46,7 @@ STATOR_FN void sort_segment(const Packing<K>& packing, const params::Sort& s, co
 }
 
 template <class K, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, int64_t tile) {
+STATOR_KERNEL_RESIDENT(Size, 2) void sort_rows_kernel(params::Sort s, int64_t tile) {
   const Group<Size> group;
   const Codec<K> codec(s.key);
   const int64_t first = group.block() * tile;

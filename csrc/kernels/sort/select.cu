@@ -57,7 +57,7 @@ struct DigitTallies {
 };
 
 template <int Size>
-STATOR_KERNEL void select_digit_kernel(Selection p) {
+STATOR_KERNEL(Size) void select_digit_kernel(Selection p) {
   const Group<Size> group;
   const Codec<uint64_t> codec(p.s.key);
   const SelectTile tile = select_tile(p, group.block());
@@ -102,7 +102,7 @@ STATOR_KERNEL void select_digit_kernel(Selection p) {
 
 // Counts the elements of each tile that are below each target, and those equal to it.
 template <int Size>
-STATOR_KERNEL void select_tally_kernel(Selection p) {
+STATOR_KERNEL(Size) void select_tally_kernel(Selection p) {
   const Group<Size> group;
   const Codec<uint64_t> codec(p.s.key);
   const SelectTile tile = select_tile(p, group.block());
@@ -127,7 +127,7 @@ STATOR_KERNEL void select_tally_kernel(Selection p) {
 // Finds the targets among the elements equal to them and writes them to the results; or, if `best` is set, writes all
 // elements up to the target there.
 template <int Size>
-STATOR_KERNEL void select_write_kernel(Selection p) {
+STATOR_KERNEL(Size) void select_write_kernel(Selection p) {
   const Group<Size> group;
   const Codec<uint64_t> codec(p.s.key);
   const SelectTile tile = select_tile(p, group.block());
@@ -197,7 +197,7 @@ SelectPlan plan_select(const params::DeviceLimits& limits, const params::Sort& s
 }
 
 template <int Size>
-STATOR_KERNEL void clear_counters_kernel(uint32_t* counters, int64_t n) {
+STATOR_KERNEL(Size) void clear_counters_kernel(uint32_t* counters, int64_t n) {
   const Group<Size> group;
   const int64_t first = group.block() * Size;
   group.for_each(n - first < Size ? n - first : Size, [=](int64_t i) { counters[first + i] = 0; });

@@ -94,7 +94,7 @@ STATOR_CALL void find_buckets(const Codec<K>& codec, bool ties, const K* keys, i
 
 // Finds the bucket of each element, and counts the elements of each bucket in each tile.
 template <class K, int Size>
-STATOR_KERNEL void split_count_kernel(Split p) {
+STATOR_KERNEL(Size) void split_count_kernel(Split p) {
   const Group<Size> group;
   const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
   const SplitTile tile = split_tile(p, group.block());
@@ -124,7 +124,7 @@ STATOR_FN int64_t bucket_start(const Split& p, int64_t segment, int b) {
 
 // Moves the keys to their buckets.
 template <class K, int Size>
-STATOR_KERNEL void split_move_kernel(Split p) {
+STATOR_KERNEL(Size) void split_move_kernel(Split p) {
   const Group<Size> group;
   const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
   const SplitTile tile = split_tile(p, group.block());
@@ -177,7 +177,7 @@ STATOR_CALL void sort_bucket_with_indices(const Split& p, const Packing<K>& pack
 }
 
 template <class K, int Size>
-STATOR_KERNEL void sort_buckets_kernel(Split p) {
+STATOR_KERNEL(Size) void sort_buckets_kernel(Split p) {
   const Group<Size> group;
   const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
   const int64_t segment = group.block() / p.count;

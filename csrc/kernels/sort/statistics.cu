@@ -22,7 +22,7 @@ STATOR_FN double between(double a, double b, double t) {
 }
 
 template <int Size>
-STATOR_KERNEL void quantile_kernel(params::Quantile p, int64_t tile) {
+STATOR_KERNEL(Size) void quantile_kernel(params::Quantile p, int64_t tile) {
   const Group<Size> group;
   const int64_t total = p.segments * p.count, first = group.block() * tile;
   group.for_each(total - first < tile ? total - first : tile, [&](int64_t i) {
@@ -98,7 +98,7 @@ STATOR_FN Run longest_run(const Group<Size>& group, const params::Mode& p, const
 }
 
 template <int Size>
-STATOR_KERNEL void mode_kernel(params::Mode p) {
+STATOR_KERNEL(Size) void mode_kernel(params::Mode p) {
   const Group<Size> group;
   const Codec<uint64_t> codec(p.key);
   const int64_t start = group.block() * p.n;

@@ -17,7 +17,7 @@ struct SparseDenseTuning {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void scatter_kernel(params::SparseScatter p, params::ErrorSlot slot, uint16_t op, int lanes) {
+STATOR_KERNEL(Size) void scatter_kernel(params::SparseScatter p, params::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const RowSpan rows = rows_of_tile(p.a, group.block(), SparseDenseTuning::tile);
@@ -68,7 +68,7 @@ void for_storage(DType dtype, F f) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void gather_count_kernel(params::SparseGather p, int64_t rows_per_block) {
+STATOR_KERNEL(Size) void gather_count_kernel(params::SparseGather p, int64_t rows_per_block) {
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
   for (int64_t r = first; r < first + rows_per_block && r < p.rows; ++r) {
@@ -89,8 +89,8 @@ STATOR_KERNEL void gather_count_kernel(params::SparseGather p, int64_t rows_per_
 }
 
 template <class T, int Size>
-STATOR_KERNEL void gather_fill_kernel(params::SparseGather p, int64_t rows_per_block, params::ErrorSlot slot,
-                                      uint16_t op) {
+STATOR_KERNEL(Size) void gather_fill_kernel(params::SparseGather p, int64_t rows_per_block, params::ErrorSlot slot,
+                                            uint16_t op) {
   const Group<Size> group;
   T* values = static_cast<T*>(p.values);
   if (group.block() == 0 && group.rank() == 0) {  // the caller may have given the number of entries

@@ -50,7 +50,7 @@ STATOR_FN void with_both(const params::SparseMerge& p, F f) {
 }
 
 template <int Size>
-STATOR_KERNEL void merge_count_kernel(params::SparseMerge p) {
+STATOR_KERNEL(Size) void merge_count_kernel(params::SparseMerge p) {
   const Group<Size> group;
   const int64_t first = group.block() * SparseMergeTuning::tile;
   const int64_t n = p.a.rows - first < SparseMergeTuning::tile ? p.a.rows - first : SparseMergeTuning::tile;
@@ -63,7 +63,7 @@ STATOR_KERNEL void merge_count_kernel(params::SparseMerge p) {
 }
 
 template <class T, int Size>
-STATOR_KERNEL void merge_fill_kernel(params::SparseMerge p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void merge_fill_kernel(params::SparseMerge p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   if (group.block() == 0 && group.rank() == 0) {

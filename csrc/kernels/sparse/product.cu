@@ -103,8 +103,8 @@ STATOR_FN void host_rows(const params::SparseProduct& p, const I* indices, RowSp
 
 // `lanes` adjacent threads handle the columns, V each; the other threads of the block handle other rows.
 template <class T, int V, int Size>
-STATOR_KERNEL void spmm_kernel(params::SparseProduct p, params::ErrorSlot slot, uint16_t op, int lanes, int64_t tile,
-                               int64_t column_tiles) {
+STATOR_KERNEL(Size) void spmm_kernel(params::SparseProduct p, params::ErrorSlot slot, uint16_t op, int lanes,
+                                     int64_t tile, int64_t column_tiles) {
   using A = opmath_t<T>;
   using Tune = SparseProductTuning;
   const Group<Size> group;

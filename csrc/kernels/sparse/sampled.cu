@@ -12,7 +12,7 @@ struct SparseSampledTuning {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void sampled_kernel(params::SparseSampled p, params::ErrorSlot slot, uint16_t op, int lanes) {
+STATOR_KERNEL(Size) void sampled_kernel(params::SparseSampled p, params::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;

@@ -76,7 +76,8 @@ STATOR_FN void solve_chunk(const params::SparseSolve& p, int64_t first, int64_t 
 }
 
 template <class T, int Size>
-STATOR_KERNEL void solve_columns_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op, int64_t chunk) {
+STATOR_KERNEL(Size) void solve_columns_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op,
+                                              int64_t chunk) {
   const Group<Size> group;
   if constexpr (fast_host) {
     const int64_t first = group.block() * chunk;
@@ -88,7 +89,7 @@ STATOR_KERNEL void solve_columns_kernel(params::SparseSolve p, params::ErrorSlot
 }
 
 template <class T, int Size>
-STATOR_KERNEL void solve_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void solve_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   T* const x = solution<T>(p, group.block());
@@ -112,7 +113,7 @@ STATOR_KERNEL void solve_kernel(params::SparseSolve p, params::ErrorSlot slot, u
 
 // Finds the first singular row, for a library that does not report it. *singular is 0 before.
 template <class T, int Size>
-STATOR_KERNEL void find_singular_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void find_singular_kernel(params::SparseSolve p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t first = group.block() * SparseSolveTuning::tile;

@@ -24,7 +24,7 @@ STATOR_FN int32_t digit_of(const params::SparseSort& p, int64_t key) {
 }
 
 template <int Size>
-STATOR_KERNEL void sort_count_kernel(params::SparseSort p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void sort_count_kernel(params::SparseSort p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const int64_t first = group.block() * p.tile;
   const int64_t last = first + p.tile < p.n ? first + p.tile : p.n;
@@ -92,7 +92,7 @@ STATOR_FN void move_plainly(const params::SparseSort& p, int64_t* next, int64_t 
 }
 
 template <int Size>
-STATOR_KERNEL void sort_scatter_kernel(params::SparseSort p) {
+STATOR_KERNEL(Size) void sort_scatter_kernel(params::SparseSort p) {
   const Group<Size> group;
   const int64_t first = group.block() * p.tile;
   const int64_t last = first + p.tile < p.n ? first + p.tile : p.n;

@@ -209,7 +209,7 @@ struct SharedPanel {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void sparse24_matmul_kernel(params::Sparse24Matmul p, int64_t row_tiles, int64_t col_tiles) {
+STATOR_KERNEL(Size) void sparse24_matmul_kernel(params::Sparse24Matmul p, int64_t row_tiles, int64_t col_tiles) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const Sparse24Tile<T> tile(p, group.block(), row_tiles, col_tiles);

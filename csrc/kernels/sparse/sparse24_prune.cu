@@ -31,7 +31,7 @@ struct GroupOfFour {
 };
 
 template <class T, int Size>
-STATOR_KERNEL void sparse24_prune_kernel(params::Sparse24Prune p) {
+STATOR_KERNEL(Size) void sparse24_prune_kernel(params::Sparse24Prune p) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const int64_t groups = (p.n + 3) / 4, all = p.outer * groups * p.inner;
@@ -73,7 +73,7 @@ STATOR_KERNEL void sparse24_prune_kernel(params::Sparse24Prune p) {
 }
 
 template <class Bits, int Size>
-STATOR_KERNEL void sparse24_expand_kernel(params::Sparse24Expand p) {
+STATOR_KERNEL(Size) void sparse24_expand_kernel(params::Sparse24Expand p) {
   const Group<Size> group;
   const int64_t groups = (p.n + 3) / 4, all = p.outer * groups * p.inner;
   const int64_t first = group.block() * Sparse24PruneTuning::tile;

@@ -12,7 +12,7 @@ struct SparseStructureTuning {
 };
 
 template <int Size>
-STATOR_KERNEL void expand_kernel(params::SparseExpand p) {
+STATOR_KERNEL(Size) void expand_kernel(params::SparseExpand p) {
   const Group<Size> group;
   const int64_t first = group.block() * SparseStructureTuning::tile;
   const int64_t last = first + SparseStructureTuning::tile < p.a.nnz ? first + SparseStructureTuning::tile : p.a.nnz;
@@ -62,7 +62,7 @@ STATOR_FN int64_t keys_below(const params::SparsePointers& p, int64_t r, int64_t
 }
 
 template <int Size>
-STATOR_KERNEL void pointers_kernel(params::SparsePointers p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void pointers_kernel(params::SparsePointers p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   const auto look = [&](int64_t k) {
     const int64_t key = load_index(p.keys, p.wide, k);
@@ -91,7 +91,7 @@ void pointers(const params::Queue& q, const params::SparsePointers& p) {
 }
 
 template <int Size>
-STATOR_KERNEL void check_kernel(params::SparseCheck p, int lanes) {
+STATOR_KERNEL(Size) void check_kernel(params::SparseCheck p, int lanes) {
   const Group<Size> group;
   const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
   const int64_t first = group.block() * SparseStructureTuning::tile;

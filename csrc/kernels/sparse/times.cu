@@ -36,7 +36,7 @@ STATOR_FN void for_products(const G& group, const params::SparseTimesSparse& p, 
 }
 
 template <int Size>
-STATOR_KERNEL void times_count_kernel(params::SparseTimesSparse p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void times_count_kernel(params::SparseTimesSparse p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
   RowCount& count = group.template shared<RowCount>();
   int64_t* const marks = p.marks + group.block() * p.b.cols;
@@ -55,7 +55,7 @@ STATOR_KERNEL void times_count_kernel(params::SparseTimesSparse p, params::Error
 }
 
 template <class T, int Size>
-STATOR_KERNEL void times_fill_kernel(params::SparseTimesSparse p, params::ErrorSlot slot, uint16_t op) {
+STATOR_KERNEL(Size) void times_fill_kernel(params::SparseTimesSparse p, params::ErrorSlot slot, uint16_t op) {
   using A = opmath_t<T>;
   const Group<Size> group;
   RowCount& count = group.template shared<RowCount>();

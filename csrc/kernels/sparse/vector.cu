@@ -54,7 +54,7 @@ STATOR_FN void dot_rows(const ProductView<T>& view, const I* indices, RowSpan ro
 }
 
 template <class T, int Size>
-STATOR_KERNEL void spmv_kernel(params::SparseProduct p, params::ErrorSlot slot, uint16_t op, int lanes) {
+STATOR_KERNEL(Size) void spmv_kernel(params::SparseProduct p, params::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
   using Tune = SparseProductTuning;
   const Group<Size> group;
