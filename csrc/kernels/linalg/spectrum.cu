@@ -132,7 +132,7 @@ STATOR_KERNEL(Size) void diagonal_zero_kernel(params::DiagonalZero p, int reals)
 }
 
 template <class R, int Size>
-STATOR_KERNEL void diagonal_nan_kernel(params::DiagonalNan p, int reals) {
+STATOR_KERNEL(Size) void diagonal_nan_kernel(params::DiagonalNan p, int reals) {
   const Group<Size> group;
   const auto nan = [](R first, R last) { return first != first || last != last; };
   const int32_t found = first_on_diagonal<R>(group, p.a, p.n, reals, nan);
