@@ -10,12 +10,18 @@ struct Softmax {
   const void* x;      // forward: the input. backward: the gradient
   const void* saved;  // backward: the forward result
   void* y;
+  void* partials;      // scratch, as softmax_needs says
+  uint32_t* counters;  // zeroed scratch
   DType dtype, out_dtype;
   bool log;
   int32_t ndim;  // of the axes that index the rows; innermost last
   int64_t n, rows;
   int64_t x_step, saved_step, y_step;  // along the axis
   int64_t shape[max_dims], x_strides[max_dims], saved_strides[max_dims], y_strides[max_dims];
+};
+
+struct SoftmaxNeeds {
+  int64_t partial_bytes, counter_bytes;  // 0 where lines are not divided among blocks
 };
 
 // Mean or sum over rows, or no reduction, of -log_softmax(logits)[target]; rows whose target is ignore_index are
@@ -27,8 +33,9 @@ struct CrossEntropy {
   const void* weight;  // [classes] of the logits' dtype, or null
   const void* grad;    // backward: 0-d or [n] (none)
   void* out;           // forward: 0-d or [n]; backward: [n, classes] contiguous
-  void* partials;      // forward, mean and sum: scratch
-  uint32_t* counters;
+  void* partials;      // sums of blocks: forward, mean and sum; backward, mean of many rows
+  double* total;       // backward, mean of many rows: the weights of all targets; else null
+  uint32_t* counters;  // with partials
   DType dtype, target_dtype;
   int64_t n, classes;
   int64_t logit_strides[2], target_stride, grad_stride;
@@ -56,9 +63,11 @@ struct Adam {
 
 namespace stator::kernels::nn {
 
+extern Launcher<params::SoftmaxNeeds(const DeviceLimits&, const params::Softmax&)> softmax_needs;
 extern Launcher<void(const Queue&, const params::Softmax&)> softmax;
 extern Launcher<void(const Queue&, const params::Softmax&)> softmax_backward;
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_scratch;  // bytes of partials
+extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_backward_scratch;  // or 0
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy;
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy_backward;
 extern Launcher<void(const Queue&, const params::Adam&)> adam;

@@ -101,16 +101,16 @@ inline Value varied(DType dtype, int64_t i, int seed) {
   return {v / 4, in(dtype, dtypes::complexes) ? double((i * 3 + seed) % 17 - 8) / 4 : 0};
 }
 
-// Runs `work` on a fresh copy of the output under two orders: equal bits, one launch; the output.
+// Runs `work` on a fresh copy of the output under two orders: equal bits, as many launches as stated; the output.
 inline Bytes run(const std::string& name, Op op, const Bytes& blank,
-                 const std::function<void(const params::Queue&, Bytes&)>& work) {
+                 const std::function<void(const params::Queue&, Bytes&)>& work, int launches = 1) {
   Bytes first = blank;
   for (uint64_t seed : {0, 1}) {
     checked.set_block_seed(seed);
     Bytes out = blank;
     Recorder device;
     work(device.queue(op), out);
-    check(device.launches == 1, name + ": launches", device.launches);
+    check(device.launches == launches, name + ": launches", device.launches);
     check(device.record.fault == 0, name + ": error slot");
     if (seed == 0)
       first = out;

@@ -5,31 +5,47 @@ namespace {
 
 using namespace stator;
 
+// `rows` lines of n elements, one behind the other or side by side.
+params::Softmax lines(DType dtype, int64_t rows, int64_t n, bool columns) {
+  params::Softmax p{};
+  p.dtype = p.out_dtype = dtype;
+  p.ndim = 1;
+  p.n = n;
+  p.rows = p.shape[0] = rows;
+  p.x_step = p.saved_step = p.y_step = columns ? rows : 1;
+  p.x_strides[0] = p.saved_strides[0] = p.y_strides[0] = columns ? 1 : n;
+  return p;
+}
+
 void test_softmax() {
   for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64})
     for (bool log : {false, true})
-      for (int64_t n : {8, 33, 520, 2100})
+      for (int64_t n : {8, 33, 520, 2100, 36864})
         for (bool columns : {false, true})
           for (bool backward : {false, true}) {
-            const int64_t rows = 5, cols = columns ? rows : 1;
+            if (n > 10000 && dtype != DType::float32) continue;
+            const int64_t rows = 5;
             Bytes x = numbers(dtype, rows * n, 1), saved = numbers(dtype, rows * n, 2);
             for (int64_t i = 0; i < saved.size(); ++i) write(saved, i, -real(saved, i) / 64);
             const std::string name = std::string("softmax ") + (log ? "log " : "") + (columns ? "columns " : "rows ") +
                                      (backward ? "backward " : "") + std::string(stator::name(dtype));
-            const Bytes got = run(name, Op::softmax, Bytes(dtype, rows * n), [&](const params::Queue& q, Bytes& out) {
-              params::Softmax p{};
-              p.x = x.get();
-              p.saved = backward ? saved.get() : nullptr;
-              p.y = out.get();
-              p.dtype = p.out_dtype = dtype;
-              p.log = log;
-              p.ndim = 1;
-              p.n = n;
-              p.rows = p.shape[0] = rows;
-              p.x_step = p.saved_step = p.y_step = cols;
-              p.x_strides[0] = p.saved_strides[0] = p.y_strides[0] = columns ? 1 : n;
-              (backward ? kernels::nn::softmax_backward : kernels::nn::softmax)(q, p);
-            });
+            params::Softmax p = lines(dtype, rows, n, columns);
+            p.x = x.get();
+            p.saved = backward ? saved.get() : nullptr;
+            p.log = log;
+            const params::SoftmaxNeeds needs = kernels::nn::softmax_needs(h200, p);
+            const Bytes got = run(
+                name, Op::softmax, Bytes(dtype, rows * n),
+                [&](const params::Queue& q, Bytes& out) {
+                  p.y = out.get();
+                  std::vector<unsigned char> partials(size_t(needs.partial_bytes));
+                  std::vector<uint32_t> counters(size_t(needs.counter_bytes) / sizeof(uint32_t));
+                  p.partials = partials.data();
+                  p.counters = counters.data();
+                  (backward ? kernels::nn::softmax_backward : kernels::nn::softmax)(q, p);
+                  for (uint32_t counter : counters) check(counter == 0, name + ": the counters are left zero");
+                },
+                needs.partial_bytes > 0 ? 2 : 1);
             std::vector<double> sums(rows);
             for (int64_t at = 0; at < rows * n; ++at) {
               const double v = real(x, at);
@@ -44,6 +60,52 @@ void test_softmax() {
                 },
                 8 * tolerance(dtype));
           }
+}
+
+// The blocks of each launch, of which none runs.
+struct Grids {
+  std::vector<int64_t> blocks;
+  static void submit(const params::Queue& q, const params::Launch& launch) {
+    static_cast<Grids*>(q.stream)->blocks.push_back(launch.blocks);
+  }
+  params::Queue queue(Op op) { return {submit, this, &h200, {}, nullptr, 0, uint16_t(op)}; }
+};
+
+// Large problems give every multiprocessor work, whatever the axis, the dtypes and the number of lines.
+void test_softmax_fills_the_device() {
+  struct Case {
+    const char* name;
+    params::Softmax p;
+    size_t launches;
+  };
+  params::Softmax converted = lines(DType::float16, 4096, 50000, false),
+                  behind = lines(DType::float32, 512, 1024, false);
+  converted.out_dtype = DType::float32;
+  behind.ndim = 2;
+  behind.shape[0] = 256;
+  behind.shape[1] = 2;
+  for (int64_t* strides : {behind.x_strides, behind.y_strides}) {
+    strides[0] = 4096;
+    strides[1] = 1024;
+  }
+  const Case cases[] = {{"columns", lines(DType::float32, 1024, 1024, true), 1},
+                        {"tall columns", lines(DType::float32, 64, 100000, true), 2},
+                        {"few long rows", lines(DType::float32, 8, 131072, false), 2},
+                        {"converted rows", converted, 1},
+                        {"rows behind two axes", behind, 1}};
+  for (const Case& c : cases)
+    for (bool backward : {false, true}) {
+      if (backward && c.p.dtype != c.p.out_dtype) continue;
+      params::Softmax p = c.p;
+      alignas(16) float any[4];  // only its alignment counts
+      p.x = p.y = any;
+      p.saved = backward ? any : nullptr;
+      Grids grids;
+      (backward ? kernels::nn::softmax_backward : kernels::nn::softmax)(grids.queue(Op::softmax), p);
+      check(grids.blocks.size() == c.launches, std::string(c.name) + ": launches", int64_t(grids.blocks.size()));
+      for (int64_t blocks : grids.blocks)
+        check(blocks * 100 >= h200.multiprocessors * 95, std::string(c.name) + ": blocks", blocks);
+    }
 }
 
 void test_cross_entropy() {
@@ -78,11 +140,24 @@ void test_cross_entropy() {
               check(counter == 0, "cross_entropy: the counter is left zero");
             });
         check(real(loss, 0) > 0, "cross_entropy: a positive loss");
-        const Bytes slope = run("cross_entropy_backward", Op::cross_entropy_backward, Bytes(dtype, n * classes),
-                                [&](const params::Queue& q, Bytes& out) {
-                                  p.out = out.get();
-                                  kernels::nn::cross_entropy_backward(q, p);
-                                });
+        const int64_t weighed = kernels::nn::cross_entropy_backward_scratch(h200, p);
+        check((weighed > 0) == (n > 1000 && reduction == params::LossReduction::mean), "the sum of the weights");
+        const Bytes slope = run(
+            "cross_entropy_backward", Op::cross_entropy_backward, Bytes(dtype, n * classes),
+            [&](const params::Queue& q, Bytes& out) {
+              std::vector<unsigned char> partials(size_t(weighed));
+              uint32_t counter = 0;
+              double total = 0;
+              p.partials = partials.data();
+              p.counters = &counter;
+              p.total = weighed > 0 ? &total : nullptr;
+              p.out = out.get();
+              kernels::nn::cross_entropy_backward(q, p);
+              check(counter == 0, "cross_entropy_backward: the counter is left zero");
+              // All rows but those of class 3, which is ignored.
+              if (weighed > 0) check(total == double(n - (n + 6) / 10), "cross_entropy_backward: total");
+            },
+            weighed > 0 ? 2 : 1);
         double row = 0;  // the gradient of a row sums to zero
         for (int64_t c = 0; c < classes; ++c) row += real(slope, c);
         check(std::abs(row) <= 40 * tolerance(dtype), "cross_entropy_backward: a row sums to zero");
@@ -160,6 +235,7 @@ void test_random() {
 int main(int argc, char** argv) {
   return stator::test::run(argc, argv,
                            {{"softmax", test_softmax},
+                            {"softmax_fills_the_device", test_softmax_fills_the_device},
                             {"cross_entropy", test_cross_entropy},
                             {"adam", test_adam},
                             {"take", test_take},

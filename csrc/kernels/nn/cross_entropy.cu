@@ -1,4 +1,5 @@
-// Cross entropy with integer targets, forward and backward, each in one launch.
+// Cross entropy with integer targets, forward and backward, each in one launch; the gradient of a mean of many rows
+// takes one more, for the sum of their weights.
 //   loss_i = (1 - s) w[t_i] (-log p[t_i]) + s / C * sum_c w[c] (-log p[c]),  p = softmax(logits_i)
 // mean divides by the sum of w[t_i], as PyTorch does.
 #include "device/convert.cuh"
@@ -17,6 +18,8 @@ struct CrossEntropyTuning {
   static constexpr int block = 256;                     // threads per row for many classes
   static constexpr int warp = fast_host ? block : 32;   // and for few; the fast host needs one instance only
   static constexpr int rows = by_target<4, 64>::value;  // least rows of a block
+  static constexpr int targets = 4;                     // per thread, that every block may sum by itself
+  static constexpr int64_t weighed = by_target<2048, 65536>::value;  // least rows of a block that only sums targets
 };
 
 // One row's view of the parameters.
@@ -102,6 +105,35 @@ STATOR_KERNEL(Size) void cross_entropy_kernel(params::CrossEntropy p, params::Er
   }
 }
 
+// The sum of the class weights of the targets of rows [first, last) that count.
+template <class T, int Size>
+STATOR_FN double target_weights(const Group<Size>& group, const params::CrossEntropy& p, int64_t first, int64_t last) {
+  double weights = 0;
+  STATOR_UNROLL(4)
+  for (int64_t i = first + group.rank(); i < last; i += Group<Size>::size) {
+    const LossRow<T> row(p, i);
+    weights += row.counts ? double(row.class_weight(row.target)) : 0.0;
+  }
+  return group.reduce(weights, Sum{});
+}
+
+// Sums the weights of all targets.
+template <class T, int Size>
+STATOR_KERNEL STATOR_RESIDENT(Size, 1) void cross_entropy_weights_kernel(params::CrossEntropy p,
+                                                                         int64_t rows_per_block) {
+  const Group<Size> group;
+  const int64_t first = group.block() * rows_per_block;
+  const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;
+  const double weights = target_weights<T>(group, p, first, last);
+  double* partials = static_cast<double*>(p.partials);
+  if (group.rank() == 0) partials[group.block()] = weights;
+  if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
+  double total = 0;
+  for (int64_t b = group.rank(); b < group.blocks(); b += Group<Size>::size) total += partials[b];
+  total = group.reduce(total, Sum{});
+  if (group.rank() == 0) *p.total = total;
+}
+
 template <class T, int Size>
 STATOR_KERNEL(Size) void cross_entropy_backward_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op,
                                                        int64_t rows_per_block) {
@@ -111,15 +143,8 @@ STATOR_KERNEL(Size) void cross_entropy_backward_kernel(params::CrossEntropy p, p
   const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;
   // Denominator of the mean.
   double denominator = 1;
-  if (p.reduction == params::LossReduction::mean) {
-    // Every block sums all target weights, which is cheaper than a second launch.
-    double weights = 0;
-    for (int64_t i = group.rank(); i < p.n; i += Group<Size>::size) {
-      const LossRow<T> row(p, i);
-      weights += row.counts ? double(row.class_weight(row.target)) : 0.0;
-    }
-    denominator = group.reduce(weights, Sum{});
-  }
+  if (p.reduction == params::LossReduction::mean)
+    denominator = p.total != nullptr ? *p.total : target_weights<T>(group, p, 0, p.n);
   // Gradients of the block's rows.
   const T* grads = static_cast<const T*>(p.grad);
   const A smooth = A(p.label_smoothing / double(p.classes)), sharp = A(1 - p.label_smoothing);
@@ -150,10 +175,11 @@ struct LossGrid {
   int64_t blocks, rows_per_block;
 };
 
-LossGrid grid(const params::DeviceLimits& limits, const params::CrossEntropy& p, int threads) {
+LossGrid grid(const params::DeviceLimits& limits, const params::CrossEntropy& p, int threads,
+              int64_t least = CrossEntropyTuning::rows) {
   const int64_t most = waves(limits, threads);
   const int64_t n = p.n > 0 ? p.n : 1;  // an empty batch is one block without rows
-  const int64_t wanted = ceil_div(n, CrossEntropyTuning::rows);
+  const int64_t wanted = ceil_div(n, least);
   const int64_t rows = ceil_div(n, wanted < most ? wanted : most);
   return {ceil_div(n, rows), rows};
 }
@@ -176,6 +202,17 @@ int64_t scratch_bytes(const params::DeviceLimits& limits, const params::CrossEnt
   return grid(limits, p, threads_for(p)).blocks * 2 * int64_t(sizeof(double));
 }
 
+LossGrid weights_grid(const params::DeviceLimits& limits, const params::CrossEntropy& p) {
+  return grid(limits, p, CrossEntropyTuning::block, CrossEntropyTuning::weighed);
+}
+
+// None where a launch for the sum would cost more than every block's own.
+int64_t backward_scratch_bytes(const params::DeviceLimits& limits, const params::CrossEntropy& p) {
+  const bool few = p.n <= int64_t(CrossEntropyTuning::targets) * threads_for(p);
+  if (p.reduction != params::LossReduction::mean || few) return 0;
+  return weights_grid(limits, p).blocks * int64_t(sizeof(double));
+}
+
 template <bool Backward>
 void cross_entropy(const params::Queue& q, const params::CrossEntropy& p) {
   using Tune = CrossEntropyTuning;
@@ -183,6 +220,11 @@ void cross_entropy(const params::Queue& q, const params::CrossEntropy& p) {
   const LossGrid g = grid(*q.limits, p, threads);
   for_floating(p.dtype, [&]<class T>(type_tag<T>) {
     if constexpr (Backward) {
+      if (p.total != nullptr) {
+        const LossGrid w = weights_grid(*q.limits, p);
+        launch(q, "cross_entropy_weights", cross_entropy_weights_kernel<T, Tune::block>, {w.blocks, Tune::block}, p,
+               w.rows_per_block);
+      }
       const auto kernel = threads == Tune::warp ? cross_entropy_backward_kernel<T, Tune::warp>
                                                 : cross_entropy_backward_kernel<T, Tune::block>;
       launch(q, "cross_entropy_backward", kernel, {g.blocks, threads}, p, q.slot, q.op, g.rows_per_block);
@@ -199,5 +241,6 @@ void cross_entropy(const params::Queue& q, const params::CrossEntropy& p) {
 }  // namespace stator::STATOR_TARGET::nn
 
 STATOR_LAUNCHER(nn, cross_entropy_scratch, scratch_bytes)
+STATOR_LAUNCHER(nn, cross_entropy_backward_scratch, backward_scratch_bytes)
 STATOR_LAUNCHER(nn, cross_entropy, cross_entropy<false>)
 STATOR_LAUNCHER(nn, cross_entropy_backward, cross_entropy<true>)

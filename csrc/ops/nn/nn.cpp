@@ -80,6 +80,10 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
   params::Softmax p{};
   p.log = op == Op::log_softmax || op == Op::log_softmax_backward;
   set_rows(p, x, saved, y, at);
+  if (const params::SoftmaxNeeds needs = kernels::nn::softmax_needs(call.limits(), p); needs.partial_bytes > 0) {
+    p.partials = call.scratch(size_t(needs.partial_bytes));
+    p.counters = static_cast<uint32_t*>(call.zeroed_scratch(size_t(needs.counter_bytes)));
+  }
   (saved ? kernels::nn::softmax_backward : kernels::nn::softmax)(call.queue(), p);
   return y;
 }
@@ -186,6 +190,12 @@ Array cross_entropy_backward(const Array& grad, const Array& logits, const Array
   p.grad = grad.data_ptr();
   p.grad_stride = each ? grad.strides()[0] : 0;
   p.out = out.data_ptr();
+  if (const int64_t bytes = kernels::nn::cross_entropy_backward_scratch(call.limits(), p); bytes > 0) {
+    // The total lies behind the sums of the blocks.
+    p.partials = call.scratch(size_t(bytes) + sizeof(double));
+    p.total = reinterpret_cast<double*>(static_cast<std::byte*>(p.partials) + bytes);
+    p.counters = static_cast<uint32_t*>(call.zeroed_scratch(sizeof(uint32_t)));
+  }
   kernels::nn::cross_entropy_backward(call.queue(), p);
   call.finish_indices();
   return out;

@@ -68,6 +68,84 @@ def test_softmax_converts_to_dtype_with_one_rounding(be):
     close(got.to_numpy(), scipy.special.softmax(widen(x), axis=-1), "softmax")
 
 
+# Lines that registers do not hold, as rows and as columns; of odd lengths no vector fits.
+LONG = {
+    "rows": ((3, 40_000), 1),
+    "odd rows": ((2, 40_001), 1),
+    "columns": ((5_000, 36), 0),
+    "odd columns": ((5_000, 7), 0),
+}
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize("shape", LONG)
+@pytest.mark.parametrize("name", FORWARD)
+def test_long_softmax_of_rising_elements(be, name, shape, dtype):
+    (rows, columns), axis = LONG[shape]
+    ramp = np.linspace(-3, 3, (rows, columns)[axis])
+    x = np.broadcast_to(ramp if axis else ramp[:, None], (rows, columns)).astype(numpy_dtype(dtype))
+    got = getattr(stator.nn, name)(be.asarray(np.ascontiguousarray(x)), axis=axis).to_numpy()
+    assert_matches(got, FORWARD[name](widen(x), axis=axis), TOLERANCE[name], name)
+
+
+@pytest.mark.parametrize("shape", LONG)
+@pytest.mark.parametrize("name", FORWARD)
+def test_long_softmax_with_values_that_are_not_finite(be, name, shape):
+    (rows, columns), axis = LONG[shape]
+    x = np.random.default_rng(3).normal(size=(rows, columns))
+    lines = x if axis else x.T
+    n = lines.shape[1]
+    lines[0, : n // 2] = -np.inf  # whole parts of the line count for nothing
+    lines[0, -1] = -np.inf
+    lines[1] = -np.inf
+    if len(lines) > 2:
+        lines[2, n // 3] = np.nan
+    if len(lines) > 3 and name == "softmax":  # SciPy's log_softmax takes no maximum that is infinite
+        lines[3, n - 2] = np.inf
+    got = getattr(stator.nn, name)(be.asarray(x), axis=axis).to_numpy()
+    with np.errstate(invalid="ignore"):
+        want = FORWARD[name](x.astype(np.longdouble), axis=axis)
+    close(got, want, name)
+
+
+@pytest.mark.parametrize("shape", [(6, 40), (5, 33), (3, 9000)])
+@pytest.mark.parametrize("to", inputs.FLOATS)
+@pytest.mark.parametrize("of", inputs.FLOATS)
+def test_softmax_converts_between_all_dtypes_along_both_axes(be, of, to, shape):
+    x = rows(shape, of)
+    for axis in (0, 1):
+        for on in (x, np.asfortranarray(x)):
+            got = stator.nn.softmax(inputs.on_device(be, on), axis=axis, dtype=to).to_numpy()
+            assert_matches(got, scipy.special.softmax(widen(x), axis=axis), TOLERANCE["softmax"], "softmax")
+
+
+def test_softmax_of_rows_behind_two_axes(be):
+    x = rows((4, 6, 5, 1032), "float32")[:, ::2, 1:3]
+    for name, of in FORWARD.items():
+        close(getattr(stator.nn, name)(inputs.on_device(be, x)).to_numpy(), of(widen(x), axis=-1), name)
+    y = stator.nn.softmax_backward(inputs.on_device(be, x), inputs.on_device(be, x)).to_numpy()
+    close(y, oracles.softmax_backward(widen(x), widen(x)), "softmax_backward", scale=np.abs(widen(y)).max())
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+@pytest.mark.parametrize("shape", LONG)
+@pytest.mark.parametrize("name", FORWARD)
+def test_gradient_of_a_long_softmax(be, name, shape, dtype):
+    extent, axis = LONG[shape]
+    g = rows(extent, dtype, 1)
+    y = FORWARD[name](widen(rows(extent, dtype)), axis=axis).astype(g.dtype)
+    got = getattr(stator.nn, name + "_backward")(be.asarray(g), be.asarray(y), axis=axis)
+    want = getattr(oracles, name + "_backward")(widen(g), widen(y), axis=axis)
+    close(got.to_numpy(), want, name + "_backward", scale=max(1, np.abs(np.asarray(want, float)).max()))
+
+
+def test_long_softmax_has_equal_bits_run_to_run(be):
+    for extent, axis in LONG.values():
+        x = be.asarray(rows(extent, "float32"))
+        first = stator.nn.softmax(x, axis=axis).to_numpy()
+        assert (stator.nn.softmax(x, axis=axis).to_numpy() == first).all()
+
+
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("name", FORWARD)
 def test_softmax_backward_matches_its_formula(be, name, dtype):
@@ -109,6 +187,24 @@ def test_cross_entropy_and_backward(be, dtype, weighted, options):
         got = stator.nn.cross_entropy_backward(be.asarray(grad), *args, **extra, **options)
         want = oracles.cross_entropy_backward(widen(grad), *wide, **options)
         close(got.to_numpy(), want, "cross_entropy_backward", scale=max(1, float(np.max(np.abs(want)))))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cross_entropy_backward_of_many_rows_sums_the_weights_once(be, weighted):
+    n, classes = 70_001, 5
+    logits, rng = rows((n, classes), "float32"), np.random.default_rng(2)
+    target, weight = rng.integers(0, classes, n), rows((classes,), "float32", 5, 0.5, 2) if weighted else None
+    target[::7] = 2
+    options = {"weight": be.asarray(weight)} if weighted else {}
+    args = be.asarray(np.float32(1.5)), be.asarray(logits), be.asarray(target)
+    before = be.statistics()["kernel_launches"]
+    got = stator.nn.cross_entropy_backward(*args, **options, ignore_index=2)
+    assert be.statistics()["kernel_launches"] == before + 2
+    wide = np.float64(1.5), widen(logits), target, None if weight is None else widen(weight)
+    want = oracles.cross_entropy_backward(*wide, ignore_index=2)
+    close(got.to_numpy() * n, want * n, "cross_entropy_backward", scale=4)
+    assert stator.nn.cross_entropy_backward(*args, **options, reduction="sum").shape == (n, classes)
+    assert be.statistics()["kernel_launches"] == before + 3
 
 
 def test_cross_entropy_gradient_is_the_slope(be):

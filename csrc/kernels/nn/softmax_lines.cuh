@@ -1,0 +1,169 @@
+// What the softmax kernels share where blocks have threads: access to lines, and the sums of a line. A line is the n
+// elements along the axis.
+#pragma once
+
+#include "device/cascade.cuh"
+#include "device/convert.cuh"
+#include "device/functional.cuh"
+#include "device/group.cuh"
+#include "device/math/math.cuh"
+#include "device/vector.cuh"
+#include "params/nn.hpp"
+
+namespace stator::STATOR_TARGET::nn {
+
+// Operands of type T, only in accesses of `vector` neighbours.
+template <class T>
+struct TypedAccess {
+  using A = opmath_t<T>;
+  static constexpr bool always_vectors = true;
+  static constexpr int row_vector = vector_width<T>;
+  static constexpr int column_vector = row_vector < 4 ? row_vector : 4;
+
+  // Calls f with the tag of the operand's type.
+  template <class F>
+  STATOR_FN static void with_type(DType, F f) {
+    f(type_tag<T>{});
+  }
+};
+
+// Operands of floating dtypes that are known at run time, computed in C: float64 only if C is double.
+template <class C>
+struct ErasedAccess {
+  using A = C;
+  static constexpr bool always_vectors = false;
+  static constexpr int row_vector = vector_width<C>;
+  static constexpr int column_vector = 1;
+
+  template <class F>
+  STATOR_FN static void with_type(DType d, F f) {
+    if (d == DType::float16)
+      f(type_tag<float16>{});
+    else if (d == DType::bfloat16)
+      f(type_tag<bfloat16>{});
+    else if (std::is_same_v<C, float> || d == DType::float32)
+      f(type_tag<float>{});
+    else
+      f(type_tag<double>{});
+  }
+};
+
+// Where a line starts in each operand.
+struct LineOffsets {
+  int64_t x = 0, saved = 0, y = 0;
+};
+STATOR_FN LineOffsets line_offsets(const params::Softmax& p, int64_t line) {
+  LineOffsets at;
+  int64_t rest = line;
+  STATOR_UNROLL(1)
+  for (int d = p.ndim - 1; d >= 0; --d) {
+    const int64_t i = d == 0 ? rest : rest % p.shape[d];
+    rest = d == 0 ? 0 : rest / p.shape[d];
+    at.x += i * p.x_strides[d];
+    at.saved += i * p.saved_strides[d];
+    at.y += i * p.y_strides[d];
+  }
+  return at;
+}
+
+// Forward: the maximum, and the sum of exp(x - largest). Backward: the sum; largest is not used.
+template <class A>
+struct LineTotal {
+  A largest, sum;
+};
+
+// exp(from - to), where both may be the same infinity.
+template <class A>
+STATOR_FN A rescaling(A from, A to) {
+  return from == to ? A(1) : exp(from - to);
+}
+
+// A thread's part of a line, in one pass (Milakov and Gimelshein, 2018): the terms are relative to a reference, and the
+// sum is rescaled when the reference moves. It moves only when an element is well above it, because each rescaling
+// rounds.
+template <class A, bool Backward>
+struct LineSums {
+  static constexpr A slack = A(2);
+  A largest = -limits<A>::infinity(), reference = -limits<A>::infinity();
+  Cascade<A> sum;
+
+  // Elements that are -infinity count for nothing, but do not make the sum NaN.
+  template <int N>
+  STATOR_FN void add(const A (&x)[N]) {
+    A partial = A(0);
+    if constexpr (Backward) {
+      STATOR_UNROLL()
+      for (int k = 0; k < N; ++k) partial += x[k];
+    } else {
+      A most = x[0];
+      STATOR_UNROLL()
+      for (int k = 1; k < N; ++k) most = Max{}(most, x[k]);
+      if (most == -limits<A>::infinity()) return;
+      largest = Max{}(largest, most);
+      if (!(most <= reference + slack)) {  // also if it is NaN
+        const A scale = exp(reference - most);
+        sum.sum *= scale;
+        sum.error *= scale;
+        reference = most;
+      }
+      STATOR_UNROLL()
+      for (int k = 0; k < N; ++k) partial += exp(x[k] - reference);
+    }
+    sum.add(partial);
+  }
+  // The sum relative to the line's maximum.
+  STATOR_FN A relative_to(A maximum) const {
+    return Backward ? sum.value() : sum.value() * rescaling(reference, maximum);
+  }
+};
+
+// The factor of softmax, or the term of log-softmax, that a line's sum gives.
+template <class A>
+STATOR_FN A softmax_scale(A sum, bool log_of) {
+  return log_of ? log(sum) : A(1) / sum;
+}
+
+// The results of N elements of a line, in their place; `held(i)` says which exist.
+//   forward, from x:          softmax y = exp(x - largest) scale,  log-softmax y = x - largest - scale
+//   backward, from g and y:   softmax dx = y (g - scale),          log-softmax dx = g - exp(y) scale
+template <bool Backward, int N, class A, class Held>
+STATOR_FN void finish_line(A (&value)[N], [[maybe_unused]] const A (&saved)[N], [[maybe_unused]] A largest, A scale,
+                           bool log_of, Held held) {
+  if (Backward == log_of) {  // the two that have an exponential
+    STATOR_UNROLL()
+    for (int i = 0; i < N; ++i) {
+      if (!held(i)) continue;
+      if constexpr (Backward)
+        value[i] -= exp(saved[i]) * scale;
+      else
+        value[i] = exp(value[i] - largest) * scale;
+    }
+  } else {
+    STATOR_UNROLL()
+    for (int i = 0; i < N; ++i) value[i] = Backward ? saved[i] * (value[i] - scale) : (value[i] - largest) - scale;
+  }
+}
+
+// How a launch cuts lines that do not fit registers: among `splits` blocks of `size` elements. With more than one block
+// a line takes two launches, one for its total and one for the results.
+enum class LinePhase : int32_t { whole, total, result };
+struct LineCut {
+  LinePhase phase;
+  int32_t splits, wide;  // wide: threads side by side, of the column kernels
+  int64_t size;
+};
+
+// The totals of a tile's parts, and of the tile: `lines` of each, side by side.
+template <class A>
+struct LineTotals {
+  LineTotal<A>*of_parts, *of_tile;
+  int64_t lines;
+
+  STATOR_FN LineTotals(const params::Softmax& p, const LineCut& cut, int64_t tile, int64_t lines_)
+      : of_parts(static_cast<LineTotal<A>*>(p.partials) + tile * (cut.splits + 1) * lines_),
+        of_tile(of_parts + cut.splits * lines_),
+        lines(lines_) {}
+  STATOR_FN LineTotal<A>& part(int64_t split, int64_t line) const { return of_parts[split * lines + line]; }
+};
+
+}  // namespace stator::STATOR_TARGET::nn

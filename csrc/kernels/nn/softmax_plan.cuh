@@ -1,0 +1,177 @@
+// Which softmax kernel takes a call where blocks have threads, and how a launch cuts the lines.
+#pragma once
+
+#include "device/launch.cuh"
+#include "kernels/nn/softmax_columns.cuh"
+#include "kernels/nn/softmax_rows.cuh"
+
+#include <bit>
+
+namespace stator::STATOR_TARGET::nn {
+
+struct SoftmaxTuning {
+  static constexpr int block = 256;                      // threads for lines of medium length, and for columns
+  static constexpr int warp = 32, large = 1024;          // and for short and long ones that fit registers
+  static constexpr int64_t least_part = 2048;            // elements of a line that are worth a block
+  static constexpr int least_below = 8;                  // of a column that are worth a thread
+  static constexpr int full_request = 128, sector = 32;  // bytes of neighbours: of a good request, and the least
+};
+
+// The elements of a column that a thread holds, in few and in many registers; a gradient holds two operands.
+template <bool Backward>
+inline constexpr int few_cached = Backward ? 4 : 8;
+template <bool Backward>
+inline constexpr int many_cached = 2 * few_cached<Backward>;
+
+struct SoftmaxPlan {
+  bool rows;          // along lines whose elements are close together, else across them
+  bool typed;         // by the kernels of one dtype
+  bool vectors;       // rows: vector accesses are possible
+  bool cached;        // lines stay in registers
+  int threads, held;  // held: elements of a column in registers
+  int64_t tiles;      // blocks but for the splits
+  LineCut cut;
+  int64_t lines, total_bytes;  // of a tile; of a LineTotal
+
+  int64_t blocks() const { return tiles * cut.splits; }
+  params::SoftmaxNeeds needs() const {
+    if (cut.splits == 1) return {0, 0};
+    return {tiles * (cut.splits + 1) * lines * total_bytes, tiles * int64_t(sizeof(uint32_t))};
+  }
+};
+
+// Whether all lines of an operand can be accessed in vectors of `width` elements.
+inline bool in_vectors(const params::Softmax& p, const void* base, DType dtype, const int64_t* strides, int64_t step,
+                       bool rows, int width) {
+  if (base == nullptr) return true;
+  if (reinterpret_cast<uintptr_t>(base) % uintptr_t(width * itemsize(dtype)) != 0) return false;
+  const int innermost = p.ndim - 1;
+  if (rows ? step != 1 : step % width != 0) return false;
+  for (int d = 0; d < p.ndim; ++d)
+    if (!rows && d == innermost ? strides[d] != 1 : strides[d] % width != 0) return false;
+  return true;
+}
+inline bool in_vectors(const params::Softmax& p, bool rows, int width) {
+  const int64_t together = rows ? p.n : p.ndim > 0 ? p.shape[p.ndim - 1] : 1;
+  return together % width == 0 && in_vectors(p, p.x, p.dtype, p.x_strides, p.x_step, rows, width) &&
+         in_vectors(p, p.saved, p.dtype, p.saved_strides, p.saved_step, rows, width) &&
+         in_vectors(p, p.y, p.out_dtype, p.y_strides, p.y_step, rows, width);
+}
+
+// Divides lines of p.n elements among as many blocks as fill the device, in parts of a multiple of `grain`.
+inline void cut_lines(const params::DeviceLimits& limits, SoftmaxPlan& plan, int64_t n, int64_t least, int64_t grain) {
+  const int64_t wanted = std::min(waves(limits, plan.threads) / plan.tiles, n / least);
+  plan.cut.size = wanted > 1 ? ceil_div(ceil_div(n, wanted), grain) * grain : std::max<int64_t>(n, 1);
+  plan.cut.splits = int32_t(std::max<int64_t>(1, ceil_div(n, plan.cut.size)));
+}
+
+inline void plan_rows(const params::DeviceLimits& limits, const params::Softmax& p, SoftmaxPlan& plan, int width) {
+  using Tune = SoftmaxTuning;
+  const int64_t reach = int64_t(width) * row_cached;
+  plan.tiles = p.rows;
+  plan.lines = 1;
+  plan.cached = p.n <= Tune::large * reach;
+  plan.threads = p.n <= Tune::warp * reach                    ? Tune::warp
+                 : p.n <= Tune::block * reach || !plan.cached ? Tune::block
+                                                              : Tune::large;
+  if (!plan.cached) cut_lines(limits, plan, p.n, Tune::least_part, Tune::block * row_batch(width) * width);
+}
+
+template <bool Backward>
+void plan_columns(const params::DeviceLimits& limits, const params::Softmax& p, SoftmaxPlan& plan, int width) {
+  using Tune = SoftmaxTuning;
+  const int bytes = width * itemsize(p.dtype);  // of a thread
+  const int64_t groups = ceil_div(p.rows, width);
+  // A tile is as wide as a good request, wider where threads below each other would have nothing to do, narrower where
+  // there are few lines.
+  int wide = p.n <= Tune::block / 32 * few_cached<Backward> ? 32 : std::clamp(Tune::full_request / bytes, 1, 32);
+  if (groups < wide) wide = int(std::bit_ceil(uint64_t(groups)));
+  const int least = std::min(wide, std::clamp(Tune::sector / bytes, 1, 32));
+  plan.threads = Tune::block;
+  // The widest tile that fits registers and gives every multiprocessor a block, else the narrowest that fits.
+  const auto fits = [&](int w) { return p.n <= int64_t(Tune::block / w) * many_cached<Backward>; };
+  int chosen = wide;
+  while (chosen > least && (!fits(chosen) || ceil_div(groups, chosen) < limits.multiprocessors)) chosen /= 2;
+  plan.cached = fits(chosen);
+  plan.cut.wide = plan.cached ? chosen : wide;
+  plan.tiles = ceil_div(groups, plan.cut.wide);
+  plan.lines = int64_t(plan.cut.wide) * width;
+  const int64_t high = Tune::block / plan.cut.wide;
+  plan.held = p.n <= high * few_cached<Backward> ? few_cached<Backward> : many_cached<Backward>;
+  if (!plan.cached) cut_lines(limits, plan, p.n, high * Tune::least_below, high);
+}
+
+template <bool Backward>
+SoftmaxPlan plan_softmax(const params::DeviceLimits& limits, const params::Softmax& p) {
+  SoftmaxPlan plan{};
+  plan.cut = {LinePhase::whole, 1, 1, p.n};
+  // Lines are taken along if their elements are closer together than those of neighbouring lines.
+  plan.rows = p.ndim == 0 || std::abs(p.y_step) < std::abs(p.y_strides[p.ndim - 1]);
+  const bool wide = p.dtype == DType::float64 || p.out_dtype == DType::float64;
+  const int computed = wide ? 8 : 4;
+  plan.total_bytes = 2 * computed;
+  const int typed_width = 16 / itemsize(p.dtype);
+  const int width = plan.rows ? typed_width : std::min(4, typed_width);
+  plan.typed = p.dtype == p.out_dtype && in_vectors(p, plan.rows, width);
+  if (plan.rows) {
+    plan.vectors = plan.typed || in_vectors(p, true, 16 / computed);
+    plan_rows(limits, p, plan, plan.typed ? width : 16 / computed);
+  } else {
+    plan_columns<Backward>(limits, p, plan, plan.typed ? width : 1);
+  }
+  return plan;
+}
+
+// One launch, or one for the totals and one for the results.
+template <class Launch>
+void launch_phases(SoftmaxPlan& plan, Launch launch_phase) {
+  if (plan.cut.splits == 1) return launch_phase(plan.cut);
+  plan.cut.phase = LinePhase::total;
+  launch_phase(plan.cut);
+  plan.cut.phase = LinePhase::result;
+  launch_phase(plan.cut);
+}
+
+template <class Io, bool Backward>
+void launch_rows(const params::Queue& q, const params::Softmax& p, SoftmaxPlan& plan) {
+  using Tune = SoftmaxTuning;
+  if (!plan.cached)
+    return launch_phases(plan, [&](const LineCut& cut) {
+      launch(q, "softmax_row", softmax_row_kernel<Io, Tune::block, Backward>, {plan.blocks(), Tune::block}, p, cut,
+             plan.vectors);
+    });
+  const auto kernel = plan.threads == Tune::warp    ? softmax_row_cached_kernel<Io, Tune::warp, Backward>
+                      : plan.threads == Tune::block ? softmax_row_cached_kernel<Io, Tune::block, Backward>
+                                                    : softmax_row_cached_kernel<Io, Tune::large, Backward>;
+  launch(q, "softmax_row_cached", kernel, {plan.tiles, plan.threads}, p, plan.vectors);
+}
+
+template <class Io, bool Backward>
+void launch_columns(const params::Queue& q, const params::Softmax& p, SoftmaxPlan& plan) {
+  constexpr int block = SoftmaxTuning::block, few = few_cached<Backward>, many = many_cached<Backward>;
+  if (!plan.cached)
+    return launch_phases(plan, [&](const LineCut& cut) {
+      launch(q, "softmax_column", softmax_column_kernel<Io, block, Backward>, {plan.blocks(), block}, p, cut);
+    });
+  const auto kernel = plan.held == few ? softmax_column_cached_kernel<Io, block, few, Backward>
+                                       : softmax_column_cached_kernel<Io, block, many, Backward>;
+  launch(q, "softmax_column_cached", kernel, {plan.tiles, block}, p, plan.cut.wide);
+}
+
+template <bool Backward>
+void run_planned_softmax(const params::Queue& q, const params::Softmax& p) {
+  SoftmaxPlan plan = plan_softmax<Backward>(*q.limits, p);
+  const auto with = [&]<class Io>(type_tag<Io>) {
+    plan.rows ? launch_rows<Io, Backward>(q, p, plan) : launch_columns<Io, Backward>(q, p, plan);
+  };
+  if (!plan.typed)
+    return plan.total_bytes == 16 ? with(type_tag<ErasedAccess<double>>{}) : with(type_tag<ErasedAccess<float>>{});
+  switch (p.dtype) {
+    case DType::float16: return with(type_tag<TypedAccess<float16>>{});
+    case DType::bfloat16: return with(type_tag<TypedAccess<bfloat16>>{});
+    case DType::float32: return with(type_tag<TypedAccess<float>>{});
+    default: return with(type_tag<TypedAccess<double>>{});
+  }
+}
+
+}  // namespace stator::STATOR_TARGET::nn
