@@ -145,7 +145,7 @@ void test_cross_entropy() {
         const Bytes slope = run(
             "cross_entropy_backward", Op::cross_entropy_backward, Bytes(dtype, n * classes),
             [&](const params::Queue& q, Bytes& out) {
-              std::vector<unsigned char> partials(size_t(weighed));
+              std::vector<unsigned char> partials(weighed, 0);
               uint32_t counter = 0;
               double total = 0;
               p.partials = partials.data();
