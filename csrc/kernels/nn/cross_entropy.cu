@@ -119,8 +119,7 @@ STATOR_FN double target_weights(const Group<Size>& group, const params::CrossEnt
 
 // Sums the weights of all targets.
 template <class T, int Size>
-STATOR_KERNEL STATOR_RESIDENT(Size, 1) void cross_entropy_weights_kernel(params::CrossEntropy p,
-                                                                         int64_t rows_per_block) {
+STATOR_KERNEL_RESIDENT(Size, 1) void cross_entropy_weights_kernel(params::CrossEntropy p, int64_t rows_per_block) {
   const Group<Size> group;
   const int64_t first = group.block() * rows_per_block;
   const int64_t last = first + rows_per_block < p.n ? first + rows_per_block : p.n;

@@ -62,7 +62,7 @@ struct ColumnThread {
 
 // Lines of at most Size / wide * Count elements stay in registers, with one read and one write.
 template <class Io, int Size, int Count, bool Backward>
-STATOR_KERNEL STATOR_RESIDENT(Size, 2) void softmax_column_cached_kernel(params::Softmax p, int wide) {
+STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_cached_kernel(params::Softmax p, int wide) {
   using A = typename Io::A;
   constexpr int V = Io::column_vector;
   const Group<Size> group;
@@ -154,7 +154,7 @@ STATOR_FN void join_column_parts(const Group<Size>& group, const params::Softmax
 
 // Lines of any length.
 template <class Io, int Size, bool Backward>
-STATOR_KERNEL STATOR_RESIDENT(Size, 2) void softmax_column_kernel(params::Softmax p, LineCut cut) {
+STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_kernel(params::Softmax p, LineCut cut) {
   using A = typename Io::A;
   constexpr int V = Io::column_vector;
   constexpr int batch = V == 1 ? 8 : 4;

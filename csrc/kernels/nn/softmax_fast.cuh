@@ -15,7 +15,7 @@ namespace stator::STATOR_TARGET::nn {
 // Contiguous rows of any length, one block per row. The row is read three times: for the maximum, the sum and the
 // result.
 template <class T, int Size, bool Log>
-STATOR_KERNEL void fast_softmax_row_kernel(const T* x, T* y, int64_t n, int64_t row_stride) {
+STATOR_KERNEL(Size) void fast_softmax_row_kernel(const T* x, T* y, int64_t n, int64_t row_stride) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const T* row = x + group.block() * row_stride;
@@ -41,8 +41,8 @@ STATOR_KERNEL void fast_softmax_row_kernel(const T* x, T* y, int64_t n, int64_t 
 
 // softmax: dx = y (g - sum(g y)). log-softmax: dx = g - exp(y) sum(g).
 template <class T, int Size, bool Log>
-STATOR_KERNEL void fast_softmax_row_backward_kernel(const T* grad, const T* saved, T* dx, int64_t n,
-                                                    int64_t grad_stride, int64_t saved_stride) {
+STATOR_KERNEL(Size) void fast_softmax_row_backward_kernel(const T* grad, const T* saved, T* dx, int64_t n,
+                                                          int64_t grad_stride, int64_t saved_stride) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const T* g = grad + group.block() * grad_stride;
@@ -72,7 +72,7 @@ struct FastErasedAccess {
 // A block takes a tile of columns (rows of params::Softmax that are strided) and goes down the axis, so that
 // neighbouring threads access neighbouring columns.
 template <class Io, int Size, int Tile, bool Log, bool Backward>
-STATOR_KERNEL void fast_softmax_column_kernel(params::Softmax p) {
+STATOR_KERNEL(Size) void fast_softmax_column_kernel(params::Softmax p) {
   using A = typename Io::A;
   constexpr int items = Tile / Group<Size>::size;
   const Group<Size> group;

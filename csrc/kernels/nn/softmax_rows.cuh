@@ -88,7 +88,7 @@ constexpr int row_batch(int width) { return width == 2 ? 4 : 2; }
 
 // Lines of at most Size * row_cached vectors, with one read and one write.
 template <class Io, int Size, bool Backward>
-STATOR_KERNEL STATOR_RESIDENT(Size, 1) void softmax_row_cached_kernel(params::Softmax p, bool vectors) {
+STATOR_KERNEL_RESIDENT(Size, 1) void softmax_row_cached_kernel(params::Softmax p, bool vectors) {
   using A = typename Io::A;
   using Row = RowAccess<Io, Size, row_cached>;
   const Group<Size> group;
@@ -140,7 +140,7 @@ STATOR_FN void join_row_parts(const Group<Size>& group, const params::Softmax& p
 
 // Lines of any length.
 template <class Io, int Size, bool Backward>
-STATOR_KERNEL STATOR_RESIDENT(Size, 2) void softmax_row_kernel(params::Softmax p, LineCut cut, bool vectors) {
+STATOR_KERNEL_RESIDENT(Size, 2) void softmax_row_kernel(params::Softmax p, LineCut cut, bool vectors) {
   using A = typename Io::A;
   using Row = RowAccess<Io, Size, row_batch(Io::row_vector)>;
   const Group<Size> group;
