@@ -1,4 +1,4 @@
-"""python -m stator info | ops | demo."""
+"""python -m stator info | ops | demo | verify."""
 
 from __future__ import annotations
 
@@ -188,6 +188,12 @@ def prove(args: argparse.Namespace) -> dict[str, Any]:
         return prove.run(args.device, lambda what, count: line.update(task, description=what, completed=count))
 
 
+def run_verify(args: argparse.Namespace, console: Console) -> int:
+    from stator._verify import command
+
+    return command.run(args, console)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m stator", description=stator.__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -196,6 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
         ("info", show_info, "devices, driver, toolkit, libraries found and where, build"),
         ("ops", show_ops, "the op table"),
         ("demo", run_demo, "train a network on handwritten digits"),
+        ("verify", run_verify, "check every op, failing calls, exits and timings of a device"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(function=function)
@@ -208,6 +215,10 @@ def main(arguments: list[str] | None = None) -> int:
             )
             command.add_argument("--family", choices=families, metavar="F", help=f"one of {', '.join(families)}")
             command.add_argument("--dtype", choices=dtypes, metavar="D", help=f"one of {', '.join(dtypes)}")
+        if name == "verify":
+            from stator._verify.command import add_arguments
+
+            add_arguments(command)
         if name == "demo":
             command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
             command.add_argument("--prove", action="store_true", help="then fail calls, permute blocks, delete waits")

@@ -16,7 +16,10 @@ QUICK_DTYPES = ("float32", "float16", "int32", "complex64", "bool")
 
 
 def plan(
-    *, quick: bool = False, ops: list[str] | None = None, dtypes: list[str] | None = None,
+    *,
+    quick: bool = False,
+    ops: list[str] | None = None,
+    dtypes: list[str] | None = None,
     layouts: list[str] | None = None,
 ) -> list[Cell]:
     """The cells in the order in which they run: those with large operands last. Lists choose; None chooses all.

@@ -167,7 +167,7 @@ def _compare(contract: Contract, got: Part, same: Part, wide: Part | None) -> Ve
         return Verdict(np.inf, f"dtype {got.dtype} in place of {same.dtype}")
     if got.values.shape != same.values.shape:
         return Verdict(np.inf, f"shape {got.values.shape} in place of {same.values.shape}")
-    if contract.exact and got.answer.bound is None or got.dtype not in FLOATING:
+    if (contract.exact and got.answer.bound is None) or got.dtype not in FLOATING:
         errors, want, bound = _differences(got.values, same.values), same.values, 0.0
     else:
         reference = same if wide is None or wide.values.shape != got.values.shape else wide

@@ -148,7 +148,9 @@ def add(into: dict[str, Operation]) -> None:
         },
     )
     register(into, FILLED, {"dot": rows_product, "scaled_matmul": scaled_matmul})
-    register(into, FILLED, {"quantize_fp8": lambda f, g: [f(g.array()), f(g.array(), format="e5m2", axis=1)]}, wide=False)
+    register(
+        into, FILLED, {"quantize_fp8": lambda f, g: [f(g.array()), f(g.array(), format="e5m2", axis=1)]}, wide=False
+    )
     register(
         into,
         FILLED,

@@ -17,8 +17,8 @@ import stator
 from stator import linalg
 from stator._verify.compare import Answer
 from stator._verify.domains import Values
-from stator._verify.given import Given, download, host_dtype, rounded
-from stator._verify.operations import STRIDED, Operation, register
+from stator._verify.given import STRIDED, Given, download, host_dtype, rounded
+from stator._verify.operations import Operation, register
 
 Function = Callable[..., Any]
 MATRICES = (*STRIDED, "empty", "large")

@@ -15,9 +15,25 @@ from stator._verify.given import Given
 from stator._verify.operations import AXIS, EVERY, FILLED, Operation, function, register, table
 
 # Reductions of no element that have a value.
-IDENTITY = "sum nansum count_nonzero any all has_inf_nan vector_norm mean nanmean var std prod logsumexp".split()
+IDENTITY = (
+    "sum",
+    "nansum",
+    "count_nonzero",
+    "any",
+    "all",
+    "has_inf_nan",
+    "vector_norm",
+    "mean",
+    "nanmean",
+    "var",
+    "std",
+    "prod",
+    "logsumexp",
+)
 # Where terms of both signs would cancel, and the error would be without bound.
-POSITIVE: dict[str, Domain] = dict.fromkeys(("sum", "nansum", "mean", "nanmean", "logsumexp", "cumulative_sum"), (0.5, 2))
+POSITIVE: dict[str, Domain] = dict.fromkeys(
+    ("sum", "nansum", "mean", "nanmean", "logsumexp", "cumulative_sum"), (0.5, 2)
+)
 # Whose float64 results have errors that grow with the root of the number of factors or terms.
 GROWING = ("prod", "var", "std", "vector_norm", "cumulative_prod")
 

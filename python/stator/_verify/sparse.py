@@ -74,15 +74,15 @@ def members(a: Any) -> list[stator.Array]:
 
 def spsolve_triangular(f: Function, given: Given) -> Any:
     n = 300 if given.large else 40
-    x = np.tril(pattern(given, n, n)) / host(given, n)
+    x = np.tril(pattern(given, n, n)) / power(given, n)
     np.fill_diagonal(x, 2)
     b = given.on(given.draw((n, 3), (0.5, 2)))
     return Answer(f(csr(given, x.astype(given.draw((1,)).dtype)), b), "largest", 64)
 
 
-def host(given: Given, n: int) -> Values:
+def power(given: Given, n: int) -> Values:
     """A power of two by which the part beside the diagonal is divided, without rounding, so that it stays small."""
-    return given.draw((1,)).dtype.type(2.0 ** np.ceil(np.log2(n)))
+    return np.full((), 2.0 ** np.ceil(np.log2(n)), given.draw((1,)).dtype)
 
 
 def coo(f: Function, given: Given) -> Any:
