@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 import stator
 from stator import testing
 from stator.errors import StatorError
+
+Work = Callable[[stator.Backend], list[bytes]]
 
 
 def step(be: stator.Backend) -> list[bytes]:
@@ -42,59 +45,100 @@ def step(be: stator.Backend) -> list[bytes]:
 
 def held(be: stator.Backend) -> int:
     """Bytes that arrays hold."""
-    gc.collect()
     return sum(r["bytes"] for r in be.resources() if r["kind"] in ("buffer", "pinned") and r["origin"] != "library")
 
 
-def fail_every_call(be: stator.Backend, most: int = 2000) -> dict[str, Any]:
-    """Makes the k-th runtime call of the step fail, for every k.
+def first_use(be: stator.Backend) -> list[bytes]:
+    """Work on a stream and memory that a backend does not have yet."""
+    with be.use(), be.stream(2):
+        x = stator.add(be.zeros((300,), dtype="float32"), 1.5)
+        found = [x.to_numpy().tobytes()]
+    be.synchronize()
+    return found
 
-    Each must raise an error of stator or leave the right result, and the next step without failures must be right. The
-    cache of memory is emptied before each step, so that memory is allocated. `kinds` are the calls that were failed,
-    by the names of Backend.statistics.
+
+class Trial:
+    """Fails runtime calls of pieces of work, and keeps what was wrong after that."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.raised: dict[str, int] = {}
+        self.wrong: list[dict[str, Any]] = []
+        self.kinds: set[str] = set()
+        self.never: set[str] | None = None
+
+    def fail(self, be: stator.Backend, work: Work, at: int, expected: list[bytes]) -> bool:
+        """Makes one call of the work fail. Returns false if the work makes fewer calls."""
+        kept, before = held(be), be.statistics()["calls"]
+        testing.inject(be, fail_at=at)
+        error = result = None
+        try:
+            result = work(be)
+        except StatorError as caught:
+            error = f"{type(caught).__name__}: {caught}"
+        except Exception as caught:  # an error without a type of stator's is a failure of the check
+            error = f"{type(caught).__name__}: {caught}"
+            self.note(f"an error of another type: {error}")
+        made = testing.lift(be)
+        self.count(before, be.statistics()["calls"])
+        if made <= at:
+            return False
+        self.calls += 1
+        if error is not None:
+            name = error.partition(":")[0]
+            self.raised[name] = self.raised.get(name, 0) + 1
+        elif result != expected:
+            self.note("no error, and a wrong result")
+        del result
+        if held(be) > kept:
+            gc.collect()  # an error's traceback may be part of a cycle
+        if held(be) > kept:
+            self.note(f"{held(be) - kept} bytes leaked after {error}")
+        try:
+            if work(be) != expected:
+                self.note(f"the next step is wrong after {error}")
+        except Exception as caught:
+            self.note(f"the next step raised {type(caught).__name__}: {caught}")
+        return True
+
+    def note(self, message: str) -> None:
+        self.wrong.append({"call": self.calls, "message": message})
+
+    def count(self, before: dict[str, int], after: dict[str, int]) -> None:
+        """Keeps which kinds of calls were made while one of them was to fail."""
+        self.kinds |= {name for name, number in after.items() if number > before[name]}
+        self.never = set(after) - self.kinds
+
+
+def fail_every_call(device: str) -> dict[str, Any]:
+    """Makes the k-th runtime call of the step fail, for every k, and of the first use of a new backend.
+
+    Each must raise an error of stator or leave the right result, nothing may leak, and the next step without failures
+    must be right. The cache of memory is emptied before each step, so that memory is allocated. `kinds` are the calls
+    that were failed, by the names of Backend.statistics.
     """
-    expected = step(be)
-    before = be.statistics()["calls"]
-    wrong: list[dict[str, Any]] = []
-    raised: dict[str, int] = {}
-    kept = held(be)
+    trial = Trial()
     testing.hold_warnings(True)
-    calls = 0
     try:
-        while calls < most:
+        with stator.Backend(device) as be:
+            expected = step(be)
             be.empty_cache()
-            testing.inject(be, fail_at=calls)
-            error = result = None
-            try:
-                result = step(be)
-            except StatorError as caught:
-                error = f"{type(caught).__name__}: {caught}"
-                raised[type(caught).__name__] = raised.get(type(caught).__name__, 0) + 1
-            except Exception as caught:  # an error without a type of stator's is a failure of the check
-                wrong.append({"call": calls, "message": f"an untyped error, {type(caught).__name__}: {caught}"})
-            made = testing.lift(be)
-            if made <= calls:
-                break
-            if error is None and result is not None and result != expected:
-                wrong.append({"call": calls, "message": "no error, and a wrong result"})
-            if held(be) > kept:
-                wrong.append({"call": calls, "message": f"{held(be) - kept} bytes leaked after {error}"})
-                kept = held(be)
-            try:
-                if step(be) != expected:
-                    wrong.append({"call": calls, "message": f"the next step is wrong after {error}"})
-            except Exception as caught:
-                wrong.append({"call": calls, "message": f"the next step raised {type(caught).__name__}: {caught}"})
-            calls += 1
+            while trial.fail(be, step, trial.calls, expected):
+                be.empty_cache()
+        with stator.Backend(device) as be:
+            expected = first_use(be)
+        at, more = 0, True
+        while more:
+            with stator.Backend(device) as be:
+                more = trial.fail(be, first_use, at, expected)
+            at += 1
     finally:
         warnings = testing.hold_warnings(False)
-    after = be.statistics()["calls"]
-    kinds = sorted(name for name, count in after.items() if count > before[name])
     return {
-        "calls": calls,
-        "kinds": kinds,
-        "never_called": sorted(set(after) - set(kinds)),
-        "raised": raised,
+        "calls": trial.calls,
+        "kinds": sorted(trial.kinds),
+        "never_called": sorted(trial.never or ()),
+        "raised": trial.raised,
         "warnings": warnings,
-        "failed": wrong,
+        "failed": trial.wrong,
     }

@@ -36,6 +36,7 @@ class Operation:
     wide: bool = True
 
 
+@cache
 def table() -> dict[str, dict[str, Any]]:
     """The entries of the op table by name."""
     return {row["name"]: row for row in stator.op_table()}

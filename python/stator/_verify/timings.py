@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,8 @@ def cases(be: stator.Backend, rows: int, columns: int) -> dict[str, tuple[int, L
     x, y, size = be.asarray(host), be.asarray(host), host.nbytes
     order = np.random.default_rng(1).permutation(rows)
     index = be.asarray(order)
-    side = be.asarray(host[:columns, :columns])
+    square = np.random.default_rng(2).uniform(0.5, 2, (columns, columns)).astype(np.float32)
+    side = be.asarray(square)
 
     def peer(call: Callable[[Any, Any], Any], data: Any = host) -> Callable[[Any], Leg]:
         def of(library: Any) -> Leg:
@@ -57,7 +58,7 @@ def cases(be: stator.Backend, rows: int, columns: int) -> dict[str, tuple[int, L
         "matmul": (
             3 * columns * columns * 4,
             partial(stator.matmul, side, side),
-            peer(lambda lib, a: a @ a, host[:columns, :columns]),
+            peer(lambda lib, a: a @ a, square),
         ),
     }
 
@@ -118,17 +119,22 @@ def burst(call: Leg, finish: Callable[[], Any], count: int) -> float:
     return (time.perf_counter() - start) / count
 
 
-def measure(be: stator.Backend, quick: bool) -> Iterator[dict[str, Any]]:
-    """One row per case. The legs take turns in each round, so that drift of the machine cancels in the ratios.
+def measure(
+    be: stator.Backend, quick: bool, *, rows: int = 0, most: Container[str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """One row per case; of the cases in `most` only.
 
+    The legs take turns in each round, so that drift of the machine cancels in the ratios.
     A ratio is the median over rounds, its spread half of the distance between the quartiles. `of_copy` is the rate of
     the bytes that must be moved against that of our copy of the same array, in the same round.
     """
-    rows = 4096 if quick or be.device.type == "cpu" else 65536
+    rows = rows or (4096 if quick or be.device.type == "cpu" else 65536)
     made = cases(be, rows, 1024)
     others = peers(be.device.type)
     copy_bytes, copy, _ = made["copy"]
     for name, (moved, call, of) in made.items():
+        if most is not None and name not in most:
+            continue
         legs: dict[str, tuple[Leg, Callable[[], Any]]] = {"ours": (call, be.synchronize)}
         if name != "copy":
             legs["copy"] = (copy, be.synchronize)
