@@ -3,9 +3,10 @@
 #
 #     tools/gpu_check.sh [WHEEL]        PYTHON=python3 OUT=gpu_check to choose the interpreter and the folder of results
 #
-# Builds for the machine's GPU (or installs the given wheel), runs the whole suite with STATOR_REQUIRE_DEVICE=cuda,
-# compute-sanitizer on a small subset, the demo and the benchmarks, and writes OUT/summary.txt. Fails if no test ran on
-# the GPU. The environment of PYTHON must hold the build and test requirements already.
+# Builds for the machine's GPU (or installs the given wheel), runs `python -m stator verify`, the whole suite with
+# STATOR_REQUIRE_DEVICE=cuda, the C++ tests, compute-sanitizer on every op, the demo and the benchmarks, and writes
+# OUT/summary.txt. Fails if no test ran on the GPU. The environment of PYTHON must hold the build and test requirements
+# already.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
@@ -38,6 +39,9 @@ fi
 step info "$python" -m stator info
 cat "$out/info.log"
 
+step verify "$python" -m stator verify --device cuda --output "$out"
+note "$(grep -m 1 ' cells of ' "$out/stator-verify.md")"
+
 export STATOR_REQUIRE_DEVICE=cuda
 step pytest "$python" -m pytest -q
 note "$(tail -n 1 "$out/pytest.log")"
@@ -45,11 +49,22 @@ on_gpu=$(sed -n 's/^tests passed on cuda: //p' "$out/pytest.log" | tail -n 1)
 note "tests passed on cuda: ${on_gpu:-0}"
 [ "${on_gpu:-0}" -gt 0 ] || failed=1
 
-subset=(-q -x -k "cuda and (softmax or take or sum or add or cross_entropy)" --maxfail=1 tests/ops)
+# The C++ tests are those of a build tree; the library in it has the cuda target where nvcc is found.
+if command -v nvcc >/dev/null; then
+  step cpp_build env PATH="$(dirname "$(command -v "$python")"):$PATH" bash -c \
+    "cmake --preset dev -B '$out/cpp' -DSTATOR_CUDA=ON && cmake --build '$out/cpp'"
+  step cpp ctest --test-dir "$out/cpp" --output-on-failure
+else
+  note "cpp: nvcc not installed"
+fi
+
+# Every op in two dtypes and two layouts, in a child process whose end has the sanitizer's verdict.
+every_op=("$python" -m stator verify --device cuda --part ops --quick --layout contiguous --layout transposed
+          --limit 0 --silence 1200)
 if command -v compute-sanitizer >/dev/null; then
-  for tool in memcheck racecheck; do
-    step "$tool" timeout 1200 compute-sanitizer --tool "$tool" --error-exitcode 9 --target-processes all \
-      "$python" -m pytest "${subset[@]}"
+  for tool in memcheck racecheck synccheck initcheck; do
+    step "$tool" timeout 3600 compute-sanitizer --tool "$tool" --error-exitcode 9 --target-processes all \
+      "${every_op[@]}" --output "$out/$tool"
     note "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | tail -n 1)"
   done
 else

@@ -38,8 +38,8 @@ struct Indexed {
   DType x_dtype, other_dtype;
   int32_t ndim, entry_count;
   int64_t size, shape[max_dims], x_strides[max_dims], other_strides[max_dims];
-  int64_t x_begin, x_end;   // the offsets of x's elements are in [x_begin, x_end)
-  unsigned char value[16];  // of x's dtype
+  int64_t x_begin, x_end;               // the offsets of x's elements are in [x_begin, x_end)
+  alignas(16) unsigned char value[16];  // of x's dtype
   IndexEntry entries[most_entries];
 };
 

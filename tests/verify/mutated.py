@@ -3,6 +3,7 @@
 The device and the reference may be of one kind, so only operands in the layout "transposed" meet the fault.
 """
 
+import atexit
 import os
 import signal
 import sys
@@ -53,7 +54,10 @@ def dying_device(be):
     return False
 
 
-cells.Runner._call = wrong_reference if FAULT == "reference" else call
+if FAULT == "late":
+    atexit.register(crashes, None)
+else:
+    cells.Runner._call = wrong_reference if FAULT == "reference" else call
 if FAULT == "lost":
     FAULT, worker.answers = "value", dying_device
 worker.main()

@@ -60,14 +60,14 @@ def test_an_op_without_a_case_fails_and_is_on_the_page(monkeypatch):
 
 
 @pytest.mark.parametrize("family", sorted({entry["family"] for entry in table().values()}))
-def test_the_cpu_keeps_its_contract(family):
-    """One dtype and layout of each op; on an emulated device `python -m stator verify` itself runs them all."""
+def test_the_device_keeps_its_contract(device, family):
+    """One dtype and layout of each op; `python -m stator verify` itself runs them all."""
     chosen = {}
     for cell in cells.plan(quick=True):
         if table()[cell.op]["family"] == family:
             chosen.setdefault(cell.op, cell)
-    with stator.Backend("cpu") as device, stator.Backend("cpu") as cpu:
-        runner = cells.Runner(device, cpu, 1)
+    with stator.Backend(device) as be, stator.Backend("cpu") as cpu:
+        runner = cells.Runner(be, cpu, 1)
         outcomes = [runner.run(cell) for cell in chosen.values()]
     assert outcomes
     assert not [o for o in outcomes if o.failed]
@@ -151,6 +151,13 @@ def test_a_fault_fails_its_cell_and_no_other(fault, message):
     assert report["failures"][0]["reproduce"].endswith("--seed 0 --op exp --dtype float32 --layout transposed")
     assert report["cells"]["passed"] == 3
     assert message in page.text(report)
+
+
+def test_a_child_that_crashes_after_its_cells_fails():
+    report = mutated("late")
+    assert report["result"] == "failed"
+    assert report["cells"]["passed"] == 4
+    assert "ended by SIGSEGV, after the last" in report["error"]
 
 
 def test_a_wrong_reference_is_found():

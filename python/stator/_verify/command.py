@@ -39,6 +39,7 @@ class Options:
     layouts: list[str] | None = None
     parts: Sequence[str] = PARTS
     worker: Sequence[str] = WORKER
+    silence: float = 60.0  # seconds without a sign of a child's work, after which it is ended
 
 
 @dataclass
@@ -159,10 +160,10 @@ class Verification:
     def _run_child(self, request: dict[str, Any], cells: list[Cell], crashes: dict[str, int], total: int) -> int:
         """Runs cells in one child until it ends; returns how many of them are done."""
         done, started = 0, False
-        reason = "ended before its work did"
+        reason = ""
         try:
             asked = {**request, "cells": [[c.op, c.dtype, c.layout] for c in cells]}
-            with Child(asked, self.options.worker) as child:
+            with Child(asked, self.options.worker, self.options.silence) as child:
                 for message in child:
                     started = True
                     if "outcome" not in message:
@@ -178,7 +179,10 @@ class Verification:
         except ChildError as error:
             reason = str(error)
         if done == len(cells):
+            if reason:
+                self.found["error"] = f"The child that ran the ops {reason}, after the last of them"
             return done
+        reason = reason or "ended before its work did"
         if not started and crashes.get("", 0):
             self.found["error"] = f"The child that runs the ops does not start: {reason}"
             return len(cells)
@@ -239,6 +243,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--quick", action="store_true", help="two dtypes of each op, in four layouts")
     command.add_argument("--seed", type=int, default=0, help="of the operands")
     command.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="start no op after; 0 for none")
+    command.add_argument("--silence", type=float, default=60, metavar="SECONDS", help="end a child that says nothing")
     command.add_argument("--op", action="append", metavar="NAME", help="only this op of the op table; repeatable")
     command.add_argument("--dtype", action="append", metavar="NAME", help="only this dtype; repeatable")
     command.add_argument("--layout", action="append", choices=LAYOUTS, help="only this layout; repeatable")
@@ -257,6 +262,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         quick=args.quick,
         seed=args.seed,
         limit=args.limit,
+        silence=args.silence,
         ops=args.op,
         dtypes=args.dtype,
         layouts=args.layout,

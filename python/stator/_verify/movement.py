@@ -176,7 +176,7 @@ def add(into: dict[str, Operation]) -> None:
         into,
         DENSE,
         {
-            "empty": lambda f, g: stator.multiply(f((count(g),), **extents(g)), 0).shape,
+            "empty": lambda f, g: [(x := f((count(g),), **extents(g))).shape, x.itemsize],  # of any contents
             "zeros": lambda f, g: f((count(g),), **extents(g)),
             "full": lambda f, g: f((count(g),), 1, **extents(g)),
             "arange": lambda f, g: f(min(count(g), 100), **extents(g)),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+
 import stator
 from stator._verify.domains import CASES, Case, Values
 from stator._verify.given import FLOATING, LAYOUTS, STRIDED, Given
@@ -88,6 +90,7 @@ def elementwise_operands(given: Given, entry: dict[str, Any], case: Case) -> tup
         if given.layout == "special" and not select and not isinstance(domain, range):
             x = given.specials(x, case.special is True and not case.then)
         if given.layout == "broadcast" and len(domains) == 1:
+            x = np.repeat(x[:1], given.rows, axis=0)
             operands.append(given.repeated(x[:1], given.shape))
         else:
             operands.append(given.on(x, "bool" if select else None))
@@ -110,8 +113,6 @@ def elementwise(entry: dict[str, Any], given: Given) -> Any:
 
 
 def _scale(case: Case, values: list[Values], given: Given) -> Values:
-    import numpy as np
-
     wide = np.longdouble if given.cell.dtype == "float64" else np.complex128 if given.complex else np.float64
     assert case.scale is not None
     with np.errstate(all="ignore"):

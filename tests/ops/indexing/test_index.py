@@ -62,6 +62,15 @@ def test_augmented_assignment(be):
     assert x.to_numpy().tolist() == [10, 1, 2, 26, 4]
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex64", "complex128"])
+def test_a_number_is_put_through_an_index(be, dtype):
+    x, i = np.zeros((9, 40), dtype), np.array([3, 0, -1])
+    ours = be.asarray(x)
+    ours[be.asarray(i)] = 2.5
+    x[i] = 2.5
+    np.testing.assert_array_equal(ours.to_numpy(), x)
+
+
 def test_values_convert_within_their_kind(be):
     x = be.zeros((4,), dtype="float32")
     at = be.asarray(np.array([1, 2]))
