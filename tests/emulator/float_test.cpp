@@ -305,22 +305,87 @@ void approximations() {
   CHECK(uint32_t(rough[0]) == 0 && std::abs(f64(rough[0]) * 3 - 1) < 1e-6);
 }
 
+Settings perturbed(uint64_t seed) {
+  Settings settings;
+  settings.perturb = true;
+  settings.seed = seed;
+  return settings;
+}
+
+// The result of one instruction, executed at two places, for the bits of an operand.
+struct Twice {
+  uint32_t first, second;
+};
+Twice twice(const std::string& instruction, uint32_t operand, uint64_t seed) {
+  const std::string use =
+      "mov.b32 %r1, " + std::to_string(operand) + ";\nmov.b32 {%h1, %h2}, %r1;\nmov.b32 %f1, %r1;\n";
+  const bool half = instruction.find("16") != std::string::npos;
+  const std::string to = half ? "mov.b32 %r2, {%h3, %h3};\n" : "mov.b32 %r2, %f2;\n";
+  const std::string store = to + "st.global.u32 [%d0], %r2;\n", line = instruction + "\n";
+  Rig rig(kernel("ld.param.u64 %d0, [p0];\n" + use + line + store + line + to + "st.global.u32 [%d0+4], %r2;"),
+          perturbed(seed));
+  uint32_t* const out = rig.empty<uint32_t>(2);
+  succeed(rig.run(1, 1, out));
+  const auto both = rig.read(out, 2);
+  return {both[0], both[1]};
+}
+
 void perturbation() {
-  const std::string body =
-      "ld.param.u64 %d0, [p0];\nmov.f32 %f1, 0f40400000;\nrcp.approx.f32 %f2, %f1;\nst.global.f32 [%d0], %f2;";
-  std::vector<float> seen;
+  std::vector<uint32_t> seen;
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8, 1}) {
-    Settings settings;
-    settings.perturb = true;
-    settings.seed = seed;
-    Rig rig(kernel(body), settings);
-    float* const out = rig.empty<float>(1);
-    succeed(rig.run(1, 1, out));
-    seen.push_back(rig.read(out, 1)[0]);
-    CHECK(std::abs(seen.back() * 3 - 1) < 2.5e-7);
+    const Twice t = twice("rcp.approx.f32 %f2, %f1;", bits(3.0f), seed);
+    CHECK(t.first == t.second);  // a function of the operand
+    CHECK(std::abs(double(f32(t.first)) * 3 - 1) < 2.5e-7);
+    seen.push_back(t.first);
   }
   CHECK(seen.front() == seen.back());
   CHECK(std::count(seen.begin(), seen.end(), seen[0]) < 9);
+}
+
+void perturbed_values_that_are_stated() {
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    CHECK(f32(twice("ex2.approx.f32 %f2, %f1;", bits(0.0f), seed).first) == 1);
+    CHECK(f32(twice("cos.approx.f32 %f2, %f1;", bits(-0.0f), seed).first) == 1);
+    CHECK(twice("tanh.approx.f32 %f2, %f1;", bits(-0.0f), seed).first == bits(-0.0f));
+    CHECK(uint16_t(twice("ex2.approx.f16 %h3, %h1;", 0, seed).first) == 0x3c00);
+  }
+}
+
+void perturbed_units_in_the_last_place() {
+  int64_t most = 0;
+  for (uint64_t seed = 1; seed < 40; ++seed)
+    for (const float x : {0.99f, -3.3f, 17.7f}) {
+      const U nearest = bits(float(std::exp2(double(x))));
+      const int64_t steps = int64_t(twice("ex2.approx.ftz.f32 %f2, %f1;", bits(x), seed).first) - int64_t(nearest);
+      most = std::max(most, std::abs(steps));
+    }
+  CHECK(most == 2);
+}
+
+void perturbed_halves() {
+  struct Row {
+    const char* text;
+    bool brain;
+    double relative, absolute;
+    double (*f)(double);
+  };
+  const auto exp2 = [](double x) { return std::exp2(x); };
+  const auto tanh = [](double x) { return std::tanh(x); };
+  const Row rows[] = {{"ex2.approx.f16 %h3, %h1;", false, 0x1.13p-10, 0, exp2},
+                      {"ex2.approx.ftz.bf16 %h3, %h1;", true, 0x1p-7, 0, exp2},
+                      {"tanh.approx.f16 %h3, %h1;", false, 0, 0x1.03p-11, tanh},
+                      {"tanh.approx.bf16 %h3, %h1;", true, 0, 0x1p-8, tanh}};
+  for (const Row& row : rows) {
+    const Format& format = row.brain ? brain : half;
+    const U operand = format.rounded(0.7, "rn", 0);
+    const double exact = row.f(format.value(operand));
+    std::vector<uint16_t> seen;
+    for (uint64_t seed = 1; seed < 12; ++seed) {
+      seen.push_back(uint16_t(twice(row.text, operand, seed).first));
+      CHECK(std::abs(format.value(seen.back()) - exact) <= row.relative * exact + row.absolute);
+    }
+    CHECK(std::count(seen.begin(), seen.end(), seen[0]) < 11);
+  }
 }
 
 }  // namespace
@@ -334,5 +399,8 @@ int main(int argc, char** argv) {
                             {"conversions between integers and floats", integers},
                             {"arithmetic in 16 bits is rounded once", half_arithmetic},
                             {"approximations stay within their bounds", approximations},
-                            {"perturbations stay within the bounds and follow the seed", perturbation}});
+                            {"perturbations stay within the bounds and follow the seed", perturbation},
+                            {"perturbations leave the values that are stated", perturbed_values_that_are_stated},
+                            {"perturbations go to the documented units", perturbed_units_in_the_last_place},
+                            {"approximations in 16 bits are perturbed too", perturbed_halves}});
 }

@@ -1,5 +1,6 @@
 // Arithmetic in the two 16-bit formats, alone and in pairs. Operations are made in double precision, whose results are
 // exact or so much finer that one rounding to the format is the correct one.
+#include "emulator/machine/level/approximate.hpp"
 #include "emulator/machine/level/floats.hpp"
 #include "emulator/machine/level/small_float.hpp"
 
@@ -10,11 +11,13 @@ struct F16 {
   static double read(uint16_t v) { return from_f16(v); }
   static uint16_t write(double v) { return to_f16(v); }
   static constexpr uint16_t nan = 0x7fff, infinity = 0x7c00, one = 0x3c00;
+  static constexpr double tanh_error = 0x1.02513p-11, ex2_error = 0x1.125fbp-10;  // 2^-10.987, 2^-9.9
 };
 struct Bf16 {
   static double read(uint16_t v) { return from_bf16(v); }
   static uint16_t write(double v) { return to_bf16(v); }
   static constexpr uint16_t nan = 0x7fff, infinity = 0x7f80, one = 0x3f80;
+  static constexpr double tanh_error = 0x1p-8, ex2_error = 0x1p-7;
 };
 
 template <class H>
@@ -38,8 +41,6 @@ __attribute__((noinline)) uint16_t raw(uint16_t a, uint16_t b, uint16_t c) {
     case Op::fma: return H::write(fma_to_odd(x, y, H::read(c)));
     case Op::abs: return a & 0x7fff;
     case Op::neg: return a ^ 0x8000;
-    case Op::tanh: return H::write(__builtin_tanh(x));
-    case Op::ex2: return H::write(__builtin_exp2(x));
     default: break;
   }
   constexpr bool largest = O == Op::max || O == Op::max_nan;
@@ -65,6 +66,24 @@ uint16_t apply(uint16_t a, uint16_t b, uint16_t c, const Instruction& i) {
   return finished<H>(raw<O, H>(a, b, c), i);
 }
 
+// The approximate functions: tanh has an absolute error, ex2 a relative one.
+template <Op O, class H>
+uint16_t moved(const Warp& w, uint16_t a) {
+  const double x = H::read(a), exact = O == Op::tanh ? __builtin_tanh(x) : __builtin_exp2(x);
+  if (!perturbs(w) || x == 0 || !std::isfinite(x) || !std::isfinite(H::read(H::write(exact)))) return H::write(exact);
+  const double distance = O == Op::tanh ? H::tanh_error : H::ex2_error * exact;
+  const double n = noise(seed_of(w), O == Op::tanh ? Fn::tanh : Fn::ex2, a);
+  return H::write(placed(exact, distance, n, [](double v) { return H::read(H::write(v)); }));
+}
+
+template <Op O, class H>
+uint16_t apply(const Warp& w, uint16_t a, uint16_t b, uint16_t c, const Instruction& i) {
+  if constexpr (O == Op::tanh || O == Op::ex2)
+    return finished<H>(moved<O, H>(w, i.ftz ? flushed<H>(a) : a), i);
+  else
+    return apply<O, H>(a, b, c, i);
+}
+
 template <Op O>
 constexpr unsigned operands = O == Op::fma   ? 3
                               : O >= Op::abs ? 1
@@ -76,10 +95,10 @@ Flow half(Warp& w, const Instruction& i, uint32_t mask) {
   const T* const a = w.lane_values<T>(i.op[1]);
   const T* const b = operands<O> > 1 ? w.lane_values<T>(i.op[2]) : a;
   const T* const c = operands<O> > 2 ? w.lane_values<T>(i.op[3]) : a;
-  assign_each(w.lane_values<T>(i.op[0]), mask, [=, &i](unsigned l) {
-    const uint16_t low = apply<O, H>(uint16_t(a[l]), uint16_t(b[l]), uint16_t(c[l]), i);
+  assign_each(w.lane_values<T>(i.op[0]), mask, [=, &i, &w](unsigned l) {
+    const uint16_t low = apply<O, H>(w, uint16_t(a[l]), uint16_t(b[l]), uint16_t(c[l]), i);
     if (!Packed) return T(low);
-    return T(low | uint32_t(apply<O, H>(uint16_t(a[l] >> 16), uint16_t(b[l] >> 16), uint16_t(c[l] >> 16), i)) << 16);
+    return T(low | uint32_t(apply<O, H>(w, uint16_t(a[l] >> 16), uint16_t(b[l] >> 16), uint16_t(c[l] >> 16), i)) << 16);
   });
   return Flow::next;
 }

@@ -1,13 +1,10 @@
 // The approximate functions. They are computed in double precision, and rounded to the result's; with Settings::perturb
-// they are moved within the error that PTX documents, so that code which relies on more is found.
+// they are moved within the error that PTX documents.
+#include "emulator/machine/level/approximate.hpp"
 #include "emulator/machine/level/floats.hpp"
-
-#include <cmath>
 
 namespace stator::emulator::machine {
 namespace {
-
-enum class Fn { rcp, rsqrt, sqrt, sin, cos, lg2, ex2, tanh, div };
 
 template <Fn F>
 double exact(double a, double b) {
@@ -25,40 +22,38 @@ double exact(double a, double b) {
   return 0;
 }
 
-// The documented error: relative, but absolute for the sines and for logarithms near zero.
-struct Bound {
-  double relative, absolute;
-};
 template <Fn F>
-constexpr Bound bound() {
-  constexpr double bit = 1.0 / (1 << 20);  // 2^-20
+Bound bound(float a) {
+  constexpr double pi = 3.14159265358979323846;
+  const double size = std::abs(a);
   switch (F) {
-    case Fn::rcp: return {bit / 8, 0};      // 1 ulp
-    case Fn::rsqrt: return {bit / 7.5, 0};  // 2^-22.9
-    case Fn::sqrt: return {bit / 8, 0};     // 2^-23
-    case Fn::sin: return {0, bit * 0.7};    // 2^-20.5
-    case Fn::cos: return {0, bit * 0.7};
-    case Fn::lg2: return {0, bit / 4};     // 2^-22
-    case Fn::ex2: return {bit / 5.7, 0};   // 2^-22.5
-    case Fn::tanh: return {bit * 512, 0};  // 2^-11
-    case Fn::div: return {bit / 4, 0};     // 2 ulp
+    case Fn::rcp: return {.ulps = 1};
+    case Fn::rsqrt: return {.relative = 0x1.125fbep-23};  // 2^-22.9
+    case Fn::sqrt: return {.relative = 0x1p-23};
+    case Fn::sin:
+    case Fn::cos: return {.absolute = size <= 2 * pi ? 0x1.6a09ep-21 : 0x1.3b2c4p-15};  // 2^-20.5, 2^-14.7
+    case Fn::lg2:
+      if (size > 0.5 && size < 2) return {.absolute = 0x1p-22};
+      return {.relative = 0x1p-22};
+    case Fn::ex2: return {.ulps = 2, .from_rounded = true};
+    case Fn::tanh: return {.relative = 0x1p-11};
+    case Fn::div: return {.ulps = 2};
   }
   return {};
 }
 
-// In [-1, 1], the same for the same place, lane and seed.
-double noise(uint64_t seed, uint64_t place, uint64_t bits) {
-  uint64_t v = (seed + 1) * 0x9e3779b97f4a7c15 ^ place * 0xbf58476d1ce4e5b9 ^ bits * 0x94d049bb133111eb;
-  v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9;
-  v = (v ^ v >> 27) * 0x94d049bb133111eb;
-  v ^= v >> 31;
-  return double(int64_t(v) >> 11) / double(uint64_t(1) << 52);
-}
-
-double moved(const Warp& w, const Instruction& i, double v, double from, Bound by) {
-  if (!w.block->launch->settings.perturb || !std::isfinite(v)) return v;
-  const double n = noise(w.block->launch->settings.seed, i.line, std::bit_cast<uint64_t>(from)) * 0.9;
-  return v * (1 + n * by.relative) + n * by.absolute;
+// Zeros and infinities as operands have results that are stated as numbers.
+template <Fn F>
+double moved(const Warp& w, double exact, float a, float b) {
+  if (!perturbs(w) || a == 0 || !std::isfinite(a) || !std::isfinite(exact)) return exact;
+  const Bound by = bound<F>(a);
+  const double from = by.from_rounded ? double(float(exact)) : exact;
+  if (!std::isfinite(from)) return exact;
+  // Of errors that are parts of a result none changes its sign.
+  const double parts = std::min(by.relative * std::abs(from) + by.ulps * unit_of(from, 23, -126), std::abs(from));
+  const uint64_t operands = uint64_t(std::bit_cast<uint32_t>(a)) << 32 | std::bit_cast<uint32_t>(b);
+  const auto round = [](double v) { return double(float(v)); };
+  return placed(from, parts + by.absolute, noise(seed_of(w), F, operands), round);
 }
 
 template <Fn F, bool Ftz>
@@ -67,16 +62,20 @@ Flow single(Warp& w, const Instruction& i, uint32_t mask) {
   const float* const b = F == Fn::div ? w.lane_values<float>(i.op[2]) : a;
   assign_each(w.lane_values<float>(i.op[0]), mask, [&](unsigned l) {
     const float x = in<Ftz>(a[l]), y = in<Ftz>(b[l]);
-    double v = exact<F>(x, y);
     // Divisors of 2^126 and above may give zero; the emulator's quotient stays within the error.
-    if (v != 0) v = moved(w, i, v, x, bound<F>());
-    return result<Ftz, false>(float(v));
+    return result<Ftz, false>(float(moved<F>(w, exact<F>(x, y), x, y)));
   });
   return Flow::next;
 }
 
+// No error is documented in double precision, where software refines the result.
+double moved_double(const Warp& w, Fn function, double exact, double from) {
+  if (!perturbs(w) || !std::isfinite(exact)) return exact;
+  return exact * (1 + 1e-7 * noise(seed_of(w), function, std::bit_cast<uint64_t>(from)));
+}
+
 // In double precision there are the reciprocal and its square root, of the upper half of the operand: the lower half of
-// the result is zero, and software refines it.
+// the result is zero.
 template <Fn F>
 Flow upper_half(Warp& w, const Instruction& i, uint32_t mask) {
   const double* const a = w.lane_values<double>(i.op[1]);
@@ -85,17 +84,27 @@ Flow upper_half(Warp& w, const Instruction& i, uint32_t mask) {
     if ((bits & 0x7ff0000000000000) == 0) bits &= 0x8000000000000000;  // subnormal operands are zeros
     const double v = exact<F>(std::bit_cast<double>(bits & 0xffffffff00000000), 0);
     if (v != v) return std::bit_cast<double>(uint64_t(0x7fffffff00000000));
-    uint64_t rounded = std::bit_cast<uint64_t>(moved(w, i, v, a[l], {1e-7, 0}));
+    uint64_t rounded = std::bit_cast<uint64_t>(moved_double(w, F, v, a[l]));
     if ((rounded & 0x7ff0000000000000) == 0) rounded &= 0x8000000000000000;
     return std::bit_cast<double>(rounded & 0xffffffff00000000);
   });
   return Flow::next;
 }
 
+// It is CUDA's rsqrt of double precision, for which one unit in the last place is documented.
+double moved_rsqrt(const Warp& w, double a) {
+  const double exact = 1 / std::sqrt(a);
+  if (!perturbs(w) || !(a > 0) || !std::isfinite(a)) return exact;
+  // The root's error, by which the reciprocal errs half as much, and the quotient's.
+  const double n = noise(seed_of(w), Fn::rsqrt, std::bit_cast<uint64_t>(a)), rest = std::fma(-(a * exact), exact, 1.0);
+  return n > 0.25 && rest > 0   ? std::nextafter(exact, 1e300)
+         : n > 0.25 && rest < 0 ? std::nextafter(exact, 0.0)
+                                : exact;
+}
+
 Flow rsqrt_double(Warp& w, const Instruction& i, uint32_t mask) {
   const double* const a = w.lane_values<double>(i.op[1]);
-  assign_each(w.lane_values<double>(i.op[0]), mask,
-              [&](unsigned l) { return moved(w, i, exact<Fn::rsqrt>(a[l], 0), a[l], {1e-7, 0}); });
+  assign_each(w.lane_values<double>(i.op[0]), mask, [&](unsigned l) { return moved_rsqrt(w, a[l]); });
   return Flow::next;
 }
 
