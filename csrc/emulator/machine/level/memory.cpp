@@ -140,9 +140,7 @@ void access_generic(Warp& w, const Instruction& i, uint32_t mask, const uint64_t
   const Pattern p = pattern_of(a, s.param, bytes);
   const std::vector<std::byte>& all = w.block->launch->parameters;
   if (Store) stop(w, i, l, Fault::read_only, "A write to the parameters of the kernel.", a[l]);
-  // nvcc joins loads of neighbouring parameters to vectors that are aligned to their elements only: ptxas, which knows
-  // where the parameters lie, divides them.
-  if (p.any & (sizeof(E) - 1)) misaligned(w, i, s.param, a, sizeof(E));
+  if (p.any & (bytes - 1)) misaligned(w, i, s.param, a, bytes);
   if (p.high + bytes > reinterpret_cast<uint64_t>(all.data()) + all.size())
     stop(w, i, l, Fault::out_of_bounds, "A read beyond the parameters of the kernel.", p.high);
   move_values<E, Store>(w, i, s.param, a, false);
