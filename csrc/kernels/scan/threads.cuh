@@ -129,14 +129,13 @@ struct ThreadScan {
       read(t.end - first);
       group.sync();
       // Thread total.
-      const int64_t own = first + y * K, left = t.first + x < t.last ? t.end - own : 0;
+      const int64_t own = first + y * K, left = t.end - own;
       const int count = left < 0 ? 0 : left < K ? int(left) : K;
       In* const slot = shared.tile + x * (slots + 1) + y * K;
       typename R::template Chunk<K> taken;
       In value[K];
       STATOR_UNROLL()
-      for (int k = 0; k < K; ++k)
-        if (k < count) value[k] = slot[k];  // nothing was written to the others
+      for (int k = 0; k < K; ++k) value[k] = slot[k];
       const bool at_once = count == K && taken.take(value);
       Acc total = r.identity(), before, all;
       if (at_once) {
