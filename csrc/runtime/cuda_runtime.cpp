@@ -364,4 +364,6 @@ bool cuda_available(std::string* reason) {
 
 bool cuda_emulated() { return emulates(); }
 
+void cuda_name_work(std::string_view op) { name_emulated_work(op); }
+
 }  // namespace stator::runtime

@@ -136,6 +136,9 @@ namespace stator::runtime {
 
 bool emulates() { return emulation().asked; }
 const std::string& why_not_emulated() { return emulation().reason; }
+void name_emulated_work(std::string_view op) {
+  if (const Api* const api = emulation().api) api->name_work(op.data(), op.size());
+}
 std::string emulated_fault(int device) {
   const Emulation& e = emulation();
   return e.api ? e.api->fault(device) : "";

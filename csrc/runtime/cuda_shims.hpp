@@ -2,12 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace stator::runtime {
 
 bool emulates();
 // Why there are none although they were asked for; else empty.
 const std::string& why_not_emulated();
+// The op whose work the calling thread enqueues next, for reports of emulated devices. The text is not copied.
+void name_emulated_work(std::string_view op);
 // The report of the fault that made a device unusable; empty if there is none.
 std::string emulated_fault(int device);
 

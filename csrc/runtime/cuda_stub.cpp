@@ -76,4 +76,6 @@ bool cuda_available(std::string* reason) {
 
 bool cuda_emulated() { return false; }
 
+void cuda_name_work(std::string_view) {}
+
 }  // namespace stator::runtime

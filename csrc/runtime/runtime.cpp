@@ -60,7 +60,8 @@ void leave_libraries() noexcept { libraries_left.store(true, std::memory_order_r
 const char* name(Call call) { return call_names[int(call)]; }
 bool is_release(Call call) { return releases[int(call)]; }
 
-Runtime::Runtime(const Table& table, int device, unsigned checks) : table_(table), device_(device) {
+Runtime::Runtime(const Table& table, int device, unsigned checks)
+    : table_(table), device_(device), emulated_(&table != &host_table() && cuda_emulated()) {
   check(Call::context_create, table_.properties(device, &properties_));
   if (checks & 1) checker_ = std::make_unique<OrderChecker>();
   enter(Call::context_create);
@@ -146,6 +147,7 @@ Status Runtime::free_pinned_noexcept(void* pointer) {
 }
 
 void Runtime::order(StreamHandle stream, const char* what, const Record& record) {
+  if (emulated_) cuda_name_work(op_name(record.op));
   if (checker_) checker_->enqueue(stream, what, record);
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stator::runtime {
@@ -151,6 +152,8 @@ const Table& cuda_table();
 bool cuda_available(std::string* reason);
 // Whether cuda devices are emulated ones, which STATOR_EMULATE asks for.
 bool cuda_emulated();
+// The op whose work the calling thread enqueues next, for the reports of emulated devices.
+void cuda_name_work(std::string_view op);
 
 // For the exit hook of programs without Python: from now on, library_release_noexcept releases nothing. The vendor
 // libraries were opened after the hook was registered, so that their own exit handlers ran before it.
@@ -262,6 +265,7 @@ class Runtime {
   const int device_;
   ContextHandle context_ = nullptr;
   Properties properties_;
+  const bool emulated_;  // each enqueueing names its op, for the reports of emulated devices
   std::unique_ptr<OrderChecker> checker_;
   std::atomic<bool> injecting_{false};
   mutable std::mutex injection_mutex_;  // taken only while injecting

@@ -62,6 +62,19 @@ except stator.errors.DeviceUnavailableError as error:
     assert "h200" in message.split("are", 1)[1] or "seed=N" in message
 
 
+def test_a_report_names_the_op_whose_work_it_is_about():
+    program = """
+import stator
+with stator.Backend("cuda") as be:
+    try:
+        stator.sinh(be.empty((8,), dtype="float32")).to_numpy()
+    except stator.errors.CudaError as error:
+        print(error)
+"""
+    message = run(program, "h200:threads=1")
+    assert "sinh: uninitialised: A read of global memory" in message
+
+
 def test_without_the_variable_no_emulator_is_mapped():
     program = """
 import stator

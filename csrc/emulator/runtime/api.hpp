@@ -31,6 +31,9 @@ struct Api {
   // on the thread.
   const char* (*fault)(int device);
 
+  // What the calling thread enqueues from now on is called so in reports. The text is not copied before that.
+  void (*name_work)(const char* text, size_t length);
+
   int (*device_count)(int* count);
   int (*get_device)(int* device);
   int (*set_device)(int device);

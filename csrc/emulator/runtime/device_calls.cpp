@@ -18,6 +18,8 @@ int peek_at_last_error() {
   return here(*s).error();
 }
 
+void name_work(const char* text, size_t length) { thread_state().work = {text, length}; }
+
 int last_error() {
   const int code = peek_at_last_error();
   thread_state().last_error = error::success;
@@ -148,6 +150,7 @@ int device_synchronize() {
 
 void add_device_calls(Api& api) {
   api.last_error = last_error;
+  api.name_work = name_work;
   api.peek_at_last_error = peek_at_last_error;
   api.fault = fault;
   api.device_count = device_count;

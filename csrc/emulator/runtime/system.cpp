@@ -110,6 +110,8 @@ std::shared_ptr<Stream> find_stream(System& s, void* handle) {
 // Work of the legacy default stream comes after all work of the device's blocking streams, and before what they get
 // later.
 Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, Work work) {
+  if (const std::string_view name = thread_state().work; !name.empty())
+    work.what = std::string(name) + (work.what.empty() ? "" : ", ") + work.what;
   const std::shared_ptr<Stream>& legacy = stream->device->legacy;
   if (stream == legacy) {
     for (const auto& other : s.scheduler.streams())

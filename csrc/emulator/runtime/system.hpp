@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -66,6 +67,7 @@ bool make_system(const std::string& text, std::string* reason);
 struct ThreadState {
   int device = 0;
   int last_error = error::success;
+  std::string_view work;  // what its caller says it enqueues
 };
 ThreadState& thread_state();
 
