@@ -245,7 +245,7 @@ STATOR_FN T airy_ai(T x) {
   constexpr T end = T(sizeof(T) == 4 ? 32 : 128);  // Ai underflows before this
   const T a = x > end ? end : x;
   const bessel::Zeta<T> zeta = bessel::airy_zeta(a);
-  const T decay = exp(-zeta.high);
+  const T decay = libm::polynomial_exp(-zeta.high);
   return libm::multiply_add(-zeta.low, decay, decay) * bessel::ai_decay(a);
 }
 

@@ -288,7 +288,7 @@ STATOR_FN T bessel_i(T x) {
       value = bessel::i0_near(t);
     else
       value = T(0.5) * a * bessel::i1_near(t);
-    if constexpr (Scaled) value *= exp(-a);
+    if constexpr (Scaled) value *= libm::polynomial_exp(-a);
   } else {
     const T b = !Scaled && a > T(1000) ? T(1000) : a;  // still overflows, but never computes infinity times zero
     // exp(x) overflows before I does, so this is exp(b - shift) / sqrt(b exp(-2 shift)), where b - shift is exact, and
@@ -299,7 +299,7 @@ STATOR_FN T bessel_i(T x) {
       value = bessel::i0_far(T(1) / b) / root;
     else
       value = bessel::i1_far(T(1) / b) / root;
-    if constexpr (!Scaled) value *= exp(b - shift);
+    if constexpr (!Scaled) value *= libm::polynomial_exp(b - shift);
   }
   return Order == 0 ? value : copysign(value, x);
 }
@@ -322,7 +322,7 @@ STATOR_FN T bessel_k(T x) {
     value = bessel::k0_far(w) / sqrt(x);
   else
     value = bessel::k1_far(w) / sqrt(x);
-  return Scaled ? value : value * exp(-x);
+  return Scaled ? value : value * libm::polynomial_exp(-x);
 }
 
 }  // namespace stator::STATOR_TARGET

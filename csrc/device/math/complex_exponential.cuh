@@ -12,7 +12,7 @@ STATOR_FN complex<T> exp(complex<T> z) {
   if (isinf(z.re) && !isfinite(z.im))
     return z.re < T(0) ? complex<T>(T(0), copysign(T(0), z.im)) : complex<T>(z.re, limits<T>::nan());
   // exp(re) may overflow where its product with a small sine does not, so exp(re / 2) is multiplied twice.
-  const T half = exp(z.re * T(0.5));
+  const T half = libm::polynomial_exp(z.re * T(0.5));
   T sine, cosine;
   sincos(z.im, sine, cosine);
   return {half * cosine * half, half * sine * half};
@@ -29,7 +29,7 @@ STATOR_FN complex<T> expm1(complex<T> z) {
   T sine, cosine;
   sincos(z.im, sine, cosine);
   const T half_sine = sin(z.im * T(0.5));
-  return {expm1(z.re) * cosine - T(2) * half_sine * half_sine, exp(z.re) * sine};
+  return {expm1(z.re) * cosine - T(2) * half_sine * half_sine, libm::polynomial_exp(z.re) * sine};
 }
 
 namespace detail {
@@ -86,7 +86,7 @@ STATOR_FN T log_error(complex<T> z, T l) {
   const T low =
       (libm::product_error(z.re, z.re, p) + libm::product_error(z.im, z.im, q)) - libm::product_error(h, h, square);
   const T difference = abs(z.re) > abs(z.im) ? (p - square) + q : (q - square) + p;
-  const T e = exp(-l), one = e * h;
+  const T e = libm::polynomial_exp(-l), one = e * h;
   return ((one - T(1)) + libm::product_error(e, h, one)) + T(0.5) * (difference + low) / square;
 }
 

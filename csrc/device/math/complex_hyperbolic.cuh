@@ -13,7 +13,7 @@ inline constexpr T hyperbolic_flat = sizeof(T) == 4 ? T(11) : T(22);
 // exp(|x|) / 2 (a + i b), as two factors exp(|x| / 2), because exp may overflow where the product does not.
 template <class T>
 STATOR_FN complex<T> large_hyperbolic(T x, T a, T b) {
-  const T half = exp(abs(x) * T(0.5));
+  const T half = libm::polynomial_exp(abs(x) * T(0.5));
   return {half * a * T(0.5) * half, half * b * T(0.5) * half};
 }
 }  // namespace detail

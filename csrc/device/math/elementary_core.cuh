@@ -62,11 +62,16 @@ STATOR_FN T with_sign_of(T x, T sign) {
   return from_bits<T>(bits(x) | (bits(sign) & sign_bit<T>));
 }
 
-// condition ? a : b by masks, because the compiler would make branches of the operator and compute both for every lane.
+// condition ? a : b; on the host by masks, because its compiler would make branches of the operator and compute both
+// for every lane.
 template <class T>
 STATOR_FN T select(bool condition, T a, T b) {
+#if defined(STATOR_HOST)
   const BitsOf<T> m = mask<T>(condition);
   return from_bits<T>((bits(a) & m) | (bits(b) & ~m));
+#else
+  return condition ? a : b;
+#endif
 }
 
 // NaN stays NaN.
@@ -78,7 +83,7 @@ STATOR_FN T clamp(T x, T low, T high) {
 
 template <class T>
 STATOR_FN T zero_if(bool condition, T x) {
-  return from_bits<T>(bits(x) & ~mask<T>(condition));
+  return select(condition, T(0), x);
 }
 template <class T>
 STATOR_FN T nan_if(bool condition, T x) {

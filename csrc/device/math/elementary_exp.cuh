@@ -1,5 +1,6 @@
-// exp, exp2, expm1, sinh, cosh, tanh for the host targets: x = n ln(2) + r, a polynomial for exp(r) - 1 on |r| <=
-// ln(2)/2, and 2^n by its exponent (Cody and Waite, Software Manual for the Elementary Functions, 1980).
+// exp, exp2, expm1, sinh, cosh, tanh for the host targets, and in single precision most of them for cuda: x = n ln(2) +
+// r, a polynomial for exp(r) - 1 on |r| <= ln(2)/2, and 2^n by its exponent (Cody and Waite, Software Manual for the
+// Elementary Functions, 1980).
 #pragma once
 
 #include "device/math/elementary_core.cuh"
@@ -71,6 +72,13 @@ STATOR_FN T own_exp(T x) {
   const ExpParts<T> e = exp_parts(x, E::less_one);
   const T y = zero_if(x < E::zero_below, exp_scaled(e, x < E::subnormal_below));
   return select(x <= E::infinite_above, y, x + infinite<T>);
+}
+
+// exp(x) where it is a normal number, and 0 below. Meaningless for x far above 0.
+template <class T>
+STATOR_FN T normal_exp(T x) {
+  const ExpParts<T> e = exp_parts(x);
+  return zero_if(x < ExpFormat<T>::subnormal_below, (T(1) + e.p) * power_of_two(e.shifted));
 }
 
 template <class T>

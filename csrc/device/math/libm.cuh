@@ -1,6 +1,7 @@
 // The float and double functions that math.cuh calls, by target.
 #pragma once
 
+#include "device/math/elementary_exp.cuh"
 #include "device/target.cuh"
 
 #if defined(STATOR_HOST)
@@ -95,13 +96,11 @@ STATOR_FN void sincos(T x, T& sine, T& cosine) {
   STATOR_FN double name(double x, double y) { return ::name(x, y); }
 STATOR_CUDA(exp)
 STATOR_CUDA(exp2)
-STATOR_CUDA(expm1)
 STATOR_CUDA(log)
 STATOR_CUDA(log2)
 STATOR_CUDA(log10)
 STATOR_CUDA(log1p)
 STATOR_CUDA(sqrt)
-STATOR_CUDA(rsqrt)
 STATOR_CUDA(cbrt)
 STATOR_CUDA(sin)
 STATOR_CUDA(cos)
@@ -109,9 +108,6 @@ STATOR_CUDA(tan)
 STATOR_CUDA(asin)
 STATOR_CUDA(acos)
 STATOR_CUDA(atan)
-STATOR_CUDA(sinh)
-STATOR_CUDA(cosh)
-STATOR_CUDA(tanh)
 STATOR_CUDA(asinh)
 STATOR_CUDA(acosh)
 STATOR_CUDA(atanh)
@@ -122,11 +118,35 @@ STATOR_CUDA2(atan2)
 #undef STATOR_CUDA
 #undef STATOR_CUDA2
 
+// In single precision CUDA's functions end in approximate instructions, whose documented errors are larger than what
+// the ops allow: two units in the last place of ex2.approx, 2^-22.9 of rsqrt.approx.
+#define STATOR_OWN_FLOAT(name)                               \
+  STATOR_FN float name##f(float x) { return own_##name(x); } \
+  STATOR_FN double name(double x) { return ::name(x); }
+STATOR_OWN_FLOAT(expm1)
+STATOR_OWN_FLOAT(sinh)
+STATOR_OWN_FLOAT(cosh)
+#undef STATOR_OWN_FLOAT
+// In double precision too, where it takes a power of two from ex2.approx.
+STATOR_FN float tanhf(float x) { return own_tanh(x); }
+STATOR_FN double tanh(double x) { return own_tanh(x); }
+
+// With a step of Newton's method. Where that is NaN, the approximation is 0, infinity or NaN.
+STATOR_FN float rsqrtf(float x) {
+  const float y = ::rsqrtf(x), rest = __builtin_fmaf(-(x * y), y, 1.0f);
+  return rest == rest ? __builtin_fmaf(0.5f * y, rest, y) : y;
+}
+STATOR_FN double rsqrt(double x) { return ::rsqrt(x); }
+
 STATOR_FN float fmaf(float x, float y, float z) { return ::fmaf(x, y, z); }
 STATOR_FN double fma(double x, double y, double z) { return ::fma(x, y, z); }
 STATOR_FN void sincos(float x, float& sine, float& cosine) { ::sincosf(x, &sine, &cosine); }
 STATOR_FN void sincos(double x, double& sine, double& cosine) { ::sincos(x, &sine, &cosine); }
 
 #endif
+
+// exp without an approximate instruction, for functions that multiply its error.
+STATOR_FN float polynomial_exp(float x) { return own_exp(x); }
+STATOR_FN double polynomial_exp(double x) { return exp(x); }
 
 }  // namespace stator::STATOR_TARGET::libm

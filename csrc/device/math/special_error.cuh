@@ -196,7 +196,7 @@ STATOR_FN T erfinv(T y) {
 // 1 / (1 + exp(-x)) from exp(-|x|), which neither overflows nor cancels.
 template <class T>
 STATOR_FN T expit(T x) {
-  const T e = exp(-libm::magnitude(x));
+  const T e = libm::polynomial_exp(-libm::magnitude(x));
   return libm::select(x < T(0), e, T(1)) / (T(1) + e);
 }
 

@@ -25,7 +25,7 @@ STATOR_FN Decay<C> decay(C a) {
   constexpr C far = sizeof(C) == 4 ? 80 : 700, step = sizeof(C) == 4 ? 33.828125 : 59.46875;
   constexpr double exp_of_step = sizeof(C) == 4 ? 2.0353166218215605269e-15 : 1.4895326571599024049e-26;
   const bool beyond = a > far;
-  return {math::exp((beyond ? step : C(0)) - a), beyond ? C(exp_of_step) : C(1)};
+  return {libm::normal_exp((beyond ? step : C(0)) - a), beyond ? C(exp_of_step) : C(1)};
 }
 
 // The same for a + low, with a small low.
