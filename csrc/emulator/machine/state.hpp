@@ -117,6 +117,9 @@ struct Worker {
   std::vector<memory::Allocation*> last;  // that each instruction accessed
 };
 
+// How many times a warp executed pmevent, in all launches of the process.
+STATOR_EMULATOR_API extern std::atomic<uint64_t> events;
+
 // Ends the launch with a report.
 struct Stopped {
   Report report;

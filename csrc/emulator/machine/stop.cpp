@@ -5,6 +5,8 @@
 
 namespace stator::emulator::machine {
 
+std::atomic<uint64_t> events{0};
+
 void stop(Warp& w, const Instruction& i, unsigned lane, Report report) {
   const Launch& launch = *w.block->launch;
   report.kernel = w.code->name;

@@ -1,7 +1,9 @@
 #include "emulator/runtime/api.hpp"
 
 #include "emulator/export.hpp"
+#include "emulator/machine/state.hpp"
 #include "emulator/runtime/calls.hpp"
+#include "emulator/runtime/instruments.hpp"
 #include "emulator/runtime/system.hpp"
 
 #include <cstdio>
@@ -9,8 +11,8 @@
 namespace stator::emulator::runtime {
 namespace {
 
-const Api& api() {
-  static const Api table = [] {
+Api& api() {
+  static Api table = [] {
     Api made{};
     made.bytes = sizeof made;
     add_device_calls(made);
@@ -27,10 +29,12 @@ const Api& api() {
 }  // namespace
 }  // namespace stator::emulator::runtime
 
-extern "C" STATOR_EMULATOR_API const stator::emulator::runtime::Api* stator_emulator_api() {
+extern "C" STATOR_EMULATOR_API stator::emulator::runtime::Api* stator_emulator_api() {
   using namespace stator::emulator::runtime;
   return system() ? &api() : nullptr;
 }
+
+extern "C" STATOR_EMULATOR_API uint64_t stator_emulator_events() { return stator::emulator::machine::events.load(); }
 
 extern "C" STATOR_EMULATOR_API const stator::emulator::runtime::Api* stator_emulator_open(const char* text,
                                                                                           char* reason,

@@ -1,6 +1,8 @@
 #include "emulator/runtime/kernels.hpp"
 
+#include "emulator/export.hpp"
 #include "emulator/runtime/fat_binary.hpp"
+#include "emulator/runtime/instruments.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,6 +18,8 @@ struct Registry {
   std::vector<std::unique_ptr<FatBinary>> binaries;  // kept when they are unregistered, since launches may be under way
   std::unordered_map<const void*, std::unique_ptr<Function>> functions;
   std::set<const void*> handles;
+  Rewrite rewrite = nullptr;
+  void* rewrite_self = nullptr;
 };
 
 // Never destroyed: shared objects unregister while the process exits.
@@ -29,6 +33,21 @@ uint32_t architecture_of(const std::string& ptx) {
   constexpr std::string_view word = ".target sm_";
   const size_t at = ptx.find(word);
   return at == std::string::npos ? 0 : uint32_t(std::strtoul(ptx.c_str() + at + word.size(), nullptr, 10));
+}
+
+void rewrite(std::string& text) {
+  Registry& r = registry();
+  std::unique_lock lock(r.mutex);
+  const Rewrite by = r.rewrite;
+  void* const self = r.rewrite_self;
+  lock.unlock();
+  if (!by) return;
+  std::string given = text;
+  by(
+      self, text.data(), text.size(),
+      [](void* into, const char* other, size_t bytes) { static_cast<std::string*>(into)->assign(other, bytes); },
+      &given);
+  text = std::move(given);
 }
 
 }  // namespace
@@ -54,7 +73,7 @@ void register_function(FatBinary* binary, const void* function, const char* name
   const std::lock_guard lock(r.mutex);
   auto& kept = r.functions[function];
   if (kept) r.handles.erase(kept.get());
-  kept = std::make_unique<Function>(Function{binary, name});
+  kept = std::make_unique<Function>(binary, name);
   r.handles.insert(kept.get());
 }
 
@@ -90,6 +109,7 @@ Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary
     loaded.report.sentence = reason;
     return loaded;
   }
+  rewrite(text);
   loaded.architecture = architecture_of(text);
   loaded.program = device.load(std::move(text), &loaded.report);
   loaded.registers = registers_of(binary->image, capability);
@@ -97,3 +117,21 @@ Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary
 }
 
 }  // namespace stator::emulator::runtime
+
+using stator::emulator::runtime::registry;
+
+extern "C" {
+
+STATOR_EMULATOR_API void stator_emulator_rewrite(stator::emulator::runtime::Rewrite rewrite, void* self) {
+  const std::lock_guard lock(registry().mutex);
+  registry().rewrite = rewrite;
+  registry().rewrite_self = self;
+}
+
+STATOR_EMULATOR_API void stator_emulator_launches(void (*visit)(void* self, const char* kernel, uint64_t count),
+                                                  void* self) {
+  const std::lock_guard lock(registry().mutex);
+  for (const auto& [pointer, function] : registry().functions)
+    visit(self, function->name.c_str(), function->launches.load());
+}
+}

@@ -4,6 +4,7 @@
 
 #include "emulator/emulator.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,6 +23,9 @@ struct FatBinary {
 struct Function {
   FatBinary* binary = nullptr;
   std::string name;
+  mutable std::atomic<uint64_t> launches{0};
+
+  Function(FatBinary* of, std::string called) : binary(of), name(std::move(called)) {}
 };
 
 // Of the process, not of its devices: registrations happen when shared objects are loaded.

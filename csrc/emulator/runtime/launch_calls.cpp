@@ -158,6 +158,7 @@ int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3],
       if (result.ok()) note_launch(described(device, kernel, config), result);
       return result.report;
     };
+    resolved.function->launches.fetch_add(1, std::memory_order_relaxed);
     submit(s, lock, stream, {.what = {}, .run = run, .after = {}});
     return error::success;
   });

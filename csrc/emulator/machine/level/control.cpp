@@ -55,6 +55,11 @@ Flow trap(Warp& w, const Instruction& i, uint32_t mask) {
        "The kernel executed a " + std::string(i.vector == 1 ? "trap." : "breakpoint."));
 }
 
+Flow performance_event(Warp&, const Instruction&, uint32_t) {
+  events.fetch_add(1, std::memory_order_relaxed);
+  return Flow::next;
+}
+
 Flow nothing(Warp&, const Instruction&, uint32_t) { return Flow::next; }
 
 Handler find(const Form& f) {
@@ -62,7 +67,8 @@ Handler find(const Form& f) {
   if (f.base == "brx") return indirect_branch;
   if (f.base == "exit") return end;
   if (f.base == "trap" || f.base == "brkpt") return trap;
-  if (f.base == "nanosleep" || f.base == "pmevent" || f.base == "@nothing") return nothing;
+  if (f.base == "pmevent") return performance_event;
+  if (f.base == "nanosleep" || f.base == "@nothing") return nothing;
   return nullptr;
 }
 

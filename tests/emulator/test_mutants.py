@@ -1,0 +1,106 @@
+"""The generator of faults: what it makes of a line of PTX, and that its faults reach the emulated device."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stator import _backend
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/mutants"))
+import places  # noqa: E402
+
+emulated = pytest.mark.skipif(
+    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("\tbar.sync \t0;", [("barrier", "pmevent 0;")]),
+        ("\tmembar.gl;", [("fence", "pmevent 0;")]),
+        ("\t@%p1 bra \t$L__BB0_2;", [("predicate", "pmevent 0; bra $L__BB0_2;")]),
+        ("\tsetp.lt.s32 \t%p1, %r1, 4;", [("comparison", "pmevent 0; setp.le.s32 %p1, %r1, 4;")]),
+        ("\tand.b32 \t%r1, %r2, 31;", [("mask", "pmevent 0; and.b32 %r1, %r2, 15;")]),
+        (
+            "\tld.global.v2.f32 \t{%f1, %f2}, [%rd1+8];",
+            [
+                ("vector", "pmevent 0; ld.global.v2.f32 {%f1, %f2}, [%rd1+16];"),
+                ("vector", "pmevent 0; ld.global.f32 %f1, [%rd1+8]; mov.b32 %f2, 0;"),
+            ],
+        ),
+        ("\tadd.s32 \t%r1, %r2, 31;", []),
+    ],
+)
+def test_changes_of_a_line(line, expected):
+    got = [(kind, " ".join(new.split())) for kind, _, new in places.changes(line)]
+    assert got == [(kind, " ".join(new.split())) for kind, new in expected]
+
+
+def test_places_belong_to_the_function_that_has_them():
+    text = """.visible .func (.param .b32 r) called(.param .b32 a)
+;
+.visible .entry first(
+\t.param .u64 p
+)
+{
+\tcall.uni
+\tsecond,
+\t();
+\tbar.sync \t0;
+}
+.func second()
+{
+\tmembar.gl;
+}"""
+    found, calls, kernels = places.find_places("module", text)
+    assert [(p.function, p.line, p.kind) for p in found] == [("first", 9, "barrier"), ("second", 13, "fence")]
+    assert calls["first"] == {"second"} and kernels == {"first"}
+
+
+def test_the_name_of_a_kernel_without_its_instance():
+    assert places.base_name("_ZN6stator4cuda4scan13scan_segmentsINS1_7SumScanIlEELi256EEEvNS1_8ScanWorkET_") == (
+        "scan::scan_segments"
+    )
+
+
+PROGRAM = """
+import json, sys
+sys.path.insert(0, "tests/mutants")
+import numpy as np
+import stator
+from hooks import Hooks
+hooks, calls = Hooks(), []
+hooks.rewrite(lambda text: text.replace(b"sqrt.rn.f32", b"pmevent 0; neg.f32"))
+def on_call(name, site, original, arguments):
+    calls.append([name, site()])
+    return original(*arguments)
+hooks.watch_runtime(on_call)
+hooks.watch_vendor(lambda name, arguments: calls.append([name, len(arguments)]), lambda name, result: result)
+with stator.Backend("cuda") as be, be.use():
+    got = stator.sqrt(stator.asarray(np.array([4, 9], np.float32))).to_numpy().tolist()
+    a = stator.asarray(np.eye(64))
+    (a @ a).to_numpy()
+launched = [name for name, count in hooks.launches().items() if count]
+print(json.dumps({"got": got, "events": hooks.events(), "calls": calls, "launched": launched}))
+"""
+
+
+@emulated
+def test_a_fault_reaches_the_device_and_calls_are_seen():
+    environment = {**os.environ, "STATOR_EMULATE": "h200:threads=1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["got"] == [-4, -9]
+    assert seen["events"] > 0
+    assert any("sqrt" in name for name in seen["launched"])
+    assert any(name == "copy" and site for name, site in seen["calls"])
+    assert any(name.startswith("cublas") for name, _ in seen["calls"])

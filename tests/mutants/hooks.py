@@ -1,0 +1,138 @@
+"""What an emulated device of this process lets a test change and see: csrc/emulator/runtime/instruments.hpp for PTX and
+the runtime's functions, csrc/emulator/vendor/common/call.hpp for the vendor libraries."""
+
+import ctypes
+import hashlib
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+API = ROOT / "csrc/emulator/runtime/api.hpp"
+
+Counted = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
+Give = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
+Rewrite = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, Give, ctypes.c_void_p)
+
+
+class Argument(ctypes.Structure):
+    _fields_ = [("address", ctypes.c_void_p), ("bytes", ctypes.c_uint32)]
+
+
+Before = ctypes.CFUNCTYPE(
+    ctypes.c_bool,
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+    ctypes.POINTER(Argument),
+    ctypes.c_uint32,
+    ctypes.POINTER(ctypes.c_int),
+)
+After = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int))
+
+
+class Interceptor(ctypes.Structure):
+    _fields_ = [("self", ctypes.c_void_p), ("before", Before), ("after", After)]
+
+
+# The arguments of the runtime's functions that are intercepted: nothing is wider than a pointer.
+WATCHED = {
+    "stream_wait": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint],
+    "event_record": [ctypes.c_void_p, ctypes.c_void_p],
+    "stream_synchronize": [ctypes.c_void_p],
+    "event_synchronize": [ctypes.c_void_p],
+    "stream_query": [ctypes.c_void_p],
+    "event_query": [ctypes.c_void_p],
+    "copy": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p],
+    "fill": [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p],
+    "allocate_from_pool": [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p],
+    "free_in_order": [ctypes.c_void_p, ctypes.c_void_p],
+}
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+class Hooks:
+    """Opens the libraries beside libstator. Calls of the runtime's functions come to `on_call(name, site, original,
+    arguments)`, PTX to `on_ptx(text)`, vendor calls to `before_vendor(name, arguments)` and `after_vendor(name,
+    result)`, which return None where they change nothing."""
+
+    def __init__(self):
+        import stator
+
+        folder = Path(stator.__file__).parent / "lib"
+        if not (folder / "libstator_emulator.so").exists():  # an editable installation
+            folder = next(Path(p) / "lib" for p in stator.__path__ if (Path(p) / "lib/libstator_emulator.so").exists())
+        self.library = folder / "libstator.so"
+        self.emulator = ctypes.CDLL(str(folder / "libstator_emulator.so"))
+        self.vendor = ctypes.CDLL(str(folder / "libstator_vendor.so"))
+        self.emulator.stator_emulator_api.restype = ctypes.c_void_p
+        self.emulator.stator_emulator_events.restype = ctypes.c_uint64
+        self._kept = []  # callbacks, which C++ calls as long as the process lives
+        self._frames = (ctypes.c_void_p * 32)()
+        self._libc = ctypes.CDLL(None)
+        self._range = self._mapped()
+
+    def _mapped(self):
+        spans = []
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            if line.endswith("/libstator.so"):
+                low, high = line.split()[0].split("-")
+                spans.append((int(low, 16), int(high, 16)))
+        return min(s[0] for s in spans), max(s[1] for s in spans)
+
+    def site(self) -> str:
+        """Where libstator called from, as offsets: the frames above its shims and the functions that they serve."""
+        low, high = self._range
+        count = self._libc.backtrace(self._frames, len(self._frames))
+        inside = [a - low for a in self._frames[:count] if a and low <= a < high]
+        return "+".join(f"{a:x}" for a in inside[2:8])
+
+    def launches(self) -> dict[str, int]:
+        counts = {}
+        self.emulator.stator_emulator_launches(Counted(lambda _, k, n: counts.update({k.decode(): n})), None)
+        return counts
+
+    def vendor_calls(self) -> dict[str, int]:
+        counts = {}
+        self.vendor.stator_vendor_calls(Counted(lambda _, k, n: counts.update({k.decode(): n})), None)
+        return counts
+
+    def events(self) -> int:
+        return self.emulator.stator_emulator_events()
+
+    def rewrite(self, on_ptx):
+        def call(_, text, size, give, into):
+            data = ctypes.string_at(text, size)
+            other = on_ptx(data)
+            if other is not None:
+                give(into, other, len(other))
+
+        self._kept.append(Rewrite(call))
+        self.emulator.stator_emulator_rewrite(self._kept[-1], None)
+
+    def watch_runtime(self, on_call, names=tuple(WATCHED)):
+        order = re.findall(r"\(\*(\w+)\)\(", API.read_text())
+        table = self.emulator.stator_emulator_api()
+        for name in names:
+            slot = ctypes.c_void_p.from_address(table + 8 + 8 * order.index(name))
+            kind = ctypes.CFUNCTYPE(ctypes.c_int, *WATCHED[name])
+            original = kind(slot.value)
+
+            def call(*arguments, name=name, original=original):
+                return on_call(name, self.site, original, arguments)
+
+            self._kept += [original, kind(call)]
+            slot.value = ctypes.cast(self._kept[-1], ctypes.c_void_p).value
+
+    def watch_vendor(self, before, after):
+        def first(_, name, arguments, count, _result):
+            before(name.decode(), [arguments[i] for i in range(count)])
+            return False
+
+        def last(_, name, result):
+            result[0] = after(name.decode(), result[0])
+
+        interceptor = Interceptor(None, Before(first), After(last))
+        self._kept.append(interceptor)
+        self.vendor.stator_vendor_intercept(ctypes.byref(interceptor))

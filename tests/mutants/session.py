@@ -1,0 +1,170 @@
+"""What runs in a child process: tests with one mutant, or without any to learn what each test touches."""
+
+import json
+import os
+import sys
+import time
+from collections import defaultdict
+
+import pytest
+
+
+class Learner:
+    """Writes for each test the kernels, vendor functions and calls of the runtime that it reached."""
+
+    def __init__(self, hooks, folder):
+        self.hooks, self.folder = hooks, folder
+        self.tests, self.modules, self.samples = {}, {}, defaultdict(list)
+        self.calls = set()
+        self.failing, self.lost = [], None
+        hooks.rewrite(self.on_ptx)
+        hooks.watch_runtime(self.on_call)
+        hooks.watch_vendor(self.on_vendor, lambda name, result: result)
+        self.kernels, self.vendor = hooks.launches(), {}
+
+    def on_ptx(self, text):
+        from hooks import digest
+
+        (self.folder / f"{digest(text)}.ptx").write_bytes(text)
+
+    def on_call(self, name, site, original, arguments):
+        self.calls.add(f"{name}@{site()}")
+        return original(*arguments)
+
+    def on_vendor(self, name, arguments):
+        seen = self.samples[name]
+        values = [int.from_bytes(bytes_at(a), "little") if a.bytes <= 8 else None for a in arguments]
+        if values not in seen and len(seen) < 8:
+            seen.append(values)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        self.calls.clear()
+        start = time.monotonic()
+        result = yield
+        kernels, vendor = self.hooks.launches(), self.hooks.vendor_calls()
+        if item.nodeid not in self.failing:
+            self.tests[item.nodeid] = {
+                "seconds": round(time.monotonic() - start, 4),
+                "kernels": [k for k, n in kernels.items() if n != self.kernels.get(k)],
+                "vendor": [k for k, n in vendor.items() if n != self.vendor.get(k, 0)],
+                "calls": sorted(self.calls),
+            }
+        self.kernels, self.vendor = kernels, vendor
+        return result
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            if report.when == "setup" and self.lost is None and self.failing:
+                self.lost = self.failing[-1]  # the test that lost the device
+            self.failing.append(report.nodeid)
+
+    def pytest_sessionfinish(self):
+        data = {
+            "tests": self.tests,
+            "failing": self.failing,
+            "lost": self.lost,
+            "library": str(self.hooks.library),
+            "samples": self.samples,
+        }
+        (self.folder / f"learned-{os.getpid()}.json").write_text(json.dumps(data))
+
+
+def bytes_at(argument):
+    import ctypes
+
+    return ctypes.string_at(argument.address, argument.bytes)
+
+
+class Mutated:
+    """Applies a mutant, and writes which test noticed it and whether its place was reached."""
+
+    def __init__(self, hooks, mutant, result):
+        self.hooks, self.mutant, self.result = hooks, mutant, result
+        self.reached, self.noticed = 0, None
+        if "module" in mutant:
+            hooks.rewrite(self.on_ptx)
+        elif "symbol" in mutant:
+            hooks.watch_vendor(self.on_vendor, self.after_vendor)
+        elif "call" in mutant:
+            hooks.watch_runtime(self.on_call)
+
+    def on_ptx(self, text):
+        from hooks import digest
+
+        if digest(text) != self.mutant["module"]:
+            return None
+        lines = text.split(b"\n")
+        assert lines[self.mutant["line"]].decode() == self.mutant["text"]
+        lines[self.mutant["line"]] = self.mutant["new"].encode()
+        return b"\n".join(lines)
+
+    def on_call(self, name, site, original, arguments):
+        mutant = self.mutant
+        if mutant["kind"] == "runtime status":
+            code = original(*arguments)
+            if name == mutant["call"] and code not in (0, 600):
+                self.reached += 1
+                return 0
+            return code
+        if name != mutant["call"] or f"{name}@{site()}" != mutant["site"]:
+            return original(*arguments)
+        self.reached += 1
+        return 0
+
+    def on_vendor(self, name, arguments):
+        import ctypes
+
+        mutant = self.mutant
+        if name != mutant["symbol"] or mutant["kind"] == "vendor status":
+            return
+        first = arguments[mutant["first"]]
+        before = bytes_at(first)
+        if mutant["kind"] == "vendor swap":
+            second = arguments[mutant["second"]]
+            after, other = bytes_at(second), before
+            self.reached += before != after
+            ctypes.memmove(second.address, other, second.bytes)
+        else:
+            self.reached += 1
+            value = int.from_bytes(before, "little") + mutant["by"]
+            after = (value % (1 << (8 * first.bytes))).to_bytes(first.bytes, "little")
+        ctypes.memmove(first.address, after, first.bytes)
+
+    def after_vendor(self, name, result):
+        if self.mutant["kind"] != "vendor status" or name != self.mutant["symbol"] or result == 0:
+            return result
+        self.reached += 1
+        return 0
+
+    def save(self):
+        reached = self.hooks.events() if "module" in self.mutant else self.reached
+        self.result.write_text(json.dumps({"reached": reached, "noticed": self.noticed}))
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed and self.noticed is None:
+            self.noticed = report.nodeid
+        if report.when == "teardown" or report.failed:
+            self.save()
+
+    def pytest_sessionfinish(self):
+        self.save()
+
+
+def run_tests(mode, tests, make, log):
+    """In a child: never returns."""
+    with log.open("w") as out:
+        os.dup2(out.fileno(), 1)
+        os.dup2(out.fileno(), 2)
+    os.environ["STATOR_EMULATE"] = mode
+    sys.path.insert(0, os.path.dirname(__file__))
+    try:
+        from hooks import Hooks
+
+        plugin = make(Hooks())
+        code = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests], plugins=[plugin])
+    except BaseException as error:  # the child ends here whatever happens
+        print(repr(error), flush=True)
+        code = 70
+    sys.stdout.flush()
+    os._exit(int(code))
