@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(
     "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
 )
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 OPS = [
     "rsqrt",
     "exp",

@@ -11,7 +11,7 @@ import pytest
 from stator import _backend
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/mutants"))
+sys.path.insert(0, str(Path(__file__).parent))
 import places  # noqa: E402
 
 emulated = pytest.mark.skipif(
