@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy  # noqa: F401 - imported once, for all children
@@ -246,7 +247,12 @@ def named(library, site):
     return " < ".join(name.split("(")[0].removeprefix("stator::") for name in found.stdout.splitlines()[::2])
 
 
+def reason_of(mutant, known):
+    return next((reason for place, reason in known.items() if fnmatchcase(key_of(mutant), place)), "")
+
+
 def redundant():
+    """By patterns of places, why a mutant there changes nothing."""
     with (HERE / "redundant.tsv").open() as file:
         return {row["place"]: row["reason"] for row in csv.DictReader(file, delimiter="\t")}
 
@@ -296,7 +302,7 @@ def report(folder, mutants, verdicts, seconds):
         table.writerow(["number", "kind", "verdict", "by", "tests", "seconds", "change", "place", "reason"])
         for number, verdict, by, tests, spent in verdicts:
             mutant = mutants[number]
-            reason = known.get(key_of(mutant), "") if verdict == "survived" else ""
+            reason = reason_of(mutant, known) if verdict == "survived" else ""
             verdict = "redundant" if reason else verdict
             by_kind[mutant["kind"]][verdict] += 1
             table.writerow(
