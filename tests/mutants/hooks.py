@@ -90,7 +90,7 @@ class Hooks:
 
     def launches(self) -> dict[str, int]:
         counts = {}
-        self.emulator.stator_emulator_launches(Counted(lambda _, k, n: counts.update({k.decode(): n})), None)
+        self.emulator.stator_emulator_launch_counts(Counted(lambda _, k, n: counts.update({k.decode(): n})), None)
         return counts
 
     def vendor_calls(self) -> dict[str, int]:

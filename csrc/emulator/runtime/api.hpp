@@ -90,5 +90,6 @@ struct Api {
 // which are lost with all that was on them. Null with the reason when the text is not understood. Registered fat
 // binaries stay.
 extern "C" const stator::emulator::runtime::Api* stator_emulator_open(const char* text, char* reason, size_t capacity);
-// The functions, for another library of a process whose devices exist; null where there are none.
-extern "C" const stator::emulator::runtime::Api* stator_emulator_api();
+// The functions in use, for another library of a process whose devices exist; null where there are none. A test may
+// replace some of them while no other thread calls.
+extern "C" stator::emulator::runtime::Api* stator_emulator_api();

@@ -6,8 +6,6 @@
 
 namespace stator::emulator::runtime {
 
-struct Api;
-
 // May give another text in place of a module's PTX, by one call of `give` with `into`. Called when a device loads the
 // module, before it is read.
 using Rewrite = void (*)(void* self, const char* ptx, size_t bytes,
@@ -16,12 +14,10 @@ using Rewrite = void (*)(void* self, const char* ptx, size_t bytes,
 }  // namespace stator::emulator::runtime
 
 extern "C" {
-// The functions in use. A test may replace some of them while no other thread calls.
-stator::emulator::runtime::Api* stator_emulator_api();
 // Null takes it away. For modules that are loaded from then on.
 void stator_emulator_rewrite(stator::emulator::runtime::Rewrite rewrite, void* self);
 // Calls `visit` with every registered kernel and how often it was launched so far.
-void stator_emulator_launches(void (*visit)(void* self, const char* kernel, uint64_t count), void* self);
+void stator_emulator_launch_counts(void (*visit)(void* self, const char* kernel, uint64_t count), void* self);
 // How many times a warp executed pmevent so far.
 uint64_t stator_emulator_events();
 }

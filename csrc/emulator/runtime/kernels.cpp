@@ -128,8 +128,8 @@ STATOR_EMULATOR_API void stator_emulator_rewrite(stator::emulator::runtime::Rewr
   registry().rewrite_self = self;
 }
 
-STATOR_EMULATOR_API void stator_emulator_launches(void (*visit)(void* self, const char* kernel, uint64_t count),
-                                                  void* self) {
+STATOR_EMULATOR_API void stator_emulator_launch_counts(void (*visit)(void* self, const char* kernel, uint64_t count),
+                                                       void* self) {
   const std::lock_guard lock(registry().mutex);
   for (const auto& [pointer, function] : registry().functions)
     visit(self, function->name.c_str(), function->launches.load());

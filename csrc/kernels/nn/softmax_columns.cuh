@@ -85,7 +85,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_cached_kernel(params::Softma
         column[k] = value[k][j];
         other[k] = saved[k][j];
       }
-      finish_line<true>(column, other, A(0), sum[j], p.log, held);
+      finish_line<Io, true>(column, other, A(0), sum[j], p.log, held);
       for (int k = 0; k < Count; ++k) value[k][j] = column[k];
     }
   } else {
@@ -101,7 +101,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_cached_kernel(params::Softma
       if (held(k)) {
         for (int j = 0; j < V; ++j) {
           value[k][j] -= largest[j];
-          const A e = exp(value[k][j]);
+          const A e = Io::exponential(value[k][j]);
           sum[j] += e;
           value[k][j] = p.log ? value[k][j] : e;
         }
@@ -170,7 +170,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_kernel(params::Softmax p, Li
     STATOR_UNROLL()
     for (int j = 0; j < V; ++j) total[j] = totals.of_tile[thread.x * V + j];
   } else {
-    LineSums<A, Backward> sums[V];
+    LineSums<Io, Backward> sums[V];
     STATOR_UNROLL(1)
     for (int64_t first = begin; first < end; first += int64_t(batch) * thread.high) {
       thread.load(value, p.x, p.dtype, at.x, p.x_step, first, end, Backward ? A(0) : -limits<A>::infinity());
@@ -214,7 +214,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_kernel(params::Softmax p, Li
         column[k] = value[k][j];
         if constexpr (Backward) other[k] = saved[k][j];
       }
-      finish_line<Backward>(column, other, total[j].largest, scale[j], p.log, [](int) { return true; });
+      finish_line<Io, Backward>(column, other, total[j].largest, scale[j], p.log, [](int) { return true; });
       for (int k = 0; k < batch; ++k) value[k][j] = column[k];
     }
     thread.store(value, p.y, p.out_dtype, at.y, p.y_step, first, end);

@@ -12,6 +12,16 @@
 
 namespace stator::STATOR_TARGET::nn {
 
+// exp for results of type T. Softmax multiplies its error, which is 2 units for the approximate instruction behind
+// CUDA's exp: nothing to a 16-bit result, but half of what a float may err by.
+template <class T, class A>
+STATOR_FN A exp_for(A x) {
+  if constexpr (sizeof(T) == 2)
+    return exp(x);
+  else
+    return libm::polynomial_exp(x);
+}
+
 // Operands of type T, only in accesses of `vector` neighbours.
 template <class T>
 struct TypedAccess {
@@ -20,6 +30,7 @@ struct TypedAccess {
   static constexpr int row_vector = vector_width<T>;
   static constexpr int column_vector = row_vector < 4 ? row_vector : 4;
 
+  STATOR_FN static A exponential(A x) { return exp_for<T>(x); }
   // Calls f with the tag of the operand's type.
   template <class F>
   STATOR_FN static void with_type(DType, F f) {
@@ -35,6 +46,7 @@ struct ErasedAccess {
   static constexpr int row_vector = vector_width<C>;
   static constexpr int column_vector = 1;
 
+  STATOR_FN static A exponential(A x) { return exp_for<C>(x); }
   template <class F>
   STATOR_FN static void with_type(DType d, F f) {
     if (d == DType::float16)
@@ -75,14 +87,15 @@ struct LineTotal {
 // exp(from - to), where both may be the same infinity.
 template <class A>
 STATOR_FN A rescaling(A from, A to) {
-  return from == to ? A(1) : exp(from - to);
+  return from == to ? A(1) : exp_for<A>(from - to);
 }
 
 // A thread's part of a line, in one pass (Milakov and Gimelshein, 2018): the terms are relative to a reference, and the
 // sum is rescaled when the reference moves. It moves only when an element is well above it, because each rescaling
 // rounds.
-template <class A, bool Backward>
+template <class Io, bool Backward>
 struct LineSums {
+  using A = typename Io::A;
   static constexpr A slack = A(2);
   A largest = -limits<A>::infinity(), reference = -limits<A>::infinity();
   Cascade<A> sum;
@@ -101,13 +114,13 @@ struct LineSums {
       if (most == -limits<A>::infinity()) return;
       largest = Max{}(largest, most);
       if (!(most <= reference + slack)) {  // also if it is NaN
-        const A scale = exp(reference - most);
+        const A scale = exp_for<A>(reference - most);
         sum.sum *= scale;
         sum.error *= scale;
         reference = most;
       }
       STATOR_UNROLL()
-      for (int k = 0; k < N; ++k) partial += exp(x[k] - reference);
+      for (int k = 0; k < N; ++k) partial += Io::exponential(x[k] - reference);
     }
     sum.add(partial);
   }
@@ -126,7 +139,7 @@ STATOR_FN A softmax_scale(A sum, bool log_of) {
 // The results of N elements of a line, in their place; `held(i)` says which exist.
 //   forward, from x:          softmax y = exp(x - largest) scale,  log-softmax y = x - largest - scale
 //   backward, from g and y:   softmax dx = y (g - scale),          log-softmax dx = g - exp(y) scale
-template <bool Backward, int N, class A, class Held>
+template <class Io, bool Backward, int N, class A, class Held>
 STATOR_FN void finish_line(A (&value)[N], [[maybe_unused]] const A (&saved)[N], [[maybe_unused]] A largest, A scale,
                            bool log_of, Held held) {
   if (Backward == log_of) {  // the two that have an exponential
@@ -134,9 +147,9 @@ STATOR_FN void finish_line(A (&value)[N], [[maybe_unused]] const A (&saved)[N], 
     for (int i = 0; i < N; ++i) {
       if (!held(i)) continue;
       if constexpr (Backward)
-        value[i] -= exp(saved[i]) * scale;
+        value[i] -= Io::exponential(saved[i]) * scale;
       else
-        value[i] = exp(value[i] - largest) * scale;
+        value[i] = Io::exponential(value[i] - largest) * scale;
     }
   } else {
     STATOR_UNROLL()

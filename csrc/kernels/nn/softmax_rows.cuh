@@ -103,14 +103,14 @@ STATOR_KERNEL_RESIDENT(Size, 1) void softmax_row_cached_kernel(params::Softmax p
     row.load(saved, p.saved, p.dtype, at.saved, p.saved_step, 0, p.n, A(0));
     row.for_held(0, p.n, [&](int i) { sum += p.log ? value[i] : value[i] * saved[i]; });
     sum = group.reduce(sum, Sum{});
-    finish_line<true>(value, saved, A(0), sum, p.log, held);
+    finish_line<Io, true>(value, saved, A(0), sum, p.log, held);
   } else {
     A largest = -limits<A>::infinity();
     row.for_held(0, p.n, [&](int i) { largest = Max{}(largest, value[i]); });
     largest = group.reduce(largest, Max{});
     row.for_held(0, p.n, [&](int i) {
       value[i] -= largest;
-      const A e = exp(value[i]);
+      const A e = Io::exponential(value[i]);
       sum += e;
       value[i] = p.log ? value[i] : e;
     });
@@ -153,7 +153,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_row_kernel(params::Softmax p, LineC
   if (cut.phase == LinePhase::result) {
     total = *LineTotals<A>(p, cut, line, 1).of_tile;
   } else {
-    LineSums<A, Backward> sums;
+    LineSums<Io, Backward> sums;
     STATOR_UNROLL(1)
     for (int64_t first = begin; first < end; first += Row::tile) {
       row.load(value, p.x, p.dtype, at.x, p.x_step, first, end, Backward ? A(0) : -limits<A>::infinity());
@@ -178,8 +178,8 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_row_kernel(params::Softmax p, LineC
   for (int64_t first = begin; first < end; first += Row::tile) {
     row.load(value, p.x, p.dtype, at.x, p.x_step, first, end, A(0));
     if constexpr (Backward) row.load(saved, p.saved, p.dtype, at.saved, p.saved_step, first, end, A(0));
-    finish_line<Backward>(value, saved, total.largest, scale, p.log,
-                          [&](int i) { return row.position(i, first) < end; });
+    finish_line<Io, Backward>(value, saved, total.largest, scale, p.log,
+                              [&](int i) { return row.position(i, first) < end; });
     row.store(value, p.y, p.out_dtype, at.y, p.y_step, first, end);
   }
 }
