@@ -109,15 +109,15 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"stator {stator.__version__}\n"
 
 
-@pytest.mark.parametrize("device", ["gpu", "cpu:3", "cuda:99"])
-def test_demo_on_a_device_that_is_not_there_is_one_line_without_the_data_set(device):
+@pytest.mark.parametrize("missing", ["gpu", "cpu:3", "cuda:99"])
+def test_demo_on_a_device_that_is_not_there_is_one_line_without_the_data_set(missing):
     script = "import sys; from stator import __main__; status = __main__.main(sys.argv[1:])\n"
     script += "assert not any(name.split('.')[0] == 'sklearn' for name in sys.modules); sys.exit(status)"
-    command = [sys.executable, "-c", script, "demo", "--device", device]
+    command = [sys.executable, "-c", script, "demo", "--device", missing]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stdout == ""
     (line,) = done.stderr.splitlines()
-    assert device in line and ("Devices are" in line or "not available" in line or "does not exist" in line)
+    assert missing in line and ("Devices are" in line or "not available" in line or "does not exist" in line)
 
 
 def test_demo_names_the_device_that_it_uses(capsys, monkeypatch):
