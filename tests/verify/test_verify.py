@@ -50,6 +50,15 @@ def test_the_plan_has_every_dtype_of_every_op():
     assert len(quick) < len(planned) / 5
 
 
+def test_large_operands_come_last_and_each_op_once_before_any_twice():
+    large = [cell.layout == "large" for cell in cells.plan()]
+    assert large == sorted(large)
+    turns = cells.plan(layouts=["large"])
+    ops = {cell.op for cell in turns}
+    assert {cell.op for cell in turns[: len(ops)]} == ops
+    assert turns[0].dtype == "float32"
+
+
 def test_an_op_without_a_case_fails_and_is_on_the_page(monkeypatch):
     found = {name: op for name, op in operations().items() if name != "exp"}
     monkeypatch.setattr(command, "operations", lambda: found)

@@ -22,24 +22,26 @@ def plan(
     dtypes: list[str] | None = None,
     layouts: list[str] | None = None,
 ) -> list[Cell]:
-    """The cells in the order in which they run: those with large operands last. Lists choose; None chooses all.
+    """The cells in the order in which they run. Lists choose; None chooses all.
+
+    Those with large operands come last, and of these one dtype of every op before the others, since time may be short.
 
     quick: two dtypes of each op, in four layouts.
     """
-    found = []
+    found: list[tuple[int, Cell]] = []  # the turn of a cell, and the cell
     for name, entry in table().items():
         if name not in operations() or (ops and name not in ops):
             continue
         kinds = entry["dtypes"]
-        if quick:
-            kinds = [d for d in QUICK_DTYPES if d in kinds][:2] or kinds[:2]
-        for dtype in kinds:
+        first = [d for d in QUICK_DTYPES if d in kinds]
+        order = [*first, *(d for d in kinds if d not in first)]
+        for dtype in order[:2] if quick else kinds:
             if dtypes and dtype not in dtypes:
                 continue
             for layout in layouts_of(name, dtype):
                 if (layout in layouts) if layouts else (not quick or layout in QUICK_LAYOUTS):
-                    found.append(Cell(name, dtype, layout))
-    return sorted(found, key=lambda cell: cell.layout == "large")
+                    found.append((1 + order.index(dtype) if layout == "large" else 0, Cell(name, dtype, layout)))
+    return [cell for _, cell in sorted(found, key=lambda pair: pair[0])]
 
 
 @dataclass

@@ -116,8 +116,8 @@ class Given:
         self.large = self.layout == "large"
         self.empty = self.layout == "empty"
         columns = 1050 if self.large else 65
-        # A vector load takes 16 bytes, and the last round of the grid is not full.
-        elements = threads * max(16 // stator.dtype(cell.dtype).itemsize, 1) * 5 // 4
+        # A thread loads up to 16 bytes at once, of small elements a few; the last round of the grid is not full.
+        elements = threads * min(max(16 // stator.dtype(cell.dtype).itemsize, 1), 4) * 5 // 4
         self.rows, self.columns = (0 if self.empty else elements // columns + 1 if self.large else 33), columns
         self.shape: tuple[int, ...] = () if self.layout == "zero_d" else (self.rows, self.columns)
         self.axes = () if self.layout == "zero_d" else (0, 1)
