@@ -69,10 +69,10 @@ def index_get(f: Function, given: Given) -> Any:
 
 def index_put(_: Function, given: Given) -> Any:
     """At different places, since of equal ones any value may stay."""
-    rows = given.places(given.rows, 7)
+    rows, columns = given.places(given.rows, 7), given.places(given.columns, 7)
     return [
         written(given, rows, given.array(shape=(7, given.columns))),
-        written(given, (slice(None), rows), given.one),
+        written(given, (slice(None), columns), given.one),
         written(given, given.mask(), given.one),
     ]
 
