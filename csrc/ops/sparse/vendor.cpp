@@ -84,8 +84,8 @@ bool solve_by_vendor(OpCall& call, const Csr& a, const Array& b, const params::S
 std::optional<Csr> times_by_vendor(OpCall& call, const Csr& a, const Csr& b, const Stream& stream) {
   const DType dtype = a.values.dtype();
   if (a.indices.dtype() != DType::int32 || !in(dtype, full) || !serves(call, {&a, &b})) return {};
-  call.context().require_host_copies(call.op(),
-                                     sizeof(int64_t));  // the library tells the host how many entries there are
+  // The library tells the host how many entries there are.
+  call.context().require_host_copies(uint16_t(call.op()), sizeof(int64_t));
   Csr out{.indptr = call.empty(Dims{a.rows + 1}, DType::int32),
           .indices = {},
           .values = {},
