@@ -131,7 +131,9 @@ def calls(be):
 def indexing_calls(be, x, index):
     """As calls, for indexing with arrays and masks."""
     nn = stator.nn
-    mask, along = x > 1, be.asarray(np.zeros((64, 96), int))
+    # No place is written twice: which of the values stays is not defined, and a checker of races would say so.
+    mask, along, places = x > 1, be.asarray(np.tile(np.arange(96), (64, 1))), be.asarray(np.arange(64))
+    down = be.asarray(np.tile(np.arange(64)[:, None], (1, 96)))
     flat, one = stator.reshape(x, (-1,)), be.zeros((96,), dtype="float32")
 
     def put(target, key, value):
@@ -139,11 +141,11 @@ def indexing_calls(be, x, index):
 
     return {
         "index_get": (lambda: x[index], lambda: x.T[:, index]),
-        "index_put": (lambda: put(x, index, one), lambda: put(x.T, index, 2.0)),
-        "take_along_axis": (lambda: stator.take_along_axis(x, along), lambda: stator.take_along_axis(x.T, along.T)),
+        "index_put": (lambda: put(x, places, one), lambda: put(x.T, places, 2.0)),
+        "take_along_axis": (lambda: stator.take_along_axis(x, along), lambda: stator.take_along_axis(x.T, down.T)),
         "put_along_axis": (
             lambda: stator.put_along_axis(x, along, one),
-            lambda: stator.put_along_axis(x.T, along.T, 1.0),
+            lambda: stator.put_along_axis(x.T, down.T, 1.0),
         ),
         "scatter": (lambda: stator.scatter(x, 1, along, x), lambda: stator.scatter(x.T, 0, along.T, x.T)),
         "scatter_add": (lambda: stator.scatter_add(x, 1, along, x), lambda: stator.scatter_add(x.T, 0, along.T, x.T)),
