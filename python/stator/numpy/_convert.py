@@ -1,0 +1,177 @@
+"""Arguments of NumPy's functions as stator's arrays, dtypes and axes.
+
+Lists and numbers are converted; NumPy's and other libraries' arrays are refused, so that nothing is copied silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import stator
+from stator._array import Array
+from stator._dtype import DType
+from stator.errors import AxisError, DTypeError, InvalidValueError, ShapeError
+
+ArrayLike: TypeAlias = Any  # an Array, a number, or nested lists and tuples of numbers
+DTypeLike: TypeAlias = Any  # whatever numpy.dtype or stator.dtype takes
+Axes: TypeAlias = "int | Sequence[int] | None"
+Out: TypeAlias = "Array | tuple[Array] | None"
+
+
+def refused(value: object, op: str) -> DTypeError:
+    """The error for what is no Array and is not converted."""
+    if isinstance(value, np.ndarray) or hasattr(value, "__array__"):
+        remedy = "Convert it with stator.asarray(x)."
+    elif hasattr(value, "__dlpack__"):
+        remedy = "Convert it with stator.from_dlpack(x) or stator.asarray(x)."
+    else:
+        remedy = "Pass a stator.Array, a list or a number."
+    return DTypeError(f"Expected an Array, got {type(value).__module__}.{type(value).__name__}", op=op, remedy=remedy)
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a Python number, which does not decide the dtype of a result."""
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
+def array(value: ArrayLike, op: str, *, like: Array | None = None) -> Array:
+    """An argument as an array: on the backend of `like`, else on the current one. Arrays stay where they are."""
+    if isinstance(value, Array):
+        return value
+    if is_number(value) or isinstance(value, (list, tuple, range, np.generic)):
+        return stator.asarray(value, device=None if like is None else like.backend)
+    raise refused(value, op)
+
+
+def first_array(values: Iterable[object]) -> Array | None:
+    """The first Array among arguments, whose backend decides where the others go."""
+    return next((v for v in values if isinstance(v, Array)), None)
+
+
+def arrays(op: str, *values: ArrayLike) -> list[Array]:
+    """Several arguments as arrays of one backend."""
+    like = first_array(values)
+    return [array(v, op, like=like) for v in values]
+
+
+def array_list(values: Iterable[ArrayLike], op: str) -> list[Array]:
+    """A sequence of arrays, as concatenate takes it, or one array by its rows."""
+    if isinstance(values, Array):
+        return list(stator.unstack(values))
+    if isinstance(values, np.ndarray):
+        raise refused(values, op)
+    try:
+        given = list(values)
+    except TypeError:
+        raise refused(values, op) from None
+    return arrays(op, *given)
+
+
+def operands(op: str, *values: ArrayLike) -> list[Any]:
+    """As arrays(), but Python numbers beside an array stay numbers, which are weak in promotion."""
+    like = first_array(values)
+    if like is None and all(is_number(v) for v in values):
+        return [array(v, op) for v in values]
+    return [v if is_number(v) else array(v, op, like=like) for v in values]
+
+
+def dtype(value: DTypeLike) -> DType:
+    """A dtype in any of NumPy's or stator's spellings; DTypeError for others."""
+    if isinstance(value, DType):
+        return value
+    try:
+        return stator.dtype(value)
+    except DTypeError:
+        if not isinstance(value, str):
+            raise
+        try:
+            return stator.dtype(np.dtype(value))
+        except TypeError:
+            pass
+        raise
+
+
+def dtype_or_none(value: DTypeLike) -> DType | None:
+    """As dtype(), and None for None."""
+    return None if value is None else dtype(value)
+
+
+def floating(x: Array) -> Array:
+    """x in a floating or complex dtype: float64 for integers and bool."""
+    return x if "floating" in x.dtype.kind else x.astype("float64")
+
+
+def integers(value: ArrayLike, op: str, *, like: Array | None = None) -> Array:
+    """An index argument, which may also be a NumPy array: int64 or the integer dtype that it has."""
+    if isinstance(value, np.ndarray):
+        value = stator.asarray(value, device=None if like is None else like.backend)
+    x = array(value, op, like=like)
+    if x.size == 0 and not isinstance(value, Array):
+        return x.astype("int64")
+    if "integer" not in x.dtype.kind:
+        raise DTypeError(f"Indices of dtype {x.dtype}", op=op, remedy="Pass integers.")
+    return x
+
+
+def axis(value: Any, ndim: int, op: str) -> int:
+    """One axis from 0 to ndim - 1; AxisError for others."""
+    try:
+        found = value.__index__()
+    except AttributeError:
+        raise DTypeError(f"axis={value!r}", op=op, remedy="Pass an integer.") from None
+    if not -ndim <= found < ndim:
+        raise AxisError(
+            f"axis={found} of an array of {ndim} axes", op=op, remedy=f"Give one from {-ndim} to {ndim - 1}."
+        )
+    return int(found) % ndim
+
+
+def axes(value: Any, ndim: int, op: str) -> tuple[int, ...]:
+    """Several distinct axes, all of them for None."""
+    if value is None:
+        return tuple(range(ndim))
+    found = tuple(axis(v, ndim, op) for v in (value if isinstance(value, (tuple, list)) else (value,)))
+    if len(set(found)) != len(found):
+        raise AxisError(f"axis={value!r} repeats an axis", op=op, remedy="Name each axis once.")
+    return found
+
+
+def order_is_c(order: str | None, op: str) -> bool:
+    """Whether an order argument asks for row-major; False for "F", an error for anything unknown."""
+    if order not in (None, "C", "K", "A", "F"):
+        raise InvalidValueError(f"order={order!r}", op=op, remedy="Pass 'C', 'F', 'A' or 'K'.")
+    return order != "F"
+
+
+def out_array(out: Out, op: str) -> Array | None:
+    """The array of an out argument, which may stand in a tuple."""
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    if out is None or isinstance(out, Array):
+        return out
+    raise DTypeError(f"out of type {type(out).__name__}", op=op, remedy="Pass an Array.")
+
+
+def store(result: Array, out: Out, op: str, casting: str = "same_kind") -> Array:
+    """The result, or `out` with the result assigned to it, which must have its shape and take its kind of numbers."""
+    target = out_array(out, op)
+    if target is None:
+        return result
+    if target.shape != result.shape:
+        raise ShapeError(
+            f"out has shape {target.shape}, the result {result.shape}", op=op, remedy="Give an out of that shape."
+        )
+    require_cast(result.dtype, target.dtype, op, casting)
+    target[...] = result
+    return target
+
+
+def require_cast(source: DType, target: DType, op: str, casting: str = "same_kind") -> None:
+    """DTypeError where NumPy would not cast from one dtype to the other."""
+    if source != target and not np.can_cast(source.numpy(), target.numpy(), casting):  # type: ignore[arg-type]
+        raise DTypeError(
+            f"Cannot cast from {source} to {target} by the rule {casting!r}", op=op, remedy="Convert it with astype."
+        )
