@@ -78,6 +78,11 @@ def operands(op: str, *values: ArrayLike) -> list[Any]:
     return [v if is_number(v) else array(v, op, like=like) for v in values]
 
 
+def number_or_array(value: ArrayLike, op: str, like: Array) -> Any:
+    """A Python number as it is, anything else as an array."""
+    return value if is_number(value) else array(value, op, like=like)
+
+
 def dtype(value: DTypeLike) -> DType:
     """A dtype in any of NumPy's or stator's spellings; DTypeError for others."""
     if isinstance(value, DType):

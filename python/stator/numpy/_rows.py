@@ -1,7 +1,7 @@
 """The table of NumPy's names: each with how it differs, or why it is absent.
 
-A module of this package says so beside each function, by a decorator, and for values and aliases by `add`. The package's
-names, its page docs/numpy_names.md and the tests of names are made from the table.
+A module of this package says so beside each function, by a decorator, and for values and aliases by `add`. The names of
+the package, its page docs/numpy_names.md and the tests of names are made from the table.
 """
 
 from __future__ import annotations
