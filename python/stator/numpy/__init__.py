@@ -11,7 +11,18 @@ from importlib import import_module
 
 from stator.numpy import _rows
 
-for _module in ("ufuncs", "creation", "shape", "join"):
+for _module in (
+    "ufuncs",
+    "creation",
+    "shape",
+    "join",
+    "reductions",
+    "quantiles",
+    "sorting",
+    "indexing",
+    "grids",
+    "math",
+):
     import_module(f"stator.numpy._{_module}")
 
 globals().update(_rows.namespace(""))
