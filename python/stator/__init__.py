@@ -326,5 +326,13 @@ __all__ = [
 ]
 
 
+def __getattr__(name: str) -> Any:
+    if name == "numpy":  # loaded on first use
+        import importlib
+
+        return importlib.import_module("stator.numpy")
+    raise AttributeError(f"module 'stator' has no attribute {name!r}")
+
+
 def __dir__() -> list[str]:
     return [*__all__]

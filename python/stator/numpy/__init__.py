@@ -8,22 +8,45 @@ from NumPy's say so in docs/numpy_names.md, made from the table that this namesp
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from stator.numpy import _rows
 
-for _module in (
-    "ufuncs",
-    "creation",
-    "shape",
-    "join",
-    "reductions",
-    "quantiles",
-    "sorting",
-    "indexing",
-    "grids",
-    "math",
-):
-    import_module(f"stator.numpy._{_module}")
+MODULES = (
+    "_ufuncs",
+    "_creation",
+    "_shape",
+    "_join",
+    "_reductions",
+    "_quantiles",
+    "_sorting",
+    "_indexing",
+    "_grids",
+    "_math",
+    "_statistics",
+    "_signal",
+    "_dtypes",
+    "_printing",
+    "_absent",
+)
+
+if TYPE_CHECKING:
+    from stator.numpy._creation import *  # noqa: F403
+    from stator.numpy._dtypes import *  # noqa: F403
+    from stator.numpy._grids import *  # noqa: F403
+    from stator.numpy._indexing import *  # noqa: F403
+    from stator.numpy._join import *  # noqa: F403
+    from stator.numpy._math import *  # noqa: F403
+    from stator.numpy._printing import *  # noqa: F403
+    from stator.numpy._quantiles import *  # noqa: F403
+    from stator.numpy._reductions import *  # noqa: F403
+    from stator.numpy._shape import *  # noqa: F403
+    from stator.numpy._signal import *  # noqa: F403
+    from stator.numpy._sorting import *  # noqa: F403
+    from stator.numpy._statistics import *  # noqa: F403
+
+for _module in MODULES:
+    import_module(f"stator.numpy.{_module}")
 
 globals().update(_rows.namespace(""))
 

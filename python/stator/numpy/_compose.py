@@ -144,7 +144,7 @@ def integral(name: str) -> Any:
     """A rounding function, which leaves integers as they are."""
     op = getattr(stator, name)
 
-    def compute(x: Array) -> Array:
+    def compute(x: Array) -> Any:
         return x if "integer" in x.dtype.kind else op(x)
 
     compute.__doc__ = op.__doc__
@@ -157,7 +157,7 @@ def extreme(name: str) -> Any:
     op = getattr(stator, name)
     largest, skips = name.endswith("max") or name == "maximum", name.startswith("f")
 
-    def compute(x1: Any, x2: Any) -> Array:
+    def compute(x1: Any, x2: Any) -> Any:
         if "complex" not in stator.result_type(x1, x2).kind:
             return op(x1, x2)
         a, b = both(x1, x2)
@@ -180,7 +180,7 @@ def ordered(name: str) -> Any:
     """A comparison, of complex numbers by the real part, then by the imaginary part."""
     op = getattr(stator, name)
 
-    def compute(x1: Any, x2: Any) -> Array:
+    def compute(x1: Any, x2: Any) -> Any:
         if "complex" not in stator.result_type(x1, x2).kind:
             return op(x1, x2)
         a, b = both(x1, x2)

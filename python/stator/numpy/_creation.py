@@ -133,6 +133,7 @@ def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike = None, order: str 
 @differs("order= and subok= have no effect")
 def empty_like(
     prototype: ArrayLike,
+    /,
     dtype: DTypeLike = None,
     order: str = "K",
     subok: bool = True,

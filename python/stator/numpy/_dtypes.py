@@ -138,9 +138,9 @@ def finfo(dtype: DTypeLike) -> Any:
 
 
 @differs("The limits as Python numbers, in the fields of the array API")
-def iinfo(type: DTypeLike) -> Any:
+def iinfo(int_type: DTypeLike) -> Any:
     """The limits of an integer dtype."""
-    return stator.iinfo(type if isinstance(type, Array) else _convert.dtype(type))
+    return stator.iinfo(int_type if isinstance(int_type, Array) else _convert.dtype(int_type))
 
 
 @same

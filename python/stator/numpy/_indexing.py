@@ -92,7 +92,7 @@ def put(a: Array, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
 
 
 @same
-def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
+def putmask(a: Array, /, mask: ArrayLike, values: ArrayLike) -> None:
     """Writes values where the mask is true: each at its own place, repeated as often as needed. In place."""
     x = _own(a, "putmask")
     chosen, given = (
@@ -144,7 +144,8 @@ def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: Any = 
 def choose(a: ArrayLike, choices: Any, out: Out = None, mode: str = "raise") -> Array:
     """At each place the element of the choice that the index names, with broadcasting."""
     parts = _convert.array_list(choices, "choose")
-    index = _convert.integers(a, "choose", like=_convert.first_array(parts))
+    index = _convert.array(a, "choose", like=_convert.first_array(parts))
+    index = _convert.integers(index.astype("int64") if index.dtype.name == "bool" else index, "choose")
     kind = stator.result_type(*(p.dtype for p in parts))
     index, *parts = stator.broadcast_arrays(index, *parts)
     table = stator.stack([p.astype(kind, copy=False) for p in parts])
@@ -252,7 +253,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     strides = np.cumprod([1, *(lengths[::-1] if _convert.order_is_c(order, "ravel_multi_index") else lengths)])[:-1]
     if _convert.order_is_c(order, "ravel_multi_index"):
         strides = strides[::-1]
-    total: Any = None
+    total: Array | None = None
     for part, length, stride, how in zip(parts, lengths, strides.tolist(), modes, strict=True):
         index = _convert.integers(part, "ravel_multi_index", like=like).astype("int64", copy=False)
         if how == "raise" and not bool(stator.all((index >= 0) & (index < length))):
@@ -263,7 +264,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
             )
         index = stator.multiply(_in_mode(index, length, how, "ravel_multi_index"), stride)
         total = index if total is None else stator.add(total, index)
-    return total
+    return stator.zeros((), dtype="int64") if total is None else total
 
 
 @same

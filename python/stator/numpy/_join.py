@@ -61,6 +61,9 @@ def vstack(tup: Iterable[ArrayLike], *, dtype: DTypeLike = None, casting: str = 
     return _joined(parts, 0, None, dtype, casting, "vstack")
 
 
+add("row_stack", vstack)
+
+
 @same
 def hstack(tup: Iterable[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
     """Arrays beside each other: vectors along their axis, others along the second."""
@@ -244,7 +247,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     else:
         added = given if given.ndim >= x.ndim else stator.reshape(given, (1,) * (x.ndim - given.ndim) + given.shape)
     count = added.shape[axis] if one else places.size
-    slab = x.shape[:axis] + (count,) + x.shape[axis + 1 :]
+    slab = (*x.shape[:axis], count, *x.shape[axis + 1 :])
     added = stator.broadcast_to(added, slab)
     where = np.insert(np.arange(length), np.repeat(places, count) if one else places, np.arange(length, length + count))
     both = stator.concat([x, added], axis=axis)
@@ -279,7 +282,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any)
             widths[_convert.axis(key, x.ndim, "pad")] = (width, width) if np.ndim(width) == 0 else tuple(width)
     else:
         host = pad_width.to_numpy() if isinstance(pad_width, Array) else pad_width
-        widths = [tuple(int(n) for n in pair) for pair in np.broadcast_to(host, (x.ndim, 2))]
+        widths = [(int(low), int(high)) for low, high in np.broadcast_to(host, (x.ndim, 2))]
     known = {"constant": {"constant_values"}, "reflect": {"reflect_type"}, "symmetric": {"reflect_type"}}
     if set(kwargs) - known.get(mode, set()) or kwargs.get("reflect_type", "even") != "even":
         raise InvalidValueError(

@@ -259,7 +259,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
 
 
 @differs("Where the two arrays are views of one buffer, by the ranges of their addresses")
-def may_share_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
+def may_share_memory(a: Any, b: Any, /, max_work: int | None = None) -> bool:
     """Whether the ranges of memory of two arrays overlap."""
 
     def span(x: Array) -> tuple[int, int]:
@@ -274,7 +274,7 @@ def may_share_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
 
 
 @differs("As may_share_memory: ranges that overlap count as shared")
-def shares_memory(a: Any, b: Any, max_work: int = -1) -> bool:
+def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
     """Whether the ranges of memory of two arrays overlap."""
     return may_share_memory(a, b)
 

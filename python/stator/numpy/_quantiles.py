@@ -26,6 +26,7 @@ CONTINUOUS = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
+ONE_ELEMENT = {"lower", "higher", "nearest", "inverted_cdf", "closest_observation"}
 HOW = "weights= are refused; complex dtypes too"
 NAN_HOW = f"{HOW}; a sort and a dozen launches; slices without numbers give NaN without a warning"
 
@@ -124,9 +125,8 @@ def _quantile(
     x = _convert.array(a, op)
     if weights is not None:
         raise UnsupportedError("Weights are given", op=op, remedy="Leave weights= out.")
-    if isinstance(q, Array) or not _convert.is_number(q):
-        if x.dtype.name in ("float16", "float32"):
-            x = x.astype("float64")  # as q, which NumPy makes an array of float64
+    if not _convert.is_number(q) and x.dtype.name in ("float16", "float32"):
+        x = x.astype("float64")  # as q, which NumPy makes an array of float64
     host = None if isinstance(q, Array) else np.asarray(q, np.float64) / scale
     if host is not None and not bool(np.all((host >= 0) & (host <= 1))):
         raise InvalidValueError(
@@ -136,9 +136,13 @@ def _quantile(
         return stator.full(stator.sum(x, axis=axis, keepdims=keepdims).shape, float("nan"), device=x.backend)
     if host is not None and host.ndim < 2 and method in IN_ONE_OP and not skip:
         asked = float(host) if host.ndim == 0 else host.tolist()
-        return _convert.store(stator.quantile(x, asked, axis=axis, keepdims=keepdims, method=method), out, op)
-    places = stator.asarray(host, device=x.backend) if host is not None else stator.divide(q.astype("float64"), scale)
-    return _convert.store(_general(x, places, axis, keepdims, method, skip, op), out, op)
+        found = stator.quantile(x, asked, axis=axis, keepdims=keepdims, method=method)
+    else:
+        places = stator.divide(q.astype("float64"), scale) if host is None else stator.asarray(host, device=x.backend)
+        found = _general(x, places, axis, keepdims, method, skip, op)
+    if method in ONE_ELEMENT and "floating" not in x.dtype.kind:
+        found = found.astype(x.dtype)
+    return _convert.store(found, out, op)
 
 
 @differs(HOW)

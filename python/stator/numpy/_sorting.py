@@ -87,7 +87,7 @@ def sort_complex(a: ArrayLike) -> Array:
     x = stator.sort(_convert.array(a, "sort_complex"))
     if "complex" in x.dtype.kind:
         return x
-    small = x.dtype.name in ("int8", "uint8", "int16", "uint16", "float32", "float16")
+    small = x.dtype.name in ("int8", "uint8", "int16", "uint16")
     return x.astype("complex64" if small else "complex128")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -104,9 +105,9 @@ def _product(x: Array, weighted: Array, factor: Any) -> Array:
 
 
 @differs("A dozen launches around one product")
-def corrcoef(m: ArrayLike, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
+def corrcoef(x: ArrayLike, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
     """The matrix of correlation coefficients."""
-    c = cov(m, y, rowvar, dtype=dtype)
+    c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return stator.divide(c, c)
     scale = stator.sqrt(
@@ -129,7 +130,7 @@ def _bins(bins: Any, op: str) -> Any:
         return bins.tolist()
     if isinstance(bins, (int, np.integer)) and bins < 1:
         raise InvalidValueError(f"bins={bins!r}", op=op, remedy="Give at least 1.")
-    if isinstance(bins, (list, tuple)) and any(a > b for a, b in zip(bins, bins[1:], strict=False)):
+    if isinstance(bins, (list, tuple)) and any(a > b for a, b in pairwise(bins)):
         raise InvalidValueError("bins must increase monotonically", op=op, remedy="Sort them.")
     return bins
 
@@ -140,10 +141,10 @@ def _edges(x: Array, bins: Any, span: Any, op: str) -> Array:
     if not isinstance(bins, (int, np.integer)):
         return _convert.array(bins, op, like=x)
     if span is not None:
-        low, high = (float(v) for v in span)
-        if low > high:
+        first, last = (float(v) for v in span)
+        if first > last:
             raise InvalidValueError("max must be larger than min in range parameter", op=op, remedy="Swap them.")
-        ends = stator.asarray([low, high], device=x.backend)
+        ends = stator.asarray([first, last], device=x.backend)
     elif x.size == 0:
         ends = stator.asarray([0.0, 1.0], device=x.backend)
     else:
@@ -216,6 +217,7 @@ def histogramdd(
     for k, (one, span) in enumerate(zip(each, spans, strict=True)):
         column = points[:, k]
         found = _edges(column, one, span, "histogramdd")
+        edges.append(found)
         kind = stator.result_type(found.dtype, column.dtype)
         found, column = found.astype(kind), column.astype(kind)
         last = stator.equal(column, found[-1])
@@ -223,8 +225,7 @@ def histogramdd(
         n = found.shape[0] - 1
         good = stator.logical_and(stator.greater(place, 0), stator.less_equal(place, n))
         inside = good if inside is True else stator.logical_and(inside, good)
-        flat = stator.add(stator.multiply(flat, n), stator.subtract(place, 1)) if edges else stator.subtract(place, 1)
-        edges.append(found)
+        flat = stator.add(stator.multiply(flat, n), stator.subtract(place, 1)) if k else stator.subtract(place, 1)
     shape = tuple(e.shape[0] - 1 for e in edges)
     count = int(np.prod(shape))
     mass = (
@@ -278,6 +279,6 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
     values = _convert.array(x, "digitize", like=like)
     edges = _convert.array(bins, "digitize", like=like)
     if edges.shape[0] > 1 and bool(stator.greater(edges[0], edges[-1])):
-        found = stator.searchsorted(stator.flip(edges), values, side="right" if right else "left")
+        found = stator.searchsorted(stator.flip(edges), values, side="left" if right else "right")
         return stator.subtract(edges.shape[0], found)
     return stator.searchsorted(edges, values, side="left" if right else "right")

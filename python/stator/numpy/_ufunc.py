@@ -42,7 +42,7 @@ def loop_dtypes(name: str, given: tuple[Any, ...], dtype: DType | None) -> tuple
     types = [v.numpy() if isinstance(v, DType) else v for v in given] + [None] * function.nout
     options: dict[str, Any] = {}
     if dtype is not None:
-        comparison = function.nout == 1 and function.types[0].endswith("->?")
+        comparison = all(t.endswith("->?") for t in function.types)
         options["signature"] = (None,) * function.nin + (None if comparison else dtype.numpy(),) * function.nout
     try:
         found = function.resolve_dtypes(tuple(types), casting="same_kind", **options)
@@ -269,7 +269,11 @@ class ufunc:
             raise UnsupportedError(
                 f"{self.__name__} has no form that adds up", op=op, remedy="Use add, multiply or maximum."
             )
-        places = stator.reshape(stator.arange(a.size, device=a.backend), a.shape)[indices]
+        key = tuple(
+            _convert.array(k, op, like=a) if isinstance(k, list) else k
+            for k in (indices if isinstance(indices, tuple) else (indices,))
+        )
+        places = stator.reshape(stator.arange(a.size, device=a.backend), a.shape)[key]
         shape = places.shape
         flat = stator.ravel(places)
         values = stator.broadcast_to(_convert.array(b, op, like=a), shape).astype(a.dtype)

@@ -77,7 +77,7 @@ IDENTITIES = {
     **dict.fromkeys(["logaddexp", "logaddexp2"], float("-inf")),
 }
 HOW = {
-    "nextafter": "float16 is refused: its next numbers have no op yet",
+    "nextafter": "The dtype float16 is refused: its next numbers have no op",
     "gcd": READS,
     "lcm": READS,
     **dict.fromkeys(
