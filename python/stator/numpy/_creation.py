@@ -222,6 +222,8 @@ def linspace(
     device: Any = None,
 ) -> Any:
     """num evenly spaced numbers from start to stop; with retstep, their distance too."""
+    if num < 0:
+        raise InvalidValueError(f"num={num}", op="linspace", remedy="Give a number that is not negative.")
     kind = _convert.dtype_or_none(dtype)
     parts = num - 1 if endpoint else num
     if _convert.is_number(start) and _convert.is_number(stop):

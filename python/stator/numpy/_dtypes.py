@@ -9,6 +9,7 @@ import numpy as np
 import stator
 from stator._array import Array
 from stator._dtype import DType
+from stator.errors import DTypeError, InvalidValueError
 from stator.numpy import _convert
 from stator.numpy._convert import DTypeLike
 from stator.numpy._rows import add, differs, same
@@ -55,7 +56,7 @@ for _name in (
     "complexfloating",
 ):
     add(_name, getattr(np, _name), "NumPy's abstract class, for issubdtype")
-add("ndarray", Array, "stator.Array, which has no constructor")
+add("ndarray", Array, "It is stator.Array, which has no constructor")
 add("dtype", _convert.dtype, "A function that gives a stator dtype of any of NumPy's spellings")
 
 
@@ -68,7 +69,10 @@ def _host(value: Any) -> Any:
 @differs("bfloat16 is a dtype")
 def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> bool:
     """Whether values of a dtype can be cast to another one by a rule."""
-    return bool(np.can_cast(_host(from_), _host(to), casting))  # type: ignore[arg-type]
+    try:
+        return bool(np.can_cast(_host(from_), _host(to), casting))  # type: ignore[arg-type]
+    except TypeError as error:
+        raise DTypeError(f"can_cast of {from_!r} and {to!r}: {error}", op="can_cast", remedy="Pass dtypes.") from None
 
 
 @differs("A stator dtype")
@@ -106,7 +110,7 @@ def common_type(*arrays: Any) -> DType:
     found: Any = np.float16
     for x in given:
         if x.dtype.name == "bool":
-            raise stator.errors.DTypeError("An array of bool", op="common_type", remedy="Give arrays of numbers.")
+            raise DTypeError("An array of bool", op="common_type", remedy="Give arrays of numbers.")
         kind = np.float64 if "integer" in x.dtype.kind else x.dtype.numpy()
         found = np.promote_types(found, kind)
     return _convert.dtype(found)
@@ -134,13 +138,19 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 @differs("The limits as Python numbers, in the fields of the array API")
 def finfo(dtype: DTypeLike) -> Any:
     """The limits of a floating dtype."""
-    return stator.finfo(dtype if isinstance(dtype, Array) else _convert.dtype(dtype))
+    kind = dtype.dtype if isinstance(dtype, Array) else _convert.dtype(dtype)
+    if "floating" not in kind.kind:
+        raise InvalidValueError(f"The dtype {kind} is not inexact", op="finfo", remedy="Use iinfo for integers.")
+    return stator.finfo(kind)
 
 
 @differs("The limits as Python numbers, in the fields of the array API")
 def iinfo(int_type: DTypeLike) -> Any:
     """The limits of an integer dtype."""
-    return stator.iinfo(int_type if isinstance(int_type, Array) else _convert.dtype(int_type))
+    kind = int_type.dtype if isinstance(int_type, Array) else _convert.dtype(int_type)
+    if "integer" not in kind.kind:
+        raise InvalidValueError(f"The dtype {kind} is not of integers", op="iinfo", remedy="Use finfo for others.")
+    return stator.iinfo(kind)
 
 
 @same

@@ -9,7 +9,7 @@ import numpy as np
 
 import stator
 from stator._array import Array
-from stator.errors import InvalidValueError, ShapeError
+from stator.errors import InvalidValueError, OutOfRangeError, ShapeError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, DTypeLike, Out
 from stator.numpy._rows import add, differs, same
@@ -214,7 +214,7 @@ def _along(x: Array, axis: int | None, op: str) -> tuple[Array, int]:
     return (stator.ravel(x), 0) if axis is None else (x, _convert.axis(axis, x.ndim, op))
 
 
-def _positions(obj: Any, length: int, op: str) -> np.ndarray[Any, Any]:
+def _positions(obj: Any, length: int) -> np.ndarray[Any, Any]:
     """Places along an axis on the host, from a slice, a number, a list or an array, which is read back."""
     if isinstance(obj, slice):
         return np.arange(length)[obj]
@@ -224,11 +224,20 @@ def _positions(obj: Any, length: int, op: str) -> np.ndarray[Any, Any]:
     return given.astype(np.int64) if given.size == 0 else given
 
 
+def _checked(function: Any, op: str, *args: Any) -> np.ndarray[Any, Any]:
+    """NumPy's function of places along an axis, with its IndexError as that of stator."""
+    try:
+        found: np.ndarray[Any, Any] = function(*args)
+    except IndexError as error:
+        raise OutOfRangeError(str(error), op=op, remedy="Give places in the axis.") from None
+    return found
+
+
 @differs("Places given as an array are read back, which synchronises")
 def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
     """A copy without the slices at the given places of an axis."""
     x, axis = _along(_convert.array(arr, "delete"), axis, "delete")
-    keep = np.delete(np.arange(x.shape[axis]), _positions(obj, x.shape[axis], "delete"))
+    keep = _checked(np.delete, "delete", np.arange(x.shape[axis]), _positions(obj, x.shape[axis]))
     return stator.take(x, stator.asarray(keep, device=x.backend), axis=axis)
 
 
@@ -238,7 +247,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     x, axis = _along(_convert.array(arr, "insert"), axis, "insert")
     given = _convert.array(values, "insert", like=x).astype(x.dtype)
     length = x.shape[axis]
-    places = _positions(obj, length, "insert")
+    places = _positions(obj, length)
     one = places.ndim == 0 or places.size == 1
     if one and places.ndim == 0:
         added = given if given.ndim >= x.ndim else stator.reshape(given, (1,) * (x.ndim - given.ndim) + given.shape)
@@ -249,7 +258,8 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     count = added.shape[axis] if one else places.size
     slab = (*x.shape[:axis], count, *x.shape[axis + 1 :])
     added = stator.broadcast_to(added, slab)
-    where = np.insert(np.arange(length), np.repeat(places, count) if one else places, np.arange(length, length + count))
+    fresh = np.arange(length, length + count)
+    where = _checked(np.insert, "insert", np.arange(length), np.repeat(places, count) if one else places, fresh)
     both = stator.concat([x, added], axis=axis)
     return stator.take(both, stator.asarray(where, device=x.backend), axis=axis)
 

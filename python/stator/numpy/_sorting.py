@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import stator
 from stator._array import Array
-from stator.errors import InvalidValueError, ShapeError
+from stator.errors import DTypeError, InvalidValueError, ShapeError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, Out
 from stator.numpy._rows import differs, same
@@ -49,7 +49,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     """The indices that sort by several keys, of which the last is the first to compare."""
     parts = stator.broadcast_arrays(*_convert.array_list(keys, "lexsort"))
     if not parts:
-        raise InvalidValueError("No keys", op="lexsort", remedy="Give at least one.")
+        raise DTypeError("No keys", op="lexsort", remedy="Give at least one.")
     order = stator.argsort(parts[0], axis=axis)
     for part in parts[1:]:
         again = stator.argsort(stator.take_along_axis(part, order, axis=axis), axis=axis)
