@@ -38,8 +38,6 @@ cdef class Array:
     """Array()\n--\n
     An n-dimensional array on a device, or a view of one: made by asarray, zeros, ... and by every op."""
 
-    # Makes NumPy leave mixed operators to this class, which asks for asarray.
-    __array_ufunc__ = None
     __hash__ = None
 
     def __init__(self) -> None:
@@ -161,6 +159,17 @@ cdef class Array:
             raise InvalidValueError(f"api_version={api_version!r} of the array API", op="Array.__array_namespace__",
                                     remedy="Use '2025.12' or an earlier one.")
         return stator
+
+    def __array_ufunc__(self, ufunc: object, method: str, /, *inputs: object, **options: object) -> object:
+        """numpy.add(x, 1) is stator.numpy.add(x, 1); NumPy arrays among the operands are refused, never copied."""
+        from stator.numpy._protocols import array_ufunc
+        return array_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: object, types: object, args: tuple[object, ...],
+                           options: dict[str, object], /) -> object:
+        """numpy.sum(x) is stator.numpy.sum(x); what has no such form raises DTypeError."""
+        from stator.numpy._protocols import array_function
+        return array_function(function, types, args, options)
 
     def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | None = None,
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:

@@ -101,7 +101,7 @@ def real(val: ArrayLike) -> Array:
     return stator.real(x) if "complex" in x.dtype.kind else x
 
 
-@differs("A copy")
+@differs("The parts are a copy")
 def imag(val: ArrayLike) -> Array:
     """The imaginary parts; 0 of real numbers."""
     x = _convert.array(val, "imag")
