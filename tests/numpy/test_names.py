@@ -111,3 +111,18 @@ def test_results_are_of_the_backend_of_the_arrays(be):
         x = other.asarray([1.0, 2.0, 4.0])
         for got in (snp.add(x, [1, 2, 3]), snp.where(x > 1, x, [0, 0, 0]), snp.diff(x), snp.interp([1.5], x, x)):
             assert got.backend is other
+
+
+@pytest.mark.parametrize("name", ["floor", "round", "absolute", "positive", "nan_to_num"])
+def test_results_are_not_the_operand(be, name):
+    x = be.asarray([1, 2])
+    getattr(snp, name)(x)[0] = 9
+    assert x.to_numpy().tolist() == [1, 2]
+
+
+def test_a_second_call_has_the_dtypes_of_the_first(be):
+    for x in (be.asarray([1, 2], dtype="int8"), be.asarray([True, False]), be.asarray([1.5, 2])):
+        host = x.to_numpy()
+        for call in (lambda xp, v: xp.add(v, 1), lambda xp, v: xp.sqrt(v), lambda xp, v: xp.add(v, True)):
+            for _ in range(2):
+                assert call(snp, x).dtype == call(np, host).dtype

@@ -145,7 +145,7 @@ def integral(name: str) -> Any:
     op = getattr(stator, name)
 
     def compute(x: Array) -> Any:
-        return x if "integer" in x.dtype.kind else op(x)
+        return stator.copy(x) if "integer" in x.dtype.kind else op(x)
 
     compute.__doc__ = op.__doc__
     compute.__name__ = name

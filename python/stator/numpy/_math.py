@@ -45,7 +45,7 @@ def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> Array:
         result = _complex(round(stator.real(x), decimals), round(stator.imag(x), decimals))
     elif "integer" in x.dtype.kind:
         if decimals >= 0:
-            result = x
+            result = stator.copy(x)
         else:
             scale = float(10**-decimals)
             result = stator.multiply(stator.round(stator.divide(x, scale)), scale).astype(x.dtype)

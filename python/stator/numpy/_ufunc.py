@@ -71,6 +71,7 @@ class ufunc:
         self.nin, self.nout, self.nargs = nin, nout, nin + nout
         self.identity = identity
         self._compute = compute
+        self._plain: set[tuple[Any, ...]] = set()  # types of operands for which `compute` alone does all
         self._casts = casts  # whether `compute` wants operands of the dtypes of NumPy's loop
 
     def __repr__(self) -> str:
@@ -91,6 +92,10 @@ class ufunc:
     ) -> Any:
         """The function of `args`, which end with the out arrays where there are more than `nin`."""
         name, nin = self.__name__, self.nin
+        if out is None and where is True and dtype is None and len(args) == nin:
+            key = tuple([v.dtype if isinstance(v, Array) else type(v) for v in args])
+            if key in self._plain:
+                return self._compute(*args)
         if not nin <= len(args) <= self.nargs:
             raise DTypeError(f"{len(args)} arguments", op=name, remedy=f"Give {nin}, and the out arrays after them.")
         if len(args) > nin:
@@ -123,7 +128,15 @@ class ufunc:
             values = [
                 v.astype(t, copy=False) if isinstance(v, Array) else v for v, t in zip(values, inputs, strict=True)
             ]
+            return self._cast(self._results(self._compute(*values)), outputs)
         results = self._results(self._compute(*values))
+        if all(r.dtype == t for r, t in zip(results, outputs, strict=True)):
+            self._plain.add(tuple(v.dtype if isinstance(v, Array) else type(v) for v in values))
+            return results
+        return self._cast(results, outputs)
+
+    @staticmethod
+    def _cast(results: tuple[Array, ...], outputs: tuple[DType, ...]) -> tuple[Array, ...]:
         return tuple(r.astype(t, copy=False) for r, t in zip(results, outputs, strict=True))
 
     @staticmethod
