@@ -2,6 +2,8 @@
 
 #include "emulator/runtime/device.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 namespace stator::emulator::runtime {
@@ -77,7 +79,8 @@ bool Scheduler::wait(Lock& lock, const Point& point) {
   if (in_work) return point.reached();
   while (!point.reached()) {
     if (busy_) {
-      changed_.wait(lock);
+      // What std::condition_variable::wait does; that is a symbol of GCC 12's library, which older systems lack.
+      pthread_cond_wait(changed_.native_handle(), lock.mutex()->native_handle());
       continue;
     }
     disturb(lock);
