@@ -27,23 +27,36 @@ MODULES = (
     "_signal",
     "_dtypes",
     "_printing",
+    "_bits",
+    "_files",
+    "_polynomials",
+    "_products",
+    "_windows",
+    "fft",
+    "linalg",
+    "random",
     "_absent",
 )
 
 if TYPE_CHECKING:
+    from stator.numpy._bits import *  # noqa: F403
     from stator.numpy._creation import *  # noqa: F403
     from stator.numpy._dtypes import *  # noqa: F403
+    from stator.numpy._files import *  # noqa: F403
     from stator.numpy._grids import *  # noqa: F403
     from stator.numpy._indexing import *  # noqa: F403
     from stator.numpy._join import *  # noqa: F403
     from stator.numpy._math import *  # noqa: F403
+    from stator.numpy._polynomials import *  # noqa: F403
     from stator.numpy._printing import *  # noqa: F403
+    from stator.numpy._products import *  # noqa: F403
     from stator.numpy._quantiles import *  # noqa: F403
     from stator.numpy._reductions import *  # noqa: F403
     from stator.numpy._shape import *  # noqa: F403
     from stator.numpy._signal import *  # noqa: F403
     from stator.numpy._sorting import *  # noqa: F403
     from stator.numpy._statistics import *  # noqa: F403
+    from stator.numpy._windows import *  # noqa: F403
 
 for _module in MODULES:
     import_module(f"stator.numpy.{_module}")
