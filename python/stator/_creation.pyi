@@ -52,14 +52,15 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLi
     n_cols: None is n_rows. dtype: None is float64.
     """
     ...
-def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
+def full(shape: int | Sequence[int], fill_value: complex | Array, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """An array of one value. Asynchronous.
 
-    dtype: None is that of the value: bool, int64, float64 or complex128.
+    fill_value: a number, or an array that broadcasts to the shape, such as one of no axes. dtype: None is that of the
+    value: bool, int64, float64 or complex128 for a number. device: None is that of an Array, else the current backend.
     """
     ...
-def full_like(x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
-    """An array of one value of x's shape; dtype and device None are those of x. Asynchronous."""
+def full_like(x: Array, /, fill_value: complex | Array, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
+    """An array of x's shape of one value, as full; dtype and device None are those of x. Asynchronous."""
     ...
 def linspace(start: complex, stop: complex, /, num: int = 50, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None, endpoint: bool = True) -> Array:
     """num evenly spaced numbers from start to stop. Asynchronous.

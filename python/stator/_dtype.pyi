@@ -23,7 +23,7 @@ class DType:
         ...
 all_dtypes: tuple[DType, ...]
 def dtype(value: DTypeLike, /) -> DType:
-    """The DType of a name, a NumPy dtype or a Python type."""
+    """The DType of a name ("float32", or as NumPy has it "f4", "single"), a NumPy dtype or a Python type."""
     ...
 def result_type(*dtypes: DTypeLike | Array | complex) -> DType:
     """The dtype that numpy.result_type gives for these dtypes, arrays and Python numbers, which are weak.

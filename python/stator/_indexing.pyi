@@ -106,7 +106,7 @@ def segment_sum(src: Array, index: Array, /, num_segments: int, *, deterministic
     equal bits from run to run; None is the backend's setting.
     """
     ...
-def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
+def take(x: Array, indices: Array, /, axis: int | None = None, *, out: Array | None = None) -> Array:
     """The elements of x at integer indices along an axis, as numpy.take. Asynchronous.
 
     axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the

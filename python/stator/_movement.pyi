@@ -19,7 +19,7 @@ def pad(x: Array, pad_width: int | Sequence[int] | Sequence[Sequence[int]], /, m
 def ravel(x: Array, /) -> Array:
     """x with one axis, in row-major order: a view where the strides allow it, else a copy. Asynchronous."""
     ...
-def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
     """Each element repeated along an axis, as numpy.repeat. Asynchronous, unless repeats is an Array.
 
     repeats: a number, or an integer Array with one number per element or one for all, which is read back: that

@@ -6,21 +6,21 @@ from stator._typing import DTypeLike
 class CumulativeExtremes(NamedTuple):
     values: Array
     indices: Array
-def cumulative_max(x: Array, /, *, axis: int | None = None, reverse: bool = False) -> CumulativeExtremes:
+def cumulative_max(x: Array, /, axis: int | None = None, *, reverse: bool = False) -> CumulativeExtremes:
     """(values, indices) of the maximum of the elements up to and including each one. Asynchronous.
 
     indices: int64, along the axis; of ties the last in the direction of the scan. NaN is greater than every number and
     ties with NaN. axis: may be omitted for arrays of one axis. reverse: from the last element to the first.
     """
     ...
-def cumulative_min(x: Array, /, *, axis: int | None = None, reverse: bool = False) -> CumulativeExtremes:
+def cumulative_min(x: Array, /, axis: int | None = None, *, reverse: bool = False) -> CumulativeExtremes:
     """(values, indices) of the minimum of the elements up to and including each one. Asynchronous.
 
     indices: int64, along the axis; of ties the last in the direction of the scan. NaN is less than every number and
     ties with NaN. axis: may be omitted for arrays of one axis. reverse: from the last element to the first.
     """
     ...
-def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
+def cumulative_prod(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
     """The product of the elements up to and including each one, along an axis. Asynchronous.
 
     A result is infinite or zero only where the exact product is out of range. axis: may be omitted for arrays of one
@@ -29,7 +29,7 @@ def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | 
     shape, which may be x itself.
     """
     ...
-def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
+def cumulative_sum(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
     """The sum of the elements up to and including each one, along an axis. Asynchronous.
 
     axis: may be omitted for arrays of one axis. dtype: of the accumulation and the result; None accumulates integers in
@@ -44,7 +44,7 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = Non
     the axis.
     """
     ...
-def logcumsumexp(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
+def logcumsumexp(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
     """log(cumulative_sum(exp(x))) along an axis, computed without overflow. Asynchronous.
 
     axis: may be omitted for arrays of one axis. dtype: of the accumulation and the result. include_initial: the result

@@ -12,7 +12,7 @@ class Mode(NamedTuple):
 class TopK(NamedTuple):
     values: Array
     indices: Array
-def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """The int64 indices that sort x along an axis, always stable, in the order of sort. Asynchronous."""
     ...
 def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> KthValue:
@@ -21,7 +21,7 @@ def kthvalue(x: Array, k: int, /, *, axis: int = -1, keepdims: bool = False) -> 
     indices: int64. keepdims keeps the axis with length 1. The order is that of sort. Real dtypes and bool.
     """
     ...
-def median(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
+def median(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The middle element, or the mean of the middle two, over axes (None: all). Asynchronous.
 
     The result has x's dtype, float64 for integers and bool. NaN gives NaN.
@@ -40,7 +40,7 @@ def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array
     and bool.
     """
     ...
-def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, method: str = "linear") -> Array:
+def quantile(x: Array, q: float | Sequence[float], /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, method: str = "linear") -> Array:
     """The quantiles q, in [0, 1], over axes (None: all), as numpy.quantile. Asynchronous.
 
     For a sequence of q the first axis of the result is that of q. Computed in float64 and rounded once to x's dtype,
@@ -48,7 +48,7 @@ def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[in
     hazen, weibull, median_unbiased or normal_unbiased.
     """
     ...
-def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """A copy of x sorted along an axis, always stable. Asynchronous.
 
     NaN is greater than every number: last in ascending, first in descending order. -0 and 0 tie, and ties keep their

@@ -35,7 +35,7 @@ def add(x1: Array | complex, x2: Array | complex, /, *, alpha: Array | complex |
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def all(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def all(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """True if all elements are nonzero.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -43,7 +43,7 @@ def all(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool 
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def any(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def any(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """True if any element is nonzero.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -51,7 +51,7 @@ def any(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool 
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def argmax(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def argmax(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Index of the first largest element.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -59,7 +59,7 @@ def argmax(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def argmin(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def argmin(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Index of the first smallest element.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -203,7 +203,7 @@ def cosh(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = Non
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def count_nonzero(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def count_nonzero(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Number of nonzero elements.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -315,7 +315,7 @@ def greater_equal(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLi
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def has_inf_nan(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def has_inf_nan(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """True if any element is infinite or NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -459,7 +459,7 @@ def logical_xor(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def logsumexp(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def logsumexp(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """log(sum(exp(x))) without intermediate overflow.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -467,7 +467,7 @@ def logsumexp(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims:
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def max(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def max(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Largest element; NaN if any is NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -483,7 +483,7 @@ def maximum(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | N
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def mean(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def mean(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Arithmetic mean of the elements.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -491,7 +491,7 @@ def mean(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def min(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def min(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Smallest element; NaN if any is NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -515,7 +515,7 @@ def multiply(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def nanmax(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def nanmax(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Largest element that is not NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -523,7 +523,7 @@ def nanmax(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def nanmean(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def nanmean(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Arithmetic mean of the elements that are not NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -531,7 +531,7 @@ def nanmean(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: b
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def nanmin(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def nanmin(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Smallest element that is not NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -539,7 +539,7 @@ def nanmin(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
     """
     ...
-def nansum(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def nansum(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Sum of the elements that are not NaN.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -587,7 +587,7 @@ def pow(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def prod(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def prod(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Product of the elements.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -699,7 +699,7 @@ def square(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = N
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def std(x: Array, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def std(x: Array, /, axis: int | Sequence[int] | None = None, *, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Standard deviation of the elements: the square root of var.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -715,7 +715,7 @@ def subtract(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
-def sum(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def sum(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Sum of the elements.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
@@ -747,7 +747,7 @@ def trunc(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = No
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def var(x: Array, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def var(x: Array, /, axis: int | Sequence[int] | None = None, *, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Variance of the elements, with divisor n - correction.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.

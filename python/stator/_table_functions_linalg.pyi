@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from stator._array import Array
 from stator._typing import DTypeLike
 
-def vector_norm(x: Array, /, *, axis: int | Sequence[int] | None = None, ord: float = 2, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def vector_norm(x: Array, /, axis: int | Sequence[int] | None = None, *, ord: float = 2, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
     """Vector norm of order ord: sum(abs(x)^ord)^(1 / ord).
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.

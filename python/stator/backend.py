@@ -210,7 +210,7 @@ class Backend(_backend.Backend):
         """As stator.ones."""
         return _creation.ones(shape, dtype=dtype, device=self)
 
-    def full(self, shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = None) -> Array:
+    def full(self, shape: int | Sequence[int], fill_value: complex | Array, *, dtype: DTypeLike | None = None) -> Array:
         """As stator.full."""
         return _creation.full(shape, fill_value, dtype=dtype, device=self)
 

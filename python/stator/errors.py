@@ -6,6 +6,7 @@ Every error has .op, .cause (with the values seen) and .remedy.
 from __future__ import annotations
 
 import builtins
+import pickle
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,14 @@ class MatrixAttributeError(ShapeError, AttributeError):
 
 class DTypeError(StatorError, TypeError):
     """An element type, or the type of an argument, is not accepted."""
+
+
+class IndexTypeError(DTypeError, IndexError):
+    """An entry of an index is neither an integer, a slice, ..., None, nor an array of integers or bools."""
+
+
+class UnpicklingError(StatorError, pickle.UnpicklingError):
+    """A pickle is corrupt, or was written by another version of stator's format."""
 
 
 class InvalidValueError(StatorError, ValueError):

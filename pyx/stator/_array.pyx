@@ -19,7 +19,9 @@ from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_i
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
 
-from stator.errors import DTypeError, InvalidValueError, MatrixAttributeError, ShapeError, UnsupportedError
+from stator.errors import (
+    DTypeError, IndexTypeError, InvalidValueError, MatrixAttributeError, OutOfRangeError, ShapeError, UnsupportedError,
+)
 
 include "_array_ops.pxi"
 include "_array_index.pxi"
@@ -242,21 +244,22 @@ cdef class Array:
         cdef cpp.Scalar scalar
         cdef CppStream stream
         cdef vector[indexing.Index] index
-        cdef Array source
+        cdef Array source = <Array>value if isinstance(value, Array) else None
         if is_advanced(key):
             index_put_op(self, key, value)
             return
         to_index(key, index)
+        if source is None and not to_scalar(value, scalar):
+            source = assigned(self, value)
+            if source is None:
+                raise not_an_operand(value, "Array.__setitem__")
         enter(self.backend, stream)
-        if isinstance(value, Array):  # x[i] += y assigns x[i] to itself here, which launches nothing
-            source = <Array>value
+        if source is not None:  # x[i] += y assigns x[i] to itself here, which launches nothing
             with nogil:
                 indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
-        elif to_scalar(value, scalar):
+        else:
             with nogil:
                 indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
-        else:
-            raise not_an_operand(value, "Array.__setitem__")
 
     def __len__(self) -> int:
         if self.c.ndim() == 0:

@@ -1,13 +1,15 @@
-# x[key] and x[key] = value where the key has arrays, masks or bools among its entries. Included by _array.pyx.
+# x[key] and x[key] = value where the key has arrays, masks, lists or bools among its entries, or the value is on the
+# host. Included by _array.pyx.
 
 cdef object numpy_bool = np.bool_
+cdef tuple host_sequences = (list, np.ndarray, range)
 
 
 cdef bint selects(object entry):
     # bool is a subclass of int, but as an index it is a 0-d mask.
     if isinstance(entry, (Array, bool)):
         return True
-    return not isinstance(entry, (slice, int)) and isinstance(entry, numpy_bool)
+    return not isinstance(entry, (slice, int)) and isinstance(entry, (numpy_bool, list, np.ndarray, range))
 
 
 cdef bint is_advanced(object key):
@@ -19,13 +21,58 @@ cdef bint is_advanced(object key):
     return False
 
 
-cdef int to_array_index(object key, vector[indexing.ArrayIndex]& out) except -1:
+cdef int64_t axes_of(object part, object values) except -1:
+    # How many axes of the array an entry of the key takes; `values` is what a list or a NumPy array has become.
+    if part is None or isinstance(part, (bool, numpy_bool)):
+        return 0
+    if values is not None:
+        return values.ndim if values.dtype == numpy_bool else 1
+    if isinstance(part, Array) and kind_of((<Array>part).c.dtype()) == boolean:
+        return (<Array>part).c.ndim()
+    return 1
+
+
+# A list or a NumPy array of the key, as integers or a mask; None for other entries.
+cdef object host_index(object part):
+    if not isinstance(part, host_sequences):
+        return None
+    values = part if isinstance(part, np.ndarray) else as_values(part, "Array.__getitem__")
+    if values.size == 0 and not isinstance(part, np.ndarray):
+        return values.astype(np.int64)
+    if values.dtype.kind not in "biu":
+        raise IndexTypeError(f"An index of dtype {values.dtype}", op="Array.__getitem__",
+                             remedy="Use integers, a mask of bools, or astype('int64').")
+    return values
+
+
+cdef int require_in_range(object values, int64_t extent, int64_t axis) except -1:
+    if values.size and values.dtype != numpy_bool:
+        for value in (int(values.min()), int(values.max())):
+            if not -extent <= value < extent:
+                raise OutOfRangeError(f"Index {value} on axis {axis} of length {extent}", op="Array.__getitem__",
+                                      remedy=f"Use indices from {-extent} to {extent - 1}.")
+    return 0
+
+
+cdef int to_array_index(Array x, object key, vector[indexing.ArrayIndex]& out) except -1:
     cdef indexing.ArrayIndex entry
     cdef vector[indexing.Index] basic
-    for part in key if isinstance(key, tuple) else (key,):
+    cdef tuple parts = key if isinstance(key, tuple) else (key,)
+    cdef int64_t axis = 0, taken = 0
+    cdef list found = [host_index(part) for part in parts]
+    for part, values in zip(parts, found, strict=True):
+        taken += 0 if part is ... else axes_of(part, values)
+    for part, values in zip(parts, found, strict=True):
         entry.array = cpp.Array()
         entry.is_boolean = isinstance(part, (bool, numpy_bool))
-        if isinstance(part, Array):
+        if values is not None:
+            if axis < x.c.ndim():
+                require_in_range(values, x.c.shape().data()[axis], axis)
+            entry.array = on_device(values, x.backend, None)
+        elif isinstance(part, Array):
+            if kind_of((<Array>part).c.dtype()) not in (boolean, signed_integer, unsigned_integer):
+                raise IndexTypeError(f"An index of dtype {part.dtype}", op="Array.__getitem__",
+                                     remedy="Use integers, a mask of bools, or astype('int64').")
             entry.array = (<Array>part).c
         elif entry.is_boolean:
             entry.boolean = bool(part)
@@ -33,15 +80,43 @@ cdef int to_array_index(object key, vector[indexing.ArrayIndex]& out) except -1:
             basic.clear()
             to_index(part, basic)
             entry.basic = basic[0]
+        axis += max(x.c.ndim() - taken, 0) if part is ... else axes_of(part, values)
         out.push_back(entry)
     return 0
+
+
+# Lists of numbers as a NumPy array, with stator's errors.
+cdef object as_values(object value, str op):
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise InvalidValueError(str(error), op=op, remedy="Give lists of equal lengths.") from None
+    except (OverflowError, TypeError) as error:
+        raise DTypeError(str(error), op=op, remedy="Give numbers.") from None
+
+
+cdef cpp.Array on_device(object value, Backend backend, object dtype) except *:
+    from stator._creation import asarray
+    return (<Array>asarray(value, dtype=dtype, device=backend)).c
+
+
+# What an assigned list, tuple or NumPy array is on the device; None for another value.
+cdef Array assigned(Array x, object value):
+    cdef Array out
+    if not isinstance(value, host_sequences) and not isinstance(value, tuple):
+        return None
+    values = value if isinstance(value, np.ndarray) else as_values(value, "Array.__setitem__")
+    # Python integers become the dtype of an array of integers, which they have to fit, as a single one has to.
+    integers = (values.dtype.kind in "iu" and not isinstance(value, np.ndarray)
+                and kind_of(x.c.dtype()) in (signed_integer, unsigned_integer))
+    return wrap_array(x.backend, on_device(value if integers else values, x.backend, x.dtype if integers else None))
 
 
 cdef Array index_get_op(Array x, object key):
     cdef vector[indexing.ArrayIndex] index
     cdef CppStream stream
     cdef Array out
-    to_array_index(key, index)
+    to_array_index(x, key, index)
     enter(x.backend, stream)
     out = new_array(x.backend)
     with nogil:
@@ -53,11 +128,10 @@ cdef int index_put_op(Array x, object key, object value) except -1:
     cdef vector[indexing.ArrayIndex] index
     cdef cpp.Scalar scalar
     cdef CppStream stream
-    cdef Array source
-    to_array_index(key, index)
+    cdef Array source = <Array>value if isinstance(value, Array) else assigned(x, value)
+    to_array_index(x, key, index)
     enter(x.backend, stream)
-    if isinstance(value, Array):
-        source = <Array>value
+    if source is not None:
         with nogil:
             indexing.index_put(x.c, indexing.ArrayIndexSpan(index.data(), index.size()), cpp.Operand(source.c), stream)
     elif to_scalar(value, scalar):

@@ -16,7 +16,9 @@ from stator.cpp.dtype cimport bfloat16
 from operator import index as to_python_int
 from os import sysconf
 
-from stator.errors import DTypeError, InvalidValueError, OutOfMemoryError, OutOfRangeError, ShapeError
+from stator.errors import (
+    DTypeError, IndexTypeError, InvalidValueError, OutOfMemoryError, OutOfRangeError, ShapeError,
+)
 
 cdef extern from "Python.h":
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
@@ -244,14 +246,15 @@ cdef int push_index(object key, vector[Index]& out) except -1:
                              remedy="Use integers or None.") from None
         entry.start, entry.stop, entry.step = start, stop, step
         entry.has_start = entry.has_stop = True  # PySlice_Unpack has replaced None by the ends
-    elif isinstance(key, (list, np.ndarray)):
-        raise not_an_array(key, "Array.__getitem__")
     else:
         entry.type = cpp_indexing.integer
         try:
             entry.start = to_int(key, "Array.__getitem__", "index")
         except ShapeError as error:
             raise OutOfRangeError(error.cause, op=error.op, remedy="No axis is so long.") from None
+        except DTypeError as error:
+            raise IndexTypeError(error.cause, op=error.op,
+                                 remedy="Pass integers, slices, ..., None, or arrays of integers or bools.") from None
     out.push_back(entry)
     return 0
 

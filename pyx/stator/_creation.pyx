@@ -15,7 +15,7 @@ from stator._interop cimport copied, from_cuda_array_interface
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, interop
 from stator.cpp.array cimport Array as CppArray
-from stator.cpp.array cimport Scalar
+from stator.cpp.array cimport Operand, Scalar
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.dtype cimport bfloat16, float64, itemsize
@@ -55,20 +55,35 @@ cdef Array made(bint zeroed, object shape, object dtype, object device, str op):
     return out
 
 
+cdef Array array_of(object fill_value, object dtype, Backend backend, str op):
+    try:
+        return asarray(fill_value, dtype=dtype, device=backend)
+    except StatorError as error:
+        raise renamed(error, op) from None
+
+
 cdef Array filled(object shape, object fill_value, object dtype, object device, str op):
     cdef Backend backend = resolve(device, op)
     cdef optional[CppDType] code
     cdef Dims dims
     cdef Scalar value
     cdef CppStream stream
-    cdef Array out = new_array(backend)
+    cdef Array out = new_array(backend), source
     to_dims(shape, dims, op)
-    to_number(fill_value, value, op, "fill_value")
     to_dtype(dtype, code, op)
+    if isinstance(fill_value, (Array, np.ndarray)):
+        source = array_of(fill_value, dtype, backend, op)
+    else:
+        source = None
+        to_number(fill_value, value, op, "fill_value")
     enter(backend, stream)
     try:
         with nogil:
-            out.c = creation.full(backend.c, dims, value, code, stream)
+            if source is not None:
+                out.c = creation.empty(backend.c, dims, source.c.dtype(), stream)
+                creation.assign(out.c, Operand(source.c), stream)
+            else:
+                out.c = creation.full(backend.c, dims, value, code, stream)
     except StatorError as error:
         raise renamed(error, op) from None
     return out
@@ -84,12 +99,15 @@ def zeros(shape: int | Sequence[int], *, dtype: DTypeLike | None = None, device:
     return made(True, shape, dtype, device, "zeros")
 
 
-def full(shape: int | Sequence[int], fill_value: complex, *, dtype: DTypeLike | None = None,
+def full(shape: int | Sequence[int], fill_value: complex | Array, *, dtype: DTypeLike | None = None,
          device: DeviceLike = None) -> Array:
     """An array of one value. Asynchronous.
 
-    dtype: None is that of the value: bool, int64, float64 or complex128.
+    fill_value: a number, or an array that broadcasts to the shape, such as one of no axes. dtype: None is that of the
+    value: bool, int64, float64 or complex128 for a number. device: None is that of an Array, else the current backend.
     """
+    if device is None and isinstance(fill_value, Array):
+        device = (<Array>fill_value).backend
     return filled(shape, fill_value, dtype, device, "full")
 
 
@@ -116,8 +134,9 @@ def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike
     return filled(model.shape, 1, dtype_of(model, dtype), device_of(model, device), "ones_like")
 
 
-def full_like(x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """An array of one value of x's shape; dtype and device None are those of x. Asynchronous."""
+def full_like(x: Array, /, fill_value: complex | Array, *, dtype: DTypeLike | None = None,
+              device: DeviceLike = None) -> Array:
+    """An array of x's shape of one value, as full; dtype and device None are those of x. Asynchronous."""
     cdef Array model = as_array(x, "full_like")
     return filled(model.shape, fill_value, dtype_of(model, dtype), device_of(model, device), "full_like")
 

@@ -12,7 +12,7 @@ from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError
 
 cdef class DType:
     """DType()\n--\n
-    An element type; equal to the NumPy dtype, the scalar type and the name of the same type."""
+    An element type; equal to the NumPy dtype, the scalar type and the names ("float32", "f4") of the same type."""
 
     def __init__(self) -> None:
         raise TypeError("DType has no constructor. Use stator.float32, ... or stator.dtype('float32').")
@@ -88,7 +88,7 @@ cdef DType find(object value):
     # None for a dtype that stator does not have, and for what is no dtype at all.
     try:
         found = lookup.get(value)
-        if found is not None or isinstance(value, str) or value is None:
+        if found is not None or value is None:
             return found
         spec = np.dtype(value)
     except Exception:  # of any type: NumPy looks at the attributes of any object
@@ -115,7 +115,7 @@ cdef int as_dtype(object value, str op="dtype", str name="dtype") except -1:
 
 
 def dtype(value: DTypeLike, /) -> DType:
-    """The DType of a name, a NumPy dtype or a Python type."""
+    """The DType of a name ("float32", or as NumPy has it "f4", "single"), a NumPy dtype or a Python type."""
     return table[as_dtype(value, "dtype")]
 
 

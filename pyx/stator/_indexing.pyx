@@ -31,7 +31,7 @@ cdef int to_operand(object value, str op, vector[Operand]& out) except -1:
     return 0
 
 
-def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
+def take(x: Array, indices: Array, /, axis: int | None = None, *, out: Array | None = None) -> Array:
     """The elements of x at integer indices along an axis, as numpy.take. Asynchronous.
 
     axis: None takes from the flattened array. Indices of any integer dtype are valid from -n to n - 1; for others the

@@ -50,17 +50,23 @@ cdef bint waits(cpp.NormOrder order):
     return order.norm == cpp.spectral or order.norm == cpp.nuclear
 
 
-def lstsq(a: Array, b: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
+def lstsq(a: Array, b: Array, /, rcond: float | None = None, *, rtol: float | Array | None = None) -> LstsqResult:
     """The x of least norm that minimises |a x - b|, for a (..., m, n), by singular values. Synchronises.
 
     b: (m,) or (..., m, k). rtol: singular values up to rtol times the largest count as 0; a number, or an Array that
-    broadcasts to the batch; None is max(m, n) eps. residuals: |a x - b|^2 of each right-hand side, empty unless m > n
-    and every matrix has rank n. LinAlgError as svd.
+    broadcasts to the batch; None is max(m, n) eps. rcond: NumPy's name of rtol; a negative one is eps. residuals:
+    |a x - b|^2 of each right-hand side, empty unless m > n and every matrix has rank n. LinAlgError as svd.
     """
     cdef Array matrix = as_array(a, "linalg.lstsq"), rhs = as_array(b, "linalg.lstsq")
     cdef cpp.Tolerance tolerance
     cdef cpp.LeastSquares found
     cdef CppStream stream
+    if rcond is not None:
+        if rtol is not None:
+            raise InvalidValueError("Both rcond and rtol were given", op="linalg.lstsq", remedy="Give one of them.")
+        rtol = to_float(rcond, "linalg.lstsq", "rcond")
+        if rtol < 0:
+            rtol = 2.0**-23 if matrix.dtype.name in ("float32", "complex64") else 2.0**-52
     to_rtol(rtol, tolerance, "linalg.lstsq")
     enter(matrix.backend, stream)
     with nogil:

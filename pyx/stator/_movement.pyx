@@ -184,7 +184,7 @@ def tile(x: Array, repetitions: int | Sequence[int], /) -> Array:
     return out
 
 
-def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
     """Each element repeated along an axis, as numpy.repeat. Asynchronous, unless repeats is an Array.
 
     repeats: a number, or an integer Array with one number per element or one for all, which is read back: that

@@ -24,7 +24,11 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     for k in range(5):
         options[k] = <PyObject*>None
     options[5] = <PyObject*>f.defaults[0]
-    sort_arguments(f, args, count, names, 1, f.keywords, options)
+    sort_arguments(f, args, count, names, 2 if count == 2 else 1, f.keywords, options)
+    if count == 2:
+        if options[0] != <PyObject*>None:
+            raise TypeError(f"{f.name}() got two values for 'axis'")
+        options[0] = args[1]
     x = as_array(<object>args[0], f.name)
     to_axes(<object>options[0], reduce_options.axes, f.name)
     reduce_options.keepdims = options[1] != <PyObject*>None and to_flag(<object>options[1], f.name, "keepdims")
@@ -53,7 +57,7 @@ cdef dict make_reductions():
             default = given[name]
             extra = f"{name}={default}, "
         out[text(info.call)] = make_function(
-            i, call_reduce, f"(x, /, *, axis=None, {extra}keepdims=False, dtype=None, out=None, where=None)",
+            i, call_reduce, f"(x, /, axis=None, *, {extra}keepdims=False, dtype=None, out=None, where=None)",
             "Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.\n\n"
             "keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of "
             "the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and "

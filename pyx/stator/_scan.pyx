@@ -61,7 +61,7 @@ cdef object extremes(bint smallest, str op, object x, object axis, object revers
     return CumulativeExtremes(values, indices)
 
 
-def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
+def cumulative_sum(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None,
                    include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
     """The sum of the elements up to and including each one, along an axis. Asynchronous.
 
@@ -72,7 +72,7 @@ def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | N
     return accumulate(sum_, "cumulative_sum", x, axis, dtype, include_initial, reverse, out)
 
 
-def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
+def cumulative_prod(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None,
                     include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
     """The product of the elements up to and including each one, along an axis. Asynchronous.
 
@@ -84,7 +84,7 @@ def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | 
     return accumulate(prod, "cumulative_prod", x, axis, dtype, include_initial, reverse, out)
 
 
-def logcumsumexp(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None,
+def logcumsumexp(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None,
                  include_initial: bool = False, reverse: bool = False, out: Array | None = None) -> Array:
     """log(cumulative_sum(exp(x))) along an axis, computed without overflow. Asynchronous.
 
@@ -95,7 +95,7 @@ def logcumsumexp(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | Non
     return accumulate(logsumexp, "logcumsumexp", x, axis, dtype, include_initial, reverse, out)
 
 
-def cumulative_max(x: Array, /, *, axis: int | None = None, reverse: bool = False) -> CumulativeExtremes:
+def cumulative_max(x: Array, /, axis: int | None = None, *, reverse: bool = False) -> CumulativeExtremes:
     """(values, indices) of the maximum of the elements up to and including each one. Asynchronous.
 
     indices: int64, along the axis; of ties the last in the direction of the scan. NaN is greater than every number and
@@ -104,7 +104,7 @@ def cumulative_max(x: Array, /, *, axis: int | None = None, reverse: bool = Fals
     return extremes(False, "cumulative_max", x, axis, reverse)
 
 
-def cumulative_min(x: Array, /, *, axis: int | None = None, reverse: bool = False) -> CumulativeExtremes:
+def cumulative_min(x: Array, /, axis: int | None = None, *, reverse: bool = False) -> CumulativeExtremes:
     """(values, indices) of the minimum of the elements up to and including each one. Asynchronous.
 
     indices: int64, along the axis; of ties the last in the direction of the scan. NaN is less than every number and

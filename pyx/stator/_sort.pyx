@@ -39,7 +39,7 @@ cdef Array sorted_array(bint indices, object x, object axis, object descending, 
     return out
 
 
-def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """A copy of x sorted along an axis, always stable. Asynchronous.
 
     NaN is greater than every number: last in ascending, first in descending order. -0 and 0 tie, and ties keep their
@@ -48,7 +48,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     return sorted_array(False, x, axis, descending, stable, "sort")
 
 
-def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """The int64 indices that sort x along an axis, always stable, in the order of sort. Asynchronous."""
     return sorted_array(True, x, axis, descending, stable, "argsort")
 
@@ -111,7 +111,7 @@ def partition(x: Array, kth: int | Sequence[int], /, *, axis: int = -1) -> Array
     return out
 
 
-def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[int] | None = None,
+def quantile(x: Array, q: float | Sequence[float], /, axis: int | Sequence[int] | None = None, *,
              keepdims: bool = False, method: str = "linear") -> Array:
     """The quantiles q, in [0, 1], over axes (None: all), as numpy.quantile. Asynchronous.
 
@@ -136,7 +136,7 @@ def quantile(x: Array, q: float | Sequence[float], /, *, axis: int | Sequence[in
     return out
 
 
-def median(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
+def median(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The middle element, or the mean of the middle two, over axes (None: all). Asynchronous.
 
     The result has x's dtype, float64 for integers and bool. NaN gives NaN.
