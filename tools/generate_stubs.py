@@ -15,6 +15,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from stator._array import Array
+from stator._array_methods import METHODS
+
 FOLDER = Path(__file__).resolve().parents[1] / "python" / "stator"
 PYX = Path(__file__).resolve().parents[1] / "pyx" / "stator"
 
@@ -51,6 +54,7 @@ SPECIAL = {
             for base in ("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift")
             for name in (base, f"r{base}", f"i{base}")
         ),
+        *(f"def __{name}__(self, other: {NUMBER}) -> tuple[Array, Array]" for name in ("divmod", "rdivmod")),
         *(f"def __{name}__(self, other: Array) -> Array" for name in ("matmul", "rmatmul", "imatmul")),
         *(f"def __{name}__(self, other: {NUMBER}, modulo: None = ...) -> Array" for name in ("pow", "rpow")),
         f"def __ipow__(self, other: {NUMBER}) -> Array:  # type: ignore[misc]",
@@ -130,6 +134,26 @@ def attribute(name: str, head: str | None) -> str:
     return f"    @property\n    def {name}(self) -> {kind}: ...\n"
 
 
+def method_head(name: str, value: object) -> str | None:
+    """The annotated signature of a member that Array has from the table in python/stator/_array_methods.py."""
+    entry = METHODS.get(name)
+    if entry is None or value is not vars(Array).get(name):
+        return None
+    if isinstance(entry, tuple):
+        text = table_signature(value, skip=1)  # type: ignore[arg-type]
+        return text
+    function = value.fget if isinstance(value, property) else value
+    if isinstance(function, type):  # flat
+        return "(self) -> Any"
+    found = inspect.signature(function)  # type: ignore[arg-type]
+    annotated = [
+        p if p.annotation is p.empty or p.name == "self" else p.replace(annotation=Annotation(p.annotation))
+        for p in found.parameters.values()
+    ]
+    annotated[0] = annotated[0].replace(annotation=inspect.Parameter.empty)
+    return str(found.replace(parameters=annotated, return_annotation=Annotation(found.return_annotation)))
+
+
 def class_stub(cls: type, found: dict[str, str]) -> str:
     if issubclass(cls, tuple):  # a named tuple of results
         fields = "".join(f"    {name}: Array\n" for name in cls._fields)  # type: ignore[attr-defined]
@@ -140,10 +164,13 @@ def class_stub(cls: type, found: dict[str, str]) -> str:
     special = SPECIAL.get(cls.__name__, [])
     named = {re.match(r"def (\w+)", text).group(1) for text in special}  # type: ignore[union-attr]
     for member, value in sorted(vars(cls).items()):
-        head = found.get(f"{cls.__name__}.{member}")
+        head = found.get(f"{cls.__name__}.{member}") or method_head(member, value)
         if type(value).__name__ in ("getset_descriptor", "member_descriptor"):
             lines.append(attribute(member, head))
-        elif head and member not in named:
+        elif head and member not in named and member != "__getattr__":  # with that, any attribute would be right
+            if isinstance(value, property):
+                lines.append(attribute(member, head))
+                continue
             doc = "" if type(value).__name__ == "wrapper_descriptor" else value.__doc__ or ""
             lines.append(definition(member, head, doc, "    "))
     for line in special:
@@ -189,16 +216,22 @@ KINDS = {
     "keepdims": "bool",
     "where": "Array | None",
     "correction": "float",
+    "ddof": "float",
+    "side": "str",
+    "sorter": "Array | None",
     "ord": "float",
 }
 
 
-def table_signature(function: Callable[..., object]) -> str:
-    """The annotated signature of a function generated from the table: operands are arrays or numbers."""
+def table_signature(function: Callable[..., object], skip: int = 0) -> str:
+    """The annotated signature of a function generated from the table: operands are arrays or numbers.
+
+    skip: parameters at its front that stay as they are.
+    """
     found = inspect.signature(function)
-    alone = next(iter(found.parameters)) == "x" and list(found.parameters)[1] in KINDS
-    parameters = []
-    for name, parameter in found.parameters.items():
+    alone = not skip and next(iter(found.parameters)) == "x" and list(found.parameters)[1] in KINDS
+    parameters = list(found.parameters.values())[:skip]
+    for name, parameter in list(found.parameters.items())[skip:]:
         operand = "Array" if alone else f"{NUMBER}{' | None' if parameter.default is None else ''}"
         parameters.append(parameter.replace(annotation=Annotation(KINDS.get(name, operand))))
     return f"{found.replace(parameters=parameters)} -> Array"

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from stator import errors, fft, linalg, memory, nn, random, sparse, special, testing
+from stator import _array_methods, _pickling, errors, fft, linalg, memory, nn, random, sparse, special, testing
 from stator._array import Array
 from stator._backend import shutdown
 from stator._creation import (
@@ -67,7 +67,8 @@ from stator._movement_views import (
     squeeze,
     unstack,
 )
-from stator._namespace import table_functions
+from stator._namespace import missing, table_functions
+from stator._printing import get_printoptions, printoptions, set_printoptions
 from stator._scan import cumulative_max, cumulative_min, cumulative_prod, cumulative_sum, diff, logcumsumexp
 from stator._sets import (
     bincount,
@@ -155,6 +156,8 @@ def _ops() -> SimpleNamespace:
     return SimpleNamespace(**found)
 
 
+_array_methods.install()
+_pickling.register()
 Backend.nn = nn
 Backend.linalg = linalg
 Backend.fft = fft
@@ -236,6 +239,7 @@ __all__ = [
     "full",
     "full_like",
     "get_include",
+    "get_printoptions",
     "histc",
     "histogram",
     "iinfo",
@@ -276,6 +280,7 @@ __all__ = [
     "outer",
     "permute_dims",
     "pi",
+    "printoptions",
     "quantile",
     "put_along_axis",
     "random",
@@ -293,6 +298,7 @@ __all__ = [
     "segment_min",
     "segment_sum",
     "set_default_backend",
+    "set_printoptions",
     "shutdown",
     "sort",
     "sparse",
@@ -336,3 +342,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

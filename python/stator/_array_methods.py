@@ -1,42 +1,51 @@
 """The methods of Array beside those of the class itself: one table of what each one is called with.
 
-A string is the function that the method is, with the method's parameters; the first of them is passed on by position,
-the others by their names. A function is the method itself, for what NumPy's method takes and stator's function does
-not, or what is made of several.
+A pair is a function of stator, which the method is, and the method's parameters. A function alone is the method itself,
+for what NumPy's method takes and stator's function does not.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from stator._array import Array, install_method
+from stator._array import Array
 from stator._creation import asarray, copy
+from stator._elementwise import clip
+from stator._function import install_method
 from stator._indexing import compress, nonzero, take
 from stator._linalg_functions import trace
 from stator._matmul import dot
-from stator._movement import ravel, repeat
+from stator._movement import ravel, repeat, tile
 from stator._movement_views import diagonal, permute_dims, reshape, squeeze
 from stator._namespace import FUNCTIONS
+from stator._printing import html
 from stator._scan import cumulative_prod, cumulative_sum
 from stator._sets import searchsorted
 from stator._sort import argsort, partition, sort
 from stator._typing import DTypeLike
-from stator.errors import AxisError, InvalidValueError, StatorError, UnsupportedError, renamed
+from stator.errors import AxisError, DTypeError, InvalidValueError, StatorError, UnsupportedError, renamed
 
-Indices = Array | int | Sequence[Any]
+_rint: Callable[..., Array] = FUNCTIONS["round"]
+_remainder: Callable[..., Array] = FUNCTIONS["remainder"]
+_real_of: Callable[..., Array] = FUNCTIONS["real"]
+_imag_of: Callable[..., Array] = FUNCTIONS["imag"]
 
 
 def _reversed(x: Array) -> Array:
     return permute_dims(x, range(x.ndim - 1, -1, -1))
 
 
-def _columns_first(x: Array, order: str, op: str) -> bool:
-    """Whether an order of elements is that of columns: "F", or "A" and "K" of an array that is stored so."""
+def _in_order(x: Array, order: str, op: str) -> list[int]:
+    """The axes from the slowest to the fastest in an order of elements: "C", "F", or "A" and "K" as they are stored."""
     if order not in ("C", "F", "A", "K"):
         raise InvalidValueError(f"order={order!r}", op=op, remedy="Pass 'C', 'F', 'A' or 'K'.")
-    return order == "F" or (order in ("A", "K") and not x.is_contiguous and _reversed(x).is_contiguous)
+    by_rows = list(range(x.ndim))
+    if order == "K":
+        return sorted(by_rows, key=lambda axis: -abs(x.strides[axis]))
+    by_columns = order == "F" or (order == "A" and not x.is_contiguous and _reversed(x).is_contiguous)
+    return by_rows[::-1] if by_columns else by_rows
 
 
 def _into(result: Array, out: Array | None) -> Array:
@@ -53,16 +62,16 @@ def _by_kind(kind: str | None, order: object, op: str) -> None:
         raise InvalidValueError(f"kind={kind!r}", op=op, remedy="Every sort is stable: drop kind=.")
 
 
-def _places(x: Array, indices: Indices, length: int, mode: str, op: str) -> Array:
+def _places(x: Array, indices: object, length: int, mode: str, op: str) -> Array:
     """Indices as an array, moved into range as NumPy's mode says."""
     try:
         found = asarray(indices, device=x.backend) if not isinstance(indices, Array) else indices
     except StatorError as error:
         raise renamed(error, op) from None
     if mode == "wrap":
-        return FUNCTIONS["remainder"](found, max(length, 1))
+        return _remainder(found, max(length, 1))
     if mode == "clip":
-        return FUNCTIONS["minimum"](FUNCTIONS["maximum"](found, 0), max(length - 1, 0))
+        return clip(found, 0, max(length - 1, 0))
     if mode != "raise":
         raise InvalidValueError(f"mode={mode!r}", op=op, remedy="Pass 'raise', 'wrap' or 'clip'.")
     return found
@@ -80,8 +89,344 @@ def _axes(x: Array, given: Sequence[int], op: str) -> list[int]:
     try:
         axes = [operator.index(axis) for axis in given]
     except TypeError:
-        raise InvalidTypeOfAxis(given, op) from None
+        raise DTypeError(
+            f"The axes {given!r} are not integers", op=op, remedy="Pass the numbers of axes, by axis= or in order."
+        ) from None
     for axis in axes:
         if not -x.ndim <= axis < x.ndim:
             raise AxisError(f"axis={axis} for shape {x.shape}", op=op, remedy="Use one of its axes.")
     return [axis % x.ndim for axis in axes]
+
+
+def cumsum(self: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """The sum of the elements up to and including each one, as stator.cumulative_sum.
+
+    axis: None is that of the flattened array.
+    """
+    x = self if axis is not None or self.ndim == 1 else ravel(self)
+    try:
+        return cumulative_sum(x, axis, dtype=dtype, out=out)
+    except StatorError as error:
+        raise renamed(error, "Array.cumsum") from None
+
+
+def cumprod(self: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """The product of the elements up to and including each one, as stator.cumulative_prod.
+
+    axis: None is that of the flattened array.
+    """
+    x = self if axis is not None or self.ndim == 1 else ravel(self)
+    try:
+        return cumulative_prod(x, axis, dtype=dtype, out=out)
+    except StatorError as error:
+        raise renamed(error, "Array.cumprod") from None
+
+
+def round(self: Array, decimals: int = 0, out: Array | None = None) -> Array:
+    """The elements rounded to a number of decimals, half to even, as numpy.round; stator.round for decimals=0."""
+    try:
+        places = operator.index(decimals)
+    except TypeError:
+        raise DTypeError(f"decimals={decimals!r}", op="Array.round", remedy="Pass an integer.") from None
+    if places == 0 or (places > 0 and self.dtype.kind not in ("real floating", "complex floating")):
+        return _rint(self, out=out)
+    if abs(places) > 300:
+        raise InvalidValueError(f"decimals={places}", op="Array.round", remedy="Pass -300 to 300.")
+    power = 10 ** abs(places)
+    if places > 0:
+        return _into(_rint(self * float(power)) / float(power), out)
+    if self.dtype.kind in ("real floating", "complex floating"):
+        return _into(_rint(self / float(power)) * float(power), out)
+    return _into((_rint(self / float(power)) * float(power)).astype(self.dtype), out)
+
+
+def transpose(self: Array, *axes: int | Sequence[int] | None) -> Array:
+    """A view with the axes in another order, as stator.permute_dims; without axes in reverse."""
+    if not axes or (len(axes) == 1 and axes[0] is None):
+        return _reversed(self)
+    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+    try:
+        return permute_dims(self, order)  # type: ignore[arg-type]
+    except StatorError as error:
+        raise renamed(error, "Array.transpose") from None
+
+
+def swapaxes(self: Array, axis1: int, axis2: int, /) -> Array:
+    """A view with two axes exchanged."""
+    first, second = _axes(self, (axis1, axis2), "Array.swapaxes")
+    order = list(range(self.ndim))
+    order[first], order[second] = second, first
+    return permute_dims(self, order)
+
+
+def flatten(self: Array, order: str = "C") -> Array:
+    """A copy with one axis; order: "C" by rows, "F" by columns, "A" or "K" as the array is stored."""
+    x = self if order == "C" else permute_dims(self, _in_order(self, order, "Array.flatten"))
+    return reshape(x, -1, copy=True)
+
+
+def _ravel(self: Array, order: str = "C") -> Array:
+    """The elements with one axis, as stator.ravel: a view where the strides allow it; order as in flatten."""
+    return ravel(self if order == "C" else permute_dims(self, _in_order(self, order, "Array.ravel")))
+
+
+def _copy(self: Array, order: str = "C") -> Array:
+    """A copy, as stator.copy; order: "F" stores it by columns, "A" and "K" as the array is stored."""
+    if order == "C":
+        return copy(self)
+    axes = _in_order(self, order, "Array.copy")
+    return permute_dims(copy(permute_dims(self, axes)), [axes.index(axis) for axis in range(self.ndim)])
+
+
+def _dot(self: Array, b: Array, out: Array | None = None) -> Array:
+    """The dot product, as stator.dot, or the product with a number."""
+    return _into(self * b if isinstance(b, (int, float, complex)) else dot(self, b), out)
+
+
+def tolist(self: Array) -> Any:
+    """The elements as nested lists of Python numbers; a number for a 0-d array. Synchronises."""
+    return (self.astype("float32") if self.dtype == "bfloat16" else self).to_numpy().tolist()
+
+
+def tobytes(self: Array, order: str = "C") -> bytes:
+    """The bytes of the elements, by rows ("C") or by columns ("F"). Synchronises."""
+    bits = self.view("uint16") if self.dtype == "bfloat16" else self  # NumPy has no bfloat16 of its own
+    return permute_dims(bits, _in_order(self, order, "Array.tobytes")).to_numpy().tobytes()
+
+
+def __format__(self: Array, spec: str) -> str:
+    """That of the number for a 0-d array, which synchronises; other arrays take no format."""
+    if self.ndim == 0:
+        return format(self.item(), spec)
+    if spec:
+        raise DTypeError(
+            f"The format {spec!r} for an array of shape {self.shape}",
+            op="Array.__format__",
+            remedy="Format one number, such as x.item(0), or use set_printoptions.",
+        )
+    return str(self)
+
+
+def __round__(self: Array, ndigits: int | None = None) -> Array:
+    """As the method round: the elements rounded half to even, in the array's dtype."""
+    return round(self, 0 if ndigits is None else ndigits)
+
+
+def __copy__(self: Array) -> Array:
+    """A copy on the device. Asynchronous."""
+    return copy(self)
+
+
+def __deepcopy__(self: Array, memo: object) -> Array:
+    """A copy on the device. Asynchronous."""
+    return copy(self)
+
+
+def __reduce_ex__(self: Array, protocol: Any) -> tuple[Any, ...]:
+    """For pickle: the elements of the array or view, its dtype, shape and device. Synchronises.
+
+    From protocol 5 the elements may travel out of band.
+    """
+    from stator._pickling import reduce_array
+
+    return reduce_array(self, operator.index(protocol))
+
+
+def _repr_html_(self: Array) -> str:
+    """For notebooks: shape, dtype and device above the elements that repr prints. Synchronises."""
+    return html(self)
+
+
+def fill(self: Array, value: complex) -> None:
+    """Sets every element to a number or a 0-d array."""
+    try:
+        self[...] = value
+    except StatorError as error:
+        raise renamed(error, "Array.fill") from None
+
+
+def _sort(
+    self: Array, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+) -> None:
+    """Sorts in place, as stator.sort; always stable, whatever kind and stable are."""
+    _by_kind(kind, order, "Array.sort")
+    self[...] = sort(self, axis, stable=stable is None or stable)
+
+
+def _argsort(
+    self: Array, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+) -> Array:
+    """The int64 indices that sort the array, as stator.argsort; axis: None is that of the flattened array."""
+    _by_kind(kind, order, "Array.argsort")
+    x, along = (self, axis) if axis is not None else (ravel(self), -1)
+    return argsort(x, along, stable=stable is None or stable)
+
+
+def _partition(self: Array, kth: int | Sequence[int], axis: int = -1) -> None:
+    """Orders in place so that the elements at the positions kth are those of the sorted array, as stator.partition."""
+    self[...] = partition(self, kth, axis=axis)
+
+
+def _take(
+    self: Array,
+    indices: Array | int | Sequence[Any],
+    axis: int | None = None,
+    out: Array | None = None,
+    mode: str = "raise",
+) -> Array:
+    """The elements at indices along an axis, as stator.take; indices may be a list or a number.
+
+    axis: None takes from the flattened array. mode: "raise", "wrap" or "clip" for indices out of range.
+    """
+    length = self.size if axis is None else self.shape[_axes(self, (axis,), "Array.take")[0]]
+    return take(self, _places(self, indices, length, mode, "Array.take"), axis, out=out)
+
+
+def put(
+    self: Array, indices: Array | int | Sequence[Any], values: Array | complex | Sequence[Any], mode: str = "raise"
+) -> None:
+    """Sets the elements at indices of the flattened array; values are repeated as often as needed.
+
+    mode: "raise", "wrap" or "clip" for indices out of range.
+    """
+    try:
+        places = ravel(_places(self, indices, self.size, mode, "Array.put"))
+        given = ravel(asarray(values, dtype=self.dtype if isinstance(values, int) else None, device=self.backend))
+        if given.size not in (1, places.size):
+            given = tile(given, -(-places.size // max(given.size, 1)))[: places.size]
+        Flat(self)[places] = given
+    except StatorError as error:
+        raise renamed(error, "Array.put") from None
+
+
+def _repeat(self: Array, repeats: int | Array | Sequence[int], axis: int | None = None) -> Array:
+    """Each element repeated along an axis, as stator.repeat; repeats may be a list."""
+    counts: Any = asarray(repeats, device=self.backend) if isinstance(repeats, (list, tuple)) else repeats
+    return repeat(self, counts, axis)
+
+
+def _diagonal(self: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """A view of the diagonals of the planes of two axes, as stator.linalg.diagonal."""
+    return diagonal(_on_planes(self, axis1, axis2, "Array.diagonal"), offset=offset)
+
+
+def _trace(
+    self: Array,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: DTypeLike | None = None,
+    out: Array | None = None,
+) -> Array:
+    """The sums of the diagonals of the planes of two axes, as stator.linalg.trace."""
+    return _into(trace(_on_planes(self, axis1, axis2, "Array.trace"), offset=offset, dtype=dtype), out)
+
+
+def _compress(self: Array, condition: Array | Sequence[bool], axis: int | None = None) -> Array:
+    """The slices along an axis where condition is true, as stator.compress; condition may be a list."""
+    chosen = condition if isinstance(condition, Array) else asarray(condition, device=self.backend)
+    return compress(chosen, self, axis=axis)
+
+
+def _nonzero(self: Array) -> tuple[Array, ...]:
+    """The coordinates of the elements that are not zero, as stator.nonzero. Synchronises."""
+    return nonzero(self)
+
+
+class Flat:
+    """The elements of an array in row-major order, as numpy.ndarray.flat: they are read and assigned by index."""
+
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, base: Array) -> None:
+        self.base = base
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(ravel(self.base))
+
+    def __getitem__(self, key: Any) -> Array:
+        return copy(ravel(self.base)[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        row = ravel(self.base)
+        row[key] = value
+        if self.base.size and row.data_ptr != self.base.data_ptr:  # a copy, since the strides allow no view
+            self.base[...] = reshape(row, self.base.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return ravel(self.base).__array__(dtype, copy)
+
+    def copy(self) -> Array:
+        """The elements as an array of one axis."""
+        return flatten(self.base)
+
+    def __repr__(self) -> str:
+        return f"<stator.Array.flat of shape {self.base.shape}>"
+
+
+def _set_flat(self: Array, value: Any) -> None:
+    given = ravel(asarray(value, device=self.backend))
+    if given.size and given.size != self.size:  # NumPy repeats the values
+        given = tile(given, -(-self.size // given.size))[: self.size]
+    self[...] = reshape(given, self.shape)
+
+
+def _real(self: Array) -> Array:
+    """The real parts, as stator.real: a copy, where NumPy's attribute is a view."""
+    return _real_of(self)
+
+
+def _imag(self: Array) -> Array:
+    """The imaginary parts, as stator.imag: a copy, where NumPy's attribute is a view."""
+    return _imag_of(self)
+
+
+_SUM = "axis=None, dtype=None, out=None, keepdims=False, *, where=None"
+_MAX = "axis=None, out=None, keepdims=False, *, where=None"
+_STD = "axis=None, dtype=None, out=None, ddof=0.0, keepdims=False, *, where=None"
+_ARG = "axis=None, out=None, *, keepdims=False"
+
+METHODS: dict[str, Callable[..., Any] | tuple[Callable[..., Any], str] | property] = {
+    **{name: (FUNCTIONS[name], _SUM) for name in ("sum", "prod", "mean")},
+    **{name: (FUNCTIONS[name], _MAX) for name in ("max", "min", "any", "all")},
+    **{name: (FUNCTIONS[name], _STD) for name in ("std", "var")},
+    **{name: (FUNCTIONS[name], _ARG) for name in ("argmax", "argmin")},
+    **{name: (FUNCTIONS["conj"], "") for name in ("conj", "conjugate")},
+    "clip": (clip, "min=None, max=None, out=None"),
+    "squeeze": (squeeze, "axis=None"),
+    "searchsorted": (searchsorted, "v, side='left', sorter=None"),
+    **{f.__name__: f for f in (__format__, __round__, __copy__, __deepcopy__, __reduce_ex__, _repr_html_)},
+    **{f.__name__: f for f in (cumprod, cumsum, fill, flatten, put, round, swapaxes, tobytes, tolist, transpose)},
+    "argsort": _argsort,
+    "compress": _compress,
+    "copy": _copy,
+    "diagonal": _diagonal,
+    "dot": _dot,
+    "flat": property(Flat, _set_flat, doc="The elements in row-major order, read and assigned by index."),
+    "imag": property(_imag),
+    "nonzero": _nonzero,
+    "partition": _partition,
+    "ravel": _ravel,
+    "real": property(_real),
+    "repeat": _repeat,
+    "sort": _sort,
+    "take": _take,
+    "trace": _trace,
+}
+
+
+def install() -> None:
+    """Gives Array the methods of the table."""
+    for name, entry in METHODS.items():
+        if isinstance(entry, tuple):
+            function, parameters = entry
+            text = (function.__doc__ or "").partition("\n")[0]
+            install_method(Array, name, function, parameters, {"ddof": "correction"}, text)
+        else:
+            if not isinstance(entry, property):
+                entry.__name__, entry.__qualname__ = name, f"Array.{name}"
+            install_method(Array, name, entry)

@@ -30,8 +30,8 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None, *, rtol: float | Ar
     """The x of least norm that minimises |a x - b|, for a (..., m, n), by singular values. Synchronises.
 
     b: (m,) or (..., m, k). rtol: singular values up to rtol times the largest count as 0; a number, or an Array that
-    broadcasts to the batch; None is max(m, n) eps. rcond: NumPy's name of rtol; a negative one is eps. residuals: |a x - b|^2 of each right-hand side, empty unless m > n
-    and every matrix has rank n. LinAlgError as svd.
+    broadcasts to the batch; None is max(m, n) eps. rcond: NumPy's name of rtol; a negative one is eps. residuals:
+    |a x - b|^2 of each right-hand side, empty unless m > n and every matrix has rank n. LinAlgError as svd.
     """
     ...
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:

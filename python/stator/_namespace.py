@@ -15,3 +15,16 @@ def table_functions(prefix: str) -> dict[str, Callable[..., Any]]:
     """Names and functions of a module, given by its prefix: "", "nn.", "special." or "linalg."."""
     names = {call: call.removeprefix(prefix) for call in FUNCTIONS if call.startswith(prefix)}
     return {name: FUNCTIONS[call] for call, name in names.items() if "." not in name}
+
+
+def missing(module: str, names: list[str]) -> Callable[[str], Any]:
+    """The __getattr__ of a module: an AttributeError that says what to use instead of the name."""
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        from stator._hints import MissingAttributeError
+
+        raise MissingAttributeError(module, name, lambda: names)
+
+    return __getattr__

@@ -195,6 +195,18 @@ class Backend(_backend.Backend):
         finally:
             self._forbid_host_copies(False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: the device and the options, which give a backend of the same in the process that reads it."""
+        from stator._pickling import reduce_backend
+
+        return reduce_backend(self)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
     def __repr__(self) -> str:
         return f"<stator.Backend {self.device_name}{' closed' if self.closed else ''}>"
 

@@ -96,8 +96,10 @@ class ShapeError(StatorError, ValueError):
     """Shapes do not fit each other, the op, or the limits on shapes."""
 
 
-class AxisError(ShapeError, IndexError):
+class AxisError(ShapeError, np.exceptions.AxisError):
     """An axis is out of range or repeated."""
+
+    __str__ = Exception.__str__  # NumPy's makes the text of an axis
 
 
 class MatrixAttributeError(ShapeError, AttributeError):

@@ -4,6 +4,8 @@ float16 and bfloat16 are computed in float32 on every device: cuFFT's own half t
 have errors of 1e-3.
 """
 
+from typing import TYPE_CHECKING
+
 from stator._fft import (
     CacheInfo,
     cache_info,
@@ -31,6 +33,7 @@ from stator._fft import (
     set_cache_limit,
     stft,
 )
+from stator._namespace import missing
 
 __all__ = [
     "CacheInfo",
@@ -63,3 +66,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -56,7 +56,7 @@ from stator._matmul import (
     vecdot,
 )
 from stator._movement_views import diagonal, matrix_transpose
-from stator._namespace import table_functions
+from stator._namespace import missing, table_functions
 from stator.errors import LinAlgError
 
 if TYPE_CHECKING:
@@ -116,3 +116,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from stator._elementwise import gelu, gelu_backward
 from stator._indexing import masked_fill_backward, masked_scatter_backward, masked_select_backward
 from stator._matmul import QuantizedResult, linear, quantize_fp8, scaled_matmul
-from stator._namespace import table_functions
+from stator._namespace import missing, table_functions
 from stator._nn import (
     adam_step,
     cross_entropy,
@@ -51,3 +51,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

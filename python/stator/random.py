@@ -1,5 +1,8 @@
 """Random numbers of the current backend by Philox4x32-10, with equal bits on every device."""
 
+from typing import TYPE_CHECKING
+
+from stator._namespace import missing
 from stator._random import (
     Generator,
     RngState,
@@ -41,3 +44,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -4,6 +4,9 @@ Operators: `a @ x`, `x @ a`, `a @ b`, `a + b`, `a - b`, `2 * a`, `a / 2`, `-a`, 
 makes a dense array of a matrix.
 """
 
+from typing import TYPE_CHECKING
+
+from stator._namespace import missing
 from stator._sparse import COO, CSC, CSR, SparseMatrix, add, matmul, spgemm
 from stator._sparse_ops import (
     TwoToFour,
@@ -41,3 +44,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

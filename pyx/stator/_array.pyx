@@ -4,18 +4,19 @@
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject_GenericGetAttr
 from libc.stdint cimport int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
 from stator._backend cimport Backend, after_wait, enter, resolve
 from stator._convert cimport (
     from_dims, from_scalar, host_array, not_an_array, not_an_operand, to_axis, to_dims, to_dtype, to_flag, to_index,
-    to_optional_flag, to_scalar, wrong_type,
+    to_int, to_optional_flag, to_scalar, wrong_type,
 )
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, elementwise, indexing, interop, matmul, movement, op_table
-from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_integer
+from stator.cpp.dtype cimport Kind, bfloat16, boolean, kind_of, signed_integer, unsigned_integer
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
 
@@ -25,15 +26,6 @@ from stator.errors import (
 
 include "_array_ops.pxi"
 include "_array_index.pxi"
-
-
-def _rows(x: Array):
-    cdef Array source = <Array?>x
-    cdef int64_t i
-    for i in range(source.c.shape().data()[0]):
-        if i % 4096 == 0:
-            PyErr_CheckSignals()  # so that list(x) of a very long view can be interrupted
-        yield source[i]
 
 
 cdef class Array:
@@ -261,16 +253,6 @@ cdef class Array:
             with nogil:
                 indexing.setitem(self.c, indexing.IndexSpan(index.data(), index.size()), cpp.Operand(scalar), stream)
 
-    def __len__(self) -> int:
-        if self.c.ndim() == 0:
-            raise DTypeError("A 0-d array has no length", op="Array.__len__", remedy="Use .size.")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Array]:
-        if self.c.ndim() == 0:
-            raise DTypeError("A 0-d array has no rows", op="Array.__iter__", remedy="Reshape it to one axis.")
-        return _rows(self)
-
     def __bool__(self) -> bool:
         if self.c.size() != 1:
             raise InvalidValueError(f"The truth of an array of shape {self.shape}", op="Array.__bool__",
@@ -293,13 +275,48 @@ cdef class Array:
                              remedy="Use a 0-d integer array.")
         return number(self, "Array.__index__")
 
+    def item(self, *args: int) -> Any:
+        """One element as a Python number: the only one, or that of an index. Synchronises.
+
+        args: an index into the flattened array, or one per axis.
+        """
+        return item_of(self[flat_index(self, args)] if args else self)
+
+    def __len__(self) -> int:
+        if self.c.ndim() == 0:
+            raise DTypeError("A 0-d array has no length", op="Array.__len__", remedy="Use .size.")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows of an array of several axes, as views; the elements of one with a single axis as NumPy scalars.
+
+        Elements are copied to the host some thousand at a time, which synchronises; rows are not read.
+        """
+        if self.c.ndim() == 0:
+            raise DTypeError("A 0-d array has no rows", op="Array.__iter__", remedy="Reshape it to one axis.")
+        return _elements(self) if self.c.ndim() == 1 else _rows(self)
+
+    def __contains__(self, value: object) -> bool:
+        """Whether an element is equal to the value. Synchronises."""
+        return bool(binary_op(op_table.equal, self, value, None, None).any())
+
     def __repr__(self) -> str:
         as_array(self, "Array.__repr__")
-        if self.backend.closed:
-            text = f"<closed, shape {self.shape}>"
-        else:
-            text = np.array2string(self.to_numpy(), separator=", ", prefix="Array(", threshold=200)
+        from stator._printing import preview
+        text = f"<closed, shape {self.shape}>" if self.backend.closed else preview(self, "Array(")
         return f"Array({text}, dtype={self.dtype}, device='{self.backend.device_name}')"
+
+    def __getattr__(self, name: str) -> Any:
+        # Called where the attribute is not found, or has raised AttributeError itself, which then is the error.
+        if hasattr(type(self), name):
+            return PyObject_GenericGetAttr(self, name)
+        raise missing(self, name)
+
+    def __divmod__(self, other):
+        return both(operator(op_table.floor_divide, self, other), operator(op_table.remainder, self, other))
+
+    def __rdivmod__(self, other):
+        return both(operator(op_table.floor_divide, other, self), operator(op_table.remainder, other, self))
 
     def __add__(self, other):
         return operator(op_table.add, self, other)

@@ -1,5 +1,5 @@
 # x[key] and x[key] = value where the key has arrays, masks, lists or bools among its entries, or the value is on the
-# host. Included by _array.pyx.
+# host; iteration, and what else reads elements. Included by _array.pyx.
 
 cdef object numpy_bool = np.bool_
 cdef tuple host_sequences = (list, np.ndarray, range)
@@ -140,3 +140,62 @@ cdef int index_put_op(Array x, object key, object value) except -1:
     else:
         raise not_an_operand(value, "Array.__setitem__")
     return 0
+
+
+def _rows(x: Array) -> Iterator[Array]:
+    """The rows of an array, as views."""
+    cdef Array source = <Array?>x
+    cdef int64_t i
+    for i in range(source.c.shape().data()[0]):
+        if i % 4096 == 0:
+            PyErr_CheckSignals()  # so that list(x) of a very long view can be interrupted
+        yield source[i]
+
+
+def _elements(x: Array) -> Iterator[Any]:
+    """The elements of an array of one axis, as NumPy scalars, copied to the host in parts."""
+    cdef Array source = <Array?>x
+    cdef int64_t i
+    for i in range(0, source.c.size(), 4096):
+        PyErr_CheckSignals()
+        yield from source[i:i + 4096].to_numpy()
+
+
+cdef object flat_index(Array x, tuple args):
+    # The index of one element, given as NumPy's item() takes it.
+    cdef list out = []
+    cdef int64_t place
+    if len(args) == 1 and isinstance(args[0], tuple):
+        args = args[0]
+    if len(args) == 1 and x.c.ndim() != 1:
+        place = to_int(args[0], "Array.item", "index")
+        if not -x.c.size() <= place < x.c.size():
+            raise OutOfRangeError(f"Index {place} of {x.c.size()} elements", op="Array.item",
+                                  remedy="Use an index of the flattened array.")
+        place += x.c.size() if place < 0 else 0
+        for extent in reversed(x.shape):
+            out.append(place % extent)
+            place //= extent
+        return tuple(reversed(out))
+    if len(args) != x.c.ndim():
+        raise InvalidValueError(f"{len(args)} indices for shape {x.shape}", op="Array.item",
+                                remedy="Give one per axis, or one into the flattened array.")
+    return tuple([to_int(at, "Array.item", "index") for at in args])
+
+
+cdef object item_of(Array x):
+    if x.c.size() != 1:
+        raise InvalidValueError(f"An array of shape {x.shape} is not a number", op="Array.item",
+                                remedy="Give an index, or use tolist().")
+    return number(x, "Array.item")
+
+
+cdef object both(object quotient, object rest):
+    return NotImplemented if quotient is NotImplemented else (quotient, rest)
+
+
+cdef object missing(Array x, str name):
+    if name.startswith("_"):  # asked for by protocols, which want no hint
+        return AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=x)
+    from stator._hints import MissingAttributeError
+    return MissingAttributeError("Array", name, lambda: dir(Array), x)

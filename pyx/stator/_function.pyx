@@ -1,11 +1,11 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Functions generated from the op table: a new entry needs no code here."""
+"""Functions generated from the op table: a new entry needs no code here; and functions as methods of a class."""
 from ast import literal_eval
 from importlib import import_module
 
 from stator.cpp cimport op_table
-from stator.cpp.python cimport PyObject
+from stator.cpp.python cimport Py_INCREF, PyObject
 
 
 cdef extern from "Python.h":
@@ -86,3 +86,133 @@ cdef int sort_arguments(TableFunction f, PyObject* const* args, Py_ssize_t count
         else:
             raise TypeError(f"{f.short_name.decode()}() got an unexpected keyword argument {name!r}")
     return 0
+
+
+cdef extern from *:
+    """
+    #include <array>
+    #include <utility>
+    namespace {
+    using Call = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+    PyObject* (*forward)(int, PyObject*, PyObject* const*, Py_ssize_t, PyObject*) = nullptr;
+    // A method descriptor holds no data, so each method has a C function that knows its number.
+    template <int I>
+    PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+      return forward(I, self, args, count, names);
+    }
+    template <int... I>
+    constexpr std::array<Call, sizeof...(I)> entries_of(std::integer_sequence<int, I...>) {
+      return {&entry<I>...};
+    }
+    constexpr auto entries = entries_of(std::make_integer_sequence<int, 64>());
+    int set_member(PyObject* type, PyObject* name, PyObject* value) {
+    #ifdef Py_LIMITED_API
+      return PyObject_SetAttr(type, name, value);
+    #else  // the type is a static one, which refuses assignments
+      int failed = PyDict_SetItem(reinterpret_cast<PyTypeObject*>(type)->tp_dict, name, value);
+      PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
+      return failed;
+    #endif
+    }
+    }
+    """
+    FastCall* entries
+    object (*forward)(int, object, PyObject* const*, Py_ssize_t, PyObject*)
+    int set_member(object, object, object) except -1
+    ctypedef struct PyTypeObject
+
+cdef extern from "Python.h":
+    object PyDescr_NewMethod(PyTypeObject*, PyMethodDef*)
+    PyCFunction PyCFunction_GetFunction(object) except NULL
+    PyObject* PyCFunction_GetSelf(object)
+    int PyCFunction_GetFlags(object) except -1
+
+
+cdef class Method:
+    cdef object function, bound
+    cdef FastCall call   # of a function of the table, else null
+    cdef tuple keywords  # the function's names of the parameters that are given by position
+    cdef Py_ssize_t positional
+    cdef dict renamed    # parameters that the function calls otherwise, or None
+    cdef bytes name, doc
+    cdef PyMethodDef method
+
+
+cdef PyObject* methods[64]
+cdef int method_count = 0
+
+
+cdef tuple other_names(Method m, Py_ssize_t count, PyObject* names):
+    # The names of the function's keywords: those of the arguments from the second on, then those given by name.
+    cdef tuple out = m.keywords[1:count]
+    if names == NULL:
+        return out
+    for name in <tuple>names:
+        own = name if m.renamed is None else m.renamed.get(name, name)
+        if own in out or (count and own == m.keywords[0]):
+            raise TypeError(f"{m.name.decode()}() got two values for {name!r}")
+        out += (own,)
+    return out
+
+
+cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
+    cdef Method m = <Method>methods[index]
+    cdef PyObject* values[12]
+    cdef Py_ssize_t k, given = 0 if names == NULL else len(<tuple>names)
+    cdef PyObject* passed = names
+    cdef tuple keywords
+    if count > m.positional or count + given > 11:
+        raise TypeError(f"{m.name.decode()}() takes at most {m.positional} positional arguments but {count} were "
+                        "given")
+    if count > 1 or (given and m.renamed is not None):
+        keywords = other_names(m, count, names)
+        passed = <PyObject*>keywords
+    values[0] = <PyObject*>self
+    for k in range(count + given):
+        values[k + 1] = args[k]
+    count = min(count, 1) + 1
+    if m.call != NULL:
+        return m.call(m.bound, values, count, passed)
+    positional = (self,) if count == 1 else (self, <object>values[1])
+    if passed == NULL:
+        return m.function(*positional)
+    return m.function(*positional, **{key: <object>values[count + k] for k, key in enumerate(<tuple>passed)})
+
+
+forward = call_method
+
+
+def install_method(cls: type, name: str, function: object, parameters: str | None = None,
+                   renamed: dict[str, str] | None = None, doc: str | None = None) -> None:
+    """Makes a function a method of a class: cls.name(...) is function(self, ...), without a Python frame.
+
+    parameters: of the method, as text; those before a * may be given by position, and all but the first of them are
+    passed on by name. renamed: what the function calls a parameter. Without parameters the function is set as it is.
+    """
+    cdef Method m
+    cdef int fast = METH_FASTCALL | METH_KEYWORDS
+    global method_count
+    if parameters is None:
+        set_member(cls, name, function)
+        return
+    if method_count == 64:
+        raise TypeError("There are more methods than numbers for them")
+    m = Method.__new__(Method)
+    names = [part.partition("=")[0].strip() for part in parameters.partition("*")[0].split(",")]
+    m.renamed = {key: own for key, own in (renamed or {}).items() if key in names} or None
+    m.keywords = tuple([(renamed or {}).get(key, key) for key in names if key])
+    m.positional = len(m.keywords)
+    m.function = function
+    if PyCFunction_GetFlags(function) == fast:
+        m.call = <FastCall>PyCFunction_GetFunction(function)
+        m.bound = <object>PyCFunction_GetSelf(function)
+    m.name = name.encode()
+    m.doc = f"{name}($self{', ' if parameters else ''}{parameters})\n--\n\n{doc}".encode()
+    m.method.ml_name = m.name
+    m.method.ml_doc = m.doc
+    m.method.ml_meth = <PyCFunction>entries[method_count]
+    m.method.ml_flags = fast
+    Py_INCREF(m)  # for as long as the process lives, as the class has its methods
+    methods[method_count] = <PyObject*>m
+    set_member(cls, name, PyDescr_NewMethod(<PyTypeObject*>cls, &m.method))
+    method_count += 1

@@ -1,0 +1,174 @@
+"""What to use for a name that is not there: the names of NumPy, CuPy and torch, and the nearest name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any
+
+# By the module ("Array" for its attributes): the name that was asked for, and what there is.
+HINTS: dict[str, dict[str, str]] = {
+    "Array": {
+        "get": "to_numpy()",
+        "numpy": "to_numpy()",
+        "asnumpy": "to_numpy()",
+        "cpu": "to_device('cpu')",
+        "cuda": "to_device('cuda')",
+        "to": "to_device(device) or astype(dtype)",
+        "type": "astype(dtype)",
+        "float": "astype('float32')",
+        "double": "astype('float64')",
+        "half": "astype('float16')",
+        "int": "astype('int32')",
+        "long": "astype('int64')",
+        "bool": "astype('bool')",
+        "detach": "the array itself: arrays have no gradients",
+        "requires_grad": "the functions named _backward in stator.nn",
+        "grad": "the functions named _backward in stator.nn",
+        "backward": "the functions named _backward in stator.nn",
+        "clone": "copy()",
+        "numel": "the attribute size",
+        "element_size": "the attribute itemsize",
+        "dim": "the attribute ndim",
+        "contiguous": "copy(), which is row-major",
+        "is_cuda": "device.type",
+        "unsqueeze": "stator.expand_dims(x, axis)",
+        "permute": "transpose(*axes)",
+        "t": "the attribute T",
+        "mm": "the operator @",
+        "bmm": "the operator @",
+        "matmul": "the operator @",
+        "ptp": "x.max() - x.min()",
+        "base": "data_ptr: views share memory",
+        "ctypes": "data_ptr",
+        "flags": "is_contiguous",
+        "resize": "reshape(), or stator.concat",
+        "setfield": "view(dtype)",
+        "getfield": "view(dtype)",
+        "byteswap": "arrays of native byte order: there is no other",
+        "newbyteorder": "arrays of native byte order: there is no other",
+        "tofile": "to_numpy().tofile(file)",
+        "dump": "pickle.dump",
+        "dumps": "pickle.dumps",
+        "tostring": "tobytes()",
+        "choose": "stator.where",
+        "argpartition": "stator.topk or argsort()",
+        "norm": "stator.linalg.vector_norm(x) or stator.linalg.matrix_norm(x)",
+        "exp": "stator.exp(x)",
+        "log": "stator.log(x)",
+        "sqrt": "stator.sqrt(x)",
+        "abs": "abs(x)",
+        "median": "stator.median(x)",
+        "unique": "stator.unique_values(x)",
+        "expand": "stator.broadcast_to(x, shape)",
+        "scatter_": "stator.scatter",
+        "zero_": "fill(0)",
+        "fill_": "fill(value)",
+        "add_": "the operator +=",
+        "mul_": "the operator *=",
+    },
+    "stator": {
+        "array": "asarray",
+        "tensor": "asarray",
+        "from_numpy": "asarray",
+        "as_tensor": "asarray",
+        "asnumpy": "x.to_numpy()",
+        "ndarray": "Array",
+        "Tensor": "Array",
+        "concatenate": "concat",
+        "cat": "concat",
+        "hstack": "concat(arrays, axis=1)",
+        "vstack": "concat or stack",
+        "cumsum": "cumulative_sum",
+        "cumprod": "cumulative_prod",
+        "transpose": "permute_dims",
+        "swapaxes": "moveaxis or permute_dims",
+        "unsqueeze": "expand_dims",
+        "unique": "unique_values, unique_counts, unique_inverse or unique_all",
+        "absolute": "abs",
+        "power": "pow",
+        "arcsin": "asin",
+        "arccos": "acos",
+        "arctan": "atan",
+        "arctan2": "atan2",
+        "arcsinh": "asinh",
+        "arccosh": "acosh",
+        "arctanh": "atanh",
+        "invert": "bitwise_invert",
+        "bitwise_not": "bitwise_invert",
+        "left_shift": "bitwise_left_shift",
+        "right_shift": "bitwise_right_shift",
+        "mod": "remainder",
+        "true_divide": "divide",
+        "conjugate": "conj",
+        "rint": "round",
+        "percentile": "quantile(x, q / 100)",
+        "clamp": "clip",
+        "mm": "matmul",
+        "bmm": "matmul",
+        "rand": "random.uniform",
+        "randn": "random.normal",
+        "randint": "random.integers",
+        "manual_seed": "random.seed",
+        "relu": "nn.relu",
+        "softmax": "nn.softmax",
+        "norm": "linalg.vector_norm or linalg.matrix_norm",
+        "trace": "linalg.trace",
+        "diagonal": "linalg.diagonal",
+        "inv": "linalg.inv",
+        "svd": "linalg.svd",
+        "erf": "special.erf",
+        "float_": "float64",
+        "int_": "int64",
+        "bool_": "bool",
+        "single": "float32",
+        "double": "float64",
+        "half": "float16",
+        "no_grad": "nothing: arrays have no gradients",
+    },
+    "stator.linalg": {
+        "norm": "vector_norm or matrix_norm",
+        "multi_dot": "the operator @",
+        "einsum": "stator.einsum",
+        "dot": "stator.dot",
+        "LinAlgWarning": "LinAlgError",
+    },
+    "stator.random": {
+        "rand": "uniform(size=shape)",
+        "randn": "normal(size=shape)",
+        "random": "uniform(size=shape)",
+        "random_sample": "uniform(size=shape)",
+        "standard_normal": "normal(size=shape)",
+        "randint": "integers",
+        "shuffle": "permutation",
+        "default_rng": "Generator(backend, seed=...)",
+        "manual_seed": "seed",
+    },
+    "stator.sparse": {
+        "csr_matrix": "CSR, csr_from_dense or from_scipy",
+        "csc_matrix": "CSC, csc_from_dense or from_scipy",
+        "coo_matrix": "COO, coo_from_dense or from_scipy",
+        "csr_array": "CSR, csr_from_dense or from_scipy",
+        "csc_array": "CSC, csc_from_dense or from_scipy",
+        "coo_array": "COO, coo_from_dense or from_scipy",
+    },
+}
+
+
+class MissingAttributeError(AttributeError):
+    """An attribute that is not there. Its text, which says what to use, is made when it is read."""
+
+    def __init__(self, owner: str, name: str, names: Callable[[], Iterable[str]], obj: object = None) -> None:
+        super().__init__(owner, name, name=name, obj=obj)
+        self._owner, self._missing, self._names = owner, name, names
+
+    def __str__(self) -> str:
+        hint = HINTS.get(self._owner, {}).get(self._missing)
+        if hint is None:
+            public = [name for name in self._names() if name[0] != "_"]
+            hint = " or ".join(get_close_matches(self._missing, public, 2, 0.75))
+        kind = "An Array" if self._owner == "Array" else f"The module {self._owner}"
+        return f"{kind} has no attribute {self._missing!r}.{f' Use {hint}.' if hint else ''}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AttributeError, (str(self),)
