@@ -216,7 +216,7 @@ KINDS = {
     "keepdims": "bool",
     "where": "Array | None",
     "correction": "float",
-    "ddof": "float",
+    "ddof": "float | None",
     "side": "str",
     "sorter": "Array | None",
     "ord": "float",

@@ -205,7 +205,7 @@ class Array:
     def squeeze(self, /, axis: int | Sequence[int] | None = None) -> Array:
         """A view without axes of length 1: those named, or all. No launch."""
         ...
-    def std(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, ddof: float = 0.0, keepdims: bool = False, *, where: Array | None = None) -> Array:
+    def std(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, ddof: float | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
         """Standard deviation of the elements: the square root of var."""
         ...
     @property
@@ -240,7 +240,7 @@ class Array:
     def transpose(self, *axes: int | Sequence[int] | None) -> Array:
         """A view with the axes in another order, as stator.permute_dims; without axes in reverse."""
         ...
-    def var(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, ddof: float = 0.0, keepdims: bool = False, *, where: Array | None = None) -> Array:
+    def var(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, ddof: float | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
         """Variance of the elements, with divisor n - correction."""
         ...
     def view(self, dtype: DTypeLike, /) -> Array:

@@ -37,10 +37,13 @@ def _reversed(x: Array) -> Array:
     return permute_dims(x, range(x.ndim - 1, -1, -1))
 
 
+def _by_rows(order: object) -> bool:
+    return isinstance(order, str) and order == "C"
+
+
 def _in_order(x: Array, order: str, op: str) -> list[int]:
     """The axes from the slowest to the fastest in an order of elements: "C", "F", or "A" and "K" as they are stored."""
-    if order not in ("C", "F", "A", "K"):
-        raise InvalidValueError(f"order={order!r}", op=op, remedy="Pass 'C', 'F', 'A' or 'K'.")
+    _one_of(order, ("C", "F", "A", "K"), "order", op)
     by_rows = list(range(x.ndim))
     if order == "K":
         return sorted(by_rows, key=lambda axis: -abs(x.strides[axis]))
@@ -48,9 +51,19 @@ def _in_order(x: Array, order: str, op: str) -> list[int]:
     return by_rows[::-1] if by_columns else by_rows
 
 
-def _into(result: Array, out: Array | None) -> Array:
+def _one_of(value: object, choices: Sequence[str], name: str, op: str) -> None:
+    remedy = f"Pass one of {', '.join(map(repr, choices))}."
+    if not isinstance(value, str):
+        raise DTypeError(f"Got {name} of type {type(value).__name__}", op=op, remedy=remedy)
+    if value not in choices:
+        raise InvalidValueError(f"{name}={value!r}", op=op, remedy=remedy)
+
+
+def _into(result: Array, out: Array | None, op: str) -> Array:
     if out is None:
         return result
+    if not isinstance(out, Array):
+        raise DTypeError(f"Got out of type {type(out).__name__}", op=op, remedy="Pass an Array.")
     out[...] = result
     return out
 
@@ -58,44 +71,48 @@ def _into(result: Array, out: Array | None) -> Array:
 def _by_kind(kind: str | None, order: object, op: str) -> None:
     if order is not None:
         raise UnsupportedError("The order of fields was given", op=op, remedy="Arrays have no fields: drop order=.")
-    if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
-        raise InvalidValueError(f"kind={kind!r}", op=op, remedy="Every sort is stable: drop kind=.")
+    if kind is not None:
+        _one_of(kind, ("quicksort", "mergesort", "heapsort", "stable"), "kind", op)
+
+
+def _on_device(x: Array, value: object, op: str) -> Array:
+    """An array, or what asarray makes of a list or a number, on the backend of x."""
+    if isinstance(value, Array):
+        return value
+    try:
+        return asarray(value, device=x.backend)
+    except StatorError as error:
+        raise renamed(error, op) from None
 
 
 def _places(x: Array, indices: object, length: int, mode: str, op: str) -> Array:
     """Indices as an array, moved into range as NumPy's mode says."""
-    try:
-        found = asarray(indices, device=x.backend) if not isinstance(indices, Array) else indices
-    except StatorError as error:
-        raise renamed(error, op) from None
+    _one_of(mode, ("raise", "wrap", "clip"), "mode", op)
+    found = _on_device(x, indices, op)
     if mode == "wrap":
         return _remainder(found, max(length, 1))
     if mode == "clip":
         return clip(found, 0, max(length - 1, 0))
-    if mode != "raise":
-        raise InvalidValueError(f"mode={mode!r}", op=op, remedy="Pass 'raise', 'wrap' or 'clip'.")
     return found
 
 
 def _on_planes(x: Array, axis1: int, axis2: int, op: str) -> Array:
     """The array with the two axes as its last."""
-    axes = _axes(x, (axis1, axis2), op)
+    axes = _axes(x, op, axis1=axis1, axis2=axis2)
     if axes[0] == axes[1] or x.ndim < 2:
         raise AxisError(f"axis1={axis1} and axis2={axis2} for shape {x.shape}", op=op, remedy="Give two axes.")
     return permute_dims(x, [*(k for k in range(x.ndim) if k not in axes), *axes])
 
 
-def _axes(x: Array, given: Sequence[int], op: str) -> list[int]:
-    try:
-        axes = [operator.index(axis) for axis in given]
-    except TypeError:
-        raise DTypeError(
-            f"The axes {given!r} are not integers", op=op, remedy="Pass the numbers of axes, by axis= or in order."
-        ) from None
-    for axis in axes:
-        if not -x.ndim <= axis < x.ndim:
-            raise AxisError(f"axis={axis} for shape {x.shape}", op=op, remedy="Use one of its axes.")
-    return [axis % x.ndim for axis in axes]
+def _axes(x: Array, op: str, **given: int) -> list[int]:
+    for name, axis in given.items():
+        try:
+            place = operator.index(axis)
+        except TypeError:
+            raise DTypeError(f"Got {name} of type {type(axis).__name__}", op=op, remedy="Pass an integer.") from None
+        if not -x.ndim <= place < x.ndim:
+            raise AxisError(f"Got {name}={place} for shape {x.shape}", op=op, remedy="Use one of its axes.")
+    return [operator.index(axis) % x.ndim for axis in given.values()]
 
 
 def cumsum(self: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
@@ -134,10 +151,10 @@ def round(self: Array, decimals: int = 0, out: Array | None = None) -> Array:
         raise InvalidValueError(f"decimals={places}", op="Array.round", remedy="Pass -300 to 300.")
     power = 10 ** abs(places)
     if places > 0:
-        return _into(_rint(self * float(power)) / float(power), out)
+        return _into(_rint(self * float(power)) / float(power), out, "Array.round")
     if self.dtype.kind in ("real floating", "complex floating"):
-        return _into(_rint(self / float(power)) * float(power), out)
-    return _into((_rint(self / float(power)) * float(power)).astype(self.dtype), out)
+        return _into(_rint(self / float(power)) * float(power), out, "Array.round")
+    return _into((_rint(self / float(power)) * float(power)).astype(self.dtype), out, "Array.round")
 
 
 def transpose(self: Array, *axes: int | Sequence[int] | None) -> Array:
@@ -153,7 +170,7 @@ def transpose(self: Array, *axes: int | Sequence[int] | None) -> Array:
 
 def swapaxes(self: Array, axis1: int, axis2: int, /) -> Array:
     """A view with two axes exchanged."""
-    first, second = _axes(self, (axis1, axis2), "Array.swapaxes")
+    first, second = _axes(self, "Array.swapaxes", axis1=axis1, axis2=axis2)
     order = list(range(self.ndim))
     order[first], order[second] = second, first
     return permute_dims(self, order)
@@ -161,18 +178,18 @@ def swapaxes(self: Array, axis1: int, axis2: int, /) -> Array:
 
 def flatten(self: Array, order: str = "C") -> Array:
     """A copy with one axis; order: "C" by rows, "F" by columns, "A" or "K" as the array is stored."""
-    x = self if order == "C" else permute_dims(self, _in_order(self, order, "Array.flatten"))
+    x = self if _by_rows(order) else permute_dims(self, _in_order(self, order, "Array.flatten"))
     return reshape(x, -1, copy=True)
 
 
 def _ravel(self: Array, order: str = "C") -> Array:
     """The elements with one axis, as stator.ravel: a view where the strides allow it; order as in flatten."""
-    return ravel(self if order == "C" else permute_dims(self, _in_order(self, order, "Array.ravel")))
+    return ravel(self if _by_rows(order) else permute_dims(self, _in_order(self, order, "Array.ravel")))
 
 
 def _copy(self: Array, order: str = "C") -> Array:
     """A copy, as stator.copy; order: "F" stores it by columns, "A" and "K" as the array is stored."""
-    if order == "C":
+    if _by_rows(order):
         return copy(self)
     axes = _in_order(self, order, "Array.copy")
     return permute_dims(copy(permute_dims(self, axes)), [axes.index(axis) for axis in range(self.ndim)])
@@ -180,7 +197,10 @@ def _copy(self: Array, order: str = "C") -> Array:
 
 def _dot(self: Array, b: Array, out: Array | None = None) -> Array:
     """The dot product, as stator.dot, or the product with a number."""
-    return _into(self * b if isinstance(b, (int, float, complex)) else dot(self, b), out)
+    try:
+        return _into(self * b if isinstance(b, (int, float, complex)) else dot(self, b), out, "Array.dot")
+    except StatorError as error:
+        raise renamed(error, "Array.dot") from None
 
 
 def tolist(self: Array) -> Any:
@@ -278,7 +298,7 @@ def _take(
 
     axis: None takes from the flattened array. mode: "raise", "wrap" or "clip" for indices out of range.
     """
-    length = self.size if axis is None else self.shape[_axes(self, (axis,), "Array.take")[0]]
+    length = self.size if axis is None else self.shape[_axes(self, "Array.take", axis=axis)[0]]
     return take(self, _places(self, indices, length, mode, "Array.take"), axis, out=out)
 
 
@@ -301,7 +321,7 @@ def put(
 
 def _repeat(self: Array, repeats: int | Array | Sequence[int], axis: int | None = None) -> Array:
     """Each element repeated along an axis, as stator.repeat; repeats may be a list."""
-    counts: Any = asarray(repeats, device=self.backend) if isinstance(repeats, (list, tuple)) else repeats
+    counts: Any = _on_device(self, repeats, "Array.repeat") if isinstance(repeats, (list, tuple)) else repeats
     return repeat(self, counts, axis)
 
 
@@ -319,13 +339,12 @@ def _trace(
     out: Array | None = None,
 ) -> Array:
     """The sums of the diagonals of the planes of two axes, as stator.linalg.trace."""
-    return _into(trace(_on_planes(self, axis1, axis2, "Array.trace"), offset=offset, dtype=dtype), out)
+    return _into(trace(_on_planes(self, axis1, axis2, "Array.trace"), offset=offset, dtype=dtype), out, "Array.trace")
 
 
 def _compress(self: Array, condition: Array | Sequence[bool], axis: int | None = None) -> Array:
     """The slices along an axis where condition is true, as stator.compress; condition may be a list."""
-    chosen = condition if isinstance(condition, Array) else asarray(condition, device=self.backend)
-    return compress(chosen, self, axis=axis)
+    return compress(_on_device(self, condition, "Array.compress"), self, axis=axis)
 
 
 def _nonzero(self: Array) -> tuple[Array, ...]:
@@ -387,7 +406,7 @@ def _imag(self: Array) -> Array:
 
 _SUM = "axis=None, dtype=None, out=None, keepdims=False, *, where=None"
 _MAX = "axis=None, out=None, keepdims=False, *, where=None"
-_STD = "axis=None, dtype=None, out=None, ddof=0.0, keepdims=False, *, where=None"
+_STD = "axis=None, dtype=None, out=None, ddof=None, keepdims=False, *, where=None"
 _ARG = "axis=None, out=None, *, keepdims=False"
 
 METHODS: dict[str, Callable[..., Any] | tuple[Callable[..., Any], str] | property] = {
@@ -425,7 +444,7 @@ def install() -> None:
         if isinstance(entry, tuple):
             function, parameters = entry
             text = (function.__doc__ or "").partition("\n")[0]
-            install_method(Array, name, function, parameters, {"ddof": "correction"}, text)
+            install_method(Array, name, function, parameters, text)
         else:
             if not isinstance(entry, property):
                 entry.__name__, entry.__qualname__ = name, f"Array.{name}"

@@ -31,7 +31,7 @@ def _checked(op: str, given: dict[str, Any]) -> dict[str, Any]:
                 raise TypeError(f"{name} has to be a number that is not negative")
         with np.printoptions(**given):
             np.array2string(np.zeros(1))
-    except TypeError as error:
+    except (AttributeError, TypeError) as error:
         raise DTypeError(f"Options {given}: {error}", op=op, remedy="Pass what numpy.set_printoptions takes.") from None
     except (ValueError, KeyError, OverflowError) as error:
         raise InvalidValueError(
@@ -53,9 +53,10 @@ def set_printoptions(
     floatmode: str | None = None,
     formatter: dict[str, Callable[[Any], str]] | None = None,
 ) -> None:
-    """Sets how arrays are shown, with the options of numpy.set_printoptions; what is not set is NumPy's setting.
+    """Sets how arrays are shown, by the options of numpy.set_printoptions.
 
-    threshold: arrays of more elements show edgeitems at each end of an axis; it is 200 at first, and edgeitems is 3.
+    What is not set is as NumPy has it. threshold: arrays of more elements show edgeitems at each end of an axis; it is
+    200 at first, and edgeitems is 3.
     """
     _options.update(_checked("set_printoptions", dict(locals())))
 

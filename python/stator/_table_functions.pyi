@@ -699,12 +699,12 @@ def square(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = N
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def std(x: Array, /, axis: int | Sequence[int] | None = None, *, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def std(x: Array, /, axis: int | Sequence[int] | None = None, *, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None, ddof: float | None = None) -> Array:
     """Standard deviation of the elements: the square root of var.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity. ddof: NumPy's name of correction.
     """
     ...
 def subtract(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
@@ -747,12 +747,12 @@ def trunc(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = No
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
-def var(x: Array, /, axis: int | Sequence[int] | None = None, *, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None) -> Array:
+def var(x: Array, /, axis: int | Sequence[int] | None = None, *, correction: float = 0.0, keepdims: bool = False, dtype: DTypeLike | None = None, out: Array | None = None, where: Array | None = None, ddof: float | None = None) -> Array:
     """Variance of the elements, with divisor n - correction.
 
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
-    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
+    keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity. ddof: NumPy's name of correction.
     """
     ...
 def where(condition: Array | complex, x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:

@@ -16,7 +16,7 @@ from stator._convert cimport (
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, elementwise, indexing, interop, matmul, movement, op_table
-from stator.cpp.dtype cimport Kind, bfloat16, boolean, kind_of, signed_integer, unsigned_integer
+from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_integer
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
 

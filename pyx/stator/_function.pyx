@@ -131,9 +131,8 @@ cdef extern from "Python.h":
 cdef class Method:
     cdef object function, bound
     cdef FastCall call   # of a function of the table, else null
-    cdef tuple keywords  # the function's names of the parameters that are given by position
+    cdef tuple keywords  # names of the parameters that may be given by position
     cdef Py_ssize_t positional
-    cdef dict renamed    # parameters that the function calls otherwise, or None
     cdef bytes name, doc
     cdef PyMethodDef method
 
@@ -148,11 +147,9 @@ cdef tuple other_names(Method m, Py_ssize_t count, PyObject* names):
     if names == NULL:
         return out
     for name in <tuple>names:
-        own = name if m.renamed is None else m.renamed.get(name, name)
-        if own in out or (count and own == m.keywords[0]):
+        if name in out:
             raise TypeError(f"{m.name.decode()}() got two values for {name!r}")
-        out += (own,)
-    return out
+    return out + <tuple>names
 
 
 cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
@@ -164,7 +161,7 @@ cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_
     if count > m.positional or count + given > 11:
         raise TypeError(f"{m.name.decode()}() takes at most {m.positional} positional arguments but {count} were "
                         "given")
-    if count > 1 or (given and m.renamed is not None):
+    if count > 1:
         keywords = other_names(m, count, names)
         passed = <PyObject*>keywords
     values[0] = <PyObject*>self
@@ -183,11 +180,11 @@ forward = call_method
 
 
 def install_method(cls: type, name: str, function: object, parameters: str | None = None,
-                   renamed: dict[str, str] | None = None, doc: str | None = None) -> None:
+                   doc: str | None = None) -> None:
     """Makes a function a method of a class: cls.name(...) is function(self, ...), without a Python frame.
 
     parameters: of the method, as text; those before a * may be given by position, and all but the first of them are
-    passed on by name. renamed: what the function calls a parameter. Without parameters the function is set as it is.
+    passed on by name. Without parameters the function is set as it is.
     """
     cdef Method m
     cdef int fast = METH_FASTCALL | METH_KEYWORDS
@@ -199,8 +196,7 @@ def install_method(cls: type, name: str, function: object, parameters: str | Non
         raise TypeError("There are more methods than numbers for them")
     m = Method.__new__(Method)
     names = [part.partition("=")[0].strip() for part in parameters.partition("*")[0].split(",")]
-    m.renamed = {key: own for key, own in (renamed or {}).items() if key in names} or None
-    m.keywords = tuple([(renamed or {}).get(key, key) for key in names if key])
+    m.keywords = tuple([key for key in names if key])
     m.positional = len(m.keywords)
     m.function = function
     if PyCFunction_GetFlags(function) == fast:

@@ -16,7 +16,7 @@ cdef tuple keywords = ("axis", "keepdims", "dtype", "out", "where", None)
 
 cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
     cdef TableFunction f = <TableFunction>self
-    cdef PyObject* options[6]
+    cdef PyObject* options[7]
     cdef reduce.ReduceOptions reduce_options
     cdef CppStream stream
     cdef Array x, result
@@ -24,6 +24,7 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     for k in range(5):
         options[k] = <PyObject*>None
     options[5] = <PyObject*>f.defaults[0]
+    options[6] = <PyObject*>None
     sort_arguments(f, args, count, names, 2 if count == 2 else 1, f.keywords, options)
     if count == 2:
         if options[0] != <PyObject*>None:
@@ -35,7 +36,10 @@ cdef object call_reduce(object self, PyObject* const* args, Py_ssize_t count, Py
     to_dtype(<object>options[2], reduce_options.dtype, f.name)
     reduce_options.out = as_out(<object>options[3], f.name)
     reduce_options.where = as_out(<object>options[4], f.name, "where")
-    reduce_options.parameter = to_float(<object>options[5], f.name, f.keywords[5])
+    if options[6] != <PyObject*>None:
+        reduce_options.parameter = to_float(<object>options[6], f.name, "ddof")
+    else:
+        reduce_options.parameter = to_float(<object>options[5], f.name, f.keywords[5])
     enter(x.backend, stream)
     result = new_array(x.backend)
     with nogil:
@@ -51,18 +55,21 @@ cdef dict make_reductions():
         info = &op_table.op_info(<op_table.Op>i)
         if <int>info.shape_class != <int>op_table.reduce:
             continue
-        name, default, extra = None, 0.0, ""
+        name, default, extra, ddof = None, 0.0, "", None
         if info.operands.size():  # the op takes a number besides x
             (_, name), given = named_operands(info)
             default = given[name]
             extra = f"{name}={default}, "
+            ddof = "ddof" if name == "correction" else None
         out[text(info.call)] = make_function(
-            i, call_reduce, f"(x, /, axis=None, *, {extra}keepdims=False, dtype=None, out=None, where=None)",
+            i, call_reduce, f"(x, /, axis=None, *, {extra}keepdims=False, dtype=None, out=None, where=None"
+            f"{', ddof=None' if ddof else ''})",
             "Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.\n\n"
             "keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of "
             "the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and "
-            "where none do the result is the identity.",
-            1, (*keywords[:5], name), (default,))
+            "where none do the result is the identity." + (
+                " ddof: NumPy's name of correction." if ddof else ""),
+            1, (*keywords[:5], name, ddof), (default,))
     return out
 
 

@@ -15,6 +15,10 @@ NAMESPACES = ("", "fft", "linalg", "memory", "nn", "random", "sparse", "special"
 LEFT_OUT = {"shutdown"}
 
 
+class Several(tuple):
+    """What a parameter *args takes in a valid call."""
+
+
 def callables():
     """Every public function and class by its dotted name, without the prefix stator."""
     found = {}
@@ -120,6 +124,12 @@ def arguments(be):
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,
+        "axes:Array.transpose": Several((1, 0)),
+        "args:Array.item": Several((1, 2)),
+        "self:Array.searchsorted": v,
+        "v:Array.searchsorted": v,
+        "axis1:Array": 0,
+        "axis2:Array": 1,
         "self:Array": m,
         "self:Backend": be,
         "self:Event": be.stream(0).record(),
@@ -155,7 +165,8 @@ def invoke(function, values):
     for p in inspect.signature(function).parameters.values():
         if p.name in values:
             if p.kind is p.VAR_POSITIONAL:
-                positional += [values[p.name], values[p.name]]
+                given = values[p.name]
+                positional += given if isinstance(given, Several) else [given, given]
             elif p.kind is p.KEYWORD_ONLY:
                 named[p.name] = values[p.name]
             else:

@@ -1,0 +1,78 @@
+"""A name that is not there says what to use, and stays an AttributeError; nothing shows in dir()."""
+
+import copy
+import pickle
+
+import pytest
+
+import stator
+from stator._hints import HINTS
+
+MODULES = ["stator", "stator.linalg", "stator.random", "stator.sparse", "stator.fft", "stator.nn", "stator.special"]
+
+
+def module(name):
+    return stator if name == "stator" else getattr(stator, name.partition(".")[2])
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "hint"),
+    [
+        ("stator", "concatenate", "Use concat."),
+        ("stator", "cumulative_sums", "Use cumulative_sum"),
+        ("stator.linalg", "norm", "Use vector_norm or matrix_norm."),
+        ("stator.linalg", "choleski", "Use cholesky"),
+        ("stator.random", "randn", "Use normal"),
+        ("stator.sparse", "csr_matrix", "Use CSR"),
+        ("stator", "qqqqqq", r"'qqqqqq'\.$"),
+    ],
+)
+def test_a_missing_name_of_a_module_says_what_to_use(owner, name, hint):
+    with pytest.raises(AttributeError, match=hint) as caught:
+        getattr(module(owner), name)
+    assert (caught.value.name, hasattr(module(owner), name)) == (name, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("cpu", r"to_device\('cpu'\)"), ("numpy", "to_numpy"), ("trnspose", "Use transpose"), ("qqq", r"'qqq'\.$")],
+)
+def test_a_missing_attribute_of_an_array_says_what_to_use(be, name, hint):
+    x = be.zeros((2,))
+    with pytest.raises(AttributeError, match=hint) as caught:
+        getattr(x, name)
+    assert (caught.value.name, caught.value.obj is x, hasattr(x, name)) == (name, True, False)
+    assert name not in dir(x)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert str(copy.copy(caught.value)) == str(caught.value)
+
+
+def test_errors_of_attributes_that_are_there_pass(be):
+    with pytest.raises(stator.errors.MatrixAttributeError, match="permute_dims"):
+        assert be.zeros((2, 2, 2)).T
+    with pytest.raises(AttributeError, match="no attribute '__nothing__'"):
+        assert be.zeros(2).__nothing__
+
+
+def test_private_names_of_modules_get_no_hint():
+    with pytest.raises(AttributeError, match=r"no attribute '_concat'$"):
+        assert stator._concat
+
+
+def test_hints_are_for_names_that_are_missing_and_name_what_is_there():
+    for owner, table in HINTS.items():
+        home = stator.Array if owner == "Array" else module(owner)
+        assert [name for name in table if hasattr(home, name)] == []
+        if owner != "Array":
+            first = {name: hint.split(",")[0].split(" ")[0].split("(")[0] for name, hint in table.items()}
+            words = {n: w for n, w in first.items() if w not in ("nothing:", "the", "x.to_numpy")}
+            for name, word in words.items():
+                at = stator if owner == "stator" or word.startswith("stator.") else home
+                for part in word.removeprefix("stator.").split("."):
+                    at = getattr(at, part, None)
+                assert at is not None, (owner, name, word)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_dir_shows_no_hook(name):
+    assert "__getattr__" not in dir(module(name))
