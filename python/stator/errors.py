@@ -27,6 +27,7 @@ class StatorError(Exception):
         if remedy:
             text += f"{'' if text.endswith('.') else '.'} {remedy}"
         super().__init__(text)
+        self.args = (text,)  # which NumPy's AxisError leaves as they came
         self.op = op
         self.cause = cause
         self.remedy = remedy

@@ -1,5 +1,7 @@
 """Ways of NumPy in which stator's functions are called: names of dtypes, axis by position, full of an array."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,11 @@ def test_lstsq_takes_rcond(be):
             assert int(got.rank) == rank
     with pytest.raises(InvalidValueError, match="rcond"):
         stator.linalg.lstsq(be.asarray(a), be.asarray(b), rcond=1e-3, rtol=1e-3)
+
+
+def test_an_axis_out_of_range_is_an_error_of_numpy(be):
+    with pytest.raises(np.exceptions.AxisError, match="sum: .*2 dimensions") as caught:
+        stator.sum(be.asarray(X), 5)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.op, type(again)) == (str(caught.value), "sum", stator.errors.AxisError)
+    assert isinstance(again, (IndexError, ValueError)) and isinstance(again, stator.errors.ShapeError)
