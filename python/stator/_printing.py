@@ -110,6 +110,6 @@ def preview(x: Array, prefix: str = "") -> str:
 
 def html(x: Array) -> str:
     """A table for notebooks: shape, dtype and device over the elements that repr shows. Synchronises."""
+    head = f"<b>Array</b> of shape {x.shape}, {x.dtype}, on {x.device}"  # device also refuses an array without memory
     state = "closed" if x.backend.closed else preview(x)
-    head = f"<b>Array</b> of shape {x.shape}, {x.dtype}, on {x.backend.device_name}"
     return f"<div>{head}<pre>{markup.escape(state)}</pre></div>"

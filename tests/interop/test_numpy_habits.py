@@ -91,7 +91,7 @@ def test_lstsq_takes_rcond(be):
 
 
 def test_an_axis_out_of_range_is_an_error_of_numpy(be):
-    with pytest.raises(np.exceptions.AxisError, match="sum: .*2 dimensions") as caught:
+    with pytest.raises(np.exceptions.AxisError, match=r"sum: .*2 dimensions") as caught:
         stator.sum(be.asarray(X), 5)
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.op, type(again)) == (str(caught.value), "sum", stator.errors.AxisError)
