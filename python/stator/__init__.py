@@ -332,17 +332,16 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return [*__all__]
+
+
+_missing = missing(__name__, __all__)
+
+
 def __getattr__(name: str) -> Any:
     if name == "numpy":  # loaded on first use
         import importlib
 
         return importlib.import_module("stator.numpy")
-    raise AttributeError(f"module 'stator' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return [*__all__]
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    return _missing(name)
