@@ -54,6 +54,8 @@ def array_function(function: Callable[..., Any], types: Any, args: tuple[Any, ..
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The elementwise function of stator.numpy; NumPy's scalars are weak, as beside the operators of an Array."""
+    # NumPy makes arrays without axes of its scalars before it compares them.
+    inputs = tuple(v[()] if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in inputs)
     others = (*inputs, *options.get("out", ()))
     if any(not isinstance(v, (Array, np.ndarray)) and _overrides(v) for v in others):
         return NotImplemented
