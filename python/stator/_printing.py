@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as markup
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -110,6 +109,8 @@ def preview(x: Array, prefix: str = "") -> str:
 
 def html(x: Array) -> str:
     """A table for notebooks: shape, dtype and device over the elements that repr shows. Synchronises."""
+    from html import escape  # a table of 2,000 names, which only notebooks need
+
     head = f"<b>Array</b> of shape {x.shape}, {x.dtype}, on {x.device}"  # device also refuses an array without memory
     state = "closed" if x.backend.closed else preview(x)
-    return f"<div>{head}<pre>{markup.escape(state)}</pre></div>"
+    return f"<div>{head}<pre>{escape(state)}</pre></div>"
