@@ -7,15 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from stator import _backend
+from requirements import cuda_target
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-cuda_only = pytest.mark.skipif(
-    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
-)
 
 
 def run(module, *arguments):
@@ -86,7 +80,7 @@ def counted(folder, only, *options):
         return {row["case"]: row for row in csv.DictReader(f)}
 
 
-@cuda_only
+@cuda_target
 def test_counters_on_an_emulated_device(tmp_path):
     page = tmp_path / "page.md"
     rows = counted(tmp_path, "add f", "--no-cub", "--write", str(page))
@@ -102,7 +96,7 @@ def test_counters_on_an_emulated_device(tmp_path):
     assert "| add f64 | 1 |" in text
 
 
-@cuda_only
+@cuda_target
 def test_algorithms_of_cub_are_right_and_counted_on_the_emulated_device(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     from benchmarks.emulated.toolkit import toolkit

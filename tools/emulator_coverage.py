@@ -26,6 +26,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 import emulator_records as records
+from emulated import library
 
 ROOT = Path(__file__).resolve().parents[1]
 Share = tuple[str, int, int]  # of what, executed, all
@@ -33,9 +34,7 @@ Share = tuple[str, int, int]  # of what, executed, all
 
 def vendor_symbols() -> set[str]:
     """The functions of vendor libraries that have doubles."""
-    from stator import _backend
-
-    doubles = ctypes.CDLL(str(Path(_backend.__file__).with_name("lib") / "libstator_vendor.so"))
+    doubles = library("vendor")
     found: set[str] = set()
     visit = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
     doubles.stator_vendor_calls(visit(lambda _, name, __: found.add(name.decode())), None)

@@ -33,7 +33,7 @@ def compiled(folder: Path) -> ctypes.CDLL | None:
     if home is None:
         return None
     include = home / "include"
-    emulator = Path(records.library()._name)
+    emulator = Path(records.emulator()._name)
     hidden = ["-fPIC", "-fvisibility=hidden"]
     headers = ["-I", str(include / "cccl"), "-I", str(include), "-I", str(ROOT / "csrc")]
     host = f"-Xcompiler={','.join(hidden)}"

@@ -6,14 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+import requirements
 from emulator_records import family, read
 
-from stator import _backend
-
-pytestmark = pytest.mark.skipif(
-    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
-)
+pytestmark = requirements.cuda_target
 TOOL = Path(__file__).parents[2] / "tools/emulator_coverage.py"
 
 EXP = """

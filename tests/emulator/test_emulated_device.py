@@ -5,12 +5,9 @@ import subprocess
 import sys
 
 import pytest
+import requirements
 
-from stator import _backend
-
-pytestmark = pytest.mark.skipif(
-    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
-)
+pytestmark = requirements.cuda_target
 
 
 def run(program, emulate=None):

@@ -5,12 +5,9 @@ Nothing runs on an emulated device before somebody waits for it, so that a wait 
 
 import emulated
 import pytest
+import requirements
 
-from stator import _backend
-
-pytestmark = pytest.mark.skipif(
-    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
-)
+pytestmark = requirements.cuda_target
 
 LEGACY = 1
 PRELUDE = """

@@ -2,12 +2,9 @@
 
 import emulated
 import pytest
+import requirements
 
-from stator import _backend
-
-pytestmark = pytest.mark.skipif(
-    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
-)
+pytestmark = requirements.cuda_target
 
 PRELUDE = """
 import ctypes, emulated, numpy as np, stator

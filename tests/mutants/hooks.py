@@ -58,11 +58,9 @@ class Hooks:
     result)`, which return None where they change nothing."""
 
     def __init__(self):
-        import stator
+        from stator import _backend
 
-        folder = Path(stator.__file__).parent / "lib"
-        if not (folder / "libstator_emulator.so").exists():  # an editable installation
-            folder = next(Path(p) / "lib" for p in stator.__path__ if (Path(p) / "lib/libstator_emulator.so").exists())
+        folder = Path(_backend.__file__).with_name("lib")
         self.library = folder / "libstator.so"
         self.emulator = ctypes.CDLL(str(folder / "libstator_emulator.so"))
         self.vendor = ctypes.CDLL(str(folder / "libstator_vendor.so"))

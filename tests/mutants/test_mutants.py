@@ -7,16 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from stator import _backend
+from requirements import cuda_target
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 import places  # noqa: E402
-
-emulated = pytest.mark.skipif(
-    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
-)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +86,7 @@ print(json.dumps({"got": got, "events": hooks.events(), "calls": calls, "launche
 """
 
 
-@emulated
+@cuda_target
 def test_a_fault_reaches_the_device_and_calls_are_seen():
     environment = {**os.environ, "STATOR_EMULATE": "h200:threads=1"}
     done = subprocess.run(

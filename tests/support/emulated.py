@@ -7,6 +7,14 @@ import re
 import subprocess
 import sys
 
+
+def library(name):
+    """The emulator or its doubles of vendor libraries, by the middle of its name, as the installed stator opens it."""
+    from stator import _backend
+
+    return ctypes.CDLL(str(pathlib.Path(_backend.__file__).with_name("lib") / f"libstator_{name}.so"))
+
+
 Run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
@@ -54,13 +62,11 @@ class Consumer:
     """
 
     def __init__(self):
-        with open("/proc/self/maps") as maps:
-            path = next(line.split(maxsplit=5)[5] for line in maps if "libstator_emulator.so" in line).strip()
-        library = ctypes.CDLL(path)
-        library.stator_emulator_services.restype = ctypes.POINTER(Services)
-        library.stator_emulator_open.restype = ctypes.POINTER(ctypes.c_void_p)
-        self.services = library.stator_emulator_services().contents
-        table = library.stator_emulator_open(os.environ["STATOR_EMULATE"].encode(), None, 0)
+        emulator = library("emulator")
+        emulator.stator_emulator_services.restype = ctypes.POINTER(Services)
+        emulator.stator_emulator_open.restype = ctypes.POINTER(ctypes.c_void_p)
+        self.services = emulator.stator_emulator_services().contents
+        table = emulator.stator_emulator_open(os.environ["STATOR_EMULATE"].encode(), None, 0)
         header = pathlib.Path(__file__).parents[2] / "csrc/emulator/runtime/api.hpp"
         names = re.findall(r"\(\*(\w+)\)\(", header.read_text())
         self.calls = dict(zip(names, table[1 : len(names) + 1], strict=True))

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from emulated import library
+
 
 class _Launch(ctypes.Structure):
     _fields_ = (
@@ -60,13 +62,13 @@ class Records:
 
 
 @cache
-def library() -> Any:
+def emulator() -> Any:
     """The emulator's library, as the installed stator has opened it."""
     from stator import _backend
 
     if not _backend.emulated("cuda"):
         raise RuntimeError("STATOR_EMULATE was not set when stator was imported")
-    found = ctypes.CDLL(str(Path(_backend.__file__).with_name("lib") / "libstator_emulator.so"))
+    found = library("emulator")
     found.stator_emulator_counter.restype = ctypes.c_char_p
     return found
 
@@ -74,7 +76,7 @@ def library() -> Any:
 @cache
 def counter_names() -> tuple[str, ...]:
     names = []
-    while name := library().stator_emulator_counter(len(names)):
+    while name := emulator().stator_emulator_counter(len(names)):
         names.append(name.decode())
     return tuple(names)
 
@@ -92,19 +94,19 @@ def watched(synchronize: Callable[[], None]) -> Iterator[list[Launch]]:
         found.append(Launch(one.kernel.decode(), *numbers, one.shared_bytes, counters))
 
     synchronize()
-    library().stator_emulator_watch(1)
+    emulator().stator_emulator_watch(1)
     try:
         yield found
         synchronize()
-        library().stator_emulator_launches(_VISIT_LAUNCH(visit), None)
+        emulator().stator_emulator_launches(_VISIT_LAUNCH(visit), None)
     finally:
-        library().stator_emulator_watch(0)
+        emulator().stator_emulator_watch(0)
 
 
 def peaks(device: int = 0) -> tuple[float, float]:
     """The most that a device could do: bytes of its memory and instructions of warps, each per second."""
     most, issued = ctypes.c_double(), ctypes.c_double()
-    if not library().stator_emulator_peaks(device, ctypes.byref(most), ctypes.byref(issued)):
+    if not emulator().stator_emulator_peaks(device, ctypes.byref(most), ctypes.byref(issued)):
         raise ValueError(f"there is no emulated device {device}")
     return most.value, issued.value
 
@@ -118,7 +120,7 @@ def built() -> tuple[set[str], Counter[str]]:
         forms[form.decode()] += count
 
     kernel = _VISIT_KERNEL(lambda _, __, name: kernels.add(name.decode()))
-    library().stator_emulator_built(kernel, _VISIT_FORM(add_form), None)
+    emulator().stator_emulator_built(kernel, _VISIT_FORM(add_form), None)
     return kernels, forms
 
 

@@ -4,6 +4,8 @@ import ctypes
 from collections.abc import Callable
 from contextlib import contextmanager
 
+from emulated import library
+
 _VISIT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
 _BEFORE = ctypes.CFUNCTYPE(
     ctypes.c_bool, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.POINTER(ctypes.c_int)
@@ -14,18 +16,11 @@ class _Interceptor(ctypes.Structure):
     _fields_ = (("self", ctypes.c_void_p), ("before", ctypes.c_void_p), ("after", ctypes.c_void_p))
 
 
-def _library() -> ctypes.CDLL:
-    """The doubles that this process has mapped: a library's first use opens them."""
-    with open("/proc/self/maps") as maps:
-        paths = {line.split()[-1] for line in maps if line.rstrip().endswith("libstator_vendor.so")}
-    return ctypes.CDLL(paths.pop())
-
-
 def calls() -> dict[str, int]:
     """How often each function of the doubles was called."""
     found: dict[str, int] = {}
     visit = _VISIT(lambda _, name, count: found.__setitem__(name.decode(), count))
-    _library().stator_vendor_calls(visit, None)
+    library("vendor").stator_vendor_calls(visit, None)
     return found
 
 
@@ -33,7 +28,7 @@ def objects() -> dict[str, int]:
     """How many handles and descriptors of each kind are alive."""
     found: dict[str, int] = {}
     visit = _VISIT(lambda _, name, count: found.__setitem__(name.decode(), count))
-    _library().stator_vendor_objects(visit, None)
+    library("vendor").stator_vendor_objects(visit, None)
     return found
 
 
@@ -49,18 +44,18 @@ def answered(name: str, status: int):
 
     held = _BEFORE(before)
     interceptor = _Interceptor(None, ctypes.cast(held, ctypes.c_void_p).value, None)
-    library = _library()
-    library.stator_vendor_intercept(ctypes.byref(interceptor))
+    vendor = library("vendor")
+    vendor.stator_vendor_intercept(ctypes.byref(interceptor))
     try:
         yield
     finally:
-        library.stator_vendor_intercept(None)
+        vendor.stator_vendor_intercept(None)
 
 
 def end_at_any_call() -> Callable[[], None]:
     """From now on each call of a double ends the process by SIGABRT, also when no Python runs any more."""
     interceptor = _Interceptor(None, ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value, None)
-    _library().stator_vendor_intercept(ctypes.byref(interceptor))
+    library("vendor").stator_vendor_intercept(ctypes.byref(interceptor))
     return lambda: interceptor  # which the library reads until the process has ended
 
 

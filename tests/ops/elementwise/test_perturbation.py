@@ -6,12 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import requirements
 
-from stator import _backend
-
-pytestmark = pytest.mark.skipif(
-    "built without CUDA" in _backend.available("cuda")[1], reason="this build has no cuda target to emulate"
-)
+pytestmark = requirements.cuda_target
 
 ROOT = Path(__file__).resolve().parents[3]
 OPS = [
