@@ -10,10 +10,7 @@ namespace stator {
 class LibraryBox final : public Box {
  public:
   LibraryBox(Context& context, std::string_view library, int stream)
-      : Box(BoxKind::library, &context, context.tracker(), 0xffff, Hold::part_of),
-        context_(context),
-        library_(library),
-        stream_(stream) {}
+      : Box(BoxKind::library, &context, context.tracker(), 0xffff, Hold::part_of), library_(library), stream_(stream) {}
   ~LibraryBox() override { dispose(); }
   std::string_view library() const { return library_; }
   int stream() const { return stream_; }
@@ -25,12 +22,7 @@ class LibraryBox final : public Box {
   bool in_use = false;  // guarded by the context's libraries_mutex_
 
  private:
-  void release_native(void*) noexcept override {
-    const runtime::Runtime& runtime = context_.runtime();
-    const runtime::DeviceScope scope(runtime.table(), runtime.device());
-    object_.reset();
-  }
-  Context& context_;
+  void release_native(void*) noexcept override { object_.reset(); }
   const std::string_view library_;  // of a string literal
   const int stream_;
   std::shared_ptr<void> object_;
