@@ -56,8 +56,8 @@ def _module_backend(device):
 
 
 def _live(backend):
-    """The objects that a test must not leave behind; streams and library handles stay until the backend closes."""
-    return [r for r in backend.resources() if r["kind"] not in ("stream", "library")]
+    """The objects that a test must not leave behind; streams, library handles and cached programs stay."""
+    return [r for r in backend.resources() if r["kind"] not in ("stream", "library", "program")]
 
 
 def _emptied(backend, request):

@@ -95,7 +95,19 @@ ATTRIBUTES = {
         "is_valid": "bool",
         "length": "int",
         "axis": "int",
+        "parameters": "tuple[KernelParameter, ...]",
     },
+}
+# The types of the fields of named tuples that are no arrays.
+FIELDS = {
+    **dict.fromkeys(
+        ("MatmulCacheInfo", "CacheInfo"),
+        dict.fromkeys(("hits", "misses", "evictions", "plans", "bytes", "limit"), "int"),
+    ),
+    "KernelParameter": {"type": "str", "kind": "str", "offset": "int", "size": "int"},
+    "KernelAttributes": dict.fromkeys(
+        ("registers", "max_threads", "shared_bytes", "max_dynamic_shared_bytes", "local_bytes"), "int"
+    ),
 }
 REPLACED = (
     (r"\bnumpy\.ndarray\b", "np.ndarray[Any, Any]"),
@@ -156,7 +168,8 @@ def method_head(name: str, value: object) -> str | None:
 
 def class_stub(cls: type, found: dict[str, str]) -> str:
     if issubclass(cls, tuple):  # a named tuple of results
-        fields = "".join(f"    {name}: Array\n" for name in cls._fields)  # type: ignore[attr-defined]
+        types = FIELDS.get(cls.__name__, {})
+        fields = "".join(f"    {name}: {types.get(name, 'Array')}\n" for name in cls._fields)  # type: ignore[attr-defined]
         return f"class {cls.__name__}(NamedTuple):\n{fields}"
     base = cls.__base__
     own = base is not None and base.__module__ == cls.__module__

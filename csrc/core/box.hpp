@@ -10,7 +10,7 @@
 
 namespace stator {
 
-enum class BoxKind : uint8_t { context, pool, buffer, pinned, stream, event, library };
+enum class BoxKind : uint8_t { context, pool, buffer, pinned, stream, event, library, program };
 const char* name(BoxKind);
 
 class Tracker;

@@ -1,9 +1,7 @@
 // The cuda table: each call is one of the CUDA runtime, on the device of its context, and leaves no error behind in the
 // runtime's per-thread state.
+#include "runtime/cuda_call.hpp"
 #include "runtime/cuda_shims.hpp"
-#include "runtime/runtime.hpp"
-
-#include <cuda_runtime_api.h>
 
 #include <unistd.h>
 #include <climits>
@@ -16,28 +14,12 @@ namespace {
 
 constexpr int default_shared_bytes = 48 << 10;  // kernels with more dynamic shared memory must opt in
 
-struct Context {
-  int device;
-  cudaMemPool_t pool;  // not the device's default pool, whose settings and memory other libraries share
-};
-
 struct Counts {
   std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0};
 };
 Counts counts;
 
-Context& context_of(ContextHandle handle) { return *static_cast<Context*>(handle); }
-cudaStream_t stream_of(StreamHandle handle) { return static_cast<cudaStream_t>(handle); }
 cudaEvent_t event_of(EventHandle handle) { return static_cast<cudaEvent_t>(handle); }
-
-// Removes a failure from the runtime's per-thread state, where the next caller of cudaGetLastError would find it.
-Status done(cudaError_t code) {
-  if (code != cudaSuccess) cudaGetLastError();
-  return int(code);
-}
-
-// At process exit the driver may be unloaded before this library, and has then released everything already.
-Status released(cudaError_t code) { return code == cudaErrorCudartUnloading ? status::success : done(code); }
 
 Status set_device(int device, int* before) {
   int now = device;
@@ -45,12 +27,6 @@ Status set_device(int device, int* before) {
   if (const Status code = done(cudaGetDevice(&now)); code || now == device) return code;
   *before = now;
   return done(cudaSetDevice(device));
-}
-
-template <class F>
-Status call(ContextHandle handle, F f) {
-  const DeviceScope scope(cuda_table(), context_of(handle).device);
-  return scope.status() ? scope.status() : done(f());
 }
 
 // The release is attempted even where its device cannot be made current.
@@ -101,7 +77,7 @@ Status properties(int device, Properties* out) {
 const char* error_name(Status code) { return cudaGetErrorName(cudaError_t(code)); }
 
 Status context_create(int device, bool, ContextHandle* out) {
-  auto context = std::unique_ptr<Context>(new (std::nothrow) Context{device, nullptr});
+  auto context = std::unique_ptr<CudaContext>(new (std::nothrow) CudaContext{device, nullptr});
   if (!context) return status::out_of_memory;
   cudaMemPoolProps props{};
   props.allocType = cudaMemAllocationTypePinned;
@@ -115,7 +91,7 @@ Status context_create(int device, bool, ContextHandle* out) {
 
 // Never resets the device, since its primary context is shared with all other libraries of the process.
 Status context_destroy(ContextHandle handle) {
-  const std::unique_ptr<Context> context(&context_of(handle));
+  const std::unique_ptr<CudaContext> context(&context_of(handle));
   return release(handle, counts.contexts, [&] { return cudaMemPoolDestroy(context->pool); });
 }
 
@@ -344,6 +320,7 @@ const Table& cuda_table() {
       .event_elapsed = event_elapsed,
       .launch = launch,
       .host_task = host_task,
+      .programs = &cuda_programs,
       .inject_fault = inject_fault,
       .fault_message = fault_message,
       .outstanding = outstanding,

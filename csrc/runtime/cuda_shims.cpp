@@ -128,6 +128,41 @@ int launch(const Api& api, const void* function, dim3 grid, dim3 block, void** a
   return api.launch(function, blocks, threads, arguments, shared, stream);
 }
 
+int launch(const Api& api, const cudaLaunchConfig_t& c, const void* function, void** arguments) {
+  const uint32_t blocks[] = {c.gridDim.x, c.gridDim.y, c.gridDim.z};
+  const uint32_t threads[] = {c.blockDim.x, c.blockDim.y, c.blockDim.z};
+  bool cooperative = false;
+  for (unsigned i = 0; i < c.numAttrs; ++i)
+    cooperative = cooperative || (c.attrs[i].id == cudaLaunchAttributeCooperative && c.attrs[i].val.cooperative);
+  return (cooperative ? api.launch_cooperative : api.launch)(function, blocks, threads, arguments, c.dynamicSmemBytes,
+                                                             c.stream);
+}
+
+int numbers_of(const Api& api, cudaFuncAttributes* out, const void* function) {
+  stator::emulator::runtime::FunctionNumbers n{};
+  const int code = api.function_numbers(&n, function);
+  *out = {};
+  out->sharedSizeBytes = n.shared_bytes;
+  out->localSizeBytes = n.local_bytes;
+  out->maxThreadsPerBlock = n.max_threads;
+  out->numRegs = n.registers;
+  out->ptxVersion = n.ptx_version;
+  out->maxDynamicSharedSizeBytes = n.dynamic_shared_limit;
+  return code;
+}
+
+// The log is the one option of just-in-time compilation that stator gives.
+int load(const Api& api, cudaLibrary_t* library, const void* code, const cudaJitOption* options, void** values,
+         unsigned count) {
+  char* log = nullptr;
+  size_t capacity = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == cudaJitErrorLogBuffer) log = static_cast<char*>(values[i]);
+    if (options[i] == cudaJitErrorLogBufferSizeBytes) capacity = reinterpret_cast<size_t>(values[i]);
+  }
+  return api.library_load(reinterpret_cast<void**>(library), code, log, capacity);
+}
+
 int device_of(const cudaMemLocation& location) { return location.type == cudaMemLocationTypeDevice ? location.id : -1; }
 
 }  // namespace
@@ -220,6 +255,24 @@ STATOR_SHIM(__cudaLaunchKernel,
             launch(api, kernel, grid, block, arguments, shared, stream))
 STATOR_SHIM(__cudaGetKernel, (cudaKernel_t * kernel, const void* function), (kernel, function),
             api.get_kernel(reinterpret_cast<void**>(kernel), function))
+
+STATOR_SHIM(cudaLaunchKernelExC, (const cudaLaunchConfig_t* config, const void* function, void** arguments),
+            (config, function, arguments), launch(api, *config, function, arguments))
+STATOR_SHIM(cudaFuncGetAttributes, (cudaFuncAttributes * out, const void* function), (out, function),
+            numbers_of(api, out, function))
+STATOR_SHIM(cudaFuncGetParamInfo, (const void* function, size_t index, size_t* offset, size_t* bytes),
+            (function, index, offset, bytes), api.parameter(function, index, offset, bytes))
+STATOR_SHIM(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+            (int* blocks, const void* function, int threads, size_t shared, unsigned flags),
+            (blocks, function, threads, shared, flags), api.resident_blocks(blocks, function, threads, shared))
+STATOR_SHIM(cudaLibraryLoadData,
+            (cudaLibrary_t * library, const void* code, cudaJitOption* options, void** values, unsigned count,
+             cudaLibraryOption* library_options, void** library_values, unsigned library_count),
+            (library, code, options, values, count, library_options, library_values, library_count),
+            load(api, library, code, options, values, count))
+STATOR_SHIM(cudaLibraryUnload, (cudaLibrary_t library), (library), api.library_unload(library))
+STATOR_SHIM(cudaLibraryGetKernel, (cudaKernel_t * kernel, cudaLibrary_t library, const char* name),
+            (kernel, library, name), api.library_kernel(reinterpret_cast<void**>(kernel), library, name))
 
 // Those that return no status.
 cudaError_t __real_cudaGetLastError();

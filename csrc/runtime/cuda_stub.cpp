@@ -62,6 +62,7 @@ const Table& cuda_table() {
       .event_elapsed = refuse,
       .launch = refuse,
       .host_task = refuse,
+      .programs = nullptr,
       .inject_fault = refuse,
       .fault_message = fault_message,
       .outstanding = outstanding,

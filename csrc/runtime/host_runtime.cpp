@@ -212,6 +212,7 @@ const Table& host_table() {
       .event_elapsed = event_elapsed,
       .launch = launch,
       .host_task = host_task,
+      .programs = nullptr,
       .inject_fault = inject_fault,
       .fault_message = fault_message,
       .outstanding = outstanding,

@@ -7,16 +7,19 @@
 
 namespace stator {
 
-#define STATOR_OTHER_CALLS(X)               \
-  X(stream, "Backend.stream")               \
-  X(empty_cache, "Backend.empty_cache")     \
-  X(record, "Stream.record")                \
-  X(wait, "Stream.wait")                    \
-  X(stream_done, "Stream.done")             \
-  X(stream_native, "Stream.native")         \
-  X(event_done, "Event.done")               \
-  X(event_synchronize, "Event.synchronize") \
-  X(milliseconds_since, "Event.milliseconds_since")
+#define STATOR_OTHER_CALLS(X)                       \
+  X(stream, "Backend.stream")                       \
+  X(empty_cache, "Backend.empty_cache")             \
+  X(record, "Stream.record")                        \
+  X(wait, "Stream.wait")                            \
+  X(stream_done, "Stream.done")                     \
+  X(stream_native, "Stream.native")                 \
+  X(event_done, "Event.done")                       \
+  X(event_synchronize, "Event.synchronize")         \
+  X(milliseconds_since, "Event.milliseconds_since") \
+  X(compile, "Backend.compile")                     \
+  X(occupancy, "Kernel.occupancy")                  \
+  X(launch, "Kernel.launch")
 
 namespace call {
 enum : uint16_t {

@@ -5,6 +5,7 @@
 
 #include "params/launch.hpp"
 #include "runtime/op_name.hpp"
+#include "runtime/program_table.hpp"
 
 #include <array>
 #include <atomic>
@@ -47,6 +48,9 @@ namespace stator::runtime {
   X(event_query, false)        \
   X(event_synchronize, false)  \
   X(event_elapsed, false)      \
+  X(program_load, false)       \
+  X(program_unload, true)      \
+  X(program_query, false)      \
   X(launch, false)             \
   X(library_setup, false)      \
   X(library, false)
@@ -64,9 +68,10 @@ bool is_release(Call call);
 using Status = int;
 namespace status {
 inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, unloading = 4,
-                        insufficient_driver = 35, no_device = 100, invalid_device = 101, invalid_handle = 400,
-                        not_ready = 600, illegal_address = 700, context_destroyed = 709, launch_failure = 719,
-                        not_supported = 801, unknown = 999;
+                        insufficient_driver = 35, invalid_function = 98, no_device = 100, invalid_device = 101,
+                        no_image = 209, invalid_ptx = 218, invalid_handle = 400, not_found = 500, not_ready = 600,
+                        illegal_address = 700, context_destroyed = 709, launch_failure = 719, not_supported = 801,
+                        unknown = 999;
 }
 
 using ContextHandle = void*;
@@ -135,6 +140,7 @@ struct Table {
   // host: runs the pieces [0, pieces) in stream order, distributed over the workers. cuda: runs piece 0 now, on this
   // thread, with the context's device current; it must not throw.
   Status (*host_task)(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
+  const ProgramTable* programs;  // null on host
   // host only: makes the next launch on the context fail asynchronously; the fault is sticky.
   Status (*inject_fault)(ContextHandle);
   // The message of the sticky fault: of host and of emulated cuda devices; else "".
@@ -228,6 +234,17 @@ class Runtime {
   void event_synchronize(EventHandle, uint16_t op = no_op);
   float event_elapsed(EventHandle from, EventHandle to, uint16_t op = no_op);
   void launch(const params::Launch&, StreamHandle, const Record&);
+  // Programs, where has_programs(): a failure to load is returned, with its log; a kernel or a parameter that is not
+  // there is false.
+  bool has_programs() const { return table_.programs != nullptr; }
+  LaunchLimits launch_limits(uint16_t op);
+  Status program_load(const void* image, ProgramHandle* out, std::string* log, uint16_t op);
+  Status program_unload_noexcept(ProgramHandle);
+  bool program_kernel(ProgramHandle, const char* name, KernelHandle* out, uint16_t op);
+  KernelNumbers kernel_numbers(KernelHandle, uint16_t op);
+  bool kernel_parameter(KernelHandle, size_t index, size_t* offset, size_t* bytes, uint16_t op);
+  int resident_blocks(KernelHandle, int threads, size_t shared_bytes, uint16_t op);
+  void launch_kernel(KernelHandle, const char* name, const KernelLaunch&, StreamHandle, const Record&);
   // A vendor-library call. cuda: `call` runs now, on this thread, and enqueues work on the stream. host: `call` itself
   // runs in stream order. It returns 0 or the library's status, which `describe` names; on host a failure becomes the
   // sticky fault.

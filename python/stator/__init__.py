@@ -340,8 +340,8 @@ _missing = missing(__name__, __all__)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "numpy":  # loaded on first use
+    if name in ("numpy", "programs"):  # loaded on first use
         import importlib
 
-        return importlib.import_module("stator.numpy")
+        return importlib.import_module(f"stator.{name}")
     return _missing(name)

@@ -8,12 +8,12 @@ from stator.backend import Backend
 from stator.backend import Device
 
 class CacheInfo(NamedTuple):
-    hits: Array
-    misses: Array
-    evictions: Array
-    plans: Array
-    bytes: Array
-    limit: Array
+    hits: int
+    misses: int
+    evictions: int
+    plans: int
+    bytes: int
+    limit: int
 def cache_info() -> CacheInfo:
     """Figures of the plan caches: hits, misses, evictions, plans, bytes and limit. Does not wait.
 

@@ -6,11 +6,11 @@ from stator._array import Array
 from stator._typing import DTypeLike
 
 class MatmulCacheInfo(NamedTuple):
-    hits: Array
-    misses: Array
-    evictions: Array
-    plans: Array
-    limit: Array
+    hits: int
+    misses: int
+    evictions: int
+    plans: int
+    limit: int
 class QuantizedResult(NamedTuple):
     values: Array
     scale: Array

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from stator import _backend, _creation, _libraries, _random
 from stator._backend import Event, Stream
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from stator._array import Array
     from stator._typing import DTypeLike
+    from stator.programs import Kernel, KernelDescriptor, ProgramCache, ProgramCacheInfo
 
 log = logging.getLogger("stator")
 log.addHandler(logging.NullHandler())
@@ -111,6 +112,7 @@ class Backend(_backend.Backend):
     special: ClassVar[ModuleType]
     ops: ClassVar[Any]
     _process: int  # the process that opened it
+    _cache_of_programs: ProgramCache | None
 
     def __new__(
         cls,
@@ -142,6 +144,7 @@ class Backend(_backend.Backend):
             require_libraries=require_libraries,
         )
         self._process = os.getpid()
+        self._cache_of_programs = None
         self.random.seed(secrets.randbits(64) if _seed is None else _seed)
         _open.add(self)
         log.info("opened %s with the kernels %s: %s", self.device_name, self.kernels, reason)
@@ -194,6 +197,73 @@ class Backend(_backend.Backend):
             yield
         finally:
             self._forbid_host_copies(False)
+
+    @property
+    def _programs(self) -> ProgramCache:
+        """The cache of compiled programs, made at first use."""
+        if self._cache_of_programs is None:
+            from stator.programs import ProgramCache
+
+            with _lock:
+                self._cache_of_programs = self._cache_of_programs or ProgramCache()
+        return self._cache_of_programs
+
+    @overload
+    def compile(self, source: str | bytes, name: str, options: Sequence[str] = ()) -> Kernel: ...
+    @overload
+    def compile(
+        self, source: str | bytes, name: list[str] | tuple[str, ...], options: Sequence[str] = ()
+    ) -> tuple[Kernel, ...]: ...
+    def compile(
+        self, source: str | bytes, name: str | list[str] | tuple[str, ...], options: Sequence[str] = ()
+    ) -> Kernel | tuple[Kernel, ...]:
+        """Compiles kernels of your own, on cuda.
+
+        source: CUDA C++, PTX (text that begins with .version), or as bytes a cubin, a fat binary or PTX. name: a
+        kernel, or several, of which a tuple is returned; of CUDA C++ also instances of templates ("axpy<float>"), of
+        other code the names that it has. options: NVRTC's; the folders of CUDA's headers and the device's architecture
+        are added. What was compiled is kept by source, names and options (program_cache_info).
+        Raises: CompileError with the compiler's log; LibraryNotFoundError without NVRTC; UnsupportedError on the cpu.
+
+        >>> kernel = be.compile("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }", "twice")  # doctest: +SKIP
+        >>> kernel.launch(1, 4, x)  # doctest: +SKIP
+        """
+        from stator.programs import compile_program
+
+        return compile_program(self, source, name, options)
+
+    def create_kernel(self, descriptor: KernelDescriptor) -> Kernel:
+        """As compile(), of one kernel that a stator.programs.KernelDescriptor describes."""
+        from stator.programs import create_kernel
+
+        return create_kernel(self, descriptor)
+
+    def execute_kernel(
+        self,
+        kernel: Kernel,
+        buffers: Sequence[Array],
+        uniform_data: bytes,
+        workgroup_size: tuple[int, ...],
+        workgroup_count: tuple[int, ...],
+        *,
+        stream: Stream | None = None,
+    ) -> None:
+        """Launches a kernel whose parameters are pointers, and behind them the values in uniform_data.
+
+        buffers: the arrays. uniform_data: the bytes of the other parameters, laid out as a structure in C.
+        workgroup_size: threads of a block. workgroup_count: blocks. Asynchronous.
+        """
+        from stator.programs import execute_kernel
+
+        execute_kernel(self, kernel, buffers, uniform_data, workgroup_size, workgroup_count, stream)
+
+    def program_cache_info(self) -> ProgramCacheInfo:
+        """Hits, misses, evictions, programs and limit of the cache that compile() uses."""
+        return self._programs.info()
+
+    def clear_program_cache(self) -> None:
+        """Drops what compile() keeps; kernels that are in use stay loaded as long."""
+        self._programs.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: the device and the options, which give a backend of the same in the process that reads it."""

@@ -38,6 +38,7 @@ def missing_header(command: list[str]) -> str | None:
         ("nvidia", "cu13/include", "cufftXt.h", []),
         ("nvidia", "cu13/include", "cusparse.h", []),
         ("nvidia", "cu13/include", "cusparseLt.h", []),
+        ("nvidia", "cu13/include", "nvrtc.h", []),
         ("scipy_openblas32", "include", "cblas.h", ["-DBLAS_SYMBOL_PREFIX=scipy_"]),
     ],
 )

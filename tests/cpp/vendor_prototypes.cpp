@@ -6,6 +6,7 @@
 #include "libs/cuda/cusolver.hpp"
 #include "libs/cuda/cusparse.hpp"
 #include "libs/cuda/cusparse_lt.hpp"
+#include "libs/cuda/nvrtc.hpp"
 #include "libs/host/lapack.hpp"
 #include "libs/host/openblas.hpp"
 
@@ -368,3 +369,22 @@ static_assert(same<decltype(lapack::Api<double>::trsm), decltype(&::CBLAS(dtrsm)
 #endif
 
 int main() { return 0; }
+
+#if __has_include(<nvrtc.h>)
+#include <nvrtc.h>
+
+namespace nvrtc = stator::libs::nvrtc;
+static_assert(same<decltype(nvrtc::Api::create), decltype(&::nvrtcCreateProgram)>);
+static_assert(same<decltype(nvrtc::Api::destroy), decltype(&::nvrtcDestroyProgram)>);
+static_assert(same<decltype(nvrtc::Api::add_name_expression), decltype(&::nvrtcAddNameExpression)>);
+static_assert(same<decltype(nvrtc::Api::compile), decltype(&::nvrtcCompileProgram)>);
+static_assert(same<decltype(nvrtc::Api::lowered_name), decltype(&::nvrtcGetLoweredName)>);
+static_assert(same<decltype(nvrtc::Api::log_size), decltype(&::nvrtcGetProgramLogSize)>);
+static_assert(same<decltype(nvrtc::Api::log), decltype(&::nvrtcGetProgramLog)>);
+static_assert(same<decltype(nvrtc::Api::ptx_size), decltype(&::nvrtcGetPTXSize)>);
+static_assert(same<decltype(nvrtc::Api::ptx), decltype(&::nvrtcGetPTX)>);
+static_assert(same<decltype(nvrtc::Api::code_size), decltype(&::nvrtcGetCUBINSize)>);
+static_assert(same<decltype(nvrtc::Api::code), decltype(&::nvrtcGetCUBIN)>);
+static_assert(same<decltype(nvrtc::Api::error_text), decltype(&::nvrtcGetErrorString)>);
+static_assert(nvrtc::success == NVRTC_SUCCESS && nvrtc::compilation == NVRTC_ERROR_COMPILATION);
+#endif

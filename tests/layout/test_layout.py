@@ -65,6 +65,7 @@ ALLOWED = {
     "runtime": rf"runtime/.*|params/launch\.hpp|emulator/runtime/api\.hpp|{PUBLIC}",
     "core": rf"core/.*|runtime/.*|params/.*|{PUBLIC}",
     "libs": rf"libs/.*|core/.*|runtime/.*|params/.*|{PUBLIC}",
+    "execution": rf"execution/.*|libs/.*|core/.*|runtime/.*|params/.*|{PUBLIC}",
     "ops": rf"ops/.*|libs/.*|core/.*|runtime/.*|params/.*|{PUBLIC}",
     "emulator": r"emulator/.*",
 }

@@ -82,6 +82,17 @@ struct Api {
   int (*resident_blocks)(int* blocks, const void* function, int threads, size_t shared_bytes);
   int (*launch)(const void* function, const uint32_t grid[3], const uint32_t block[3], void** arguments,
                 size_t shared_bytes, void* stream);
+  // The same; refused where all blocks cannot be resident at once.
+  int (*launch_cooperative)(const void* function, const uint32_t grid[3], const uint32_t block[3], void** arguments,
+                            size_t shared_bytes, void* stream);
+
+  // Libraries (cudaLibrary_t): PTX or a fat binary that holds some. `log` gets the report of PTX that is not
+  // understood.
+  int (*library_load)(void** library, const void* image, char* log, size_t capacity);
+  int (*library_unload)(void* library);
+  int (*library_kernel)(void** kernel, void* library, const char* name);
+  // cudaFuncGetParamInfo.
+  int (*parameter)(const void* function, size_t index, size_t* offset, size_t* bytes);
 };
 
 }  // namespace stator::emulator::runtime

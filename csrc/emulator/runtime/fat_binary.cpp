@@ -163,6 +163,12 @@ std::optional<std::string> content_of(const Image& image, std::string* reason) {
 
 }  // namespace
 
+bool is_fat_binary(const void* image) {
+  uint32_t magic = 0;
+  std::memcpy(&magic, image, sizeof magic);
+  return magic == fat_magic;
+}
+
 bool ptx_of(const void* fat_binary, uint32_t capability, std::string* text, std::string* reason) {
   const std::vector<Image> images = images_of(fat_binary, ptx_kind);
   const Image* const image = best(images, capability);

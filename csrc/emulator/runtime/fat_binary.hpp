@@ -7,6 +7,8 @@
 
 namespace stator::emulator::runtime {
 
+bool is_fat_binary(const void* image);
+
 // The PTX for the highest architecture that is not above the capability (10 * major + minor). False with the reason
 // where there is none, or none that can be read: text compressed as zstd is not.
 bool ptx_of(const void* fat_binary, uint32_t capability, std::string* text, std::string* reason);

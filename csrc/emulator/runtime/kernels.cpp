@@ -18,6 +18,7 @@ struct Registry {
   std::vector<std::unique_ptr<FatBinary>> binaries;  // kept when they are unregistered, since launches may be under way
   std::unordered_map<const void*, std::unique_ptr<Function>> functions;
   std::set<const void*> handles;
+  std::set<const FatBinary*> libraries;
   Rewrite rewrite = nullptr;
   void* rewrite_self = nullptr;
 };
@@ -58,9 +59,37 @@ FatBinary* register_binary(const void* image) {
   return r.binaries.emplace_back(std::make_unique<FatBinary>(FatBinary{image})).get();
 }
 
+FatBinary* register_library(std::string ptx) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  FatBinary* const made =
+      r.binaries.emplace_back(std::make_unique<FatBinary>(FatBinary{nullptr, std::move(ptx)})).get();
+  r.libraries.insert(made);
+  return made;
+}
+
+bool is_library(const FatBinary* binary) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  return r.libraries.contains(binary);
+}
+
+const Function* library_function(FatBinary* binary, const std::string& name) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  for (const auto& [key, function] : r.functions)
+    if (function->binary == binary && function->name == name) return function.get();
+  auto made = std::make_unique<Function>(binary, name);
+  const Function* const found = made.get();
+  r.functions[found] = std::move(made);
+  return found;
+}
+
 void unregister_binary(FatBinary* binary) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
+  r.libraries.erase(binary);
+  binary->ptx.clear();
   std::erase_if(r.functions, [&](const auto& entry) {
     if (entry.second->binary != binary) return false;
     r.handles.erase(entry.second.get());
@@ -88,7 +117,8 @@ std::vector<std::pair<const FatBinary*, std::vector<std::string>>> registered() 
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
   std::map<const FatBinary*, std::vector<std::string>> names;
-  for (const auto& [pointer, function] : r.functions) names[function->binary].push_back(function->name);
+  for (const auto& [pointer, function] : r.functions)
+    if (function->binary->image) names[function->binary].push_back(function->name);
   std::vector<std::pair<const FatBinary*, std::vector<std::string>>> found;
   for (const auto& binary : r.binaries)
     if (const auto place = names.find(binary.get()); place != names.end()) {
@@ -104,7 +134,9 @@ Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary
   if (!fresh) return loaded;
   const uint32_t capability = device.profile().major * 10 + device.profile().minor;
   std::string text, reason;
-  if (!ptx_of(binary->image, capability, &text, &reason)) {
+  if (!binary->image) {
+    text = binary->ptx;
+  } else if (!ptx_of(binary->image, capability, &text, &reason)) {
     loaded.report.fault = Fault::unsupported;
     loaded.report.sentence = reason;
     return loaded;
@@ -112,7 +144,7 @@ Kernels::Loaded& Kernels::load(emulator::Device& device, const FatBinary* binary
   rewrite(text);
   loaded.architecture = architecture_of(text);
   loaded.program = device.load(std::move(text), &loaded.report);
-  loaded.registers = registers_of(binary->image, capability);
+  if (binary->image) loaded.registers = registers_of(binary->image, capability);
   return loaded;
 }
 

@@ -1,5 +1,5 @@
-// Kernels that fat binaries registered, and what each device has loaded of them. As with CUDA's lazy loading, a
-// binary's PTX is read when the first of its kernels is used on a device.
+// Kernels that fat binaries registered or that libraries hold, and what each device has loaded of them. As with CUDA's
+// lazy loading, a binary's PTX is read when the first of its kernels is used on a device.
 #pragma once
 
 #include "emulator/emulator.hpp"
@@ -16,7 +16,8 @@
 namespace stator::emulator::runtime {
 
 struct FatBinary {
-  const void* image = nullptr;
+  const void* image = nullptr;  // null for a library
+  std::string ptx = {};         // of a library
 };
 
 // A kernel as the process knows it.
@@ -32,16 +33,21 @@ struct Function {
 FatBinary* register_binary(const void* image);
 void unregister_binary(FatBinary* binary);
 void register_function(FatBinary* binary, const void* function, const char* name);
+// A library, which lives until unregister_binary, and one of its kernels, made when it is first asked for.
+FatBinary* register_library(std::string ptx);
+bool is_library(const FatBinary* binary);
+const Function* library_function(FatBinary* binary, const std::string& name);
 // By the pointer that was registered, or by its own address as a handle; null if there is none.
 const Function* find_function(const void* function);
-// The registered binaries in the order of their registration, with the names of their kernels in order.
+// The registered binaries but for libraries, in the order of their registration, with the names of their kernels in
+// order.
 std::vector<std::pair<const FatBinary*, std::vector<std::string>>> registered();
 
 // A device's copies.
 class Kernels {
  public:
   struct Loaded {
-    std::unique_ptr<Program> program;
+    std::shared_ptr<Program> program;  // shared with launches under way
     std::unordered_map<std::string, uint32_t> registers;
     uint32_t architecture = 0;  // of the PTX: 10 * major + minor
     Report report;              // why there is no program
@@ -49,6 +55,7 @@ class Kernels {
 
   // Not thread-safe. The capability is 10 * major + minor.
   Loaded& load(emulator::Device& device, const FatBinary* binary);
+  void unload(const FatBinary* binary) { loaded_.erase(binary); }
   // The dynamic shared memory that the function opted in to; 0: none.
   uint32_t& opted(const Function* function) { return opted_[function]; }
 

@@ -1,9 +1,11 @@
-// Registration and launches of kernels.
+// Registration and launches of kernels, and libraries of them.
 #include "emulator/runtime/calls.hpp"
+#include "emulator/runtime/fat_binary.hpp"
 #include "emulator/runtime/record.hpp"
 #include "emulator/runtime/system.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace stator::emulator::runtime {
@@ -136,8 +138,8 @@ LaunchRecord described(const Device& device, const Kernel& kernel, const LaunchC
           .shared_bytes = kernel.shared_bytes + c.dynamic_shared};
 }
 
-int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments, size_t shared_bytes,
-           void* stream_handle) {
+int enqueue(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments, size_t shared_bytes,
+            void* stream_handle, bool cooperative) {
   return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream || stream->device != &device) return error::invalid_resource_handle;
@@ -148,18 +150,95 @@ int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3],
     config.grid = {grid[0], grid[1], grid[2]};
     config.block = {block[0], block[1], block[2]};
     config.dynamic_shared = shared_bytes;
-    if (device.machine.resident_blocks(kernel, config) == 0) return limit_error(device.profile, kernel, config);
+    config.cooperative = cooperative;
+    const uint64_t resident = device.machine.resident_blocks(kernel, config);
+    if (resident == 0) return limit_error(device.profile, kernel, config);
+    if (cooperative && config.grid.count() > resident * device.profile.multiprocessors)
+      return error::cooperative_launch_too_large;
     std::vector<std::byte> bytes(kernel.parameter_bytes);
     for (size_t i = 0; i < kernel.parameters.size(); ++i)
       std::memcpy(bytes.data() + kernel.parameters[i].offset, arguments[i], kernel.parameters[i].bytes);
-    const auto run = [&device, config, &kernel, program = resolved.loaded->program.get(),
-                      parameters = std::move(bytes)] {
+    const auto run = [&device, config, &kernel, program = resolved.loaded->program, parameters = std::move(bytes)] {
       const Result result = device.machine.launch_bytes(*program, kernel.name, config, parameters);
       if (result.ok()) note_launch(described(device, kernel, config), result);
       return result.report;
     };
     resolved.function->launches.fetch_add(1, std::memory_order_relaxed);
     submit(s, lock, stream, {.what = {}, .run = run, .after = {}});
+    return error::success;
+  });
+}
+
+int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments, size_t shared_bytes,
+           void* stream) {
+  return enqueue(pointer, grid, block, arguments, shared_bytes, stream, false);
+}
+
+int launch_cooperative(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments,
+                       size_t shared_bytes, void* stream) {
+  return enqueue(pointer, grid, block, arguments, shared_bytes, stream, true);
+}
+
+bool is_machine_code(const void* image) { return std::memcmp(image, "\177ELF", 4) == 0; }
+
+int library_load(void** library, const void* image, char* log, size_t capacity) {
+  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+    std::string ptx, reason = "An emulated device runs PTX, and this is machine code.";
+    if (is_machine_code(image) ||
+        (is_fat_binary(image) && !ptx_of(image, device.profile.major * 10 + device.profile.minor, &ptx, &reason))) {
+      std::snprintf(log, capacity, "%s", reason.c_str());
+      return error::no_kernel_image;
+    }
+    if (!is_fat_binary(image)) ptx = static_cast<const char*>(image);
+    FatBinary* const made = register_library(std::move(ptx));
+    const Kernels::Loaded& loaded = device.kernels.load(device.machine, made);
+    Report report = loaded.report;
+    if (loaded.program)
+      for (const std::string& name : loaded.program->kernels())  // a driver compiles all of them
+        if (!report) loaded.program->kernel(name, &report);
+    if (!report) {
+      *library = made;
+      return error::success;
+    }
+    std::snprintf(log, capacity, "%s", report.str().c_str());
+    device.kernels.unload(made);
+    unregister_binary(made);
+    return error_of(report.fault);
+  });
+}
+
+// Launches under way keep the program.
+int library_unload(void* library) {
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    auto* const binary = static_cast<FatBinary*>(library);
+    if (!is_library(binary)) return error::invalid_resource_handle;
+    for (const auto& device : s.devices) device->kernels.unload(binary);
+    unregister_binary(binary);
+    return error::success;
+  });
+}
+
+int library_kernel(void** kernel, void* library, const char* name) {
+  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+    auto* const binary = static_cast<FatBinary*>(library);
+    if (!is_library(binary)) return error::invalid_resource_handle;
+    const Kernels::Loaded& loaded = device.kernels.load(device.machine, binary);
+    if (!loaded.program) return refused(device, loaded.report);
+    const std::vector<std::string> names = loaded.program->kernels();
+    if (std::find(names.begin(), names.end(), name) == names.end()) return error::not_found;
+    *kernel = const_cast<Function*>(library_function(binary, name));
+    return error::success;
+  });
+}
+
+int parameter(const void* pointer, size_t index, size_t* offset, size_t* bytes) {
+  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+    Resolved resolved;
+    if (const int code = resolve(device, pointer, &resolved)) return code;
+    const auto& parameters = resolved.kernel->parameters;
+    if (index >= parameters.size()) return error::invalid_value;
+    *offset = parameters[index].offset;
+    *bytes = parameters[index].bytes;
     return error::success;
   });
 }
@@ -175,6 +254,11 @@ void add_launch_calls(Api& api) {
   api.function_numbers = function_numbers;
   api.resident_blocks = resident_blocks;
   api.launch = launch;
+  api.launch_cooperative = launch_cooperative;
+  api.library_load = library_load;
+  api.library_unload = library_unload;
+  api.library_kernel = library_kernel;
+  api.parameter = parameter;
 }
 
 }  // namespace stator::emulator::runtime

@@ -20,6 +20,7 @@
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
 #include <stator/product_kinds.hpp>
+#include <stator/program.hpp>
 #include <stator/random.hpp>
 #include <stator/reduce.hpp>
 #include <stator/ref.hpp>

@@ -1,6 +1,7 @@
 // The vendor libraries in a build without CUDA. No context is on cuda, so only the functions named *_available are
 // called.
 #include "libs/blas.hpp"
+#include "libs/compiler.hpp"
 #include "libs/fft.hpp"
 #include "libs/solver.hpp"
 #include "libs/sparse.hpp"
@@ -26,6 +27,11 @@ void cuda_sparse_sampled(OpCall&, const SparseMatrix&, const DenseMatrix&, const
 void cuda_sparse_solve(OpCall&, const SparseMatrix&, bool, bool, const DenseMatrix&, const DenseMatrix&) { refuse(); }
 bool cuda_sparse_times(OpCall&, const SparseMatrix&, const SparseMatrix&, void*,
                        const std::function<SparseRoom(int64_t)>&) {
+  refuse();
+}
+
+Compiled compile(std::string_view, const std::string&, const std::string&, const std::vector<std::string>&,
+                 const std::vector<std::string>&, int) {
   refuse();
 }
 

@@ -9,6 +9,7 @@ from stator.cpp.error cimport translate_exception
 cdef extern from "<string>" namespace "std" nogil:
     cdef cppclass string:
         string()
+        string(const char*, size_t) except +translate_exception
         const char* data()
         size_t size()
 

@@ -1,0 +1,130 @@
+#include "execution/program.hpp"
+
+#include "core/text.hpp"
+#include "execution/signature.hpp"
+#include "libs/compiler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace stator {
+namespace {
+
+namespace status = runtime::status;
+
+Context& require_programs(const Backend& backend) {
+  const std::string op = op_text(call::compile);
+  if (!backend.context()) throw ValueError(op, "a default-constructed backend", "Open one with Backend::open(device)");
+  Context& context = *backend.context();
+  context.require_open(call::compile);
+  if (context.runtime().has_programs()) return context;
+  throw UnsupportedError(op, "kernels of users run on cuda; the cpu has stator's own kernels alone",
+                         "Open a cuda backend; without a GPU set STATOR_EMULATE=h200 before stator is imported");
+}
+
+void require_names(std::span<const std::string> names) {
+  if (names.empty()) throw ValueError(op_text(call::compile), "no name of a kernel", "Name one at least");
+}
+
+// Whether CUDA's error says that the code is at fault: an image that is invalid, for another architecture, or of a
+// newer version of PTX, or PTX that does not compile.
+bool blames_code(runtime::Status code) {
+  constexpr std::array<runtime::Status, 6> codes{200, status::no_image, status::invalid_ptx, 221, 222, 300};
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+bool is_text(const std::string& code) {
+  return !code.starts_with("\177ELF") && !code.starts_with("\x50\xed\x55\xba") && code.find('\0') == code.npos;
+}
+
+}  // namespace
+
+ProgramBox::ProgramBox(Context& context, const std::string& image, const std::string& ptx, std::string log)
+    : Box(BoxKind::program, &context, context.tracker(), call::compile), context_(context), log_(std::move(log)) {
+  runtime::Runtime& runtime = context.runtime();
+  limits_ = runtime.launch_limits(call::compile);
+  runtime::ProgramHandle handle = nullptr;
+  std::string report;
+  if (const runtime::Status code = runtime.program_load(image.c_str(), &handle, &report, call::compile)) {
+    const char* const name = runtime.table().error_name(code);
+    if (!blames_code(code) && report.empty()) throw CudaError(op_text(call::compile), code, name, "program_load");
+    throw CompileError(op_text(call::compile),
+                       std::string("the code cannot be loaded (") + name + ")" + (report.empty() ? "" : ":\n" + report),
+                       ptx.empty() ? "Give code for this device, PTX or CUDA C++" : "");
+  }
+  set_native(handle);
+  set_bytes(image.size());
+}
+
+void ProgramBox::add(const std::string& name, const std::string& symbol, const std::string& ptx) {
+  runtime::Runtime& runtime = context_.runtime();
+  auto entry = std::make_unique<KernelEntry>();
+  entry->name = name;
+  entry->symbol = symbol;
+  if (!runtime.program_kernel(get(call::compile), symbol.c_str(), &entry->handle, call::compile))
+    throw CompileError(op_text(call::compile), "the code has no kernel " + symbol,
+                       "Give its name in the code, which is mangled unless the kernel is extern \"C\"");
+  KernelParameter parameter;
+  while (runtime.kernel_parameter(entry->handle, entry->parameters.size(), &parameter.offset, &parameter.size,
+                                  call::compile))
+    entry->parameters.push_back(parameter);
+  add_ptx_types(entry->parameters, ptx, symbol);
+  add_cpp_types(entry->parameters, symbol);
+  const runtime::KernelNumbers n = runtime.kernel_numbers(entry->handle, call::compile);
+  entry->attributes = {n.registers, n.max_threads, n.shared_bytes, limits_.shared_bytes - n.shared_bytes,
+                       n.local_bytes};
+  kernels_.push_back(std::move(entry));
+}
+
+// The work that uses the code ends before it is unloaded.
+void ProgramBox::release_native(void* handle) noexcept {
+  runtime::Runtime& runtime = context_.runtime();
+  for (int i = 0; i < Backend::stream_count; ++i) {
+    const runtime::StreamHandle stream = used_.load() >> i & 1 ? context_.native_stream(i) : nullptr;
+    if (stream) context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(stream));
+  }
+  context_.report("program_unload", runtime.program_unload_noexcept(handle));
+}
+
+Program Program::compile(const Backend& backend, const std::string& source, std::span<const std::string> names,
+                         std::span<const std::string> options, const std::string& file) {
+  Context& context = require_programs(backend);
+  require_names(names);
+  const runtime::Properties& device = context.runtime().properties();
+  const libs::Compiled made =
+      libs::compile(op_name(call::compile), source, file, {names.begin(), names.end()},
+                    {options.begin(), options.end()}, device.compute_major * 10 + device.compute_minor);
+  const OpGuard guard(context, call::compile);
+  const bool machine_code = !runtime::cuda_emulated() && !made.code.empty();
+  const Ref<ProgramBox> box(new ProgramBox(context, machine_code ? made.code : made.ptx, made.ptx, made.log));
+  for (size_t i = 0; i < names.size(); ++i) box->add(names[i], made.names[i], made.ptx);
+  return Program(box);
+}
+
+Program Program::load(const Backend& backend, const std::string& code, std::span<const std::string> names) {
+  Context& context = require_programs(backend);
+  require_names(names);
+  const OpGuard guard(context, call::compile);
+  const std::string ptx = is_text(code) ? code : std::string();
+  const Ref<ProgramBox> box(new ProgramBox(context, code, ptx, {}));
+  for (const std::string& name : names) box->add(name, name, ptx);
+  return Program(box);
+}
+
+size_t Program::size() const { return box_ ? box_->kernels().size() : 0; }
+
+const std::string& Program::log() const {
+  static const std::string none;
+  return box_ ? box_->log() : none;
+}
+
+Kernel Program::kernel(size_t index) const {
+  if (index >= size())
+    throw ValueError("Program.kernel", "kernel " + std::to_string(index) + " of " + std::to_string(size()),
+                     "Kernels are numbered in the order of the names that were given");
+  return Kernel(box_, box_->kernels()[index].get());
+}
+
+}  // namespace stator

@@ -1,0 +1,36 @@
+// What the cuda table's calls share: each is made on its context's device, and leaves no error behind in the CUDA
+// runtime's per-thread state.
+#pragma once
+
+#include "runtime/runtime.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace stator::runtime {
+
+struct CudaContext {
+  int device;
+  cudaMemPool_t pool;  // not the device's default pool, whose settings and memory other libraries share
+};
+
+inline CudaContext& context_of(ContextHandle handle) { return *static_cast<CudaContext*>(handle); }
+inline cudaStream_t stream_of(StreamHandle handle) { return static_cast<cudaStream_t>(handle); }
+
+// Removes a failure from the runtime's per-thread state, where the next caller of cudaGetLastError would find it.
+inline Status done(cudaError_t code) {
+  if (code != cudaSuccess) cudaGetLastError();
+  return int(code);
+}
+
+// At process exit the driver may be unloaded before this library, and has then released everything already.
+inline Status released(cudaError_t code) { return code == cudaErrorCudartUnloading ? status::success : done(code); }
+
+template <class F>
+Status call(ContextHandle handle, F f) {
+  const DeviceScope scope(cuda_table(), context_of(handle).device);
+  return scope.status() ? scope.status() : done(f());
+}
+
+extern const ProgramTable cuda_programs;
+
+}  // namespace stator::runtime

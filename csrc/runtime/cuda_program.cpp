@@ -1,0 +1,108 @@
+// The cuda table's calls for programs, by the CUDA runtime's libraries (cudaLibrary_t): their code is loaded on a
+// device when it is first used there.
+#include "runtime/cuda_call.hpp"
+
+namespace stator::runtime {
+namespace {
+
+cudaLibrary_t library_of(ProgramHandle handle) { return static_cast<cudaLibrary_t>(handle); }
+
+int limits(int device, LaunchLimits* out) {
+  const auto get = [&](auto* to, cudaDeviceAttr attribute) {
+    int value = 0;
+    const Status code = done(cudaDeviceGetAttribute(&value, attribute, device));
+    *to = value;
+    return code;
+  };
+  constexpr cudaDeviceAttr grid[] = {cudaDevAttrMaxGridDimX, cudaDevAttrMaxGridDimY, cudaDevAttrMaxGridDimZ};
+  constexpr cudaDeviceAttr block[] = {cudaDevAttrMaxBlockDimX, cudaDevAttrMaxBlockDimY, cudaDevAttrMaxBlockDimZ};
+  for (int i = 0; i < 3; ++i) {
+    if (const Status code = get(&out->grid[i], grid[i])) return code;
+    if (const Status code = get(&out->block[i], block[i])) return code;
+  }
+  return get(&out->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+}
+
+int load(ContextHandle handle, const void* image, ProgramHandle* out, char* log, size_t capacity) {
+  return call(handle, [=] {
+    cudaJitOption names[] = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
+    void* values[] = {log, reinterpret_cast<void*>(capacity)};
+    cudaLibrary_t library = nullptr;
+    const cudaError_t code = cudaLibraryLoadData(&library, image, names, values, 2, nullptr, nullptr, 0);
+    *out = library;
+    return code;
+  });
+}
+
+int unload(ContextHandle handle, ProgramHandle program) {
+  const DeviceScope scope(cuda_table(), context_of(handle).device);
+  return released(cudaLibraryUnload(library_of(program)));
+}
+
+// Opts the kernel in to all the dynamic shared memory that its device has for a block, once, so that launches of
+// several threads do not change each other's limit.
+cudaError_t opt_in(const void* kernel, int device) {
+  int most = 0;
+  cudaFuncAttributes a{};
+  if (const cudaError_t code = cudaFuncGetAttributes(&a, kernel); code != cudaSuccess) return code;
+  const cudaError_t code = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (code != cudaSuccess) return code;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - int(a.sharedSizeBytes));
+}
+
+int kernel(ContextHandle handle, ProgramHandle program, const char* name, KernelHandle* out) {
+  return call(handle, [=] {
+    cudaKernel_t found = nullptr;
+    const cudaError_t code = cudaLibraryGetKernel(&found, library_of(program), name);
+    *out = found;
+    return code == cudaSuccess ? opt_in(found, context_of(handle).device) : code;
+  });
+}
+
+int numbers(ContextHandle handle, KernelHandle kernel, KernelNumbers* out) {
+  return call(handle, [=] {
+    cudaFuncAttributes a{};
+    const cudaError_t code = cudaFuncGetAttributes(&a, kernel);
+    *out = {a.numRegs, a.maxThreadsPerBlock, a.sharedSizeBytes, a.localSizeBytes};
+    return code;
+  });
+}
+
+int parameter(ContextHandle handle, KernelHandle kernel, size_t index, size_t* offset, size_t* bytes) {
+  return call(handle, [=] { return cudaFuncGetParamInfo(kernel, index, offset, bytes); });
+}
+
+int resident_blocks(ContextHandle handle, KernelHandle kernel, int threads, size_t shared_bytes, int* blocks) {
+  return call(handle, [=] {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, shared_bytes, 0);
+  });
+}
+
+int launch(ContextHandle handle, KernelHandle kernel, const KernelLaunch& launch, StreamHandle stream) {
+  return call(handle, [&] {
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
+    config.blockDim = dim3(launch.block[0], launch.block[1], launch.block[2]);
+    config.dynamicSmemBytes = launch.shared_bytes;
+    config.stream = stream_of(stream);
+    config.attrs = &cooperative;
+    config.numAttrs = launch.cooperative ? 1 : 0;
+    return cudaLaunchKernelExC(&config, kernel, launch.arguments);
+  });
+}
+
+}  // namespace
+
+constinit const ProgramTable cuda_programs{.limits = limits,
+                                           .load = load,
+                                           .unload = unload,
+                                           .kernel = kernel,
+                                           .numbers = numbers,
+                                           .parameter = parameter,
+                                           .resident_blocks = resident_blocks,
+                                           .launch = launch};
+
+}  // namespace stator::runtime

@@ -1,0 +1,67 @@
+// The members of Runtime for programs.
+#include "runtime/runtime.hpp"
+
+#include <cstring>
+
+namespace stator::runtime {
+
+LaunchLimits Runtime::launch_limits(uint16_t op) {
+  LaunchLimits limits;
+  check(Call::program_query, enter(Call::program_query), op);
+  check(Call::program_query, table_.programs->limits(device_, &limits), op);
+  return limits;
+}
+
+Status Runtime::program_load(const void* image, ProgramHandle* out, std::string* log, uint16_t op) {
+  check(Call::program_load, enter(Call::program_load), op);
+  log->assign(8192, '\0');
+  const Status code = table_.programs->load(context_, image, out, log->data(), log->size());
+  log->resize(std::strlen(log->c_str()));
+  return code;
+}
+
+Status Runtime::program_unload_noexcept(ProgramHandle program) {
+  const Status injected = enter(Call::program_unload);
+  if (!context_) return status::context_destroyed;
+  const Status done = table_.programs->unload(context_, program);
+  return injected ? injected : done;
+}
+
+bool Runtime::program_kernel(ProgramHandle program, const char* name, KernelHandle* out, uint16_t op) {
+  check(Call::program_query, enter(Call::program_query), op);
+  const Status code = table_.programs->kernel(context_, program, name, out);
+  if (code == status::not_found || code == status::invalid_function) return false;
+  check(Call::program_query, code, op);
+  return true;
+}
+
+KernelNumbers Runtime::kernel_numbers(KernelHandle kernel, uint16_t op) {
+  KernelNumbers numbers;
+  check(Call::program_query, enter(Call::program_query), op);
+  check(Call::program_query, table_.programs->numbers(context_, kernel, &numbers), op);
+  return numbers;
+}
+
+bool Runtime::kernel_parameter(KernelHandle kernel, size_t index, size_t* offset, size_t* bytes, uint16_t op) {
+  check(Call::program_query, enter(Call::program_query), op);
+  const Status code = table_.programs->parameter(context_, kernel, index, offset, bytes);
+  if (code == status::invalid_value) return false;  // CUDA's answer behind the last one
+  check(Call::program_query, code, op);
+  return true;
+}
+
+int Runtime::resident_blocks(KernelHandle kernel, int threads, size_t shared_bytes, uint16_t op) {
+  int blocks = 0;
+  check(Call::program_query, enter(Call::program_query), op);
+  check(Call::program_query, table_.programs->resident_blocks(context_, kernel, threads, shared_bytes, &blocks), op);
+  return blocks;
+}
+
+void Runtime::launch_kernel(KernelHandle kernel, const char* name, const KernelLaunch& launch, StreamHandle stream,
+                            const Record& record) {
+  check(Call::launch, enter(Call::launch), record.op);
+  order(stream, name, record);
+  check(Call::launch, table_.programs->launch(context_, kernel, launch, stream), record.op);
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,186 @@
+"""Kernels of your own on a cuda backend: compiled from CUDA C++, or loaded from PTX or machine code.
+
+`Backend.compile` is the way in; without a GPU the emulated device runs them too (STATOR_EMULATE=h200).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from stator import _program
+from stator._program import Kernel, KernelAttributes, KernelParameter
+from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
+
+if TYPE_CHECKING:
+    from stator._array import Array
+    from stator._backend import Stream
+    from stator.backend import Backend
+
+
+class ProgramCacheInfo(NamedTuple):
+    """Figures of a backend's cache of programs."""
+
+    hits: int
+    misses: int
+    evictions: int
+    programs: int
+    limit: int
+
+
+_LIMIT = 128
+_OP = "Backend.compile"
+
+
+class ProgramCache:
+    """The programs of one backend by source, names and options, the least recently used first. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._programs: OrderedDict[tuple[object, ...], _program.Program] = OrderedDict()
+        self._hits = self._misses = self._evictions = 0
+
+    def get(self, key: tuple[object, ...]) -> _program.Program | None:
+        """The program of the key; counts a hit or a miss."""
+        with self._lock:
+            found = self._programs.get(key)
+            if found is None:
+                self._misses += 1
+            else:
+                self._hits += 1
+                self._programs.move_to_end(key)
+            return found
+
+    def put(self, key: tuple[object, ...], program: _program.Program) -> None:
+        """Keeps the program, and drops the one that was used longest ago if there are too many."""
+        with self._lock:
+            self._programs[key] = program
+            while len(self._programs) > _LIMIT:
+                self._programs.popitem(last=False)
+                self._evictions += 1
+
+    def clear(self) -> None:
+        """Drops all programs. Those whose kernels are in use stay loaded as long."""
+        with self._lock:
+            self._programs.clear()
+
+    def info(self) -> ProgramCacheInfo:
+        """The figures of the cache."""
+        with self._lock:
+            return ProgramCacheInfo(self._hits, self._misses, self._evictions, len(self._programs), _LIMIT)
+
+
+@cache
+def include_options() -> tuple[str, ...]:
+    """NVRTC's options for the folders of CUDA's headers (cuda_fp16.h, cooperative_groups.h, cuda/std/complex).
+
+    They are those of NVIDIA's packages for Python, else of the toolkit that CUDA_HOME or CUDA_PATH names.
+    """
+    spec = find_spec("nvidia")
+    roots = [Path(folder) / "cu13/include" for folder in (spec.submodule_search_locations or ())] if spec else []
+    roots += [Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    for root in roots:
+        if (root / "cuda_fp16.h").is_file():
+            return f"--include-path={root}", f"--include-path={root / 'cccl'}"
+    return ()
+
+
+def _is_ptx(source: str) -> bool:
+    lines = (line.strip() for line in source.splitlines())
+    first = next((line for line in lines if line and not line.startswith("//")), "")
+    return first.startswith(".version")
+
+
+def compile_program(
+    backend: Backend, source: str | bytes, name: str | Sequence[str], options: Sequence[str] = ()
+) -> Kernel | tuple[Kernel, ...]:
+    """What Backend.compile does."""
+    if not isinstance(name, (str, list, tuple)):
+        raise DTypeError(f"name is of type {type(name).__name__}", op=_OP, remedy="Give a string, or several.")
+    names = (name,) if isinstance(name, str) else tuple(name)
+    if not names:
+        raise InvalidValueError(f"name={name!r}", op=_OP, remedy="Name one kernel at least.")
+    if not isinstance(options, (list, tuple)) or not all(isinstance(option, str) for option in (*options, *names)):
+        raise DTypeError("Names and options are not all strings", op=_OP, remedy="Give lists or tuples of strings.")
+    if not isinstance(source, (str, bytes)):
+        raise DTypeError(f"source is of type {type(source).__name__}", op=_OP, remedy="Give a str, or bytes of code.")
+    key = (source, names, tuple(options))
+    programs = backend._programs
+    program = programs.get(key)
+    if program is None:
+        if isinstance(source, bytes):
+            program = _program.load_code(backend, source, names)
+        elif _is_ptx(source):
+            program = _program.load_code(backend, source.encode(), names)
+        else:
+            flags = (*options, *include_options())
+            program = _program.compile_source(backend, source, names, flags, "program.cu")
+        programs.put(key, program)
+    kernels = program.kernels(backend, names)
+    return kernels[0] if isinstance(name, str) else kernels
+
+
+@dataclass(frozen=True)
+class KernelDescriptor:
+    """What Backend.create_kernel compiles: the arguments of Backend.compile."""
+
+    name: str
+    source: str | bytes
+    options: tuple[str, ...] = ()
+
+
+def create_kernel(backend: Backend, descriptor: KernelDescriptor) -> Kernel:
+    """What Backend.create_kernel does."""
+    if not isinstance(descriptor, KernelDescriptor):
+        raise DTypeError(
+            f"descriptor is of type {type(descriptor).__name__}",
+            op="Backend.create_kernel",
+            remedy="Give a stator.programs.KernelDescriptor.",
+        )
+    return backend.compile(descriptor.source, descriptor.name, descriptor.options)
+
+
+def execute_kernel(
+    backend: Backend,
+    kernel: Kernel,
+    buffers: Sequence[Array],
+    uniform_data: bytes,
+    workgroup_size: tuple[int, ...],
+    workgroup_count: tuple[int, ...],
+    stream: Stream | None = None,
+) -> None:
+    """What Backend.execute_kernel does."""
+    op = "Backend.execute_kernel"
+    if not isinstance(kernel, Kernel):
+        raise DTypeError(f"kernel is of type {type(kernel).__name__}", op=op, remedy="Take one from create_kernel().")
+    if kernel.backend is not backend:
+        raise BackendMismatchError("the kernel is of another backend", op=op, remedy="Take one of this backend.")
+    if not isinstance(buffers, (list, tuple)):
+        raise DTypeError(f"buffers is of type {type(buffers).__name__}", op=op, remedy="Give a list of Arrays.")
+    if not isinstance(uniform_data, (bytes, bytearray, memoryview)):
+        raise DTypeError(f"uniform_data is of type {type(uniform_data).__name__}", op=op, remedy="Give bytes.")
+    rest = kernel.parameters[len(buffers) :]
+    uniform = bytes(uniform_data)
+    size = rest[-1].offset + rest[-1].size - rest[0].offset if rest else 0
+    if len(uniform) != size:
+        raise DTypeError(
+            f"uniform_data has {len(uniform)} bytes, and the parameters behind {len(buffers)} buffers have {size}",
+            op=op,
+            remedy=f"The kernel is {kernel!r}; pad its values as a structure in C.",
+        )
+    values = [uniform[p.offset - rest[0].offset :][: p.size] for p in rest]
+    kernel.launch(workgroup_count, workgroup_size, *buffers, *values, stream=stream)
+
+
+__all__ = ["Kernel", "KernelAttributes", "KernelDescriptor", "KernelParameter", "ProgramCacheInfo"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
