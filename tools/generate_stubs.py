@@ -193,7 +193,11 @@ def class_stub(cls: type, found: dict[str, str]) -> str:
 
 
 def module_stub(path: Path) -> str:
-    module, found, parts = importlib.import_module(f"stator.{path.stem}"), heads(path), []
+    module, found, parts = (
+        importlib.import_module(".".join(("stator", *path.relative_to(PYX).with_suffix("").parts))),
+        heads(path),
+        [],
+    )
     for name, value in sorted(vars(module).items()):
         if name.startswith("_"):
             continue
@@ -269,10 +273,10 @@ def table_stub(prefix: str) -> str:
 
 
 def stubs() -> dict[str, str]:
-    """The texts of all stubs by file name."""
+    """The texts of all stubs by their paths in the package."""
     found = {f"_table_functions{suffix}.pyi": table_stub(prefix) for suffix, prefix in TABLE_MODULES.items()}
-    for path in sorted(PYX.glob("*.pyx")):
-        found[f"{path.stem}.pyi"] = module_stub(path)
+    for path in sorted(PYX.rglob("*.pyx")):
+        found[path.relative_to(PYX).with_suffix(".pyi").as_posix()] = module_stub(path)
     return found
 
 
@@ -281,7 +285,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
     texts = stubs()
-    stale = {p.name for p in FOLDER.glob("*.pyi")} - set(texts)
+    stale = {p.relative_to(FOLDER).as_posix() for p in FOLDER.rglob("*.pyi")} - set(texts)
     differing = [n for n, t in texts.items() if not (FOLDER / n).is_file() or (FOLDER / n).read_text() != t]
     if check:
         for name in sorted({*differing, *stale}):

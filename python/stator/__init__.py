@@ -340,7 +340,7 @@ _missing = missing(__name__, __all__)
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("numpy", "programs"):  # loaded on first use
+    if name in ("execution", "numpy"):  # loaded on first use
         import importlib
 
         return importlib.import_module(f"stator.{name}")

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from stator._array import Array
     from stator._typing import DTypeLike
-    from stator.programs import Kernel, KernelDescriptor, ProgramCache, ProgramCacheInfo
+    from stator.execution import Kernel, KernelDescriptor, ProgramCacheInfo
+    from stator.execution.programs import ProgramCache
 
 log = logging.getLogger("stator")
 log.addHandler(logging.NullHandler())
@@ -202,7 +203,7 @@ class Backend(_backend.Backend):
     def _programs(self) -> ProgramCache:
         """The cache of compiled programs, made at first use."""
         if self._cache_of_programs is None:
-            from stator.programs import ProgramCache
+            from stator.execution.programs import ProgramCache
 
             with _lock:
                 self._cache_of_programs = self._cache_of_programs or ProgramCache()
@@ -228,13 +229,13 @@ class Backend(_backend.Backend):
         >>> kernel = be.compile("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }", "twice")  # doctest: +SKIP
         >>> kernel.launch(1, 4, x)  # doctest: +SKIP
         """
-        from stator.programs import compile_program
+        from stator.execution.programs import compile_program
 
         return compile_program(self, source, name, options)
 
     def create_kernel(self, descriptor: KernelDescriptor) -> Kernel:
-        """As compile(), of one kernel that a stator.programs.KernelDescriptor describes."""
-        from stator.programs import create_kernel
+        """As compile(), of one kernel that a stator.execution.KernelDescriptor describes."""
+        from stator.execution.programs import create_kernel
 
         return create_kernel(self, descriptor)
 
@@ -253,7 +254,7 @@ class Backend(_backend.Backend):
         buffers: the arrays. uniform_data: the bytes of the other parameters, laid out as a structure in C.
         workgroup_size: threads of a block. workgroup_count: blocks. Asynchronous.
         """
-        from stator.programs import execute_kernel
+        from stator.execution.programs import execute_kernel
 
         execute_kernel(self, kernel, buffers, uniform_data, workgroup_size, workgroup_count, stream)
 

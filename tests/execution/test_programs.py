@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import stator
-from stator import programs
 from stator.errors import (
     BackendClosedError,
     BackendMismatchError,
@@ -18,6 +17,7 @@ from stator.errors import (
     InvalidValueError,
     UnsupportedError,
 )
+from stator.execution import programs
 
 AXPY = """
 template <class T> __global__ void axpy(T a, const T* x, T* y, int n) {

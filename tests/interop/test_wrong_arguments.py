@@ -122,7 +122,7 @@ def arguments(be):
         "data:with_data": s.data,
         "stream:stream": 0,
         **{"source:compile": "", "name:compile": "f"},  # refused on the cpu, after its arguments were checked
-        **{"descriptor:create_kernel": stator.programs.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
+        **{"descriptor:create_kernel": stator.execution.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
         **{"buffers:execute_kernel": [], "uniform_data:execute_kernel": b""},
         **{"workgroup_size:execute_kernel": (1,), "workgroup_count:execute_kernel": (1,)},
         "event:wait": be.stream(0).record(),

@@ -295,8 +295,9 @@ def test_every_elementwise_entry_has_a_functor():
 
 def test_every_module_has_a_stub():
     """That the stubs are fresh is asserted where the package is built: tests/interop/test_stubs.py."""
-    modules = {p.stem for p in (ROOT / "pyx/stator").glob("*.pyx")}
-    generated = {p.stem for p in (ROOT / "python/stator").glob("*.pyi") if p.read_text().startswith("# Generated")}
+    pyx, python = ROOT / "pyx/stator", ROOT / "python/stator"
+    modules = {p.relative_to(pyx).with_suffix(".pyi") for p in pyx.rglob("*.pyx")}
+    generated = {p.relative_to(python) for p in python.rglob("*.pyi") if p.read_text().startswith("# Generated")}
     assert modules <= generated
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from stator import _program
-from stator._program import Kernel, KernelAttributes, KernelParameter
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
+from stator.execution import _program
+from stator.execution._program import Kernel
 
 if TYPE_CHECKING:
     from stator._array import Array
@@ -142,7 +142,7 @@ def create_kernel(backend: Backend, descriptor: KernelDescriptor) -> Kernel:
         raise DTypeError(
             f"descriptor is of type {type(descriptor).__name__}",
             op="Backend.create_kernel",
-            remedy="Give a stator.programs.KernelDescriptor.",
+            remedy="Give a stator.execution.KernelDescriptor.",
         )
     return backend.compile(descriptor.source, descriptor.name, descriptor.options)
 
@@ -177,10 +177,3 @@ def execute_kernel(
         )
     values = [uniform[p.offset - rest[0].offset :][: p.size] for p in rest]
     kernel.launch(workgroup_count, workgroup_size, *buffers, *values, stream=stream)
-
-
-__all__ = ["Kernel", "KernelAttributes", "KernelDescriptor", "KernelParameter", "ProgramCacheInfo"]
-
-
-def __dir__() -> list[str]:
-    return [*__all__]

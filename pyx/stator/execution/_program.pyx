@@ -15,10 +15,10 @@ from stator.cpp.std cimport decoded, string, vector
 
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
 
-KernelParameter = namedtuple("KernelParameter", ("type", "kind", "offset", "size"), module="stator._program")
+KernelParameter = namedtuple("KernelParameter", ("type", "kind", "offset", "size"), module="stator.execution._program")
 KernelAttributes = namedtuple(
     "KernelAttributes", ("registers", "max_threads", "shared_bytes", "max_dynamic_shared_bytes", "local_bytes"),
-    module="stator._program")
+    module="stator.execution._program")
 
 cdef tuple kinds = ("bytes", "integer", "floating", "pointer")
 
@@ -58,7 +58,7 @@ cdef int to_extent(object value, uint32_t* out, str op, str name) except -1:
 
 def compile_source(backend: Backend, source: str, names: tuple[str, ...], options: tuple[str, ...],
                    file: str) -> Program:
-    """A program of CUDA C++, with kernels in the order of the names. Used by stator.programs."""
+    """A program of CUDA C++, with kernels in the order of the names. Used by stator.execution."""
     cdef Program out = Program.__new__(Program)
     cdef vector[string] expressions, flags
     cdef string text = text_of(source, "Backend.compile", "source"), name = text_of(file, "Backend.compile", "file")
@@ -71,7 +71,7 @@ def compile_source(backend: Backend, source: str, names: tuple[str, ...], option
 
 
 def load_code(backend: Backend, code: bytes, names: tuple[str, ...]) -> Program:
-    """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.programs."""
+    """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.execution."""
     cdef Program out = Program.__new__(Program)
     cdef vector[string] symbols
     cdef string image = string(<const char*>code, len(code))
@@ -83,7 +83,7 @@ def load_code(backend: Backend, code: bytes, names: tuple[str, ...]) -> Program:
 
 cdef class Program:
     """Program()\n--\n
-    Loaded code, which its kernels and the cache of stator.programs keep."""
+    Loaded code, which its kernels and the cache of stator.execution keep."""
     cdef cpp.Program c
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ cdef class Program:
         return decoded(self.c.log())
 
     def kernels(self, backend: Backend, names: tuple[str, ...]) -> tuple[Kernel, ...]:
-        """The kernels, as objects that keep the backend. Used by stator.programs."""
+        """The kernels, as objects that keep the backend. Used by stator.execution."""
         cdef Kernel kernel
         made = []
         for i in range(self.c.size()):

@@ -48,13 +48,13 @@ class KernelParameter(NamedTuple):
 class Program:
     def __init__(self) -> None: ...
     def kernels(self, backend: Backend, names: tuple[str, ...]) -> tuple[Kernel, ...]:
-        """The kernels, as objects that keep the backend. Used by stator.programs."""
+        """The kernels, as objects that keep the backend. Used by stator.execution."""
         ...
     @property
     def log(self) -> str: ...
 def compile_source(backend: Backend, source: str, names: tuple[str, ...], options: tuple[str, ...], file: str) -> Program:
-    """A program of CUDA C++, with kernels in the order of the names. Used by stator.programs."""
+    """A program of CUDA C++, with kernels in the order of the names. Used by stator.execution."""
     ...
 def load_code(backend: Backend, code: bytes, names: tuple[str, ...]) -> Program:
-    """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.programs."""
+    """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.execution."""
     ...
