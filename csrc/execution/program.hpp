@@ -3,7 +3,7 @@
 
 #include "core/context.hpp"
 
-#include <stator/program.hpp>
+#include <stator/execution/program.hpp>
 
 #include <atomic>
 #include <memory>

@@ -19,7 +19,9 @@ namespace stator {
   X(milliseconds_since, "Event.milliseconds_since") \
   X(compile, "Backend.compile")                     \
   X(occupancy, "Kernel.occupancy")                  \
-  X(launch, "Kernel.launch")
+  X(launch, "Kernel.launch")                        \
+  X(write_ranges, "Backend.write_ranges")           \
+  X(read_ranges, "Backend.read_ranges")
 
 namespace call {
 enum : uint16_t {

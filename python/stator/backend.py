@@ -167,6 +167,29 @@ class Backend(_backend.Backend):
         """All streams of the pool; the first is the default one."""
         return tuple(self.stream(i) for i in range(self.stream_count))
 
+    @property
+    def current_stream(self) -> Stream:
+        """The stream that ops use: that of the innermost `with stream:`, else stream 0."""
+        return _backend.current_stream(self)
+
+    def write_ranges(self, ranges: Sequence[tuple[Array, int, object]], *, stream: Stream | None = None) -> None:
+        """Copies many pieces of host memory into arrays: (array, offset in bytes, host). Asynchronous on cuda.
+
+        What follows each other in memory of the device is one copy. host: as for Array.copy_from, read on return.
+        """
+        from stator.execution._transfers import write_ranges
+
+        write_ranges(self, ranges, stream)
+
+    def read_ranges(self, ranges: Sequence[tuple[Array, int, object]], *, stream: Stream | None = None) -> None:
+        """Copies many pieces of arrays into host memory: (array, offset in bytes, host). Synchronises once.
+
+        What follows each other in memory of the device is one copy.
+        """
+        from stator.execution._transfers import read_ranges
+
+        read_ranges(self, ranges, stream)
+
     def __enter__(self) -> Self:
         _current.set((*_current.get(), self))
         return self

@@ -10,8 +10,8 @@ from libcpp cimport bool as cbool
 
 from stator._backend cimport Backend, after_wait, enter, resolve
 from stator._convert cimport (
-    from_dims, from_scalar, host_array, not_an_array, not_an_operand, to_axis, to_dims, to_dtype, to_flag, to_index,
-    to_int, to_optional_flag, to_scalar, wrong_type,
+    filled_address, from_dims, from_scalar, host_array, not_an_array, not_an_operand, to_axis, to_dims, to_dtype,
+    to_flag, to_index, to_int, to_optional_flag, to_scalar, wrong_type,
 )
 from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
@@ -117,14 +117,34 @@ cdef class Array:
                                        remedy="Reshape it first.")
         return swap_last(self)
 
-    def to_numpy(self) -> numpy.ndarray:
-        """A copy as a NumPy array. Synchronises: waits for the array's last stream."""
+    def to_numpy(self, *, out: numpy.ndarray | None = None) -> numpy.ndarray:
+        """A copy as a NumPy array. Synchronises: waits for the array's last stream.
+
+        out: a contiguous NumPy array of the same shape and dtype, which is filled and returned.
+        """
         cdef uintptr_t address = 0
-        out = host_array(self.shape, wrap_dtype(self.c.dtype()), &address)
+        if out is None:
+            out = host_array(self.shape, wrap_dtype(self.c.dtype()), &address)
+        else:
+            address = filled_address(out, self)
         with nogil:
             self.c.to_host(<void*>address, CppStream())
         after_wait(self.backend)
         return out
+
+    def copy_from(self, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+        """Copies memory of the host into the array, from `offset` bytes on. Asynchronous on cuda.
+
+        host: a NumPy array of the dtype or of uint8, or another object with a contiguous buffer, such as bytes; it has
+        been read on return. The array is contiguous.
+        """
+        from stator.execution._transfers import copy_from
+        copy_from(self, host, offset, stream)
+
+    def copy_to(self, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+        """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises."""
+        from stator.execution._transfers import copy_to
+        copy_to(self, host, offset, stream)
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
         """A copy, for numpy.asarray; numpy.from_dlpack and .data share the memory. Synchronises."""

@@ -13,7 +13,7 @@ from stator.cpp cimport interop, libraries
 from stator.cpp.python cimport Py_DECREF, Py_INCREF
 from stator.cpp.std cimport decoded, string, vector
 
-from stator.errors import BackendMismatchError, InvalidValueError, from_native
+from stator.errors import BackendMismatchError, InvalidValueError, StatorError, from_native
 
 # The streams entered by `with`, innermost last; read only once any stream was entered.
 cdef object streams_var = ContextVar("stator.streams", default=())
@@ -76,6 +76,15 @@ cdef int after_wait(Backend backend) except -1:
     if backend.c.poll_division_by_zero():
         warnings.warn("integer division by zero gave 0", RuntimeWarning, stacklevel=2)
     return 0
+
+
+def current_stream(backend: Backend) -> Stream:
+    """The stream that ops of the backend use. Used by python/stator/backend.py."""
+    cdef Stream entry
+    for entry in reversed(<tuple>streams_var.get()):
+        if entry.backend is backend:
+            return entry
+    return backend.stream(0)
 
 
 def set_resolver(function: Callable[[Any, str], Backend]) -> None:
@@ -341,6 +350,10 @@ cdef class Stream:
             out = self.c.done()
         return out
 
+    def __await__(self) -> AwaitGenerator[Any, Any, None]:
+        """`await stream` waits as synchronize() does, on another thread, so that the event loop goes on."""
+        return waiting(self)
+
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Stream) and (<Stream>other).backend is self.backend
                 and (<Stream>other).c.index() == self.c.index())
@@ -350,6 +363,16 @@ cdef class Stream:
 
     def __repr__(self) -> str:
         return f"<stator.Stream {self.index} of {'no backend' if self.backend is None else self.backend.device_name}>"
+
+
+cdef object waiting(object waited):
+    import asyncio
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        raise StatorError("No event loop runs on this thread", op=f"{type(waited).__name__}.__await__",
+                          remedy="Await it in a coroutine, or call synchronize().") from None
+    return loop.run_in_executor(None, waited.synchronize).__await__()
 
 
 cdef Event as_event(object value, str op, str name):
@@ -379,6 +402,10 @@ cdef class Event:
         """Waits for the work before the event."""
         with nogil:
             self.c.synchronize()
+
+    def __await__(self) -> AwaitGenerator[Any, Any, None]:
+        """`await event` waits as synchronize() does, on another thread, so that the event loop goes on."""
+        return waiting(self)
 
     def milliseconds_since(self, earlier: Event, /) -> float:
         """The time between two events, both of which must have happened (ValueError)."""

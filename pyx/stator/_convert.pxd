@@ -47,3 +47,5 @@ cdef object not_an_array(object value, str op)
 cdef object not_an_operand(object value, str op)
 # A new NumPy array, and the address of its memory.
 cdef object host_array(tuple shape, DType dtype, uintptr_t* address)
+# The memory of a NumPy array that to_numpy(out=) fills, after its checks.
+cdef uintptr_t filled_address(object out, object array) except? 0

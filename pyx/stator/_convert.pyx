@@ -296,6 +296,19 @@ cdef object not_an_operand(object value, str op):
     return not_an_array(value, op)
 
 
+cdef uintptr_t filled_address(object out, object array) except? 0:
+    """The memory of a NumPy array that to_numpy(out=) fills."""
+    op, dtype = "Array.to_numpy", array.dtype.numpy()
+    if not isinstance(out, np.ndarray):
+        raise wrong_type(out, op, "out", "a NumPy array")
+    if out.dtype != dtype:
+        raise DTypeError(f"out is of {out.dtype} and the array of {dtype}", op=op, remedy="Give out the array's dtype.")
+    if out.shape != array.shape or not out.flags.c_contiguous or not out.flags.writeable:
+        raise InvalidValueError(f"The array out has shape {out.shape} and this array {array.shape}, or out is not "
+                                "contiguous or read-only", op=op, remedy="Give a contiguous array of the same shape.")
+    return out.ctypes.data
+
+
 cdef object host_array(tuple shape, DType dtype, uintptr_t* address):
     # ml_dtypes' bfloat16 has no buffer format, so its bits are exchanged as uint16.
     cdef Py_buffer view

@@ -121,6 +121,8 @@ def arguments(be):
         "matrix:sparse.from_scipy": s.to_scipy(),
         "data:with_data": s.data,
         "stream:stream": 0,
+        **{"host:Array.copy_from": b"", "host:Array.copy_to": bytearray()},
+        **{"ranges:write_ranges": [(m, 0, b"")], "ranges:read_ranges": [(m, 0, bytearray())]},
         **{"source:compile": "", "name:compile": "f"},  # refused on the cpu, after its arguments were checked
         **{"descriptor:create_kernel": stator.execution.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
         **{"buffers:execute_kernel": [], "uniform_data:execute_kernel": b""},

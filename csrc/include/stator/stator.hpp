@@ -8,6 +8,8 @@
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
+#include <stator/execution/program.hpp>
+#include <stator/execution/transfers.hpp>
 #include <stator/export.hpp>
 #include <stator/fft.hpp>
 #include <stator/half.hpp>
@@ -20,7 +22,6 @@
 #include <stator/nn.hpp>
 #include <stator/op_table.hpp>
 #include <stator/product_kinds.hpp>
-#include <stator/program.hpp>
 #include <stator/random.hpp>
 #include <stator/reduce.hpp>
 #include <stator/ref.hpp>

@@ -1,0 +1,193 @@
+// Ranges are joined to runs, which follow each other on the device. A run to the device goes through page-locked
+// chunks, so that its copies are asynchronous; so does a run to the host that is scattered there.
+#include <stator/execution/transfers.hpp>
+
+#include "core/context.hpp"
+#include "core/text.hpp"
+#include "runtime/float_environment.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace stator {
+namespace {
+
+struct TransferTuning {
+  int64_t chunk_bytes = 4 << 20;
+  size_t chunks_in_flight = 4;  // of a call: it waits for the oldest before it takes another
+};
+constexpr TransferTuning tuning;
+
+struct Run {
+  Buffer* buffer;
+  int64_t start;  // in the buffer
+  int64_t size;
+  size_t first, last;  // of the ranges
+};
+
+int64_t start_of(const ByteRange& range) {
+  return range.array->offset() * int64_t(itemsize(range.array->dtype())) + range.offset;
+}
+
+void check(const ByteRange& range, bool write, const Context& context, uint16_t op) {
+  const Array& array = *range.array;
+  Buffer& buffer = buffer_of(array, op_name(op));
+  if (&buffer.context() != &context)
+    throw BackendMismatchError(op_text(op), "ranges of arrays of two backends", "Make a call per backend");
+  if (!array.is_contiguous())
+    throw ValueError(
+        op_text(op),
+        "an array that is not contiguous: shape " + str(array.shape()) + ", strides " + str(array.strides()),
+        "Copy it first");
+  if (range.offset < 0 || range.size < 0 || range.size > int64_t(array.nbytes()) - range.offset)
+    throw ValueError(op_text(op),
+                     "the bytes from " + std::to_string(range.offset) + " to " +
+                         std::to_string(range.offset + range.size) + " of an array of " +
+                         std::to_string(array.nbytes()) + " bytes",
+                     "Give a range inside the array");
+  if (write && buffer.read_only()) throw ValueError(op_text(op), "the array is read-only", "Copy it first");
+}
+
+std::vector<Run> runs_of(std::span<const ByteRange> ranges, bool write, const Context& context, uint16_t op) {
+  std::vector<Run> runs;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    check(ranges[i], write, context, op);
+    Buffer* const buffer = ranges[i].array->buffer().get();
+    const int64_t start = start_of(ranges[i]);
+    if (ranges[i].size == 0) continue;
+    if (!runs.empty() && runs.back().buffer == buffer && runs.back().start + runs.back().size == start) {
+      runs.back().size += ranges[i].size;
+      runs.back().last = i + 1;
+    } else {
+      runs.push_back({buffer, start, ranges[i].size, i, i + 1});
+    }
+  }
+  return runs;
+}
+
+// One call's copies on a stream.
+class Transfer {
+ public:
+  Transfer(Context& context, StreamBox& stream, uint16_t op) : context_(context), stream_(stream), op_(op) {}
+
+  void enqueue(const Run& run, int64_t begin, int64_t size, void* host, runtime::CopyKind kind, bool synchronous) {
+    char* const memory = static_cast<char*>(run.buffer->memory(op_));
+    const bool write = kind == runtime::CopyKind::host_to_device;
+    const params::Access access{memory, run.start + begin, size, write};
+    char* const device = memory + run.start + begin;
+    run.buffer->note_use(stream_.index());
+    run.buffer->set_last_stream(stream_.index());
+    context_.runtime().copy(write ? device : host, write ? host : device, size_t(size), kind, stream_.handle(op_),
+                            {op_, &access, 1, synchronous || run.buffer->host_shared()});
+  }
+
+  // Page-locked memory until the copy that is enqueued next, of which it is a part, has been done.
+  void* staging(int64_t size) {
+    chunks_.push_back(context_.pool().allocate_pinned(size_t(size), op_));
+    chunks_.back()->note_use(stream_.index());
+    return chunks_.back()->memory(op_);
+  }
+
+  // The oldest chunks go back to the pool, which reuses them when the stream has passed their copies.
+  void limit() {
+    if (chunks_.size() < tuning.chunks_in_flight) return;
+    context_.runtime().stream_synchronize(stream_.handle(op_), op_);
+    chunks_.clear();
+  }
+
+ private:
+  Context& context_;
+  StreamBox& stream_;
+  const uint16_t op_;
+  std::deque<Ref<Buffer>> chunks_;
+};
+
+// Calls f(host, offset in the run, bytes) for the pieces of [begin, begin + size) of a run, a range's part each.
+template <class F>
+void for_each_piece(std::span<const ByteRange> ranges, const Run& run, int64_t begin, int64_t size, F f) {
+  int64_t at = 0;
+  for (size_t i = run.first; i < run.last; at += ranges[i++].size) {
+    const int64_t from = std::max(begin, at), to = std::min(begin + size, at + ranges[i].size);
+    if (from < to) f(static_cast<char*>(ranges[i].host) + (from - at), from, to - from);
+  }
+}
+
+Context& context_of(std::span<const ByteRange> ranges, uint16_t op) {
+  for (const ByteRange& range : ranges)
+    if (!range.array) throw ValueError(op_text(op), "a range without an array", "Give each range an array");
+  return buffer_of(*ranges.front().array, op_name(op)).context();
+}
+
+Ref<StreamBox> stream_for(Context& context, const Stream& stream, int other, uint16_t op) {
+  if (!stream) return context.stream(other);
+  if (&stream.box()->context() != &context)
+    throw BackendMismatchError(op_text(op), "a stream of another backend", "Pass a stream of the arrays' backend");
+  return stream.box();
+}
+
+}  // namespace
+
+void write_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
+  constexpr uint16_t op = call::write_ranges;
+  if (ranges.empty()) return;
+  Context& context = context_of(ranges, op);
+  const OpGuard guard(context, op);
+  const std::vector<Run> runs = runs_of(ranges, true, context, op);
+  const Ref<StreamBox> on = stream_for(context, stream, 0, op);
+  on->raise_pending(op);
+  Transfer transfer(context, *on, op);
+  for (const Run& run : runs) {
+    if (context.runtime().is_host()) {
+      for_each_piece(ranges, run, 0, run.size, [&](void* host, int64_t at, int64_t size) {
+        transfer.enqueue(run, at, size, host, runtime::CopyKind::host_to_device, true);
+      });
+      continue;
+    }
+    for (int64_t begin = 0; begin < run.size; begin += tuning.chunk_bytes) {
+      const int64_t size = std::min(tuning.chunk_bytes, run.size - begin);
+      transfer.limit();
+      char* const chunk = static_cast<char*>(transfer.staging(size));
+      for_each_piece(ranges, run, begin, size,
+                     [&](void* host, int64_t at, int64_t bytes) { std::memcpy(chunk + (at - begin), host, bytes); });
+      transfer.enqueue(run, begin, size, chunk, runtime::CopyKind::host_to_device, false);
+    }
+  }
+}
+
+void read_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
+  constexpr uint16_t op = call::read_ranges;
+  if (ranges.empty()) return;
+  Context& context = context_of(ranges, op);
+  const OpGuard guard(context, op);
+  const std::vector<Run> runs = runs_of(ranges, false, context, op);
+  int64_t total = 0;
+  for (const Run& run : runs) total += run.size;
+  if (total > 0) context.require_host_copies(op, size_t(total));
+  const Ref<StreamBox> on = stream_for(context, stream, ranges.front().array->buffer()->last_stream(), op);
+  on->raise_pending(op);
+  Transfer transfer(context, *on, op);
+  const bool host = context.runtime().is_host();
+  for (const Run& run : runs) {
+    if (host || run.last - run.first == 1) {
+      for_each_piece(ranges, run, 0, run.size, [&](void* to, int64_t at, int64_t size) {
+        transfer.enqueue(run, at, size, to, runtime::CopyKind::device_to_host, false);
+      });
+      continue;
+    }
+    for (int64_t begin = 0; begin < run.size; begin += tuning.chunk_bytes) {
+      const int64_t size = std::min(tuning.chunk_bytes, run.size - begin);
+      transfer.limit();
+      char* const chunk = static_cast<char*>(transfer.staging(size));
+      transfer.enqueue(run, begin, size, chunk, runtime::CopyKind::device_to_host, false);
+      context.runtime().stream_synchronize(on->handle(op), op);
+      for_each_piece(ranges, run, begin, size,
+                     [&](void* to, int64_t at, int64_t bytes) { std::memcpy(to, chunk + (at - begin), bytes); });
+    }
+  }
+  on->synchronize(op);
+}
+
+}  // namespace stator
