@@ -83,11 +83,12 @@ def test_nothing_of_cuda_is_linked(name):
     assert not [n for n in needed if not re.fullmatch(allowed, n)]
 
 
-def test_extension_modules_find_their_library_beside_them():
-    dynamic = {path.name: tool("readelf", "-d", path) for path in installed().glob("*.so")}
-    linked = {name: text for name, text in dynamic.items() if "[libstator.so]" in text}
-    assert linked
-    assert not [name for name, text in linked.items() if "[$ORIGIN/lib]" not in text]
+def test_extension_modules_find_their_library_in_the_package():
+    folder, paths = {".": "[$ORIGIN/lib]", "execution": "[$ORIGIN/../lib]"}, installed().rglob("*.abi3.so")
+    dynamic = {path.relative_to(installed()): tool("readelf", "-d", path) for path in paths}
+    linked = {path: text for path, text in dynamic.items() if "[libstator.so]" in text}
+    assert {str(path.parent) for path in linked} == set(folder)
+    assert not [path for path, text in linked.items() if folder[str(path.parent)] not in text]
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
