@@ -177,6 +177,8 @@ struct ProductScan<int64_t> {
 
 // log(exp(x0) + exp(x1) + ...) from the largest x so far and the sum hi + lo of the other exponentials relative to that
 // one, which log1p takes: a sum that includes the 1 would lose small ones. The sum is -1 if there is no element yet.
+// The result may be much smaller than the logarithm, so that an error of exp counts several times: the polynomial errs
+// less than CUDA's function.
 template <class C>
 struct LogSumExpScan {
   using In = C;
@@ -191,7 +193,7 @@ struct LogSumExpScan {
   STATOR_FN Acc combine(Acc a, Acc b) const {
     const bool second = b.largest > a.largest;
     const Acc more = second ? b : a, less = second ? a : b;
-    const C factor = less.largest == more.largest ? C(1) : exp(less.largest - more.largest);
+    const C factor = less.largest == more.largest ? C(1) : libm::polynomial_exp(less.largest - more.largest);
     C sum = less.hi, error = less.lo;
     add_exactly(sum, error, C(1));
     const Compensated<C> all = two_sum(Compensated<C>{more.hi, more.lo}, Compensated<C>{sum * factor, error * factor});
@@ -200,7 +202,7 @@ struct LogSumExpScan {
   STATOR_FN void step(Acc& acc, C v, int64_t) const {
     const bool more = v > acc.largest;
     const C distance = v == acc.largest ? C(0) : more ? acc.largest - v : v - acc.largest;
-    const C share = v == -limits<C>::infinity() ? C(0) : exp(distance);
+    const C share = v == -limits<C>::infinity() ? C(0) : libm::polynomial_exp(distance);
     C hi = acc.hi, lo = acc.lo;
     add_exactly(hi, lo, more ? C(1) : share);
     acc = {more ? v : acc.largest, more ? hi * share : hi, more ? lo * share : lo};
@@ -215,7 +217,7 @@ struct LogSumExpScan {
       largest = x[0];
       for (int k = 1; k < K; ++k) largest = x[k] > largest ? x[k] : largest;
       C sum[lanes] = {};
-      for (int k = 0; k < K; ++k) v[k] = exp(x[k] - largest);
+      for (int k = 0; k < K; ++k) v[k] = libm::polynomial_exp(x[k] - largest);
       for (int k = 0; k < K; k += lanes)
         for (int j = 0; j < lanes; ++j) sum[j] = sum[j] + (x[k + j] == largest ? C(0) : v[k + j]);
       others = C(-1);
@@ -228,7 +230,7 @@ struct LogSumExpScan {
     // Not if the chunk has a larger element than the base: relative to it, earlier sums lose the digits of the result.
     STATOR_FN bool emit(Acc base, C* out) const {
       if (!(base.largest >= largest) || !isfinite(base.largest)) return false;
-      const C scale = exp(largest - base.largest);
+      const C scale = libm::polynomial_exp(largest - base.largest);
       for (int k = 0; k < K; ++k) out[k] = base.largest + log1p(base.hi + (base.lo + scale * v[k]));
       return true;
     }

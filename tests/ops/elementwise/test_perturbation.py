@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requirements
 
-pytestmark = requirements.cuda_target
+pytestmark = [requirements.cuda_target, pytest.mark.emulates]
 
 ROOT = Path(__file__).resolve().parents[3]
 OPS = [
@@ -32,8 +32,9 @@ OPS = [
 def test_ops_are_within_their_bounds_with_the_worst_approximations(seed):
     file = "tests/ops/elementwise/test_elementwise.py"
     tests = [f"{file}::test_matches_oracle_for_each_dtype[cuda-{op}]" for op in OPS]
+    tests += ["tests/ops/scan/test_scan.py::test_logcumsumexp_near_zero_errs_as_little_as_elsewhere[cuda]"]
     environment = {**os.environ, "STATOR_EMULATE": f"h200:perturb:seed={seed}:threads=1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
-    assert f"{len(OPS)} passed" in done.stdout
+    assert f"{len(tests)} passed" in done.stdout

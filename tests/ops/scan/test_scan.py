@@ -220,6 +220,13 @@ def test_zeros_and_special_values_in_products_and_sums(be):
     assert_matches(stator.cumulative_sum(be.asarray(largest)).to_numpy(), np.cumsum(largest.astype(np.float64)), (4, 4))
 
 
+def test_logcumsumexp_near_zero_errs_as_little_as_elsewhere(be):
+    """The logarithm that is added to the larger of two elements is twice as large as it and the result."""
+    rng = np.random.default_rng(0)
+    x = np.stack([rng.uniform(-1.6, -1.3, 20_000), rng.uniform(-0.125, -0.1, 20_000)]).astype(np.float32)
+    check(be, "logcumsumexp", x, axis=0)
+
+
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
 def test_logcumsumexp_of_extremes(be, dtype):
     peak = 300.0 if dtype == "float16" else 1e4
