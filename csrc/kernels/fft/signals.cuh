@@ -19,7 +19,7 @@ namespace stator::STATOR_TARGET::fft {
 template <class T>
 STATOR_FN LaneSide<T> side_of(const params::FftSide& side) {
   using Form = params::FftForm;
-  LaneSide<T> lane;
+  LaneSide<T> lane{};
   const bool reals = side.form == Form::real || side.form == Form::pairs;
   lane.step = side.form == Form::real ? side.step : 2 * side.step;
   lane.imaginary = side.form == Form::pairs ? side.step : reals ? 0 : 1;

@@ -35,6 +35,19 @@ def dtype(request):
     return request.param
 
 
+@pytest.mark.parametrize("n", [12, 134, 1200])
+@pytest.mark.parametrize("shape", [(3, 2), (7, 3)])
+def test_real_signals_whose_neighbours_are_odd(be, dtype, n, shape):
+    """cuFFT takes no real signals that start at odd numbers: the signals of the second row do."""
+    real, complex_ = REAL[dtype]
+    x = draw((shape[0], n, shape[1]), False)
+    half = scipy.fft.rfft(x, axis=1)
+    assert_accurate(stator.fft.rfft(be.asarray(x.astype(real)), axis=1), half, dtype, n)
+    spectrum = half.astype(complex_)
+    want = scipy.fft.irfft(spectrum.astype(np.clongdouble), n, axis=1)
+    assert_accurate(stator.fft.irfft(be.asarray(spectrum), n=n, axis=1), want, dtype, n)
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_every_length(be, dtype, n):
     real, complex_ = REAL[dtype]
