@@ -2,7 +2,8 @@
 
 Each test runs on the cpu, and on cuda where a GPU is usable; with STATOR_REQUIRE_DEVICE=cuda an unusable GPU is a
 failure. With --emulate=h200 (or another value of STATOR_EMULATE) the tests of devices run on an emulated GPU alone, and
-others do not run. After each test the backend's tracker must be empty again.
+others do not run, but for those that emulate devices in processes of their own (the mark `emulates`). After each test
+the backend's tracker must be empty again.
 """
 
 import gc
@@ -114,11 +115,15 @@ def pytest_runtest_logreport(report):
         _passed["cuda"] += "cuda" in re.split(r"[\[\]-]", report.nodeid)
 
 
+def _emulates(item):
+    return "device" in getattr(item, "fixturenames", ()) or item.get_closest_marker("emulates") is not None
+
+
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--emulate"):
-        others = [item for item in items if "device" not in getattr(item, "fixturenames", ())]
+        others = [item for item in items if not _emulates(item)]
         config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if "device" in getattr(item, "fixturenames", ())]
+        items[:] = [item for item in items if _emulates(item)]
     items.sort(key=lambda item: "layout" not in item.path.parts)  # the cheapest tests first; the sort is stable
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 import requirements
 
-pytestmark = requirements.cuda_target
+pytestmark = [requirements.cuda_target, pytest.mark.emulates]
 
 
 def run(program, emulate=None):

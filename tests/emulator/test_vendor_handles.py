@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requirements
 
-pytestmark = requirements.cuda_target
+pytestmark = [requirements.cuda_target, pytest.mark.emulates]
 START = """
 import atexit, gc
 import numpy as np

@@ -4,7 +4,7 @@ import emulated
 import pytest
 import requirements
 
-pytestmark = requirements.cuda_target
+pytestmark = [requirements.cuda_target, pytest.mark.emulates]
 
 PRELUDE = """
 import ctypes, emulated, numpy as np, stator

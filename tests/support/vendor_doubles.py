@@ -34,12 +34,14 @@ def objects() -> dict[str, int]:
 
 @contextmanager
 def answered(name: str, status: int):
-    """Calls of the function return the status and do nothing else."""
+    """Calls of the function return the status and do nothing else; gives the list of the statuses returned."""
+    answers: list[int] = []
 
     def before(_self, called, _arguments, _count, result):
         if called.decode() != name:
             return False
         result[0] = status
+        answers.append(status)
         return True
 
     held = _BEFORE(before)
@@ -47,7 +49,7 @@ def answered(name: str, status: int):
     vendor = library("vendor")
     vendor.stator_vendor_intercept(ctypes.byref(interceptor))
     try:
-        yield
+        yield answers
     finally:
         vendor.stator_vendor_intercept(None)
 
