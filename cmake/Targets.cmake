@@ -9,9 +9,9 @@
 set(STATOR_SHARDS 2 CACHE STRING "Translation units that a sharded kernel file is split into for g++; for nvcc twice as many")
 
 # Collects the lists stator_plain_files, stator_fold_files, stator_plain_shards and stator_fold_shards of <family>/<file>,
-# and stator_kernel_files of paths.
+# stator_host_files of those that hosts alone have, and stator_kernel_files of paths.
 function(stator_family family)
-  cmake_parse_arguments(arg "" "" "FOLDS;SHARDED" ${ARGN})
+  cmake_parse_arguments(arg "" "" "FOLDS;HOST;SHARDED" ${ARGN})
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/csrc/kernels/${family}/*.cu)
   foreach(path ${files})
     get_filename_component(file ${path} NAME_WE)
@@ -25,9 +25,13 @@ function(stator_family family)
     else()
       list(APPEND stator_${kind}_files ${family}/${file})
     endif()
+    if(file IN_LIST arg_HOST)
+      list(APPEND stator_host_files ${family}/${file})
+    endif()
     list(APPEND stator_kernel_files ${path})
   endforeach()
-  foreach(variable stator_plain_files stator_fold_files stator_plain_shards stator_fold_shards stator_kernel_files)
+  foreach(variable stator_plain_files stator_fold_files stator_plain_shards stator_fold_shards stator_host_files
+          stator_kernel_files)
     set(${variable} ${${variable}} PARENT_SCOPE)
   endforeach()
 endfunction()
@@ -36,8 +40,8 @@ include(${PROJECT_SOURCE_DIR}/csrc/kernels/families.cmake)
 list(APPEND stator_plain_files target)
 list(APPEND stator_kernel_files ${PROJECT_SOURCE_DIR}/csrc/kernels/target.cu)
 
-# stator_units(<variable> <folder> <extension> <files per unit> <file> ...) writes wrappers of the files, in units of about
-# equal numbers, and appends them to the variable.
+# stator_units(<variable> <folder> <extension> <files per unit> <file> ...) writes wrappers of the files but for those in
+# `skipped`, in units of about equal numbers, and appends them to the variable.
 function(stator_units variable folder extension unit_files)
   set(units ${${variable}})
   list(LENGTH ARGN count)
@@ -57,6 +61,9 @@ function(stator_units variable folder extension unit_files)
       string(APPEND name "-${last}")
     endif()
     string(REPLACE "/" "_" name ${name})
+    if(skipped)
+      list(REMOVE_ITEM group ${skipped})
+    endif()
     list(TRANSFORM group REPLACE "(.+)" "#include \"kernels/\\1.cu\"")
     list(JOIN group "\n" text)
     file(CONFIGURE OUTPUT ${folder}/${name}.${extension} CONTENT "${text}\n")
@@ -92,6 +99,10 @@ function(stator_kernels target language)
     set(unit_files ${STATOR_UNIT_FILES})
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
+  set(skipped "")
+  if(language STREQUAL "cuda")
+    set(skipped ${stator_host_files})
+  endif()
   foreach(kind plain fold)
     set(${kind}_units "")
     stator_units(${kind}_units ${folder} ${extension} ${unit_files} ${stator_${kind}_files})

@@ -1,11 +1,12 @@
 """Reports how much of the cuda target a run on emulated devices has executed.
 
     STATOR_EMULATE=h200 STATOR_EMULATE_RECORD=FOLDER python -m pytest -k cuda tests
-    python tools/emulator_coverage.py FOLDER [--never FILE] [--lines BUILD]
+    python tools/emulator_coverage.py FOLDER [--never FILE] [--lines BUILD] [--unreachable TABLE]
 
 Prints kernels executed of kernels built, by family; forms of instructions executed of those in the PTX of all kernels;
 symbols of vendor libraries called of those that have doubles; and, for a build with -DSTATOR_COVERAGE=ON, lines of the
-C++ that only the cuda target has.
+C++ that only the cuda target has. With a table of kernels that no test can reach, each with the reason, it fails where
+the kernels that were not executed are not the ones of the table.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -87,6 +89,20 @@ def kernel_shares(built: set[str], executed: set[str]) -> list[Share]:
     return [(family, some[family], every[family]) for family in sorted(every)]
 
 
+def contradictions(table: Path, built: set[str], executed: set[str]) -> list[str]:
+    """How the kernels that were not executed differ from those of the table.
+
+    Its rows are a regular expression, found in the names of kernels as PTX has them, and a reason.
+    """
+    patterns = [row.split("\t")[0] for row in table.read_text().splitlines()[1:]]
+    listed = {p: {k for k in built if re.search(p, k)} for p in patterns}
+    found = [f"no kernel is called as {p} says" for p, kernels in listed.items() if not kernels]
+    found += [f"listed, and was executed: {k}" for kernels in listed.values() for k in sorted(kernels & executed)]
+    return found + [
+        f"neither executed nor listed: {k}" for k in sorted(built - executed - set().union(*listed.values()))
+    ]
+
+
 def main(argv: list[str] | None = None) -> int:
     description, details = (__doc__ or "").split("\n", 1)
     parser = argparse.ArgumentParser(
@@ -95,6 +111,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("records", type=Path, metavar="FOLDER", help="what STATOR_EMULATE_RECORD named in the run")
     parser.add_argument("--never", type=Path, metavar="FILE", help="write the names of what was never executed")
     parser.add_argument("--lines", type=Path, metavar="BUILD", help="the build folder, for lines of C++")
+    parser.add_argument("--unreachable", type=Path, metavar="TABLE", help="fail unless exactly its kernels never ran")
     args = parser.parse_args(argv)
     os.environ.setdefault("STATOR_EMULATE", "h200")
     os.environ.pop("STATOR_EMULATE_RECORD", None)  # this process runs no kernels
@@ -124,7 +141,10 @@ def main(argv: list[str] | None = None) -> int:
         never += [f"{f}:{n}" for f, counts in sorted(lines.items()) for n, c in sorted(counts.items()) if not c]
     if args.never:
         args.never.write_text("".join(f"{name}\n" for name in never))
-    return 0
+    wrong = contradictions(args.unreachable, kernels, set(run.launches)) if args.unreachable else []
+    for line in wrong:
+        print(f"emulator_coverage: {line}", file=sys.stderr)
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

@@ -114,11 +114,31 @@ def test_a_folder_without_records_is_refused(tmp_path):
     assert "no records" in done.stderr
 
 
-def test_lines_are_those_that_gcov_counts(tmp_path):
-    """A source of its own, since counting lines takes a build with an option."""
+def loaded():
+    """The tool as a module."""
     spec = importlib.util.spec_from_file_location("emulator_coverage", TOOL)
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
+    return tool
+
+
+def test_kernels_that_never_ran_are_exactly_the_listed_ones(tmp_path):
+    table = tmp_path / "unreachable.tsv"
+    table.write_text("kernel\treason\n^take\\w+long$\tit needs 2^31 elements\n")
+    built = {"take_of_long", "take_of_int", "exp"}
+    contradictions = loaded().contradictions
+    assert contradictions(table, built, {"exp", "take_of_int"}) == []
+    (missed,) = contradictions(table, built, {"exp"})
+    assert missed.startswith("neither") and "take_of_int" in missed
+    (reached,) = contradictions(table, built, built)
+    assert reached.startswith("listed") and "take_of_long" in reached
+    (stale,) = contradictions(table, {"exp"}, {"exp"})
+    assert "take" in stale
+
+
+def test_lines_are_those_that_gcov_counts(tmp_path):
+    """A source of its own, since counting lines takes a build with an option."""
+    tool = loaded()
     folder = tmp_path / "stator_plain.dir"
     source = tmp_path / "csrc" / "part.cpp"
     folder.mkdir()

@@ -198,17 +198,19 @@ template <class T>
 void accumulate_with_threads(const params::Queue& q, const params::Indexed& p, params::Accumulation how,
                              bool in_order) {
   using Tune = AccumulateTuning;
-  if (in_order) {
-    int64_t kept = 1;
-    for (int d = 0; d < p.ndim; ++d) kept *= p.x_strides[d] == 0 ? 1 : p.shape[d];
-    const int64_t ranges = std::clamp<int64_t>(Tune::owners / kept, 1,
-                                               std::min(Tune::most_ranges, std::max<int64_t>(1, p.x_end - p.x_begin)));
-    launch(q, "accumulate_in_order", accumulate_in_order_kernel<T, Tune::block>,
-           {ceil_div(kept * ranges, Tune::block), Tune::block}, p, IndexedExtents(p), how, kept, ranges, q.slot, q.op);
-  } else {
-    launch(q, "accumulate", accumulate_atomic_kernel<T, Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
-           IndexedExtents(p), how, q.slot, q.op);
+  if constexpr (!std::is_same_v<T, uint64_t>) {  // of which there are only extremes, the same in any order
+    if (in_order) {
+      int64_t kept = 1;
+      for (int d = 0; d < p.ndim; ++d) kept *= p.x_strides[d] == 0 ? 1 : p.shape[d];
+      const int64_t ranges = std::clamp<int64_t>(
+          Tune::owners / kept, 1, std::min(Tune::most_ranges, std::max<int64_t>(1, p.x_end - p.x_begin)));
+      return launch(q, "accumulate_in_order", accumulate_in_order_kernel<T, Tune::block>,
+                    {ceil_div(kept * ranges, Tune::block), Tune::block}, p, IndexedExtents(p), how, kept, ranges,
+                    q.slot, q.op);
+    }
   }
+  launch(q, "accumulate", accumulate_atomic_kernel<T, Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p,
+         IndexedExtents(p), how, q.slot, q.op);
 }
 
 void accumulate(const params::Queue& q, const params::Indexed& p, params::Accumulation how, bool in_order) {

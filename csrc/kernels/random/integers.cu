@@ -124,8 +124,9 @@ void integers_of(const params::Queue& q, const params::RandomIntegers& p) {
   if (p.range > 0 && p.range <= most)
     return submit_integers(q, "integers", p.out, p.size, p.seed, p.offset,
                            Narrow<Item>{p.low, p.range, uint32_t(most % p.range)});
-  submit_integers(q, "integers", p.out, p.size, p.seed, p.offset,
-                  Wide<Item>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
+  if constexpr (sizeof(Item) == 8)  // narrower items have at most 2^32 values
+    submit_integers(q, "integers", p.out, p.size, p.seed, p.offset,
+                    Wide<Item>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
 }
 
 void integers(const params::Queue& q, const params::RandomIntegers& p) {

@@ -63,7 +63,9 @@ def test_matches_oracle_for_each_dtype(be, name):
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_matches_oracle_for_each_layout(be, name):
-    for dtype, layout in itertools.product(common(name, "float32", "int16", "bfloat16", "complex64", "bool"), LAYOUTS):
+    for dtype, layout in itertools.product(
+        common(name, "float32", "int16", "uint64", "bfloat16", "complex64", "bool"), LAYOUTS
+    ):
         made = operands(rng_of(name, layout, dtype), name, (5, 9, 7), dtype, arrays=not case(name).keywords)
         moved = [LAYOUTS[layout](x) if isinstance(x, np.ndarray) else x for x in made]
         check(be, name, moved, layout)

@@ -107,6 +107,16 @@ def test_deterministic_sums_are_equal_run_to_run(be):
         assert stator.segment_sum(a, b, 7).to_numpy().tobytes() == first.tobytes()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int32", "int64", "uint64"])
+def test_deterministic_sums_of_every_type_that_is_added_to(be, dtype):
+    src = inputs.random(np.random.default_rng(3), (300, 3), dtype, 0.5, 2)
+    index = np.random.default_rng(4).integers(0, 7, 300)
+    want = np.zeros((7, 3), dtype)
+    np.add.at(want, index, src)
+    got = stator.segment_sum(be.asarray(src), be.asarray(index), 7, deterministic=True).to_numpy()
+    np.testing.assert_allclose(got, want, rtol=1e-5 if dtype == "float32" else 0)
+
+
 def test_nan_propagates_through_extremes(be):
     src, index = be.asarray(np.array([1, np.nan, 3, -np.inf], np.float32)), be.asarray(np.array([0, 0, 1, 1]))
     np.testing.assert_array_equal(stator.segment_max(src, index, 2).to_numpy(), [np.nan, 3])

@@ -273,3 +273,21 @@ def test_a_hermitian_matrix_of_extremes(be):
             w = get(linalg.eigvalsh(be.asarray(a)))
             want = np.linalg.eigvalsh(a.astype(np.float64))
             np.testing.assert_allclose(w, want, rtol=1e-4, atol=np.finfo(dtype).eps * np.abs(want).max() * 8)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("ord", [0, 1, 2, 3, np.inf])
+def test_norms_of_complex_columns(be, ord, dtype):
+    x = draw((100, 50), dtype)
+    want = np.linalg.norm(x.astype(np.complex128), ord=ord, axis=0)
+    got = linalg.vector_norm(be.asarray(x), axis=0, ord=ord).to_numpy()
+    np.testing.assert_allclose(got, want, rtol=100 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_eigenvalues_of_complex_triangles_of_many_columns_are_their_diagonals(be, dtype):
+    rng = np.random.default_rng(12)
+    x = np.triu(rng.normal(size=(2, 70, 70)) + 1j * rng.normal(size=(2, 70, 70))).astype(dtype)
+    got = np.sort(linalg.eigvals(be.asarray(x)).to_numpy(), axis=1)
+    want = np.sort(np.diagonal(x, axis1=1, axis2=2), axis=1)
+    np.testing.assert_allclose(got, want, rtol=100 * np.finfo(dtype).eps)

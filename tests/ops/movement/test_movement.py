@@ -205,6 +205,12 @@ def test_concat_of_many_pieces(be, count):
         assert launches(be, lambda: stator.concat(on)) == 1
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float64", "complex128"])
+def test_concat_of_many_pieces_of_every_size_of_element(be, dtype):
+    pieces = [sample((2, 3), dtype) for _ in range(70)]
+    same(stator.concat([be.asarray(p) for p in pieces], axis=1), np.concatenate(pieces, axis=1))
+
+
 def test_concat_of_uneven_axes(be):
     x = np.asarray(sample((4, 5, 6)).transpose(2, 0, 1))[:, ::2]
     on = inputs.on_device(be, x)

@@ -64,6 +64,12 @@ def test_nan_is_an_entry_and_negative_zero_is_not(be, dtype):
     np.testing.assert_array_equal(got.indptr.to_numpy(), [0, 1, 2])
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_that_take_a_block_each(be, dtype):
+    x = np.where(np.random.default_rng(0).random((3, 1100)) < 0.3, 1.5, 0).astype(numpy_dtype(dtype))
+    np.testing.assert_array_equal(sparse.csr_from_dense(be.asarray(x)).to_dense().to_numpy(), x)
+
+
 def test_rows_wider_than_a_block(be):
     x = np.where(np.random.default_rng(0).random((3, 70001)) < 0.3, 1.5, 0)
     got, want = sparse.csr_from_dense(be.asarray(x)), sp.csr_array(x)
