@@ -200,6 +200,18 @@ Status stream_query(ContextHandle handle, StreamHandle stream) {
   return call(handle, [=] { return cudaStreamQuery(stream_of(stream)); });
 }
 
+// Of the legacy default stream CUDA says that another one, which waits for it, is being captured.
+Status stream_capturing(ContextHandle handle, StreamHandle stream, bool* out) {
+  return call(handle, [=] {
+    cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
+    const cudaError_t code = cudaStreamIsCapturing(stream_of(stream), &state);
+    *out = code == cudaErrorStreamCaptureImplicit || state != cudaStreamCaptureStatusNone;
+    if (code != cudaErrorStreamCaptureImplicit) return code;
+    cudaGetLastError();
+    return cudaSuccess;
+  });
+}
+
 Status stream_wait(ContextHandle handle, StreamHandle stream, EventHandle event) {
   return call(handle, [=] { return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0); });
 }
@@ -311,6 +323,7 @@ const Table& cuda_table() {
       .stream_destroy = stream_destroy,
       .stream_synchronize = stream_synchronize,
       .stream_query = stream_query,
+      .stream_capturing = stream_capturing,
       .stream_wait = stream_wait,
       .event_create = event_create,
       .event_destroy = event_destroy,

@@ -232,6 +232,8 @@ STATOR_SHIM(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), 
 STATOR_SHIM(cudaStreamDestroy, (cudaStream_t stream), (stream), api.stream_destroy(stream))
 STATOR_SHIM(cudaStreamSynchronize, (cudaStream_t stream), (stream), api.stream_synchronize(stream))
 STATOR_SHIM(cudaStreamQuery, (cudaStream_t stream), (stream), api.stream_query(stream))
+STATOR_SHIM(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* status), (stream, status),
+            api.stream_is_capturing(stream, reinterpret_cast<int*>(status)))
 STATOR_SHIM(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags),
             api.stream_wait(stream, event, flags))
 STATOR_SHIM(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags),

@@ -53,6 +53,7 @@ const Table& cuda_table() {
       .stream_destroy = refuse,
       .stream_synchronize = refuse,
       .stream_query = refuse,
+      .stream_capturing = refuse,
       .stream_wait = refuse,
       .event_create = refuse,
       .event_destroy = refuse,

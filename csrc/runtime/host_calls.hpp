@@ -48,6 +48,7 @@ Status stream_create(ContextHandle, StreamHandle* out);
 Status stream_destroy(ContextHandle, StreamHandle);
 Status stream_synchronize(ContextHandle, StreamHandle);
 Status stream_query(ContextHandle, StreamHandle);
+Status stream_capturing(ContextHandle, StreamHandle, bool* out);
 Status stream_wait(ContextHandle, StreamHandle, EventHandle);
 Status event_create(ContextHandle, EventHandle* out);
 Status event_destroy(ContextHandle, EventHandle);

@@ -61,6 +61,11 @@ Status stream_query(ContextHandle handle, StreamHandle stream) {
   return stream_of(stream).idle() ? status::success : status::not_ready;
 }
 
+Status stream_capturing(ContextHandle handle, StreamHandle, bool* out) {
+  *out = false;
+  return usable(context_of(handle));
+}
+
 Status stream_wait(ContextHandle handle, StreamHandle stream, EventHandle event) {
   if (const Status state = usable(context_of(handle))) return state;
   const std::shared_ptr<Mark> mark = pending_mark(event_of(event));

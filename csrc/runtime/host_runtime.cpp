@@ -203,6 +203,7 @@ const Table& host_table() {
       .stream_destroy = stream_destroy,
       .stream_synchronize = stream_synchronize,
       .stream_query = stream_query,
+      .stream_capturing = stream_capturing,
       .stream_wait = stream_wait,
       .event_create = event_create,
       .event_destroy = event_destroy,

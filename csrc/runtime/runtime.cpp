@@ -213,6 +213,18 @@ bool Runtime::stream_query(StreamHandle stream, uint16_t op) {
   return true;
 }
 
+Status Runtime::stream_capturing_noexcept(StreamHandle stream, bool* out) {
+  *out = false;
+  if (const Status injected = enter(Call::stream_query)) return injected;
+  return table_.stream_capturing(context_, stream, out);
+}
+
+bool Runtime::stream_capturing(StreamHandle stream, uint16_t op) {
+  bool captured = false;
+  check(Call::stream_query, stream_capturing_noexcept(stream, &captured), op);
+  return captured;
+}
+
 bool Runtime::drop_this_wait() {
   if (!injecting_.load(std::memory_order_acquire)) return false;
   const std::lock_guard lock(injection_mutex_);

@@ -127,6 +127,8 @@ struct Table {
   Status (*stream_destroy)(ContextHandle, StreamHandle);
   Status (*stream_synchronize)(ContextHandle, StreamHandle);
   Status (*stream_query)(ContextHandle, StreamHandle);
+  // Whether the stream is being captured into a graph, which a wait across its border would end; never on host.
+  Status (*stream_capturing)(ContextHandle, StreamHandle, bool* out);
   Status (*stream_wait)(ContextHandle, StreamHandle, EventHandle);
   Status (*event_create)(ContextHandle, EventHandle* out);
   Status (*event_destroy)(ContextHandle, EventHandle);
@@ -222,6 +224,9 @@ class Runtime {
   void stream_synchronize(StreamHandle, uint16_t op = no_op);
   Status stream_synchronize_noexcept(StreamHandle);
   bool stream_query(StreamHandle, uint16_t op = no_op);
+  // Counted as a stream_query.
+  bool stream_capturing(StreamHandle, uint16_t op = no_op);
+  Status stream_capturing_noexcept(StreamHandle, bool* out);
   void stream_wait(StreamHandle, EventHandle, uint16_t op = no_op);
   Status stream_wait_noexcept(StreamHandle, EventHandle);
   EventHandle event_create(uint16_t op = no_op);

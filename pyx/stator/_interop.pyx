@@ -387,7 +387,7 @@ cdef uintptr_t order_after(Array x, object stream) except? 0:
                                 remedy="1 is the legacy default stream, 2 the per-thread one, -1 means no order.")
     consumer = stream
     with nogil:
-        interop.order_after_uses(x.c, <void*>consumer)
+        interop.order_after_uses(x.c, <void*>consumer, <const char*>"Array.__dlpack__")
     return consumer if consumer > 2 else <uintptr_t>interop.legacy_stream()
 
 
@@ -423,7 +423,7 @@ def cuda_array_interface(x: Array) -> dict[str, Any]:
     address = <uintptr_t>array.c.data_ptr() if array.c.size() else 0
     with nogil:
         stream = interop.last_stream(array.c).native()
-        interop.order_after_uses(array.c, stream)
+        interop.order_after_uses(array.c, stream, <const char*>"Array.__cuda_array_interface__")
     return {
         "shape": array.shape,
         "typestr": array.dtype.numpy().str,
@@ -485,7 +485,7 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
     if producer:
         consumer = native_of_current(backend)
         with nogil:
-            interop.order(backend.c, <void*>producer, <void*>consumer)
+            interop.order(backend.c, <void*>producer, <void*>consumer, <const char*>"asarray")
     Py_INCREF(source)
     try:
         with nogil:

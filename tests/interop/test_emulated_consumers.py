@@ -7,7 +7,7 @@ import emulated
 import pytest
 import requirements
 
-pytestmark = requirements.cuda_target
+pytestmark = [requirements.cuda_target, pytest.mark.emulates]
 
 LEGACY = 1
 PRELUDE = """
@@ -217,3 +217,75 @@ assert use_again(be) == address
 library.synchronize_device()
 assert library.seen == values
 """)
+
+
+CAPTURED = """
+from stator.errors import CaptureError
+library.call("stream_begin_capture", ctypes.c_void_p(stream))
+
+def goes_on():
+    "The capture is valid, and none of stator's streams joined it."
+    library.call("stream_end_capture", ctypes.c_void_p(stream))
+    be.synchronize()
+
+def refused(call):
+    try:
+        call()
+    except CaptureError as error:
+        return str(error)
+"""
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [
+        "x.__dlpack__(stream=stream)",
+        "stator.asarray(Described(x.data_ptr), device=be)",
+    ],
+)
+def test_an_exchange_with_a_stream_in_capture_is_refused_and_the_capture_goes_on(exchange):
+    passes(
+        "import ctypes"
+        + CAPTURED
+        + f"""
+class Described:
+    def __init__(self, address):
+        self.__cuda_array_interface__ = {{
+            "shape": (3,), "typestr": "<f8", "data": (address, False), "version": 3, "stream": stream}}
+
+x = exported()
+text = refused(lambda: {exchange})
+assert "captured into a graph" in text and "before the capture begins" in text, text
+goes_on()
+y = {exchange}
+del x, y
+be.synchronize()
+"""
+    )
+
+
+def test_an_exchange_with_the_legacy_stream_is_refused_while_a_stream_that_waits_for_it_is_in_capture():
+    passes(
+        "import ctypes\nstream = library.new_stream(blocking=True)"
+        + CAPTURED
+        + """
+x = exported()
+assert "captured into a graph" in refused(lambda: x.__dlpack__(stream=1))
+x.__dlpack__(stream=-1)
+goes_on()
+"""
+    )
+
+
+def test_memory_that_is_given_back_in_a_capture_is_not_used_again():
+    passes(
+        "import ctypes\nx = exported()\naddress = x.data_ptr\ncapsule = x.__dlpack__(stream=stream)"
+        + CAPTURED
+        + """
+del x, capsule
+assert use_again(be) != address
+goes_on()
+assert use_again(be) != address
+assert stator.testing.outstanding("cuda")["memory"] > 0
+"""
+    )

@@ -180,7 +180,7 @@ void exports_wait() {
     enqueue(array, quick, backend.stream(2));
   };
   use();
-  interop::order_after_uses(array, consumer.native());
+  interop::order_after_uses(array, consumer.native(), "test");
   enqueue(other, look, consumer);
   consumer.synchronize();
   CHECK(seen);

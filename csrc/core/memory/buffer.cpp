@@ -43,6 +43,10 @@ void* Buffer::export_memory(uint16_t op) {
 void Buffer::unexport(runtime::StreamHandle consumer) noexcept {
   if (left_alone()) return;
   const OpenGuard guard(context_);  // close() waits until the consumer's work is marked
+  // A graph may use the memory whenever it is launched, and nothing tells when the last time was: the export stays.
+  bool captured = false;
+  if (consumer && guard) context_.runtime().stream_capturing_noexcept(consumer, &captured);  // false of destroyed ones
+  if (captured) return;
   if (consumer && guard)
     context_.pool().mark_consumer(*this, consumer);
   else if (consumer)

@@ -43,7 +43,7 @@ class Buffer final : public Box {
   // Exports keep the storage past close: a closed buffer with exports is detached, and the last unexport frees its
   // memory. export_memory marks a cpu buffer host_shared (its uses are synchronous from then on). The exporter holds a
   // reference until it calls unexport, with the stream on which its consumer used the memory, null if there is none:
-  // the memory is reused after what that stream holds then.
+  // the memory is reused after what that stream holds then, and never where that is being captured into a graph.
   void* export_memory(uint16_t op);
   void unexport(runtime::StreamHandle consumer = nullptr) noexcept;
 

@@ -65,6 +65,10 @@ struct Api {
   int (*stream_synchronize)(void* stream);
   int (*stream_query)(void* stream);
   int (*stream_wait)(void* stream, void* event, unsigned flags);
+  // What a captured stream is given never runs: there are no graphs. Ending a capture has no result but its status.
+  int (*stream_begin_capture)(void* stream);
+  int (*stream_end_capture)(void* stream);
+  int (*stream_is_capturing)(void* stream, int* status);  // 0 no, 1 yes, 2 it was made invalid
   int (*event_create)(void** event, unsigned flags);
   int (*event_destroy)(void* event);
   int (*event_record)(void* event, void* stream);

@@ -38,6 +38,8 @@ int record(void* handle, void* stream_handle) {
   return event_call(handle, [&](System& s, Scheduler::Lock& lock, Event& event) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream || stream->device != event.device) return error::invalid_resource_handle;
+    if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
+    event.capture = stream->capture;
     const auto time = std::make_shared<Clock::time_point>();
     const auto run = [time] {
       *time = Clock::now();
@@ -56,6 +58,7 @@ int record(void* handle, void* stream_handle) {
 
 int query(void* handle) {
   return event_call(handle, [](System& s, Scheduler::Lock& lock, Event& event) {
+    if (event.capture) return invalidated(event.capture, error::captured_event);
     Device& device = *event.device;
     const Point point = event.point;
     if (!s.scheduler.poll(lock, point)) return error::not_ready;
@@ -65,6 +68,7 @@ int query(void* handle) {
 
 int synchronize(void* handle) {
   return event_call(handle, [](System& s, Scheduler::Lock& lock, Event& event) {
+    if (event.capture) return invalidated(event.capture, error::captured_event);
     Device& device = *event.device;
     const Point point = event.point;
     return s.scheduler.wait(lock, point) ? device.error() : error::not_permitted;

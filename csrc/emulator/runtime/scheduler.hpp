@@ -32,12 +32,19 @@ struct Work {
   std::vector<Point> after;
 };
 
+// What streams are captured into together.
+struct Capture {
+  const Stream* origin = nullptr;
+  bool valid = true;
+};
+
 struct Stream {
   Device* device = nullptr;
   bool blocking = true;  // waits for the legacy default stream, and that for it
   bool destroyed = false;
   std::deque<Work> queue = {};
   uint64_t enqueued = 0, done = 0;
+  std::shared_ptr<Capture> capture = {};  // null while it is not captured
 };
 
 class Scheduler {

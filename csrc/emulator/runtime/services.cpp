@@ -40,7 +40,13 @@ int enqueue(void* stream_handle, const char* what, void (*run)(void*), void (*de
   });
 }
 
-bool is_capturing(void*) { return false; }
+bool is_capturing(void* handle) {
+  System* const s = system();
+  if (!s) return false;
+  const Scheduler::Lock lock = s->scheduler.lock();
+  const std::shared_ptr<Stream> stream = find_stream(*s, handle);
+  return stream && stream->capture;
+}
 
 bool is_stream(void* handle) {
   System* const s = system();

@@ -110,6 +110,7 @@ std::shared_ptr<Stream> find_stream(System& s, void* handle) {
 // Work of the legacy default stream comes after all work of the device's blocking streams, and before what they get
 // later.
 Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, Work work) {
+  if (stream->capture) return {};
   if (const std::string_view name = thread_state().work; !name.empty())
     work.what = std::string(name) + (work.what.empty() ? "" : ", ") + work.what;
   const std::shared_ptr<Stream>& legacy = stream->device->legacy;
@@ -121,6 +122,18 @@ Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& st
     work.after.push_back({legacy, legacy->enqueued});
   }
   return s.scheduler.enqueue(lock, stream, std::move(work));
+}
+
+std::shared_ptr<Capture> capture_across(System& s, const Stream& stream) {
+  if (&stream != stream.device->legacy.get()) return nullptr;
+  for (const auto& other : s.scheduler.streams())
+    if (other->capture && other->blocking && other->device == stream.device) return other->capture;
+  return nullptr;
+}
+
+int invalidated(const std::shared_ptr<Capture>& capture, int code) {
+  if (capture) capture->valid = false;
+  return code;
 }
 
 bool drain(System& s, Scheduler::Lock& lock, const Device& device) {

@@ -23,6 +23,7 @@ struct Event {
   bool timing = true;
   bool recorded = false;
   Point point = {};                              // of the last record
+  std::shared_ptr<Capture> capture = {};         // in which that was, else null
   std::shared_ptr<Clock::time_point> time = {};  // when that ran
 };
 
@@ -80,6 +81,10 @@ inline Device* device_at(System& s, int index) {
 std::shared_ptr<Stream> find_stream(System& s, void* handle);
 // Enqueues with the rules of default streams.
 Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, Work work);
+// The capture that a call about the legacy default stream would end: that of a blocking stream. Null if there is none.
+std::shared_ptr<Capture> capture_across(System& s, const Stream& stream);
+// Makes a capture invalid, if there is one, and gives the status of the call that did.
+int invalidated(const std::shared_ptr<Capture>& capture, int code);
 // Waits for all work of the device. False from within work.
 bool drain(System& s, Scheduler::Lock& lock, const Device& device);
 // The device whose memory holds the address, for host memory any; null for memory of the host that no device knows.

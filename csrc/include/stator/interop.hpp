@@ -13,7 +13,8 @@ namespace stator::interop {
 STATOR_API void* export_memory(const Array&);
 // Ends an export, from any thread, also after close and shutdown. Takes the array over, which is empty afterwards.
 // cuda: `consumer` is the native stream on which the memory was used, or legacy_stream, and the memory is used again
-// only after what that stream holds now. Waits for the device where the stream was destroyed or the backend closed.
+// only after what that stream holds now, and never again if that is being captured into a graph. Waits for the device
+// where the stream was destroyed or the backend closed.
 STATOR_API void unexport(Array&, void* consumer = nullptr) noexcept;
 
 // CUDA's handle of the legacy default stream, which also stands for the work of all streams that block with it.
@@ -29,9 +30,10 @@ STATOR_API bool read_only(const Array&);
 STATOR_API Stream last_stream(const Array&);  // the stream that used the array's buffer last
 
 // Work enqueued later on the native stream `to` starts after the work enqueued so far on `from`. Either may be foreign.
-STATOR_API void order(const Backend&, void* from, void* to);
+// CaptureError, naming the call, where one of them is being captured into a graph, which goes on.
+STATOR_API void order(const Backend&, void* from, void* to, std::string_view call);
 // The same, after the work enqueued so far on every stream that used the array's buffer.
-STATOR_API void order_after_uses(const Array&, void* to);
+STATOR_API void order_after_uses(const Array&, void* to, std::string_view call);
 
 // Page-locked host memory as a uint8 vector. Its data_ptr() is host memory on both targets.
 STATOR_API Array pinned(const Backend&, size_t bytes);

@@ -73,10 +73,17 @@ void require_reachable(const Backend& backend, const void* memory, std::string_v
                              "Pass device='" + other + "', or copy it there at the producer");
 }
 
-void order(const Backend& backend, void* from, void* to) {
+void order(const Backend& backend, void* from, void* to, std::string_view call) {
   if (from == to) return;
   const OpGuard guard(*backend.context(), uint16_t(Op::synchronize));
   runtime::Runtime& runtime = backend.context()->runtime();
+  for (void* const stream : {from, to}) {
+    if (!runtime.stream_capturing(stream)) continue;
+    throw CaptureError(std::string(call),
+                       "a stream that is being captured into a graph, which cannot be ordered with work outside of it",
+                       "exchange the array before the capture begins, or synchronise before and exchange it without a "
+                       "stream (stream=-1)");
+  }
   // A destroyed event still completes the waits that were enqueued on it.
   struct Scoped {
     runtime::Runtime& runtime;
@@ -87,10 +94,11 @@ void order(const Backend& backend, void* from, void* to) {
   runtime.stream_wait(to, event.handle);
 }
 
-void order_after_uses(const Array& array, void* to) {
+void order_after_uses(const Array& array, void* to, std::string_view call) {
   const Buffer& buffer = buffer_of(array, "Array.data");
   const OpGuard guard(buffer.context(), uint16_t(Op::data_ptr));
-  for_each_user(buffer, [&](StreamBox& stream) { order(array.backend(), stream.handle(uint16_t(Op::data_ptr)), to); });
+  for_each_user(buffer,
+                [&](StreamBox& stream) { order(array.backend(), stream.handle(uint16_t(Op::data_ptr)), to, call); });
 }
 
 Array pinned(const Backend& backend, size_t bytes) {

@@ -17,8 +17,8 @@ cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     void require_reachable(const Backend&, const void*, const char*) except +translate_exception
     cbool read_only(const Array&) except +translate_exception
     Stream last_stream(const Array&) except +translate_exception
-    void order(const Backend&, void*, void*) except +translate_exception
-    void order_after_uses(const Array&, void*) except +translate_exception
+    void order(const Backend&, void*, void*, const char*) except +translate_exception
+    void order_after_uses(const Array&, void*, const char*) except +translate_exception
     Array pinned(const Backend&, size_t) except +translate_exception
     Array from_owner(const Backend&, void*, DType, const Dims&, const Dims&, cbool, cbool, void*,
                      void (*)(void*) noexcept) except +translate_exception
