@@ -9,6 +9,11 @@ from stator.cpp.version cimport build_info
 
 from stator._dtype import all_dtypes
 
+
+cdef extern from "stator/op_accuracy.hpp" namespace "stator" nogil:
+    double error_per_term(op_table.Op)
+
+
 cdef str text(op_table.string_view view):
     return view.data()[:view.size()].decode()
 
@@ -30,6 +35,7 @@ def rows() -> list[dict[str, Any]]:
             "result": text(op_table.result_name(info.result)),
             "oracle": text(info.oracle),
             "tolerance": {"float32": info.tolerance.float32, "float64": info.tolerance.float64},
+            "error_per_term": error_per_term(<op_table.Op>i),
             "targets": targets,
             "sync": "sync" if <int>info.sync else "async",
             "capture": "not_capturable" if <int>info.capture else "capturable",

@@ -1,4 +1,5 @@
 // Compiles ops.def to a constexpr array of OpInfo: defaults first, then what the kind implies, then the entry's traits.
+#include <stator/op_accuracy.hpp>
 #include <stator/op_table.hpp>
 
 #include <iterator>
@@ -10,7 +11,7 @@ constexpr Tolerance exact{};
 constexpr Tolerance ulp(int float32, int float64) { return {float32, float64}; }
 
 // The traits of an entry; each changes one default.
-enum class Mark { sync, not_capturable, bit_exact, run_to_run, nondeterministic };
+enum class Mark { sync, not_capturable, bit_exact, run_to_run, nondeterministic, any_order };
 using enum Mark;
 struct launches {
   Launches number;
@@ -33,6 +34,7 @@ constexpr void apply(OpInfo& info, Mark mark) {
     case Mark::bit_exact: info.determinism = Determinism::bit_exact; break;
     case Mark::run_to_run: info.determinism = Determinism::run_to_run; break;
     case Mark::nondeterministic: info.determinism = Determinism::none; break;
+    case Mark::any_order: break;  // below
   }
 }
 constexpr void apply(OpInfo& info, launches trait) { info.launches = trait.number; }
@@ -67,6 +69,20 @@ constexpr OpInfo entries[] = {
 #include <stator/ops.def>
 };
 
+template <class T>
+constexpr bool is_any_order(T trait) {
+  if constexpr (std::is_same_v<T, Mark>) return trait == any_order;
+  return false;
+}
+template <class... Traits>
+constexpr bool in_any_order(Traits... traits) {
+  return (is_any_order(traits) || ...);
+}
+constexpr bool adds_in_any_order[] = {
+#define OP(op, kind, types, rule, reference, bound, text, ...) in_any_order(__VA_ARGS__),
+#include <stator/ops.def>
+};
+
 constexpr std::string_view families[] = {"core",   "creation", "elementwise", "reduce",   "scan",
                                          "sort",   "sets",     "indexing",    "movement", "linalg",
                                          "matmul", "fft",      "random",      "sparse",   "nn"};
@@ -83,6 +99,7 @@ static_assert(std::size(determinisms) == size_t(Determinism::none) + 1);
 
 std::span<const OpInfo> op_table() { return entries; }
 const OpInfo& op_info(Op op) { return entries[static_cast<int>(op)]; }
+double error_per_term(Op op) { return adds_in_any_order[static_cast<int>(op)] ? 0.5 : 0; }
 std::string_view name(Family family) { return families[static_cast<int>(family)]; }
 std::string_view name(ShapeClass shape_class) { return shape_classes[static_cast<int>(shape_class)]; }
 std::string_view name(ResultRule result) { return results[static_cast<int>(result)]; }

@@ -20,6 +20,7 @@
 #include <stator/matmul.hpp>
 #include <stator/movement.hpp>
 #include <stator/nn.hpp>
+#include <stator/op_accuracy.hpp>
 #include <stator/op_table.hpp>
 #include <stator/product_kinds.hpp>
 #include <stator/random.hpp>

@@ -68,6 +68,7 @@ class Tally:
             "family": self.entry["family"],
             "determinism": self.entry["determinism"],
             "tolerance": self.entry["tolerance"],
+            "error_per_term": self.entry["error_per_term"],
             "cells": self.planned,
             "passed": self.passed,
             "failed": self.failed,

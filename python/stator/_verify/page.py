@@ -36,7 +36,8 @@ def contract(op: dict[str, Any]) -> str:
     bounds = op["tolerance"]
     if op["determinism"] == "bit_exact" or bounds == {"float32": 0, "float64": 0}:
         return "equal"
-    return f"{bounds['float32']} / {bounds['float64']} ulp"
+    growth = f", {op['error_per_term']} more for each term" if op["error_per_term"] else ""
+    return f"{bounds['float32']} / {bounds['float64']} ulp{growth}"
 
 
 def layouts(op: dict[str, Any]) -> str:

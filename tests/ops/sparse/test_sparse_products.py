@@ -4,6 +4,7 @@ import inputs
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import TABLE
 from reference import assert_matches, numpy_dtype, widen
 from sparse_inputs import DTYPES, SHAPES, dense, on, on_device
 
@@ -45,6 +46,15 @@ def test_every_dtype_and_layout(be, dtype, layout, n):
     got = on(be, x) @ on_device(be, b, layout)
     assert got.dtype == dtype
     close(got, x, b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [1, 8])
+def test_our_own_products_of_every_dtype(be, dtype, n):
+    x = dense("random", dtype)
+    b = inputs.random(np.random.default_rng(2), (x.shape[1], n), dtype, -1, 1)
+    with stator.Backend(str(be.device), deterministic=True) as own:
+        close(on(own, x) @ own.asarray(b), x, b)
 
 
 def test_more_columns_than_a_tile(be):
@@ -348,10 +358,21 @@ def test_a_matrix_takes_no_factor_but_a_number(be):
 def test_long_rows_err_as_short_ones_do(be, n):
     x = np.random.default_rng(0).random((1, 200_000), dtype=np.float32)
     b = np.random.default_rng(1).random((200_000, n), dtype=np.float32)
-    # stator's own kernels, which a deterministic backend takes: cuSPARSE promises nothing about its sums.
+    # stator's own kernels, which a deterministic backend takes: libraries add in any order.
     with stator.Backend(str(be.device), deterministic=True) as own:
         got = on(own, x) @ own.asarray(b)
         assert_matches(got.to_numpy(), widen(x) @ widen(b), (4, 4))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 4])
+def test_long_rows_are_within_the_bound_that_grows_with_them(be, n, dtype):
+    terms = 20_000
+    x = np.random.default_rng(0).random((1, terms)).astype(dtype)
+    b = np.random.default_rng(1).random((terms, n)).astype(dtype)
+    want = widen(x).astype(np.longdouble) @ widen(b).astype(np.longdouble)
+    bound = TABLE["csr_matmul"]["tolerance"][dtype] + terms * TABLE["csr_matmul"]["error_per_term"]
+    assert_matches((on(be, x) @ be.asarray(b)).to_numpy(), want, (bound, bound))
 
 
 def test_a_factor_of_zero_leaves_nothing_of_what_memory_held(be):
