@@ -43,6 +43,10 @@ DOMAINS: dict[str, tuple[Interval, ...]] = {
     "airy_ai": (Interval(-1e4, 100),),
     "gammaln": (Interval(low=-100),),
     "digamma": (Interval(low=-100),),
+    "erfcx": (Interval(low=-26),),
+    "beta": (Interval(1e-3, 1e3), Interval(1e-3, 1e3)),
+    "betaln": (Interval(1e-3, 1e6), Interval(1e-3, 1e6)),
+    **{n: (Interval(1e-3, 1e3), Interval(1e-3, 1e3)) for n in ("gammainc", "gammaincc")},
     "polygamma": (Interval(0, 6, whole=True), Interval(1e-3, 1e6)),
     "zeta": (Interval(1.001, 50), Interval(1e-2, 1e4)),
     **{n: (Interval(0.5, 2),) for n in ("nansum", "nanmean", "logsumexp", "cumulative_sum")},  # no cancellation

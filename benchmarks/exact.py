@@ -65,6 +65,35 @@ def _ndtri(p: Any) -> Any:
         return mp.sqrt(2) * mp.erfinv(2 * p - 1)
 
 
+def _erfcx(x: Any) -> Any:
+    """By its asymptotic expansion (DLMF 7.12.1) where exp(x^2) is beyond mpmath's reach."""
+    if x < 1e8:
+        return mp.exp(x * x) * mp.erfc(x)
+    return (1 - 1 / (2 * x * x) + 3 / (4 * x**4)) / (x * mp.sqrt(mp.pi))
+
+
+def _beta(a: Any, b: Any) -> Any:
+    """With as many more digits as the logarithms of gamma have before the point."""
+    with mp.workdps(60 + int(mp.log10(1 + max(a, b) * abs(mp.log(1 + max(a, b)))))):
+        return mp.exp(mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b))
+
+
+def _gammainc(a: Any, x: Any) -> tuple[Any, Any]:
+    """P and Q, the smaller one by the series of P (DLMF 8.7.1) or as mpmath's Q."""
+    if x <= a + 10:
+        with mp.workdps(80):
+            total = term = mp.mpf(1)
+            n = a
+            while term > total * mp.mpf(10) ** -80:
+                n += 1
+                term *= x / n
+                total += term
+            lower = total * mp.exp(a * mp.log(x) - x - mp.loggamma(a + 1))
+            return lower, 1 - lower
+    upper = mp.gammainc(a, x, regularized=True)
+    return 1 - upper, upper
+
+
 def _zeta(s: Any, q: Any) -> Any:
     """Computed with as many more digits as the sum, about q^-s, has zeros after the point."""
     with mp.workdps(60 + int(abs(s * mp.log10(q)))):
@@ -153,11 +182,17 @@ EXACT: dict[str, Callable[..., Any]] = {
     "exp2": lambda x: mp.power(2, x),
     "log2": lambda x: mp.log(x) / mp.log(2),
     "log10": lambda x: mp.log(x) / mp.log(10),
+    "logaddexp2": lambda x, y: mp.log(mp.power(2, x) + mp.power(2, y)) / mp.log(2),
     "logaddexp": lambda x, y: mp.log(mp.exp(x) + mp.exp(y)),
     "pow": lambda x, y: mp.power(x, y),
     "sinc": lambda x: mp.sincpi(x),
     "deg2rad": lambda x: x * mp.pi / 180,
     "rad2deg": lambda x: x * 180 / mp.pi,
+    "erfcx": _erfcx,
+    "beta": _beta,
+    "betaln": lambda a, b: mp.log(_beta(a, b)),
+    "gammainc": lambda a, x: _gammainc(a, x)[0],
+    "gammaincc": lambda a, x: _gammainc(a, x)[1],
     "erfinv": mp.erfinv,
     "ndtri": _ndtri,
     "ndtr": _ndtr,

@@ -103,7 +103,7 @@ def _norm(x: np.ndarray, axis: int | None = None) -> np.ndarray:
 
 
 def _logsumexp(x: np.ndarray, axis: int | None = None) -> np.ndarray:
-    top = np.max(x, axis=axis, keepdims=True)
+    top = np.max(x.real, axis=axis, keepdims=True)
     total = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
     return np.squeeze(total, axis)
 

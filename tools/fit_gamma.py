@@ -1,4 +1,4 @@
-"""Fits the coefficients of csrc/device/math/special_gamma.cuh and prints them. Needs mpmath."""
+"""Fits the coefficients of special_gamma.cuh and special_incomplete.cuh in csrc/device/math. Needs mpmath."""
 
 import mpmath as mp
 from fit_error import show
@@ -48,6 +48,20 @@ def cotangent(z):
         return (1 / r - mp.pi * mp.cot(mp.pi * r)) / r
 
 
+def uniform_expansion(count):
+    """The coefficients of eta / mu in eta, where mu - log(1 + mu) = eta^2 / 2; DLMF 8.12.1.
+
+    Those of mu follow from mu mu' = eta (1 + mu), those of the quotient from its product with mu / eta.
+    """
+    mu = [mp.mpf(0), mp.mpf(1)]
+    for n in range(2, count + 1):
+        mu.append((mu[n - 1] - sum(mu[i] * (n + 1 - i) * mu[n + 1 - i] for i in range(2, n))) / (n + 1))
+    quotient = [mp.mpf(1)]
+    for n in range(1, count):
+        quotient.append(-sum(mu[k + 1] * quotient[n - k] for k in range(1, n + 1)))
+    return quotient
+
+
 def main():
     print("gammaln_stirling", mp.nstr(mp.log(2 * mp.pi) / 2 - 0.5, 20), "digamma's root - 1", mp.nstr(ROOT - 1, 40))
     end = mp.mpf(1) / 64
@@ -60,6 +74,8 @@ def main():
         show("digamma's tail", digamma_tail, 0, end, (1 if single else 5, 0), single)
     show("sin(pi r) / r of r^2", sine, 0, 0.25, (8, 0), False)
     show("(1 / r - pi cot(pi r)) / r of r^2", cotangent, 0, 0.25, (4, 4), False)
+    with mp.workdps(100):
+        print("eta / mu", [float(c) for c in uniform_expansion(29)])
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ struct Elementwise {
   int64_t size;
   int32_t ndim;
   int32_t input_count;  // 0 (fill) to 4
+  DType operands;       // the common dtype that operands are in effect converted to
   DType compute;        // what the functor computes in; float16 and bfloat16 mean float, rounded at the store
   ElementwiseOperand out;
   ElementwiseOperand in[4];
@@ -35,5 +36,9 @@ namespace stator::kernels::elementwise {
 
 // Runs the op; in[...] has as many operands as its entry in the op table says.
 extern Launcher<void(const Queue&, Op, const params::Elementwise&)> run;
+
+// Mantissas to e.out and exponents of two to `exponents`, which has the shape and the order of memory of e.out; both
+// are dense. The operand has the dtype of e.out, and any strides.
+extern Launcher<void(const Queue&, const params::Elementwise& e, int32_t* exponents)> frexp;
 
 }  // namespace stator::kernels::elementwise

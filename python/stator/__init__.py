@@ -32,7 +32,7 @@ from stator._creation import (
     zeros_like,
 )
 from stator._dtype import DType, all_dtypes, dtype, result_type
-from stator._elementwise import clip, nan_to_num
+from stator._elementwise import clip, frexp, nan_to_num
 from stator._indexing import (
     compress,
     index_add,
@@ -235,6 +235,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "frexp",
     "from_dlpack",
     "full",
     "full_like",

@@ -118,6 +118,8 @@ HINTS: dict[str, dict[str, str]] = {
         "inv": "linalg.inv",
         "svd": "linalg.svd",
         "erf": "special.erf",
+        "igamma": "special.gammainc",
+        "igammac": "special.gammaincc",
         "float_": "float64",
         "int_": "int64",
         "bool_": "bool",
@@ -143,6 +145,10 @@ HINTS: dict[str, dict[str, str]] = {
         "shuffle": "permutation",
         "default_rng": "Generator(backend, seed=...)",
         "manual_seed": "seed",
+    },
+    "stator.special": {
+        "igamma": "gammainc",
+        "igammac": "gammaincc",
     },
     "stator.sparse": {
         "csr_matrix": "CSR, csr_from_dense or from_scipy",

@@ -299,6 +299,14 @@ def fmod(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
+def gcd(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """Greatest common divisor of x1 and x2, which is not negative.
+
+    Elementwise, with broadcasting; one side may be a number. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
+    """
+    ...
 def greater(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """x1 > x2.
 
@@ -321,6 +329,14 @@ def has_inf_nan(x: Array, /, axis: int | Sequence[int] | None = None, *, keepdim
     Over one axis, several, or all of them (None); a 0-d array where no axis is left. Asynchronous.
 
     keepdims: reduced axes stay, with length 1. dtype: of the accumulation and the result. out: an array of the result's shape. where: a bool array that broadcasts to x; only elements where it is True count, and where none do the result is the identity.
+    """
+    ...
+def heaviside(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """0 where x1 < 0, x2 where x1 is 0, and 1 above.
+
+    Elementwise, with broadcasting; one side may be a number. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def hypot(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
@@ -361,6 +377,14 @@ def isnan(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = No
     Elementwise. Asynchronous.
 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
+    """
+    ...
+def lcm(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """Lowest common multiple of x1 and x2, which is not negative.
+
+    Elementwise, with broadcasting; one side may be a number. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
     """
     ...
 def lerp(start: Array | complex, end: Array | complex, weight: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
@@ -421,6 +445,14 @@ def log2(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = Non
     ...
 def logaddexp(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """log(exp(x1) + exp(x2)) without intermediate overflow.
+
+    Elementwise, with broadcasting; one side may be a number. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x1 or x2.
+    """
+    ...
+def logaddexp2(x1: Array | complex, x2: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """log2(2^x1 + 2^x2) without intermediate overflow.
 
     Elementwise, with broadcasting; one side may be a number. Asynchronous.
 

@@ -10,6 +10,22 @@ def airy_ai(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
+def beta(a: Array | complex, b: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """Beta function: gamma(a) gamma(b) / gamma(a + b).
+
+    Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
+    """
+    ...
+def betaln(a: Array | complex, b: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """Logarithm of the absolute value of the beta function.
+
+    Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
+    """
+    ...
 def chebyshev_polynomial_t(x: Array | complex, n: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Chebyshev polynomial of the first kind T_n(x).
 
@@ -74,6 +90,14 @@ def erfc(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = Non
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
     """
     ...
+def erfcx(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """exp(x^2) * erfc(x): scaled complementary error function.
+
+    Elementwise. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
+    """
+    ...
 def erfinv(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Inverse of the error function at x.
 
@@ -88,6 +112,22 @@ def expit(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = No
     Elementwise. Asynchronous.
 
     dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be x itself.
+    """
+    ...
+def gammainc(a: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """Regularised lower incomplete gamma function P(a, x).
+
+    Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
+    """
+    ...
+def gammaincc(a: Array | complex, x: Array | complex, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """Regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x).
+
+    Elementwise, with broadcasting; operands are arrays or numbers. Asynchronous.
+
+    dtype: the dtype of the result; a floating result is rounded once. out: an array of the result's shape, which may be an operand.
     """
     ...
 def gammaln(x: Array, /, *, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:

@@ -1,14 +1,20 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Elementwise functions, generated from the op table."""
-from stator._array cimport Array, as_array, binary_op, elementwise_op, unary_op
+from collections import namedtuple
+
+from stator._array cimport Array, as_array, binary_op, elementwise_op, new_array, unary_op
+from stator._backend cimport enter
 from stator._convert cimport to_choice
 from stator._function cimport TableFunction, make_function, make_functions, named_operands, sort_arguments, text
-from stator.cpp cimport op_table
+from stator.cpp cimport elementwise, op_table
+from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport bool_
 from stator.cpp.python cimport PyObject
 
 from stator.errors import DTypeError, StatorError, renamed
+
+Fractions = namedtuple("Fractions", ("mantissa", "exponent"), module="stator._elementwise")
 
 cdef tuple keywords = ("dtype", "out")
 cdef tuple add_keywords = ("dtype", "out", "alpha")
@@ -197,3 +203,21 @@ def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, ne
     operands[0], operands[1] = <PyObject*>source, <PyObject*>nan
     operands[2], operands[3] = <PyObject*>high, <PyObject*>low
     return elementwise_op(op_table.nan_to_num, operands, 4, None, out)
+
+
+def frexp(x: Array, /) -> Fractions:
+    """(mantissa, exponent) such that x is mantissa * 2**exponent and the mantissa is in [0.5, 1), or its negative.
+
+    Elementwise, floating dtypes, exact. The mantissa has x's dtype, the exponent int32; zeros, infinities and NaN are
+    their own mantissas, with exponent 0. Asynchronous.
+    """
+    cdef Array source = as_array(x, "frexp")
+    cdef Array mantissa = new_array(source.backend), exponent = new_array(source.backend)
+    cdef elementwise.Fractions found
+    cdef CppStream stream
+    enter(source.backend, stream)
+    with nogil:
+        found = elementwise.frexp(source.c, stream)
+        mantissa.c = found.mantissa
+        exponent.c = found.exponent
+    return Fractions(mantissa, exponent)

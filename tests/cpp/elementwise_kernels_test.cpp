@@ -54,6 +54,7 @@ params::Elementwise space(int64_t rows, int64_t cols, Layout layout, Bytes& out,
   e.size = rows * cols;
   e.shape[0] = flat ? e.size : rows;
   e.shape[1] = cols;
+  e.operands = compute;
   e.compute = compute_dtype(compute);
   e.input_count = int32_t(in.size());
   e.out.data = out.get();

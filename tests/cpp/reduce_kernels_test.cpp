@@ -125,8 +125,8 @@ Value reference(const Case& c, DType dtype, const std::vector<Value>& all) {
   for (const Value& v : all)
     if (!skips || !std::isnan(v.real())) x.push_back(v);
   const double n = double(x.size()), p = c.parameter;
-  Value sum = 0, product = 1;
-  double nonzero = 0, bad = 0, squares = 0, exps = 0, powers = 0, largest = -HUGE_VAL, smallest = HUGE_VAL;
+  Value sum = 0, product = 1, exps = 0;
+  double nonzero = 0, bad = 0, squares = 0, powers = 0, largest = -HUGE_VAL, smallest = HUGE_VAL;
   double most = 0, least = HUGE_VAL;
   int64_t first = 0, last = 0;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -134,7 +134,7 @@ Value reference(const Case& c, DType dtype, const std::vector<Value>& all) {
     product *= x[i];
     nonzero += x[i] != 0.0;
     bad += !std::isfinite(x[i].real());
-    if (c.op == Op::logsumexp) exps += std::exp(x[i].real());
+    if (c.op == Op::logsumexp) exps += std::exp(x[i]);
     if (c.op == Op::vector_norm) {
       const double size = std::abs(x[i]);
       powers += std::pow(size, p);

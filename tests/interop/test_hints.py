@@ -24,6 +24,8 @@ def module(name):
         ("stator.linalg", "choleski", "Use cholesky"),
         ("stator.random", "randn", "Use normal"),
         ("stator.sparse", "csr_matrix", "Use CSR"),
+        ("stator.special", "igamma", "Use gammainc"),
+        ("stator", "igammac", "Use special.gammaincc"),
         ("stator", "qqqqqq", r"'qqqqqq'\.$"),
     ],
 )

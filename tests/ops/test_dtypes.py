@@ -45,7 +45,7 @@ def elementwise(name, a):
 SHARED = {
     "cumulative_sum cumulative_prod cumulative_max cumulative_min logcumsumexp diff sort argsort median mode histc "
     "unique_all unique_counts unique_inverse unique_values unique_consecutive bincount copy diag nonzero ravel flip "
-    "unstack squeeze meshgrid fft ifft rfft ihfft fftshift ifftshift": lambda f, a: f(a.v),
+    "unstack squeeze meshgrid frexp fft ifft rfft ihfft fftshift ifftshift": lambda f, a: f(a.v),
     "triu tril rot90 matrix_transpose fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn irfft hfft permutation softmax "
     "log_softmax prune_2to4 csr_from_dense quantize_fp8 diagonal": lambda f, a: f(a.x),
     "cholesky inv pinv det slogdet lu_factor lu qr svd svdvals eigh eigvalsh eig eigvals matrix_rank matrix_norm cond "

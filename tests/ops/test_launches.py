@@ -39,6 +39,7 @@ def calls(be):
         "arange": (lambda: be.arange(50), None),
         "empty": (lambda: be.empty((50,)), None),
         "asarray": (lambda: be.asarray(np.ones(5)), None),
+        "frexp": (lambda: stator.frexp(x), lambda: stator.frexp(x.T)),
         "copy": (lambda: stator.copy(x), lambda: stator.copy(x.T)),
         "astype": (lambda: stator.astype(x, "float64"), lambda: stator.astype(x.T, "int32")),
         "softmax": (lambda: nn.softmax(x), lambda: nn.softmax(x.T)),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
+import scipy.special
 from oracles_activations import *  # noqa: F403
 from oracles_activations import PI, log_normal_cdf, normal_cdf
 
 
 def rsqrt(x):
-    return 1 / np.sqrt(x)
+    return np.reciprocal(np.sqrt(x))
 
 
 def signbit(x):
@@ -31,6 +32,10 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
 
 def sinc(x):
     """sinc with pi in the precision of x, and 0 at nonzero whole numbers."""
+    if x.dtype.kind == "c":
+        nearest = np.round(x.real)
+        sine = np.where(nearest % 2 == 0, 1, -1) * np.sin(PI * (x - nearest))
+        return np.where(x == 0, 1, sine / (PI * np.where(x == 0, 1, x)))
     y, nearest = np.where(x == 0, np.ones_like(x), x), np.round(x)
     sine = np.where(nearest % 2 == 0, 1, -1) * np.sin(PI * (x - nearest))
     return np.where(x == 0, 1, np.where(np.isinf(x), np.nan, sine / (PI * y)))
@@ -188,9 +193,25 @@ def philox4x32_10(key: int, counter: np.ndarray, upper: int = 0) -> np.ndarray:
 
 
 SQRT2 = np.sqrt(np.longdouble(2))
+
+
+def logaddexp(x1, x2):
+    """NumPy's, and of complex numbers the principal value, relative to the larger real part."""
+    if np.result_type(x1, x2).kind != "c":
+        return np.logaddexp(x1, x2)
+    largest = np.maximum(np.real(x1), np.real(x2))
+    return largest + np.log(np.exp(x1 - largest) + np.exp(x2 - largest))
+
+
+def expit(x):
+    return 1 / (1 + np.exp(-x)) if x.dtype.kind == "c" else scipy.special.expit(x)
+
+
 # Used in place of the table's oracles that are less precise than the op, or refuse inputs that stator defines.
 OWN = {
     "numpy.sinc": sinc,
+    "numpy.logaddexp": logaddexp,
+    "scipy.special.expit": expit,
     "scipy.special.erfc": lambda x: 2 * normal_cdf(-SQRT2 * x),
     "scipy.special.ndtr": normal_cdf,
     "scipy.special.log_ndtr": log_normal_cdf,

@@ -17,6 +17,7 @@ struct ErrorFormat;
 template <>
 struct ErrorFormat<float> {
   static constexpr float pole = 2.0f, erfc_end = 11.0f, ndtr_end = 15.0f;  // where the tails round to zero
+  static constexpr float erfcx_end = 9.4f, erfcx_flat = 1e6f;  // beyond -end infinite, beyond flat 1 / (x sqrt(pi))
   STATOR_FN static float erf_excess(float z) {
     return libm::polynomial(z, 0.128379166f, -0.376126349f, 0.11283692f, -0.0268551949f, 0.00516894879f,
                             -0.000725697435f);
@@ -38,6 +39,7 @@ struct ErrorFormat<float> {
 template <>
 struct ErrorFormat<double> {
   static constexpr double pole = 3.5, erfc_end = 27.4, ndtr_end = 38.7;
+  static constexpr double erfcx_end = 26.63, erfcx_flat = 1e10;
   STATOR_FN static double erf_excess(double z) {
     return libm::polynomial(z, 0.12837916709551256, -0.37612638903183654, 0.11283791670946562, -0.026866170642317951,
                             0.0052239775784706285, -0.00085483225139493604, 0.00012055068947737447,
@@ -153,6 +155,21 @@ template <class T>
 STATOR_FN T erfc(T x) {
   const T a = libm::magnitude(x), large = special::erfc_large(a);
   return libm::select(a < T(special::start), T(1) - special::erf_small(x), libm::select(x < T(0), T(2) - large, large));
+}
+
+// exp(x^2) erfc(x). For negative x the exponential is half of what may overflow, and for large x the quotient
+// 1 / (x sqrt(pi)) is exact to more digits than T has.
+template <class T>
+STATOR_FN T erfcx(T x) {
+  using Format = special::ErrorFormat<T>;
+  const T a = special::at_most(libm::magnitude(x), Format::erfcx_flat);
+  const special::Product<T> large = special::erfcx(a);
+  const T right = libm::multiply_add(large.value, large.low, large.value);
+  const T power = special::gauss(special::at_most(a, Format::erfcx_end), T(-1), special::Product<T>{T(1), T(0)});
+  const T small = power - power * special::erf_small(x);
+  const T left = libm::select(x < -Format::erfcx_end, limits<T>::infinity(), T(2) * power - right);
+  const T far = libm::select(x > Format::erfcx_flat, T(0.56418958354775628695) / x, right);
+  return libm::select(libm::magnitude(x) < T(special::start), small, libm::select(x < T(0), left, far));
 }
 
 // The normal distribution function: erfc(-x / sqrt(2)) / 2, without the rounding of x / sqrt(2) in the exponent.

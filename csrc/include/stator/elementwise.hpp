@@ -48,4 +48,11 @@ STATOR_API Array binary(Op op, const Operand& a, const Operand& b, const Element
   }
 #include <stator/ops.def>
 
+// x = mantissa * 2^exponent with 0.5 <= |mantissa| < 1, exactly; zeros, infinities and NaN are their own mantissas,
+// with exponent 0. The mantissas have the dtype of x, the exponents int32. DTypeError unless x is floating.
+struct Fractions {
+  Array mantissa, exponent;
+};
+STATOR_API Fractions frexp(const Array& x, const Stream& = {});
+
 }  // namespace stator

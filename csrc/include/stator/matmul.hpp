@@ -43,7 +43,7 @@ STATOR_API void set_matmul_cache_limit(size_t plans);
 
 }  // namespace linalg
 
-// Products besides matmul. Those that are computed by matmul take its dtypes (all; addmm and baddbmm no integers,
+// Products besides matmul. Those that are computed by matmul take its dtypes (all; addmm and baddbmm not bool,
 // linear only floating ones) and throw its errors. ShapeError where extents do not match. `dtype` is that of the
 // result, as for matmul. Asynchronous.
 
@@ -62,7 +62,9 @@ STATOR_API Array tensordot(const Array& a, const Array& b, std::span<const int64
 STATOR_API Array einsum(std::string_view subscripts, std::span<const Array> operands, std::optional<DType> dtype = {},
                         const Stream& = {});
 // beta c + alpha a b in one product, of matrices (addmm) or batches of them (baddbmm). c broadcasts; with beta = 0 it
-// is not read. DTypeError for a complex factor of a real result.
+// is not read. Integers wrap around. DTypeError for a complex factor of a real result, for a factor of integers that is
+// none, and for integers with an addend that is floating; ValueError for a factor that the result's dtype does not
+// have.
 STATOR_API Array addmm(const Array& c, const Array& a, const Array& b, const Scalar& alpha = 1, const Scalar& beta = 1,
                        const Stream& = {});
 STATOR_API Array baddbmm(const Array& c, const Array& a, const Array& b, const Scalar& alpha = 1,

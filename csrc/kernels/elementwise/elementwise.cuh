@@ -71,6 +71,12 @@ void elementwise(const params::Queue& q, const params::Elementwise& e) {
       return;
   STATOR_DTYPES(STATOR_X)
 #undef STATOR_X
+  if constexpr (DependsOnHalf<F>) {
+    if (e.operands == DType::float16)
+      return launch_strided<typename F::template Of<float16>, float, float, N>(q, name, e);
+    if (e.operands == DType::bfloat16)
+      return launch_strided<typename F::template Of<bfloat16>, float, float, N>(q, name, e);
+  }
   switch (e.compute) {
 #define STATOR_WIDE(dtype, type, set)                                                                           \
   case DType::dtype:                                                                                            \

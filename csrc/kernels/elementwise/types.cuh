@@ -68,6 +68,9 @@ constexpr DTypeSet dense_dtypes() {
 // heavy: so much arithmetic that it is the limit on a GPU, where a thread then computes one element at a time.
 template <class F>
 concept Heavy = F::heavy;
+// Of<Half>: the functor for operands of that half type, where the result depends on it. It computes in float too.
+template <class F>
+concept DependsOnHalf = requires { typename F::template Of<float16>; };
 // faults(x...): whether integer operands are an error, which is reported in the error slot as `fault`.
 template <class F>
 concept Faulting = requires { F::faults(int64_t(0), int64_t(0)); };

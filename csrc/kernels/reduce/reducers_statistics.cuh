@@ -272,13 +272,68 @@ struct LogSumExpOf {
   }
 };
 
+// The same of complex numbers, relative to the largest real part so far: the principal value.
+template <class T>
+struct LogSumExpOf<complex<T>> {
+  using In = complex<T>;
+  static constexpr bool located = false;
+  static constexpr int lane_steps = 16;
+  struct Lane {
+    double largest;
+    complex<double> sum;  // of exp(x - largest)
+  };
+  struct Acc {
+    double largest;
+    Compensated<double> re, im;
+  };
+  template <int W>
+  using Lanes = PlainLanes<LogSumExpOf, W>;
+  ReductionMode mode;
+
+  // exp(size - largest), where the difference of equal infinities would be NaN.
+  STATOR_FN static double factor(double size, double largest) {
+    return size == largest ? 1.0 : STATOR_TARGET::exp(size - largest);
+  }
+  STATOR_FN static Compensated<double> times(Compensated<double> sum, double factor) {
+    return {sum.hi * factor, sum.lo * factor};
+  }
+  // The larger real part; NaN stays in the sum.
+  STATOR_FN static double larger(double a, double b) { return a > b ? a : b; }
+  STATOR_FN Lane empty() const { return {-limits<double>::infinity(), {0.0, 0.0}}; }
+  STATOR_FN Lane enter(Lane lane, In v) const {
+    const double x = double(v.re), top = larger(x, lane.largest);
+    const double old = factor(lane.largest, top), own = factor(x, top);
+    double sine, cosine;
+    sincos(double(v.im), sine, cosine);
+    const bool nothing = x == -limits<double>::infinity();  // whatever the angle
+    return {top,
+            {lane.sum.re * old + (nothing ? 0.0 : own * cosine), lane.sum.im * old + (nothing ? 0.0 : own * sine)}};
+  }
+  STATOR_FN Lane merge(Lane a, Lane b) const {
+    const double top = larger(a.largest, b.largest), x = factor(a.largest, top), y = factor(b.largest, top);
+    return {top, {a.sum.re * x + b.sum.re * y, a.sum.im * x + b.sum.im * y}};
+  }
+  STATOR_FN Acc widen(Lane lane) const { return {lane.largest, {lane.sum.re, 0.0}, {lane.sum.im, 0.0}}; }
+  STATOR_FN Acc identity() const { return widen(empty()); }
+  STATOR_COLD Acc single(In v, int64_t) const { return widen(enter(empty(), v)); }
+  STATOR_COLD Acc combine(Acc a, Acc b) const {
+    const double top = larger(a.largest, b.largest), x = factor(a.largest, top), y = factor(b.largest, top);
+    return {top, two_sum(times(a.re, x), times(b.re, y)), two_sum(times(a.im, x), times(b.im, y))};
+  }
+  STATOR_COLD complex<double> finish(Acc acc, int64_t) const {
+    const complex<double> sum(compensated(acc.re.hi, acc.re.lo), compensated(acc.im.hi, acc.im.lo));
+    const complex<double> l = log(sum);
+    return {l.re + acc.largest, l.im};
+  }
+};
+
 namespace reducers {
 
 using count = InOwnType<CountOf, dtypes::boolean | dtype_bit(DType::float32), dtypes::all, dtype_bit(DType::uint64)>;
 using moments = InOwnType<MomentsOf, dtypes::full_floats, dtypes::inexact, dtype_bit(DType::complex64)>;
 using euclidean = InOwnType<EuclideanOf, dtypes::full_floats, dtypes::inexact>;
 using norm = InOwnType<NormOf, 0, dtypes::inexact, dtype_bit(DType::complex64)>;
-using logsumexp = InOwnType<LogSumExpOf, 0, dtypes::floats>;
+using logsumexp = InOwnType<LogSumExpOf, 0, dtypes::inexact, dtype_bit(DType::complex64)>;
 
 }  // namespace reducers
 

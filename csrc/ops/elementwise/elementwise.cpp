@@ -175,6 +175,7 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   // greater(a, b) is less(b, a): both entries use the kernels of less.
   if (op == Op::greater || op == Op::greater_equal) std::swap(e.in[0], e.in[1]);
   call.writes(result);
+  e.operands = types.computed;
   e.compute = compute_dtype(types.computed);
   // The kernels of bitwise_invert compute in 64 bits, where the complement of a bool is not a bool.
   const bool negation = op == Op::bitwise_invert && types.computed == DType::bool_;

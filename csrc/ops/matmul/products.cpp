@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 namespace stator {
 namespace {
@@ -49,6 +50,25 @@ Array as_matrix(const Array& x, std::span<const int64_t> named, bool last, Dims*
   return reshape(permute_dims(x, order), shape, {}, on);
 }
 
+// beta c + alpha a b of integers, which wraps around. The factors are integers of the result's dtype.
+Array accumulate_integers(const std::string& op, const Array& c, const Array& a, const Array& b, const Scalar& alpha,
+                          const Scalar& beta, DType dtype, const Stream& on) {
+  for (const auto& [name, factor] : {std::pair{"alpha", &alpha}, {"beta", &beta}}) {
+    if (!is_integer(*factor))
+      throw DTypeError(op,
+                       std::string(name) + " that is no integer, for operands of " + std::string(stator::name(dtype)),
+                       "pass an integer, or convert the operands to a floating dtype");
+    if (!fits(*factor, dtype))
+      throw ValueError(op, std::string(name) + " that is out of range for " + std::string(stator::name(dtype)),
+                       "pass a number in range, or convert the operands to a wider dtype");
+  }
+  const Array product = matmul(a, b, {.dtype = dtype}, on);
+  const ElementwiseOptions into{.out = &product};
+  if (beta.i == 0) return alpha.i == 1 ? product : multiply(product, alpha, into, on);
+  const Array addend = beta.i == 1 ? c : multiply(c, beta, {.dtype = dtype}, on);
+  return alpha.i == 1 ? add(addend, product, into, on) : add_scaled(addend, product, alpha, into, on);
+}
+
 Array accumulate(Op op, const Array& c, const Array& a, const Array& b, const Scalar& alpha, const Scalar& beta,
                  int ndim, const Stream& stream) {
   const OpCall call(op, {&c, &a, &b}, stream);
@@ -68,9 +88,13 @@ Array accumulate(Op op, const Array& c, const Array& a, const Array& b, const Sc
     throw ShapeError(name, "operands of shapes " + shapes, "the first broadcasts to " + str(result));
   MatmulOptions options;
   options.dtype = promote(std::array{a.dtype(), b.dtype(), c.dtype()});
-  if (is_integer_product(a, b))
-    throw DTypeError(name, "operands of " + std::string(stator::name(a.dtype())),
-                     "alpha and beta are floating: convert the operands with astype");
+  if (!in(*options.dtype, op_info(op).dtypes) || (is_integer_product(a, b) && !in(*options.dtype, dtypes::integers)))
+    throw DTypeError(name,
+                     "operands of " + std::string(stator::name(promote(a.dtype(), b.dtype()))) + " and " +
+                         std::string(stator::name(c.dtype())),
+                     "convert them to one dtype with astype, to an integer, floating or complex one");
+  if (in(*options.dtype, dtypes::integers))
+    return accumulate_integers(name, c, a, b, alpha, beta, *options.dtype, call.on());
   const complex128 of_product = factor_of(name, "alpha", alpha, *options.dtype);
   return product(a, b, options, {&c, of_product, factor_of(name, "beta", beta, *options.dtype)}, {}, call.on());
 }

@@ -71,6 +71,11 @@ def near_roots(x: Values, n: Values) -> Values:
     return np.full(np.broadcast_shapes(np.shape(x), np.shape(n)), 0.01)
 
 
+def near_one(a: Values, b: Values) -> Values:
+    """The scale of a logarithm of a number with a relative error, near 1."""
+    return np.ones(np.broadcast_shapes(np.shape(a), np.shape(b)))
+
+
 def _gammaln(x: float) -> float:
     return math.lgamma(x) if x > 0 and math.isfinite(x) else math.inf
 
@@ -112,12 +117,13 @@ CASES: dict[str, Case] = {
     "nan_to_num": Case(then=(1.5, 2, -3), keywords=("nan", "posinf", "neginf")),
     **dict.fromkeys(["bitwise_left_shift", "bitwise_right_shift"], SHIFT),
     # exponentials, trigonometry
+    **dict.fromkeys(["gcd", "lcm"], Case(-60, 60)),
     **dict.fromkeys(["exp", "exp2", "cosh", "sinh"], WIDE),
     **dict.fromkeys(["log2", "log10"], Case(0.01, 50)),
     "log1p": Case(-0.9, 20),
     **dict.fromkeys(["acos", "asin", "atanh"], UNIT),
     "acosh": Case(1, 50),
-    "logaddexp": Case(scale=larger),
+    **dict.fromkeys(["logaddexp", "logaddexp2"], Case(scale=larger)),
     # activations
     **dict.fromkeys(["gelu", "silu", "mish", "sigmoid", "hardswish", "softsign"], WIDE),
     **{f"gelu_{form}": Case(-20, 20, ours={"approximate": form}) for form in ("tanh", "sigmoid")},
@@ -138,6 +144,10 @@ CASES: dict[str, Case] = {
     "clip_backward": Case(then=((-4, 4), -1.5, 2)),
     # special functions
     "erfc": Case(-5, 10),
+    "erfcx": Case(-5, 60),
+    "beta": Case(0.1, 20, special=False),
+    "betaln": Case(0.1, 200, special=False, scale=near_one),
+    **dict.fromkeys(["gammainc", "gammaincc"], Case(0.1, 40, special=False)),
     "erfinv": UNIT,
     "gammaln": Case(-6, 60, "moderate", scale=of_double(reflected(_gammaln))),
     "digamma": Case(-6, 60, scale=of_double(reflected(_digamma))),
@@ -173,6 +183,7 @@ COMPLEX_TOLERANCE: dict[str, tuple[int, int]] = {
     "mean": (8, 8),
     "square": (3, 3),
     **dict.fromkeys(["sqrt", "reciprocal", "abs"], (2, 2)),
+    "rsqrt": (2, 4),
     "pow": (4, 32),
     "lerp": (4, 4),
 }

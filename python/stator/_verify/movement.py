@@ -117,6 +117,7 @@ def add(into: dict[str, Operation]) -> None:
         {
             "astype": lambda f, g: [f(g.array(), kind) for kind in ("float32", "complex128", "bool")],
             "asarray": asarray,
+            "frexp": lambda f, g: tuple(f(g.array(special=True))),
             "itemsize": lambda f, g: g.array().itemsize,
             "data_ptr": data_ptr,
             "synchronize": synchronize,

@@ -31,21 +31,6 @@ def float_power(x1: Any, x2: Any) -> Array:
     return stator.pow(a.astype(kind, copy=False), b.astype(kind, copy=False))
 
 
-def heaviside(x1: Any, x2: Any) -> Array:
-    """0 for x1 < 0, x2 for x1 == 0, and 1 for x1 > 0; NaN stays NaN."""
-    a, b = both(x1, x2)
-    step = stator.where(stator.less(a, 0), 0.0, stator.where(stator.equal(a, 0), b, 1.0)).astype(a.dtype, copy=False)
-    return stator.where(stator.isnan(a), a, step)
-
-
-def logaddexp2(x1: Any, x2: Any) -> Array:
-    """log2(2**x1 + 2**x2)."""
-    a, b = both(x1, x2)
-    top, distance = stator.maximum(a, b), stator.abs(stator.subtract(a, b))
-    distance = stator.where(stator.equal(a, b), 0.0, distance).astype(a.dtype, copy=False)
-    return stator.add(top, stator.multiply(stator.log1p(stator.exp2(stator.negative(distance))), 1 / math.log(2)))
-
-
 def divmod(x1: Any, x2: Any) -> tuple[Array, Array]:
     """The floor of the quotient, and the remainder, in two launches."""
     return stator.floor_divide(x1, x2), stator.remainder(x1, x2)
@@ -58,23 +43,6 @@ def modf(x: Array) -> tuple[Array, Array]:
     return stator.copysign(rest, x), whole
 
 
-def frexp(x: Array) -> tuple[Array, Array]:
-    """A mantissa in [0.5, 1) with the sign of x, and an int32 power of two, whose product is x."""
-    integer, width, bias = LAYOUT[x.dtype.name]
-    tiny = float(np.finfo(x.dtype.numpy()).smallest_normal)
-    shift = width + 2
-    small = stator.less(stator.abs(x), tiny)
-    scaled = stator.where(small, stator.multiply(x, float(2**shift)), x).astype(x.dtype, copy=False)
-    bits = stator.copy(scaled).view(integer)
-    mask = (1 << (8 * x.itemsize - 1 - width)) - 1
-    exponent = stator.bitwise_and(stator.bitwise_right_shift(bits, width), mask)
-    special = stator.logical_or(stator.equal(x, 0), stator.logical_not(stator.isfinite(x)))
-    cleared = stator.bitwise_and(bits, ~(mask << width))
-    half = stator.bitwise_or(cleared, (bias - 1) << width).view(x.dtype)
-    power = stator.subtract(exponent, stator.where(small, bias - 1 + shift, bias - 1).astype(integer))
-    return stator.where(special, x, half), stator.where(special, 0, power).astype("int32")
-
-
 def ldexp(x1: Array, x2: Any) -> Array:
     """x1 * 2**x2, rounded once."""
     x = _convert.array(x1, "ldexp")
@@ -82,7 +50,7 @@ def ldexp(x1: Array, x2: Any) -> Array:
     if x.dtype.name != "float64":
         wide = ldexp(x.astype("float64"), stator.clip(shift, -400, 400))
         return wide.astype(x.dtype)
-    mantissa, power = frexp(x)
+    mantissa, power = stator.frexp(x)
     total = stator.clip(stator.add(stator.clip(shift, -5000, 5000), power.astype("int64")), -1100, 1100)
     first = stator.clip(total, -1021, 1023)
     return stator.multiply(stator.multiply(mantissa, power_of_two(first)), power_of_two(stator.subtract(total, first)))
@@ -102,23 +70,6 @@ def spacing(x: Array) -> Array:
     near = stator.where(end, stator.subtract(bits, 1), stator.add(bits, 1)).view(x.dtype)
     gap = stator.copysign(stator.abs(stator.subtract(near, size)), x)
     return stator.where(stator.isfinite(x), gap, math.nan).astype(x.dtype, copy=False)
-
-
-def gcd(x1: Any, x2: Any) -> Array:
-    """The greatest common divisor, by Euclid's algorithm: some launches and a read of one number for each step."""
-    a, b = (stator.abs(v) for v in both(x1, x2))
-    while bool(stator.any(stator.not_equal(b, 0))):
-        done = stator.equal(b, 0)
-        rest = stator.remainder(a, stator.where(done, 1, b).astype(b.dtype, copy=False))
-        a, b = stator.where(done, a, b), stator.where(done, b, rest)
-    return a
-
-
-def lcm(x1: Any, x2: Any) -> Array:
-    """The lowest common multiple, of the greatest common divisor."""
-    a, b = (stator.abs(v) for v in both(x1, x2))
-    divisor = stator.maximum(gcd(a, b), 1)
-    return stator.multiply(stator.floor_divide(a, divisor), b)
 
 
 def bitwise_count(x: Array) -> Array:
@@ -192,8 +143,3 @@ def ordered(name: str) -> Any:
     compute.__doc__ = op.__doc__
     compute.__name__ = name
     return compute
-
-
-def exp2(x: Array) -> Array:
-    """2**x; of complex numbers exp(x log 2)."""
-    return stator.exp(stator.multiply(x, math.log(2))) if "complex" in x.dtype.kind else stator.exp2(x)

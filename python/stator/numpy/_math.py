@@ -175,11 +175,7 @@ def isposinf(x: ArrayLike, out: Out = None) -> Array:
 @same
 def sinc(x: ArrayLike) -> Array:
     """sin(pi x) / (pi x)."""
-    given = _convert.floating(_convert.array(x, "sinc"))
-    if "complex" not in given.dtype.kind:
-        return stator.sinc(given)
-    y = stator.multiply(stator.where(stator.equal(given, 0), 1e-20, given).astype(given.dtype, copy=False), math.pi)
-    return stator.divide(stator.sin(y), y)
+    return stator.sinc(_convert.floating(_convert.array(x, "sinc")))
 
 
 @same

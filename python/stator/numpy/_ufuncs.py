@@ -9,14 +9,11 @@ from stator.numpy import _compose, _rows
 from stator.numpy._ufunc import ufunc
 
 SLOW = "The values are NumPy's; composed of several launches"
-READS = f"{SLOW}, with a read of one number for each step of Euclid's algorithm"
 
 # NumPy's name: stator's where it differs.
 UNARY = {
-    **dict.fromkeys(
-        ["exp", "expm1", "log", "log10", "log1p", "log2", "sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"],
-        "",
-    ),
+    **dict.fromkeys(["exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "sqrt", "cbrt"], ""),
+    **dict.fromkeys(["sin", "cos", "tan", "sinh", "cosh", "tanh"], ""),
     **dict.fromkeys(
         [
             "square",
@@ -58,12 +55,15 @@ BINARY = {
             "remainder",
             "fmod",
             "copysign",
+            "gcd",
+            "heaviside",
             "hypot",
+            "lcm",
             "nextafter",
         ],
         "",
     ),
-    **dict.fromkeys(["logaddexp", "equal", "not_equal"], ""),
+    **dict.fromkeys(["logaddexp", "logaddexp2", "equal", "not_equal"], ""),
     **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor"], ""),
     "arctan2": "atan2",
     "left_shift": "bitwise_left_shift",
@@ -77,16 +77,11 @@ IDENTITIES = {
     **dict.fromkeys(["logaddexp", "logaddexp2"], float("-inf")),
 }
 HOW = {
-    "nextafter": "The dtype float16 is refused: its next numbers have no op",
-    "gcd": READS,
-    "lcm": READS,
-    **dict.fromkeys(
-        ["bitwise_count", "float_power", "frexp", "heaviside", "ldexp", "logaddexp2", "modf", "spacing"], SLOW
-    ),
+    **dict.fromkeys(["bitwise_count", "float_power", "ldexp", "modf", "spacing"], SLOW),
     "reciprocal": "Of the integer 0 it is 0, as elsewhere in stator",
     "divmod": "The values are NumPy's; two launches",
 }
-CASTS = {"frexp", "logaddexp2", "heaviside", "modf", "nextafter", "spacing"}
+CASTS = {"frexp", "modf", "nextafter", "spacing"}
 ALIASES = {
     **{"abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan"},
     **{"atan2": "arctan2", "atanh": "arctanh", "bitwise_invert": "invert", "bitwise_left_shift": "left_shift"},
@@ -94,17 +89,13 @@ ALIASES = {
     **{"pow": "power", "true_divide": "divide"},
 }
 COMPOSED = {
-    **{
-        name: (getattr(_compose, name), 2, 1)
-        for name in ("float_power", "gcd", "heaviside", "lcm", "ldexp", "logaddexp2")
-    },
+    **{name: (getattr(_compose, name), 2, 1) for name in ("float_power", "ldexp")},
     **{name: (getattr(_compose, name), 1, 1) for name in ("bitwise_count", "reciprocal", "spacing")},
     **{name: (_compose.integral(name), 1, 1) for name in ("ceil", "floor", "trunc")},
     **{name: (_compose.extreme(name), 2, 1) for name in ("maximum", "minimum", "fmax", "fmin")},
     **{name: (_compose.ordered(name), 2, 1) for name in ("greater", "greater_equal", "less", "less_equal")},
-    "exp2": (_compose.exp2, 1, 1),
     "divmod": (_compose.divmod, 2, 2),
-    "frexp": (_compose.frexp, 1, 2),
+    "frexp": (stator.frexp, 1, 2),
     "modf": (_compose.modf, 1, 2),
 }
 

@@ -17,5 +17,10 @@ cdef extern from "stator/elementwise.hpp" namespace "stator" nogil:
 
     Array elementwise(Op, OperandSpan, const ElementwiseOptions&, const Stream&) except +translate_exception
     Array unary(Op, const Array&, const ElementwiseOptions&, const Stream&) except +translate_exception
+    cdef cppclass Fractions:
+        Array mantissa
+        Array exponent
+
+    Fractions frexp(const Array&, const Stream&) except +translate_exception
     Array binary(Op, const Operand&, const Operand&, const ElementwiseOptions&,
                  const Stream&) except +translate_exception

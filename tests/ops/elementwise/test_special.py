@@ -45,9 +45,33 @@ def bessel_k(n, x):
     return step * total
 
 
+def beta(a, b):
+    return mp.exp(mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b))
+
+
+def incomplete_gamma(a, x):
+    """P and Q: the sum of the series of P, DLMF 8.7.1, and far right of its turn the complement, by mpmath."""
+    if x > 2 * a + 50:
+        upper = mp.gammainc(a, x, regularized=True)
+        return 1 - upper, upper
+    with mp.workdps(400):
+        total, term, n = mp.mpf(1), mp.mpf(1), a
+        while term > total * mp.eps:
+            n += 1
+            term *= x / n
+            total += term
+        lower = total * mp.exp(a * mp.log(x) - x - mp.loggamma(a + 1))
+        return lower, 1 - lower
+
+
 EXACT = {
     "erf": mp.erf,
     "erfc": mp.erfc,
+    "erfcx": lambda x: mp.exp(x * x) * mp.erfc(x) if x < 1e8 else 1 / (x * mp.sqrt(mp.pi)),
+    "beta": beta,
+    "betaln": lambda a, b: mp.log(beta(a, b)),
+    "gammainc": lambda a, x: incomplete_gamma(a, x)[0],
+    "gammaincc": lambda a, x: incomplete_gamma(a, x)[1],
     "erfinv": mp.erfinv,
     "gammaln": lambda x: mp.log(abs(mp.gamma(x))),
     "digamma": mp.digamma,
@@ -80,6 +104,7 @@ EXACT = {
 FURTHER = {
     "erf": [1e-300, 1e-9, 0.625, 5.9],
     "erfc": [0.625, 20, 26.5],
+    "erfcx": [-26.6, -0.625, 1e-300, 0.625, 26, 1e10, 1e300],
     "erfinv": [1e-200, 0.9375, 1 - 1e-15],
     "gammaln": [1e-300, 1 + 1e-9, 2 - 1e-9, 1e5, 1e300],
     "digamma": [1e-300, 1.4616321449683623, 1e8, 1e300],
@@ -132,6 +157,20 @@ def test_matches_mpmath_in_double_precision(be, name):
 LIMITS = {
     "erf": [(0, 0), (inf, 1), (-inf, -1)],
     "erfc": [(0, 1), (inf, 0), (-inf, 2), (30, 0)],
+    "erfcx": [(0, 1), (inf, 0), (-inf, inf), (-27, inf)],
+    "beta": [
+        *((0, 1, inf), (-0.0, 2.5, inf), (0, 0, inf), (3, inf, 0), (inf, inf, nan), (-inf, 1, inf), (-2, 0.5, inf)),
+        *((-1, 1, -1), (-1, 2, inf), (1, 1, 1), (2, 2, 1 / 6), (-1.5, 1.5, 0), (-2.5, -1, inf), (1e308, 1e308, 0)),
+    ],
+    "betaln": [(1, 1, 0), (0, 1, inf), (3, inf, -inf), (inf, inf, nan), (-1, 1, 0), (-1.5, 1.5, -inf)],
+    "gammainc": [
+        *((0, 0, nan), (0, 1, 1), (0, inf, 1), (2, 0, 0), (2, -0.0, 0), (2, inf, 1), (inf, 2, 0), (inf, inf, nan)),
+        *((-1, 1, nan), (1, -1, nan), (1e30, 1, 0), (1, 1e30, 1), (1e30, 1e30, 0.5), (1e-40, 1, 1), (7.5, 1e100, 1)),
+    ],
+    "gammaincc": [
+        *((0, 0, nan), (0, 1, 0), (0, inf, 0), (2, 0, 1), (2, -0.0, 1), (2, inf, 0), (inf, 2, 1), (inf, inf, nan)),
+        *((-1, 1, nan), (1, -1, nan), (1e30, 1, 1), (1, 1e30, 0), (1e30, 1e30, 0.5), (7.5, 1e100, 0)),
+    ],
     "erfinv": [(0, 0), (1, inf), (-1, -inf), (1.5, nan), (-2, nan), (inf, nan)],
     "gammaln": [(0, inf), (-1, inf), (-7, inf), (1, 0), (2, 0), (inf, inf), (1e306, inf)],
     "digamma": [(0, -inf), (-0.0, inf), (-1, nan), (-7, nan), (inf, inf)],

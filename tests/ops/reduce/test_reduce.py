@@ -44,7 +44,7 @@ def _norm(x, *, ord=2, where=True, **over):
 
 
 def _logsumexp(x, *, where=True, axis=None, keepdims=False):
-    top = np.max(x, initial=-np.inf, where=where, axis=axis, keepdims=True)
+    top = np.max(x.real, initial=-np.inf, where=where, axis=axis, keepdims=True)
     shift = np.where(np.isfinite(top), top, 0)
     total = np.log(np.sum(np.exp(x - shift), where=where, axis=axis, keepdims=True)) + shift
     return total if keepdims else np.squeeze(total, tuple(range(x.ndim)) if axis is None else axis)

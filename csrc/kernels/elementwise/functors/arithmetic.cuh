@@ -208,8 +208,7 @@ struct copysign {
   }
 };
 
-// The next value of type C from a towards b. C is float, double or a half type; a half that was converted to float
-// steps as a float.
+// The next value of type C from a towards b. C is float, double or a half type.
 struct nextafter {
   template <class C>
   STATOR_FN C operator()(C a, C b) const {
@@ -221,6 +220,21 @@ struct nextafter {
     const bool away = (x < y) == (x > X(0));
     const B step = x == X(0) ? B((to & sign_bit) | 1) : B(from + (away ? B(1) : B(~B(0))));
     return std::bit_cast<C>(x != x ? from : ((x == y) | (y != y)) ? to : step);
+  }
+  // Of halves, which are converted to float before the call.
+  template <class Half>
+  struct Of {
+    STATOR_FN float operator()(float a, float b) const {
+      return convert<float>(nextafter{}(convert<Half>(a), convert<Half>(b)));
+    }
+  };
+};
+
+// NaN in the first operand propagates.
+struct heaviside {
+  template <class C>
+  STATOR_FN C operator()(C x, C at_zero) const {
+    return x == C(0) ? at_zero : x > C(0) ? C(1) : x < C(0) ? C(0) : x;
   }
 };
 

@@ -1,5 +1,5 @@
-// Division to whole numbers, and remainders. For integers a zero divisor gives 0 and a fault, and the lowest number
-// divided by -1 wraps.
+// Division to whole numbers, remainders and common divisors. For integers a zero divisor gives 0 and a fault, and the
+// lowest number divided by -1 wraps.
 #pragma once
 
 #include "kernels/elementwise/functors/arithmetic.cuh"
@@ -71,6 +71,19 @@ STATOR_FN bool is_zero_divisor(C b) {
   return std::is_integral_v<C> && b == C(0);
 }
 
+// By Euclid's algorithm. The magnitude of the lowest integer is one of the unsigned type.
+template <class C, class U = wrapping_t<C>>
+STATOR_FN U common_divisor(C a, C b) {
+  U x = negate_where(sign_mask(a), U(a)), y = negate_where(sign_mask(b), U(b));
+  STATOR_UNROLL(1)
+  while (y != 0) {
+    const U rest = divide_magnitudes<U>(x, y).remainder;
+    x = y;
+    y = rest;
+  }
+  return x;
+}
+
 }  // namespace division
 
 // Rounds to minus infinity; floats as numpy.floor_divide, which matches numpy.remainder.
@@ -136,6 +149,26 @@ struct fmod {
     } else {
       return division::truncated_remainder(a, b);
     }
+  }
+};
+
+// Results that the dtype does not represent wrap: gcd of the lowest integer and 0 or itself, and a large lcm.
+struct gcd {
+  static constexpr bool heavy = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    return C(division::common_divisor(a, b));
+  }
+};
+
+struct lcm {
+  static constexpr bool heavy = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    using U = wrapping_t<C>;
+    const U x = division::negate_where(division::sign_mask(a), U(a));
+    const U y = division::negate_where(division::sign_mask(b), U(b)), divisor = division::common_divisor(a, b);
+    return C(division::divide_magnitudes<U>(x, divisor).quotient * y);
   }
 };
 

@@ -2,6 +2,7 @@
 // device/math/math.cuh.
 #pragma once
 
+#include "device/math/complex_special.cuh"
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
 #include "kernels/elementwise/functors/math_function.cuh"
@@ -35,6 +36,20 @@ struct logaddexp {
     const C distance = math::libm::magnitude(a - b);
     const C rest = math::log1p(math::exp(-distance));
     return math::libm::select(a > b, a, b) + math::libm::select(a == b, C(0.69314718055994530942), rest);
+  }
+  template <class T>
+  STATOR_FN complex<T> operator()(complex<T> a, complex<T> b) const {
+    return math::logaddexp(a, b);
+  }
+};
+
+// log2(2^a + 2^b), likewise.
+struct logaddexp2 {
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    const C distance = math::libm::magnitude(a - b);
+    const C rest = math::log1p(math::exp2(-distance)) * C(math::libm::log2_e);
+    return math::libm::select(a > b, a, b) + math::libm::select(a == b, C(1), rest);
   }
 };
 

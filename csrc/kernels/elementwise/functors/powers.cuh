@@ -1,6 +1,7 @@
 // Powers and roots.
 #pragma once
 
+#include "device/math/complex_special.cuh"
 #include "device/math/math.cuh"
 #include "kernels/elementwise/functors/arithmetic.cuh"
 #include "kernels/elementwise/functors/math_function.cuh"

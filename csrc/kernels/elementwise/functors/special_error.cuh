@@ -2,6 +2,7 @@
 // device/math/special_error.cuh.
 #pragma once
 
+#include "device/math/complex_special.cuh"
 #include "device/math/special_error.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
@@ -19,6 +20,13 @@ struct erfc {
   template <class C>
   STATOR_FN C operator()(C x) const {
     return math::erfc(x);
+  }
+};
+
+struct erfcx {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return math::erfcx(x);
   }
 };
 

@@ -1,7 +1,9 @@
 // Functions related to the gamma function: functors named after their entries of ops.def, for the functions of
-// device/math/special_gamma.cuh and special_zeta.cuh.
+// device/math/special_gamma.cuh, special_beta.cuh, special_incomplete.cuh and special_zeta.cuh.
 #pragma once
 
+#include "device/math/special_beta.cuh"
+#include "device/math/special_incomplete.cuh"
 #include "device/math/special_zeta.cuh"
 
 namespace stator::STATOR_TARGET::elementwise::functors {
@@ -21,6 +23,38 @@ struct digamma {
   template <class C>
   STATOR_FN C operator()(C x) const {
     return math::digamma(x);
+  }
+};
+
+struct beta {
+  static constexpr bool heavy = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    return math::beta(a, b);
+  }
+};
+
+struct betaln {
+  static constexpr bool heavy = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C b) const {
+    return math::betaln(a, b);
+  }
+};
+
+struct gammainc {
+  static constexpr bool heavy = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C x) const {
+    return math::gammainc(a, x);
+  }
+};
+
+struct gammaincc {
+  static constexpr bool heavy = true;
+  template <class C>
+  STATOR_FN C operator()(C a, C x) const {
+    return math::gammaincc(a, x);
   }
 };
 

@@ -1,6 +1,7 @@
 // Circular functions and their inverses, and angles.
 #pragma once
 
+#include "device/math/complex_special.cuh"
 #include "device/math/elementary.cuh"
 #include "device/math/math.cuh"
 #include "kernels/elementwise/functors/math_function.cuh"
@@ -41,6 +42,10 @@ struct sinc {
     const C sine = math::sin(pi * (a - (half + half)));
     const C value = math::libm::select(half == math::floor(half), sine, -sine) / (pi * a);
     return math::libm::select(a == C(0), C(1), value);
+  }
+  template <class T>
+  STATOR_FN complex<T> operator()(complex<T> z) const {
+    return math::sinc(z);
   }
 };
 

@@ -1,0 +1,114 @@
+// exp2, rsqrt, sinc, expit and logaddexp of complex numbers. complex64 is computed in double, because the errors of
+// several functions and products add up.
+#pragma once
+
+#include "device/math/complex_math.cuh"
+
+namespace stator::STATOR_TARGET {
+
+namespace detail {
+// Sine and cosine of angle + low, where |low| is a rounding error of the angle.
+template <class T>
+STATOR_FN void sincos_of_sum(T angle, T low, T& sine, T& cosine) {
+  T s, c, s_low = low, c_low = T(1);
+  sincos(angle, s, c);
+  if (abs(low) > T(0x1p-27)) sincos(low, s_low, c_low);  // of a huge angle
+  sine = s * c_low + c * s_low;
+  cosine = c * c_low + (-s) * s_low;
+}
+inline constexpr double ln_2_low = 2.3190468138462996e-17, pi = 3.14159265358979323846, pi_low = 1.2246467991473532e-16;
+}  // namespace detail
+
+template <class T>
+STATOR_FN complex<T> exp2(complex<T> z) {
+  if constexpr (sizeof(T) == 4) {
+    return complex<T>(exp2(complex<double>(z)));
+  } else {
+    if (z.im == T(0)) return {exp2(z.re), z.im};
+    if (isinf(z.re) && !isfinite(z.im))
+      return z.re < T(0) ? complex<T>(T(0), copysign(T(0), z.im)) : complex<T>(z.re, limits<T>::nan());
+    const T angle = z.im * T(detail::ln_2);
+    const T low = libm::product_error(z.im, T(detail::ln_2), angle) + z.im * T(detail::ln_2_low);
+    T sine, cosine;
+    detail::sincos_of_sum(angle, low, sine, cosine);
+    const T half = exp2(z.re * T(0.5));  // as in exp
+    return {half * cosine * half, half * sine * half};
+  }
+}
+
+// 1 / sqrt(z), by Smith's method (Algorithm 116, CACM 1962).
+template <class T>
+STATOR_FN complex<T> rsqrt(complex<T> z) {
+  if constexpr (sizeof(T) == 4) {
+    return complex<T>(rsqrt(complex<double>(z)));
+  } else {
+    const complex<T> root = sqrt(z);
+    if (abs(root.im) <= abs(root.re)) {
+      const T ratio = root.im / root.re, scale = root.re + root.im * ratio;
+      return {T(1) / scale, -ratio / scale};
+    }
+    const T ratio = root.re / root.im, scale = root.re * ratio + root.im;
+    return {ratio / scale, T(-1) / scale};
+  }
+}
+
+// sin(pi z) / (pi z) for z = x + iy from sin(pi x) cosh(pi y) + i cos(pi x) sinh(pi y), where x is reduced to the
+// nearest whole number, exactly, and the rounding errors of the products with pi are corrected.
+template <class T>
+STATOR_FN complex<T> sinc(complex<T> z) {
+  if constexpr (sizeof(T) == 4) {
+    return complex<T>(sinc(complex<double>(z)));
+  } else {
+    constexpr T pi = T(detail::pi), pi_low = T(detail::pi_low);
+    if (z.re == T(0) && z.im == T(0)) return {T(1), T(0)};
+    const T half_whole = T(0.5) * floor(z.re + T(0.5)), r = z.re - (half_whole + half_whole);
+    const T angle = pi * r, height = pi * z.im;
+    T sine, cosine;
+    detail::sincos_of_sum(angle, libm::product_error(pi, r, angle) + pi_low * r, sine, cosine);
+    if (half_whole != floor(half_whole)) sine = -sine, cosine = -cosine;
+    if (z.im == T(0)) return {sine / (pi * z.re), T(0)};
+    const T low = libm::product_error(pi, z.im, height) + pi_low * z.im, size = abs(height);
+    const complex<T> below(pi * z.re, height);
+    if (!(size > detail::hyperbolic_flat<T>)) {
+      const T s = sinh(height), c = cosh(height);
+      return complex<T>(sine * (c + low * s), cosine * (s + low * c)) / below;
+    }
+    // exp(size) may overflow where the quotient does not.
+    const T half = libm::polynomial_exp(T(0.5) * size) * (T(1) + T(0.5) * copysign(low, low * height));
+    const complex<T> turn = complex<T>(sine, copysign(T(1), height) * cosine) / below;
+    return {half * turn.re * T(0.5) * half, half * turn.im * T(0.5) * half};
+  }
+}
+
+// 1 / (1 + exp(-z)) by exp of the number with the smaller real part. Near the poles, odd multiples of i pi, 1 + e^x
+// cos(y) is (e^x - 1) cos(y) + 2 cos(y / 2)^2, whose terms have one sign.
+template <class T>
+STATOR_FN complex<T> expit(complex<T> z) {
+  if constexpr (sizeof(T) == 4) {
+    return complex<T>(expit(complex<double>(z)));
+  } else {
+    const bool left = z.re < T(0);
+    const T x = left ? z.re : -z.re, y = left ? z.im : -z.im, size = libm::polynomial_exp(x);
+    if (size == T(0)) return {left ? T(0) : T(1), T(0)};
+    T sine, cosine;
+    sincos(y, sine, cosine);
+    const complex<T> e(size * cosine, size * sine);
+    const T half_cosine = cos(T(0.5) * y);
+    const T sum = cosine < T(0) ? expm1(x) * cosine + T(2) * half_cosine * half_cosine : T(1) + e.re;
+    return (left ? e : complex<T>(T(1))) / complex<T>(sum, e.im);
+  }
+}
+
+// log(exp(a) + exp(b)), the principal value.
+template <class T>
+STATOR_FN complex<T> logaddexp(complex<T> a, complex<T> b) {
+  if constexpr (sizeof(T) == 4) {
+    return complex<T>(logaddexp(complex<double>(a), complex<double>(b)));
+  } else {
+    const T larger = a.re > b.re ? a.re : b.re, shift = isfinite(larger) ? larger : T(0);
+    const complex<T> sum = exp(complex<T>(a.re - shift, a.im)) + exp(complex<T>(b.re - shift, b.im)), l = log(sum);
+    return {l.re + shift, l.im};
+  }
+}
+
+}  // namespace stator::STATOR_TARGET

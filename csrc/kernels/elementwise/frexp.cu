@@ -1,0 +1,70 @@
+// Mantissas and exponents of two of floating-point numbers, by their bits.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/launcher.cuh"
+#include "device/math/elementary_core.cuh"
+#include "device/math/math.cuh"
+#include "kernels/elementwise/layout.cuh"
+
+namespace stator::STATOR_TARGET::elementwise {
+namespace {
+
+struct FrexpTuning {
+  static constexpr int block = 256;
+  static constexpr int tile = by_target<1024, 16384>::value;  // elements per block
+};
+
+template <class T>
+struct Fraction {
+  T mantissa;
+  int32_t exponent;
+};
+
+// Subnormal numbers are made normal first.
+template <class T>
+STATOR_FN Fraction<T> fraction_of(T x) {
+  using F = libm::Format<T>;
+  using B = libm::BitsOf<T>;
+  constexpr B ones = 2 * F::bias + 1, field = ones << F::mantissa;
+  constexpr int lift = F::mantissa + 2;
+  const bool tiny = abs(x) < limits<T>::least_normal();
+  const B bits = libm::bits(x * (tiny ? T(B(1) << lift) : T(1)));
+  const T mantissa = libm::from_bits<T>((bits & ~field) | B(F::bias - 1) << F::mantissa);
+  const int exponent = int(bits >> F::mantissa & ones) - (F::bias - 1) - (tiny ? lift : 0);
+  const bool special = x == T(0) || !isfinite(x);
+  return {special ? x : mantissa, special ? 0 : exponent};
+}
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void frexp_kernel(Layout<2> layout, const T* x, T* mantissas, int32_t* exponents) {
+  const Group<Size> group;
+  const int64_t first = group.block() * FrexpTuning::tile, left = layout.size - first;
+  const int64_t count = left < FrexpTuning::tile ? left : FrexpTuning::tile;
+  const bool dense = is_row_major(layout, 1);
+  group.for_each(count, [&](int64_t i) {
+    const int64_t linear[1] = {first + i};
+    Items<int64_t, 1> at[2];
+    at[1][0] = linear[0];
+    if (!dense) layout.offsets(linear, at);
+    const auto found = fraction_of(convert<opmath_t<T>>(x[at[1][0]]));
+    mantissas[linear[0]] = convert<T>(found.mantissa);
+    exponents[linear[0]] = found.exponent;
+  });
+}
+
+void frexp(const params::Queue& q, const params::Elementwise& e, int32_t* exponents) {
+  constexpr int block = FrexpTuning::block;
+  const Config config{ceil_div(e.size, FrexpTuning::tile), block};
+  visit(e.out.dtype, [&]<class T>(type_tag<T>) {
+    if constexpr (in(dtype_of_v<T>, dtypes::floats))
+      launch(q, "frexp", frexp_kernel<T, block>, config, make_layout<2>(e), static_cast<const T*>(e.in[0].data),
+             static_cast<T*>(e.out.data), exponents);
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::elementwise
+
+STATOR_LAUNCHER(elementwise, frexp)
