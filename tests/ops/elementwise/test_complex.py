@@ -55,7 +55,7 @@ def test_sinc_and_exp2_where_a_factor_overflows_or_vanishes(be):
     z = np.array([0.3 + 226j, -1.7 - 226.4j, 100.25 + 226.9j, 1e-300 + 226j, 1e-300j, 1e60 + 0.5j])
     got = stator.sinc(be.asarray(z)).to_numpy()
     assert_matches(got, exact(REFERENCES["sinc"], z), bound("sinc", "complex128"), "sinc", operands=[z])
-    z = np.array([1024 + 1j, 1024.2 - 2.2j, -1074 + 1j, -1060.5 + 2j])
+    z = np.array([1024 + 1j, 1023.9 - 2.2j, -1074 + 1j, -1060.5 + 2j])
     got = stator.exp2(be.asarray(z)).to_numpy()
     np.testing.assert_allclose(got, exact(REFERENCES["exp2"], z), rtol=1e-14, atol=5e-324)
     z = np.array([-745 + 1j, 745 + 1j, -1e4 + 3j, 1e4 - 3j])

@@ -77,6 +77,8 @@ def test_betaln_where_beta_is_out_of_range(be):
         want = np.array([to_longdouble(w) for w in want])
     got = function("betaln")(be.asarray(a), be.asarray(b)).to_numpy()
     assert_matches(got, want, bound("betaln", "float64"), "betaln", operands=[a, b])
+    huge = be.asarray(np.array([1e308, 1e300]))
+    np.testing.assert_array_equal(function("beta")(huge, huge).to_numpy(), [0, 0])
 
 
 def test_beta_of_negative_numbers(be):
