@@ -17,8 +17,8 @@ class QuantizedResult(NamedTuple):
 def addmm(x: Array, x1: Array, x2: Array, /, *, alpha: complex = 1, beta: complex = 1) -> Array:
     """beta x + alpha (x1 @ x2) of matrices (m, k) and (k, n), in one product. Asynchronous.
 
-    x broadcasts to (m, n); with beta=0 it is not read. Numeric dtypes; integers wrap around, with integers for alpha and
-    beta, which may be complex where the result is.
+    x broadcasts to (m, n); with beta=0 it is not read. Numeric dtypes; integers wrap around. alpha and beta may be
+    complex where the result is, and are integers where it is.
     """
     ...
 def baddbmm(x: Array, x1: Array, x2: Array, /, *, alpha: complex = 1, beta: complex = 1) -> Array:

@@ -80,33 +80,61 @@ STATOR_FN complex<T> sinc(complex<T> z) {
   }
 }
 
-// 1 / (1 + exp(-z)) by exp of the number with the smaller real part. Near the poles, odd multiples of i pi, 1 + e^x
-// cos(y) is (e^x - 1) cos(y) + 2 cos(y / 2)^2, whose terms have one sign.
+namespace detail {
+// e = exp(z) and 1 + e, for z + low with a real part that is not positive. Near odd multiples of i pi, 1 + e^x cos(y)
+// is (e^x - 1) cos(y) + 2 cos(y / 2)^2, whose terms have one sign.
+template <class T>
+struct OnePlusExp {
+  complex<T> e, sum;
+
+  STATOR_FN OnePlusExp(complex<T> z, complex<T> low) {
+    const T size = libm::polynomial_exp(z.re), lost = size * low.re;
+    T sine, cosine, half_sine, half_cosine;
+    sincos_of_sum(z.im, low.im, sine, cosine);
+    sincos_of_sum(T(0.5) * z.im, T(0.5) * low.im, half_sine, half_cosine);
+    e = {(size + lost) * cosine, (size + lost) * sine};
+    const T near = (expm1(z.re) + lost) * cosine + T(2) * half_cosine * half_cosine;
+    sum = {cosine < T(0) ? near : T(1) + e.re, e.im};
+  }
+};
+}  // namespace detail
+
+// 1 / (1 + exp(-z)) by exp of the number with the smaller real part.
 template <class T>
 STATOR_FN complex<T> expit(complex<T> z) {
   if constexpr (sizeof(T) == 4) {
     return complex<T>(expit(complex<double>(z)));
   } else {
     const bool left = z.re < T(0);
-    const T x = left ? z.re : -z.re, y = left ? z.im : -z.im, size = libm::polynomial_exp(x);
-    if (size == T(0)) return {left ? T(0) : T(1), T(0)};
-    T sine, cosine;
-    sincos(y, sine, cosine);
-    const complex<T> e(size * cosine, size * sine);
-    const T half_cosine = cos(T(0.5) * y);
-    const T sum = cosine < T(0) ? expm1(x) * cosine + T(2) * half_cosine * half_cosine : T(1) + e.re;
-    return (left ? e : complex<T>(T(1))) / complex<T>(sum, e.im);
+    const detail::OnePlusExp<T> found(left ? z : -z, complex<T>(T(0)));
+    if (libm::polynomial_exp(left ? z.re : -z.re) == T(0)) return {left ? T(0) : T(1), T(0)};
+    return (left ? found.e : complex<T>(T(1))) / found.sum;
   }
 }
 
-// log(exp(a) + exp(b)), the principal value.
+// log(exp(a) + exp(b)), the principal value: of exp(a) (1 + exp(b - a)) for the larger real part of a, which keeps its
+// digits where the terms cancel, as far as b - a is that of the operands: hence its rounding error is taken along.
 template <class T>
 STATOR_FN complex<T> logaddexp(complex<T> a, complex<T> b) {
   if constexpr (sizeof(T) == 4) {
     return complex<T>(logaddexp(complex<double>(a), complex<double>(b)));
   } else {
-    const T larger = a.re > b.re ? a.re : b.re, shift = isfinite(larger) ? larger : T(0);
-    const complex<T> sum = exp(complex<T>(a.re - shift, a.im)) + exp(complex<T>(b.re - shift, b.im)), l = log(sum);
+    if (b.re > a.re) {
+      const complex<T> larger = b;
+      b = a;
+      a = larger;
+    }
+    const T shift = isfinite(a.re) ? a.re : T(0);
+    const complex<T> unit = exp(complex<T>(a.re - shift, a.im)), difference = b - a;
+    complex<T> sum = unit;
+    if (!isfinite(a.re) || !isfinite(difference)) {
+      sum = unit + exp(complex<T>(b.re - shift, b.im));
+    } else {
+      const complex<T> low(detail::sum_error(b.re, -a.re, difference.re),
+                           detail::sum_error(b.im, -a.im, difference.im));
+      sum = unit * detail::OnePlusExp<T>(difference, low).sum;
+    }
+    const complex<T> l = log(sum);
     return {l.re + shift, l.im};
   }
 }
