@@ -49,6 +49,11 @@ def test_full_mode_is_every_dtype_size_and_layout(planned):
     )
 
 
+def test_the_examples_are_timed_beside_numpy():
+    shown = run("benchmarks.programs", "--only", "05", "--seconds", "0.1")
+    assert "05_game_of_life" in shown and "ratio" in shown and "01_k_means" not in shown
+
+
 def test_benchmarks_report(tmp_path):
     chosen = ["--op", "exp", "sum", "take", "--sizes", "1000"]
     report = json.loads(run("benchmarks", "--quick", "--json", "--peers", "numpy", "--out", str(tmp_path), *chosen))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from stator._array import Array
-from stator._creation import asarray, copy
+from stator._creation import asarray, copy, zeros_like
 from stator._elementwise import clip
 from stator._function import install_method
 from stator._indexing import compress, nonzero, take
@@ -395,13 +395,13 @@ def _set_flat(self: Array, value: Any) -> None:
 
 
 def _real(self: Array) -> Array:
-    """The real parts, as stator.real: a copy, where NumPy's attribute is a view."""
-    return _real_of(self)
+    """The real parts: the array itself where it is real; of a complex one a copy, where NumPy's is a view."""
+    return _real_of(self) if self.dtype.kind == "complex floating" else self
 
 
 def _imag(self: Array) -> Array:
-    """The imaginary parts, as stator.imag: a copy, where NumPy's attribute is a view."""
-    return _imag_of(self)
+    """The imaginary parts: zeros where the array is real; of a complex one a copy, where NumPy's is a view."""
+    return zeros_like(self) if self.dtype == "bool" else _imag_of(self)
 
 
 _SUM = "axis=None, dtype=None, out=None, keepdims=False, *, where=None"

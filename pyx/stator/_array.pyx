@@ -174,6 +174,8 @@ cdef class Array:
                                     remedy="Use '2025.12' or an earlier one.")
         return stator
 
+    __array_priority__ = 10  # libraries take the class of a mixed result from it: above NumPy's 0, below dask's 11
+
     def __array_ufunc__(self, ufunc: object, method: str, /, *inputs: object, **options: object) -> object:
         """numpy.add(x, 1) is stator.numpy.add(x, 1); NumPy arrays among the operands are refused, never copied."""
         from stator.numpy._protocols import array_ufunc

@@ -12,7 +12,9 @@ from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError
 
 cdef class DType:
     """DType()\n--\n
-    An element type; equal to the NumPy dtype, the scalar type and the names ("float32", "f4") of the same type."""
+    An element type, which makes arrays when it is called.
+
+    Equal to the NumPy dtype, the scalar type and the names ("float32", "f4") of the same type."""
 
     def __init__(self) -> None:
         raise TypeError("DType has no constructor. Use stator.float32, ... or stator.dtype('float32').")
@@ -34,12 +36,26 @@ cdef class DType:
         return self.numpy()
 
     @property
+    def type(self) -> Any:
+        """NumPy's class of scalars of this type, as numpy.dtype.type."""
+        return self.numpy().type
+
+    @property
     def kind(self) -> str:
         """The kind as the array API names it.
 
         'bool', 'signed integer', 'unsigned integer', 'real floating' or 'complex floating'.
         """
         return kinds[<int>cpp.kind_of(self.code)]
+
+    def __call__(self, value: object = 0, /) -> Array:
+        """An array of this type with the value: numpy.float32(x), with a 0-d array where NumPy has a scalar.
+
+        Of an array as astype, of anything else as asarray, on the current backend.
+        """
+        from stator._array import Array
+        from stator._creation import asarray
+        return value.astype(self) if isinstance(value, Array) else asarray(value, dtype=self)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):

@@ -16,9 +16,9 @@ from stator.numpy._rows import add, differs, same
 
 for _dtype in stator._dtype.all_dtypes:
     if _dtype.name != "bfloat16":
-        add(_dtype.name, _dtype, "A stator dtype, which makes no scalar: it is not called")
-add("bool_", stator.bool, "A stator dtype, which makes no scalar: it is not called")
-_HOW = "A stator dtype, which makes no scalar: it is not called"
+        add(_dtype.name, _dtype, "A stator dtype; called with a value it makes an array, 0-d of a number")
+add("bool_", stator.bool, "A stator dtype; called with a value it makes an array, 0-d of a number")
+_HOW = "A stator dtype; called with a value it makes an array, 0-d of a number"
 for _name, _target in {
     "byte": "int8",
     "ubyte": "uint8",

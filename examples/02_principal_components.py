@@ -1,0 +1,34 @@
+"""Principal components: the directions in which measurements vary most, by the singular value decomposition."""
+
+import numpy
+
+
+def make(np, rows=5_000, columns=100):
+    rng = numpy.random.default_rng(2)
+    hidden = rng.normal(size=(rows, 5)) @ rng.normal(scale=3, size=(5, columns))
+    return (np.asarray(hidden + rng.normal(size=(rows, columns))),)
+
+
+def run(np, x, count=5):
+    mean = x.mean(axis=0)
+    centred = x - mean
+    _, values, directions = np.linalg.svd(centred, full_matrices=False)
+    # A direction may point either way: its largest entry is made positive.
+    at = np.argmax(np.abs(directions), axis=1)
+    signs = np.sign(directions[np.arange(directions.shape[0]), at])
+    directions = (directions * signs[:, None])[:count]
+    explained = values**2 / (len(x) - 1)
+    scores = centred @ directions.T
+    rebuilt = scores @ directions + mean
+    return {
+        "directions": directions,
+        "explained": explained[:count] / explained.sum(),
+        "scores": scores,
+        "error": np.sqrt(((x - rebuilt) ** 2).mean()),
+    }
+
+
+if __name__ == "__main__":
+    from command import main
+
+    main(__doc__, make, run)

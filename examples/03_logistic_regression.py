@@ -1,0 +1,36 @@
+"""Logistic regression by gradient descent with momentum, and how well it does on rows that it has not seen."""
+
+import numpy
+
+
+def make(np, rows=20_000, columns=50):
+    rng = numpy.random.default_rng(3)
+    x = rng.normal(size=(rows, columns)).astype("float32")
+    weights = rng.normal(size=columns).astype("float32")
+    y = (x @ weights + rng.logistic(size=rows) > 0).astype("float32")
+    return np.asarray(x), np.asarray(y)
+
+
+def run(np, x, y, steps=100, rate=0.5, decay=1e-4):
+    split = len(x) * 4 // 5
+    scale = x[:split].std(axis=0)
+    x = (x - x[:split].mean(axis=0)) / scale
+    train, seen = x[:split], y[:split]
+    weights = np.zeros(x.shape[1], dtype=x.dtype)
+    speed = np.zeros_like(weights)
+    losses = []
+    for _ in range(steps):
+        z = train @ weights
+        p = 1 / (1 + np.exp(-z))
+        losses.append((np.logaddexp(0, z) - seen * z).mean())
+        gradient = train.T @ (p - seen) / split + decay * weights
+        speed = 0.9 * speed - rate * gradient
+        weights += speed
+    right = (x[split:] @ weights > 0) == (y[split:] > 0.5)
+    return {"weights": weights, "losses": np.stack(losses), "accuracy": right.mean()}
+
+
+if __name__ == "__main__":
+    from command import main
+
+    main(__doc__, make, run)

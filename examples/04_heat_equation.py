@@ -1,0 +1,26 @@
+"""The heat equation on a plate: hot and cold edges, a hot spot, and explicit steps in time."""
+
+
+def make(np, size=512):
+    plate = np.zeros((size, size))
+    plate[0, :] = 100
+    plate[:, -1] = -50
+    y, x = np.mgrid[0:size, 0:size]
+    plate += 200 * np.exp(-((y - size / 3) ** 2 + (x - size / 2) ** 2) / (size / 10) ** 2)
+    return (plate,)
+
+
+def run(np, plate, steps=300, rate=0.2):
+    u = plate.copy()
+    for _ in range(steps):
+        inside = u[1:-1, 1:-1]
+        change = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * inside
+        inside += rate * change
+    flow_y, flow_x = np.gradient(u)
+    return {"plate": u, "warmest": u[1:-1, 1:-1].max(), "flow": np.hypot(flow_y, flow_x)}
+
+
+if __name__ == "__main__":
+    from command import main
+
+    main(__doc__, make, run)

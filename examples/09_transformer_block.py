@@ -1,0 +1,49 @@
+"""The forward pass of a block of a GPT: normalisation, attention that sees only what came before, and two layers."""
+
+import numpy
+
+
+def make(np, batch=4, length=256, width=256):
+    rng = numpy.random.default_rng(9)
+
+    def weights(rows, columns):
+        return np.asarray(rng.normal(scale=rows**-0.5, size=(rows, columns)).astype("float32"))
+
+    x = np.asarray(rng.normal(size=(batch, length, width)).astype("float32"))
+    return x, weights(width, 3 * width), weights(width, width), weights(width, 4 * width), weights(4 * width, width)
+
+
+def normalised(np, x):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
+
+
+def softmax(np, x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def gelu(np, x):
+    return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * x**3)))
+
+
+def attention(np, x, project, out, heads):
+    batch, length, width = x.shape
+    q, k, v = np.split(x @ project, 3, axis=-1)
+    q, k, v = (m.reshape(batch, length, heads, width // heads).transpose(0, 2, 1, 3) for m in (q, k, v))
+    scores = q @ k.swapaxes(-1, -2) / (width // heads) ** 0.5
+    before = np.tril(np.ones((length, length), dtype=bool))
+    shares = softmax(np, np.where(before, scores, np.float32(-1e9)))
+    return (shares @ v).transpose(0, 2, 1, 3).reshape(batch, length, width) @ out
+
+
+def run(np, x, project, out, up, down, heads=8):
+    x = x + attention(np, normalised(np, x), project, out, heads)
+    x = x + gelu(np, normalised(np, x) @ up) @ down
+    return {"x": x, "norm": np.linalg.norm(x, axis=-1)}
+
+
+if __name__ == "__main__":
+    from command import main
+
+    main(__doc__, make, run)
