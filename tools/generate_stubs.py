@@ -31,6 +31,7 @@ IMPORTS = {
     "Any": "from typing import Any",
     "NamedTuple": "from typing import NamedTuple",
     "Self": "from typing import Self",
+    "overload": "from typing import overload",
     "np.": "import numpy as np",
     "Array": "from stator._array import Array",
     "Event": "from stator._backend import Event",
@@ -73,7 +74,8 @@ SPECIAL = {
     "SparseMatrix": [
         *(f"def __{name}__(self, other: complex) -> Self" for name in ("mul", "rmul", "truediv")),
         *(f"def __{name}__(self, other: SparseMatrix) -> CSR | CSC" for name in ("add", "sub")),
-        "def __matmul__(self, other: Array | SparseMatrix) -> Any",
+        "@overload\n    def __matmul__(self, other: Array) -> Array",
+        "@overload\n    def __matmul__(self, other: SparseMatrix) -> CSR",
         "def __neg__(self) -> Self",
     ],
 }
@@ -176,7 +178,7 @@ def class_stub(cls: type, found: dict[str, str]) -> str:
     own = base is not None and base.__module__ == cls.__module__
     lines = [f"class {cls.__name__}({base.__name__}):\n" if own and base else f"class {cls.__name__}:\n"]
     special = SPECIAL.get(cls.__name__, [])
-    named = {re.match(r"def (\w+)", text).group(1) for text in special}  # type: ignore[union-attr]
+    named = {re.search(r"def (\w+)", text).group(1) for text in special}  # type: ignore[union-attr]
     for member, value in sorted(vars(cls).items()):
         head = found.get(f"{cls.__name__}.{member}") or method_head(member, value)
         if type(value).__name__ in ("getset_descriptor", "member_descriptor"):

@@ -16,6 +16,7 @@ import numpy as np
 
 from stator._array import Array
 from stator._creation import asarray
+from stator._dask import tell
 from stator._dtype import dtype as as_dtype
 from stator._random import Generator
 from stator._sparse import COO, CSC, CSR
@@ -62,6 +63,7 @@ def _backend_of(device: object) -> Backend:
 
 def reduce_array(x: Array, protocol: int) -> tuple[Any, ...]:
     """What Array.__reduce_ex__ returns: the elements of x alone, where x is a view."""
+    tell()  # dask names an array by its pickle
     bits = x.view("uint16") if x.dtype == "bfloat16" else x  # NumPy has no bfloat16 of its own
     values = bits.to_numpy().reshape(-1).view(np.uint8)
     data = PickleBuffer(values.data) if protocol >= 5 else values.tobytes()
@@ -71,6 +73,7 @@ def reduce_array(x: Array, protocol: int) -> tuple[Any, ...]:
 def restore_array(form: object, dtype: str, shape: tuple[int, ...], device: str, data: Any) -> Array:
     """The array of a pickle. Asynchronous once the data has been read."""
     _check_format(form, "a pickled array")
+    tell()
     try:
         kind = as_dtype(dtype)
         raw = np.frombuffer(data, np.uint8)

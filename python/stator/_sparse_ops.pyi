@@ -50,6 +50,12 @@ def csr_from_dense(x: Array, /, *, index_dtype: DTypeLike | None = None, nnz: in
     OutOfRangeError.
     """
     ...
+def diagonal_of(a: SparseMatrix, k: int, /) -> Array:
+    """The values at (i, i + k); entries of one position add up. Asynchronous."""
+    ...
+def eye(m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike = "float64", device: Backend | Device | str | None = None) -> CSR:
+    """The matrix (m, n) with ones at (i, i + k), n = m unless it is given. Asynchronous."""
+    ...
 def from_scipy(matrix: object, /, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> SparseMatrix:
     """A copy of a scipy.sparse matrix or array on the device. Asynchronous.
 
@@ -65,12 +71,18 @@ def matmul_2to4(a: Array | TwoToFour, b: Array | TwoToFour, /) -> Array:
     a @ b where b is already 2:4; compress what is used more than once.
     """
     ...
+def part_of(a: SparseMatrix, key: object, /) -> SparseMatrix:
+    """a[key] for a slice of rows, or a pair of slices of rows and columns, with step 1. Synchronises."""
+    ...
 def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:
     """A copy of x with 0 but for the two largest of each four neighbours along an axis. Asynchronous.
 
     The two of largest magnitude stay. Of equal magnitudes the first stay; NaN counts as the largest. float16 to
     float64.
     """
+    ...
+def row_sums(a: CSR, /) -> Array:
+    """The sum of each row, (rows,). Asynchronous."""
     ...
 def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: complex = 1.0, beta: complex = 0.0) -> CSR:
     """alpha * (x @ y) at the entries of the pattern, plus beta * pattern. Asynchronous.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from stator import _backend, _creation, _libraries, _random
 from stator._backend import Event, Stream
+from stator._dask import tell
 from stator.errors import DTypeError, StatorError, renamed
 
 if TYPE_CHECKING:
@@ -340,6 +341,7 @@ def _shared_backend(name: str) -> Backend:
         backend = _shared.get(key)
         if backend is None or backend.closed:
             backend = _shared[key] = Backend(name)
+            tell()
         return backend
 
 

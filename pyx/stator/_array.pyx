@@ -449,8 +449,9 @@ cdef class Array:
         return binary_op(op_table.pow, self, other, None, self)
 
     def __matmul__(self, other):
-        if hasattr(other, "__stator_sparse__"):
-            return NotImplemented
+        if hasattr(other, "__stator_sparse__") or (hasattr(other, "__array_function__")
+                                                   and not isinstance(other, (Array, np.ndarray))):
+            return NotImplemented  # to the reflected operator of a sparse matrix, or of a class such as dask's
         return matmul_op(self, as_array(other, "matmul"), None, None, None)
 
     def __rmatmul__(self, other):

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op, wrap_array
 from stator._backend cimport Backend, enter
 from stator._convert cimport matrix_shape, to_axis, to_flag, to_int, to_number, to_scalar
-from stator._sparse_scipy cimport host_values, scipy_sparse
+from stator._sparse_scipy cimport scipy_array
 from stator.cpp cimport op_table
 from stator.cpp cimport sparse as cpp
 from stator.cpp.array cimport Array as CppArray
@@ -108,7 +108,26 @@ cdef class SparseMatrix:
             return reductions["sum"](self.data)
         if not -2 <= to_int(axis, "sparse.sum") <= 1:
             raise InvalidValueError(f"axis={axis!r}", op="sparse.sum", remedy="Use None, 0 or 1.")
+        from stator._sparse_ops import row_sums
         return row_sums((self if axis in (-1, 1) else self.T).to_csr())
+
+    def __getitem__(self, key: slice | tuple[slice, slice]) -> Self:
+        """The rows of a slice with step 1, or the part of slices of rows and columns. Synchronises."""
+        from stator._sparse_ops import part_of
+        return part_of(self, key)
+
+    def diagonal(self, k: int = 0) -> Array:
+        """The values at (i, i + k), as many as fit into the matrix. Asynchronous."""
+        from stator._sparse_ops import diagonal_of
+        return diagonal_of(self, k)
+
+    def toarray(self) -> Array:
+        """The dense matrix on the device, as to_dense, where SciPy's is on the host. Asynchronous."""
+        return self.to_dense()
+
+    def to_scipy(self) -> scipy.sparse.sparray:
+        """A copy as SciPy's array of the same format; half types become float32. Synchronises."""
+        return scipy_array(self)
 
     def __repr__(self) -> str:
         return (f"<stator.sparse.{type(self).__name__} of shape {self.shape}, {self.nnz} entries, dtype={self.dtype}, "
@@ -177,11 +196,6 @@ cdef class Compressed(SparseMatrix):
         with nogil:
             out.c = cpp.to_dense(a, stream) if by_rows else cpp.to_dense(cpp.transpose(a), stream)
         return out
-
-    def to_scipy(self) -> scipy.sparse.sparray:
-        """A copy as SciPy's array of the same format; half types become float32. Synchronises."""
-        make = scipy_sparse().csr_array if isinstance(self, CSR) else scipy_sparse().csc_array
-        return make((host_values(self.data), self.indices.to_numpy(), self.indptr.to_numpy()), shape=self.shape)
 
     def with_data(self, data: Array, /) -> Compressed:
         """The same structure with other values (nnz,), one per entry. Asynchronous."""
@@ -400,11 +414,6 @@ cdef class COO(SparseMatrix):
             c = cpp.check(c, stream)
         return new_coo(self.data.backend, c)
 
-    def to_scipy(self) -> scipy.sparse.coo_array:
-        """A copy as a scipy.sparse.coo_array; half types become float32. Synchronises."""
-        return scipy_sparse().coo_array((host_values(self.data), (self.row.to_numpy(), self.col.to_numpy())),
-                                        shape=self.shape)
-
 
 cdef int set_coo(COO out, Backend backend, const cpp.Coo& c) except -1:
     out.data = wrap_array(backend, c.values)
@@ -433,16 +442,6 @@ cdef cpp.Csr rows_of(object a, str op) except *:
         raise DTypeError(f"Expected a sparse matrix, got {type(a).__name__}", op=op,
                          remedy="Make one with sparse.csr_from_dense or sparse.from_scipy.")
     return (<CSR>a.to_csr()).as_rows()
-
-
-cdef Array row_sums(CSR a):
-    cdef cpp.Csr c = a.as_rows()
-    cdef Array out = new_array(a.data.backend)
-    cdef CppStream stream
-    enter(out.backend, stream)
-    with nogil:
-        out.c = cpp.row_sums(c, stream)
-    return out
 
 
 def matmul(a: SparseMatrix, x: Array, /, *, out: Array | None = None) -> Array:

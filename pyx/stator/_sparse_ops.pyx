@@ -1,19 +1,25 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
-"""Sparse matrices from dense arrays and SciPy, sampled products, triangular systems, and 2:4 sparsity."""
+"""Sparse matrices from dense arrays and SciPy, their parts, sampled products, triangular systems, and 2:4 sparsity."""
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, astype_op, new_array
 from stator._backend cimport enter, resolve
-from stator._convert cimport to_dtype, to_flag, to_int, to_number
+from stator._convert cimport matrix_shape, to_dtype, to_flag, to_int, to_number
 from stator._sparse cimport COO, CSC, CSR, SparseMatrix, count_of, new_compressed, rows_of
 from stator._sparse_scipy cimport scipy_sparse
 from stator.cpp cimport sparse as cpp
 from stator.cpp.array cimport Scalar
 from stator.cpp.backend cimport Stream as CppStream
 
-from stator._creation import asarray
-from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, ShapeError, StatorError, renamed
+from stator._creation import arange, asarray, ones, zeros, zeros_like
+from stator._elementwise import clip
+from stator._elementwise import functions as elementwise
+from stator._indexing import index_add
+from stator.errors import DTypeError, InvalidValueError, OutOfRangeError, ShapeError, StatorError, UnsupportedError, \
+    renamed
+
+cdef object where = elementwise["where"]
 
 
 def sddmm(pattern: SparseMatrix, x: Array, y: Array, /, *, alpha: complex = 1.0, beta: complex = 0.0) -> CSR:
@@ -142,6 +148,98 @@ cdef int inside(object indices, object bound) except -1:
             raise OutOfRangeError(f"index {worst} for {bound}", op="sparse.from_scipy",
                                   remedy="Indices are at least 0 and less than the extent.")
     return 0
+
+
+def eye(m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike = "float64", device: DeviceLike = None) -> CSR:
+    """The matrix (m, n) with ones at (i, i + k), n = m unless it is given. Asynchronous."""
+    cdef int64_t rows, cols, first = to_int(k, "sparse.eye", "k")
+    cdef cpp.Csr c
+    rows, cols = matrix_shape((m, m if n is None else n), "sparse.eye")
+    if min(rows, cols) < 0:
+        raise ShapeError(f"The shape is ({rows}, {cols})", op="sparse.eye", remedy="Give numbers of at least 0.")
+    index = "int32" if max(rows, cols) < 2**31 else "int64"
+    above = min(max(-first, 0), rows)  # the rows before the first entry
+    count = max(min(rows - above, cols - max(first, 0)), 0)
+    data = ones((count,), dtype=dtype, device=device)
+    indices = arange(max(first, 0), max(first, 0) + count, dtype=index, device=data.device)
+    indptr = clip(arange(-above, rows + 1 - above, dtype=index, device=data.device), 0, count)
+    c = (<CSR>CSR(data, indices, indptr, (rows, cols), is_sorted=True, is_coalesced=True)).as_rows()
+    c.valid = True
+    return new_compressed(CSR, data.backend, c)
+
+
+def row_sums(a: CSR, /) -> Array:
+    """The sum of each row, (rows,). Asynchronous."""
+    cdef cpp.Csr c = rows_of(a, "sparse.sum")
+    cdef Array out = new_array(a.data.backend)
+    cdef CppStream stream
+    enter(out.backend, stream)
+    with nogil:
+        out.c = cpp.row_sums(c, stream)
+    return out
+
+
+def diagonal_of(a: SparseMatrix, k: int, /) -> Array:
+    """The values at (i, i + k); entries of one position add up. Asynchronous."""
+    cdef int64_t place = to_int(k, "sparse.diagonal", "k")
+    rows, cols = a.shape
+    count = max(min(rows + min(place, 0), cols - max(place, 0)), 0)
+    out = zeros((count,), dtype=a.dtype, device=a.data.device)
+    if count == 0:
+        return out
+    entries = a.to_coo()
+    along = entries.row if place >= 0 else entries.col
+    here = (entries.col - entries.row) == place
+    # Entries elsewhere add 0, each to an element of its own rather than all to the same.
+    return index_add(out, 0, where(here, along, along % count), where(here, entries.data, 0))
+
+
+def part_of(a: SparseMatrix, key: object, /) -> SparseMatrix:
+    """a[key] for a slice of rows, or a pair of slices of rows and columns, with step 1. Synchronises."""
+    rows, cols = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+    first = bounds_of(rows, a.shape[0])
+    second = bounds_of(cols, a.shape[1])
+    if isinstance(a, CSC):
+        return part_of(a.T, (cols, rows)).T
+    out = rows_between(a.to_csr(), first[0], first[1])
+    if second != (0, a.shape[1]):
+        out = rows_between(out.to_csc().T, second[0], second[1]).T.to_csr()
+    return out if isinstance(a, CSR) else out.to_coo()
+
+
+cdef tuple bounds_of(object key, int64_t size):
+    if not isinstance(key, slice) or key.step not in (None, 1):
+        shown = "a slice with a step" if isinstance(key, slice) else f"{type(key).__name__}"
+        raise UnsupportedError(f"An index of a sparse matrix is {shown}", op="sparse.__getitem__",
+                               remedy="Use slices with step 1, as a[i:i + 1] for one row, or to_dense().")
+    try:
+        start, stop, _ = key.indices(size)
+    except TypeError:
+        raise DTypeError(f"The bounds of {key} are not integers", op="sparse.__getitem__",
+                         remedy="Use integers or None.") from None
+    return start, max(start, stop)
+
+
+cdef CSR rows_between(CSR a, int64_t start, int64_t stop):
+    # Reads two numbers, where the entries of the rows begin and end, in one copy.
+    cdef cpp.Csr c = a.as_rows()
+    if (start, stop) == (0, a.shape[0]):
+        return a
+    pointers = a.indptr[start:stop + 1]
+    first = last = 0
+    if stop > start:
+        try:
+            first, last = pointers[::stop - start].tolist()
+        except StatorError as error:
+            raise renamed(error, "sparse.__getitem__") from None
+        pointers = pointers - first
+    else:
+        pointers = zeros_like(pointers)
+    c.indptr = as_array(pointers, "sparse.__getitem__").c
+    c.indices = as_array(a.indices[first:last], "sparse.__getitem__").c
+    c.values = as_array(a.data[first:last], "sparse.__getitem__").c
+    c.rows = stop - start
+    return new_compressed(CSR, a.data.backend, c)
 
 
 def prune_2to4(x: Array, /, *, axis: int = -1) -> Array:

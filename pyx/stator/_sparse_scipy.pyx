@@ -18,3 +18,11 @@ cdef object host_values(Array values):
     # SciPy has no half types.
     data = values if values.itemsize > 2 else astype_op(values, "float32", True)
     return data.to_numpy()
+
+
+cdef object scipy_array(object a):
+    module, values = scipy_sparse(), host_values(a.data)
+    if hasattr(a, "row"):
+        return module.coo_array((values, (a.row.to_numpy(), a.col.to_numpy())), shape=a.shape)
+    make = module.csr_array if type(a).__name__ == "CSR" else module.csc_array
+    return make((values, a.indices.to_numpy(), a.indptr.to_numpy()), shape=a.shape)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from stator._array import Array
+from stator._dask import tell
 from stator._dtype import DType
 from stator.errors import DTypeError
 from stator.numpy import _rows
@@ -47,6 +48,7 @@ def _returned(value: Any) -> Any:
 
 def array_function(function: Callable[..., Any], types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The function of stator.numpy that has the name of NumPy's; dtypes are given back as NumPy's."""
+    tell()
     if not all(issubclass(t, (Array, np.ndarray)) for t in types):
         return NotImplemented
     return _returned(_own(function)(*args, **options))
@@ -54,6 +56,7 @@ def array_function(function: Callable[..., Any], types: Any, args: tuple[Any, ..
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The elementwise function of stator.numpy; NumPy's scalars are weak, as beside the operators of an Array."""
+    tell()
     # NumPy makes arrays without axes of its scalars before it compares them.
     inputs = tuple(v[()] if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in inputs)
     others = (*inputs, *options.get("out", ()))
