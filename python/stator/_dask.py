@@ -21,12 +21,12 @@ def tell() -> None:
     """Tells dask.array, if this process has imported it and has not been told."""
     global _told
     if not _told and "dask.array.backends" in sys.modules:
+        _told = True
         from dask.array.chunk_types import register_chunk_type
         from dask.array.dispatch import numel_lookup
 
         register_chunk_type(Array)  # type: ignore[no-untyped-call]
         numel_lookup.register(Array, _numel)  # type: ignore[no-untyped-call]
-        _told = True
 
 
 def _numel(
