@@ -25,8 +25,8 @@ def tell() -> None:
         from dask.array.chunk_types import register_chunk_type
         from dask.array.dispatch import numel_lookup
 
-        register_chunk_type(Array)  # type: ignore[no-untyped-call]
-        numel_lookup.register(Array, _numel)  # type: ignore[no-untyped-call]
+        register_chunk_type(Array)
+        numel_lookup.register(Array, _numel)
 
 
 def _numel(

@@ -169,12 +169,55 @@ class MissingAttributeError(AttributeError):
         self._owner, self._missing, self._names = owner, name, names
 
     def __str__(self) -> str:
-        hint = HINTS.get(self._owner, {}).get(self._missing)
-        if hint is None:
-            public = [name for name in self._names() if name[0] != "_"]
-            hint = " or ".join(get_close_matches(self._missing, public, 2, 0.75))
         kind = "An Array" if self._owner == "Array" else f"The module {self._owner}"
-        return f"{kind} has no attribute {self._missing!r}.{f' Use {hint}.' if hint else ''}"
+        return f"{kind} has no attribute {self._missing!r}.{self._hint()}"
+
+    def _hint(self) -> str:
+        if self._owner.startswith("stator.numpy"):
+            return _of_numpy(self._owner, self._missing) or self._nearest()
+        hint = HINTS.get(self._owner, {}).get(self._missing)
+        numpys = _in_numpy(self._owner, self._missing)
+        if numpys:
+            return f" Use {hint}, or NumPy's, which is {numpys}." if hint else f" Use {numpys}."
+        return f" Use {hint}." if hint else self._nearest()
+
+    def _nearest(self) -> str:
+        public = [name for name in self._names() if name[0] != "_"]
+        found = " or ".join(get_close_matches(self._missing, public, 2, 0.75))
+        return f" Use {found}." if found else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return AttributeError, (str(self),)
+
+
+def _row(path: str) -> Any:
+    """The row of a dotted name of NumPy, or None."""
+    import stator.numpy  # noqa: F401  so that the table is filled
+    from stator.numpy._rows import ROWS
+
+    return ROWS.get(path)
+
+
+def _in_numpy(owner: str, name: str) -> str:
+    """Where stator.numpy has a name that a module of stator has not, else an empty text."""
+    if owner not in ("stator", "stator.linalg", "stator.fft", "stator.random"):
+        return ""
+    path = f"{owner}.{name}".removeprefix("stator.")
+    row = _row(path)
+    return f"stator.numpy.{path}" if row is not None and not row.absent else ""
+
+
+def _of_numpy(owner: str, name: str) -> str:
+    """Why stator.numpy has no such name, or which function of stator has it, else an empty text."""
+    import stator
+
+    path = f"{owner}.{name}".removeprefix("stator.numpy.")
+    row = _row(path)
+    if row is not None:
+        return f" {row.how}"
+    home: Any = stator
+    for part in path.split("."):
+        home = vars(home).get(part)
+        if home is None:
+            return ""
+    return f" NumPy has none either. Use stator.{path}."

@@ -1,24 +1,50 @@
 """A name that is not there says what to use, and stays an AttributeError; nothing shows in dir()."""
 
 import copy
+import importlib
 import pickle
+import subprocess
+import sys
 
 import pytest
 
 import stator
 from stator._hints import HINTS
+from stator.numpy._rows import ROWS
 
-MODULES = ["stator", "stator.linalg", "stator.random", "stator.sparse", "stator.fft", "stator.nn", "stator.special"]
+NUMPYS = ["stator.numpy", "stator.numpy.linalg", "stator.numpy.fft", "stator.numpy.random"]
+MODULES = [
+    *NUMPYS,
+    "stator",
+    "stator.linalg",
+    "stator.random",
+    "stator.sparse",
+    "stator.fft",
+    "stator.nn",
+    "stator.special",
+]
 
 
 def module(name):
-    return stator if name == "stator" else getattr(stator, name.partition(".")[2])
+    return importlib.import_module(name)
 
 
 @pytest.mark.parametrize(
     ("owner", "name", "hint"),
     [
-        ("stator", "concatenate", "Use concat."),
+        ("stator", "concatenate", r"Use concat, or NumPy's, which is stator\.numpy\.concatenate\.$"),
+        ("stator", "allclose", r"Use stator\.numpy\.allclose\.$"),
+        ("stator.random", "dirichlet", r"Use stator\.numpy\.random\.dirichlet\.$"),
+        ("stator.linalg", "norm", r"which is stator\.numpy\.linalg\.norm\.$"),
+        ("stator.numpy", "poly1d", "vectors of coefficients.*polyval"),
+        ("stator.numpy", "fromregex", r"numpy\.fromregex and asarray"),
+        ("stator.numpy", "matrix", "arrays of two axes"),
+        ("stator.numpy", "topk", r"Use stator\.topk\.$"),
+        ("stator.numpy", "concatenat", "Use concatenate"),
+        ("stator.numpy.linalg", "lu_factor", r"Use stator\.linalg\.lu_factor\.$"),
+        ("stator.numpy.fft", "fftshft", "Use fftshift"),
+        ("stator.numpy.random", "MT19937", "."),
+        ("stator.numpy", "qqqqqq", r"'qqqqqq'\.$"),
         ("stator", "cumulative_sums", "Use cumulative_sum"),
         ("stator.linalg", "norm", "Use vector_norm or matrix_norm."),
         ("stator.linalg", "choleski", "Use cholesky"),
@@ -78,3 +104,20 @@ def test_hints_are_for_names_that_are_missing_and_name_what_is_there():
 @pytest.mark.parametrize("name", MODULES)
 def test_dir_shows_no_hook(name):
     assert "__getattr__" not in dir(module(name))
+
+
+def test_every_absent_name_of_numpy_says_why():
+    for owner in NUMPYS:
+        prefix = owner.removeprefix("stator.numpy").removeprefix(".")
+        absent = {n: r.how for n, r in ROWS.items() if r.absent and n.rpartition(".")[0] == prefix and n[0] != "_"}
+        for name, how in absent.items():
+            with pytest.raises(AttributeError) as caught:
+                getattr(module(owner), name.rpartition(".")[2])
+            assert str(caught.value).endswith(f" {how}")
+    assert len(ROWS) > 500 and sum(row.absent for row in ROWS.values()) > 60
+
+
+def test_modules_of_stator_numpy_are_found_past_the_hints():
+    code = "import stator.numpy as n; from stator.numpy import fft, linalg, random; assert n.fft is fft; print('right')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "right\n", done.stderr

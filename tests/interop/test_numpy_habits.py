@@ -96,3 +96,18 @@ def test_an_axis_out_of_range_is_an_error_of_numpy(be):
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.op, type(again)) == (str(caught.value), "sum", stator.errors.AxisError)
     assert isinstance(again, (IndexError, ValueError)) and isinstance(again, stator.errors.ShapeError)
+
+
+def test_elements_are_views_and_are_exchanged_as_documented(be):
+    x = be.asarray([1.0, 2.0, 3.0])
+    first, kept, number = x[0], x[0].copy(), x[0].item()
+    x[0], x[1] = x[1], x[0]
+    assert x.tolist() == [2.0, 2.0, 3.0]  # what the documentation warns of
+    assert (first.item(), kept.item(), number) == (2.0, 1.0, 1.0)
+    x[[0, 2]] = x[[2, 0]]
+    assert x.tolist() == [3.0, 2.0, 2.0]
+    rows = be.asarray([[1, 2], [3, 4]])
+    rows[[0, 1]] = rows[[1, 0]]
+    assert rows.tolist() == [[3, 4], [1, 2]]
+    assert "x[[0, 1]] = x[[1, 0]]" in stator.Array.__doc__
+    assert sorted(stator.random.permutation(be.arange(50)).tolist()) == list(range(50))

@@ -3,6 +3,9 @@
 `import stator.numpy as np` runs programs written for NumPy on a device. Arguments may be arrays, numbers and lists;
 NumPy arrays go through `asarray`, here as elsewhere, so that nothing is copied to a device silently. Names that differ
 from NumPy's say so in docs/numpy_names.md, made from the table that this namespace is made of.
+
+`x[0]` of a vector is a 0-d view, not a number: exchange elements with `x[[0, 1]] = x[[1, 0]]`, since
+`x[0], x[1] = x[1], x[0]` leaves the old `x[1]` in both; `x[0].item()` is a number.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from stator._namespace import missing
 from stator.numpy import _rows
 
 MODULES = (
@@ -68,3 +72,7 @@ __all__ = sorted(_rows.namespace(""))
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stator import fft as _fft
 from stator._array import Array
+from stator._namespace import missing
 from stator.errors import InvalidValueError
 from stator.numpy import _convert, _rows
 from stator.numpy._convert import ArrayLike, Axes, Out
@@ -178,3 +179,7 @@ __all__ = sorted(_rows.namespace("fft."))
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import stator
 from stator import linalg
 from stator._array import Array
+from stator._namespace import missing
 from stator.errors import InvalidValueError, LinAlgError, UnsupportedError
 from stator.linalg import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 from stator.numpy import _convert, _rows
@@ -339,3 +340,7 @@ __all__ = sorted(_rows.namespace("linalg."))
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

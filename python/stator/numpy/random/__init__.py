@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import stator
+from stator._namespace import missing
 from stator.numpy import _rows
 from stator.numpy.random._generator import Generator, RandomState, default_rng
 
@@ -57,3 +58,7 @@ __all__ = sorted(_rows.namespace("random."))
 
 def __dir__() -> list[str]:
     return [*__all__]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
