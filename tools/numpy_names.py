@@ -33,8 +33,8 @@ and their neighbours, and as an index, with a text that names `asarray`: nothing
 would be a NumPy scalar is a 0-d array. `out=` is assigned to, and elements outside `where=` of an elementwise function
 without `out=` are 0.
 
-`x[0]` of a vector is a 0-d view of its element, which sees later changes: `x[0], x[1] = x[1], x[0]` leaves the old `x[1]`
-in both, and `random.shuffle` of Python does so too. Exchange with `x[[0, 1]] = x[[1, 0]]`, shuffle with
+`x[0]` of a vector is a 0-d view of its element, which sees later changes: `x[0], x[1] = x[1], x[0]` leaves the old
+`x[1]` in both, and `random.shuffle` of Python does so too. Exchange with `x[[0, 1]] = x[[1, 0]]`, shuffle with
 `np.random.shuffle(x)`, and take a number with `x[0].item()` or `float(x[0])`, which wait for the device.
 """
 

@@ -37,7 +37,7 @@ def cumulative_sum(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | N
     first. out: an array of the result's shape, which may be x itself.
     """
     ...
-def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None, append: Array | None = None) -> Array:
+def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Array | None = None, append: Array | None = None) -> Array:
     """The differences x[1:] - x[:-1] along an axis, applied n times. Asynchronous.
 
     For bool, whether neighbours differ. prepend, append: arrays that are joined to x first, of its shape except along

@@ -113,7 +113,7 @@ def cumulative_min(x: Array, /, axis: int | None = None, *, reverse: bool = Fals
     return extremes(True, "cumulative_min", x, axis, reverse)
 
 
-def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None,
+def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Array | None = None,
          append: Array | None = None) -> Array:
     """The differences x[1:] - x[:-1] along an axis, applied n times. Asynchronous.
 

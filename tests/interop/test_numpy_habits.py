@@ -51,6 +51,7 @@ def test_sort_take_and_cumulative_sums_take_the_axis_by_position(be):
     np.testing.assert_array_equal(stator.argsort(on, 1).to_numpy(), np.argsort(X, 1, kind="stable"))
     np.testing.assert_array_equal(stator.cumulative_sum(on, 1).to_numpy(), np.cumsum(X, 1))
     np.testing.assert_array_equal(stator.take(on, be.asarray([1]), 1).to_numpy(), np.take(X, [1], 1))
+    np.testing.assert_array_equal(stator.diff(on, 2, 0).to_numpy(), np.diff(X, 2, 0))
     np.testing.assert_array_equal(stator.repeat(on, 2, 0).to_numpy(), np.repeat(X, 2, 0))
     np.testing.assert_array_equal(stator.quantile(on, 0.5, 0).to_numpy(), np.quantile(X, 0.5, 0))
 

@@ -96,3 +96,26 @@ def test_another_class_that_takes_part_decides(be):
     x = be.asarray([1.0, 2.0])
     assert np.concatenate([x, Other()]) == "other"
     assert np.add(x, Other()) == "other"
+
+
+@pytest.mark.parametrize("name", ["log1p", "expm1"])
+def test_functions_of_scipy_are_those_of_stator(be, name):
+    special = pytest.importorskip("scipy.special", reason="SciPy is not installed")
+    function = getattr(special, name)
+    host = [np.array([0.5, 2.0, 3.0])] * function.nin
+    got = function(*map(be.asarray, host))
+    assert isinstance(got, stator.Array) and got.backend is be
+    np.testing.assert_allclose(got.to_numpy(), function(*host), rtol=1e-13)
+
+
+def test_a_function_of_scipy_that_is_not_there_says_so(be):
+    special = pytest.importorskip("scipy.special", reason="SciPy is not installed")
+    with pytest.raises(TypeError, match=r"scipy\.special\.hyp2f1.*to_numpy"):
+        special.hyp2f1(*[be.asarray([0.5])] * 4)
+
+
+def test_a_range_of_a_histogram_may_be_arrays(be):
+    x = be.asarray([0.0, 1.0, 2.0, 3.0])
+    counts, edges = np.histogram(x, bins=3, range=(x[0], x[2]))
+    np.testing.assert_array_equal(counts.to_numpy(), [1, 1, 1])
+    np.testing.assert_allclose(edges.to_numpy(), np.linspace(0, 2, 4))

@@ -5,12 +5,14 @@ Array.__array_function__ and Array.__array_ufunc__ come here. Nothing is copied 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+import stator
 from stator._array import Array
 from stator._dask import tell
 from stator._dtype import DType
@@ -36,6 +38,13 @@ def _functions() -> dict[Any, _rows.Row]:
 def _own(function: Callable[..., Any]) -> Any:
     row = _functions().get(function)
     name = f"numpy.{getattr(function, '__name__', function)}"
+    if row is None and isinstance(function, np.ufunc):
+        scipys = sys.modules.get("scipy.special")
+        if getattr(scipys, function.__name__, None) is function:
+            name = f"scipy.special.{function.__name__}"
+            own = getattr(stator.special, function.__name__, None) or getattr(stator, function.__name__, None)
+            if own is not None:
+                return own
     if row is None or row.absent:
         why = "It has no form for stator's arrays" if row is None else row.how
         raise DTypeError(why, op=name, remedy="Copy the arrays with to_numpy() first.")
@@ -55,7 +64,10 @@ def array_function(function: Callable[..., Any], types: Any, args: tuple[Any, ..
 
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The elementwise function of stator.numpy; NumPy's scalars are weak, as beside the operators of an Array."""
+    """The elementwise function of stator.numpy, or of stator for one of scipy.special.
+
+    NumPy's scalars are weak, as beside the operators of an Array.
+    """
     tell()
     # NumPy makes arrays without axes of its scalars before it compares them.
     inputs = tuple(v[()] if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in inputs)

@@ -172,6 +172,8 @@ def histogram(
         edges = _convert.array(edges, "histogram", like=x)
     if isinstance(edges, (int, np.integer)) and x.size == 0 and range is None:
         range = (0, 1)
+    if isinstance(range, (list, tuple)):
+        range = tuple(float(v) if isinstance(v, Array) else v for v in range)  # read, since they decide the edges
     if isinstance(edges, Array) and edges.dtype != x.dtype:
         kind = stator.result_type(edges.dtype, x.dtype)
         found = stator.histogram(x.astype(kind), edges.astype(kind), weights=given, density=bool(density))
