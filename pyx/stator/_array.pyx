@@ -32,9 +32,10 @@ cdef class Array:
     """Array()\n--\n
     An n-dimensional array on a device, or a view of one: made by asarray, zeros, ... and by every op.
 
-    x[0] of a vector is a view of its element, an array without axes that sees later changes, where NumPy gives a number;
-    x[0].item() and float(x[0]) are numbers, and x[0].copy() is an array of its own. So x[0], x[1] = x[1], x[0] leaves
-    the old x[1] in both: exchange elements by x[[0, 1]] = x[[1, 0]], and shuffle with stator.random.permutation.
+    x[0] of a vector is a view of its element, an array without axes that sees later changes, where NumPy gives a
+    number; x[0].item() and float(x[0]) are numbers, and x[0].copy() is an array of its own. So x[0], x[1] = x[1], x[0]
+    leaves the old x[1] in both: exchange elements by x[[0, 1]] = x[[1, 0]], and shuffle with
+    stator.random.permutation.
     """
 
     __hash__ = None

@@ -1,5 +1,6 @@
 """xarray around stator's arrays: they stay on the device through what people do with labelled arrays."""
 
+import contextlib
 import copy
 import pickle
 
@@ -9,6 +10,9 @@ import pytest
 import stator
 
 xr = pytest.importorskip("xarray", reason="xarray is not installed")
+with contextlib.suppress(ImportError):
+    # xarray imports dask at first use; without jinja2, dask keeps the frames of its importer, and so the arrays of a test.
+    import dask.array  # noqa: F401
 
 HOST = np.random.default_rng(0).normal(size=(6, 4))
 
