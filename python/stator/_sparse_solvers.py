@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from stator._array import Array
@@ -75,7 +76,7 @@ def _product(a: object, rows: int, name: str) -> Callable[[Array], Array]:
                 remedy="Give a matrix with as many rows as b.",
             )
         return a.__matmul__
-    if callable(a):
+    if callable(a) and not isinstance(a, type):
         return a
     remedy = "Pass a sparse matrix, an Array, or a function of an Array."
     raise DTypeError(f"The type of {name} is {type(a).__name__}", op="sparse.cg", remedy=remedy)
@@ -108,8 +109,15 @@ def cg(
     multiply = _product(A, rows, "A")
     precondition = None if M is None else _product(M, rows, "M")
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (isinstance(value, (int, float)) and value >= 0):
-            raise InvalidValueError(f"Got {name}={value!r}", op="sparse.cg", remedy="Pass a number of at least 0.")
+        if not isinstance(value, (int, float)):
+            kind_of = type(value).__name__
+            raise DTypeError(f"Got {name} of type {kind_of}", op="sparse.cg", remedy="Pass a number of at least 0.")
+        if not 0 <= value <= sys.float_info.max:
+            raise InvalidValueError(f"Got {name}={value}", op="sparse.cg", remedy="Pass a number of at least 0.")
+    if not isinstance(maxiter, (int, type(None))):
+        raise DTypeError(f"Got maxiter of type {type(maxiter).__name__}", op="sparse.cg", remedy="Pass an integer.")
+    if callback is not None and (not callable(callback) or isinstance(callback, type)):
+        raise DTypeError(f"Got callback of type {type(callback).__name__}", op="sparse.cg", remedy="Pass a function.")
     kind = _inexact(*(v.dtype for v in (given, A, M, x0) if isinstance(v, (SparseMatrix, Array))))
     right = reshape(given, (rows,)).astype(kind, copy=False)
     if x0 is None:
@@ -145,7 +153,7 @@ def _iterate(
     norm = _norm(r)
     done, left = 0, float(norm)
     while left > enough and done < most:
-        for _ in range(1 if callback else min(BETWEEN, most - done)):
+        for _ in range(1 if callback is not None else min(BETWEEN, most - done)):
             # A step that is not needed any more multiplies by 0, so that the results are those of an exact stop.
             going = norm > enough
             z = r if precondition is None else precondition(r)
@@ -159,6 +167,6 @@ def _iterate(
             norm = _norm(r)
             done += 1
         left = float(norm)
-        if callback:
+        if callback is not None:
             callback(x)
     return x, 0 if left <= enough else max(done, 1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from stator.cpp.std cimport vector
 
-from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError
+from stator.errors import DTypeError, InvalidValueError, LibraryNotFoundError, StatorError, renamed
 
 
 cdef class DType:
@@ -48,14 +48,24 @@ cdef class DType:
         """
         return kinds[<int>cpp.kind_of(self.code)]
 
-    def __call__(self, value: object = 0, /) -> Array:
+    def __call__(self, value: object, /) -> Array:
         """An array of this type with the value: numpy.float32(x), with a 0-d array where NumPy has a scalar.
 
         Of an array as astype, of anything else as asarray, on the current backend.
         """
         from stator._array import Array
         from stator._creation import asarray
-        return value.astype(self) if isinstance(value, Array) else asarray(value, dtype=self)
+        try:
+            return value.astype(self) if isinstance(value, Array) else asarray(value, dtype=self)
+        except StatorError as error:
+            raise renamed(error, self.name) from None
+
+    def __getattr__(self, name: str) -> Any:
+        # As an attribute of the class it would be the signature of the constructor.
+        if name == "__signature__":
+            import inspect
+            return inspect.Signature([inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)])
+        raise AttributeError(f"A DType has no attribute {name!r}", name=name, obj=self)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):

@@ -160,7 +160,10 @@ def eye(m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike = "float64
     index = "int32" if max(rows, cols) < 2**31 else "int64"
     above = min(max(-first, 0), rows)  # the rows before the first entry
     count = max(min(rows - above, cols - max(first, 0)), 0)
-    data = ones((count,), dtype=dtype, device=device)
+    try:
+        data = ones((count,), dtype=dtype, device=device)
+    except StatorError as error:
+        raise renamed(error, "sparse.eye") from None
     indices = arange(max(first, 0), max(first, 0) + count, dtype=index, device=data.device)
     indptr = clip(arange(-above, rows + 1 - above, dtype=index, device=data.device), 0, count)
     c = (<CSR>CSR(data, indices, indptr, (rows, cols), is_sorted=True, is_coalesced=True)).as_rows()

@@ -14,7 +14,6 @@ def test_a_dtype_makes_arrays(be, name):
         got = kind(value)
         assert isinstance(got, stator.Array) and got.dtype is kind and got.backend is be
         np.testing.assert_array_equal(got.to_numpy(), np.asarray(value).astype(name))
-    assert kind().item() == 0
     cast = kind(be.asarray([0.0, 1.0]))
     assert cast.dtype is kind and cast.tolist() == [0, 1]
 
@@ -26,7 +25,7 @@ def test_an_array_that_is_cast_stays_on_its_backend(be):
 
 @pytest.mark.parametrize("bad", ["text", object(), None])
 def test_what_is_no_number_makes_no_array(be, bad):
-    with pytest.raises(DTypeError):
+    with pytest.raises(DTypeError, match=r"^float32: "):
         stator.float32(bad)
 
 

@@ -19,7 +19,7 @@ def public():
     for prefix, module in NAMESPACES.items():
         for name in module.__all__:
             value = getattr(module, name)
-            if not callable(value) or isinstance(value, stator.DType):  # a value, as NumPy's classes of scalars
+            if not callable(value):
                 continue
             found[f"{prefix}.{name}"] = value
             if isinstance(value, type) and not issubclass(value, (tuple, BaseException)):

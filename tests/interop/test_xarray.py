@@ -11,7 +11,7 @@ import stator
 
 xr = pytest.importorskip("xarray", reason="xarray is not installed")
 with contextlib.suppress(ImportError):
-    # xarray imports dask at first use; without jinja2, dask keeps the frames of its importer, and so the arrays of a test.
+    # xarray imports dask at first use. Without jinja2, dask keeps the frames of that import, and so a test's arrays.
     import dask.array  # noqa: F401
 
 HOST = np.random.default_rng(0).normal(size=(6, 4))
