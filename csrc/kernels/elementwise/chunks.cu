@@ -57,21 +57,81 @@ class Chunks {
 };
 
 template <int N, int Size>
-STATOR_KERNEL(Size) void elementwise_chunks_kernel(Strided<N> p, ChunkResults<N> results) {
+STATOR_KERNEL(Size) void elementwise_chunks_kernel(Strided<N> p, ChunkResults results) {
   const Group<Size> group;
   const auto& l = p.layout;
   const int64_t begin = group.block() * StridedTuning::host_tile;
   const int64_t end = std::min(begin + StridedTuning::host_tile, l.size);
   const bool dense_out = p.out_dtype == p.result && is_row_major(l, 0);
   Chunks<N> in(p);
+  const FaultReports reports{p.position, p.slot, p.op};
   const void* x[N];
   alignas(64) char result[StridedTuning::chunk_bytes];  // results are no larger than operands
   for (int64_t at = begin; at < end; at += in.size()) {
     const int64_t n = std::min(end - at, in.size());
     in.load(at, n, x);
-    results(p, x, dense_out ? static_cast<char*>(p.out) + at * itemsize(p.result) : result, at, n);
+    results(reports, x, dense_out ? static_cast<char*>(p.out) + at * itemsize(p.result) : result, at, n);
     if (!dense_out) store_segments(result, p.result, p.out, p.out_dtype, {l.shape, l.strides[0], l.ndim, at, n});
   }
+}
+
+// Contiguous operands of the compute type, or numbers, and a contiguous result: nothing is moved. The parameters are
+// few, since copying those of the general kernel takes as long as a thousand additions.
+template <int N>
+struct Flat {
+  void* out;
+  const void* in[N];                       // null: `value`
+  alignas(16) unsigned char value[N][16];  // of the compute type
+  int64_t size;
+  int32_t itemsize, result_itemsize;
+  FaultReports reports;
+};
+
+template <int N, int Size>
+STATOR_KERNEL(Size) void elementwise_flat_kernel(Flat<N> p, ChunkResults results) {
+  const Group<Size> group;
+  const int64_t begin = group.block() * StridedTuning::host_tile;
+  const int64_t end = std::min(begin + StridedTuning::host_tile, p.size);
+  const int64_t chunk = std::min<int64_t>(StridedTuning::chunk_bytes / p.itemsize, end - begin);
+  alignas(64) char number[N][StridedTuning::chunk_bytes];
+  const void* x[N];
+  for (int k = 0; k < N; ++k) {
+    x[k] = number[k];
+    if (p.in[k] != nullptr) continue;
+    const size_t used = size_t(chunk * p.itemsize);
+    std::memcpy(number[k], p.value[k], size_t(p.itemsize));
+    for (size_t filled = size_t(p.itemsize); filled < used; filled *= 2)
+      std::memcpy(number[k] + filled, number[k], std::min(filled, used - filled));
+  }
+  for (int64_t at = begin; at < end; at += chunk) {
+    for (int k = 0; k < N; ++k)
+      if (p.in[k] != nullptr) x[k] = static_cast<const char*>(p.in[k]) + at * p.itemsize;
+    results(p.reports, x, static_cast<char*>(p.out) + at * p.result_itemsize, at, std::min(end - at, chunk));
+  }
+}
+
+// Returns false where the general kernel is needed.
+template <int N>
+bool launch_flat(const params::Queue& q, const char* name, const params::Elementwise& e, DType compute, DType result,
+                 ChunkResults results) {
+  const auto contiguous = [&](const params::ElementwiseOperand& operand, DType dtype) {
+    return operand.dtype == dtype && (e.ndim == 0 || operand.strides[0] == 1);
+  };
+  if (e.ndim > 1 || !contiguous(e.out, result)) return false;
+  Flat<N> p;
+  for (int k = 0; k < N; ++k) {
+    if (!e.in[k].immediate && !contiguous(e.in[k], compute)) return false;
+    p.in[k] = e.in[k].immediate ? nullptr : e.in[k].data;
+    std::memcpy(p.value[k], e.in[k].value, sizeof(p.value[k]));
+  }
+  p.out = e.out.data;
+  p.size = e.size;
+  p.itemsize = itemsize(compute);
+  p.result_itemsize = itemsize(result);
+  p.reports = {0, q.slot, q.op};
+  constexpr int block = StridedTuning::block;
+  launch(q, name, elementwise_flat_kernel<N, block>, {ceil_div(e.size, StridedTuning::host_tile), block}, p, results);
+  return true;
 }
 
 }  // namespace
@@ -79,8 +139,9 @@ STATOR_KERNEL(Size) void elementwise_chunks_kernel(Strided<N> p, ChunkResults<N>
 // Other targets do not use it.
 template <int N>
 void launch_chunks(const params::Queue& q, const char* name, const params::Elementwise& e, DType compute, DType result,
-                   ChunkResults<N> results) {
+                   ChunkResults results) {
   if constexpr (fast_host) {
+    if (launch_flat<N>(q, name, e, compute, result, results)) return;
     constexpr int block = StridedTuning::block;
     Strided<N> p;
     detail::prepare(p, q, e, compute, result, 1);
@@ -90,12 +151,12 @@ void launch_chunks(const params::Queue& q, const char* name, const params::Eleme
 }
 
 template void launch_chunks<1>(const params::Queue&, const char*, const params::Elementwise&, DType, DType,
-                               ChunkResults<1>);
+                               ChunkResults);
 template void launch_chunks<2>(const params::Queue&, const char*, const params::Elementwise&, DType, DType,
-                               ChunkResults<2>);
+                               ChunkResults);
 template void launch_chunks<3>(const params::Queue&, const char*, const params::Elementwise&, DType, DType,
-                               ChunkResults<3>);
+                               ChunkResults);
 template void launch_chunks<4>(const params::Queue&, const char*, const params::Elementwise&, DType, DType,
-                               ChunkResults<4>);
+                               ChunkResults);
 
 }  // namespace stator::STATOR_TARGET::elementwise

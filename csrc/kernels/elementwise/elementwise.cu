@@ -19,6 +19,9 @@
 #include "kernels/elementwise/functors/special_error.cuh"
 #include "kernels/elementwise/functors/special_gamma.cuh"
 #include "kernels/elementwise/functors/trigonometry.cuh"
+#if STATOR_SHARD == 0
+#include "kernels/elementwise/fixed_powers.cuh"
+#endif
 
 namespace stator::STATOR_TARGET::elementwise {
 namespace {
@@ -46,7 +49,10 @@ bool set_entries() {
 #if STATOR_SHARD == 0
 constinit ElementwiseFunction by_op[op_count] = {};
 
-void run(const params::Queue& q, Op op, const params::Elementwise& e) { by_op[static_cast<int>(op)](q, e); }
+void run(const params::Queue& q, Op op, const params::Elementwise& e) {
+  if (op == Op::pow && e.in[1].immediate && run_fixed_power(q, e)) return;
+  by_op[static_cast<int>(op)](q, e);
+}
 #endif
 
 }  // namespace stator::STATOR_TARGET::elementwise

@@ -46,13 +46,19 @@ struct Strided {
   }
 };
 
+// Where a kernel reports faults.
+struct FaultReports {
+  int64_t position;  // as in Strided
+  params::ErrorSlot slot;
+  uint16_t op;
+};
+
 // Fast host: what differs between functors. Computes the results y of the n elements x[k], the first of which has
 // linear index `at` in the launch. Elements of x have the compute type, those of y the type of the result.
-template <int N>
-using ChunkResults = void (*)(const Strided<N>& p, const void* const* x, void* y, int64_t at, int64_t n);
+using ChunkResults = void (*)(const FaultReports& reports, const void* const* x, void* y, int64_t at, int64_t n);
 template <int N>
 void launch_chunks(const params::Queue& q, const char* name, const params::Elementwise& e, DType compute, DType result,
-                   ChunkResults<N> results);
+                   ChunkResults results);
 
 namespace detail {
 
@@ -74,8 +80,8 @@ template <class F, class C>
 STATOR_FN bool faults(const C (&x)[2]) {
   return F::faults(x[0], x[1]);
 }
-template <class F, class C, int N>
-STATOR_FN void report_fault(const Strided<N>& p, int64_t position, C value) {
+template <class F, class C, class P>
+STATOR_FN void report_fault(const P& p, int64_t position, C value) {
   report(p.slot, p.op, F::fault, position, convert<int64_t>(value));
 }
 
@@ -186,7 +192,7 @@ STATOR_FN void usual_results_of(C* y, int64_t n, const X*... x) {
     results_of<F>(y, n, x...);
 }
 template <class F, class C, int N, class Y, int... K>
-STATOR_FN void chunk_results_of(const Strided<N>& p, const C* const* x, Y* y, int64_t at, int64_t n,
+STATOR_FN void chunk_results_of(const FaultReports& p, const C* const* x, Y* y, int64_t at, int64_t n,
                                 std::integer_sequence<int, K...>) {
   if constexpr (HasUsual<F, C>)
     usual_results_of<F>(y, n, x[K]...);
@@ -200,10 +206,10 @@ STATOR_FN void chunk_results_of(const Strided<N>& p, const C* const* x, Y* y, in
   }
 }
 template <class F, class C, class Y, int N>
-STATOR_CALL void chunk_results(const Strided<N>& p, const void* const* x, void* y, int64_t at, int64_t n) {
+STATOR_CALL void chunk_results(const FaultReports& p, const void* const* x, void* y, int64_t at, int64_t n) {
   const C* typed[N];
   for (int k = 0; k < N; ++k) typed[k] = static_cast<const C*>(x[k]);
-  chunk_results_of<F>(p, typed, static_cast<Y*>(y), at, n, std::make_integer_sequence<int, N>{});
+  chunk_results_of<F, C, N>(p, typed, static_cast<Y*>(y), at, n, std::make_integer_sequence<int, N>{});
 }
 
 }  // namespace detail

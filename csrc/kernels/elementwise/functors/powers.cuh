@@ -78,4 +78,49 @@ struct pow {
   }
 };
 
+// pow for the exponents 2, 3 and -1, with pow's special cases. Complex numbers take the same steps as there, float in
+// double, but by selections instead of branches.
+template <int N>
+struct whole_power {
+  static constexpr bool modular = true, light = true;
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    static_assert(N == 3);
+    const auto w = wrapping_t<C>(x);
+    return C(w * w * w);
+  }
+  template <class T>
+  STATOR_FN complex<T> operator()(complex<T> z) const {
+    const complex<double> w = power(complex<double>(z.re, z.im));
+    return {T(w.re), T(w.im)};
+  }
+
+ private:
+  STATOR_FN static complex<double> power(complex<double> z) {
+    if constexpr (N == -1) {  // Smith's method, as the division of complex numbers
+      const bool turned = !(math::abs(z.re) >= math::abs(z.im));
+      const double large = turned ? z.im : z.re, small = turned ? -z.re : z.im, ratio = small / large;
+      const double scale = 1 / (large + small * ratio), re = turned ? 0 : 1, im = turned ? -1 : 0;
+      return {(re + im * ratio) * scale, (im + (-re) * ratio) * scale};
+    } else {
+      const complex<double> square = z * z, w = N == 2 ? square : z * square;
+      const bool zero = (z.re == 0) & (z.im == 0);
+      return {zero ? 0 : w.re, zero ? 0 : w.im};
+    }
+  }
+};
+
+// x^(1/2), which is not sqrt(x) at -0 and at minus infinity.
+struct half_power {
+  template <class C>
+  STATOR_FN C operator()(C x) const {
+    return x == -math::limits<C>::infinity() ? -x : math::sqrt(x + C(0));
+  }
+  template <class T>
+  STATOR_FN complex<T> operator()(complex<T> z) const {
+    const bool usual = math::isfinite(z.re) && math::isfinite(z.im) && z.im != T(0);
+    return usual ? math::sqrt(z) : math::pow(z, complex<T>(T(0.5), T(0)));
+  }
+};
+
 }  // namespace stator::STATOR_TARGET::elementwise::functors
