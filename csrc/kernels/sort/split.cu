@@ -1,7 +1,12 @@
-// Fast host: sorting long segments of keys of 32 and 64 bits in three launches. Splitters sampled from a segment divide
-// its elements among buckets, and then each block sorts one bucket (Frazer and McKellar, "Samplesort", 1970). The
-// indices of 64-bit elements go to the buckets beside the keys.
+// Fast host: sorting long segments of keys of 32 and 64 bits. Splitters sampled from a segment divide its elements
+// among buckets, and then each block sorts one bucket (Frazer and McKellar, "Samplesort", 1970).
+//
+// Where keys are all there is and most are wanted, this takes two launches: blocks partition pieces of the segment,
+// each as long as caches keep it, about all splitters, with the vectorised partition of the quicksort; and a block
+// collects the parts of its bucket from all pieces. Otherwise it takes three: the indices of 64-bit elements go to the
+// buckets beside the keys, and buckets around a narrow window of wanted positions keep the keys of one only.
 #include "device/group.cuh"
+#include "kernels/sort/counting.cuh"
 #include "kernels/sort/host.cuh"
 #include "kernels/sort/sort.cuh"
 #include "params/sort.hpp"
@@ -12,6 +17,8 @@ namespace stator::STATOR_TARGET::sort {
 namespace sample_sort {  // not anonymous, as other targets use nothing of it and compilers would warn
 
 inline constexpr int most_buckets = 64, bucket_samples = 32;  // samples per bucket
+inline constexpr int64_t many = 1 << 20;                      // elements that are worth most_buckets
+inline constexpr int64_t piece_bytes = 128 << 10;             // of keys that a block partitions at a time
 inline constexpr int64_t chunk = 1024;
 // If the wanted positions are a narrow window, three splitters go around it: some standard deviations of the window's
 // rank in the sample away from it (Floyd and Rivest, "Expected time bounds for selection", 1975).
@@ -26,6 +33,9 @@ struct Split {
   int64_t* counts;                    // [segments, tiles, buckets]
   int64_t tile;                       // elements of a tile
   int32_t tiles, count, index_bits;   // count: of buckets
+  bool by_pieces;                     // two launches; tiles are pieces, several to a block
+  int32_t pieces;                     // of a block
+  void* room;                         // [segments, n]: where a block sorts, with by_pieces
   int64_t narrow_first, narrow_last;  // the wanted positions if they are a narrow window; else 0
 };
 
@@ -57,7 +67,8 @@ template <class K>
 STATOR_CALL void draw_splitters(const Split& p, const Packing<K>& packing, const void* x, K* splitters) {
   K sample[2 * most_buckets * bucket_samples];
   const bool narrow = p.narrow_last > 0;
-  const int count = narrow ? narrow_samples : p.count * bucket_samples;
+  const int per_bucket = p.by_pieces && p.count == most_buckets ? bucket_samples / 2 : bucket_samples;
+  const int count = narrow ? narrow_samples : p.count * per_bucket;
   const int64_t step = p.s.n / count;
   uint32_t state = uint32_t(p.s.n);
   for (int i = 0; i < count; ++i) {
@@ -68,7 +79,7 @@ STATOR_CALL void draw_splitters(const Split& p, const Packing<K>& packing, const
   }
   sort_keys(sample, sample + count, count);
   if (!narrow) {
-    for (int b = 1; b < p.count; ++b) splitters[b - 1] = sample[b * bucket_samples];
+    for (int b = 1; b < p.count; ++b) splitters[b - 1] = sample[b * per_bucket];
     return;
   }
   const int64_t first = p.narrow_first / step - narrow_margin, last = p.narrow_last / step + narrow_margin;
@@ -176,6 +187,64 @@ STATOR_CALL void sort_bucket_with_indices(const Split& p, const Packing<K>& pack
   store_keys<K>(packing, p.s, at.out, begin, end, sort_with_indices<K>(packing, {key, index}, {spare, spare_index}, n));
 }
 
+// Partitions n keys, those of buckets [first, last), so that each bucket lies side by side in a; counts[b] gets its
+// size. `from` is a or b, which both have room for n.
+template <class K>
+STATOR_CALL void divide(const K* from, K* a, K* b, int64_t n, const K* splitters, int first, int last,
+                        int64_t* counts) {
+  if (last - first == 1) {
+    counts[first] = n;
+    if (from != a) std::memcpy(a, from, size_t(n) * sizeof(K));
+    return;
+  }
+  const int middle = (first + last) / 2;
+  const int64_t lows = partition_keys(from, n, a, b, splitters[middle - 1]);
+  divide(static_cast<const K*>(a), a, b + (n - lows), lows, splitters, first, middle, counts);
+  divide(static_cast<const K*>(b), a + lows, b, n - lows, splitters, middle, last, counts);
+}
+
+// Divides the pieces of a block among the buckets, each piece by itself.
+template <class K, int Size>
+STATOR_KERNEL(Size) void split_pieces_kernel(Split p) {
+  const Group<Size> group;
+  const Packing<K> packing{Codec<K>(p.s.key), p.index_bits};
+  const int64_t blocks = ceil_div(p.tiles, p.pieces), segment = group.block() / blocks;
+  const int32_t begin = int32_t(group.block() - segment * blocks) * p.pieces, end = std::min(begin + p.pieces, p.tiles);
+  const char* const x =
+      static_cast<const char*>(p.s.x) + segment_start(p.s.segments, segment).x * packing.codec.itemsize;
+  K splitters[most_buckets];
+  draw_splitters(p, packing, x, splitters);
+  // Keys of -0 and +0, which are neighbours, go to the same bucket.
+  const K one = packing.codec.alias, other = packing.codec.canonical, low = one < other ? one : other;
+  if (p.index_bits == 0)
+    for (int b = 0; b < p.count - 1; ++b)
+      if (splitters[b] == one || splitters[b] == other) splitters[b] = low;
+  for (int32_t t = begin; t < end; ++t) {
+    const SplitTile tile = split_tile(p, segment * p.tiles + t);
+    K* const keys = static_cast<K*>(p.keys) + segment * p.s.n + tile.begin;
+    K* const spare = static_cast<K*>(p.spare) + segment * p.s.n + tile.begin;
+    if (p.index_bits != 0)
+      load_ordinals(packing, x, p.s.x_step, tile.begin, tile.end, keys);
+    else
+      load_keys<K>(packing, x, p.s.x_step, tile.begin, tile.end, {keys, nullptr});
+    divide(static_cast<const K*>(keys), keys, spare, tile.end - tile.begin, splitters, 0, p.count,
+           p.counts + (segment * p.tiles + t) * p.count);
+  }
+}
+
+// Collects the keys of a bucket of n from all pieces.
+template <class K>
+STATOR_CALL void collect_bucket(const Split& p, int64_t segment, int bucket, K* to) {
+  const K* const keys = static_cast<const K*>(p.keys) + segment * p.s.n;
+  const int64_t* count = p.counts + segment * p.tiles * p.count;
+  for (int32_t t = 0; t < p.tiles; ++t, count += p.count) {
+    int64_t before = 0;
+    for (int b = 0; b < bucket; ++b) before += count[b];
+    std::memcpy(to, keys + t * p.tile + before, size_t(count[bucket]) * sizeof(K));
+    to += count[bucket];
+  }
+}
+
 template <class K, int Size>
 STATOR_KERNEL(Size) void sort_buckets_kernel(Split p) {
   const Group<Size> group;
@@ -188,8 +257,12 @@ STATOR_KERNEL(Size) void sort_buckets_kernel(Split p) {
   if (!is_wanted(p.s, begin, end)) return;
   if constexpr (sizeof(K) == 8)
     if (p.indices) return sort_bucket_with_indices(p, packing, segment, at, x, begin, end);
-  K* const keys = static_cast<K*>(p.keys) + segment * p.s.n;
-  K* const spare = static_cast<K*>(p.spare) + segment * p.s.n;
+  K* keys = static_cast<K*>(p.keys) + segment * p.s.n;
+  K* spare = static_cast<K*>(p.spare) + segment * p.s.n;
+  if (p.by_pieces) {
+    keys = std::exchange(spare, static_cast<K*>(p.room) + segment * p.s.n);
+    collect_bucket(p, segment, bucket, keys + begin);
+  }
   sort_wanted(p.s, begin, keys + begin, spare + begin, end - begin);
   if (p.index_bits != 0)
     return store_by_index<K>(packing, p.s, x, at.out, begin, end, keys + begin, {0xffffffffu, nullptr});
@@ -200,8 +273,8 @@ STATOR_KERNEL(Size) void sort_buckets_kernel(Split p) {
 struct SplitPlan {
   Split pass;
   bool wide;
-  int64_t keys, ordinals, indices, buckets, counts;  // bytes; keys twice
-  int64_t total() const { return 2 * keys + ordinals + indices + buckets + counts; }
+  int64_t keys, room, ordinals, indices, buckets, counts;  // bytes; keys twice
+  int64_t total() const { return 2 * keys + room + ordinals + indices + buckets + counts; }
 };
 
 // Sets the window of the wanted positions if it is narrow. The last position of a segment does not count: its element
@@ -232,13 +305,21 @@ inline SplitPlan plan_split(const params::DeviceLimits& limits, const params::So
   find_narrow_window(p);
   const int64_t tiles =
       std::clamp<int64_t>(ceil_div(4 * workers, s.segments.count), 1, ceil_div(s.n, SortTuning::host_least_tile));
-  p.tile = ceil_div(ceil_div(s.n, tiles), chunk) * chunk;
-  p.tiles = int32_t(ceil_div(s.n, p.tile));
   plan.wide = is_wide(s) || s.indices;
+  p.tile = ceil_div(ceil_div(s.n, tiles), chunk) * chunk;
+  p.by_pieces = !with_indices && p.narrow_last == 0;
+  if (p.by_pieces) {
+    if (s.n >= many) p.count = most_buckets;
+    const int64_t piece = piece_bytes / (plan.wide ? 8 : 4);
+    p.pieces = int32_t(ceil_div(p.tile, piece));
+    p.tile = std::min(p.tile, piece);
+  }
+  p.tiles = int32_t(ceil_div(s.n, p.tile));
   plan.keys = padded(s.segments.count * s.n * (plan.wide ? 8 : 4));
   plan.ordinals = with_indices ? plan.keys : 0;
   plan.indices = with_indices ? padded(s.segments.count * s.n * int64_t(sizeof(uint32_t))) : 0;
-  plan.buckets = padded(s.segments.count * s.n);
+  plan.room = p.by_pieces ? plan.keys : 0;
+  plan.buckets = p.by_pieces ? 0 : padded(s.segments.count * s.n);
   plan.counts = padded(s.segments.count * p.tiles * p.count * int64_t(sizeof(int64_t)));
   return plan;
 }
@@ -246,6 +327,12 @@ inline SplitPlan plan_split(const params::DeviceLimits& limits, const params::So
 template <class K>
 void sort_split(const params::Queue& q, const Split& p) {
   constexpr int block = SortTuning::block;
+  if (p.by_pieces) {
+    launch(q, "split_pieces", split_pieces_kernel<K, block>, {p.s.segments.count * ceil_div(p.tiles, p.pieces), block},
+           p);
+    launch(q, "sort_buckets", sort_buckets_kernel<K, block>, {p.s.segments.count * p.count, block}, p);
+    return;
+  }
   launch(q, "split_count", split_count_kernel<K, block>, {p.s.segments.count * p.tiles, block}, p);
   launch(q, "split_move", split_move_kernel<K, block>, {p.s.segments.count * p.tiles, block}, p);
   launch(q, "sort_buckets", sort_buckets_kernel<K, block>, {p.s.segments.count * p.count, block}, p);
@@ -260,6 +347,7 @@ void sort_buckets(const params::Queue& q, const params::Sort& s, void* scratch) 
     Split& p = plan.pass;
     p.keys = take(plan.keys);
     p.spare = take(plan.keys);
+    p.room = take(plan.room);
     p.ordinals = take(plan.ordinals);
     p.indices = reinterpret_cast<uint32_t*>(take(plan.indices));
     p.buckets = take(plan.buckets);
@@ -273,13 +361,17 @@ void sort_buckets(const params::Queue& q, const params::Sort& s, void* scratch) 
 
 }  // namespace sample_sort
 
-bool sorts_in_buckets(const params::Sort& s) { return fast_host && s.key.itemsize >= 4; }
+bool sorts_in_buckets(const params::Sort& s) {
+  return fast_host && (s.key.itemsize >= 4 || counting::sorts_counted(s));
+}
 
 int64_t bucket_scratch(const params::DeviceLimits& limits, const params::Sort& s) {
+  if (counting::sorts_counted(s)) return counting::plan_counting(limits, s).bytes();
   return sample_sort::plan_split(limits, s).total();
 }
 
 void sort_in_buckets(const params::Queue& q, const params::Sort& s, void* scratch) {
+  if (counting::sorts_counted(s)) return counting::sort_counted<fast_host>(q, s, scratch);
   sample_sort::sort_buckets<fast_host>(q, s, scratch);
 }
 
