@@ -1,7 +1,8 @@
 #include "ops/axes.hpp"
 
-#include <stator/array.hpp>
+#include "core/op_call.hpp"
 
+#include <numeric>
 #include <string>
 
 namespace stator {
@@ -15,6 +16,26 @@ std::vector<bool> named_axes(std::string_view op, std::span<const int64_t> axes,
     named[d] = true;
   }
   return named;
+}
+
+std::vector<int> memory_order(const Array& x) {
+  std::vector<int> order(size_t(x.ndim()));
+  std::iota(order.begin(), order.end(), 0);
+  if (x.is_contiguous()) return order;
+  std::vector<int> sorted = order;
+  sort_axes(std::span(sorted), [&](int a, int b) { return x.strides()[a] > x.strides()[b]; });
+  int64_t dense = 1;
+  for (size_t i = sorted.size(); i-- > 0; dense *= x.shape()[sorted[i]])
+    if (x.shape()[sorted[i]] != 1 && x.strides()[sorted[i]] != dense) return order;
+  return sorted;
+}
+
+Array empty_in_order(OpCall& call, const Dims& shape, DType dtype, const std::vector<int>& order) {
+  Dims extents(shape.size()), strides(shape.size());
+  for (int i = 0; i < shape.size(); ++i) extents[i] = shape[order[size_t(i)]];
+  const Array memory = call.empty(extents, dtype);
+  for (int i = 0; i < shape.size(); ++i) strides[order[size_t(i)]] = memory.strides()[i];
+  return Array(memory.buffer(), dtype, shape, strides, 0);
 }
 
 void require_ndim(std::string_view op, int64_t ndim) {

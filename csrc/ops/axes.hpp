@@ -1,6 +1,8 @@
 // Checks and helpers for axes.
 #pragma once
 
+#include <stator/array.hpp>
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -9,8 +11,16 @@
 
 namespace stator {
 
+class OpCall;
+
 // Per axis of `ndim`: whether it is in `axes`. AxisError for an axis out of range or named twice.
 std::vector<bool> named_axes(std::string_view op, std::span<const int64_t> axes, int ndim);
+
+// The axes from the outermost to the innermost in memory, where the elements lie there without gaps in the order of
+// some axes; else as they are. Results in that order are written as the operand is read.
+std::vector<int> memory_order(const Array& x);
+// A new array of that shape whose axes lie in memory in the given order.
+Array empty_in_order(OpCall& call, const Dims& shape, DType dtype, const std::vector<int>& order);
 
 // ShapeError if an array cannot have so many axes.
 void require_ndim(std::string_view op, int64_t ndim);

@@ -25,7 +25,8 @@ std::vector<bool> chosen(std::string_view op, const Array& x, const std::optiona
 Array shifted(Op op, const Array& x, const std::optional<std::vector<int64_t>>& axes, bool back, const Stream& stream) {
   OpCall call(op, {&x}, stream);
   const std::vector<bool> rolled = chosen(call.name(), x, axes);
-  Array result = call.empty(x.shape(), x.dtype());
+  const std::vector<int> order = memory_order(x);
+  Array result = empty_in_order(call, x.shape(), x.dtype(), order);
   if (result.size() == 0) return result;
   params::Roll p{.x = x.data_ptr(),
                  .out = result.data_ptr(),
@@ -35,7 +36,7 @@ Array shifted(Op op, const Array& x, const std::optional<std::vector<int64_t>>& 
                  .shape = {},
                  .strides = {},
                  .shift = {}};
-  for (int d = 0; d < x.ndim(); ++d) {
+  for (const int d : order) {
     const int64_t n = x.shape()[d], shift = rolled[size_t(d)] ? (back ? (n + 1) / 2 : n / 2) % n : 0;
     if (n == 1) continue;
     const int last = p.ndim - 1;
