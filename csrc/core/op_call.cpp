@@ -40,7 +40,7 @@ void submit(const params::Queue& queue, const params::Launch& launch) {
 
 OpCall::OpCall(Op op, Ref<Context> context, const Stream& stream)
     : op_(op), context_(std::move(context)), guard_(*context_, uint16_t(op)) {
-  stream_ = stream ? stream.box() : context_->stream(0);
+  stream_ = stream ? stream.box().get() : &context_->opened_stream(0);
   if (&stream_->context() != context_.get()) {
     throw BackendMismatchError(std::string(name()), "a stream of another backend",
                                "Pass a stream of the arrays' backend");
@@ -122,7 +122,7 @@ void OpCall::declare(const Array& array, bool write) {
 }
 
 runtime::Record OpCall::record() const {
-  return {uint16_t(op_), many_.empty() ? few_.data() : many_.data(), access_count_, synchronous_};
+  return {uint16_t(op_), many_.empty() ? few_.data() : many_.data(), access_count_, synchronous_, expected_bytes_};
 }
 
 const params::Queue& OpCall::queue() {

@@ -39,6 +39,10 @@ class OpCall {
   void reads(const Array& array) { declare(array, false); }
   void writes(const Array& array) { declare(array, true); }
 
+  // How many bytes the launches probably read and write, where they may end before they have read all operands. Less
+  // work is rather done at once, on the caller's thread, where the device is the host.
+  void expect_bytes(int64_t bytes) { expected_bytes_ = bytes; }
+
   // What launchers submit to, valid until the OpCall ends. Every launch carries the declared accesses.
   const params::Queue& queue();
   runtime::Record record() const;
@@ -55,12 +59,13 @@ class OpCall {
   Op op_;
   Ref<Context> context_;
   OpGuard guard_;
-  Ref<StreamBox> stream_;
+  StreamBox* stream_;  // lives as long as the context
   std::vector<Ref<Buffer>> scratch_;
   std::array<params::Access, 8> few_;
   std::vector<params::Access> many_;  // all accesses, once few_ does not hold them
   int access_count_ = 0;
   bool synchronous_ = false;
+  int64_t expected_bytes_ = -1;
   params::Queue queue_{};
   std::array<const Array*, 8> inputs_{};
   std::vector<const Array*> more_inputs_;  // those beyond inputs_

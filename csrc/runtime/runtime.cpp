@@ -35,6 +35,7 @@ bool is_sticky(Status code) {
 }
 
 int64_t bytes_of(const Record& record) {
+  if (record.expected_bytes >= 0) return record.expected_bytes;
   int64_t bytes = 0;
   for (int i = 0; i < record.access_count; ++i) bytes += record.accesses[i].bytes;
   return bytes;
@@ -71,6 +72,10 @@ Runtime::Runtime(const Table& table, int device, unsigned checks)
 Runtime::~Runtime() { destroy_noexcept(); }
 
 bool Runtime::is_host() const { return &table_ == &host_table(); }
+
+bool Runtime::is_idle(StreamHandle stream) const noexcept {
+  return context_ && stream && table_.stream_query(context_, stream) == status::success;
+}
 
 // Releases do not return early on an injected failure: their callers perform them and then report it.
 Status Runtime::enter(Call call) {

@@ -187,6 +187,7 @@ struct Record {
   const params::Access* accesses = nullptr;
   int access_count = 0;
   bool synchronous = false;
+  int64_t expected_bytes = -1;  // that the work reads and writes, where it may end early; -1: those of the accesses
 };
 
 class OrderChecker;
@@ -206,6 +207,7 @@ class Runtime {
   int device() const { return device_; }
   const Properties& properties() const { return properties_; }
   bool is_host() const;
+  bool is_idle(StreamHandle) const noexcept;  // whether all work of the stream is done; not counted as a call
   Status destroy_noexcept();
 
   void memory_info(size_t* free, size_t* total);

@@ -45,6 +45,8 @@ struct CountOf {
   STATOR_FN Acc identity() const { return 0; }
   STATOR_FN Acc single(In v, int64_t) const { return hit(v); }
   STATOR_FN Acc combine(Acc a, Acc b) const { return a + b; }
+  // Whether no other element can change the result.
+  STATOR_FN bool is_decided(Acc acc) const { return acc != 0 && mode.finish != Finish::value; }
   STATOR_FN int64_t finish(Acc acc, int64_t) const {
     return mode.finish == Finish::any ? acc != 0 : mode.finish == Finish::none ? acc == 0 : acc;
   }

@@ -171,6 +171,11 @@ STATOR_FN typename R::Acc reduce_split(const R& r, const ErasedLoad<C>& source, 
   return reduce_strided<R>(r, source, w, row, begin, end, member, w.threads);
 }
 
+// Fast host: how many elements are read before it is asked whether more are needed; doubled each time.
+struct Glimpse {
+  static constexpr int64_t first = 1024, most = 65536;
+};
+
 // Fast host: split `split` of row `row`, segment after segment of the innermost reduced axis.
 template <class R, class Source>
 STATOR_FN typename R::Acc reduce_segments(const R& r, const Source& source, const ReductionWork& w, int64_t row,
@@ -184,11 +189,18 @@ STATOR_FN typename R::Acc reduce_segments(const R& r, const Source& source, cons
   const int64_t step = axes.ndim > 0 ? axes.strides[axes.ndim - 1] : 1;
   typename R::In buffer[chunk_length];
   typename R::Acc acc = r.identity();
-  int64_t left = begin == 0 ? segment : segment - begin % segment;
+  constexpr bool may_end = requires { r.is_decided(acc); };
+  int64_t left = begin == 0 ? segment : segment - begin % segment, glimpse = Glimpse::first;
   for (int64_t i = begin; i < end;) {
     int64_t count = std::min(left, end - i);
+    if constexpr (may_end) {
+      count = std::min(count, glimpse);
+      glimpse = std::min(2 * glimpse, Glimpse::most);
+    }
     const typename R::In* const p = source.chunk(buffer, base + axes.offset(i), step, count);
     acc = reduce_segment<R>(r, acc, p, count, i, 0, 1);
+    if constexpr (may_end)
+      if (r.is_decided(acc)) break;
     i += count;
     left = left == count ? segment : left - count;
   }

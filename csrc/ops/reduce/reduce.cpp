@@ -129,6 +129,10 @@ void run(OpCall& call, const Array& x, const Array& mask, Array& out, kernels::r
   call.writes(out);
   r.out = out.data_ptr();
   r.out_dtype = out.dtype();
+  // One element may decide, and then starting other threads takes longer than the rest.
+  constexpr int64_t soon_read = 2 << 20;
+  const bool may_end = r.mode.finish == params::Finish::any || r.mode.finish == params::Finish::none;
+  if (may_end && int64_t(x.nbytes()) <= soon_read) call.expect_bytes(0);
   const params::Queue& queue = call.queue();
   const kernels::reduce::Needs needs = kernels::reduce::needs(call.limits(), r);
   kernels::reduce::Scratch scratch{};
