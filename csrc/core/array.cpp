@@ -8,10 +8,32 @@
 
 #include <stator/creation.hpp>
 
+#include <cstring>
+
 namespace stator {
 namespace {
 
 constexpr uint16_t to_numpy = uint16_t(Op::to_numpy);
+
+// The number that an element of the dtype is.
+Scalar scalar_of(DType dtype, const void* element) {
+  return visit(dtype, [&]<class T>(type_tag<T>) -> Scalar {
+    T value;
+    std::memcpy(&value, element, sizeof value);
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      return Scalar(double(float(value)));
+    else if constexpr (std::is_same_v<T, complex64>)
+      return Scalar(complex128{value.re, value.im});
+    else if constexpr (std::is_same_v<T, complex128> || std::is_same_v<T, bool>)
+      return Scalar(value);
+    else if constexpr (std::is_floating_point_v<T>)
+      return Scalar(double(value));
+    else if constexpr (std::is_signed_v<T>)
+      return Scalar(int64_t(value));
+    else
+      return Scalar(uint64_t(value));
+  });
+}
 
 }  // namespace
 
@@ -55,6 +77,11 @@ void* Array::data_ptr() const {
 void Array::to_host(void* destination, const Stream& stream) const { to_host(destination, stream, Op::to_numpy); }
 
 void Array::to_host(void* destination, const Stream& stream, Op reader) const {
+  read(destination, stream, reader, true);
+}
+
+// Returns false, and reads nothing, where it would wait and must not.
+bool Array::read(void* destination, const Stream& stream, Op reader, bool wait) const {
   Context& context = buffer_of(*this, "Array.to_numpy").context();
   context.require_open(to_numpy);
   if (size() > 0) context.require_host_copies(uint16_t(reader), nbytes());
@@ -62,21 +89,24 @@ void Array::to_host(void* destination, const Stream& stream, Op reader) const {
     throw BackendMismatchError(op_text(to_numpy), "a stream of another backend",
                                "Pass a stream of the array's backend");
   }
-  const Ref<StreamBox> on = stream ? stream.box() : context.stream(buffer_->last_stream());
   if (!is_contiguous()) {
-    copy(*this, Stream(on)).to_host(destination, Stream(on), reader);
-    return;
+    const Stream on = stream ? stream : Stream(context.stream(buffer_->last_stream()));
+    copy(*this, on).to_host(destination, on, reader);
+    return true;
   }
   const OpGuard guard(context, to_numpy);
+  StreamBox& on = stream ? *stream.box() : context.opened_stream(buffer_->last_stream());
+  if (!wait && !(context.runtime().is_host() && context.runtime().is_idle(on.handle(to_numpy)))) return false;
   const void* source = data_ptr();
   if (size() > 0) {
-    buffer_->note_use(on->index());
-    buffer_->set_last_stream(on->index());
+    buffer_->note_use(on.index());
+    buffer_->set_last_stream(on.index());
     const params::Access access{buffer_->memory(to_numpy), offset_ * itemsize(dtype_), int64_t(nbytes()), false};
-    context.runtime().copy(destination, source, nbytes(), runtime::CopyKind::device_to_host, on->handle(to_numpy),
+    context.runtime().copy(destination, source, nbytes(), runtime::CopyKind::device_to_host, on.handle(to_numpy),
                            {to_numpy, &access, 1, buffer_->host_shared()});
   }
-  on->synchronize(to_numpy);
+  on.synchronize(to_numpy);
+  return true;
 }
 
 Scalar Array::item(const Stream& stream) const { return item(stream, Op::to_numpy); }
@@ -85,22 +115,16 @@ Scalar Array::item(const Stream& stream, Op reader) const {
   if (size() != 1) {
     throw ShapeError("Array.item", "shape " + str(shape_), "Only an array of one element converts to a number");
   }
-  return visit(dtype_, [&]<class T>(type_tag<T>) -> Scalar {
-    T value;
-    to_host(&value, stream, reader);
-    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
-      return Scalar(double(float(value)));
-    else if constexpr (std::is_same_v<T, complex64>)
-      return Scalar(complex128{value.re, value.im});
-    else if constexpr (std::is_same_v<T, complex128> || std::is_same_v<T, bool>)
-      return Scalar(value);
-    else if constexpr (std::is_floating_point_v<T>)
-      return Scalar(double(value));
-    else if constexpr (std::is_signed_v<T>)
-      return Scalar(int64_t(value));
-    else
-      return Scalar(uint64_t(value));
-  });
+  unsigned char value[16];
+  to_host(value, stream, reader);
+  return scalar_of(dtype_, value);
+}
+
+std::optional<Scalar> Array::item_if_idle(bool* warned) const {
+  unsigned char value[16];
+  if (size() != 1 || !read(value, {}, Op::to_numpy, false)) return std::nullopt;
+  *warned = buffer_->context().saw_division_by_zero();
+  return scalar_of(dtype_, value);
 }
 
 }  // namespace stator

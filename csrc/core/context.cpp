@@ -88,7 +88,7 @@ void OpGuard::refuse(uint16_t op) {
   throw BackendClosedError(op_text(op), "the backend is closed", "Open a new Backend");
 }
 
-Ref<StreamBox> Context::stream(int index) {
+StreamBox& Context::opened_stream(int index) {
   if (index < 0 || index >= Backend::stream_count) {
     throw ValueError("Backend.stream", "stream " + std::to_string(index),
                      "Streams are numbered from 0 to " + std::to_string(Backend::stream_count - 1));
@@ -98,7 +98,7 @@ Ref<StreamBox> Context::stream(int index) {
     require_open(call::stream);
     stream.open(call::stream);
   }
-  return Ref<StreamBox>(&stream);
+  return stream;
 }
 
 runtime::StreamHandle Context::native_stream(int index) const noexcept { return streams_[index]->native(); }
@@ -136,7 +136,8 @@ bool Context::poll_division_by_zero(uint16_t op) {
   for (const auto& stream : streams_) {
     if (!stream->closed() && stream->saw_division_by_zero()) stream->raise_pending(op);
   }
-  return division_by_zero_.exchange(false, std::memory_order_relaxed);
+  return division_by_zero_.load(std::memory_order_relaxed) &&
+         division_by_zero_.exchange(false, std::memory_order_relaxed);
 }
 
 }  // namespace stator

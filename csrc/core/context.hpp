@@ -50,7 +50,8 @@ class Context final : public Box {
   const params::DeviceLimits& limits() const { return limits_; }  // with the target of its kernels
   Tracker& tracker() const { return *tracker_; }
   Pool& pool() const { return *pool_; }
-  Ref<StreamBox> stream(int index);      // created at first use
+  Ref<StreamBox> stream(int index) { return Ref<StreamBox>(&opened_stream(index)); }
+  StreamBox& opened_stream(int index);   // created at first use; lives as long as the context
   void synchronize(uint16_t op);         // waits for every open stream, then raises what their error slots hold
   bool synchronize_noexcept() noexcept;  // waits only; false when a stream reported an error
   // The native stream, null before its first use and after close.
@@ -74,6 +75,7 @@ class Context final : public Box {
 
   void note_division_by_zero() { division_by_zero_.store(true, std::memory_order_relaxed); }
   bool poll_division_by_zero(uint16_t op);
+  bool saw_division_by_zero() const { return division_by_zero_.load(std::memory_order_relaxed); }
 
  private:
   friend class OpGuard;

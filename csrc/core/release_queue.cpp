@@ -5,8 +5,12 @@ namespace stator {
 
 std::atomic<const Box*> ReleaseQueue::head_{nullptr};
 
-// Two owners may push the same box before the queue is drained: it is linked once, and its references are counted.
+// A reference that is not the last one releases nothing, and is given up at once. Two owners may push the same box
+// before the queue is drained: it is linked once, and its references are counted.
 void ReleaseQueue::push(const Box* box) noexcept {
+  std::atomic<int32_t>& count = (box->part_ ? box->parent_ : box)->count_;
+  for (int32_t others = count.load(std::memory_order_relaxed); others > 1;)
+    if (count.compare_exchange_weak(others, others - 1, std::memory_order_release, std::memory_order_relaxed)) return;
   if (box->queued_.fetch_add(1, std::memory_order_acq_rel) > 0) return;
   const Box* head = head_.load(std::memory_order_relaxed);
   do box->next_released_ = head;

@@ -49,6 +49,16 @@ params::Elementwise collapse(const Array& out, std::span<const Array* const> inp
     operands[count++] = input;
   }
 
+  if (out.ndim() == 1 && out.shape()[0] != 1) {  // the usual case, without the general one's loops
+    e.ndim = 1;
+    e.shape[0] = out.shape()[0];
+    e.out.strides[0] = out.strides()[0];
+    for (int k = 1; k < count; ++k) {
+      const Array* const x = operands[k];
+      e.in[k - 1].strides[0] = x && x->ndim() == 1 && x->shape()[0] != 1 ? x->strides()[0] : 0;
+    }
+    return e;
+  }
   Axis axes[params::max_dims];
   int axis_count = 0;
   for (int d = 0; d < out.ndim(); ++d) {

@@ -13,6 +13,7 @@ namespace {
 // of work on, which is 1 MiB of operands for an addition and 256 KiB for an exponential.
 struct Tuning {
   static constexpr int64_t inline_bytes = 512 << 10;
+  static constexpr size_t at_once_bytes = 256;      // copied on an idle stream without claiming it
   static constexpr int64_t chunk_bytes = 64 << 10;  // a smaller chunk is not worth taking the lock
   static constexpr int64_t chunks_per_worker = 4;   // so that a worker that starts late costs little
   static constexpr int64_t copy_block = 64 << 10;   // bytes of a copy or fill that count as one block
@@ -80,6 +81,13 @@ std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body) 
 
 Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream) {
   if (bytes == 0) return usable(context_of(handle));
+  const Context& context = context_of(handle);
+  if (bytes <= Tuning::at_once_bytes && kind != CopyKind::device_to_device && !context.checked &&
+      stream_of(stream).idle()) {
+    if (const Status state = usable(context)) return state;
+    std::memmove(to, from, bytes);
+    return status::success;
+  }
   // As on a device, pageable host memory is read or written before the call returns.
   const bool synchronous =
       kind != CopyKind::device_to_device && !host::is_pinned(kind == CopyKind::host_to_device ? from : to);

@@ -18,10 +18,10 @@ from stator._indexing import compress, nonzero, take
 from stator._linalg_functions import trace
 from stator._matmul import dot
 from stator._movement import ravel, repeat, tile
-from stator._movement_views import diagonal, permute_dims, reshape, squeeze
+from stator._movement_views import diagonal, matrix_transpose, permute_dims, reshape, squeeze
 from stator._namespace import FUNCTIONS
 from stator._printing import html
-from stator._scan import cumulative_prod, cumulative_sum
+from stator._scan import cumprod, cumsum
 from stator._sets import searchsorted
 from stator._sort import argsort, partition, sort
 from stator._typing import DTypeLike
@@ -115,32 +115,10 @@ def _axes(x: Array, op: str, **given: int) -> list[int]:
     return [operator.index(axis) % x.ndim for axis in given.values()]
 
 
-def cumsum(self: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
-    """The sum of the elements up to and including each one, as stator.cumulative_sum.
-
-    axis: None is that of the flattened array.
-    """
-    x = self if axis is not None or self.ndim == 1 else ravel(self)
-    try:
-        return cumulative_sum(x, axis, dtype=dtype, out=out)
-    except StatorError as error:
-        raise renamed(error, "Array.cumsum") from None
-
-
-def cumprod(self: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
-    """The product of the elements up to and including each one, as stator.cumulative_prod.
-
-    axis: None is that of the flattened array.
-    """
-    x = self if axis is not None or self.ndim == 1 else ravel(self)
-    try:
-        return cumulative_prod(x, axis, dtype=dtype, out=out)
-    except StatorError as error:
-        raise renamed(error, "Array.cumprod") from None
-
-
 def round(self: Array, decimals: int = 0, out: Array | None = None) -> Array:
     """The elements rounded to a number of decimals, half to even, as numpy.round; stator.round for decimals=0."""
+    if type(decimals) is int and decimals == 0 and out is None:
+        return _rint(self)
     try:
         places = operator.index(decimals)
     except TypeError:
@@ -160,7 +138,7 @@ def round(self: Array, decimals: int = 0, out: Array | None = None) -> Array:
 def transpose(self: Array, *axes: int | Sequence[int] | None) -> Array:
     """A view with the axes in another order, as stator.permute_dims; without axes in reverse."""
     if not axes or (len(axes) == 1 and axes[0] is None):
-        return _reversed(self)
+        return matrix_transpose(self) if self.ndim == 2 else _reversed(self)
     order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
     try:
         return permute_dims(self, order)  # type: ignore[arg-type]
@@ -189,7 +167,7 @@ def _ravel(self: Array, order: str = "C") -> Array:
 
 def _copy(self: Array, order: str = "C") -> Array:
     """A copy, as stator.copy; order: "F" stores it by columns, "A" and "K" as the array is stored."""
-    if _by_rows(order):
+    if type(order) is str and order == "C":
         return copy(self)
     axes = _in_order(self, order, "Array.copy")
     return permute_dims(copy(permute_dims(self, axes)), [axes.index(axis) for axis in range(self.ndim)])
@@ -277,6 +255,8 @@ def _argsort(
     self: Array, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
 ) -> Array:
     """The int64 indices that sort the array, as stator.argsort; axis: None is that of the flattened array."""
+    if kind is None and order is None and stable is None and axis is not None:
+        return argsort(self, axis)
     _by_kind(kind, order, "Array.argsort")
     x, along = (self, axis) if axis is not None else (ravel(self), -1)
     return argsort(x, along, stable=stable is None or stable)
@@ -298,6 +278,8 @@ def _take(
 
     axis: None takes from the flattened array. mode: "raise", "wrap" or "clip" for indices out of range.
     """
+    if axis is None and out is None and type(mode) is str and mode == "raise" and isinstance(indices, Array):
+        return take(self, indices)
     length = self.size if axis is None else self.shape[_axes(self, "Array.take", axis=axis)[0]]
     return take(self, _places(self, indices, length, mode, "Array.take"), axis, out=out)
 
@@ -416,10 +398,12 @@ METHODS: dict[str, Callable[..., Any] | tuple[Callable[..., Any], str] | propert
     **{name: (FUNCTIONS[name], _ARG) for name in ("argmax", "argmin")},
     **{name: (FUNCTIONS["conj"], "") for name in ("conj", "conjugate")},
     "clip": (clip, "min=None, max=None, out=None"),
+    "cumprod": (cumprod, "axis=None, dtype=None, out=None"),
+    "cumsum": (cumsum, "axis=None, dtype=None, out=None"),
     "squeeze": (squeeze, "axis=None"),
     "searchsorted": (searchsorted, "v, side='left', sorter=None"),
     **{f.__name__: f for f in (__format__, __round__, __copy__, __deepcopy__, __reduce_ex__, _repr_html_)},
-    **{f.__name__: f for f in (cumprod, cumsum, fill, flatten, put, round, swapaxes, tobytes, tolist, transpose)},
+    **{f.__name__: f for f in (fill, flatten, put, round, swapaxes, tobytes, tolist, transpose)},
     "argsort": _argsort,
     "compress": _compress,
     "copy": _copy,

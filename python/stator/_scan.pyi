@@ -6,6 +6,18 @@ from stator._typing import DTypeLike
 class CumulativeExtremes(NamedTuple):
     values: Array
     indices: Array
+def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """The product of the elements up to and including each one, as stator.cumulative_prod.
+
+    axis: None is that of the flattened array.
+    """
+    ...
+def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """The sum of the elements up to and including each one, as stator.cumulative_sum.
+
+    axis: None is that of the flattened array.
+    """
+    ...
 def cumulative_max(x: Array, /, axis: int | None = None, *, reverse: bool = False) -> CumulativeExtremes:
     """(values, indices) of the maximum of the elements up to and including each one. Asynchronous.
 

@@ -4,6 +4,7 @@
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyObject_GenericGetAttr
 from libc.stdint cimport int64_t, uintptr_t
 from libcpp cimport bool as cbool
@@ -17,6 +18,7 @@ from stator._dtype cimport DType, as_dtype, wrap_dtype
 from stator.cpp cimport backend as cpp_backend
 from stator.cpp cimport creation, elementwise, indexing, interop, matmul, movement, op_table
 from stator.cpp.dtype cimport Kind, boolean, kind_of, signed_integer, unsigned_integer
+from stator.cpp.error cimport translate_exception
 from stator.cpp.ref cimport Dims, Int64Span
 from stator.cpp.std cimport optional, vector
 
@@ -251,13 +253,21 @@ cdef class Array:
 
     def __getitem__(self, key: object) -> Array:
         cdef vector[indexing.Index] index
+        cdef indexing.Index at
+        cdef int beyond = 0
         cdef Array out
-        if is_advanced(key):
+        if PyLong_CheckExact(key):
+            at.type = indexing.integer
+            at.start = PyLong_AsLongLongAndOverflow(key, &beyond)
+            if not beyond:
+                out = new_array(self.backend)
+                out.c = indexing.getitem(self.c, indexing.IndexSpan(&at, 1))
+                return out
+        elif is_advanced(key):
             return index_get_op(self, key)
         to_index(key, index)
         out = new_array(self.backend)
-        with nogil:
-            out.c = indexing.getitem(self.c, indexing.IndexSpan(index.data(), index.size()))
+        out.c = indexing.getitem(self.c, indexing.IndexSpan(index.data(), index.size()))
         return out
 
     def __setitem__(self, key: object, value: Array | complex) -> None:
@@ -308,6 +318,8 @@ cdef class Array:
 
         args: an index into the flattened array, or one per axis.
         """
+        if len(args) == 1 and self.c.ndim() == 1 and PyLong_CheckExact(args[0]):
+            return item_of(self[args[0]])
         return item_of(self[flat_index(self, args)] if args else self)
 
     def __len__(self) -> int:

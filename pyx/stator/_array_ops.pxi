@@ -1,5 +1,64 @@
 # Ops on Array objects, shared by the methods of Array and by the modules of functions. Included by _array.pyx.
 
+cdef extern from *:
+    """
+    #include <stator/libraries.hpp>
+
+    namespace {
+    // Lets other threads of Python run while it lives, unless what it is for is over sooner than that would take.
+    class Unlocked {
+     public:
+      explicit Unlocked(bool brief) : state_(brief ? nullptr : PyEval_SaveThread()) {}
+      ~Unlocked() {
+        if (state_) PyEval_RestoreThread(state_);
+      }
+      Unlocked(const Unlocked&) = delete;
+
+     private:
+      PyThreadState* const state_;
+    };
+    using stator::interop::is_brief;
+    bool is_brief_of(const stator::Operand& a, const stator::Operand& b, const stator::Array* out) {
+      if (out && !is_brief(*out)) return false;
+      if (!a.array || !b.array) return is_brief(a.array ? *a.array : *b.array);
+      return is_brief(*a.array) && is_brief(*b.array) && a.array->shape() == b.array->shape();
+    }
+    // `result` is set where the options have no out.
+    void unary_into(stator::Array& result, stator::Op op, const stator::Array& x,
+                    const stator::ElementwiseOptions& options, const stator::Stream& stream) {
+      const Unlocked unlocked(is_brief(x) && (!options.out || is_brief(*options.out)));
+      if (options.out)
+        stator::unary(op, x, options, stream);
+      else
+        result = stator::unary(op, x, options, stream);
+    }
+    void binary_into(stator::Array& result, stator::Op op, const stator::Operand& a, const stator::Operand& b,
+                     const stator::ElementwiseOptions& options, const stator::Stream& stream) {
+      const Unlocked unlocked(is_brief_of(a, b, options.out));
+      if (options.out)
+        stator::binary(op, a, b, options, stream);
+      else
+        result = stator::binary(op, a, b, options, stream);
+    }
+    // `warned` becomes whether warnings may be waiting.
+    stator::Scalar read_item(const stator::Array& x, bool* warned) {
+      if (is_brief(x))
+        if (const std::optional<stator::Scalar> value = x.item_if_idle(warned)) {
+          *warned = *warned || stator::library_warnings_waiting();
+          return *value;
+        }
+      *warned = true;
+      const Unlocked unlocked(false);
+      return x.item();
+    }
+    }
+    """
+    void unary_into(cpp.Array&, Op, const cpp.Array&, const elementwise.ElementwiseOptions&,
+                    const CppStream&) except +translate_exception
+    void binary_into(cpp.Array&, Op, const cpp.Operand&, const cpp.Operand&, const elementwise.ElementwiseOptions&,
+                     const CppStream&) except +translate_exception
+    cpp.Scalar read_item(const cpp.Array&, cbool*) except +translate_exception
+
 cdef str name_of(Op op):
     return op_table.op_info(op).call.data().decode()
 
@@ -48,11 +107,7 @@ cdef Array unary_op(Op op, Array x, object dtype, object out):
     fill_options(options, op, dtype, out)
     enter(x.backend, stream)
     result = new_array(x.backend) if out is None else <Array>out
-    with nogil:
-        if options.out == NULL:
-            result.c = elementwise.unary(op, x.c, options, stream)
-        else:
-            elementwise.unary(op, x.c, options, stream)
+    unary_into(result.c, op, x.c, options, stream)
     return result
 
 
@@ -74,15 +129,14 @@ cdef Array binary_op(Op op, object a, object b, object dtype, object out):
             raise not_an_operand(b, name_of(op))
     fill_options(options, op, dtype, out)
     enter(x.backend, stream)
-    result = new_array(x.backend)
-    with nogil:
-        if y is not None:
-            result.c = elementwise.binary(op, cpp.Operand(x.c), cpp.Operand(y.c), options, stream)
-        elif reflected:
-            result.c = elementwise.binary(op, cpp.Operand(scalar), cpp.Operand(x.c), options, stream)
-        else:
-            result.c = elementwise.binary(op, cpp.Operand(x.c), cpp.Operand(scalar), options, stream)
-    return result if out is None else <Array>out
+    result = new_array(x.backend) if out is None else <Array>out
+    if y is not None:
+        binary_into(result.c, op, cpp.Operand(x.c), cpp.Operand(y.c), options, stream)
+    elif reflected:
+        binary_into(result.c, op, cpp.Operand(scalar), cpp.Operand(x.c), options, stream)
+    else:
+        binary_into(result.c, op, cpp.Operand(x.c), cpp.Operand(scalar), options, stream)
+    return result
 
 
 cdef Array elementwise_op(Op op, PyObject* const* values, int count, object dtype, object out):
@@ -127,12 +181,13 @@ cdef object operator(Op op, object a, object b):
 
 cdef object number(Array x, str op):
     cdef cpp.Scalar value
+    cdef cbool warned = False
     if x.c.size() != 1:
         raise DTypeError(f"An array of shape {x.shape} is not a number", op=op,
                          remedy="Reduce it, or take one element.")
-    with nogil:
-        value = x.c.item(CppStream())
-    after_wait(x.backend)
+    value = read_item(x.c, &warned)
+    if warned:
+        after_wait(x.backend)
     return from_scalar(value)
 
 

@@ -6,6 +6,7 @@ import reprlib
 import numpy as np
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport uint64_t
 
 from stator._dtype cimport as_dtype
@@ -39,6 +40,12 @@ cdef object wrong_type(object value, str op, str name, str wanted):
 
 
 cdef int64_t to_int(object value, str op, str name="axis") except? -1:
+    cdef int beyond = 0
+    cdef int64_t number
+    if PyLong_CheckExact(value):
+        number = PyLong_AsLongLongAndOverflow(value, &beyond)
+        if not beyond:
+            return number
     try:
         return <int64_t>to_python_int(value)
     except OverflowError:
@@ -229,6 +236,13 @@ cdef int to_dtype(object value, optional[CppDType]& out, str op="dtype", str nam
 cdef int push_index(object key, vector[Index]& out) except -1:
     cdef Index entry
     cdef Py_ssize_t start = 0, stop = 0, step = 0
+    cdef int beyond = 0
+    if PyLong_CheckExact(key):
+        entry.type = cpp_indexing.integer
+        entry.start = PyLong_AsLongLongAndOverflow(key, &beyond)
+        if not beyond:
+            out.push_back(entry)
+            return 0
     if key is None:
         entry.type = cpp_indexing.newaxis
     elif key is ...:

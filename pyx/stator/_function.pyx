@@ -126,11 +126,15 @@ cdef extern from "Python.h":
     PyCFunction PyCFunction_GetFunction(object) except NULL
     PyObject* PyCFunction_GetSelf(object)
     int PyCFunction_GetFlags(object) except -1
+    ctypedef object (*PyCFunctionWithKeywords)(PyObject*, object, PyObject*)
+    int METH_VARARGS
 
 
 cdef class Method:
     cdef object function, bound
-    cdef FastCall call   # of a function of the table, else null
+    cdef FastCall call   # of a function that takes its arguments from an array, else null
+    cdef PyCFunctionWithKeywords call_tuple  # of a function that takes them as a tuple, else null
+    cdef PyObject* module  # its self, which may be null
     cdef tuple keywords  # names of the parameters that may be given by position
     cdef Py_ssize_t positional
     cdef bytes name, doc
@@ -172,7 +176,7 @@ cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_
         return m.call(m.bound, values, count, passed)
     positional = (self,) if count == 1 else (self, <object>values[1])
     if passed == NULL:
-        return m.function(*positional)
+        return m.function(*positional) if m.call_tuple == NULL else m.call_tuple(m.module, positional, NULL)
     return m.function(*positional, **{key: <object>values[count + k] for k, key in enumerate(<tuple>passed)})
 
 
@@ -202,6 +206,9 @@ def install_method(cls: type, name: str, function: object, parameters: str | Non
     if PyCFunction_GetFlags(function) == fast:
         m.call = <FastCall>PyCFunction_GetFunction(function)
         m.bound = <object>PyCFunction_GetSelf(function)
+    elif PyCFunction_GetFlags(function) == (METH_VARARGS | METH_KEYWORDS):
+        m.call_tuple = <PyCFunctionWithKeywords>PyCFunction_GetFunction(function)
+        m.module = PyCFunction_GetSelf(function)
     m.name = name.encode()
     m.doc = f"{name}($self{', ' if parameters else ''}{parameters})\n--\n\n{doc}".encode()
     m.method.ml_name = m.name

@@ -18,8 +18,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     cdef Array out = new_array(source.backend)
     cdef Dims order
     to_dims(axes, order, "permute_dims", "axes")
-    with nogil:
-        out.c = cpp.permute_dims(source.c, Int64Span(order.data(), order.size()))
+    out.c = cpp.permute_dims(source.c, Int64Span(order.data(), order.size()))
     return out
 
 
@@ -37,8 +36,7 @@ def broadcast_to(x: Array, /, shape: int | Sequence[int]) -> Array:
     cdef Array out = new_array(source.backend)
     cdef Dims dims
     to_dims(shape, dims, "broadcast_to")
-    with nogil:
-        out.c = cpp.broadcast_to(source.c, dims)
+    out.c = cpp.broadcast_to(source.c, dims)
     return out
 
 
@@ -53,8 +51,7 @@ def as_strided(x: Array, /, shape: int | Sequence[int], strides: int | Sequence[
     cdef int64_t first = to_int(offset, "as_strided", "offset")
     to_dims(shape, dims, "as_strided")
     to_dims(strides, steps, "as_strided", "strides")
-    with nogil:
-        out.c = cpp.as_strided(source.c, dims, steps, first)
+    out.c = cpp.as_strided(source.c, dims, steps, first)
     return out
 
 
@@ -67,8 +64,7 @@ def squeeze(x: Array, /, axis: int | Sequence[int] | None = None) -> Array:
     cdef Array out = new_array(source.backend)
     cdef optional[vector[int64_t]] axes
     to_axes(axis, axes, "squeeze")
-    with nogil:
-        out.c = cpp.squeeze(source.c, axes)
+    out.c = cpp.squeeze(source.c, axes)
     return out
 
 
@@ -78,8 +74,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     cdef Array out = new_array(source.backend)
     cdef Dims axes
     to_dims(axis, axes, "expand_dims", "axis")
-    with nogil:
-        out.c = cpp.expand_dims(source.c, Int64Span(axes.data(), axes.size()))
+    out.c = cpp.expand_dims(source.c, Int64Span(axes.data(), axes.size()))
     return out
 
 
@@ -102,8 +97,7 @@ def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
     cdef Array out = new_array(source.backend)
     cdef optional[vector[int64_t]] axes
     to_axes(axis, axes, "flip")
-    with nogil:
-        out.c = cpp.flip(source.c, axes)
+    out.c = cpp.flip(source.c, axes)
     return out
 
 
@@ -111,8 +105,7 @@ def matrix_transpose(x: Array, /) -> Array:
     """A view with the last two axes swapped: (..., m, n) to (..., n, m). No launch."""
     cdef Array source = as_array(x, "matrix_transpose")
     cdef Array out = new_array(source.backend)
-    with nogil:
-        out.c = cpp.matrix_transpose(source.c)
+    out.c = cpp.matrix_transpose(source.c)
     return out
 
 
@@ -124,8 +117,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     cdef Array source = as_array(x, "linalg.diagonal")
     cdef Array out = new_array(source.backend)
     cdef int64_t k = to_diagonal(offset, "linalg.diagonal", "offset")
-    with nogil:
-        out.c = cpp.diagonal(source.c, k)
+    out.c = cpp.diagonal(source.c, k)
     return out
 
 

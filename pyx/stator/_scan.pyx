@@ -6,12 +6,14 @@ from collections import namedtuple
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
-from stator._array cimport Array, as_array, as_out, new_array
+from stator._array cimport Array, as_array, as_out, new_array, reshape_op
 from stator._backend cimport enter
 from stator._convert cimport to_axis, to_dtype, to_flag, to_int
 from stator.cpp cimport scan
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport optional
+
+from stator.errors import StatorError, renamed
 
 CumulativeExtremes = namedtuple("CumulativeExtremes", ("values", "indices"), module="stator._scan")
 
@@ -42,6 +44,17 @@ cdef Array accumulate(Kind kind, str op, object x, object axis, object dtype, ob
     return result if out is None else <Array>out
 
 
+cdef Array accumulate_flat(Kind kind, str op, str method, object x, object axis, object dtype, object out):
+    # As NumPy's methods: along the flattened array without an axis.
+    cdef Array source = as_array(x, method)
+    try:
+        if axis is None and source.c.ndim() != 1:
+            source = reshape_op(source, -1, None)
+        return accumulate(kind, op, source, axis, dtype, False, False, out)
+    except StatorError as error:
+        raise renamed(error, method) from None
+
+
 cdef object extremes(bint smallest, str op, object x, object axis, object reverse):
     cdef Array source = as_array(x, op), values, indices
     cdef optional[int64_t] along
@@ -70,6 +83,22 @@ def cumulative_sum(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | N
     first. out: an array of the result's shape, which may be x itself.
     """
     return accumulate(sum_, "cumulative_sum", x, axis, dtype, include_initial, reverse, out)
+
+
+def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """The sum of the elements up to and including each one, as stator.cumulative_sum.
+
+    axis: None is that of the flattened array.
+    """
+    return accumulate_flat(sum_, "cumulative_sum", "Array.cumsum", x, axis, dtype, out)
+
+
+def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
+    """The product of the elements up to and including each one, as stator.cumulative_prod.
+
+    axis: None is that of the flattened array.
+    """
+    return accumulate_flat(prod, "cumulative_prod", "Array.cumprod", x, axis, dtype, out)
 
 
 def cumulative_prod(x: Array, /, axis: int | None = None, *, dtype: DTypeLike | None = None,

@@ -93,7 +93,7 @@ bool Pool::settle(Block& block, int home, uint16_t op) {
     }
     block.unmarked &= ~bit;
   }
-  const runtime::StreamHandle stream = context_.stream(home)->handle(op);
+  const runtime::StreamHandle stream = context_.opened_stream(home).handle(op);
   while (!block.events.empty()) {
     runtime.stream_wait(stream, block.events.back());
     keep_event(block.events.back());
@@ -166,7 +166,7 @@ Block Pool::obtain(size_t bytes, int home, uint16_t op) {
 runtime::Status Pool::obtain_once(size_t bytes, int home, uint16_t op, void** memory) {
   runtime::Runtime& runtime = context_.runtime();
   if (home == pinned_home) return runtime.allocate_pinned(bytes, memory);
-  return runtime.allocate(bytes, context_.stream(home)->handle(op), memory);
+  return runtime.allocate(bytes, context_.opened_stream(home).handle(op), memory);
 }
 
 OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {

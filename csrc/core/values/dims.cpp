@@ -31,9 +31,13 @@ void Dims::drop() noexcept {
 }
 
 void Dims::push_back(int64_t value) {
+  if (!many_ && size_ < int(std::size(inline_))) {
+    inline_[size_++] = value;
+    return;
+  }
   Dims longer(size_ + 1, value);
   std::copy(begin(), end(), longer.begin());
-  swap(longer);
+  *this = std::move(longer);
 }
 
 Dims contiguous_strides(const Dims& shape) {

@@ -55,6 +55,7 @@ DType promote(DType a, DType b) {
 }
 
 DType promote(std::span<const DType> dtypes) {
+  if (std::all_of(dtypes.begin(), dtypes.end(), [&](DType d) { return d == dtypes[0]; })) return dtypes[0];
   DType common =
       *std::max_element(dtypes.begin(), dtypes.end(), [](DType a, DType b) { return kind_of(a) < kind_of(b); });
   // The highest kind comes first: int8 and uint8 each promote to float16 beside a float16, but their common int16 would

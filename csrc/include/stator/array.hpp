@@ -5,6 +5,7 @@
 #include <stator/dtype.hpp>
 #include <stator/op_table.hpp>
 
+#include <optional>
 #include <span>
 
 namespace stator {
@@ -45,6 +46,7 @@ class STATOR_API Array {
   Device device() const;
   void* data_ptr() const;  // first element; BackendClosedError when the memory is gone; does not synchronise
   const Ref<Buffer>& buffer() const { return buffer_; }
+  Ref<Buffer> take_buffer() { return std::move(buffer_); }  // the array has no memory afterwards
 
   // Copies the elements to `destination`, in row-major order. Synchronises the stream (default: the last that used the
   // buffer) and throws what its error slot holds. HostCopyError, naming `reader`, while host copies are forbidden.
@@ -52,8 +54,12 @@ class STATOR_API Array {
   void to_host(void* destination, const Stream& stream, Op reader) const;
   Scalar item(const Stream& stream = {}) const;  // ShapeError unless size() == 1; synchronises
   Scalar item(const Stream& stream, Op reader) const;
+  // item() where the device is the host and no work is pending on the last stream that used the buffer; else nothing is
+  // read, and the result is empty. `warned`: whether Backend::poll_division_by_zero() would be true.
+  std::optional<Scalar> item_if_idle(bool* warned) const;
 
  private:
+  bool read(void* destination, const Stream& stream, Op reader, bool wait) const;
   Ref<Buffer> buffer_;
   Dims shape_, strides_;
   int64_t offset_ = 0;

@@ -44,6 +44,10 @@ STATOR_API Array from_owner(const Backend&, void* data, DType dtype, const Dims&
 STATOR_API bool owners_waiting() noexcept;  // whether there is anything to release; costs one atomic load
 STATOR_API void release_owners();
 
+// Whether an op that reads or writes each element of the array once is done within some microseconds and waits for
+// nothing, so that the binding need not let other threads in: little memory of the cpu that nobody else uses.
+STATOR_API bool is_brief(const Array&) noexcept;
+
 // Moves the reference into the queue that the next entry point drains, without a lock or a wait. The handle is empty
 // afterwards.
 STATOR_API void release_later(Array&) noexcept;

@@ -56,14 +56,24 @@ class STATOR_API Dims {
   explicit Dims(int size, int64_t value = 0);
   Dims(std::initializer_list<int64_t> values);
   explicit Dims(std::span<const int64_t> values);
-  Dims(const Dims& other) noexcept : size_(other.size_), many_(other.many_) {
-    std::memcpy(inline_, other.inline_, sizeof inline_);
+  Dims(const Dims& other) noexcept {
+    set(other);
     if (many_) [[unlikely]]
       many_->owners.fetch_add(1, std::memory_order_relaxed);
   }
-  Dims(Dims&& other) noexcept { swap(other); }
-  Dims& operator=(Dims other) noexcept {
-    swap(other);
+  Dims(Dims&& other) noexcept {
+    set(other);
+    other.size_ = 0;
+    other.many_ = nullptr;
+  }
+  Dims& operator=(const Dims& other) noexcept { return *this = Dims(other); }
+  Dims& operator=(Dims&& other) noexcept {
+    if (this == &other) return *this;
+    if (many_) [[unlikely]]
+      drop();
+    set(other);
+    other.size_ = 0;
+    other.many_ = nullptr;
     return *this;
   }
   ~Dims() {
@@ -88,7 +98,10 @@ class STATOR_API Dims {
   const int64_t* end() const { return data() + size_; }
   void push_back(int64_t value);
   friend bool operator==(const Dims& a, const Dims& b) {
-    return a.size_ == b.size_ && std::memcmp(a.data(), b.data(), sizeof(int64_t) * a.size_) == 0;
+    const int64_t *const x = a.data(), *const y = b.data();
+    bool same = a.size_ == b.size_;
+    for (int i = 0; same && i < a.size_; ++i) same = x[i] == y[i];
+    return same;
   }
 
  private:
@@ -98,14 +111,16 @@ class STATOR_API Dims {
   };
   void own();  // values of its own
   void drop() noexcept;
-  void swap(Dims& other) noexcept {
-    std::swap(size_, other.size_);
-    std::swap(many_, other.many_);
-    std::swap(inline_, other.inline_);
+  void set(const Dims& other) noexcept {
+    size_ = other.size_;
+    many_ = other.many_;
+    if (many_) [[unlikely]]
+      return;
+    for (int i = 0; i < size_; ++i) inline_[i] = other.inline_[i];
   }
   int32_t size_ = 0;
   Many* many_ = nullptr;
-  int64_t inline_[6] = {};
+  int64_t inline_[6];
 };
 
 }  // namespace stator

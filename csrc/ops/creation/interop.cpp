@@ -115,7 +115,16 @@ Array from_owner(const Backend& backend, void* data, DType dtype, const Dims& sh
 bool owners_waiting() noexcept { return ForeignReleases::pending(); }
 void release_owners() { ForeignReleases::drain(); }
 
-void release_later(Array& array) noexcept { push(array, Ref<Buffer>(array.buffer())); }
+bool is_brief(const Array& array) noexcept {
+  constexpr size_t most_bytes = 16 << 10;
+  if (!array || array.nbytes() > most_bytes) return false;
+  const Buffer& buffer = *array.buffer();
+  return buffer.context().device().type == DeviceType::cpu && !buffer.host_shared();
+}
+
+void release_later(Array& array) noexcept {
+  if (array) ReleaseQueue::push(array.take_buffer().detach());
+}
 void release_later(Backend& backend) noexcept { push(backend, Ref<Context>(backend.context())); }
 void release_later(Stream& stream) noexcept { push(stream, Ref<StreamBox>(stream.box())); }
 void release_later(Event& event) noexcept { push(event, Ref<EventBox>(event.box())); }
