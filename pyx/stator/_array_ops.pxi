@@ -5,18 +5,20 @@ cdef extern from *:
     #include <stator/libraries.hpp>
 
     namespace {
-    // Lets other threads of Python run while it lives, unless what it is for is over sooner than that would take.
-    class Unlocked {
-     public:
-      explicit Unlocked(bool brief) : state_(brief ? nullptr : PyEval_SaveThread()) {}
-      ~Unlocked() {
-        if (state_) PyEval_RestoreThread(state_);
+    // Calls f while other threads of Python may run, unless f is over sooner than that would take. No destructor takes
+    // the GIL, since a daemon thread that asks for it while the interpreter ends is unwound from there.
+    template <class F>
+    void unlocked(bool brief, F f) {
+      if (brief) return f();
+      PyThreadState* const state = PyEval_SaveThread();
+      try {
+        f();
+      } catch (...) {
+        PyEval_RestoreThread(state);
+        throw;
       }
-      Unlocked(const Unlocked&) = delete;
-
-     private:
-      PyThreadState* const state_;
-    };
+      PyEval_RestoreThread(state);
+    }
     using stator::interop::is_brief;
     bool is_brief_of(const stator::Operand& a, const stator::Operand& b, const stator::Array* out) {
       if (out && !is_brief(*out)) return false;
@@ -26,19 +28,21 @@ cdef extern from *:
     // `result` is set where the options have no out.
     void unary_into(stator::Array& result, stator::Op op, const stator::Array& x,
                     const stator::ElementwiseOptions& options, const stator::Stream& stream) {
-      const Unlocked unlocked(is_brief(x) && (!options.out || is_brief(*options.out)));
-      if (options.out)
-        stator::unary(op, x, options, stream);
-      else
-        result = stator::unary(op, x, options, stream);
+      unlocked(is_brief(x) && (!options.out || is_brief(*options.out)), [&] {
+        if (options.out)
+          stator::unary(op, x, options, stream);
+        else
+          result = stator::unary(op, x, options, stream);
+      });
     }
     void binary_into(stator::Array& result, stator::Op op, const stator::Operand& a, const stator::Operand& b,
                      const stator::ElementwiseOptions& options, const stator::Stream& stream) {
-      const Unlocked unlocked(is_brief_of(a, b, options.out));
-      if (options.out)
-        stator::binary(op, a, b, options, stream);
-      else
-        result = stator::binary(op, a, b, options, stream);
+      unlocked(is_brief_of(a, b, options.out), [&] {
+        if (options.out)
+          stator::binary(op, a, b, options, stream);
+        else
+          result = stator::binary(op, a, b, options, stream);
+      });
     }
     // `warned` becomes whether warnings may be waiting.
     stator::Scalar read_item(const stator::Array& x, bool* warned) {
@@ -48,8 +52,9 @@ cdef extern from *:
           return *value;
         }
       *warned = true;
-      const Unlocked unlocked(false);
-      return x.item();
+      stator::Scalar value;
+      unlocked(false, [&] { value = x.item(); });
+      return value;
     }
     }
     """
