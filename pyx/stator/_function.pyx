@@ -137,6 +137,7 @@ cdef class Method:
     cdef PyObject* module  # its self, which may be null
     cdef tuple keywords  # names of the parameters that may be given by position
     cdef Py_ssize_t positional
+    cdef Py_ssize_t direct  # how many of them the function takes by position, in the same order
     cdef bytes name, doc
     cdef PyMethodDef method
 
@@ -145,9 +146,10 @@ cdef PyObject* methods[64]
 cdef int method_count = 0
 
 
-cdef tuple other_names(Method m, Py_ssize_t count, PyObject* names):
-    # The names of the function's keywords: those of the arguments from the second on, then those given by name.
-    cdef tuple out = m.keywords[1:count]
+cdef tuple other_names(Method m, Py_ssize_t placed, Py_ssize_t count, PyObject* names):
+    # The names of the function's keywords: those of the arguments that are not passed by position, then those given by
+    # name.
+    cdef tuple out = m.keywords[placed:count]
     if names == NULL:
         return out
     for name in <tuple>names:
@@ -159,22 +161,28 @@ cdef tuple other_names(Method m, Py_ssize_t count, PyObject* names):
 cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
     cdef Method m = <Method>methods[index]
     cdef PyObject* values[12]
-    cdef Py_ssize_t k, given = 0 if names == NULL else len(<tuple>names)
+    cdef Py_ssize_t k, placed, given = 0 if names == NULL else len(<tuple>names)
     cdef PyObject* passed = names
     cdef tuple keywords
     if count > m.positional or count + given > 11:
         raise TypeError(f"{m.name.decode()}() takes at most {m.positional} positional arguments but {count} were "
                         "given")
-    if count > 1:
-        keywords = other_names(m, count, names)
+    placed = min(count, m.direct)
+    if count > placed:
+        keywords = other_names(m, placed, count, names)
         passed = <PyObject*>keywords
     values[0] = <PyObject*>self
     for k in range(count + given):
         values[k + 1] = args[k]
-    count = min(count, 1) + 1
+    count = placed + 1
     if m.call != NULL:
         return m.call(m.bound, values, count, passed)
-    positional = (self,) if count == 1 else (self, <object>values[1])
+    if count == 1:
+        positional = (self,)
+    elif count == 2:
+        positional = (self, <object>values[1])
+    else:
+        positional = tuple([<object>values[k] for k in range(count)])
     if passed == NULL:
         return m.function(*positional) if m.call_tuple == NULL else m.call_tuple(m.module, positional, NULL)
     return m.function(*positional, **{key: <object>values[count + k] for k, key in enumerate(<tuple>passed)})
@@ -202,6 +210,7 @@ def install_method(cls: type, name: str, function: object, parameters: str | Non
     names = [part.partition("=")[0].strip() for part in parameters.partition("*")[0].split(",")]
     m.keywords = tuple([key for key in names if key])
     m.positional = len(m.keywords)
+    m.direct = 1
     m.function = function
     if PyCFunction_GetFlags(function) == fast:
         m.call = <FastCall>PyCFunction_GetFunction(function)
@@ -209,6 +218,10 @@ def install_method(cls: type, name: str, function: object, parameters: str | Non
     elif PyCFunction_GetFlags(function) == (METH_VARARGS | METH_KEYWORDS):
         m.call_tuple = <PyCFunctionWithKeywords>PyCFunction_GetFunction(function)
         m.module = PyCFunction_GetSelf(function)
+        head = (function.__text_signature__ or "").strip("()").partition("*")[0].replace("/,", "")
+        theirs = [part.partition("=")[0].strip() for part in head.split(",")][1:]
+        while m.direct < min(m.positional, len(theirs)) and theirs[m.direct] == m.keywords[m.direct]:
+            m.direct += 1
     m.name = name.encode()
     m.doc = f"{name}($self{', ' if parameters else ''}{parameters})\n--\n\n{doc}".encode()
     m.method.ml_name = m.name
