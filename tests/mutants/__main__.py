@@ -1,28 +1,37 @@
 """How many generated faults of the cuda target the suite notices.
 
-    python -m tests.mutants learn [--output FOLDER] [--tests tests/ops ...]
+    python -m tests.mutants learn [--jobs 2] [--output FOLDER] [--tests tests/ops ...]
     python -m tests.mutants run --count 400 --seed 1 [--jobs 2] [--seconds 20] [--output FOLDER]
+    python -m tests.mutants run --count 400 --seed 1 --only 17 [--tests tests/runtime/test_streams.py]
+    python -m tests.mutants run --match "wait | *Pool::settle*" [--tests tests/runtime/test_streams.py]
     python -m tests.mutants show ID [--output FOLDER]
 
-`learn` runs the tests of device cuda once on the emulated device and notes what each touches. `run` draws faults by a
-seed, as many of each kind: a barrier, fence, wait or record that is gone, a mask or vector access that is shifted, a
-comparison, a predicate, arguments of a vendor call, a status that nobody sees. Each is applied without a rebuild, in a
-process of its own, to the tests that touch its place, the shortest first and up to `--seconds` of them, until one fails
-that passes without it. A fault whose place no test reached is listed and not counted. The table goes to
-FOLDER/mutants.tsv. Survivors that change nothing are listed in tests/mutants/redundant.tsv, with the reason.
+`learn` runs the tests of device cuda once on the emulated device and notes what each touches; with `--tests` it renews
+what is known of these files alone. `run` draws faults by a seed, as many of each kind: a barrier, fence, wait or record
+that is gone, a mask or vector access that is shifted, a comparison, a predicate, arguments of a vendor call, a status
+that nobody sees. A longer draw begins with a shorter one. Each is applied without a rebuild, in a process of its own,
+to the tests that touch its place, the shortest first and up to `--seconds` of processor time, until one fails that
+passes without it. A fault whose place no test reached is listed and not counted. The table goes to FOLDER/mutants.tsv.
+
+`--only` judges some of those drawn, `--match` all places that fit a pattern, with `--tests` by these tests. `--symbols`
+names the build folder's libstator.so where the installed one is stripped. Survivors that change nothing are listed in
+tests/mutants/redundant.tsv, with the reason; a line there that fits no place is an error.
 """
 
 import argparse
 import csv
 import json
+import multiprocessing
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
+from functools import partial
 from pathlib import Path
 
 import numpy  # noqa: F401 - imported once, for all children
@@ -33,88 +42,132 @@ import scipy.special  # noqa: F401
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from places import base_name, find_places  # noqa: E402
-from session import Learner, Mutated, run_tests  # noqa: E402
+from session import Learner, Mutated, build_of, run_tests  # noqa: E402
 
 PLAIN, RACES = "h200:seed=1:threads=1", "h200:races:seed=1:threads=1"
-ORDERED = ("barrier", "fence")  # what only the search for races is sure to notice
+LATEST = "h200:threads=1"  # work runs as late as it may, so that whoever does not wait for it meets it undone
+MODES = {"barrier": RACES, "fence": RACES, "wait": LATEST, "record": LATEST, "synchronize": LATEST}
 KINDS = ("barrier", "fence", "mask", "vector", "comparison", "predicate", "wait", "record", "synchronize")
 KINDS += ("runtime status", "vendor swap", "vendor move", "vendor status")
 CALLS = {"stream_wait": "wait", "event_record": "record"}
 CALLS |= {"stream_synchronize": "synchronize", "event_synchronize": "synchronize"}
 LEARNED = ["tests/ops", "tests/interop", "tests/runtime"]
+WAITS = 8  # times its processor time is what a child may take, on a machine that has other work
 
 
 def child(mode, tests, make, log, limit):
-    """Runs tests in a child of this process; the exit status, or None where it had to be ended."""
+    """Runs tests in a child of this process, which may use `limit` seconds of processor time; the exit status, or None
+    where it had to be ended."""
     pid = os.fork()
     if pid == 0:
         os.setsid()
-        run_tests(mode, tests, make, log)
-    end = time.monotonic() + limit
+        run_tests(mode, tests, make, log, limit)
+    end = time.monotonic() + WAITS * limit
     while time.monotonic() < end:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status)
+            code = os.waitstatus_to_exitcode(status)
+            return None if code == -signal.SIGXCPU else code
         time.sleep(0.02)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     return None
 
 
-def learn(folder, tests):
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in [*folder.glob("learned*.json"), *folder.glob("*.ptx")]:
-        old.unlink()
+def learn_file(folder, file):
+    part = folder / "learned" / (str(file).replace(os.sep, "-") + ".json")
+    log, without = part.with_suffix(".log"), []
+    while True:
+        part.unlink(missing_ok=True)
+        child(PLAIN, ["-k", "cuda", str(file), *without], lambda hooks: Learner(hooks, folder, part), log, 3600)
+        found = json.loads(part.read_text())
+        if not found["lost"] or len(without) > 10:
+            return f"{file}: {log.read_text().splitlines()[-1]}"
+        without.append(f"--deselect={found['lost']}")
+
+
+def learn(folder, tests, jobs):
+    (folder / "learned").mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    log = folder / "learn.log"
-    files = [sorted(Path(part).rglob("test_*.py")) if Path(part).is_dir() else [Path(part)] for part in tests]
-    for file in [file for part in files for file in part]:
-        without = []
-        while True:
-            child(PLAIN, ["-k", "cuda", str(file), *without], lambda hooks: Learner(hooks, folder), log, 3600)
-            print(f"{file}: {log.read_text().splitlines()[-1]}", flush=True)
-            found = json.loads(max(folder.glob("learned-*.json"), key=os.path.getmtime).read_text())
-            if not found["lost"] or len(without) > 10:
-                break
-            without.append(f"--deselect={found['lost']}")
-    known = {"tests": {}, "failing": [], "samples": defaultdict(list), "library": ""}
-    for part in folder.glob("learned-*.json"):
-        data = json.loads(part.read_text())
-        known["tests"] |= data["tests"]
-        known["failing"] += data["failing"]
-        known["library"] = data["library"]
-        for name, samples in data["samples"].items():
-            known["samples"][name] += samples
-        part.unlink()
-    (folder / "learned.json").write_text(json.dumps(known))
-    print(f"{len(known['tests'])} tests in {time.monotonic() - start:.0f} s")
+    found = [sorted(Path(part).rglob("test_*.py")) if Path(part).is_dir() else [Path(part)] for part in tests]
+    files = sorted({file for part in found for file in part}, key=lambda file: -file.stat().st_size)
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        for line in pool.imap_unordered(partial(learn_file, folder), files):
+            print(line, flush=True)
+    print(f"{len(files)} files in {time.monotonic() - start:.0f} s")
+
+
+def named(library, sites):
+    """By sites, as many of a call's frames as tell it from others, from the inside, and the names of their functions:
+    those of the layer above the runtime, the function that calls these, and its caller."""
+    frames = {site: [frame for frame in site.partition("@")[2].split("+") if frame] for site in sites}
+    all_frames = sorted({frame for of_site in frames.values() for frame in of_site})
+    sections = subprocess.run(["readelf", "-SW", library], capture_output=True, text=True, check=True).stdout
+    if ".symtab" not in sections:
+        raise SystemExit(f"{library} has no names of functions: give the one of the build folder as --symbols.")
+    found = subprocess.run(
+        ["addr2line", "-Cfse", library], input="\n".join(all_frames), capture_output=True, text=True, check=True
+    )
+    names = (line.split("(")[0].removeprefix("stator::") for line in found.stdout.splitlines()[::2])
+    name = dict(zip(all_frames, names, strict=True))
+    result = {}
+    for site, of_site in frames.items():
+        outer = next((i for i, f in enumerate(of_site) if not name[f].startswith("runtime::")), len(of_site))
+        kept = of_site[: outer + 2]
+        result[site] = "+".join(kept), " < ".join(name[frame] for frame in kept)
+    return result
+
+
+def order_of(place):
+    return json.dumps({**place, "of": None}, sort_keys=True)
 
 
 class Catalogue:
     """The places that tests touch, by kind and name, and the tests of each."""
 
-    def __init__(self, folder):
-        known = json.loads((folder / "learned.json").read_text())
-        self.seconds = {test: facts["seconds"] for test, facts in known["tests"].items()}
+    def __init__(self, folder, symbols):
+        parts = [json.loads(file.read_text()) for file in sorted((folder / "learned").glob("*.json"))]
+        if not parts:
+            raise SystemExit(f"Nothing is known in {folder}: python -m tests.mutants learn comes first.")
+        self.library = parts[0]["library"]
+        for part in parts:
+            if part["build"] != build_of(self.library):  # the places of calls are offsets into the library
+                print(f"{part.get('file')} was learned with another build: its calls of the runtime do not count.")
+                for facts in part["tests"].values():
+                    facts["calls"] = []
+        known = {test: facts for part in parts for test, facts in part["tests"].items()}
+        self.seconds = {test: facts["seconds"] for test, facts in known.items()}
         self.touch = {what: defaultdict(list) for what in ("kernels", "vendor", "calls")}
-        for test, facts in known["tests"].items():
+        for test, facts in known.items():
             for what, by_name in self.touch.items():
                 for name in facts[what]:
                     by_name[name].append(test)
         self.places = {kind: defaultdict(list) for kind in KINDS}
-        for file in sorted(folder.glob("*.ptx")):
-            self.add_module(file.stem, file.read_text())
-        self.library = known["library"]
+        self.keys = set()  # of all places, also of those in kernels that no test touches
+        for module in sorted({module for part in parts for module in part["modules"]}):
+            self.add_module(module, (folder / f"{module}.ptx").read_text())
+        by_name = defaultdict(lambda: {"sites": set(), "of": set()})
+        names = named(symbols or self.library, self.touch["calls"])
         for site, tests in self.touch["calls"].items():
-            name = site.split("@")[0]
-            if name in CALLS:
-                self.places[CALLS[name]][site].append({"call": name, "site": site, "where": site, "of": tests})
+            if (call := site.split("@")[0]) in CALLS:
+                frames, where = names[site]
+                by_name[call, where]["sites"].add(frames)
+                by_name[call, where]["of"].update(tests)
+        for (call, where), facts in by_name.items():
+            place = {"call": call, "where": where, "sites": sorted(facts["sites"]), "of": sorted(facts["of"])}
+            self.places[CALLS[call]][where].append(place)
+        samples = defaultdict(list)
+        for part in parts:
+            for name, values in part["samples"].items():
+                samples[name] += values
         names = {site.split("@")[0] for site in self.touch["calls"]}
         for name in sorted(names):
             tests = sorted({t for s, ts in self.touch["calls"].items() if s.split("@")[0] == name for t in ts})
             self.places["runtime status"][name].append({"call": name, "where": name, "of": tests})
-        for name, samples in sorted(known["samples"].items()):
-            self.add_vendor(name, samples, self.touch["vendor"][name])
+        for name in sorted(samples):
+            self.add_vendor(name, samples[name], self.touch["vendor"][name])
+        for kind, by_name in self.places.items():
+            self.keys |= {key_of({"kind": kind, **place}) for places in by_name.values() for place in places}
 
     def add_module(self, module, text):
         places, calls, kernels = find_places(module, text)
@@ -129,6 +182,7 @@ class Catalogue:
             for name in seen:
                 callers[name].add(kernel)
         tests = {}
+        self.keys |= {place.key for place in places}
         for place in places:
             name = place.function
             if name not in tests:
@@ -158,19 +212,27 @@ class Catalogue:
                     )
         self.places["vendor status"][name].append({"symbol": name, "where": name, "of": tests})
 
+    def matching(self, pattern):
+        """The mutants whose keys fit a pattern, of the instances of a template the one that most tests touch."""
+        found = {}
+        for kind, by_name in self.places.items():
+            for place in (place for group in by_name.values() for place in group):
+                key = key_of({"kind": kind, **place})
+                if fnmatchcase(key, pattern) and (key not in found or len(found[key]["of"]) < len(place["of"])):
+                    found[key] = {"kind": kind, **place}
+        return [found[key] for key in sorted(found)]
+
     def draw(self, count, seed):
         """As many of each kind, of each name before any twice, without repetition."""
         chance = random.Random(seed)
         orders = {}
         for kind in KINDS:
-            groups = [
-                sorted(g, key=lambda p: json.dumps(p, sort_keys=True)) for _, g in sorted(self.places[kind].items())
-            ]
+            groups = [sorted(g, key=order_of) for _, g in sorted(self.places[kind].items())]
             chance.shuffle(groups)
             for group in groups:
                 chance.shuffle(group)
             longest = max(map(len, groups), default=0)
-            orders[kind] = [g[i] for i in range(min(longest, count)) for g in groups if i < len(g)]
+            orders[kind] = [g[i] for i in range(longest) for g in groups if i < len(g)]
         drawn = []
         for i in range(count):
             drawn += [{"kind": kind, **orders[kind][i]} for kind in KINDS if i < len(orders[kind])]
@@ -195,8 +257,9 @@ class Catalogue:
 
 
 class Judge:
-    def __init__(self, catalogue, folder, seconds):
-        self.catalogue, self.folder, self.seconds = catalogue, folder, seconds
+    def __init__(self, catalogue, folder, seconds, tests):
+        self.catalogue, self.folder, self.seconds, self.tests = catalogue, folder, seconds, tests
+        self.known = {}  # which tests pass without a mutant
 
     def outcome(self, mutant, name, mode, tests, seconds):
         result, log = self.folder / f"{name}.json", self.folder / f"{name}.log"
@@ -208,21 +271,23 @@ class Judge:
 
     def passes(self, name, mode, test):
         """Whether the test passes in this mode without a mutant."""
-        cache = self.folder / "baseline.json"
-        known = json.loads(cache.read_text()) if cache.exists() else {}
-        if f"{mode} {test}" not in known:
-            status, _ = self.outcome({"kind": "none"}, name + "-base", mode, [test], self.catalogue.seconds[test])
-            known = json.loads(cache.read_text()) if cache.exists() else {}
-            known[f"{mode} {test}"] = status == 0
-            cache.write_text(json.dumps(known))
-        return known[f"{mode} {test}"]
+        if (mode, test) not in self.known:
+            seconds = self.catalogue.seconds.get(test, self.seconds)
+            status, _ = self.outcome({"kind": "none"}, name + "-base", mode, [test], seconds)
+            self.known[mode, test] = status == 0
+        return self.known[mode, test]
+
+    def tests_of(self, mutant, without):
+        if self.tests:
+            return ["-k", "cuda", *self.tests, *(f"--deselect={test}" for test in without)], self.seconds
+        return self.catalogue.tests_of(mutant, self.seconds, without)
 
     def judge(self, number, mutant):
         """(verdict, by what, tests run, seconds)"""
-        mode, without, start = RACES if mutant["kind"] in ORDERED else PLAIN, set(), time.monotonic()
+        mode, without, start = MODES.get(mutant["kind"], PLAIN), set(), time.monotonic()
         name = f"{number:04}"
         for _ in range(12):
-            tests, spent = self.catalogue.tests_of(mutant, self.seconds, without)
+            tests, spent = self.tests_of(mutant, without)
             if not tests:
                 return "no test", "", 0, time.monotonic() - start
             status, found = self.outcome(mutant, name, mode, tests, spent)
@@ -240,13 +305,6 @@ class Judge:
         return "not reached", "tests fail without it", len(tests), time.monotonic() - start
 
 
-def named(library, site):
-    """The functions of a call's frames, from the inside: "Pool::allocate < OpCall::empty < ..."."""
-    frames = [frame for frame in site.partition("@")[2].split("+") if frame]
-    found = subprocess.run(["addr2line", "-Cfse", library, *frames], capture_output=True, text=True, check=True)
-    return " < ".join(name.split("(")[0].removeprefix("stator::") for name in found.stdout.splitlines()[::2])
-
-
 def reason_of(mutant, known):
     return next((reason for place, reason in known.items() if fnmatchcase(key_of(mutant), place)), "")
 
@@ -257,50 +315,50 @@ def redundant():
         return {row["place"]: row["reason"] for row in csv.DictReader(file, delimiter="\t")}
 
 
+def stale_lines(patterns, keys):
+    """The patterns that fit no place."""
+    matches = {pattern: re.compile(translate(pattern)).match for pattern in patterns}
+    return [pattern for pattern, match in matches.items() if not any(map(match, keys))]
+
+
 def key_of(mutant):
-    if "site" in mutant:
-        return f"{mutant['kind']} | {mutant['named']}"
     return mutant.get("key") or f"{mutant['kind']} | {mutant['where']} | {mutant.get('change', '')}"
 
 
-def worker(job, jobs, mutants, judge, write):
-    for number in range(job, len(mutants), jobs):
-        verdict, by, tests, seconds = judge.judge(number, mutants[number])
-        write.write(json.dumps([number, verdict, by, tests, round(seconds, 1)]) + "\n")
-        write.flush()
+def judged(judge, mutants, number):
+    verdict, by, tests, seconds = judge.judge(number, mutants[number])
+    return number, verdict, by, tests, round(seconds, 1)
 
 
-def run(folder, count, seed, jobs, seconds):
-    catalogue = Catalogue(folder)
-    mutants = catalogue.draw(count, seed)
-    for mutant in mutants:
-        if "site" in mutant:
-            mutant["named"] = named(catalogue.library, mutant["site"])
-    (folder / "drawn.json").write_text(json.dumps([{**m, "of": len(m["of"])} for m in mutants]))
-    judge = Judge(catalogue, folder, seconds)
-    start = time.monotonic()
-    outputs = [folder / f"verdicts-{j}.jsonl" for j in range(jobs)]
-    workers = []
-    for job, output in enumerate(outputs):
-        pid = os.fork()
-        if pid == 0:
-            with output.open("w") as write:
-                worker(job, jobs, mutants, judge, write)
-            os._exit(0)
-        workers.append(pid)
-    for pid in workers:
-        os.waitpid(pid, 0)
-    verdicts = sorted(json.loads(line) for o in outputs for line in o.read_text().splitlines())
-    return report(folder, mutants, verdicts, time.monotonic() - start)
-
-
-def report(folder, mutants, verdicts, seconds):
+def run(folder, options):
+    catalogue = Catalogue(folder, options.symbols)
+    if options.match:
+        mutants = catalogue.matching(options.match)[: options.count]
+    else:
+        mutants = catalogue.draw(options.count, options.seed)
     known = redundant()
+    if stale := stale_lines(known, catalogue.keys):
+        print("These lines of redundant.tsv fit no place that is known:", *stale, sep="\n", file=sys.stderr)
+        return 1
+    numbers = options.only or range(len(mutants))
+    (folder / "drawn.json").write_text(json.dumps([{**m, "of": len(m["of"])} for m in mutants]))
+    judge = Judge(catalogue, folder, options.seconds, options.tests)
+    start, verdicts = time.monotonic(), []
+    with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
+        for verdict in pool.imap_unordered(partial(judged, judge, mutants), numbers):
+            verdicts.append(verdict)
+            report(folder / "mutants.tsv", mutants, verdicts, known)
+            print(*verdict[:3], key_of(mutants[verdict[0]]), sep="  ", flush=True)
+    return summary(report(folder / "mutants.tsv", mutants, verdicts, known), time.monotonic() - start)
+
+
+def report(path, mutants, verdicts, known):
+    """Writes the table; how many mutants of each kind had each verdict."""
     by_kind = defaultdict(Counter)
-    with (folder / "mutants.tsv").open("w", newline="") as file:
+    with path.open("w", newline="") as file:
         table = csv.writer(file, delimiter="\t")
         table.writerow(["number", "kind", "verdict", "by", "tests", "seconds", "change", "place", "reason"])
-        for number, verdict, by, tests, spent in verdicts:
+        for number, verdict, by, tests, spent in sorted(verdicts):
             mutant = mutants[number]
             reason = reason_of(mutant, known) if verdict == "survived" else ""
             verdict = "redundant" if reason else verdict
@@ -308,6 +366,10 @@ def report(folder, mutants, verdicts, seconds):
             table.writerow(
                 [number, mutant["kind"], verdict, by, tests, spent, mutant.get("change", ""), key_of(mutant), reason]
             )
+    return by_kind
+
+
+def summary(by_kind, seconds):
     words = ("caught", "survived", "redundant", "not reached", "no test")
     print(f"{'kind':16}" + "".join(f"{w:>13}" for w in words))
     total = Counter()
@@ -325,14 +387,17 @@ def main():
     parser.add_argument("command", choices=["learn", "run", "show"])
     parser.add_argument("id", nargs="?", type=int)
     parser.add_argument("--output", type=Path, default=Path("build/mutants"))
-    parser.add_argument("--tests", nargs="*", default=LEARNED)
+    parser.add_argument("--tests", nargs="*", default=[])
+    parser.add_argument("--symbols", type=Path)
+    parser.add_argument("--match")
+    parser.add_argument("--only", nargs="*", type=int, default=[])
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=20)
     options = parser.parse_args()
     if options.command == "learn":
-        return learn(options.output, options.tests)
+        return learn(options.output, options.tests or LEARNED, options.jobs)
     if options.command == "show":
         mutant = json.loads((options.output / "drawn.json").read_text())[options.id]
         print("\n".join(f"{k}: {v}" for k, v in mutant.items()))
@@ -340,7 +405,7 @@ def main():
             lines = (options.output / f"{mutant['module']}.ptx").read_text().split("\n")
             print("\n".join(lines[max(0, mutant["line"] - 25) : mutant["line"] + 26]))
         return 0
-    return run(options.output, options.count, options.seed, options.jobs, options.seconds)
+    return run(options.output, options)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 INSTRUCTION = re.compile(r"^(\s*)(@!?%p\d+\s+)?([a-z][\w.:]*)\s+([^;]*);\s*$")
 BARE = re.compile(r"^(\s*)(@!?%p\d+\s+)?((?:membar|fence)[\w.:]*);\s*$")
+ALONE = re.compile(r"^(\s*)(@!?%p\d+\s+)?(ret|exit|trap|brkpt);\s*$")
 NAME = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
 CALLED = re.compile(r"^\s*([\w$]+),?\s*$")
 
@@ -24,12 +25,15 @@ class Place:
     change: str
     text: str  # the line before
     new: str
+    between: str  # the opcodes of the two instructions before it and behind it
     ordinal: int  # among those of the function whose keys would be the same
 
     @property
     def key(self) -> str:
-        """The same for the instances of a template, whatever numbers registers have."""
-        return f"{self.kind} {self.ordinal} | {base_name(self.function)} | {plain(self.text)} | {self.change}"
+        """The same for the instances of a template, whatever numbers registers have, and as long as the instructions
+        around it are what they are."""
+        where = f"{base_name(self.function)} | {plain(self.text)} | {self.change}"
+        return f"{self.kind} {self.ordinal} | {where} | {self.between}"
 
 
 def base_name(mangled: str) -> str:
@@ -43,7 +47,13 @@ def base_name(mangled: str) -> str:
 
 
 def plain(line: str) -> str:
-    return " ".join(re.sub(r"%[a-z]+[0-9]+", "%", line).split())
+    return " ".join(re.sub(r"%[a-z]+[0-9]+", "%", re.sub(r"\$L_\w+", "$L", line)).split())
+
+
+def opcode(line: str) -> str:
+    """The opcode of an instruction, empty for labels, directives and the rest of a call."""
+    found = INSTRUCTION.match(line) or BARE.match(line) or ALONE.match(line)
+    return found[3] if found else ""
 
 
 def operands(text: str) -> list[str]:
@@ -135,12 +145,18 @@ def find_places(module: str, text: str) -> tuple[list[Place], dict[str, set[str]
         if entry:
             kernels.add(name)
         called, seen = set(), Counter()
+        codes = [(number, opcode(lines[number])) for number in range(first, behind) if opcode(lines[number])]
+        order = {number: i for i, (number, _) in enumerate(codes)}
         for number in range(first, behind):
             line = lines[number]
             if (match := CALLED.match(line)) and match[1] in names:
                 called.add(match[1])
             for kind, change, new in changes(line):
-                seen[kind, change, plain(line)] += 1
-                places.append(Place(module, name, number, kind, change, line, new, seen[kind, change, plain(line)]))
+                i = order[number]
+                near = [" ".join(code for _, code in codes[a:b]) for a, b in ((max(0, i - 2), i), (i + 1, i + 3))]
+                between = " _ ".join(near)
+                same = (kind, change, plain(line), between)
+                seen[same] += 1
+                places.append(Place(module, name, number, kind, change, line, new, between, seen[same]))
         calls[name] = called
     return places, calls, kernels

@@ -1,7 +1,10 @@
 """What runs in a child process: tests with one mutant, or without any to learn what each test touches."""
 
+import ctypes
 import json
 import os
+import resource
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -9,12 +12,18 @@ from collections import defaultdict
 import pytest
 
 
+def build_of(library):
+    """Tells two builds of a library apart: the places of calls are offsets into it."""
+    facts = os.stat(library)
+    return f"{facts.st_size} {facts.st_mtime_ns}"
+
+
 class Learner:
     """Writes for each test the kernels, vendor functions and calls of the runtime that it reached."""
 
-    def __init__(self, hooks, folder):
-        self.hooks, self.folder = hooks, folder
-        self.tests, self.modules, self.samples = {}, {}, defaultdict(list)
+    def __init__(self, hooks, folder, part):
+        self.hooks, self.folder, self.part = hooks, folder, part
+        self.tests, self.modules, self.samples = {}, set(), defaultdict(list)
         self.calls = set()
         self.failing, self.lost = [], None
         hooks.rewrite(self.on_ptx)
@@ -25,7 +34,12 @@ class Learner:
     def on_ptx(self, text):
         from hooks import digest
 
-        (self.folder / f"{digest(text)}.ptx").write_bytes(text)
+        module = digest(text)
+        self.modules.add(module)
+        if not (path := self.folder / f"{module}.ptx").exists():
+            unfinished = path.with_suffix(f".{os.getpid()}")  # another process may write the same module
+            unfinished.write_bytes(text)
+            unfinished.rename(path)
 
     def on_call(self, name, site, original, arguments):
         self.calls.add(f"{name}@{site()}")
@@ -40,12 +54,12 @@ class Learner:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
         self.calls.clear()
-        start = time.monotonic()
+        start = time.process_time()  # what a test needs, whatever else the machine does
         result = yield
         kernels, vendor = self.hooks.launches(), self.hooks.vendor_calls()
         if item.nodeid not in self.failing:
             self.tests[item.nodeid] = {
-                "seconds": round(time.monotonic() - start, 4),
+                "seconds": round(time.process_time() - start, 4),
                 "kernels": [k for k, n in kernels.items() if n != self.kernels.get(k)],
                 "vendor": [k for k, n in vendor.items() if n != self.vendor.get(k, 0)],
                 "calls": sorted(self.calls),
@@ -61,18 +75,19 @@ class Learner:
 
     def pytest_sessionfinish(self):
         data = {
+            "file": self.part.stem,
             "tests": self.tests,
             "failing": self.failing,
             "lost": self.lost,
             "library": str(self.hooks.library),
+            "build": build_of(self.hooks.library),
+            "modules": sorted(self.modules),
             "samples": self.samples,
         }
-        (self.folder / f"learned-{os.getpid()}.json").write_text(json.dumps(data))
+        self.part.write_text(json.dumps(data))
 
 
 def bytes_at(argument):
-    import ctypes
-
     return ctypes.string_at(argument.address, argument.bytes)
 
 
@@ -107,14 +122,15 @@ class Mutated:
                 self.reached += 1
                 return 0
             return code
-        if name != mutant["call"] or f"{name}@{site()}" != mutant["site"]:
+        if name != mutant["call"] or not self.is_site(site()):
             return original(*arguments)
         self.reached += 1
         return 0
 
-    def on_vendor(self, name, arguments):
-        import ctypes
+    def is_site(self, frames):
+        return any(f"{frames}+".startswith(f"{site}+") for site in self.mutant["sites"])
 
+    def on_vendor(self, name, arguments):
         mutant = self.mutant
         if name != mutant["symbol"] or mutant["kind"] == "vendor status":
             return
@@ -151,8 +167,11 @@ class Mutated:
         self.save()
 
 
-def run_tests(mode, tests, make, log):
-    """In a child: never returns."""
+def run_tests(mode, tests, make, log, limit):
+    """In a child, which may use `limit` seconds of processor time: never returns."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with the process that started it
+    limit = int(limit) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     with log.open("w") as out:
         os.dup2(out.fileno(), 1)
         os.dup2(out.fileno(), 2)

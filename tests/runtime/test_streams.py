@@ -1,0 +1,129 @@
+"""What the streams of a backend share: memory that one gives back and another takes, and copies through the host.
+
+An emulated device runs nothing before somebody waits for it, so that an order that is missing shows each time.
+"""
+
+import numpy as np
+import pytest
+
+import stator
+
+COUNT = 1000
+
+
+def filled(be, number, value):
+    with be.stream(number):
+        return stator.full((COUNT,), value, dtype="float64")
+
+
+def read(be, number, x):
+    with be.stream(number):
+        return x.to_numpy().tolist()
+
+
+@pytest.fixture
+def fresh(be):
+    """The backend without cached memory: what is given back next is taken next."""
+    be.synchronize()
+    be.empty_cache()
+    return be
+
+
+def test_a_stream_writes_to_memory_of_another_after_its_work(fresh):
+    be = fresh
+    first = filled(be, 1, 2.0)
+    address = first.data_ptr
+    with be.stream(1):
+        more = first + 1
+    del first
+    second = filled(be, 2, 5.0)
+    assert second.data_ptr == address
+    assert read(be, 2, second) == [5.0] * COUNT
+    assert read(be, 1, more) == [3.0] * COUNT
+    assert read(be, 2, second) == [5.0] * COUNT
+
+
+def test_memory_that_a_second_stream_used_is_written_after_that(fresh):
+    be = fresh
+    first = filled(be, 1, 2.0)
+    address = first.data_ptr
+    be.stream(2).wait(be.stream(1).record())
+    with be.stream(2):
+        more = first + 1
+    del first
+    second = filled(be, 1, 5.0)
+    assert second.data_ptr == address
+    assert read(be, 1, second) == [5.0] * COUNT
+    assert read(be, 2, more) == [3.0] * COUNT
+
+
+def test_work_behind_an_event_runs_after_what_was_recorded(be):
+    first = filled(be, 1, 2.0)
+    be.stream(2).wait(be.stream(1).record())
+    with be.stream(2):
+        more = first + 1
+    assert read(be, 2, more) == [3.0] * COUNT
+
+
+class Seen:
+    """What another library knows of an array: it keeps the array's owner, and this is the memory alone."""
+
+    def __init__(self, address):
+        self.__cuda_array_interface__ = {"version": 3, "shape": (COUNT,), "typestr": "<f8", "data": (address, False)}
+
+
+def test_memory_lent_to_another_library_is_written_after_the_work_of_its_stream(fresh, cuda, device):
+    be = fresh
+    lent = be.full((COUNT,), 2.0, dtype="float64")
+    address = lent.data_ptr
+    with stator.Backend(device) as other:
+        with other.use():
+            capsule = lent.__dlpack__(stream=other.stream(0).native)
+            more = stator.asarray(Seen(address), copy=False) + 1
+        del capsule, lent
+        second = be.full((COUNT,), 5.0, dtype="float64")
+        assert second.data_ptr == address
+        assert second.to_numpy().tolist() == [5.0] * COUNT
+        assert more.to_numpy().tolist() == [3.0] * COUNT
+
+
+def test_the_stream_of_another_library_waits_for_the_work_on_what_it_borrows(cuda, device):
+    lent = cuda.full((COUNT,), 2.0, dtype="float64")
+    with stator.Backend(device) as other, other.use():
+        capsule = lent.__dlpack__(stream=other.stream(0).native)
+        more = stator.asarray(Seen(lent.data_ptr), copy=False) + 1
+        assert more.to_numpy().tolist() == [3.0] * COUNT
+        del capsule
+
+
+def test_borrowed_memory_stays_until_the_work_on_it_is_done(fresh, device):
+    be = fresh
+    lent = be.full((COUNT,), 2.0, dtype="float64")
+    with stator.Backend(device) as other:
+        with other.use():
+            borrowed = stator.from_dlpack(lent)
+            more = borrowed + 1
+        del lent, borrowed
+        other.zeros(1)  # allocating looks for memory that can be given back
+        second = be.full((COUNT,), 5.0, dtype="float64")
+        assert second.to_numpy().tolist() == [5.0] * COUNT
+        assert more.to_numpy().tolist() == [3.0] * COUNT
+
+
+def test_cached_memory_is_given_to_the_driver_after_its_work(fresh):
+    be = fresh
+    first = filled(be, 1, 2.0)
+    be.stream(2).wait(be.stream(1).record())
+    with be.stream(2):
+        more = first + 1
+    del first
+    be.empty_cache()
+    be.stream(1).synchronize()
+    assert read(be, 2, more) == [3.0] * COUNT
+
+
+@pytest.mark.parametrize("count", [3, 100, 100_000])
+def test_an_array_of_another_backend_has_the_same_values(be, cpu, count):
+    values = np.arange(count) + 0.5
+    x = cpu.asarray(values).to_device(be.device)
+    assert x.to_device("cpu").to_numpy().tolist() == values.tolist()
