@@ -83,7 +83,9 @@ static_assert(int(cublas::ComputeType::f32) == CUBLAS_COMPUTE_32F &&
               int(cublas::ComputeType::f64) == CUBLAS_COMPUTE_64F);
 static_assert(int(cublas::ComputeType::f32_fast_tf32) == CUBLAS_COMPUTE_32F_FAST_TF32);
 static_assert(int(cublas::Operation::none) == CUBLAS_OP_N && int(cublas::Operation::transpose) == CUBLAS_OP_T);
-static_assert(int(cublas::Algorithm::standard) == CUBLAS_GEMM_DEFAULT && cublas::success == CUBLAS_STATUS_SUCCESS);
+static_assert(int(cublas::Algorithm::standard) == CUBLAS_GEMM_DEFAULT && cublas::success == CUBLAS_STATUS_SUCCESS &&
+              cublas::invalid_value == CUBLAS_STATUS_INVALID_VALUE &&
+              cublas::not_supported == CUBLAS_STATUS_NOT_SUPPORTED);
 static_assert(int(cublas::Math::disallow_reduced_precision_reduction) ==
               CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
 #endif

@@ -12,6 +12,8 @@ namespace stator::libs {
 namespace {
 
 using namespace cublaslt;
+using cublas::invalid_value;
+using cublas::not_supported;
 using cublas::Operation;
 using cublas::success;
 
@@ -179,7 +181,11 @@ struct Plan {
     prefer(PreferenceAttribute::alignment_d, uint32_t(k.d_alignment));
     Heuristic found{};
     int count = 0;
-    if (status == success) status = api()->heuristic(handle, descriptor, a, b, c, d, preference, 1, &found, &count);
+    if (status == success) {
+      status = api()->heuristic(handle, descriptor, a, b, c, d, preference, 1, &found, &count);
+      // That the library has no algorithm for this product is no failure: the caller has other ways to compute it.
+      if (status == not_supported || status == invalid_value) status = success, count = 0;
+    }
     if (preference) api()->destroy_preference(preference);
     if (status != success || count < 1 || found.state != success) return status;
     algorithm = found.algorithm;
@@ -220,8 +226,8 @@ bool lt_multiply(OpCall& call, const Gemm& g, const GemmExtra& extra) {
     runtime::Runtime& runtime = call.context().runtime();
     auto made = std::make_shared<Plan>(runtime);
     const auto search = [&] {
-      if (made->describe(key, extra) == success) made->search(key, lease->handle, lease->workspace->bytes());
-      return success;  // that there is no algorithm is no failure
+      const Status status = made->describe(key, extra);
+      return status == success ? made->search(key, lease->handle, lease->workspace->bytes()) : status;
     };
     runtime.library_setup("cublasLtMatmulAlgoGetHeuristic", search, describe_cublas, op);
     return {made, 1};

@@ -15,7 +15,7 @@ namespace stator::libs::cublas {
 using Handle = ::cublasContext*;
 using StreamHandle = ::CUstream_st*;
 using Status = int;  // cublasStatus_t; the enumerations below are int-sized in the library's interface
-inline constexpr Status success = 0;
+inline constexpr Status success = 0, invalid_value = 7, not_supported = 15;
 
 enum class DataType : int {  // cudaDataType
   r_32f = 0,
