@@ -75,14 +75,17 @@ def child(mode, tests, make, log, limit):
 
 
 def learn_file(folder, file):
+    """Whether it could be learned, and what pytest said of it."""
     part = folder / "learned" / (str(file).replace(os.sep, "-") + ".json")
     log, without = part.with_suffix(".log"), []
     while True:
         part.unlink(missing_ok=True)
-        child(PLAIN, ["-k", "cuda", str(file), *without], lambda hooks: Learner(hooks, folder, part), log, 3600)
+        status = child(PLAIN, ["-k", "cuda", str(file), *without], lambda h: Learner(h, folder, part), log, 3600)
+        if not part.exists():
+            return False, f"{file}: the process ended with {status}, see {log}"
         found = json.loads(part.read_text())
         if not found["lost"] or len(without) > 10:
-            return f"{file}: {log.read_text().splitlines()[-1]}"
+            return True, f"{file}: {log.read_text().splitlines()[-1]}"
         without.append(f"--deselect={found['lost']}")
 
 
@@ -92,9 +95,12 @@ def learn(folder, tests, jobs):
     found = [sorted(Path(part).rglob("test_*.py")) if Path(part).is_dir() else [Path(part)] for part in tests]
     files = sorted({file for part in found for file in part}, key=lambda file: -file.stat().st_size)
     with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        for line in pool.imap_unordered(partial(learn_file, folder), files):
+        results = []
+        for learned, line in pool.imap_unordered(partial(learn_file, folder), files):
             print(line, flush=True)
-    print(f"{len(files)} files in {time.monotonic() - start:.0f} s")
+            results.append(learned)
+    print(f"{sum(results)} of {len(files)} files in {time.monotonic() - start:.0f} s")
+    return 0 if all(results) else 1
 
 
 def named(library, sites):
@@ -130,11 +136,11 @@ class Catalogue:
         if not parts:
             raise SystemExit(f"Nothing is known in {folder}: python -m tests.mutants learn comes first.")
         self.library = parts[0]["library"]
-        for part in parts:
-            if part["build"] != build_of(self.library):  # the places of calls are offsets into the library
-                print(f"{part.get('file')} was learned with another build: its calls of the runtime do not count.")
-                for facts in part["tests"].values():
-                    facts["calls"] = []
+        old = [part for part in parts if part["build"] != build_of(self.library)]
+        if old:  # the places of calls are offsets into the library
+            print(f"{len(old)} files were learned with another build: their calls of the runtime do not count.")
+        for facts in (facts for part in old for facts in part["tests"].values()):
+            facts["calls"] = []
         known = {test: facts for part in parts for test, facts in part["tests"].items()}
         self.seconds = {test: facts["seconds"] for test, facts in known.items()}
         self.touch = {what: defaultdict(list) for what in ("kernels", "vendor", "calls")}

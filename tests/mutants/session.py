@@ -75,7 +75,6 @@ class Learner:
 
     def pytest_sessionfinish(self):
         data = {
-            "file": self.part.stem,
             "tests": self.tests,
             "failing": self.failing,
             "lost": self.lost,
