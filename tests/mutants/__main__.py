@@ -52,6 +52,7 @@ KINDS += ("runtime status", "vendor swap", "vendor move", "vendor status")
 CALLS = {"stream_wait": "wait", "event_record": "record"}
 CALLS |= {"stream_synchronize": "synchronize", "event_synchronize": "synchronize"}
 LEARNED = ["tests/ops", "tests/interop", "tests/runtime"]
+TASK = {}  # what the workers of run() inherit; as arguments, it would be copied for each mutant
 WAITS = 8  # times its processor time is what a child may take, on a machine that has other work
 
 
@@ -331,8 +332,8 @@ def key_of(mutant):
     return mutant.get("key") or f"{mutant['kind']} | {mutant['where']} | {mutant.get('change', '')}"
 
 
-def judged(judge, mutants, number):
-    verdict, by, tests, seconds = judge.judge(number, mutants[number])
+def judged(number):
+    verdict, by, tests, seconds = TASK["judge"].judge(number, TASK["mutants"][number])
     return number, verdict, by, tests, round(seconds, 1)
 
 
@@ -348,10 +349,10 @@ def run(folder, options):
         return 1
     numbers = options.only or range(len(mutants))
     (folder / "drawn.json").write_text(json.dumps([{**m, "of": len(m["of"])} for m in mutants]))
-    judge = Judge(catalogue, folder, options.seconds, options.tests)
+    TASK["judge"], TASK["mutants"] = Judge(catalogue, folder, options.seconds, options.tests), mutants
     start, verdicts = time.monotonic(), []
     with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
-        for verdict in pool.imap_unordered(partial(judged, judge, mutants), numbers):
+        for verdict in pool.imap_unordered(judged, numbers):
             verdicts.append(verdict)
             report(folder / "mutants.tsv", mutants, verdicts, known)
             print(*verdict[:3], key_of(mutants[verdict[0]]), sep="  ", flush=True)

@@ -136,6 +136,24 @@ def functions(text: str) -> Iterator[tuple[str, bool, int, int]]:
                 name = ""
 
 
+def choices(lines: list[str]) -> set[str]:
+    """The comparisons that do nothing but choose the smaller or the larger of their operands: with the equality they
+    choose the other one of two equal numbers."""
+    compared, uses = {}, Counter()
+    for line in lines:
+        uses.update({*re.findall(r"%p\d+", line)})
+        if (found := INSTRUCTION.match(line)) and re.match(r"setp\..*[su]\d+$", found[3]):  # equal floats may differ
+            predicate, *numbers = operands(found[4])
+            compared[predicate] = line, {*numbers}
+    result = set()
+    for line in lines:
+        if (found := INSTRUCTION.match(line)) and found[3].startswith("selp."):
+            _, *numbers, predicate = operands(found[4])
+            if predicate in compared and compared[predicate][1] == {*numbers} and uses[predicate] == 2:
+                result.add(compared[predicate][0])
+    return result
+
+
 def find_places(module: str, text: str) -> tuple[list[Place], dict[str, set[str]], set[str]]:
     """All places of a module, the functions that each function names, and the kernels."""
     lines, places, calls, kernels = text.split("\n"), [], {}, set()
@@ -147,11 +165,14 @@ def find_places(module: str, text: str) -> tuple[list[Place], dict[str, set[str]
         called, seen = set(), Counter()
         codes = [(number, opcode(lines[number])) for number in range(first, behind) if opcode(lines[number])]
         order = {number: i for i, (number, _) in enumerate(codes)}
+        chosen = choices(lines[first:behind])
         for number in range(first, behind):
             line = lines[number]
             if (match := CALLED.match(line)) and match[1] in names:
                 called.add(match[1])
             for kind, change, new in changes(line):
+                if kind == "comparison" and line in chosen:
+                    continue
                 i = order[number]
                 near = [" ".join(code for _, code in codes[a:b]) for a, b in ((max(0, i - 2), i), (i + 1, i + 3))]
                 between = " _ ".join(near)

@@ -58,6 +58,51 @@ def test_places_belong_to_the_function_that_has_them():
     assert calls["first"] == {"second"} and kernels == {"first"}
 
 
+def test_a_comparison_that_chooses_one_of_its_operands_is_no_place():
+    text = """.entry first(
+)
+{
+\tsetp.lt.s64 \t%p1, %rd1, %rd2;
+\tselp.b64 \t%rd3, %rd1, %rd2, %p1;
+\tsetp.lt.s64 \t%p2, %rd1, %rd2;
+\tselp.b64 \t%rd4, %rd1, %rd2, %p2;
+\t@%p2 bra \t$L__BB0_2;
+\tsetp.lt.s64 \t%p3, %rd1, %rd2;
+\tselp.b64 \t%rd5, %rd1, 0, %p3;
+}"""
+    found = places.find_places("module", text)[0]
+    assert [p.line for p in found if p.kind == "comparison"] == [5, 8]
+
+
+def test_a_key_names_the_instructions_around_and_no_label():
+    text = """.entry first(
+)
+{
+\tadd.s32 \t%r1, %r2, 1;
+$L__BB0_1:
+\tbar.sync \t0;
+\t@%p1 bra \t$L__BB0_2;
+\tbar.sync \t0;
+\tret;
+}"""
+    found = {place.key for place in places.find_places("module", text)[0]}
+    other = {place.key for place in places.find_places("module", text.replace("BB0", "BB7").replace("r1", "r9"))[0]}
+    assert found == other
+    assert found == {
+        "barrier 1 | first | bar.sync 0; | removed | add.s32 _ bra bar.sync",
+        "predicate 1 | first | @% bra $L; | dropped | add.s32 bar.sync _ bar.sync ret",
+        "barrier 1 | first | bar.sync 0; | removed | bar.sync bra _ ret",
+    }
+
+
+def test_a_line_of_redundant_places_that_fits_none_is_stale():
+    sys.path.insert(0, str(ROOT))
+    from tests.mutants.__main__ import stale_lines
+
+    keys = {"barrier 1 | first | bar.sync 0; | removed | add.s32 _ bra"}
+    assert stale_lines(["barrier * | first | *", "barrier * | second | *"], keys) == ["barrier * | second | *"]
+
+
 def test_the_name_of_a_kernel_without_its_instance():
     assert places.base_name("_ZN6stator4cuda4scan13scan_segmentsINS1_7SumScanIlEELi256EEEvNS1_8ScanWorkET_") == (
         "scan::scan_segments"

@@ -196,3 +196,14 @@ def test_sets_of_complex_numbers(be, dtype):
     np.testing.assert_array_equal(values.to_numpy()[[0, 4, 5]], [1j, 2 + 1j, 2 + 1j])
     assert stator.isin(be.asarray(x), be.asarray(x)).to_numpy().tolist() == [False, True, False, True, False]
     assert stator.unique_values(be.zeros((0,), dtype=dtype)).shape == (0,)
+
+
+@pytest.mark.parametrize("rank", range(1, 7))
+def test_sets_of_complex_views(be, rank):
+    x = complex_lines((4,) * rank, "complex64", 6)
+    x[np.isnan(x)] = 3 + 1j
+    every_other = (slice(None, None, 2),) * rank
+    test = x[every_other].reshape(-1)[::3]
+    view = be.asarray(x)[every_other]
+    np.testing.assert_array_equal(stator.isin(view, be.asarray(test)).to_numpy(), np.isin(x[every_other], test))
+    np.testing.assert_array_equal(stator.unique_values(view).to_numpy(), np.unique(x[every_other]))
