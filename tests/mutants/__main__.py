@@ -349,7 +349,9 @@ def run(folder, options):
         return 1
     numbers = options.only or range(len(mutants))
     (folder / "drawn.json").write_text(json.dumps([{**m, "of": len(m["of"])} for m in mutants]))
-    TASK["judge"], TASK["mutants"] = Judge(catalogue, folder, options.seconds, options.tests), mutants
+    work = folder / f"run-{os.getpid()}"  # of this run alone: logs and results by the numbers of mutants
+    work.mkdir()
+    TASK["judge"], TASK["mutants"] = Judge(catalogue, work, options.seconds, options.tests), mutants
     start, verdicts = time.monotonic(), []
     with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
         for verdict in pool.imap_unordered(judged, numbers):

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 INSTRUCTION = re.compile(r"^(\s*)(@!?%p\d+\s+)?([a-z][\w.:]*)\s+([^;]*);\s*$")
 BARE = re.compile(r"^(\s*)(@!?%p\d+\s+)?((?:membar|fence)[\w.:]*);\s*$")
@@ -36,6 +37,7 @@ class Place:
         return f"{self.kind} {self.ordinal} | {where} | {self.between}"
 
 
+@cache
 def base_name(mangled: str) -> str:
     """The names of a mangled function, without its template arguments and parameters."""
     parts, rest = [], mangled[3:] if mangled.startswith("_ZN") else mangled[2:] if mangled.startswith("_Z") else ""

@@ -177,6 +177,15 @@ def test_a_zero_on_the_diagonal_of_a_triangle(be, n):
     linalg.solve_triangular(be.asarray(a), be.asarray(np.ones(n)), unit_diagonal=True)
 
 
+@pytest.mark.parametrize("n", [4, 23, 40])
+def test_nan_does_not_reach_the_next_matrix(be, n):
+    a = np.stack([np.full((n, n), np.nan), np.eye(n), np.eye(n)])
+    (u, s, vh), info = linalg.svd(be.asarray(a), check=False)
+    np.testing.assert_array_equal(get(info), [-1, 0, 0])
+    for x in map(get, (u, s, vh)):
+        assert np.isnan(x[0]).all() and np.isfinite(x[1:]).all()
+
+
 @pytest.mark.parametrize("n", [4, 40])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_nan_and_infinity_end(be, n, value):

@@ -207,6 +207,33 @@ def test_cross_entropy_backward_of_many_rows_sums_the_weights_once(be, weighted)
     assert be.statistics()["kernel_launches"] == before + 3
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 31, 32, 33, 95, 100, 130])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_mean_over_a_part_of_an_array_is_that_of_its_rows(be, dtype, n):
+    logits, target = rows((n + 40, 7), dtype, n), np.arange(n + 40) % 7
+    args = be.asarray(logits)[:n], be.asarray(target)[:n]
+    wide = widen(logits[:n]), target[:n], None
+    close(stator.nn.cross_entropy(*args).to_numpy(), oracles.cross_entropy(*wide), "cross_entropy", scale=4)
+    grad = np.array(2, dtype)
+    got = stator.nn.cross_entropy_backward(be.asarray(grad), *args).to_numpy()
+    close(got * n, oracles.cross_entropy_backward(grad, *wide) * n, "cross_entropy_backward", scale=4)
+
+
+@pytest.mark.parametrize("classes", [5, 100, 300, 800])
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_a_row_of_logits_does_not_see_its_neighbours(be, dtype, classes):
+    logits, target = rows((6, classes), dtype, 1), np.arange(6) % classes
+    logits[1::2] += np.array(2e4, logits.dtype)  # beside which the others have no weight
+    got = stator.nn.cross_entropy(be.asarray(logits), be.asarray(target), reduction="none").to_numpy()[::2]
+    want = oracles.cross_entropy(widen(logits[::2]), target[::2], None, reduction="none")
+    close(got, want, "cross_entropy", scale=max(1, float(np.max(np.abs(want)))))
+    grad = rows((6,), dtype, 9, 0.5, 2)
+    args = be.asarray(grad), be.asarray(logits), be.asarray(target)
+    got = stator.nn.cross_entropy_backward(*args, reduction="none").to_numpy()[::2]
+    want = oracles.cross_entropy_backward(widen(grad[::2]), widen(logits[::2]), target[::2], None, reduction="none")
+    close(got, want, "cross_entropy_backward", scale=max(1, float(np.max(np.abs(want)))))
+
+
 def test_cross_entropy_gradient_is_the_slope(be):
     rng = np.random.default_rng(1)
     logits, target = rng.normal(size=(5, 4)), rng.integers(0, 4, 5)
