@@ -357,7 +357,9 @@ def run(folder, options):
         for verdict in pool.imap_unordered(judged, numbers):
             verdicts.append(verdict)
             report(folder / "mutants.tsv", mutants, verdicts, known)
-            print(*verdict[:3], key_of(mutants[verdict[0]]), sep="  ", flush=True)
+            mutant = mutants[verdict[0]]
+            said = "redundant" if verdict[1] == "survived" and reason_of(mutant, known) else verdict[1]
+            print(verdict[0], said, verdict[2], key_of(mutant), sep="  ", flush=True)
     return summary(report(folder / "mutants.tsv", mutants, verdicts, known), time.monotonic() - start)
 
 
