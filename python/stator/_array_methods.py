@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from stator._array import Array
+from stator._backend import Stream
 from stator._creation import asarray, copy, zeros_like
 from stator._elementwise import clip
 from stator._function import install_method
@@ -301,6 +302,24 @@ def put(
         raise renamed(error, "Array.put") from None
 
 
+def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+    """Copies memory of the host into the array, from `offset` bytes on. Asynchronous on cuda.
+
+    host: a NumPy array of the dtype or of uint8, or another object with a contiguous buffer, such as bytes; it has been
+    read on return. The array is contiguous.
+    """
+    from stator.execution import _transfers
+
+    _transfers.copy_from(self, host, offset, stream)
+
+
+def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+    """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises."""
+    from stator.execution import _transfers
+
+    _transfers.copy_to(self, host, offset, stream)
+
+
 def _repeat(self: Array, repeats: int | Array | Sequence[int], axis: int | None = None) -> Array:
     """Each element repeated along an axis, as stator.repeat; repeats may be a list."""
     counts: Any = _on_device(self, repeats, "Array.repeat") if isinstance(repeats, (list, tuple)) else repeats
@@ -403,7 +422,7 @@ METHODS: dict[str, Callable[..., Any] | tuple[Callable[..., Any], str] | propert
     "squeeze": (squeeze, "axis=None"),
     "searchsorted": (searchsorted, "v, side='left', sorter=None"),
     **{f.__name__: f for f in (__format__, __round__, __copy__, __deepcopy__, __reduce_ex__, _repr_html_)},
-    **{f.__name__: f for f in (fill, flatten, put, round, swapaxes, tobytes, tolist, transpose)},
+    **{f.__name__: f for f in (copy_from, copy_to, fill, flatten, put, round, swapaxes, tobytes, tolist, transpose)},
     "argsort": _argsort,
     "compress": _compress,
     "copy": _copy,

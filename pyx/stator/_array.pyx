@@ -140,20 +140,6 @@ cdef class Array:
         after_wait(self.backend)
         return out
 
-    def copy_from(self, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
-        """Copies memory of the host into the array, from `offset` bytes on. Asynchronous on cuda.
-
-        host: a NumPy array of the dtype or of uint8, or another object with a contiguous buffer, such as bytes; it has
-        been read on return. The array is contiguous.
-        """
-        from stator.execution._transfers import copy_from
-        copy_from(self, host, offset, stream)
-
-    def copy_to(self, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
-        """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises."""
-        from stator.execution._transfers import copy_to
-        copy_to(self, host, offset, stream)
-
     def __array__(self, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
         """A copy, for numpy.asarray; numpy.from_dlpack and .data share the memory. Synchronises."""
         if copy is False:

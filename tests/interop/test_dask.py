@@ -127,7 +127,9 @@ print("right")
 
 
 @pytest.mark.parametrize(
-    "call", [lambda d: da.tril(d[:12]), lambda d: da.argtopk(d, 2, axis=0), lambda d: d + HOST], ids=str
+    "call",
+    [lambda d: da.tril(d[:12]), lambda d: da.argtopk(d, 2, axis=0), lambda d: d + HOST],
+    ids=["tril", "argtopk", "add"],
 )
 def test_what_mixes_in_arrays_of_numpy_says_so(be, call):
     with pytest.raises(TypeError, match="asarray"):
