@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 import numpy as np
+from stator._backend import Stream
 from stator._dtype import DType
 from stator._typing import DTypeLike
 from stator.backend import Backend
@@ -101,6 +102,16 @@ class Array:
         ...
     def copy(self, order: str = 'C') -> Array:
         """A copy, as stator.copy; order: "F" stores it by columns, "A" and "K" as the array is stored."""
+        ...
+    def copy_from(self, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+        """Copies memory of the host into the array, from `offset` bytes on. Asynchronous on cuda.
+
+        host: a NumPy array of the dtype or of uint8, or another object with a contiguous buffer, such as bytes; it has been
+        read on return. The array is contiguous.
+        """
+        ...
+    def copy_to(self, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+        """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises."""
         ...
     def cumprod(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
         """The product of the elements up to and including each one, as stator.cumulative_prod."""
@@ -219,8 +230,11 @@ class Array:
     def to_device(self, device: Backend | Device | str | None, /, *, stream: object = None) -> Array:
         """The array itself when it is on the device, else a copy there. Synchronises when it copies."""
         ...
-    def to_numpy(self) -> np.ndarray[Any, Any]:
-        """A copy as a NumPy array. Synchronises: waits for the array's last stream."""
+    def to_numpy(self, *, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        """A copy as a NumPy array. Synchronises: waits for the array's last stream.
+
+        out: a contiguous NumPy array of the same shape and dtype, which is filled and returned.
+        """
         ...
     def tobytes(self, order: str = 'C') -> bytes:
         """The bytes of the elements, by rows ("C") or by columns ("F"). Synchronises."""

@@ -65,6 +65,8 @@ cdef class DType:
         if name == "__signature__":
             import inspect
             return inspect.Signature([inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)])
+        if not isinstance(name, str):
+            raise TypeError("The name of an attribute is a string")
         raise AttributeError(f"A DType has no attribute {name!r}", name=name, obj=self)
 
     def __eq__(self, other: object) -> bool:

@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_consumers import installed
+
+from tests.cpp.test_consumers import installed
 
 FAST = sorted(path.stem.removeprefix("libstator_") for path in (installed() / "lib").glob("libstator_host_v*.so"))
 LIBRARIES = ["libstator.so", *(f"libstator_{target}.so" for target in FAST)]

@@ -80,6 +80,7 @@ def arguments(be):
         "x2:outer": v,
         "values:put_along_axis": 1.0,
         "x:bitwise": i,
+        **dict.fromkeys(("x1:gcd", "x2:gcd", "x1:lcm", "x2:lcm"), i),
         "x1:bitwise": i,
         "x2:bitwise": i,
         "indices:put_along_axis": stator.asarray([[0]] * 4, device=be),

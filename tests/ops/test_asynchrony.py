@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 from cases import TABLE
-from test_launches import calls
 
 import stator
 from stator.errors import HostCopyError
+from tests.ops.test_launches import calls
 
 WAITS = ("stream_synchronize", "event_synchronize")
 METHODS = {

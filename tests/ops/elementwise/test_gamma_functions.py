@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from cases import bound, function
 from reference import assert_matches
-from test_special import EXACT, to_longdouble
+
+from tests.ops.elementwise.test_special import EXACT, to_longdouble
 
 
 def magnitudes(rng, low, high, count):
