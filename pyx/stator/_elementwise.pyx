@@ -206,7 +206,7 @@ def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, ne
 
 
 def frexp(x: Array, /) -> Fractions:
-    """Mantissa and exponent such that x is mantissa * 2**exponent and the mantissa is in [0.5, 1), or its negative.
+    """The parts of x = mantissa * 2**exponent; the mantissa is in [0.5, 1), or its negative.
 
     Elementwise, floating dtypes, exact. The mantissa has x's dtype, the exponent int32; zeros, infinities and NaN are
     their own mantissas, with exponent 0. Asynchronous.
