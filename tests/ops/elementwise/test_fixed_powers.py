@@ -84,3 +84,12 @@ def test_complex_powers(be, dtype, exponent):
     want = host.astype("complex128") ** exponent
     tolerance = 16 * np.finfo(dtype).eps
     assert np.max(abs((be.asarray(host) ** exponent).to_numpy() - want) / abs(want)) < tolerance
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int64", "uint64"])
+def test_cubes_of_any_layout(be, dtype):
+    host = np.arange(-40, 40).astype("float32" if dtype == "bfloat16" else dtype)
+    x = be.asarray(host).astype(dtype)
+    for view, rows in ((x, host), (x[::3], host[::3])):
+        want = rows * rows * rows
+        np.testing.assert_allclose((view**3).astype("float64").to_numpy(), want.astype("float64"), rtol=2**-8)
