@@ -130,9 +130,13 @@ cdef extern from "Python.h":
     int METH_VARARGS
 
 
+# Of a function that takes its arguments from an array; its self may be null.
+ctypedef object (*FastFunction)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)
+
+
 cdef class Method:
-    cdef object function, bound
-    cdef FastCall call   # of a function that takes its arguments from an array, else null
+    cdef object function
+    cdef FastFunction call  # of a function that takes its arguments from an array, else null
     cdef PyCFunctionWithKeywords call_tuple  # of a function that takes them as a tuple, else null
     cdef PyObject* module  # its self, which may be null
     cdef tuple keywords  # names of the parameters that may be given by position
@@ -176,7 +180,7 @@ cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_
         values[k + 1] = args[k]
     count = placed + 1
     if m.call != NULL:
-        return m.call(m.bound, values, count, passed)
+        return m.call(m.module, values, count, passed)
     if count == 1:
         positional = (self,)
     elif count == 2:
@@ -213,8 +217,8 @@ def install_method(cls: type, name: str, function: object, parameters: str | Non
     m.direct = 1
     m.function = function
     if PyCFunction_GetFlags(function) == fast:
-        m.call = <FastCall>PyCFunction_GetFunction(function)
-        m.bound = <object>PyCFunction_GetSelf(function)
+        m.call = <FastFunction>PyCFunction_GetFunction(function)
+        m.module = PyCFunction_GetSelf(function)
     elif PyCFunction_GetFlags(function) == (METH_VARARGS | METH_KEYWORDS):
         m.call_tuple = <PyCFunctionWithKeywords>PyCFunction_GetFunction(function)
         m.module = PyCFunction_GetSelf(function)
