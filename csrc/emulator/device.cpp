@@ -176,10 +176,24 @@ Result Device::launch_bytes(Program& program, std::string_view kernel, const Lau
                                 std::to_string(launch.resident) + " that are resident at once.");
     return result;
   }
+  // What cooperative_groups expects at that address: the bytes of the workspace, and a counter of arrivals.
+  constexpr uint32_t workspace[] = {8, 0};
+  void* const shared = config.cooperative ? state_->memory.allocate(sizeof workspace) : nullptr;
+  if (config.cooperative && !shared) {
+    result.report =
+        refusal(Fault::out_of_memory, kernel, "There is no memory for the workspace of a cooperative grid.");
+    return result;
+  }
+  if (shared) {
+    state_->memory.set_label(shared, "the workspace of a cooperative grid");
+    state_->memory.write(shared, workspace, sizeof workspace);
+    launch.workspace = reinterpret_cast<uint64_t>(shared);
+  }
   if (launch.settings.races) launch.races = std::make_unique<memory::RaceChecker>();
   state_->memory.begin_launch();
   result.report = machine::run_grid(launch, result.counters);
   state_->memory.end_launch();
+  if (shared) state_->memory.free(shared);
   if (launch.settings.forms) result.forms = form_counts(*launch.code, launch.executed);
   return result;
 }

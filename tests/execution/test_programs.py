@@ -128,6 +128,26 @@ def test_shared_memory_beyond_the_default_limit_is_opted_in_to(cuda):
     assert float(y[0]) == 1 + 255 * 128
 
 
+def test_a_cooperative_grid_synchronises(cuda):
+    source = """#include <cooperative_groups.h>
+    __global__ void turn(const int* x, int* y, int* z, int n) {
+      auto grid = cooperative_groups::this_grid();
+      for (int i = grid.thread_rank(); i < n; i += grid.size()) y[i] = x[i] + 1;
+      grid.sync();
+      for (int i = grid.thread_rank(); i < n; i += grid.size()) z[i] = y[n - 1 - i];
+      grid.sync();
+      if (grid.thread_rank() == 0) z[0] = -z[n - 1];
+    }"""
+    n = 5000
+    x, y, z = cuda.arange(n, dtype="int32"), cuda.empty(n, dtype="int32"), cuda.empty(n, dtype="int32")
+    kernel = cuda.compile(source, "turn")
+    for blocks in (1, 7, 16):
+        kernel.launch(blocks, 64, x, y, z, n, cooperative=True)
+        expected = np.arange(n, 0, -1)
+        expected[0] = -1
+        np.testing.assert_array_equal(z.to_numpy(), expected)
+
+
 def test_a_launch_goes_to_the_stream_that_is_given_or_current(cuda):
     slow, fill = cuda.compile(AXPY, ["slow_add", "fill"])
     x = cuda.zeros(32, dtype="float32")

@@ -39,6 +39,8 @@ enum class Special : uint8_t {
   lanemask_gt,
   dynamic_smem,
   total_smem,
+  workspace_high,
+  workspace_low,
   zero,
   one
 };
@@ -81,9 +83,10 @@ inline constexpr std::array special_names = {
     SpecialName{"%lanemask_gt", Special::lanemask_gt, 4},
     SpecialName{"%dynamic_smem_size", Special::dynamic_smem, 4},
     SpecialName{"%total_smem_size", Special::total_smem, 4},
-    // Of a launch without clusters; the address of a cooperative grid's workspace, of which nothing is needed.
-    SpecialName{"%envreg1", Special::zero, 4},
-    SpecialName{"%envreg2", Special::zero, 4},
+    // The address of a cooperative grid's workspace, by which its blocks wait for each other; else zero.
+    SpecialName{"%envreg1", Special::workspace_high, 4},
+    SpecialName{"%envreg2", Special::workspace_low, 4},
+    // Of a launch without clusters.
     SpecialName{"%is_explicit_cluster", Special::zero, 0},
     SpecialName{"%cluster_ctarank", Special::zero, 4},
     SpecialName{"%cluster_ctaid.x", Special::zero, 4},

@@ -106,6 +106,7 @@ struct Launch {
   bool parallel = false;                // several CPU threads run it
   const ptx::Module* module = nullptr;  // for reports
   bool cooperative = false;
+  uint64_t workspace = 0;          // the address of a cooperative grid's
   std::vector<uint64_t> executed;  // by instructions, with Settings::forms
 };
 

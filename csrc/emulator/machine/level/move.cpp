@@ -126,6 +126,8 @@ uint64_t special_value(const Warp& w, Special id, unsigned l) {
     case Special::lanemask_gt: return ~(bit | (bit - 1));
     case Special::dynamic_smem: return n.dynamic_shared;
     case Special::total_smem: return b.shared_bytes;
+    case Special::workspace_high: return n.workspace >> 32;
+    case Special::workspace_low: return uint32_t(n.workspace);
     case Special::one: return 1;
     case Special::gridid:
     case Special::zero: return 0;
