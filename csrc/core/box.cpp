@@ -23,8 +23,8 @@ int64_t now() {
 }  // namespace
 
 const char* name(BoxKind kind) {
-  static constexpr const char* names[] = {"context", "pool",  "buffer",  "pinned",
-                                          "stream",  "event", "library", "program"};
+  static constexpr const char* names[] = {"context", "pool",    "buffer",  "pinned", "stream",
+                                          "event",   "library", "program", "graph"};
   return names[static_cast<int>(kind)];
 }
 

@@ -10,7 +10,7 @@
 
 namespace stator {
 
-enum class BoxKind : uint8_t { context, pool, buffer, pinned, stream, event, library, program };
+enum class BoxKind : uint8_t { context, pool, buffer, pinned, stream, event, library, program, graph };
 const char* name(BoxKind);
 
 class Tracker;

@@ -2,6 +2,7 @@
 // flight, wait for the device, log pending faults, close the boxes.
 #include "core/context.hpp"
 
+#include "core/capture.hpp"
 #include "core/library_box.hpp"
 #include "core/target.hpp"
 #include "core/text.hpp"
@@ -58,6 +59,7 @@ bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
   if (closed()) return true;
   ReleaseQueue::drain();
   if (!wait_until([&] { return in_flight_.load() == 0; })) return false;
+  for (const auto& stream : streams_) drop_capture(*stream);
   if (synchronize_noexcept() || synchronize_noexcept()) quiet_.store(true, std::memory_order_release);
   for (const auto& stream : streams_) stream->log_pending();
   Box::close(*this);
@@ -101,6 +103,23 @@ StreamBox& Context::opened_stream(int index) {
   return stream;
 }
 
+StreamBox& Context::require_own(const Stream& stream, uint16_t op) const {
+  if (&stream.box()->context() == this) return *stream.box();
+  throw BackendMismatchError(op_text(op), "a stream of another backend", "Pass a stream of the same backend");
+}
+
+StreamBox& Context::allocation_stream(int index) {
+  const std::shared_ptr<GraphCapture> capture = streams_[index]->capture();
+  if (!capture) return opened_stream(index);
+  for (int i = Backend::stream_count - 1; i >= 0; --i) {
+    if (streams_[i]->is_captured()) continue;
+    capture->note_allocation(i);
+    return opened_stream(i);
+  }
+  throw CaptureError(op_text(call::capture), "every stream of the backend is being captured, so that none can allocate",
+                     "Leave one of them out of the captures");
+}
+
 runtime::StreamHandle Context::native_stream(int index) const noexcept { return streams_[index]->native(); }
 
 void Context::synchronize(uint16_t op) {
@@ -116,6 +135,7 @@ void Context::synchronize(uint16_t op) {
 bool Context::synchronize_noexcept() noexcept {
   bool fine = true;
   for (const auto& stream : streams_) {
+    if (stream->is_captured()) continue;
     if (runtime::StreamHandle handle = stream->native()) {
       const runtime::Status status = runtime_->stream_synchronize_noexcept(handle);
       fine = fine && status == success;

@@ -51,9 +51,13 @@ class Context final : public Box {
   Tracker& tracker() const { return *tracker_; }
   Pool& pool() const { return *pool_; }
   Ref<StreamBox> stream(int index) { return Ref<StreamBox>(&opened_stream(index)); }
-  StreamBox& opened_stream(int index);   // created at first use; lives as long as the context
+  StreamBox& opened_stream(int index);  // created at first use; lives as long as the context
+  // The stream whose order memory for another one is allocated in: another one where that is captured, since captured
+  // work cannot allocate. GraphCapture orders the first launch after it.
+  StreamBox& allocation_stream(int index);
   void synchronize(uint16_t op);         // waits for every open stream, then raises what their error slots hold
   bool synchronize_noexcept() noexcept;  // waits only; false when a stream reported an error
+  bool is_captured(int index) const noexcept { return streams_[index]->is_captured(); }
   // The native stream, null before its first use and after close.
   runtime::StreamHandle native_stream(int index) const noexcept;
 
@@ -65,6 +69,13 @@ class Context final : public Box {
   // Device memory of at least `bytes`, private to the stream and zeroed once, for the counters of single-pass kernels,
   // which leave it zero.
   void* zeroed_scratch(StreamBox& stream, size_t bytes, uint16_t op) { return stream.zeroed_scratch(bytes, op); }
+
+  // The stream's own box; BackendMismatchError where it belongs to another backend.
+  StreamBox& require_own(const Stream& stream, uint16_t op) const;
+  // The streams of a capture that has ended are ordinary ones again.
+  void leave_capture(GraphCapture& capture) noexcept;
+  // Ends a capture without a graph, where the stream began one. What was captured is gone.
+  void drop_capture(StreamBox& stream) noexcept;
 
   // Warns about a release that failed; about a sticky fault only once.
   void report(const char* call, runtime::Status status) noexcept;

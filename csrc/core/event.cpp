@@ -1,4 +1,5 @@
 // EventBox, and the public handles Event and Stream: each call takes a guard and goes to the runtime layer.
+#include "core/capture.hpp"
 #include "core/context.hpp"
 #include "core/stream.hpp"
 #include "core/text.hpp"
@@ -57,6 +58,7 @@ Event Stream::record() const {
   const OpGuard guard(stream.context(), call::record);
   Ref<EventBox> event(new EventBox(stream.context()));
   stream.context().runtime().event_record(event->handle(call::record), stream.handle(call::record), call::record);
+  event->set_capture(stream.capture());
   return Event(std::move(event));
 }
 
@@ -68,6 +70,10 @@ void Stream::wait(const Event& event) const {
   }
   const OpGuard guard(stream.context(), call::wait);
   stream.context().runtime().stream_wait(stream.handle(call::wait), event.box()->handle(call::wait), call::wait);
+  const std::shared_ptr<GraphCapture> capture = event.box()->capture().lock();
+  if (!capture || stream.is_captured() || !stream.context().runtime().is_captured(stream.handle(call::wait))) return;
+  stream.set_capture(capture);
+  capture->add_stream(stream.index());
 }
 
 void Stream::synchronize() const {

@@ -1,5 +1,6 @@
 #include "core/op_call.hpp"
 
+#include "core/capture.hpp"
 #include "core/memory/overlap.hpp"
 #include "core/text.hpp"
 
@@ -44,6 +45,10 @@ OpCall::OpCall(Op op, Ref<Context> context, const Stream& stream)
   if (&stream_->context() != context_.get()) {
     throw BackendMismatchError(std::string(name()), "a stream of another backend",
                                "Pass a stream of the arrays' backend");
+  }
+  if (stream_->is_captured()) [[unlikely]] {
+    GraphCapture::admit(op);
+    capture_ = stream_->capture();
   }
 }
 
@@ -103,9 +108,15 @@ void* OpCall::scratch(size_t bytes) {
   return scratch_.back()->memory(uint16_t(op_));
 }
 
+void OpCall::keep(std::shared_ptr<const void> object) const {
+  if (capture_) capture_->keep(std::move(object));
+}
+
 void OpCall::declare(const Array& array, bool write) {
   Buffer& buffer = *array.buffer();
   const void* memory = buffer.memory(uint16_t(op_));
+  if (capture_) [[unlikely]]
+    capture_->hold(buffer, write);
   buffer.note_use(stream_->index());
   buffer.set_last_stream(stream_->index());
   synchronous_ = synchronous_ || buffer.host_shared();

@@ -35,6 +35,9 @@ class OpCall {
   void* scratch(size_t bytes);  // device memory until the call's work is done, freed in stream order
   void* zeroed_scratch(size_t bytes) { return context_->zeroed_scratch(*stream_, bytes, uint16_t(op_)); }
 
+  // What the call's work needs is kept for as long as the work may run: where it is captured, by the graph.
+  void keep(std::shared_ptr<const void> object) const;
+
   // Declare an operand, and record that the stream uses its buffer. Called for all operands before queue().
   void reads(const Array& array) { declare(array, false); }
   void writes(const Array& array) { declare(array, true); }
@@ -66,6 +69,7 @@ class OpCall {
   int access_count_ = 0;
   bool synchronous_ = false;
   int64_t expected_bytes_ = -1;
+  std::shared_ptr<GraphCapture> capture_;  // that the stream belongs to
   params::Queue queue_{};
   std::array<const Array*, 8> inputs_{};
   std::vector<const Array*> more_inputs_;  // those beyond inputs_

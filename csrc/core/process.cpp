@@ -87,12 +87,12 @@ class OpenContexts {
   }
 
   static void report_leaks(const runtime::Table& table) {
-    const std::array<int64_t, 5> left = table.outstanding();
+    const std::array<int64_t, 6> left = table.outstanding();
     const int64_t memory = left[0] + left[1] - detached_blocks.load();
-    if (memory <= 0 && left[2] <= 0 && left[3] <= 0 && left[4] <= 0) return;
-    warn("stator: leaked %lld allocations, %lld streams, %lld events, %lld contexts on %s",
+    if (memory <= 0 && left[2] <= 0 && left[3] <= 0 && left[4] <= 0 && left[5] <= 0) return;
+    warn("stator: leaked %lld allocations, %lld streams, %lld events, %lld contexts, %lld graphs on %s",
          static_cast<long long>(memory), static_cast<long long>(left[2]), static_cast<long long>(left[3]),
-         static_cast<long long>(left[4]), table.target);
+         static_cast<long long>(left[4]), static_cast<long long>(left[5]), table.target);
   }
 
   std::mutex mutex_;

@@ -44,6 +44,7 @@ void StreamBox::open(uint16_t op) {
 void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint16_t op) {
   runtime::Runtime& runtime = context_.runtime();
   void* memory = nullptr;
+  if (is_captured()) stream = context_.allocation_stream(index_).handle(op);
   if (runtime.allocate(bytes, stream, &memory) != success) {
     context_.synchronize_noexcept();
     context_.pool().empty_cache();

@@ -6,12 +6,15 @@
 
 #include <stator/backend.hpp>
 
+#include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace stator {
 
 class Context;
+class GraphCapture;
 
 class StreamBox final : public Box {
  public:
@@ -27,7 +30,7 @@ class StreamBox final : public Box {
   // it is called after each synchronisation of the stream and, without waiting, at each enqueue.
   const params::ErrorSlot& slot() const { return slot_; }
   void raise_pending(uint16_t op) {
-    if (slot_set()) [[unlikely]]
+    if (slot_set() && !is_captured()) [[unlikely]]
       take_slot(op);
   }
   bool saw_division_by_zero() const { return slot_.record && fault() == params::Fault::division_by_zero; }
@@ -35,6 +38,20 @@ class StreamBox final : public Box {
   void synchronize(uint16_t op);  // waits, then raise_pending
 
   void* zeroed_scratch(size_t bytes, uint16_t op);  // see Context
+
+  // Set while the stream's work is captured into a graph.
+  bool is_captured() const { return captured_.load(std::memory_order_acquire); }
+  std::shared_ptr<GraphCapture> capture() const {
+    if (!is_captured()) [[likely]]
+      return nullptr;
+    const std::lock_guard lock(capture_mutex_);
+    return capture_;
+  }
+  void set_capture(std::shared_ptr<GraphCapture> capture) {
+    const std::lock_guard lock(capture_mutex_);
+    captured_.store(capture != nullptr, std::memory_order_release);
+    capture_ = std::move(capture);
+  }
 
  private:
   params::Fault fault() const { return params::Fault(__atomic_load_n(&slot_.record->fault, __ATOMIC_ACQUIRE)); }
@@ -53,6 +70,9 @@ class StreamBox final : public Box {
     size_t bytes;
   };
   std::vector<Scratch> scratch_;  // the largest last
+  std::atomic<bool> captured_{false};
+  mutable std::mutex capture_mutex_;
+  std::shared_ptr<GraphCapture> capture_;
 };
 
 class EventBox final : public Box {
@@ -61,10 +81,14 @@ class EventBox final : public Box {
   ~EventBox() override;
   Context& context() const { return context_; }
   runtime::EventHandle handle(uint16_t op) const { return get(op); }
+  // That the event was recorded in. It happens in the graph alone.
+  const std::weak_ptr<GraphCapture>& capture() const { return capture_; }
+  void set_capture(const std::shared_ptr<GraphCapture>& capture) { capture_ = capture; }
 
  private:
   void release_native(void* handle) noexcept override;
   Context& context_;
+  std::weak_ptr<GraphCapture> capture_;
 };
 
 }  // namespace stator

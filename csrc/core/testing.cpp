@@ -30,7 +30,7 @@ void leak_buffer(const Backend& backend, size_t bytes) {
 
 int64_t hold_warnings(bool hold) { return stator::hold_warnings(hold); }
 
-std::array<int64_t, 5> outstanding(DeviceType type) {
+std::array<int64_t, 6> outstanding(DeviceType type) {
   if (!is_available(type)) return {};
   return (type == DeviceType::cuda ? runtime::cuda_table() : runtime::host_table()).outstanding();
 }

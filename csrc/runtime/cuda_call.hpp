@@ -32,5 +32,6 @@ Status call(ContextHandle handle, F f) {
 }
 
 extern const ProgramTable cuda_programs;
+extern const GraphTable cuda_graphs;
 
 }  // namespace stator::runtime

@@ -15,7 +15,7 @@ namespace {
 constexpr int default_shared_bytes = 48 << 10;  // kernels with more dynamic shared memory must opt in
 
 struct Counts {
-  std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0};
+  std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0}, graphs{0};
 };
 Counts counts;
 
@@ -265,9 +265,9 @@ Status host_task(ContextHandle handle, const HostTask& task, int64_t, int64_t, b
 Status inject_fault(ContextHandle) { return status::not_supported; }
 std::string fault_message(ContextHandle handle) { return emulated_fault(context_of(handle).device); }
 
-std::array<int64_t, 5> outstanding() {
-  return {counts.memory.load(), counts.pinned.load(), counts.streams.load(), counts.events.load(),
-          counts.contexts.load()};
+std::array<int64_t, 6> outstanding() {
+  return {counts.memory.load(), counts.pinned.load(),   counts.streams.load(),
+          counts.events.load(), counts.contexts.load(), counts.graphs.load()};
 }
 
 std::string version_text(int version) {
@@ -334,6 +334,7 @@ const Table& cuda_table() {
       .launch = launch,
       .host_task = host_task,
       .programs = &cuda_programs,
+      .graphs = &cuda_graphs,
       .inject_fault = inject_fault,
       .fault_message = fault_message,
       .outstanding = outstanding,

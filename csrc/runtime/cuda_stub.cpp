@@ -23,7 +23,7 @@ Status set_device(int, int* before) {
 
 const char* error_name(Status code) { return code == status::success ? "cudaSuccess" : "cudaErrorNoDevice"; }
 std::string fault_message(ContextHandle) { return {}; }
-std::array<int64_t, 5> outstanding() { return {}; }
+std::array<int64_t, 6> outstanding() { return {}; }
 
 }  // namespace
 
@@ -64,6 +64,7 @@ const Table& cuda_table() {
       .launch = refuse,
       .host_task = refuse,
       .programs = nullptr,
+      .graphs = nullptr,
       .inject_fault = refuse,
       .fault_message = fault_message,
       .outstanding = outstanding,

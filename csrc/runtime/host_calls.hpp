@@ -9,7 +9,7 @@ namespace stator::runtime::host {
 
 // Objects that were handed out and not given back.
 struct Counts {
-  std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0};
+  std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0}, graphs{0};
 };
 extern Counts counts;
 

@@ -1,5 +1,6 @@
 // The table's calls for streams and events of the host target. A recorded event is a Mark in the queue of its stream.
 #include "runtime/host_calls.hpp"
+#include "runtime/host_graph.hpp"
 
 namespace stator::runtime::host {
 namespace {
@@ -9,9 +10,17 @@ struct Event {
   std::shared_ptr<Mark> mark;  // null once recorded on an idle stream
   bool recorded = false;
   int64_t time = 0;
+  // Recorded in a captured stream: it never happens, and orders only what is captured with it.
+  std::shared_ptr<Recording> capture;
+  Progress progress;
 };
 
 Event& event_of(EventHandle handle) { return *static_cast<Event*>(handle); }
+
+std::shared_ptr<Recording> capture_of(Event& event) {
+  const std::lock_guard lock(event.mutex);
+  return event.capture;
+}
 
 // The event's recording when it has not been reached yet, else null.
 std::shared_ptr<Mark> pending_mark(Event& event) {
@@ -50,6 +59,7 @@ Status stream_destroy(ContextHandle handle, StreamHandle stream) {
 Status stream_synchronize(ContextHandle handle, StreamHandle stream) {
   Context& context = context_of(handle);
   if (orphan(context)) return status::not_initialized;
+  if (recording_of(stream_of(stream))) return status::capture_unsupported;
   return guarded([&] {
     Scheduler::instance().synchronize(stream_of(stream));
     return usable(context);
@@ -58,16 +68,23 @@ Status stream_synchronize(ContextHandle handle, StreamHandle stream) {
 
 Status stream_query(ContextHandle handle, StreamHandle stream) {
   if (const Status state = usable(context_of(handle))) return state;
+  if (recording_of(stream_of(stream))) return status::capture_unsupported;
   return stream_of(stream).idle() ? status::success : status::not_ready;
 }
 
-Status stream_capturing(ContextHandle handle, StreamHandle, bool* out) {
-  *out = false;
+Status stream_capturing(ContextHandle handle, StreamHandle stream, bool* out) {
+  *out = recording_of(stream_of(stream)) != nullptr;
   return usable(context_of(handle));
 }
 
 Status stream_wait(ContextHandle handle, StreamHandle stream, EventHandle event) {
   if (const Status state = usable(context_of(handle))) return state;
+  const std::shared_ptr<Recording> from = capture_of(event_of(event)), to = recording_of(stream_of(stream));
+  if (from || to) {
+    if (!from) return status::capture_isolation;
+    if (to && to != from) return status::capture_merge;
+    return guarded([&] { return from->join(stream_of(stream), event_of(event).progress); });
+  }
   const std::shared_ptr<Mark> mark = pending_mark(event_of(event));
   if (!mark || mark->stream == &stream_of(stream)) return status::success;
   return guarded([&] {
@@ -99,6 +116,13 @@ Status event_record(ContextHandle handle, EventHandle event_handle, StreamHandle
   Event& event = event_of(event_handle);
   Stream& stream = stream_of(stream_handle);
   return guarded([&] {
+    if (std::shared_ptr<Recording> recording = recording_of(stream)) {
+      Progress progress = recording->progress(stream);
+      const std::lock_guard lock(event.mutex);
+      event.progress = std::move(progress);
+      event.capture = std::move(recording);
+      return status::success;
+    }
     std::shared_ptr<Mark> mark;
     if (!stream.idle()) {
       mark = std::make_shared<Mark>(stream);
@@ -111,18 +135,21 @@ Status event_record(ContextHandle handle, EventHandle event_handle, StreamHandle
     event.recorded = true;
     event.time = host::now();
     event.mark = std::move(mark);
+    event.capture = nullptr;
     return status::success;
   });
 }
 
 Status event_query(ContextHandle handle, EventHandle event) {
   if (const Status state = usable(context_of(handle))) return state;
+  if (capture_of(event_of(event))) return status::captured_event;
   return pending_mark(event_of(event)) ? status::not_ready : status::success;
 }
 
 Status event_synchronize(ContextHandle handle, EventHandle event) {
   Context& context = context_of(handle);
   if (orphan(context)) return status::not_initialized;
+  if (capture_of(event_of(event))) return status::captured_event;
   return guarded([&] {
     if (const std::shared_ptr<Mark> mark = pending_mark(event_of(event))) Scheduler::instance().wait(*mark);
     return usable(context);
@@ -132,6 +159,7 @@ Status event_synchronize(ContextHandle handle, EventHandle event) {
 Status event_elapsed(ContextHandle handle, EventHandle from_handle, EventHandle to_handle, float* milliseconds) {
   if (const Status state = usable(context_of(handle))) return state;
   Event &from = event_of(from_handle), &to = event_of(to_handle);
+  if (capture_of(from) || capture_of(to)) return status::captured_event;
   if (pending_mark(from) || pending_mark(to)) return status::not_ready;
   if (!from.recorded || !to.recorded) return status::invalid_handle;
   *milliseconds = float(double(to.time - from.time) * 1e-6);

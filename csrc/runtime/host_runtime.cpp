@@ -1,5 +1,6 @@
 // The host table: simulates a device on the CPU, with the semantics of the CUDA calls that its members stand for.
 #include "runtime/host_calls.hpp"
+#include "runtime/host_graph.hpp"
 
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -57,6 +58,12 @@ const char* error_name(Status code) {
     case status::context_destroyed: return "cudaErrorContextIsDestroyed";
     case status::launch_failure: return "cudaErrorLaunchFailure";
     case status::not_supported: return "cudaErrorNotSupported";
+    case status::capture_unsupported: return "cudaErrorStreamCaptureUnsupported";
+    case status::capture_merge: return "cudaErrorStreamCaptureMerge";
+    case status::capture_unmatched: return "cudaErrorStreamCaptureUnmatched";
+    case status::capture_unjoined: return "cudaErrorStreamCaptureUnjoined";
+    case status::capture_isolation: return "cudaErrorStreamCaptureIsolation";
+    case status::captured_event: return "cudaErrorCapturedEvent";
     default: return "cudaErrorUnknown";
   }
 }
@@ -170,9 +177,9 @@ Status inject_fault(ContextHandle handle) {
 
 std::string fault_message(ContextHandle handle) { return context_of(handle).fault_message(); }
 
-std::array<int64_t, 5> outstanding() {
-  return {counts.memory.load(), counts.pinned.load(), counts.streams.load(), counts.events.load(),
-          counts.contexts.load()};
+std::array<int64_t, 6> outstanding() {
+  return {counts.memory.load(), counts.pinned.load(),   counts.streams.load(),
+          counts.events.load(), counts.contexts.load(), counts.graphs.load()};
 }
 
 }  // namespace
@@ -214,6 +221,7 @@ const Table& host_table() {
       .launch = launch,
       .host_task = host_task,
       .programs = nullptr,
+      .graphs = &graph_calls,
       .inject_fault = inject_fault,
       .fault_message = fault_message,
       .outstanding = outstanding,

@@ -24,6 +24,8 @@ struct Mark {
   Stream* parked = nullptr;
 };
 
+class Recording;
+
 struct Item {
   enum class Kind : uint8_t { work, record, wait };
   // Runs the blocks [first, last). Returns null, or the message of a fault; an exception is a fault too.
@@ -41,6 +43,9 @@ struct Item {
 struct Stream {
   explicit Stream(Context& of) : context(of) {}
   Context& context;
+
+  std::atomic<bool> captured{false};     // its work is recorded instead of queued
+  std::shared_ptr<Recording> recording;  // then; guarded by the mutex of host_graph.cpp
 
   // Work not yet done: the queued items, plus one while a thread runs something inline. Only an idle stream can be
   // claimed for that.

@@ -2,6 +2,7 @@
 // idle and the work small, else queued for the workers.
 #include "runtime/float_environment.hpp"
 #include "runtime/host_calls.hpp"
+#include "runtime/host_graph.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -18,11 +19,6 @@ struct Tuning {
   static constexpr int64_t chunks_per_worker = 4;   // so that a worker that starts late costs little
   static constexpr int64_t copy_block = 64 << 10;   // bytes of a copy or fill that count as one block
 };
-
-const char* take_injected_fault(Context& context) {
-  if (!context.fault_next.load(std::memory_order_relaxed) || !context.fault_next.exchange(false)) return nullptr;
-  return "injected fault";
-}
 
 // Calls run_now when the stream is idle and the work small, else queues the item that make() returns. `synchronous`
 // work is done on return.
@@ -52,12 +48,6 @@ Status run(Context& context, Stream& stream, int64_t bytes, bool synchronous, No
   });
 }
 
-int64_t chunk_of(int64_t blocks, int64_t bytes) {
-  const int64_t most = Scheduler::worker_limit() * Tuning::chunks_per_worker;
-  const int64_t chunks = std::clamp<int64_t>(bytes / Tuning::chunk_bytes, 1, most);
-  return std::max<int64_t>(1, (blocks + chunks - 1) / chunks);
-}
-
 // An item that calls f(begin, count) for ranges of the bytes.
 template <class F>
 std::unique_ptr<Item> make_byte_item(size_t bytes, F f) {
@@ -69,7 +59,49 @@ std::unique_ptr<Item> make_byte_item(size_t bytes, F f) {
   });
 }
 
+// What a captured copy and a captured fill work on. The addresses come first, since launches may change them.
+struct CopyArguments {
+  char* to;
+  const char* from;
+  size_t bytes;
+};
+struct FillArguments {
+  char* to;
+  int64_t byte;
+  size_t bytes;
+};
+
+Node byte_node(size_t bytes, Node::Run run) {
+  Node node;
+  node.run = run;
+  node.blocks = (int64_t(bytes) + Tuning::copy_block - 1) / Tuning::copy_block;
+  node.chunk = chunk_of(node.blocks, int64_t(bytes));
+  node.bytes = int64_t(bytes);
+  return node;
+}
+
+template <class Arguments, class F>
+const char* run_bytes(const std::byte* arguments, int64_t first, int64_t last, F f) {
+  const Arguments& a = *reinterpret_cast<const Arguments*>(arguments);
+  const size_t begin = size_t(first * Tuning::copy_block);
+  f(a, begin, std::min(a.bytes, size_t(last * Tuning::copy_block)) - begin);
+  return nullptr;
+}
+
 }  // namespace
+
+const char* take_injected_fault(Context& context) {
+  if (!context.fault_next.load(std::memory_order_relaxed) || !context.fault_next.exchange(false)) return nullptr;
+  return "injected fault";
+}
+
+bool is_brief(int64_t bytes) { return bytes <= Tuning::inline_bytes; }
+
+int64_t chunk_of(int64_t blocks, int64_t bytes) {
+  const int64_t most = Scheduler::worker_limit() * Tuning::chunks_per_worker;
+  const int64_t chunks = std::clamp<int64_t>(bytes / Tuning::chunk_bytes, 1, most);
+  return std::max<int64_t>(1, (blocks + chunks - 1) / chunks);
+}
 
 std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body) {
   auto item = std::make_unique<Item>();
@@ -82,6 +114,19 @@ std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body) 
 Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream) {
   if (bytes == 0) return usable(context_of(handle));
   const Context& context = context_of(handle);
+  if (const std::shared_ptr<Recording> recording = recording_of(stream_of(stream))) {
+    if (kind != CopyKind::device_to_device) return status::capture_unsupported;
+    return guarded([&] {
+      const CopyArguments a{static_cast<char*>(to), static_cast<const char*>(from), bytes};
+      const auto work = [](const Node&, host::Context&, const std::byte* arguments, int64_t first, int64_t last) {
+        return run_bytes<CopyArguments>(arguments, first, last, [](const CopyArguments& c, size_t begin, size_t count) {
+          std::memmove(c.to + begin, c.from + begin, count);
+        });
+      };
+      recording->add(stream_of(stream), byte_node(bytes, work), &a, sizeof a, false);
+      return status::success;
+    });
+  }
   if (bytes <= Tuning::at_once_bytes && kind != CopyKind::device_to_device && !context.checked &&
       stream_of(stream).idle()) {
     if (const Status state = usable(context)) return state;
@@ -104,6 +149,18 @@ Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, Copy
 
 Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamHandle stream) {
   if (bytes == 0) return usable(context_of(handle));
+  if (const std::shared_ptr<Recording> recording = recording_of(stream_of(stream))) {
+    return guarded([&] {
+      const FillArguments a{static_cast<char*>(pointer), byte, bytes};
+      const auto work = [](const Node&, Context&, const std::byte* arguments, int64_t first, int64_t last) {
+        return run_bytes<FillArguments>(arguments, first, last, [](const FillArguments& f, size_t begin, size_t count) {
+          std::memset(f.to + begin, int(f.byte), count);
+        });
+      };
+      recording->add(stream_of(stream), byte_node(bytes, work), &a, sizeof a, false);
+      return status::success;
+    });
+  }
   const auto now = [=]() -> const char* {
     std::memset(pointer, byte, bytes);
     return nullptr;
@@ -119,6 +176,23 @@ Status launch(ContextHandle handle, const params::Launch& launch, int64_t bytes,
               StreamHandle stream) {
   Context& context = context_of(handle);
   if (launch.blocks <= 0 || !launch.entry) return status::invalid_value;
+  if (const std::shared_ptr<Recording> recording = recording_of(stream_of(stream))) {
+    return guarded([&] {
+      Node node;
+      node.run = [](const Node& of, Context& on, const std::byte* arguments, int64_t first, int64_t last) {
+        if (const char* fault = take_injected_fault(on)) return fault;
+        params::Launch now = of.launch;
+        now.arguments = arguments;
+        return now.entry(now, first, last);
+      };
+      node.launch = launch;
+      node.blocks = launch.blocks;
+      node.chunk = launch.whole ? launch.blocks : chunk_of(launch.blocks, bytes);
+      node.bytes = bytes;
+      recording->add(stream_of(stream), std::move(node), launch.arguments, launch.argument_bytes, synchronous);
+      return status::success;
+    });
+  }
   const auto now = [&]() -> const char* {
     if (const char* fault = take_injected_fault(context)) return fault;
     return launch.entry(launch, 0, launch.blocks);
@@ -142,6 +216,20 @@ Status host_task(ContextHandle handle, const HostTask& task, int64_t pieces, int
     for (int64_t piece = first; piece < last; ++piece) run_piece(piece);
     return nullptr;
   };
+  if (const std::shared_ptr<Recording> recording = stream ? recording_of(stream_of(stream)) : nullptr) {
+    return guarded([&] {
+      Node node;
+      node.task = std::make_shared<const HostTask>(task);
+      node.run = [](const Node& of, Context&, const std::byte*, int64_t first, int64_t last) -> const char* {
+        for (int64_t piece = first; piece < last; ++piece) (*of.task)(piece);
+        return nullptr;
+      };
+      node.blocks = pieces;
+      node.bytes = bytes;
+      recording->add(stream_of(stream), std::move(node), nullptr, 0, synchronous);
+      return status::success;
+    });
+  }
   const auto now = [&] { return work(task, 0, pieces); };
   return run(context_of(handle), stream_of(stream), bytes, synchronous, now, [&] {
     return make_item(pieces, 1, [work, task](int64_t first, int64_t last) { return work(task, first, last); });

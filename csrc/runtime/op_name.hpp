@@ -20,6 +20,8 @@ namespace stator {
   X(compile, "Backend.compile")                     \
   X(occupancy, "Kernel.occupancy")                  \
   X(launch, "Kernel.launch")                        \
+  X(capture, "Backend.capture")                     \
+  X(graph_launch, "Graph.launch")                   \
   X(write_ranges, "Backend.write_ranges")           \
   X(read_ranges, "Backend.read_ranges")
 

@@ -29,6 +29,28 @@ bool is_allocation(Call call) {
   return call == Call::allocate || call == Call::allocate_pinned || call == Call::allocate_managed;
 }
 
+// The errors of CUDA that speak of captures.
+[[noreturn]] void refuse_captured(Status code, uint16_t op) {
+  using namespace status;
+  const auto refuse = [op](const char* cause, const char* remedy) { throw CaptureError(label(op, ""), cause, remedy); };
+  switch (code) {
+    case capture_unsupported:
+      refuse("the call waits for work of a stream that is being captured, or copies between it and the host",
+             "Do it before the capture begins, or after it has ended");
+    case capture_merge: refuse("the work of two captures cannot be ordered", "End one of them first");
+    case capture_unmatched: refuse("the capture was begun by another stream", "End it with the stream that began it");
+    case capture_unjoined:
+      refuse("a stream that was forked from the captured one was not joined with it again",
+             "Record an event there at the end, and let the captured stream wait for it");
+    case capture_isolation:
+      refuse("captured work cannot wait for work outside of the capture", "Wait for it before the capture begins");
+    case captured_event:
+      refuse("an event of a capture never happens by itself", "Record it again after the capture has ended");
+    default: refuse("an earlier call has made the capture invalid", "Begin it again");
+  }
+  __builtin_unreachable();
+}
+
 // Sticky errors: every later call on the device reports the same, and only a new context helps.
 bool is_sticky(Status code) {
   return code == 214 || code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719);
@@ -93,6 +115,7 @@ Status Runtime::enter(Call call) {
 void Runtime::check(Call call, Status code, uint16_t op) {
   if (code == status::success) return;
   if (code == status::out_of_memory && is_host()) throw std::bad_alloc();  // the caller's own memory, not the pool's
+  if (code >= status::capture_unsupported && code <= status::capture_wrong_thread) refuse_captured(code, op);
   const std::string fault = context_ && is_sticky(code) ? table_.fault_message(context_) : std::string();
   throw CudaError(label(op, ""), code, table_.error_name(code), name(call), remedy_for(call, code, fault, is_host()));
 }
@@ -162,20 +185,28 @@ void Runtime::finished(StreamHandle stream, const Record& record) {
 
 void Runtime::copy(void* to, const void* from, size_t bytes, CopyKind kind, StreamHandle stream, const Record& record) {
   check(Call::copy, enter(Call::copy), record.op);
-  order(stream, "copy", record);
+  if (bytes == 0) return;
+  if (kind != CopyKind::device_to_device && is_captured(stream))
+    refuse_captured(status::capture_unsupported, record.op);
+  Noted noted(*this, stream, GraphCall::Kind::copy, "copy", record);
+  if (!noted.captured()) order(stream, "copy", record);
   check(Call::copy, table_.copy(context_, to, from, bytes, kind, stream), record.op);
+  noted.keep();
   std::atomic<uint64_t>* const moved[] = {&h2d_bytes_, &d2h_bytes_, &d2d_bytes_};  // by CopyKind
   moved[int(kind)]->fetch_add(bytes, std::memory_order_relaxed);
-  if (!record.synchronous || !is_host()) return;
+  if (!record.synchronous || !is_host() || noted.captured()) return;
   check(Call::copy, table_.stream_synchronize(context_, stream), record.op);
   finished(stream, record);
 }
 
 void Runtime::fill(void* pointer, int byte, size_t bytes, StreamHandle stream, const Record& record) {
   check(Call::fill, enter(Call::fill), record.op);
-  order(stream, "fill", record);
+  if (bytes == 0) return;
+  Noted noted(*this, stream, GraphCall::Kind::fill, "fill", record);
+  if (!noted.captured()) order(stream, "fill", record);
   check(Call::fill, table_.fill(context_, pointer, byte, bytes, stream), record.op);
-  if (!record.synchronous || !is_host()) return;
+  noted.keep();
+  if (!record.synchronous || !is_host() || noted.captured()) return;
   check(Call::fill, table_.stream_synchronize(context_, stream), record.op);
   finished(stream, record);
 }
@@ -198,6 +229,7 @@ Status Runtime::stream_destroy_noexcept(StreamHandle stream) {
 Status Runtime::stream_synchronize_noexcept(StreamHandle stream) {
   Status code = enter(Call::stream_synchronize);
   if (code) return code;
+  if (is_captured(stream)) return status::capture_unsupported;  // CUDA would end the capture
   const OrderChecker::Clock done = checker_ ? checker_->snapshot_stream(stream) : OrderChecker::Clock{};
   code = table_.stream_synchronize(context_, stream);
   if (!code && checker_) checker_->learn(done);
@@ -210,6 +242,7 @@ void Runtime::stream_synchronize(StreamHandle stream, uint16_t op) {
 
 bool Runtime::stream_query(StreamHandle stream, uint16_t op) {
   check(Call::stream_query, enter(Call::stream_query), op);
+  if (is_captured(stream)) refuse_captured(status::capture_unsupported, op);
   const OrderChecker::Clock done = checker_ ? checker_->snapshot_stream(stream) : OrderChecker::Clock{};
   const Status code = table_.stream_query(context_, stream);
   if (code == status::not_ready) return false;
@@ -300,9 +333,11 @@ float Runtime::event_elapsed(EventHandle from, EventHandle to, uint16_t op) {
 
 void Runtime::launch(const params::Launch& launch, StreamHandle stream, const Record& record) {
   check(Call::launch, enter(Call::launch), record.op);
-  order(stream, launch.name, record);
+  Noted noted(*this, stream, GraphCall::Kind::kernel, launch.name, record);
+  if (!noted.captured()) order(stream, launch.name, record);
   check(Call::launch, table_.launch(context_, launch, bytes_of(record), record.synchronous, stream), record.op);
-  finished(stream, record);
+  noted.keep();
+  if (!noted.captured()) finished(stream, record);
 }
 
 void Runtime::library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle stream,
@@ -327,12 +362,14 @@ void Runtime::library_release_noexcept(const std::function<void()>& release) {
 void Runtime::library_in_pieces(const char* what, std::function<int(int64_t)> call, int64_t pieces,
                                 const char* (*describe)(int), StreamHandle stream, const Record& record) {
   check(Call::library, enter(Call::library), record.op);
-  order(stream, what, record);
+  Noted noted(*this, stream, GraphCall::Kind::library, what, record);
+  if (!noted.captured()) order(stream, what, record);
   if (!is_host()) {
     int code = 0;
     const HostTask task = [&](int64_t piece) { code = call(piece); };
     check(Call::library, table_.host_task(context_, task, 1, 0, false, stream), record.op);
     if (code) throw CudaError(label(record.op, what), code, describe(code), what);
+    noted.keep();
     return;
   }
   const HostTask task = [what, call = std::move(call), describe](int64_t piece) {
@@ -340,7 +377,8 @@ void Runtime::library_in_pieces(const char* what, std::function<int(int64_t)> ca
   };
   const int64_t bytes = pieces > 1 ? std::numeric_limits<int64_t>::max() : bytes_of(record);
   check(Call::library, table_.host_task(context_, task, pieces, bytes, record.synchronous, stream), record.op);
-  finished(stream, record);
+  noted.keep();
+  if (!noted.captured()) finished(stream, record);
 }
 
 void Runtime::forget_buffer(const void* buffer) {

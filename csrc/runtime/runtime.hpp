@@ -4,6 +4,7 @@
 #pragma once
 
 #include "params/launch.hpp"
+#include "runtime/graph_table.hpp"
 #include "runtime/op_name.hpp"
 #include "runtime/program_table.hpp"
 
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,6 +54,11 @@ namespace stator::runtime {
   X(program_unload, true)      \
   X(program_query, false)      \
   X(launch, false)             \
+  X(capture_begin, false)      \
+  X(capture_end, false)        \
+  X(graph_instantiate, false)  \
+  X(graph_destroy, true)       \
+  X(graph_launch, false)       \
   X(library_setup, false)      \
   X(library, false)
 
@@ -71,7 +78,9 @@ inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_i
                         insufficient_driver = 35, invalid_function = 98, no_device = 100, invalid_device = 101,
                         no_image = 209, invalid_ptx = 218, invalid_handle = 400, not_found = 500, not_ready = 600,
                         illegal_address = 700, context_destroyed = 709, launch_failure = 719, not_supported = 801,
-                        unknown = 999;
+                        capture_unsupported = 900, capture_invalidated = 901, capture_merge = 902,
+                        capture_unmatched = 903, capture_unjoined = 904, capture_isolation = 905,
+                        capture_implicit = 906, captured_event = 907, capture_wrong_thread = 908, unknown = 999;
 }
 
 using ContextHandle = void*;
@@ -143,13 +152,14 @@ struct Table {
   // thread, with the context's device current; it must not throw.
   Status (*host_task)(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
   const ProgramTable* programs;  // null on host
+  const GraphTable* graphs;      // null in builds without CUDA, for cuda
   // host only: makes the next launch on the context fail asynchronously; the fault is sticky.
   Status (*inject_fault)(ContextHandle);
   // The message of the sticky fault: of host and of emulated cuda devices; else "".
   std::string (*fault_message)(ContextHandle);
   // What the table handed out and has not got back, counted independently of the Tracker: {memory, pinned, streams,
-  // events, contexts}.
-  std::array<int64_t, 5> (*outstanding)();
+  // events, contexts, graphs}.
+  std::array<int64_t, 6> (*outstanding)();
 };
 
 const Table& host_table();
@@ -267,6 +277,22 @@ class Runtime {
   void library_in_pieces(const char* what, std::function<int(int64_t piece)> call, int64_t pieces,
                          const char* (*describe)(int), StreamHandle, const Record&);
 
+  // Graphs. Between capture_begin and capture_end nothing that is enqueued in the stream, or in those that wait for its
+  // events, runs; a call that would wait for them throws CaptureError and leaves the capture as it is.
+  struct Captured {
+    GraphHandle graph = nullptr;
+    std::vector<GraphCall> calls;
+  };
+  void capture_begin(StreamHandle, uint16_t op);
+  Captured capture_end(StreamHandle, uint16_t op);
+  void capture_drop_noexcept(StreamHandle);  // ends it without a graph, whatever its state is
+  bool is_captured(StreamHandle) const noexcept;
+  void graph_instantiate(GraphHandle, GraphHandle previous, uint16_t op);  // as of GraphTable
+  void graph_launch(GraphHandle, const char* name, StreamHandle, const Record&);
+  Status graph_destroy_noexcept(GraphHandle);
+  GraphArguments graph_arguments(GraphHandle graph, size_t call) const { return table_.graphs->arguments(graph, call); }
+  void graph_write(GraphHandle, size_t call, size_t offset, uint64_t value, uint16_t op);
+
   // The memory was freed or given back to its owner: the order checker forgets its history.
   void forget_buffer(const void* buffer);
   // The host reads or writes the buffer now (to_numpy of shared memory): checked as any other access.
@@ -282,6 +308,7 @@ class Runtime {
   Status enter(Call call);  // injection and counters; success means that the call is to be performed
   void check(Call call, Status status, uint16_t op = no_op);
   bool drop_this_wait();
+  class Noted;                                                // a call that may be one of a capture
   void order(StreamHandle, const char* what, const Record&);  // the order check, before the work is enqueued
   void finished(StreamHandle, const Record&);                 // tells the order checker that synchronous work is done
 
@@ -297,6 +324,33 @@ class Runtime {
   Injection injection_;
   std::array<std::atomic<uint64_t>, call_count> calls_{};
   std::atomic<uint64_t> h2d_bytes_{0}, d2h_bytes_{0}, d2d_bytes_{0};
+  std::atomic<int> captures_{0};
+  mutable std::mutex notes_mutex_;
+  std::map<uint64_t, std::vector<GraphCall>> notes_;  // of each capture
+};
+
+// Notes a call for the graph where its stream is captured; forgotten again unless it is kept. A captured call is not
+// checked for its order with others, since it does not run.
+class Runtime::Noted {
+ public:
+  Noted(Runtime& runtime, StreamHandle stream, GraphCall::Kind kind, const char* name, const Record& record)
+      : runtime_(runtime) {
+    if (runtime.captures_.load(std::memory_order_acquire) > 0) [[unlikely]]
+      note(stream, kind, name, record);
+  }
+  ~Noted() {
+    if (id_ && !kept_) drop();
+  }
+  Noted(const Noted&) = delete;
+  bool captured() const { return id_ != 0; }
+  void keep() { kept_ = true; }
+
+ private:
+  void note(StreamHandle stream, GraphCall::Kind kind, const char* name, const Record& record);
+  void drop() noexcept;
+  Runtime& runtime_;
+  uint64_t id_ = 0;
+  bool kept_ = false;
 };
 
 // While it lives, the device is the thread's current one, as vendor libraries want it. Afterwards the one of before is

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stator import _array_methods, _pickling, errors, fft, linalg, memory, nn, random, sparse, special, testing
 from stator._array import Array
 from stator._backend import shutdown
+from stator._backend_graphs import graph
 from stator._creation import (
     arange,
     asarray,
@@ -239,6 +240,7 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "graph",
     "get_include",
     "get_printoptions",
     "histc",

@@ -6,6 +6,8 @@ from stator._typing import DTypeLike
 from stator.backend import Backend
 from stator.backend import Device
 
+class CapturedDraws:
+    pass
 class Generator:
     def __init__(self, backend: Backend, *, seed: int | None = None) -> None: ...
     @property

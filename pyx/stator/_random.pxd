@@ -11,6 +11,14 @@ cdef class Generator:
     cdef object lock
     # InvalidValueError for a generator whose __init__ did not run.
     cdef State* state(self) except NULL
+    cdef State* real_state(self) noexcept
+
+
+# The draws of one generator in a capture. They are made with a seed and a counter that stand for those of the launches,
+# so that the words of kernels' arguments that have them are known.
+cdef class CapturedDraws:
+    cdef Generator generator
+    cdef State first, state
 
 
 cdef uint64_t to_uint64(object value, str op, str name) except? 0

@@ -1,6 +1,7 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 # cython: annotation_typing=False, freethreading_compatible=True
 """Random numbers by Philox4x32-10, with equal bits on every device."""
+import secrets
 from collections import namedtuple
 from operator import index as to_python_int
 from threading import Lock
@@ -10,11 +11,12 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array, take_op
-from stator._backend cimport Backend, as_backend, enter, resolve
+from stator._backend cimport Backend, Stream, as_backend, enter, resolve
 from stator._convert cimport (
     not_an_array, require_room, shown, to_dims, to_flag, to_float, to_int, to_number, too_many, wrong_type,
 )
 from stator._dtype cimport as_dtype
+from stator.cpp cimport graph as cpp_graph
 from stator.cpp cimport random as cpp
 from stator.cpp.array cimport Array as CppArray
 from stator.cpp.array cimport Scalar
@@ -27,7 +29,8 @@ from stator.cpp.std cimport vector
 
 import numpy as np
 
-from stator.errors import AxisError, InvalidValueError, ShapeError
+from stator._backend import current_stream
+from stator.errors import AxisError, CaptureError, InvalidValueError, ShapeError
 
 # offset: 32-bit words already used of the counter's block; always 0, since every draw begins a block.
 RngState = namedtuple("RngState", ("seed", "counter", "offset", "device"), module="stator.random")
@@ -199,6 +202,9 @@ cdef Array draw_multinomial(Generator generator, object n, object pvals, object 
     return out
 
 
+include "_random_capture.pxi"
+
+
 cdef uint64_t to_uint64(object value, str op, str name) except? 0:
     try:
         return <uint64_t>to_python_int(value)
@@ -238,6 +244,13 @@ cdef class Generator:
     cdef State* state(self) except NULL:
         if self.lock is None:
             raise InvalidValueError("a generator without a backend", op="random", remedy="Use Generator(backend).")
+        if len(captured_draws) > 0:
+            found = draws_of(self)
+            if found is not None:
+                return &(<CapturedDraws>found).state
+        return self.real_state()
+
+    cdef State* real_state(self) noexcept:
         return &self.backend.random if self.lock is self.backend.random_lock else &self.own
 
     def seed(self, seed: int, /) -> None:

@@ -51,7 +51,8 @@ def outstanding(kind: str) -> dict[str, int]:
     settle()
     with nogil:
         counts = cpp.outstanding(type)
-    return {"memory": counts[0], "pinned": counts[1], "streams": counts[2], "events": counts[3], "contexts": counts[4]}
+    return {"memory": counts[0], "pinned": counts[1], "streams": counts[2], "events": counts[3], "contexts": counts[4],
+            "graphs": counts[5]}
 
 
 def set_block_seed(backend: Backend, seed: int) -> None:

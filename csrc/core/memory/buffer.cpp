@@ -3,6 +3,7 @@
 #include "core/memory/buffer.hpp"
 
 #include "core/context.hpp"
+#include "core/memory/arena.hpp"
 #include "core/text.hpp"
 
 namespace stator {
@@ -57,6 +58,11 @@ void Buffer::unexport(runtime::StreamHandle consumer) noexcept {
   if (before & detached_bit) free_detached();
 }
 
+void Buffer::leave_arena() {
+  arena_->disown(get(no_op));
+  arena_.reset();
+}
+
 void Buffer::release_native(void* handle) noexcept {
   detached_ = handle;
   if (exports_.load(std::memory_order_acquire) > 0) {  // no new exports can start: they need a guard or a reference
@@ -80,6 +86,10 @@ void Buffer::free_detached() noexcept {
   detached_blocks.fetch_sub(source_ != Source::foreign);
   if (source_ == Source::foreign) {
     ForeignReleases::push(std::move(owner_));
+    return;
+  }
+  if (arena_) {
+    arena_.reset();
     return;
   }
   runtime::Runtime& runtime = context_.runtime();

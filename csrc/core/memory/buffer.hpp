@@ -18,6 +18,7 @@
 namespace stator {
 
 class Array;
+class Arena;
 
 // The owner of foreign memory, made with the Buffer, so that releasing it needs no memory.
 struct ForeignOwner {
@@ -39,6 +40,11 @@ class Buffer final : public Box {
   void* memory(uint16_t op) const { return get(op); }
   bool host_shared() const { return host_shared_.load(std::memory_order_relaxed); }
   bool read_only() const { return read_only_; }
+  // Of memory that belongs to a graph: what it lies in, and the number of the allocation there.
+  Arena* arena() const { return arena_.get(); }
+  int allocation() const { return allocation_; }
+  // The graph needs it no more. The caller has made sure that nothing else uses the block.
+  void leave_arena();
 
   // Exports keep the storage past close: a closed buffer with exports is detached, and the last unexport frees its
   // memory. export_memory marks a cpu buffer host_shared (its uses are synchronous from then on). The exporter holds a
@@ -83,6 +89,8 @@ class Buffer final : public Box {
   size_t block_bytes_ = 0;  // what the pool holds for it; 0 for foreign memory
   void* detached_ = nullptr;
   std::unique_ptr<ForeignOwner> owner_;
+  std::shared_ptr<Arena> arena_;
+  int allocation_ = -1;
 };
 
 // The buffer of an array; ValueError, naming the call, for an array without memory.

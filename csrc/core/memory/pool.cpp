@@ -1,5 +1,6 @@
 // Allocation. take() looks for a cached block, first in the list of the stream, then in those of the others; settle()
 // orders the stream after what still uses the block; obtain() asks the runtime, and empties the cache where that fails.
+#include "core/capture.hpp"
 #include "core/context.hpp"
 #include "core/memory/pool_impl.hpp"
 #include "core/text.hpp"
@@ -20,7 +21,11 @@ Pool::~Pool() { dispose(); }
 std::unique_ptr<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home, uint16_t op) {
   if (impl_->has_owners.load(std::memory_order_relaxed)) poll_foreign();
   std::unique_ptr<Buffer> buffer(new Buffer(context_, source, bytes, op));
-  const Block block = take(block_size(bytes), home, op);
+  const bool shared = source == Buffer::Source::pool;
+  const std::shared_ptr<GraphCapture> capture = shared ? context_.opened_stream(home).capture() : nullptr;
+  const Block block = capture ? capture->arena->take(block_size(bytes), home, op, &buffer->allocation_)
+                              : take(block_size(bytes), home, op);
+  if (capture) buffer->arena_ = capture->arena;
   buffer->block_bytes_ = block.bytes;
   buffer->home_stream_ = uint8_t(home);
   buffer->set_last_stream(home == pinned_home ? 0 : home);
@@ -42,11 +47,12 @@ Ref<Buffer> Pool::allocate_pinned(size_t bytes, uint16_t op) {
 
 Block Pool::take(size_t bytes, int home, uint16_t op) {
   Block block;
+  const bool captured = home != pinned_home && context_.is_captured(home);  // so that it cannot wait
   {
     const std::lock_guard lock(impl_->mutex);
     ++impl_->allocations;
-    bool found = impl_->lists[home].pop(bytes, false, &block);
-    for (int other = 0; !found && home != pinned_home && other < pinned_home; ++other) {
+    bool found = impl_->lists[home].pop(bytes, captured, &block);
+    for (int other = 0; !found && !captured && home != pinned_home && other < pinned_home; ++other) {
       found = other != home && impl_->lists[other].pop(bytes, false, &block);
     }
     if (found) {
@@ -86,6 +92,7 @@ bool Pool::settle(Block& block, int home, uint16_t op) {
   for (int i = 0; i < Backend::stream_count; ++i) {
     const uint32_t bit = uint32_t(1) << i;
     if (!(block.unmarked & bit)) continue;
+    if (i != home && context_.is_captured(i)) return false;
     if (i != home) {
       const runtime::EventHandle event = take_event();
       block.events.push_back(event);  // should recording fail, `unmarked` still has the stream
@@ -114,7 +121,7 @@ bool Pool::passed(Block& block) noexcept {
     for (int i = 0; i < Backend::stream_count; ++i) {
       const uint32_t bit = uint32_t(1) << i;
       if (!(block.unmarked & bit)) continue;
-      if (!runtime.stream_query(context_.native_stream(i))) return false;
+      if (context_.is_captured(i) || !runtime.stream_query(context_.native_stream(i))) return false;
       block.unmarked &= ~bit;
     }
     return true;
@@ -166,7 +173,7 @@ Block Pool::obtain(size_t bytes, int home, uint16_t op) {
 runtime::Status Pool::obtain_once(size_t bytes, int home, uint16_t op, void** memory) {
   runtime::Runtime& runtime = context_.runtime();
   if (home == pinned_home) return runtime.allocate_pinned(bytes, memory);
-  return runtime.allocate(bytes, context_.opened_stream(home).handle(op), memory);
+  return runtime.allocate(bytes, context_.allocation_stream(home).handle(op), memory);
 }
 
 OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {

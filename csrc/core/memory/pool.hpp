@@ -29,12 +29,14 @@ class Pool final : public Box {
   void poll_foreign(bool last = false) noexcept;
   MemoryStats stats() const;
   OutOfMemoryError out_of_memory(size_t requested, uint16_t op) const;
+  // Of an arena: blocks of its streams, without waiting for any other; given back, after the work that the streams hold.
+  Block take(size_t bytes, int home, uint16_t op);  // from the cache, else obtain
+  void take_over(Block&& block, uint32_t users) noexcept;
 
  private:
   friend class Buffer;
   struct Impl;
   std::unique_ptr<Buffer> make(Buffer::Source source, size_t bytes, int home, uint16_t op);
-  Block take(size_t bytes, int home, uint16_t op);    // from the cache, else obtain
   Block obtain(size_t bytes, int home, uint16_t op);  // from the runtime, within the memory limit
   runtime::Status obtain_once(size_t bytes, int home, uint16_t op, void** memory);
   bool settle(Block& block, int home, uint16_t op);  // false: page-locked memory that is still in use

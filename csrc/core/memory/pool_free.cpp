@@ -1,5 +1,6 @@
 // Deallocation: blocks go into the free lists, cached blocks to the runtime, foreign owners to their queue. Nothing
 // here throws but take_event, and no figure is lost when a call of the runtime fails.
+#include "core/capture.hpp"
 #include "core/context.hpp"
 #include "core/memory/pool_impl.hpp"
 
@@ -48,6 +49,7 @@ void Pool::finish(Block& block) noexcept {
   }
   block.events.clear();
   for (int i = 0; block.unmarked && !context_.quiet() && i < Backend::stream_count; ++i) {
+    if (context_.is_captured(i)) continue;
     if (block.unmarked >> i & 1) runtime.stream_synchronize_noexcept(context_.native_stream(i));
   }
 }
@@ -57,6 +59,10 @@ void Pool::mark(Block& block, uint32_t streams) noexcept {
     const uint32_t bit = uint32_t(1) << i;
     if (!(streams & bit)) continue;
     runtime::EventHandle event = nullptr;
+    if (context_.is_captured(i)) {  // an event of a capture says nothing of the work before it
+      block.unmarked |= bit;
+      continue;
+    }
     try {
       block.events.reserve(block.events.size() + 1);
       event = take_event();
@@ -125,8 +131,26 @@ void Pool::keep(Block&& block) noexcept {
   }
 }
 
+void Pool::take_over(Block&& block, uint32_t users) noexcept {
+  if (closed()) {
+    context_.report("free", context_.runtime().free_noexcept(block.memory, block.bytes, nullptr));
+    return;
+  }
+  if (users & ~(uint32_t(1) << block.home) && !context_.quiet()) mark(block, users & ~(uint32_t(1) << block.home));
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->live -= block.bytes;
+  }
+  keep(std::move(block));
+}
+
 void Pool::give_back(Buffer& buffer, void* memory) noexcept {
   const int home = buffer.home_stream_;
+  if (buffer.arena_) {
+    buffer.arena_->give_back(memory, home, buffer.used_.load(std::memory_order_acquire));
+    buffer.arena_.reset();
+    return;
+  }
   Block block{memory, buffer.block_bytes_, 0, int8_t(home), {}};
   const uint32_t others = buffer.used_.load(std::memory_order_acquire) & ~(uint32_t(1) << home);
   if (others && !context_.quiet()) [[unlikely]]
@@ -179,7 +203,8 @@ size_t Pool::trim(size_t bytes) noexcept {
     {
       const std::lock_guard lock(impl_->mutex);
       bool found = false;
-      for (FreeList& list : impl_->lists) found = found || list.pop_any(&block);
+      for (int home = 0; !found && home <= pinned_home; ++home)
+        found = (home == pinned_home || !context_.is_captured(home)) && impl_->lists[home].pop_any(&block);
       if (!found) break;
       impl_->cached -= block.bytes;
     }

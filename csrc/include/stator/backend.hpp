@@ -56,7 +56,7 @@ struct BackendOptions {
 
 // A live tracked object.
 struct Resource {
-  std::string kind;  // "buffer", "pinned", "stream", "event", "library", "program", "pool", "context"
+  std::string kind;  // "buffer", "pinned", "stream", "event", "library", "program", "graph", "pool", "context"
   size_t bytes = 0;
   double age = 0;      // seconds
   std::string origin;  // the op that made it

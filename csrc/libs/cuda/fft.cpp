@@ -103,6 +103,7 @@ void cuda_fft(OpCall& call, const VendorFft& f) {
   key.out_step = f.out.step;
   key.out_distance = f.out.distance;
   const auto plan = cache->get<Plan>(key, [&] { return make_plan(call, f); });
+  call.keep(plan);
   void* work = plan->work_bytes > 0 ? call.scratch(plan->work_bytes) : nullptr;
   const Direction direction = f.kind == FftKind::complex_to_complex
                                   ? f.inverse ? Direction::inverse : Direction::forward

@@ -157,6 +157,7 @@ const char* Tables::table(Key key, Make make) {
     return {made, made->bytes()};
   });
   held_.push_back(found);
+  call_.keep(found);
   return found->data();
 }
 

@@ -1,9 +1,21 @@
-"""What runs beside the ops: kernels of your own. The ways in are methods of Backend."""
+"""What runs beside the ops: kernels of your own, and graphs. The ways in are methods of Backend."""
 
+from stator.execution._graph import Graph, GraphNode
 from stator.execution._program import Kernel, KernelAttributes, KernelParameter
+from stator.execution.graphs import GraphFunction, GraphInfo
 from stator.execution.programs import KernelDescriptor, ProgramCacheInfo
 
-__all__ = ["Kernel", "KernelAttributes", "KernelDescriptor", "KernelParameter", "ProgramCacheInfo"]
+__all__ = [
+    "Graph",
+    "GraphFunction",
+    "GraphInfo",
+    "GraphNode",
+    "Kernel",
+    "KernelAttributes",
+    "KernelDescriptor",
+    "KernelParameter",
+    "ProgramCacheInfo",
+]
 
 
 def __dir__() -> list[str]:

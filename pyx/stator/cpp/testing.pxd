@@ -12,7 +12,7 @@ cdef extern from "core/testing.hpp" namespace "stator::testing" nogil:
         cbool until_lifted
         int64_t drop_wait_at
 
-    cdef cppclass Counts "std::array<int64_t, 5>":
+    cdef cppclass Counts "std::array<int64_t, 6>":
         int64_t& operator[](int)
 
     void inject(const Backend&, const Injection&) except +translate_exception

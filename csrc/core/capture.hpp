@@ -1,0 +1,60 @@
+// GraphCapture: what a stream has while its work is captured into a graph.
+#pragma once
+
+#include "core/memory/arena.hpp"
+#include "core/memory/buffer.hpp"
+
+#include <stator/op_table.hpp>
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace stator {
+
+class Context;
+
+class GraphCapture {
+ public:
+  GraphCapture(Context& context, int stream, std::set<int> fresh)
+      : arena(std::make_shared<Arena>(context, stream, std::move(fresh))),
+        stream_(stream),
+        streams_(uint32_t(1) << stream) {}
+  const std::shared_ptr<Arena> arena;
+
+  // CaptureError, naming the op and the reason, where its work cannot be captured.
+  static void admit(Op op);
+  // The graph will use memory that is not its own.
+  void hold(Buffer& buffer, bool write);
+  void keep(Box& graph);
+  // Memory was allocated in the order of another stream, since the captured ones cannot.
+  void note_allocation(int stream) { allocated_on_.fetch_or(uint32_t(1) << stream); }
+  uint32_t allocated_on() const { return allocated_on_.load(); }
+  void add_stream(int stream) { streams_.fetch_or(uint32_t(1) << stream); }
+  uint32_t streams() const { return streams_.load(); }
+  int stream() const { return stream_; }  // the one that the capture began with
+
+  struct Held {
+    Ref<Buffer> buffer;
+    bool written = false;
+  };
+  std::vector<Held> take_held();
+  // Objects that the captured work needs, such as plans of transforms, and other graphs.
+  void keep(std::shared_ptr<const void> object);
+  struct Kept {
+    std::vector<std::shared_ptr<const void>> objects;
+    std::vector<Ref<Box>> graphs;
+  };
+  Kept take_kept();
+
+ private:
+  const int stream_;
+  std::atomic<uint32_t> streams_, allocated_on_{0};
+  std::mutex mutex_;
+  std::unordered_map<const Buffer*, size_t> index_;
+  std::vector<Held> held_;
+  Kept kept_;
+};
+
+}  // namespace stator

@@ -1,0 +1,83 @@
+#include "core/memory/arena.hpp"
+
+#include "core/context.hpp"
+
+#include <algorithm>
+
+namespace stator {
+
+Arena::~Arena() {
+  for (const Piece& piece : pieces_)
+    context_.pool().take_over({piece.memory, piece.bytes, 0, int8_t(home_), {}}, users_);
+}
+
+Block Arena::take(size_t bytes, int stream, uint16_t op, int* number) {
+  Block block;
+  {
+    const std::lock_guard lock(mutex_);
+    *number = count_++;
+    if (!fresh_.contains(*number) && lists_[stream].pop(bytes, true, &block)) {
+      const auto same = [&](const Piece& piece) { return piece.memory == block.memory; };
+      std::find_if(pieces_.begin(), pieces_.end(), same)->allocations.push_back(*number);
+      return block;
+    }
+  }
+  block = context_.pool().take(bytes, stream, op);
+  try {
+    const std::lock_guard lock(mutex_);
+    pieces_.push_back({block.memory, block.bytes, {*number}});
+  } catch (...) {
+    context_.pool().take_over(std::move(block), 0);
+    throw;
+  }
+  return block;
+}
+
+// Where there is no memory for the list, the block is not used again during the capture.
+void Arena::give_back(void* memory, int stream, uint32_t users) noexcept {
+  note_users(users);
+  const std::lock_guard lock(mutex_);
+  if (sealed_ || (users & ~(uint32_t(1) << stream))) return;
+  const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [=](const Piece& p) { return p.memory == memory; });
+  if (piece == pieces_.end()) return;
+  try {
+    lists_[stream].push({memory, piece->bytes, 0, int8_t(stream), {}});
+  } catch (const std::bad_alloc&) {}
+}
+
+void Arena::seal() {
+  const std::lock_guard lock(mutex_);
+  sealed_ = true;
+  lists_ = {};
+}
+
+bool Arena::is_exclusive(int number) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [=](const Piece& p) { return p.allocations.size() == 1 && p.allocations[0] == number; });
+}
+
+void Arena::disown(void* memory) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(pieces_, [=](const Piece& piece) { return piece.memory == memory; });
+}
+
+size_t Arena::bytes() const {
+  const std::lock_guard lock(mutex_);
+  size_t sum = 0;
+  for (const Piece& piece : pieces_) sum += piece.bytes;
+  return sum;
+}
+
+int Arena::find(const void* address, size_t* distance) const {
+  const std::lock_guard lock(mutex_);
+  for (const Piece& piece : pieces_) {
+    const auto from = size_t(static_cast<const char*>(address) - static_cast<const char*>(piece.memory));
+    if (address < piece.memory || from >= piece.bytes) continue;
+    *distance = from;
+    return piece.allocations.back();
+  }
+  return -1;
+}
+
+}  // namespace stator

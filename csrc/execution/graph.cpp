@@ -1,0 +1,443 @@
+#include "execution/graph.hpp"
+
+#include "core/memory/overlap.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+namespace stator {
+namespace {
+
+constexpr uint16_t graph_op = call::graph_launch;
+
+uint32_t bit_of(int stream) { return uint32_t(1) << stream; }
+
+uint64_t word_at(const runtime::GraphArguments& arguments, size_t offset) {
+  uint64_t word = 0;
+  std::memcpy(&word, arguments.data + offset, sizeof word);
+  return word;
+}
+
+bool uses(const runtime::GraphCall& call, const void* buffer) {
+  return std::any_of(call.uses.begin(), call.uses.end(), [=](const auto& use) { return use.buffer == buffer; });
+}
+
+}  // namespace
+
+GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Captured captured)
+    : Box(BoxKind::graph, &context, context.tracker(), call::capture),
+      context_(context),
+      stream_(capture.stream()),
+      calls_(std::move(captured.calls)),
+      arena_(capture.arena),
+      held_(capture.take_held()),
+      kept_(capture.take_kept()) {
+  set_native(captured.graph);
+  set_bytes(arena_->bytes());
+}
+
+// The work that uses the graph's memory ends before that is given to others.
+void GraphBox::release_native(void* handle) noexcept {
+  runtime::Runtime& runtime = context_.runtime();
+  for (int i = 0; i < Backend::stream_count; ++i) {
+    const runtime::StreamHandle stream =
+        used_ & bit_of(i) && !context_.is_captured(i) ? context_.native_stream(i) : nullptr;
+    if (stream) context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(stream));
+  }
+  for (const runtime::EventHandle event : {before_, after_})
+    if (event) context_.report("event_destroy", runtime.event_destroy_noexcept(event));
+  context_.report("graph_destroy", runtime.graph_destroy_noexcept(handle));
+  held_.clear();
+  kept_ = {};
+  arena_.reset();
+}
+
+// False where a call whose arguments are not known may use the memory.
+bool GraphBox::find_patches(GraphSlot& slot) const {
+  const runtime::Runtime& runtime = context_.runtime();
+  const auto lowest = reinterpret_cast<uintptr_t>(slot.captured) + uintptr_t(slot.begin);
+  const auto bytes = uint64_t(slot.end - slot.begin);
+  if (bytes == 0) return true;
+  for (size_t call = 0; call < calls_.size(); ++call) {
+    if (!uses(calls_[call], slot.buffer)) continue;
+    const runtime::GraphArguments arguments = runtime.graph_arguments(native(), call);
+    if (arguments.bytes == 0) return false;
+    for (size_t offset = 0; offset + sizeof(uint64_t) <= arguments.bytes; offset += sizeof(uint64_t)) {
+      const uint64_t word = word_at(arguments, offset);
+      if (word - lowest < bytes)
+        slot.patches.push_back({call, offset, int64_t(word - reinterpret_cast<uintptr_t>(slot.captured))});
+    }
+  }
+  return true;
+}
+
+bool GraphBox::add_slot(const char* captured, int64_t begin, int64_t end, const void* buffer) {
+  GraphSlot slot{captured, begin, end, buffer, captured, false, {}};
+  for (const runtime::GraphCall& call : calls_)
+    for (const auto& use : call.uses) slot.written = slot.written || (use.write && use.buffer == buffer);
+  const bool known = find_patches(slot);
+  slots_.push_back(std::move(slot));
+  return known;
+}
+
+bool GraphBox::bind(std::span<const Array* const> arguments, std::span<const Array* const> results) {
+  const std::lock_guard lock(mutex_);
+  slots_.clear();
+  results_.clear();
+  result_bytes_.clear();
+  bool known = true;
+  for (const Array* array : arguments) {
+    const Extent extent = extent_of(*array);
+    known = add_slot(static_cast<const char*>(array->data_ptr()), extent.begin, extent.end,
+                     array->buffer()->memory(graph_op)) &&
+            known;
+  }
+  argument_count_ = arguments.size();
+  std::vector<Buffer*> blocks;
+  for (const Array* array : results) {
+    Buffer* const buffer = array->buffer().get();
+    const size_t at = size_t(std::find(blocks.begin(), blocks.end(), buffer) - blocks.begin());
+    if (at == blocks.size()) {
+      if (buffer->arena() != arena_.get())
+        throw ValueError(op_text(graph_op), "a result that the captured work did not make",
+                         "Give those alone that it made");
+      if (!arena_->is_exclusive(buffer->allocation()))
+        throw ValueError(op_text(graph_op), "a result in memory that the work had used for something else before",
+                         "Capture again, with shared_outputs() as fresh");
+      blocks.push_back(buffer);
+      result_bytes_.push_back(buffer->bytes());
+      const char* const memory = static_cast<const char*>(buffer->memory(graph_op));
+      known = add_slot(memory, 0, int64_t(buffer->bytes()), memory) && known;
+    }
+    results_.push_back({at, array->dtype(), array->shape(), array->strides(), array->offset()});
+  }
+  if (!known) return false;
+  // What launches give anew is kept alive by those who give it.
+  const auto given = [&](const void* buffer) {
+    return std::any_of(slots_.begin(), slots_.end(), [=](const GraphSlot& slot) { return slot.buffer == buffer; });
+  };
+  std::erase_if(held_, [&](const GraphCapture::Held& held) { return given(held.buffer->memory(graph_op)); });
+  for (Buffer* const block : blocks) block->leave_arena();
+  set_bytes(arena_->bytes());
+  return true;
+}
+
+// Whether the word is an address in memory that the captured work uses.
+bool GraphBox::is_address(uint64_t word) const {
+  const auto inside = [word](const void* memory, int64_t begin, int64_t end) {
+    return word - (reinterpret_cast<uintptr_t>(memory) + uint64_t(begin)) < uint64_t(end - begin);
+  };
+  size_t distance = 0;
+  if (arena_->find(reinterpret_cast<const void*>(word), &distance) >= 0) return true;
+  for (const GraphSlot& slot : slots_)
+    if (inside(slot.captured, slot.begin, slot.end)) return true;
+  return std::any_of(held_.begin(), held_.end(), [&](const GraphCapture::Held& held) {
+    return inside(held.buffer->memory(graph_op), 0, int64_t(held.buffer->bytes()));
+  });
+}
+
+bool GraphBox::settle(const GraphBox& earlier) {
+  const std::lock_guard lock(mutex_);
+  if (calls_.size() != earlier.calls_.size() || slots_.size() != earlier.slots_.size()) return false;
+  const runtime::Runtime& runtime = context_.runtime();
+  for (size_t call = 0; call < calls_.size(); ++call) {
+    const bool same_bytes =
+        runtime.graph_arguments(native(), call).bytes == runtime.graph_arguments(earlier.native(), call).bytes;
+    if (calls_[call].kind != earlier.calls_[call].kind || calls_[call].name != earlier.calls_[call].name || !same_bytes)
+      return false;
+  }
+  // A word that is the address of an argument in one capture and no address at all in the other one is what happened to
+  // lie between the members of a structure.
+  const auto confirms = [&](const GraphBox& other, const GraphSlot& slot, const GraphPatch& patch, bool* is_argument) {
+    const uint64_t word = word_at(runtime.graph_arguments(other.native(), patch.call), patch.offset);
+    *is_argument = word == reinterpret_cast<uintptr_t>(slot.captured) + uint64_t(patch.distance);
+    return *is_argument || !other.is_address(word);
+  };
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    bool is_argument = false;
+    for (const GraphPatch& patch : earlier.slots_[i].patches)
+      if (!confirms(*this, slots_[i], patch, &is_argument)) return false;
+    bool agreed = true;
+    std::erase_if(slots_[i].patches, [&](const GraphPatch& patch) {
+      agreed = confirms(earlier, earlier.slots_[i], patch, &is_argument) && agreed;
+      return !is_argument;
+    });
+    if (!agreed) return false;
+  }
+  return true;
+}
+
+size_t GraphBox::add_number(uint64_t first, uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  std::vector<GraphPatch> found;
+  for (size_t call = 0; call < calls_.size(); ++call) {
+    const runtime::GraphArguments arguments = context_.runtime().graph_arguments(get(graph_op), call);
+    for (size_t offset = 0; offset + sizeof(uint64_t) <= arguments.bytes; offset += sizeof(uint64_t))
+      if (const uint64_t word = word_at(arguments, offset); word - first < count)
+        found.push_back({call, offset, int64_t(word - first)});
+  }
+  numbers_.push_back(std::move(found));
+  return numbers_.size() - 1;
+}
+
+void GraphBox::set_number(size_t number, uint64_t value) {
+  const std::lock_guard lock(mutex_);
+  for (const GraphPatch& patch : numbers_.at(number))
+    context_.runtime().graph_write(get(graph_op), patch.call, patch.offset, value + uint64_t(patch.distance), graph_op);
+}
+
+void GraphBox::replace(GraphBox& previous) {
+  const std::scoped_lock lock(mutex_, previous.mutex_);
+  context_.runtime().graph_instantiate(get(graph_op), previous.get(graph_op), graph_op);
+  previous.replaced_ = true;
+}
+
+void GraphBox::check_argument(const GraphSlot& slot, const Array& array, size_t index) const {
+  const Buffer& buffer = buffer_of(array, op_name(graph_op));
+  if (&buffer.context() != &context_)
+    throw BackendMismatchError(op_text(graph_op),
+                               "argument " + std::to_string(index) + " is an array of another backend",
+                               "Move it with to_device()");
+  if (slot.written && buffer.read_only())
+    throw ValueError(op_text(graph_op),
+                     "the graph writes to argument " + std::to_string(index) + ", which is read-only", "Copy it first");
+}
+
+void GraphBox::set_address(GraphSlot& slot, const void* address) {
+  if (address == slot.now) return;
+  for (const GraphPatch& patch : slot.patches)
+    context_.runtime().graph_write(get(graph_op), patch.call, patch.offset,
+                                   reinterpret_cast<uintptr_t>(address) + uint64_t(patch.distance), graph_op);
+  slot.now = static_cast<const char*>(address);
+}
+
+// What `then` enqueues from now on starts after what `first` has enqueued.
+void GraphBox::follow(StreamBox& first, StreamBox& then, runtime::EventHandle& event) {
+  runtime::Runtime& runtime = context_.runtime();
+  if (!event) event = runtime.event_create(graph_op);
+  runtime.event_record(event, first.handle(graph_op), graph_op);
+  runtime.stream_wait(then.handle(graph_op), event, graph_op);
+}
+
+void GraphBox::launch(StreamBox& on) {
+  const std::lock_guard lock(mutex_);
+  run(on, {});
+}
+
+std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const> arguments) {
+  const std::lock_guard lock(mutex_);
+  if (arguments.size() != argument_count_)
+    throw ValueError(op_text(graph_op),
+                     std::to_string(arguments.size()) + " arguments for a graph of " + std::to_string(argument_count_),
+                     "Give those of bind(), in that order");
+  for (size_t i = 0; i < arguments.size(); ++i) check_argument(slots_[i], *arguments[i], i);
+  std::vector<Ref<Buffer>> blocks;
+  for (const size_t bytes : result_bytes_) blocks.push_back(context_.pool().allocate(bytes, on, graph_op));
+  std::vector<Buffer*> changed;
+  for (const Array* array : arguments) changed.push_back(array->buffer().get());
+  for (const Ref<Buffer>& block : blocks) changed.push_back(block.get());
+  for (size_t i = 0; i < arguments.size(); ++i) set_address(slots_[i], arguments[i]->data_ptr());
+  for (size_t i = 0; i < blocks.size(); ++i) set_address(slots_[argument_count_ + i], blocks[i]->memory(graph_op));
+  run(on, changed);
+  std::vector<Array> out;
+  for (const Result& r : results_) out.emplace_back(blocks[r.memory], r.dtype, r.shape, r.strides, r.offset);
+  return out;
+}
+
+// Enqueues the graph. `changed`: what its slots name now.
+void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed) {
+  if (replaced_) throw ValueError(op_text(graph_op), "the graph was replaced by a later capture", "Launch that one");
+  void* const handle = get(graph_op);
+  StreamBox& from = context_.opened_stream(stream_);
+  const std::shared_ptr<GraphCapture> outer = on.capture();
+  const int captured_from = outer ? outer->stream() : from.is_captured() ? -1 : stream_;
+  if (captured_from != stream_)
+    throw CaptureError(op_text(graph_op),
+                       "a graph that was captured from stream " + std::to_string(stream_) +
+                           " cannot run there while that stream or another one is captured",
+                       "Capture both from one stream, or launch it after the capture");
+  on.raise_pending(graph_op);
+  std::vector<params::Access> accesses;
+  bool synchronous = false;
+  const auto use = [&](Buffer& buffer, bool written) {
+    accesses.push_back({buffer.memory(graph_op), 0, int64_t(buffer.bytes()), written});
+    synchronous = synchronous || buffer.host_shared();
+    if (outer) outer->hold(buffer, written);
+    buffer.note_use(on.index());
+    buffer.set_last_stream(on.index());
+  };
+  for (const GraphCapture::Held& held : held_) use(*held.buffer, held.written);
+  for (size_t i = 0; i < changed.size(); ++i) use(*changed[i], slots_[i].written);
+  if (outer) outer->keep(*this);
+  const bool elsewhere = !outer && &on != &from;
+  if (elsewhere) follow(from, on, before_);
+  used_ |= bit_of(on.index()) | bit_of(stream_);
+  arena_->note_users(used_);
+  context_.runtime().graph_launch(handle, "graph", on.handle(graph_op),
+                                  {graph_op, accesses.data(), int(accesses.size()), synchronous});
+  if (elsewhere) follow(on, from, after_);
+}
+
+namespace {
+
+StreamBox& require_stream(const Stream& stream) {
+  if (!stream)
+    throw ValueError(op_text(call::capture), "a default-constructed stream", "Take one from Backend.stream(index)");
+  return *stream.box();
+}
+
+GraphBox& require_graph(const Ref<GraphBox>& box) {
+  if (!box) throw ValueError(op_text(graph_op), "a default-constructed graph", "Take one from Graph::end()");
+  return *box;
+}
+
+}  // namespace
+
+void begin_capture(const Stream& stream, std::span<const int> fresh) {
+  StreamBox& box = require_stream(stream);
+  Context& context = box.context();
+  const OpGuard guard(context, call::capture);
+  if (box.is_captured())
+    throw CaptureError(op_text(call::capture), "stream " + std::to_string(box.index()) + " is being captured already",
+                       "End that capture first");
+  box.raise_pending(call::capture);
+  auto capture = std::make_shared<GraphCapture>(context, box.index(), std::set<int>(fresh.begin(), fresh.end()));
+  context.runtime().capture_begin(box.handle(call::capture), call::capture);
+  box.set_capture(std::move(capture));
+}
+
+void drop_capture(const Stream& stream) noexcept {
+  if (!stream) return;
+  const OpenGuard guard(stream.box()->context());
+  if (guard) stream.box()->context().drop_capture(*stream.box());
+}
+
+std::string graph_signature(std::span<const Array* const> arguments) {
+  std::string out;
+  const auto add = [&](int64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Array& x = *arguments[i];
+    const Buffer& buffer = buffer_of(x, op_name(graph_op));
+    const auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
+    add(int64_t(x.dtype()) | int64_t(x.ndim()) << 8 | int64_t(address % 64) << 16);
+    for (int d = 0; d < x.ndim(); ++d) {
+      add(x.shape()[d]);
+      add(x.strides()[d]);
+    }
+    size_t first = 0;
+    while (arguments[first]->buffer().get() != &buffer) ++first;
+    if (first == i) continue;
+    add(int64_t(first));
+    add(static_cast<const char*>(x.data_ptr()) - static_cast<const char*>(arguments[first]->data_ptr()));
+  }
+  return out;
+}
+
+bool is_capturing(const Stream& stream) noexcept { return stream && stream.box()->is_captured(); }
+
+Graph Graph::end(const Stream& stream) {
+  constexpr uint16_t of = call::capture;
+  StreamBox& box = require_stream(stream);
+  Context& context = box.context();
+  const OpGuard guard(context, of);
+  const std::shared_ptr<GraphCapture> capture = box.capture();
+  if (!capture)
+    throw CaptureError(op_text(of), "no capture was begun on stream " + std::to_string(box.index()), "Begin one");
+  if (capture->stream() != box.index())
+    throw CaptureError(op_text(of), "the capture began on stream " + std::to_string(capture->stream()), "End it there");
+  runtime::Runtime& runtime = context.runtime();
+  runtime::Runtime::Captured captured;
+  try {
+    captured = runtime.capture_end(box.handle(of), of);
+  } catch (...) {
+    context.drop_capture(box);
+    throw;
+  }
+  context.leave_capture(*capture);
+  Ref<GraphBox> graph(new GraphBox(context, *capture, std::move(captured)));
+  // Memory that other streams allocated is there for this one too.
+  for (int i = 0; i < Backend::stream_count; ++i) {
+    if (!(capture->allocated_on() & bit_of(i))) continue;
+    const Event allocated = Stream(context.stream(i)).record();
+    stream.wait(allocated);
+  }
+  return Graph(std::move(graph));
+}
+
+void Graph::launch(const Stream& stream) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), graph_op);
+  box.launch(stream ? box.context().require_own(stream, graph_op) : box.context().opened_stream(0));
+}
+
+std::vector<Array> Graph::launch(std::span<const Array* const> arguments, const Stream& stream) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), graph_op);
+  return box.launch(stream ? box.context().require_own(stream, graph_op) : box.context().opened_stream(0), arguments);
+}
+
+bool Graph::bind(std::span<const Array* const> arguments, std::span<const Array* const> results) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), graph_op);
+  return box.bind(arguments, results);
+}
+
+std::vector<int> Graph::shared_outputs(std::span<const Array* const> results) const {
+  GraphBox& box = require_graph(box_);
+  std::vector<int> out;
+  for (const Array* array : results) {
+    const Buffer& buffer = *array->buffer();
+    if (buffer.arena() == &box.arena() && !box.arena().is_exclusive(buffer.allocation()))
+      out.push_back(buffer.allocation());
+  }
+  return out;
+}
+
+bool Graph::settle(const Graph& earlier) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), graph_op);
+  return box.settle(require_graph(earlier.box_));
+}
+
+void Graph::replace(const Graph& previous) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), graph_op);
+  box.replace(require_graph(previous.box_));
+}
+
+bool Graph::owns(const Array& array) const {
+  return array.buffer() && array.buffer()->arena() == &require_graph(box_).arena();
+}
+
+size_t Graph::add_number(uint64_t first, uint64_t count) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), graph_op);
+  return box.add_number(first, count);
+}
+
+void Graph::set_number(size_t number, uint64_t value) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), graph_op);
+  box.set_number(number, value);
+}
+
+size_t Graph::size() const { return require_graph(box_).calls().size(); }
+size_t Graph::bytes() const { return require_graph(box_).arena_bytes(); }
+Backend Graph::backend() const { return Backend(Ref<Context>(&require_graph(box_).context())); }
+
+std::vector<GraphNode> Graph::nodes() const {
+  static constexpr const char* kinds[] = {"kernel", "copy", "fill", "library", "graph"};
+  std::vector<GraphNode> out;
+  for (const runtime::GraphCall& call : require_graph(box_).calls())
+    out.push_back({kinds[int(call.kind)], call.name, op_text(call.op)});
+  return out;
+}
+
+void interop::release_later(Graph& graph) noexcept {
+  if (graph) ReleaseQueue::push(graph.take_box().detach());
+}
+
+}  // namespace stator

@@ -1,0 +1,80 @@
+// GraphBox: a captured graph as a tracked object, with the arguments that its launches may change.
+#pragma once
+
+#include "core/capture.hpp"
+#include "core/context.hpp"
+
+#include <stator/execution/graph.hpp>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace stator {
+
+// Where the address of an argument stands in the arguments of a captured call.
+struct GraphPatch {
+  size_t call, offset;
+  int64_t distance;  // from the array's first element, in bytes
+};
+
+struct GraphSlot {
+  const char* captured;  // the first element, as the capture saw it
+  int64_t begin, end;    // the bytes around it that the work may use
+  const void* buffer;    // as the capture saw it
+  const char* now;       // the first element, as the next launch would see it
+  bool written = false;
+  std::vector<GraphPatch> patches;
+};
+
+class GraphBox final : public Box {
+ public:
+  GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Captured captured);
+  ~GraphBox() override { dispose(); }
+
+  Context& context() const { return context_; }
+  const std::vector<runtime::GraphCall>& calls() const { return calls_; }
+  size_t arena_bytes() const { return arena_ ? arena_->bytes() : 0; }
+  const Arena& arena() const { return *arena_; }
+  bool bind(std::span<const Array* const> arguments, std::span<const Array* const> results);
+  bool settle(const GraphBox& earlier);
+  void replace(GraphBox& previous);
+  size_t add_number(uint64_t first, uint64_t count);
+  void set_number(size_t number, uint64_t value);
+  void launch(StreamBox& on);
+  std::vector<Array> launch(StreamBox& on, std::span<const Array* const> arguments);
+
+ private:
+  void release_native(void* handle) noexcept override;
+  bool add_slot(const char* captured, int64_t begin, int64_t end, const void* buffer);
+  bool find_patches(GraphSlot& slot) const;
+  bool is_address(uint64_t word) const;
+  void check_argument(const GraphSlot& slot, const Array& array, size_t index) const;
+  void set_address(GraphSlot& slot, const void* address);
+  void run(StreamBox& on, std::span<Buffer* const> changed);
+  void follow(StreamBox& first, StreamBox& then, runtime::EventHandle& event);
+
+  Context& context_;
+  const int stream_;  // that it was captured from
+  const std::vector<runtime::GraphCall> calls_;
+  std::shared_ptr<Arena> arena_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<GraphCapture::Held> held_;
+  GraphCapture::Kept kept_;
+  std::vector<GraphSlot> slots_;  // of the arguments, then of the memory of the results
+  struct Result {
+    size_t memory;  // which of the results' blocks
+    DType dtype;
+    Dims shape, strides;
+    int64_t offset;
+  };
+  std::vector<Result> results_;
+  std::vector<size_t> result_bytes_;  // of each block
+  size_t argument_count_ = 0;
+  std::vector<std::vector<GraphPatch>> numbers_;
+  runtime::EventHandle before_ = nullptr, after_ = nullptr;  // order launches in other streams
+  uint32_t used_ = 0;                                        // the streams of the launches, one bit each
+  bool replaced_ = false;
+};
+
+}  // namespace stator

@@ -1,0 +1,86 @@
+// Graphs: work that is captured from a stream once, and launched by one call as often as wanted. On the cpu a graph is
+// the list of what its calls would run.
+#pragma once
+
+#include <stator/array.hpp>
+#include <stator/backend.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stator {
+
+class GraphBox;
+
+// One captured call: a kernel, a copy, a fill, a call of a library, or another graph.
+struct GraphNode {
+  std::string kind, name, op;  // "kernel", the kernel's name, the op that launched it or ""
+};
+
+// Nothing that is enqueued in the stream runs until the capture ends, nor in streams that wait for its events. Arrays
+// made meanwhile get their values when the graph is launched. Ops that wait for the device, and calls that read values
+// on the host, throw CaptureError. `fresh` is for functions that are captured again: see Graph::shared_outputs.
+// CaptureError where the stream is being captured.
+STATOR_API void begin_capture(const Stream& stream, std::span<const int> fresh = {});
+// Ends a capture without a graph; nothing where there is none.
+STATOR_API void drop_capture(const Stream& stream) noexcept;
+STATOR_API bool is_capturing(const Stream& stream) noexcept;
+// What a graph of a function depends on beside its code: dtype, shape, strides and alignment of each argument, and which
+// of them share memory. Equal texts mean that a graph captured for the one serves the other.
+STATOR_API std::string graph_signature(std::span<const Array* const> arguments);
+
+// Copies share it. It owns the memory that its work uses in between, and keeps alive what else the work uses.
+class STATOR_API Graph {
+ public:
+  Graph() = default;
+  // Ends the capture that began on the stream. CaptureError where it has become invalid, or where a stream that waited
+  // for its events was not joined with it again.
+  static Graph end(const Stream& stream);
+
+  // Asynchronous: runs in the order of the stream, and in that of the stream it was captured from, whose scratch memory
+  // it uses. Its arguments are those of the last launch, or of the capture.
+  void launch(const Stream& stream = {}) const;
+
+  // Makes arrays that the captured work used its arguments, which every launch gives anew, and lets every launch make
+  // its results anew. False where the address of one is known to a library alone, so that only another capture can
+  // change it. `results` were made by the capture.
+  bool bind(std::span<const Array* const> arguments, std::span<const Array* const> results) const;
+  // Numbers of those allocations of the capture that results lie in and that had been used for something else before,
+  // so that results cannot be bound; another capture takes them as `fresh`.
+  std::vector<int> shared_outputs(std::span<const Array* const> results) const;
+  // Launches with other arguments, of the same shapes, dtypes, strides and alignment, in the order of bind(), and gives
+  // new results. ValueError where the work writes to an argument that is read-only.
+  std::vector<Array> launch(std::span<const Array* const> arguments, const Stream& stream) const;
+  // Compares with an earlier capture of the same work, of other arguments: addresses that differ as the arguments do are
+  // those of arguments. False where the two differ in more, so that launches cannot change this one's arguments.
+  bool settle(const Graph& earlier) const;
+  // Makes each argument of a kernel that is one of `count` numbers from `first` on one that launches may change. The
+  // number is one that only the caller's own values have, such as a random one of 64 bits. The result names it.
+  size_t add_number(uint64_t first, uint64_t count) const;
+  // Launches from now on have `value` for the first, and so on.
+  void set_number(size_t number, uint64_t value) const;
+  // Takes over the executable of a graph that differs in arguments alone; that one cannot be launched any more.
+  void replace(const Graph& previous) const;
+
+  bool owns(const Array& array) const;   // whether its work made the array, in memory of the graph
+  size_t size() const;                   // number of captured calls
+  size_t bytes() const;                  // of its own memory
+  std::vector<GraphNode> nodes() const;  // in the order of the calls
+  Backend backend() const;
+  explicit operator bool() const { return bool(box_); }
+  Ref<GraphBox> take_box() { return std::move(box_); }  // the handle is empty afterwards
+
+ private:
+  explicit Graph(Ref<GraphBox> box) : box_(std::move(box)) {}
+  Ref<GraphBox> box_;
+};
+
+namespace interop {
+STATOR_API void release_later(Graph&) noexcept;  // as those of interop.hpp
+}
+
+}  // namespace stator

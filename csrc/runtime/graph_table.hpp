@@ -1,0 +1,52 @@
+// Graphs: work of streams that is recorded instead of done, and launched as often as wanted. Two tables implement them,
+// cuda_graph.cpp and host_graph.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stator::runtime {
+
+using GraphHandle = void*;
+
+// One call that was captured. Calls are numbered from 0 in the order in which they were made.
+struct GraphCall {
+  enum class Kind : uint8_t { kernel, copy, fill, library, graph };
+  Kind kind = Kind::kernel;
+  uint16_t op = 0;   // stator::Op, 0xffff for none
+  std::string name;  // of the kernel or of the library's function
+  struct Use {
+    const void* buffer;
+    bool write;
+  };
+  std::vector<Use> uses;  // the memory that was declared
+};
+
+// The arguments of a captured call, as bytes: a kernel's parameters, or the addresses of a copy or a fill. None where
+// they are known to a library alone.
+struct GraphArguments {
+  const std::byte* data = nullptr;
+  size_t bytes = 0;
+};
+
+// As in Table, no member throws, and a code is one of the CUDA runtime.
+struct GraphTable {
+  // From here on nothing that is enqueued in the stream runs. Streams that wait for its events are captured too.
+  int (*begin)(void* context, void* stream);
+  // Ends the capture; the other streams were joined by events. Without `out` the recording is dropped.
+  int (*end)(void* context, void* stream, GraphHandle* out);
+  // What tells captures from each other; 0 where the stream is not captured.
+  int (*id)(void* context, void* stream, uint64_t* out);
+  // Makes the graph ready for launches. `previous`, which may be null, was instantiated: where it differs in arguments
+  // alone, its executable is taken over and changed, and it cannot be launched any more.
+  int (*instantiate)(void* context, GraphHandle graph, GraphHandle previous);
+  int (*launch)(void* context, GraphHandle graph, bool synchronous, void* stream);
+  int (*destroy)(void* context, GraphHandle graph);
+  GraphArguments (*arguments)(GraphHandle graph, size_t call);
+  // Changes eight bytes of a call's arguments for the launches from now on.
+  int (*write)(GraphHandle graph, size_t call, size_t offset, uint64_t value);
+};
+
+}  // namespace stator::runtime

@@ -1,0 +1,134 @@
+"""The methods of Backend for graphs. What they do is in stator.execution.graphs, which the first call loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from stator._array import Array
+    from stator._backend import Stream
+    from stator.backend import Backend
+    from stator.execution.graphs import Graph, GraphCache, GraphFunction
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@overload
+def graph(
+    function: Callable[P, R], /, *, max_graphs: int = 64, max_bytes: int | None = None
+) -> GraphFunction[P, R]: ...
+@overload
+def graph(
+    *, max_graphs: int = 64, max_bytes: int | None = None
+) -> Callable[[Callable[P, R]], GraphFunction[P, R]]: ...
+def graph(
+    function: Callable[P, R] | None = None, /, *, max_graphs: int = 64, max_bytes: int | None = None
+) -> GraphFunction[P, R] | Callable[[Callable[P, R]], GraphFunction[P, R]]:
+    """Captures a function once for each kind of arguments, and launches a graph from then on: one call for all its work.
+
+    The graph depends on dtypes, shapes, strides and alignment of the arrays among the arguments, also in tuples, lists and
+    dicts, and on all other arguments, which can be hashed. The first two calls of each kind run the function to capture
+    its work; what it does beside calling stator, such as printing, happens only then. Results are new arrays at every
+    call. Arrays that it uses without their being arguments are read at each launch, and stay alive. Where a library was
+    given the address of an argument, each call captures again, and updates the graph. Inside a capture the function runs
+    inline. max_graphs, max_bytes: what is kept; the graphs that were used longest ago are dropped (`f.cache_info()`).
+
+    >>> @stator.graph
+    ... def step(x):
+    ...     return x * 2 + 1
+    >>> step(stator.ones(3)).tolist()
+    [3.0, 3.0, 3.0]
+    """
+    from stator.execution.graphs import GraphFunction
+
+    if function is None:
+        return lambda given: GraphFunction(given, None, max_graphs, max_bytes)
+    return GraphFunction(function, None, max_graphs, max_bytes)
+
+
+class BackendGraphs:
+    """A base class of Backend."""
+
+    _cache_of_graphs: GraphCache | None = None
+
+    def capture(self, *, stream: Stream | None = None) -> AbstractContextManager[Graph]:
+        """Captures the work of a `with` block into a graph, instead of running it.
+
+        Arrays that the block makes get their values when the graph is launched, and new ones at every launch; the arrays
+        that it uses are kept alive, and their values are read at every launch. The stream, by default the current one, is
+        current in the block; streams that wait for its events are captured too. What needs values on the host raises
+        CaptureError, and so does an op whose entry in the op table says not_capturable.
+
+        >>> x = be.ones(3)
+        >>> with be.capture() as graph:
+        ...     y = x + 1
+        >>> graph.launch()
+        >>> y.tolist()
+        [2.0, 2.0, 2.0]
+        """
+        from stator.execution.graphs import capture
+
+        return capture(self._as_backend(), stream)
+
+    def graph(
+        self, function: Callable[P, R], /, *, max_graphs: int = 64, max_bytes: int | None = None
+    ) -> GraphFunction[P, R]:
+        """As stator.graph, for arrays of this backend."""
+        from stator.execution.graphs import GraphFunction
+
+        return GraphFunction(function, self._as_backend(), max_graphs, max_bytes)
+
+    @property
+    def is_capturing(self) -> bool:
+        """Whether the current stream is being captured."""
+        from stator.execution._graph import is_capturing
+
+        return is_capturing(self._as_backend().current_stream)
+
+    def is_capturing_graph(self) -> bool:
+        """As is_capturing."""
+        return self.is_capturing
+
+    def begin_graph_capture(self, stream: Stream | None = None) -> None:
+        """Begins a capture, as capture() does, which end_graph_capture() ends."""
+        self._graphs.begin(self._as_backend(), stream)
+
+    def end_graph_capture(self) -> Graph:
+        """The graph of what was captured since begin_graph_capture(). CaptureError where none was begun."""
+        return self._graphs.end()
+
+    def launch_graph(self, graph: Graph, stream: Stream | None = None) -> None:
+        """As Graph.launch()."""
+        graph.launch(stream=stream)
+
+    def get_or_create_graph(self, key: Hashable, creator: Callable[[], Graph]) -> Graph:
+        """The graph that is kept for the key; where there is none, what the creator returns."""
+        return self._graphs.get(key, creator)
+
+    def clear_graph_cache(self) -> None:
+        """Drops what get_or_create_graph() and the methods that end in _graph keep."""
+        self._graphs.clear()
+
+    def elementwise_add_f32_graph(self, a: Array, b: Array) -> Array:
+        """a + b of float32 arrays, by a graph for each shape."""
+        return cast("Array", self._graphs.add(a, b))
+
+    def matmul_f32_graph(self, a: Array, b: Array) -> Array:
+        """a @ b of float32 arrays, by a graph for each shape."""
+        return cast("Array", self._graphs.matmul(a, b))
+
+    @property
+    def _graphs(self) -> GraphCache:
+        """The graphs of the backend, made at first use."""
+        if self._cache_of_graphs is None:
+            from stator.execution.graphs import GraphCache
+
+            self._cache_of_graphs = GraphCache(self._as_backend())
+        return self._cache_of_graphs
+
+    def _as_backend(self) -> Backend:
+        return cast("Any", self)

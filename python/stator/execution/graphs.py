@@ -1,0 +1,317 @@
+"""Graphs: `Backend.capture`, and functions that are captured once for each kind of arguments.
+
+A graph is a list of launches with their arguments. Launching it costs one call, however many there are.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
+
+from stator import _random
+from stator._array import Array
+from stator.errors import BackendMismatchError, CaptureError, DTypeError, InvalidValueError
+from stator.execution import _graph
+from stator.execution._graph import Graph
+
+if TYPE_CHECKING:
+    from stator._backend import Stream
+    from stator.backend import Backend
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@contextmanager
+def capture(backend: Backend, stream: Stream | None, fresh: Sequence[int] = ()) -> Iterator[Graph]:
+    """What Backend.capture does."""
+    on = backend.current_stream if stream is None else backend.stream(stream)
+    graph = _graph.new_graph(backend)
+    _graph.begin_capture(on, fresh)
+    try:
+        _random.begin_draws(backend)
+        try:
+            with on:
+                yield graph
+        finally:
+            draws = _random.end_draws(backend)
+    except BaseException:
+        _graph.drop_capture(on)
+        raise
+    _graph.end_capture(on, graph, draws)
+
+
+class GraphCache:
+    """The graphs of a backend by key, and the capture that begin_graph_capture() began. Thread-safe."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._lock = RLock()
+        self._graphs: dict[Hashable, Graph] = {}
+        self.add = GraphFunction(_add_f32, backend, 64, None)
+        self.matmul = GraphFunction(_matmul_f32, backend, 64, None)
+        self._open: list[tuple[ExitStack, Graph]] = []
+
+    def begin(self, backend: Backend, stream: Stream | None) -> None:
+        """What Backend.begin_graph_capture does."""
+        entered = ExitStack()
+        graph = entered.enter_context(capture(backend, stream))
+        with self._lock:
+            self._open.append((entered, graph))
+
+    def end(self) -> Graph:
+        """What Backend.end_graph_capture does."""
+        with self._lock:
+            if not self._open:
+                raise CaptureError(
+                    "No capture was begun", op="Backend.end_graph_capture", remedy="Call begin_graph_capture() first."
+                )
+            entered, graph = self._open.pop()
+        entered.close()
+        return graph
+
+    def get(self, key: Hashable, creator: Callable[[], Graph]) -> Graph:
+        """What Backend.get_or_create_graph does."""
+        with self._lock:
+            if key not in self._graphs:
+                made = creator()
+                if not isinstance(made, Graph):
+                    raise DTypeError(
+                        f"The creator returned {type(made).__name__}",
+                        op="Backend.get_or_create_graph",
+                        remedy="Return a stator.execution.Graph.",
+                    )
+                self._graphs[key] = made
+            return self._graphs[key]
+
+    def clear(self) -> None:
+        """What Backend.clear_graph_cache does."""
+        with self._lock:
+            self._graphs.clear()
+            self.add.clear_cache()
+            self.matmul.clear_cache()
+
+
+def _require_f32(op: str, *arrays: Array) -> None:
+    for x in arrays:
+        if not isinstance(x, Array) or x.dtype.name != "float32":
+            raise DTypeError("An operand is no array of float32", op=op, remedy="Convert it with astype().")
+
+
+def _add_f32(a: Array, b: Array) -> Array:
+    _require_f32("Backend.elementwise_add_f32_graph", a, b)
+    return a + b
+
+
+def _matmul_f32(a: Array, b: Array) -> Array:
+    _require_f32("Backend.matmul_f32_graph", a, b)
+    return a @ b
+
+
+class _Leaf(NamedTuple):
+    """The place of an array in a structure."""
+
+    index: int
+
+
+def _take_apart(value: Any, arrays: list[Array]) -> Any:
+    """The structure of nested tuples, lists and dicts, with a place for each array, which goes to the list."""
+    if isinstance(value, Array):
+        arrays.append(value)
+        return _Leaf(len(arrays) - 1)
+    if isinstance(value, dict):
+        return dict, tuple((key, _take_apart(item, arrays)) for key, item in value.items())
+    if isinstance(value, (tuple, list)):
+        return type(value), tuple(_take_apart(item, arrays) for item in value)
+    return None, (type(value), repr(value) if isinstance(value, (float, complex)) else None, value)
+
+
+def _put_together(structure: Any, arrays: Sequence[Any]) -> Any:
+    if isinstance(structure, _Leaf):
+        return arrays[structure.index]
+    kind, items = structure
+    if kind is None:
+        return items[2]
+    if kind is dict:
+        return {key: _put_together(item, arrays) for key, item in items}
+    values = [_put_together(item, arrays) for item in items]
+    return kind(*values) if hasattr(kind, "_fields") else kind(values)
+
+
+class GraphInfo(NamedTuple):
+    """Figures of a function that is captured: calls that found a graph, captures, graphs that were dropped, those that
+    are kept, the bytes of memory that these own, and the limits."""
+
+    hits: int
+    captures: int
+    evictions: int
+    graphs: int
+    nbytes: int
+    max_graphs: int
+    max_bytes: int | None
+
+
+class _Entry:
+    """The graph of one kind of arguments. `mode` is "first" until a second capture has shown which addresses are those of
+    arguments; "bound" when launches change these alone, and "recaptured" when every call has to capture again."""
+
+    def __init__(self, graph: Graph, structure: Any, places: list[Any], bound: bool) -> None:
+        self.graph = graph
+        self.structure = structure
+        self.places = places  # of each array of the result: its number among the new ones, a view of an argument, an array
+        self.mode = "first" if bound else "recaptured"
+
+    def result(self, arguments: Sequence[Array], made: Sequence[Array]) -> Any:
+        """The result as the function gave it, of the arrays of this call."""
+        arrays = []
+        for place in self.places:
+            if isinstance(place, int):
+                arrays.append(made[place])
+            elif isinstance(place, _graph.ArgumentView):
+                arrays.append(place(arguments[place.index]))
+            else:
+                arrays.append(place)
+        return _put_together(self.structure, arrays)
+
+
+class GraphFunction(Generic[P, R]):
+    """A function whose work is captured once for each kind of arguments, and launched as a graph from then on.
+
+    Made by stator.graph and Backend.graph, which say what it does.
+    """
+
+    def __init__(
+        self, function: Callable[P, R], backend: Backend | None, max_graphs: int, max_bytes: int | None
+    ) -> None:
+        if not callable(function):
+            raise InvalidValueError("What is captured is a function", op="graph", remedy="Use it as a decorator.")
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._backend = backend
+        self._max_graphs = max_graphs
+        self._max_bytes = max_bytes
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._hits = self._captures = self._evictions = 0
+        self._lock = RLock()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """What the function returns for these arguments."""
+        arguments: list[Array] = []
+        structure = _take_apart(args, arguments), _take_apart(kwargs, arguments) if kwargs else None
+        backend = self._backend_of(arguments)
+        stream = backend.current_stream
+        if _graph.is_capturing(stream):
+            return self._function(*args, **kwargs)
+        try:
+            key = structure, _graph.signature(arguments), id(backend)
+            with self._lock:
+                entry = self._entries.get(key)
+        except TypeError as error:
+            raise InvalidValueError(
+                f"An argument cannot be a part of the graph's key: {error}",
+                op=self._name,
+                remedy="Give arrays, and other values that can be hashed.",
+            ) from None
+        with self._lock:
+            if entry is not None:
+                self._entries.move_to_end(key)
+                self._hits += 1
+                if entry.mode == "bound":
+                    return entry.result(arguments, _graph.launch(entry.graph, arguments))
+            return self._capture(key, entry, stream, arguments, args, kwargs)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self, "__name__", "graph")
+
+    def _backend_of(self, arguments: list[Array]) -> Backend:
+        from stator.backend import default_backend
+
+        found = {id(x.backend): x.backend for x in arguments}
+        if self._backend is not None:
+            found[id(self._backend)] = self._backend
+        if len(found) > 1:
+            raise BackendMismatchError(
+                "Arrays of two backends", op=self._name, remedy="Move one with to_device(), or make both with one Backend."
+            )
+        return next(iter(found.values())) if found else default_backend()
+
+    def _capture(
+        self, key: Hashable, before: _Entry | None, stream: Stream, arguments: list[Array], args: Any, kwargs: Any
+    ) -> Any:
+        """Captures the function for these arguments, launches the graph, and keeps it."""
+        fresh: list[int] = []
+        while True:
+            results: list[Array] = []
+            with capture(stream.backend, stream, fresh) as graph:
+                structure = _take_apart(self._function(*args, **kwargs), results)
+            self._captures += 1
+            made, places = self._places(graph, results, arguments)
+            shared = _graph.shared_outputs(graph, made)
+            if not shared or set(shared) <= set(fresh):
+                break
+            fresh.extend(shared)
+        entry = _Entry(graph, structure, places, _graph.bind(graph, arguments, made))
+        if before is not None:
+            alike = before.mode == "first" and entry.mode == "first" and before.structure == structure
+            entry.mode = "bound" if alike and _graph.settle(graph, before.graph) else "recaptured"
+            _graph.replace(graph, before.graph)
+        graph.launch(stream=stream)
+        self._keep(key, entry)
+        return entry.result(arguments, made)
+
+    @staticmethod
+    def _places(graph: Graph, results: list[Array], arguments: list[Array]) -> tuple[list[Array], list[Any]]:
+        """The arrays that the work made, and for each result its number among these, or what it is else."""
+        made: list[Array] = []
+        places: list[Any] = []
+        for x in results:
+            views = (_graph.view_of_argument(x, argument, i) for i, argument in enumerate(arguments))
+            view = next((view for view in views if view is not None), None)
+            if view is not None:
+                places.append(view)
+            elif _graph.owns(graph, x):
+                made.append(x)
+                places.append(len(made) - 1)
+            else:
+                places.append(x)
+        return made, places
+
+    def _keep(self, key: Hashable, entry: _Entry) -> None:
+        self._entries[key] = entry
+        self._entries.move_to_end(key)
+        while len(self._entries) > 1 and (
+            len(self._entries) > self._max_graphs or (self._max_bytes is not None and self._nbytes() > self._max_bytes)
+        ):
+            self._entries.popitem(last=False)
+            self._evictions += 1
+
+    def _nbytes(self) -> int:
+        return sum(entry.graph.nbytes for entry in self._entries.values())
+
+    def cache_info(self) -> GraphInfo:
+        """The figures of the graphs of this function."""
+        with self._lock:
+            return GraphInfo(
+                self._hits,
+                self._captures,
+                self._evictions,
+                len(self._entries),
+                self._nbytes(),
+                self._max_graphs,
+                self._max_bytes,
+            )
+
+    def clear_cache(self) -> None:
+        """Drops all graphs; the next calls capture again."""
+        with self._lock:
+            self._entries.clear()
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self.__call__, instance)
+
+    def __repr__(self) -> str:
+        return f"<stator.graph of {self._name}>"

@@ -1,0 +1,42 @@
+# stator/execution/graph.hpp
+from libc.stdint cimport uint64_t
+from libcpp cimport bool as cbool
+
+from stator.cpp.array cimport Array
+from stator.cpp.backend cimport Backend, Stream
+from stator.cpp.error cimport translate_exception
+from stator.cpp.std cimport string, vector
+
+
+cdef extern from "stator/execution/graph.hpp" namespace "stator" nogil:
+    cdef cppclass GraphNode:
+        string kind, name, op
+
+    cdef cppclass ArraySpan "std::span<const stator::Array* const>":
+        ArraySpan(const Array* const*, size_t)
+
+    cdef cppclass NumberSpan "std::span<const int>":
+        NumberSpan(const int*, size_t)
+
+    void begin_capture(const Stream&, NumberSpan) except +translate_exception
+    void drop_capture(const Stream&) noexcept
+    cbool is_capturing(const Stream&) noexcept
+    string graph_signature(ArraySpan) except +translate_exception
+
+    cdef cppclass Graph:
+        Graph()
+        void launch(const Stream&) except +translate_exception
+        cbool bind(ArraySpan, ArraySpan) except +translate_exception
+        vector[int] shared_outputs(ArraySpan) except +translate_exception
+        vector[Array] launch_with "launch"(ArraySpan, const Stream&) except +translate_exception
+        cbool settle(const Graph&) except +translate_exception
+        void replace(const Graph&) except +translate_exception
+        size_t add_number(uint64_t, uint64_t) except +translate_exception
+        void set_number(size_t, uint64_t) except +translate_exception
+        cbool owns(const Array&) except +translate_exception
+        size_t size() except +translate_exception
+        size_t bytes() except +translate_exception
+        vector[GraphNode] nodes() except +translate_exception
+
+    void release_later "stator::interop::release_later"(Graph&) noexcept
+    Graph end_capture "stator::Graph::end"(const Stream&) except +translate_exception

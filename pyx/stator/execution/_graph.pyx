@@ -1,0 +1,260 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Graphs: work that is captured from a stream once and launched as often as wanted."""
+from collections import namedtuple
+
+from libc.stdint cimport int64_t
+
+from stator._array cimport Array, wrap_array
+from stator._backend cimport Backend, Stream, as_backend, enter
+from stator._convert cimport wrong_type
+from stator._random cimport CapturedDraws
+from stator.cpp cimport array as cpp_array
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.error cimport translate_exception
+from stator.cpp.random cimport State
+from stator.cpp.std cimport decoded, string, vector
+
+from stator.errors import CaptureError
+
+GraphNode = namedtuple("GraphNode", ["kind", "name", "op"])
+GraphNode.__doc__ = """One captured call: its kind ("kernel", "copy", "fill", "library", "graph"), the name of the kernel or
+function, and the op that made it."""
+
+
+cdef int pointers(list arrays, vector[const cpp_array.Array*]& out, str op) except -1:
+    out.reserve(len(arrays))
+    for x in arrays:
+        if not isinstance(x, Array):
+            raise wrong_type(x, op, "arguments", "arrays")
+        out.push_back(&(<Array>x).c)
+    return 0
+
+
+cdef CppStream chosen(Backend backend, object stream, str op) except *:
+    cdef CppStream on
+    enter(backend, on)
+    if stream is not None:
+        if not isinstance(stream, Stream):
+            raise wrong_type(stream, op, "stream", "a Stream")
+        on = (<Stream>stream).c
+    return on
+
+
+cdef Graph checked(object value, str op):
+    if not isinstance(value, Graph):
+        raise wrong_type(value, op, "graph", "a Graph")
+    if not (<Graph>value).captured:
+        raise CaptureError("The graph has not been captured", op=op, remedy="Leave the capture's with-block first.")
+    return <Graph>value
+
+
+# The launches of several threads draw one after the other, each what follows the other one's.
+cdef int draw_anew(Graph graph) except -1:
+    cdef CapturedDraws draws
+    cdef State* real
+    cdef size_t i = 0
+    for draws in graph.draws:
+        real = draws.generator.real_state()
+        draws.generator.lock.acquire()
+        try:
+            graph.c.set_number(2 * i, real.seed)
+            graph.c.set_number(2 * i + 1, real.counter)
+            real.counter += draws.state.counter - draws.first.counter
+        finally:
+            draws.generator.lock.release()
+        i += 1
+    return 0
+
+
+cdef class Graph:
+    """Graph()\n--\n
+    Captured work of one backend, made by Backend.capture(). It owns the memory that its work uses in between, and keeps
+    alive the arrays that the work reads and writes."""
+
+    def __init__(self) -> None:
+        raise TypeError("Graph has no constructor. Use Backend.capture().")
+
+    def __dealloc__(self):
+        cpp.release_later(self.c)
+
+    def launch(self, *, stream: Stream | None = None) -> None:
+        """Runs the captured work again, on the arrays of the capture. Asynchronous."""
+        cdef Graph graph = checked(self, "Graph.launch")
+        cdef CppStream on = chosen(graph.backend, stream, "Graph.launch")
+        draw_anew(graph)
+        with nogil:
+            graph.c.launch(on)
+
+    def replay(self, *, stream: Stream | None = None) -> None:
+        """As launch()."""
+        self.launch(stream=stream)
+
+    @property
+    def nodes(self) -> list[GraphNode]:
+        """The captured calls, in the order in which they were made."""
+        cdef vector[cpp.GraphNode] found = checked(self, "Graph.nodes").c.nodes()
+        return [GraphNode(decoded(found[i].kind), decoded(found[i].name), decoded(found[i].op))
+                for i in range(found.size())]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of memory that the graph owns."""
+        return checked(self, "Graph.nbytes").c.bytes()
+
+    def __len__(self) -> int:
+        return checked(self, "Graph.__len__").c.size()
+
+    def __repr__(self) -> str:
+        if not self.captured:
+            return "<stator.execution.Graph, not captured>"
+        return f"<stator.execution.Graph of {len(self)} calls on {self.backend.device_name}>"
+
+
+def new_graph(backend: Backend) -> Graph:
+    """A graph to be filled by end_capture."""
+    cdef Graph graph = Graph.__new__(Graph)
+    graph.backend = as_backend(backend, "Backend.capture")
+    graph.draws = []
+    return graph
+
+
+def begin_capture(stream: Stream, fresh: Iterable[int] = ()) -> None:
+    """Begins a capture on the stream."""
+    cdef CppStream on = (<Stream?>stream).c
+    cdef vector[int] numbers
+    for number in fresh:
+        numbers.push_back(number)
+    with nogil:
+        cpp.begin_capture(on, cpp.NumberSpan(numbers.data(), numbers.size()))
+
+
+def end_capture(stream: Stream, graph: Graph, draws: list[CapturedDraws]) -> None:
+    """Ends the capture on the stream, and fills the graph."""
+    cdef CppStream on = (<Stream?>stream).c
+    cdef Graph to = <Graph?>graph
+    cdef CapturedDraws one
+    with nogil:
+        to.c = cpp.end_capture(on)
+    for made in draws:
+        one = <CapturedDraws?>made
+        to.c.add_number(one.first.seed, 1)
+        to.c.add_number(one.first.counter, one.state.counter - one.first.counter + 1)
+    to.draws = draws
+    to.captured = True
+
+
+def drop_capture(stream: Stream) -> None:
+    """Ends the capture on the stream without a graph."""
+    cdef CppStream on = (<Stream?>stream).c
+    with nogil:
+        cpp.drop_capture(on)
+
+
+def is_capturing(stream: Stream) -> bool:
+    """Whether the stream is being captured."""
+    return cpp.is_capturing((<Stream?>stream).c)
+
+
+def signature(arrays: list[Array]) -> bytes:
+    """What a graph of a function depends on beside its code, of these arguments."""
+    cdef vector[const cpp_array.Array*] given
+    cdef string text
+    pointers(arrays, given, "Graph")
+    text = cpp.graph_signature(cpp.ArraySpan(given.data(), given.size()))
+    return text.data()[:text.size()]
+
+
+def shared_outputs(graph: Graph, results: list[Array]) -> list[int]:
+    """The allocations of results that had been used for something else."""
+    cdef vector[const cpp_array.Array*] made
+    pointers(results, made, "Graph")
+    return (<Graph>graph).c.shared_outputs(cpp.ArraySpan(made.data(), made.size()))
+
+
+def bind(graph: Graph, arguments: list[Array], results: list[Array]) -> bool:
+    """Whether launches can be given other arguments, and make new results."""
+    cdef vector[const cpp_array.Array*] given, made
+    pointers(arguments, given, "Graph")
+    pointers(results, made, "Graph")
+    return (<Graph>graph).c.bind(cpp.ArraySpan(given.data(), given.size()), cpp.ArraySpan(made.data(), made.size()))
+
+
+def settle(graph: Graph, earlier: Graph) -> bool:
+    """Whether launches can change the arguments, as an earlier capture with other ones shows."""
+    return (<Graph>graph).c.settle((<Graph>earlier).c)
+
+
+def replace(graph: Graph, previous: Graph) -> None:
+    """Takes over the executable of a graph that differs in arguments alone."""
+    (<Graph>graph).c.replace((<Graph>previous).c)
+
+
+def launch(graph: Graph, arguments: list[Array]) -> list[Array]:
+    """Launches with other arguments on the current stream; the results."""
+    cdef vector[const cpp_array.Array*] given
+    cdef vector[cpp_array.Array] made
+    cdef CppStream on
+    cdef size_t i
+    cdef Graph of = <Graph>graph
+    pointers(arguments, given, "Graph.launch")
+    enter(of.backend, on)
+    draw_anew(of)
+    with nogil:
+        made = of.c.launch_with(cpp.ArraySpan(given.data(), given.size()), on)
+    return [wrap_array(of.backend, made[i]) for i in range(made.size())]
+
+
+cdef extern from *:
+    """
+    namespace {
+    bool same_memory(const stator::Array& a, const stator::Array& b) { return a.buffer().get() == b.buffer().get(); }
+    int64_t distance_of(const stator::Array& a, const stator::Array& b) {
+      return static_cast<const char*>(a.data_ptr()) - static_cast<const char*>(b.data_ptr());
+    }
+    stator::Array without_memory(const stator::Array& a) { return {{}, a.dtype(), a.shape(), a.strides(), 0}; }
+    stator::Array view_of(const stator::Array& base, const stator::Array& like, int64_t distance) {
+      const int64_t bytes = base.offset() * stator::itemsize(base.dtype()) + distance;
+      return {base.buffer(), like.dtype(), like.shape(), like.strides(), bytes / stator::itemsize(like.dtype())};
+    }
+    }
+    """
+    bint same_memory(const cpp_array.Array&, const cpp_array.Array&)
+    int64_t distance_of(const cpp_array.Array&, const cpp_array.Array&) except +translate_exception
+    cpp_array.Array without_memory(const cpp_array.Array&) except +translate_exception
+    cpp_array.Array view_of(const cpp_array.Array&, const cpp_array.Array&, int64_t) except +translate_exception
+
+
+cdef class ArgumentView:
+    """A result that lies in the memory of an argument: dtype, shape, strides and the distance in bytes."""
+    cdef cpp_array.Array made
+    cdef int place
+    cdef int64_t distance
+
+    @property
+    def index(self) -> int:
+        """The number of the argument."""
+        return self.place
+
+    def __call__(self, argument: Array) -> Array:
+        """The view of another argument of the same kind."""
+        cdef Array base = <Array?>argument
+        return wrap_array(base.backend, view_of(base.c, self.made, self.distance))
+
+
+def view_of_argument(result: Array, argument: Array, index: int) -> ArgumentView | None:
+    """The result as a view of the argument, None where it does not lie in its memory."""
+    cdef Array made = <Array?>result, base = <Array?>argument
+    cdef ArgumentView out
+    if not same_memory(made.c, base.c):
+        return None
+    out = ArgumentView.__new__(ArgumentView)
+    out.distance = distance_of(made.c, base.c)
+    out.made = without_memory(made.c)
+    out.place = <int>index
+    return out
+
+
+def owns(graph: Graph, array: Array) -> bool:
+    """Whether the graph's work made the array."""
+    return (<Graph>graph).c.owns((<Array?>array).c)
