@@ -2,10 +2,8 @@
 // STATOR_EMULATE describes devices, those of libstator_emulator.so, else the CUDA runtime's own.
 #include "runtime/cuda_shims.hpp"
 
-#include "emulator/runtime/api.hpp"
 #include "runtime/shared_object.hpp"
-
-#include <cuda_runtime_api.h>
+#include "runtime/shims/cuda_shim.hpp"
 
 #include <dlfcn.h>
 
@@ -14,15 +12,11 @@
 
 namespace {
 
-using stator::emulator::runtime::Api;
+using stator::runtime::Api;
+using stator::runtime::Emulation;
+using stator::runtime::emulation;
 
 constexpr const char* variable = "STATOR_EMULATE";
-
-struct Emulation {
-  bool asked = false;
-  const Api* api = nullptr;  // null if there is none, for the reason
-  std::string reason;
-};
 
 Emulation open_emulation() {
   Emulation made;
@@ -45,23 +39,6 @@ Emulation open_emulation() {
     made.reason =
         std::string(variable) + "=" + text + ": " + (*reason ? reason : file + " is of another version of stator");
   return made;
-}
-
-// Read at the first call, which is the registration of kernels when this library is loaded.
-const Emulation& emulation() {
-  static const Emulation* const instance = new Emulation(open_emulation());  // never destroyed, as exits still call
-  return *instance;
-}
-
-cudaError_t error(int code) { return cudaError_t(code); }
-
-// `emulated` of the emulator's functions, else `real`. Devices that were asked for and are not there are no devices.
-template <class Emulated, class Real>
-auto either(Emulated emulated, Real real) {
-  const Emulation& e = emulation();
-  if (!e.asked) [[likely]]
-    return real();
-  return e.api ? error(emulated(*e.api)) : cudaErrorNoDevice;
 }
 
 // The numbers of cudaDeviceProp that stator or a test of it reads, as attributes.
@@ -169,6 +146,12 @@ int device_of(const cudaMemLocation& location) { return location.type == cudaMem
 
 namespace stator::runtime {
 
+// Read at the first call, which is the registration of kernels when this library is loaded.
+const Emulation& emulation() {
+  static const Emulation* const instance = new Emulation(open_emulation());  // never destroyed, as exits still call
+  return *instance;
+}
+
 bool emulates() { return emulation().asked; }
 const std::string& why_not_emulated() { return emulation().reason; }
 void name_emulated_work(std::string_view op) {
@@ -180,13 +163,6 @@ std::string emulated_fault(int device) {
 }
 
 }  // namespace stator::runtime
-
-// NAME(TYPES AND NAMES)(NAMES)(EXPRESSION of the emulator's `api`)
-#define STATOR_SHIM(NAME, PARAMETERS, ARGUMENTS, EMULATED)                                                             \
-  cudaError_t __real_##NAME PARAMETERS;                                                                                \
-  cudaError_t __wrap_##NAME PARAMETERS {                                                                               \
-    return either([&]([[maybe_unused]] const Api& api) { return EMULATED; }, [&] { return __real_##NAME ARGUMENTS; }); \
-  }
 
 extern "C" {
 
@@ -282,7 +258,7 @@ cudaError_t __wrap_cudaGetLastError() {
   const Emulation& e = emulation();
   if (!e.asked) [[likely]]
     return __real_cudaGetLastError();
-  return e.api ? error(e.api->last_error()) : cudaSuccess;
+  return e.api ? cudaError_t(e.api->last_error()) : cudaSuccess;
 }
 
 void** __real___cudaRegisterFatBinary(void* wrapper);

@@ -142,15 +142,18 @@ std::string order_with(const char* text) {
 
 void a_capture_takes_work_and_runs_none() {
   const Api& api = open_devices("h200");
+  void* graph = nullptr;
   std::string log;
   void* const stream = new_stream(api);
   int state = -1;
   check(api.stream_is_capturing(stream, &state) == 0 && state == 0, "not yet");
-  check(api.stream_begin_capture(stream) == 0 && api.stream_begin_capture(stream) == error::illegal_state, "once");
+  check(api.stream_begin_capture(stream, 0) == 0 && api.stream_begin_capture(stream, 0) == error::illegal_state,
+        "once");
   check(api.stream_is_capturing(stream, &state) == 0 && state == 1, "captured");
   check(stator_emulator_services()->is_capturing(stream), "libraries are told");
   note(stream, log, 'a');
-  check(api.stream_end_capture(stream) == 0 && api.stream_end_capture(stream) == error::illegal_state, "ends once");
+  check(api.stream_end_capture(stream, &graph) == 0 && api.stream_end_capture(stream, &graph) == error::illegal_state,
+        "ends once");
   note(stream, log, 'b');
   check(api.stream_synchronize(stream) == 0 && log == "b", "what came in between is the graph's: " + log);
 }
@@ -158,46 +161,51 @@ void a_capture_takes_work_and_runs_none() {
 // What ends a capture: the call is refused, and so is the end.
 void nothing_crosses_the_border_of_a_capture() {
   const Api& api = open_devices("h200");
+  void* graph = nullptr;
   void *const captured = new_stream(api), *const other = new_stream(api), *const event = new_event(api);
   int state = -1;
   const auto ended = [&](int code, int expected, const char* what) {
     check(code == expected, what, code);
     check(api.stream_is_capturing(captured, &state) == 0 && state == 2, "it is not valid any more");
-    check(api.stream_end_capture(captured) == error::capture_invalidated, "and has no graph");
+    check(api.stream_end_capture(captured, &graph) == error::capture_invalidated, "and has no graph");
   };
-  check(api.event_record(event, other) == 0 && api.stream_begin_capture(captured) == 0, "begun");
+  check(api.event_record(event, other) == 0 && api.stream_begin_capture(captured, 0) == 0, "begun");
   ended(api.stream_wait(captured, event, 0), error::capture_isolation, "a wait for work outside");
-  check(api.stream_begin_capture(captured) == 0, "begun");
+  check(api.stream_begin_capture(captured, 0) == 0, "begun");
   ended(api.stream_synchronize(captured), error::capture_unsupported, "a wait of the host");
-  check(api.stream_begin_capture(captured) == 0, "begun");
+  check(api.stream_begin_capture(captured, 0) == 0, "begun");
   ended(api.device_synchronize(), error::capture_unsupported, "a wait for the device");
-  check(api.stream_begin_capture(captured) == 0 && api.event_record(event, captured) == 0, "begun");
+  check(api.stream_begin_capture(captured, 0) == 0 && api.event_record(event, captured) == 0, "begun");
   ended(api.event_query(event), error::captured_event, "a query of an event in it");
   check(api.stream_wait(other, event, 0) == error::captured_event, "which is of a capture that has ended");
 }
 
 void a_stream_that_waits_for_a_captured_event_joins_the_capture() {
   const Api& api = open_devices("h200");
+  void* graph = nullptr;
   void *const captured = new_stream(api), *const other = new_stream(api), *const event = new_event(api);
-  check(api.stream_begin_capture(captured) == 0 && api.event_record(event, captured) == 0, "begun");
+  check(api.stream_begin_capture(captured, 0) == 0 && api.event_record(event, captured) == 0, "begun");
   check(api.stream_wait(other, event, 0) == 0, "joins");
   int state = 0;
   check(api.stream_is_capturing(other, &state) == 0 && state == 1, "and is captured");
-  check(api.stream_end_capture(other) == error::illegal_state, "which the first stream ends");
-  check(api.stream_end_capture(captured) == error::capture_unjoined, "and it has not come back");
+  std::string log;
+  note(other, log, 'a');
+  check(api.stream_end_capture(other, &graph) == error::capture_unmatched, "which the first stream ends");
+  check(api.stream_end_capture(captured, &graph) == error::capture_unjoined, "and it has not come back");
   check(api.stream_synchronize(other) == 0, "free again");
 }
 
 void the_legacy_stream_and_a_capture_that_waits_for_it() {
   const Api& api = open_devices("h200");
+  void* graph = nullptr;
   void *const captured = new_stream(api, 0), *const event = new_event(api);
   int state = 0;
-  check(api.stream_begin_capture(nullptr) == error::capture_unsupported, "the legacy stream is never captured");
-  check(api.stream_begin_capture(captured) == 0, "begun");
+  check(api.stream_begin_capture(nullptr, 0) == error::capture_unsupported, "the legacy stream is never captured");
+  check(api.stream_begin_capture(captured, 0) == 0, "begun");
   check(api.stream_is_capturing(nullptr, &state) == error::capture_implicit, "told, and nothing ends");
   check(api.stream_is_capturing(captured, &state) == 0 && state == 1, "still valid");
   check(api.event_record(event, nullptr) == error::capture_implicit, "refused");
-  check(api.stream_end_capture(captured) == error::capture_invalidated, "which ended it");
+  check(api.stream_end_capture(captured, &graph) == error::capture_invalidated, "which ended it");
 }
 
 void seeds_reorder_streams() {

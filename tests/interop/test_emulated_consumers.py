@@ -221,11 +221,12 @@ assert library.seen == values
 
 CAPTURED = """
 from stator.errors import CaptureError
-library.call("stream_begin_capture", ctypes.c_void_p(stream))
+library.call("stream_begin_capture", ctypes.c_void_p(stream), 0)
 
 def goes_on():
     "The capture is valid, and none of stator's streams joined it."
-    library.call("stream_end_capture", ctypes.c_void_p(stream))
+    graph = ctypes.c_void_p()
+    library.call("stream_end_capture", ctypes.c_void_p(stream), ctypes.byref(graph))
     be.synchronize()
 
 def refused(call):

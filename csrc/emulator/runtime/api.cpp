@@ -21,6 +21,11 @@ Api& api() {
     add_stream_calls(made);
     add_event_calls(made);
     add_launch_calls(made);
+    add_capture_calls(made);
+    add_graph_calls(made.graph);
+    add_node_calls(made.graph);
+    add_executable_calls(made.graph);
+    add_conditional_calls(made.graph);
     return made;
   }();
   return table;

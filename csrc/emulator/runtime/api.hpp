@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "emulator/runtime/graph/api.hpp"
+
 namespace stator::emulator::runtime {
 
 // What a fat binary's registration gives: magic, version, image, unused.
@@ -65,10 +67,15 @@ struct Api {
   int (*stream_synchronize)(void* stream);
   int (*stream_query)(void* stream);
   int (*stream_wait)(void* stream, void* event, unsigned flags);
-  // What a captured stream is given never runs: there are no graphs. Ending a capture has no result but its status.
-  int (*stream_begin_capture)(void* stream);
-  int (*stream_end_capture)(void* stream);
+  // What a captured stream is given becomes a graph's nodes. Modes: 0 global, 1 local to the thread, 2 relaxed.
+  int (*stream_begin_capture)(void* stream, int mode);
+  int (*stream_begin_capture_to_graph)(void* stream, void* graph, void* const* after, size_t count, int mode);
+  int (*stream_end_capture)(void* stream, void** graph);
   int (*stream_is_capturing)(void* stream, int* status);  // 0 no, 1 yes, 2 it was made invalid
+  // Pointers may be null, but for that of the status.
+  int (*stream_capture_info)(void* stream, int* status, uint64_t* id, void** graph, void* const** nodes, size_t* count);
+  int (*stream_update_capture_dependencies)(void* stream, void* const* nodes, size_t count, unsigned flags);
+  int (*exchange_capture_mode)(int* mode);
   int (*event_create)(void** event, unsigned flags);
   int (*event_destroy)(void* event);
   int (*event_record)(void* event, void* stream);
@@ -97,6 +104,8 @@ struct Api {
   int (*library_kernel)(void** kernel, void* library, const char* name);
   // cudaFuncGetParamInfo.
   int (*parameter)(const void* function, size_t index, size_t* offset, size_t* bytes);
+
+  GraphApi graph;
 };
 
 }  // namespace stator::emulator::runtime

@@ -11,5 +11,10 @@ void add_copy_calls(Api& api);
 void add_stream_calls(Api& api);
 void add_event_calls(Api& api);
 void add_launch_calls(Api& api);
+void add_capture_calls(Api& api);
+void add_graph_calls(GraphApi& api);
+void add_node_calls(GraphApi& api);
+void add_executable_calls(GraphApi& api);
+void add_conditional_calls(GraphApi& api);
 
 }  // namespace stator::emulator::runtime

@@ -85,19 +85,19 @@ Report move(void* to, Device* to_device, const void* from_const, Device* from_de
 }
 
 // A copy between pageable memory and the device may be as late as any other; one between two ranges of the host is done
-// on return.
+// on return, unless it is captured.
 int copy(void* to, const void* from, size_t bytes, int kind, void* stream_handle) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream) return error::invalid_resource_handle;
     if (kind < host_to_host || kind > by_pointers) return error::invalid_memcpy_direction;
     if (bytes == 0) return error::success;
-    const End target = end_of(s, to, bytes), source = end_of(s, from, bytes);
-    if (!to || !from || !fits(Direction(kind), target, source) || !target.inside || !source.inside)
-      return error::invalid_value;
-    const auto run = [=, a = target.device, b = source.device] { return move(to, a, from, b, bytes); };
-    const Point point = submit(s, lock, stream, {.what = "cudaMemcpyAsync", .run = run, .after = {}});
-    if (!target.device && !source.device && !s.scheduler.wait(lock, point)) return error::not_permitted;
+    OperationPointer operation;
+    if (const int code = make_copy(s, *stream->device, to, from, bytes, kind, &operation)) return code;
+    Point point;
+    if (const int code = issue(s, lock, stream, operation, &point)) return code;
+    const auto& made = static_cast<const CopyOperation&>(*operation);
+    if (!made.to_device && !made.from_device && !s.scheduler.wait(lock, point)) return error::not_permitted;
     return error::success;
   });
 }
@@ -107,16 +107,62 @@ int fill(void* pointer, int byte, size_t bytes, void* stream_handle) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream) return error::invalid_resource_handle;
     if (bytes == 0) return error::success;
-    const End target = end_of(s, pointer, bytes);
-    if (!target.device || !target.inside) return error::invalid_value;
-    Device* const device = target.device;
-    const auto run = [=] { return device->memory.fill(pointer, byte, bytes); };
-    submit(s, lock, stream, {.what = "cudaMemsetAsync", .run = run, .after = {}});
-    return error::success;
+    OperationPointer operation;
+    const FillCall call{.to = pointer, .value = uint32_t(byte) & 0xff, .width = bytes};
+    if (const int code = make_fill(s, *stream->device, call, &operation)) return code;
+    return issue(s, lock, stream, operation);
   });
 }
 
 }  // namespace
+
+int make_copy(System& s, Device& device, void* to, const void* from, size_t bytes, int direction,
+              OperationPointer* out) {
+  if (direction < host_to_host || direction > by_pointers) return error::invalid_memcpy_direction;
+  const End target = end_of(s, to, bytes), source = end_of(s, from, bytes);
+  if (!to || !from || !fits(Direction(direction), target, source) || !target.inside || !source.inside)
+    return error::invalid_value;
+  const auto made = std::make_shared<CopyOperation>(&device);
+  made->to = to;
+  made->from = from;
+  made->bytes = bytes;
+  made->direction = direction;
+  made->to_device = target.device;
+  made->from_device = source.device;
+  made->to_kind = target.kind;
+  made->from_kind = source.kind;
+  *out = made;
+  return error::success;
+}
+
+int make_fill(System& s, Device& device, const FillCall& call, OperationPointer* out) {
+  const uint32_t size = call.element_bytes;
+  const size_t row = call.width * size;
+  if ((size != 1 && size != 2 && size != 4) || !row || !call.height || (call.height > 1 && call.pitch < row))
+    return error::invalid_value;
+  const End target = end_of(s, call.to, (call.height - 1) * call.pitch + row);
+  if (!target.device || !target.inside || reinterpret_cast<uint64_t>(call.to) % size) return error::invalid_value;
+  const auto made = std::make_shared<FillOperation>(&device);
+  made->call = call;
+  made->owner = target.device;
+  made->kind = target.kind;
+  *out = made;
+  return error::success;
+}
+
+Report CopyOperation::run() const { return move(to, to_device, from, from_device, bytes); }
+
+Report FillOperation::run() const {
+  std::vector<std::byte> row(call.element_bytes == 1 ? 0 : call.width * call.element_bytes);
+  for (size_t i = 0; i < row.size(); i += call.element_bytes) std::memcpy(&row[i], &call.value, call.element_bytes);
+  for (size_t y = 0; y < call.height; ++y) {
+    std::byte* const at = static_cast<std::byte*>(call.to) + y * call.pitch;
+    const Report report = row.empty() ? owner->memory.fill(at, int(call.value), call.width)
+                                      : owner->memory.write(at, row.data(), row.size());
+    if (report) return report;
+  }
+  return {};
+}
 
 void add_copy_calls(Api& api) {
   api.copy = copy;

@@ -42,5 +42,14 @@ struct Device {
 
 // The device whose work the calling thread runs; null outside of work.
 Device* running_device();
+class RunningOn {
+ public:
+  explicit RunningOn(Device& device);
+  ~RunningOn();
+  RunningOn(const RunningOn&) = delete;
+
+ private:
+  Device* const before_;
+};
 
 }  // namespace stator::emulator::runtime

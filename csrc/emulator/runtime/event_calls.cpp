@@ -40,6 +40,12 @@ int record(void* handle, void* stream_handle) {
     if (!stream || stream->device != event.device) return error::invalid_resource_handle;
     if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
     event.capture = stream->capture;
+    event.captured = stream->captured;
+    if (stream->capture) {
+      event.recorded = true;
+      event.point = {};
+      return stream->capture->valid ? error::success : error::capture_invalidated;
+    }
     const auto time = std::make_shared<Clock::time_point>();
     const auto run = [time] {
       *time = Clock::now();
@@ -59,6 +65,7 @@ int record(void* handle, void* stream_handle) {
 int query(void* handle) {
   return event_call(handle, [](System& s, Scheduler::Lock& lock, Event& event) {
     if (event.capture) return invalidated(event.capture, error::captured_event);
+    if (const int code = uncaptured(s)) return code;
     Device& device = *event.device;
     const Point point = event.point;
     if (!s.scheduler.poll(lock, point)) return error::not_ready;
@@ -69,6 +76,7 @@ int query(void* handle) {
 int synchronize(void* handle) {
   return event_call(handle, [](System& s, Scheduler::Lock& lock, Event& event) {
     if (event.capture) return invalidated(event.capture, error::captured_event);
+    if (const int code = uncaptured(s)) return code;
     Device& device = *event.device;
     const Point point = event.point;
     return s.scheduler.wait(lock, point) ? device.error() : error::not_permitted;
@@ -80,6 +88,7 @@ int elapsed(float* milliseconds, void* from, void* to) {
     const auto place = s.events.find(to);
     if (place == s.events.end()) return error::invalid_resource_handle;
     const Event& end = place->second;
+    if (start.capture || end.capture) return error::captured_event;
     if (!start.timing || !end.timing || !start.recorded || !end.recorded || start.device != end.device)
       return error::invalid_resource_handle;
     if (!start.point.reached() || !end.point.reached()) return error::not_ready;

@@ -103,6 +103,7 @@ void register_function(FatBinary* binary, const void* function, const char* name
   auto& kept = r.functions[function];
   if (kept) r.handles.erase(kept.get());
   kept = std::make_unique<Function>(binary, name);
+  kept->pointer = function;
   r.handles.insert(kept.get());
 }
 
@@ -164,6 +165,6 @@ STATOR_EMULATOR_API void stator_emulator_launch_counts(void (*visit)(void* self,
                                                        void* self) {
   const std::lock_guard lock(registry().mutex);
   for (const auto& [pointer, function] : registry().functions)
-    visit(self, function->name.c_str(), function->launches.load());
+    visit(self, function->name.c_str(), function->launches->load());
 }
 }

@@ -24,7 +24,8 @@ struct FatBinary {
 struct Function {
   FatBinary* binary = nullptr;
   std::string name;
-  mutable std::atomic<uint64_t> launches{0};
+  const void* pointer = nullptr;  // by which it was registered
+  const std::shared_ptr<std::atomic<uint64_t>> launches = std::make_shared<std::atomic<uint64_t>>(0);
 
   Function(FatBinary* of, std::string called) : binary(of), name(std::move(called)) {}
 };

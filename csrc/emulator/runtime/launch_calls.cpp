@@ -138,51 +138,54 @@ LaunchRecord described(const Device& device, const Kernel& kernel, const LaunchC
           .shared_bytes = kernel.shared_bytes + c.dynamic_shared};
 }
 
-int enqueue(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments, size_t shared_bytes,
-            void* stream_handle, bool cooperative) {
+// The parameters' bytes, from wherever the call has them. False where they do not fit the kernel's.
+bool take_parameters(const Kernel& kernel, const KernelCall& call, std::vector<std::byte>* bytes) {
+  if (call.packed) {
+    if (call.arguments || call.packed_bytes < kernel.parameter_bytes) return false;
+    std::memcpy(bytes->data(), call.packed, bytes->size());
+    return true;
+  }
+  for (size_t i = 0; i < kernel.parameters.size(); ++i)
+    std::memcpy(bytes->data() + kernel.parameters[i].offset, call.arguments[i], kernel.parameters[i].bytes);
+  return true;
+}
+
+int enqueue(const KernelCall& call, void* stream_handle) {
   return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream || stream->device != &device) return error::invalid_resource_handle;
-    Resolved resolved;
-    if (const int code = resolve(device, pointer, &resolved)) return code;
-    const Kernel& kernel = *resolved.kernel;
-    LaunchConfig config = config_of(device, resolved);
-    config.grid = {grid[0], grid[1], grid[2]};
-    config.block = {block[0], block[1], block[2]};
-    config.dynamic_shared = shared_bytes;
-    config.cooperative = cooperative;
-    const uint64_t resident = device.machine.resident_blocks(kernel, config);
-    if (resident == 0) return limit_error(device.profile, kernel, config);
-    if (cooperative && config.grid.count() > resident * device.profile.multiprocessors)
-      return error::cooperative_launch_too_large;
-    std::vector<std::byte> bytes(kernel.parameter_bytes);
-    for (size_t i = 0; i < kernel.parameters.size(); ++i)
-      std::memcpy(bytes.data() + kernel.parameters[i].offset, arguments[i], kernel.parameters[i].bytes);
-    const auto run = [&device, config, &kernel, program = resolved.loaded->program, parameters = std::move(bytes)] {
-      const Result result = device.machine.launch_bytes(*program, kernel.name, config, parameters);
-      if (result.ok()) note_launch(described(device, kernel, config), result);
-      return result.report;
-    };
-    resolved.function->launches.fetch_add(1, std::memory_order_relaxed);
-    submit(s, lock, stream, {.what = {}, .run = run, .after = {}});
-    return error::success;
+    OperationPointer operation;
+    if (const int code = make_kernel(device, call, &operation)) return code;
+    return issue(s, lock, stream, operation);
   });
+}
+
+KernelCall call_of(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments,
+                   size_t shared_bytes) {
+  return {.function = pointer,
+          .grid = {grid[0], grid[1], grid[2]},
+          .block = {block[0], block[1], block[2]},
+          .shared_bytes = shared_bytes,
+          .arguments = arguments};
 }
 
 int launch(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments, size_t shared_bytes,
            void* stream) {
-  return enqueue(pointer, grid, block, arguments, shared_bytes, stream, false);
+  return enqueue(call_of(pointer, grid, block, arguments, shared_bytes), stream);
 }
 
 int launch_cooperative(const void* pointer, const uint32_t grid[3], const uint32_t block[3], void** arguments,
                        size_t shared_bytes, void* stream) {
-  return enqueue(pointer, grid, block, arguments, shared_bytes, stream, true);
+  KernelCall call = call_of(pointer, grid, block, arguments, shared_bytes);
+  call.cooperative = true;
+  return enqueue(call, stream);
 }
 
 bool is_machine_code(const void* image) { return std::memcmp(image, "\177ELF", 4) == 0; }
 
 int library_load(void** library, const void* image, char* log, size_t capacity) {
-  return device_call([&](System&, Device& device, Scheduler::Lock&) {
+  return device_call([&](System& s, Device& device, Scheduler::Lock&) {
+    if (const int code = uncaptured(s)) return code;
     std::string ptx, reason = "An emulated device runs PTX, and this is machine code.";
     if (is_machine_code(image) ||
         (is_fat_binary(image) && !ptx_of(image, device.profile.major * 10 + device.profile.minor, &ptx, &reason))) {
@@ -212,6 +215,7 @@ int library_unload(void* library) {
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
     auto* const binary = static_cast<FatBinary*>(library);
     if (!is_library(binary)) return error::invalid_resource_handle;
+    if (const int code = uncaptured(s)) return code;
     for (const auto& device : s.devices) device->kernels.unload(binary);
     unregister_binary(binary);
     return error::success;
@@ -244,6 +248,38 @@ int parameter(const void* pointer, size_t index, size_t* offset, size_t* bytes) 
 }
 
 }  // namespace
+
+int make_kernel(Device& device, const KernelCall& call, OperationPointer* out) {
+  Resolved resolved;
+  if (const int code = resolve(device, call.function, &resolved)) return code;
+  const Kernel& kernel = *resolved.kernel;
+  const auto made = std::make_shared<KernelOperation>(&device, "");
+  LaunchConfig& config = made->config = config_of(device, resolved);
+  config.grid = {call.grid[0], call.grid[1], call.grid[2]};
+  config.block = {call.block[0], call.block[1], call.block[2]};
+  config.dynamic_shared = call.shared_bytes;
+  config.cooperative = call.cooperative;
+  const uint64_t resident = device.machine.resident_blocks(kernel, config);
+  if (resident == 0) return limit_error(device.profile, kernel, config);
+  if (call.cooperative && config.grid.count() > resident * device.profile.multiprocessors)
+    return error::cooperative_launch_too_large;
+  made->bytes.resize(kernel.parameter_bytes);
+  if (!take_parameters(kernel, call, &made->bytes)) return error::invalid_value;
+  for (const Kernel::Parameter& parameter : kernel.parameters)
+    made->arguments.push_back(made->bytes.data() + parameter.offset);
+  made->program = resolved.loaded->program;
+  made->kernel = &kernel;
+  made->function = resolved.function->pointer ? resolved.function->pointer : call.function;
+  made->launches = resolved.function->launches;
+  *out = made;
+  return error::success;
+}
+
+Report KernelOperation::run() const {
+  const Result result = device->machine.launch_bytes(*program, kernel->name, config, bytes);
+  if (result.ok()) note_launch(described(*device, *kernel, config), result);
+  return result.report;
+}
 
 void add_launch_calls(Api& api) {
   api.register_fat_binary = register_fat_binary;

@@ -42,16 +42,27 @@ void* take(System& s, Scheduler::Lock& lock, Device& device, size_t bytes, Memor
 
 int allocate(void** pointer, size_t bytes) {
   return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
+    if (const int code = uncaptured(s)) return code;
     *pointer = bytes ? take(s, lock, device, bytes, MemoryKind::device, Allocation::Kind::plain) : nullptr;
     return *pointer || !bytes ? error::success : error::memory_allocation;
   });
+}
+
+int no_memory_nodes(const Stream& stream, const char* call) {
+  Report report;
+  report.fault = Fault::unsupported;
+  report.sentence = "Graphs of emulated devices have no memory nodes: allocate before the capture, and free after it.";
+  stream.device->tell(report, call);
+  return error::not_supported;
 }
 
 int allocate_from_pool(void** pointer, size_t bytes, void* pool, void* stream) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     const auto place = s.pools.find(pool);
     if (place == s.pools.end() || bytes == 0) return error::invalid_value;
-    if (!find_stream(s, stream)) return error::invalid_resource_handle;
+    const std::shared_ptr<Stream> taker = find_stream(s, stream);
+    if (!taker) return error::invalid_resource_handle;
+    if (taker->capture) return no_memory_nodes(*taker, "cudaMallocAsync");
     *pointer = take(s, lock, *place->second.device, bytes, MemoryKind::device, Allocation::Kind::pool);
     return *pointer ? error::success : error::memory_allocation;
   });
@@ -63,6 +74,7 @@ int free_in_order(void* pointer, void* stream_handle) {
     if (!pointer) return error::success;
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream) return error::invalid_resource_handle;
+    if (stream->capture) return no_memory_nodes(*stream, "cudaFreeAsync");
     const auto place = s.allocations.find(pointer);
     if (place == s.allocations.end() || place->second.kind != Allocation::Kind::pool) return error::invalid_value;
     Device* const device = place->second.device;
@@ -81,6 +93,7 @@ void forget(System& s, void* pointer) {
 int free(void* pointer) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     if (!pointer) return error::success;
+    if (const int code = uncaptured(s)) return code;
     const auto place = s.allocations.find(pointer);
     if (place == s.allocations.end() || place->second.kind == Allocation::Kind::host) return error::invalid_value;
     const Allocation freed = place->second;
@@ -108,6 +121,7 @@ int take_shared(System& s, Scheduler::Lock& lock, Device& device, void** pointer
 int host_allocate(void** pointer, size_t bytes, unsigned flags) {
   return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
     if (flags > 7) return error::invalid_value;
+    if (const int code = uncaptured(s)) return code;
     *pointer = nullptr;
     if (!bytes) return error::success;
     return take_shared(s, lock, device, pointer, bytes, MemoryKind::pinned, Allocation::Kind::host);
@@ -117,6 +131,7 @@ int host_allocate(void** pointer, size_t bytes, unsigned flags) {
 int host_free(void* pointer) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     if (!pointer) return error::success;
+    if (const int code = uncaptured(s)) return code;
     const auto place = s.allocations.find(pointer);
     if (place == s.allocations.end() || place->second.kind != Allocation::Kind::host) return error::invalid_value;
     s.allocations.erase(place);
@@ -130,6 +145,7 @@ int host_free(void* pointer) {
 int managed_allocate(void** pointer, size_t bytes, unsigned flags) {
   return device_call([&](System& s, Device& device, Scheduler::Lock& lock) {
     if (!bytes || (flags != 1 && flags != 2)) return error::invalid_value;
+    if (const int code = uncaptured(s)) return code;
     return take_shared(s, lock, device, pointer, bytes, MemoryKind::managed, Allocation::Kind::managed);
   });
 }
@@ -150,6 +166,7 @@ int prefetch(const void* pointer, size_t bytes, int index, void* stream_handle) 
     if (!stream) return error::invalid_resource_handle;
     if (index != cpu && !device_at(s, index)) return error::invalid_device;
     if (!bytes || !is_managed(s, pointer, bytes)) return error::invalid_value;
+    if (stream->capture) return invalidated(stream->capture, error::capture_unsupported);
     submit(s, lock, stream, {.what = "cudaMemPrefetchAsync", .run = {}, .after = {}});
     return error::success;
   });

@@ -22,15 +22,10 @@ const Point* unmet(const Work& work) {
 
 Device* running_device() { return in_work; }
 
-bool Point::reached() const { return !stream || stream->done >= serial; }
+RunningOn::RunningOn(Device& device) : before_(in_work) { in_work = &device; }
+RunningOn::~RunningOn() { in_work = before_; }
 
-// A splitmix64 generator.
-uint64_t Scheduler::draw(uint64_t below) {
-  uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return (z ^ (z >> 31)) % below;
-}
+bool Point::reached() const { return !stream || stream->done >= serial; }
 
 Point Scheduler::enqueue(Lock& lock, const std::shared_ptr<Stream>& stream, Work work) {
   stream->queue.push_back(std::move(work));
@@ -63,9 +58,8 @@ void Scheduler::run_one(Lock& lock, Stream& stream) {
   lock.unlock();
   Report report;
   if (work.run && !stream.device->failed()) {
-    in_work = stream.device;
+    const RunningOn running(*stream.device);
     report = work.run();
-    in_work = nullptr;
   }
   if (report) stream.device->fail(report, work.what);
   work = {};  // what it holds is released without the lock

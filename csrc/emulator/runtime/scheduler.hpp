@@ -12,12 +12,18 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace stator::emulator::runtime {
 
 struct Device;
+struct Graph;
+struct Node;
 struct Stream;
+
+// Values of cudaStreamCaptureMode.
+enum class CaptureMode : int { global = 0, local = 1, relaxed = 2 };
 
 // All work of a stream up to and with a serial number. A point without a stream is always reached.
 struct Point {
@@ -35,6 +41,11 @@ struct Work {
 // What streams are captured into together.
 struct Capture {
   const Stream* origin = nullptr;
+  std::shared_ptr<Graph> graph = {};
+  uint64_t id = 0;
+  CaptureMode mode = CaptureMode::global;
+  std::thread::id thread = {};  // that began it
+  bool given = false;           // the graph was there before
   bool valid = true;
 };
 
@@ -45,7 +56,17 @@ struct Stream {
   std::deque<Work> queue = {};
   uint64_t enqueued = 0, done = 0;
   std::shared_ptr<Capture> capture = {};  // null while it is not captured
+  std::vector<Node*> captured = {};       // on which the next captured work depends
+  std::vector<void*> handles = {};        // of these, for the last who asked
 };
+
+// The next number of a splitmix64 generator.
+inline uint64_t splitmix(uint64_t& state) {
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
 
 class Scheduler {
  public:
@@ -63,6 +84,8 @@ class Scheduler {
   bool wait(Lock&, const Point&);
   // Whether the point is reached; if not, some work that leads to it runs, so that a loop of polls ends.
   bool poll(Lock&, const Point&);
+  // A number to draw an order with; 0 without a seed.
+  uint64_t seed() { return adversary_ ? splitmix(state_) | 1 : 0; }
   // With a seed: runs a few pieces of whatever may run.
   void disturb(Lock&);
 
@@ -70,7 +93,7 @@ class Scheduler {
   Stream* next_for(const Point&);
   std::vector<Stream*> ready();
   void run_one(Lock&, Stream&);
-  uint64_t draw(uint64_t below);
+  uint64_t draw(uint64_t below) { return splitmix(state_) % below; }
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -35,8 +35,8 @@ int enqueue(void* stream_handle, const char* what, void (*run)(void*), void (*de
       task->run(task->argument);
       return Report{};
     };
-    submit(s, lock, stream, {.what = what, .run = perform, .after = {}});
-    return error::success;
+    return issue(s, lock, stream,
+                 std::make_shared<TaskOperation>(NodeType::kernel, stream->device, what ? what : "", perform));
   });
 }
 
@@ -60,6 +60,7 @@ int synchronize(void* handle) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, handle);
     if (!stream) return error::invalid_resource_handle;
+    if (stream->capture) return invalidated(stream->capture, error::capture_unsupported);
     return s.scheduler.wait(lock, {stream, stream->enqueued}) ? stream->device->error() : error::not_permitted;
   });
 }
@@ -107,11 +108,7 @@ void mark_written(const Range& range) {
 
 void mark_garbage(const Range& range) {
   checked(range, "", [](Memory& m, const void* at, uint64_t bytes) {
-    memory::Allocation* const a = bytes ? m.find(reinterpret_cast<uint64_t>(at)) : nullptr;
-    if (!a || !a->initialised.words() || a->kind != MemoryKind::device) return Report{};
-    const uint64_t offset = reinterpret_cast<uint64_t>(at) - a->base;
-    a->whole = false;
-    memory::clear_bits(a->initialised.words(), offset, std::min(bytes, a->bytes - offset));
+    forget_contents(m, at, bytes);
     return Report{};
   });
 }

@@ -1,21 +1,11 @@
 // Streams.
 #include "emulator/runtime/calls.hpp"
-#include "emulator/runtime/system.hpp"
+#include "emulator/runtime/graph/capture.hpp"
+
+#include <algorithm>
 
 namespace stator::emulator::runtime {
 namespace {
-
-// A call about an existing stream, on whatever device it is.
-template <class F>
-int stream_call(void* handle, F f) {
-  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
-    const std::shared_ptr<Stream> stream = find_stream(s, handle);
-    if (!stream) return error::invalid_resource_handle;
-    if (stream->device->failed()) return stream->device->error();
-    const int code = f(s, lock, stream);
-    return code == error::success ? stream->device->error() : code;
-  });
-}
 
 int create(void** out, unsigned flags) {
   return device_call([&](System& s, Device& device, Scheduler::Lock&) {
@@ -30,66 +20,61 @@ int create(void** out, unsigned flags) {
 
 // What the stream holds still runs.
 int destroy(void* handle) {
+  std::shared_ptr<Graph> dropped;  // without the lock
   if (reinterpret_cast<uintptr_t>(handle) <= 2) return remembered(error::invalid_resource_handle);
   return stream_call(handle, [&](System& s, Scheduler::Lock&, const std::shared_ptr<Stream>& stream) {
+    if (stream->capture && stream->capture->origin == stream.get()) dropped = drop_capture(s, stream->capture);
+    if (stream->capture) stream->capture->valid = false;
+    stream->capture = nullptr;
     stream->destroyed = true;
     s.streams.erase(handle);
     return error::success;
   });
 }
 
+// The error of a wait or a query while the stream, or one that it waits for, is captured.
+int observable(System& s, const Stream& stream) {
+  if (stream.capture) return invalidated(stream.capture, error::capture_unsupported);
+  if (const auto capture = capture_across(s, stream)) return invalidated(capture, error::capture_implicit);
+  return uncaptured(s);
+}
+
 int synchronize(void* handle) {
   return stream_call(handle, [&](System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream) {
-    if (stream->capture) return invalidated(stream->capture, error::capture_unsupported);
+    if (const int code = observable(s, *stream)) return code;
     return s.scheduler.wait(lock, {stream, stream->enqueued}) ? error::success : error::not_permitted;
   });
 }
 
 int query(void* handle) {
   return stream_call(handle, [&](System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream) {
-    if (stream->capture) return invalidated(stream->capture, error::capture_unsupported);
+    if (const int code = observable(s, *stream)) return code;
     return s.scheduler.poll(lock, {stream, stream->enqueued}) ? error::success : error::not_ready;
   });
 }
 
-// Whether the capture has not ended.
-bool captures(System& s, const std::shared_ptr<Capture>& capture) {
-  for (const auto& stream : s.scheduler.streams())
-    if (stream->capture == capture) return true;
-  return false;
-}
-
-int begin_capture(void* handle) {
-  return stream_call(handle, [&](System&, Scheduler::Lock&, const std::shared_ptr<Stream>& stream) {
-    if (stream == stream->device->legacy) return error::capture_unsupported;
-    if (stream->capture) return error::illegal_state;
-    stream->capture = std::make_shared<Capture>(Capture{.origin = stream.get()});
-    return error::success;
-  });
-}
-
-// Streams that joined must have been joined again by waits of the first one, which nothing of a graph would show here:
-// that any did is the error.
-int end_capture(void* handle) {
-  return stream_call(handle, [&](System& s, Scheduler::Lock&, const std::shared_ptr<Stream>& stream) {
-    const std::shared_ptr<Capture> capture = stream->capture;
-    if (!capture || capture->origin != stream.get()) return error::illegal_state;
-    bool joined = false;
-    for (const auto& other : s.scheduler.streams()) {
-      if (other->capture != capture) continue;
-      joined = joined || other != stream;
-      other->capture = nullptr;
-    }
-    return !capture->valid ? error::capture_invalidated : joined ? error::capture_unjoined : error::success;
-  });
-}
-
-int is_capturing(void* handle, int* status) {
-  return stream_call(handle, [&](System& s, Scheduler::Lock&, const std::shared_ptr<Stream>& stream) {
-    if (capture_across(s, *stream)) return error::capture_implicit;
-    *status = !stream->capture ? 0 : stream->capture->valid ? 1 : 2;
-    return error::success;
-  });
+// The stream's next node comes after what the event stands for. A stream that is not captured joins the capture.
+int wait_in_capture(System& s, Stream& stream, const Event& event) {
+  const std::shared_ptr<Capture>& capture = stream.capture;
+  if (capture && !capture->valid) return error::capture_invalidated;
+  if (!event.recorded) return error::success;
+  if (event.capture && !captures(s, event.capture))  // which must not have ended
+    return invalidated(capture, capture ? error::capture_isolation : error::captured_event);
+  if (!event.capture) return invalidated(capture, error::capture_isolation);
+  if (capture && event.capture != capture) {
+    invalidated(event.capture, error::capture_merge);
+    return invalidated(capture, error::capture_merge);
+  }
+  if (!capture) {
+    if (!event.capture->valid) return error::capture_invalidated;
+    if (&stream == stream.device->legacy.get()) return invalidated(event.capture, error::capture_implicit);
+    stream.capture = event.capture;
+    stream.captured.clear();
+  }
+  for (Node* const node : event.captured)
+    if (std::find(stream.captured.begin(), stream.captured.end(), node) == stream.captured.end())
+      stream.captured.push_back(node);
+  return error::success;
 }
 
 // An event that was never recorded orders nothing.
@@ -100,12 +85,7 @@ int wait(void* handle, void* event, unsigned flags) {
     if (flags > 1) return error::invalid_value;
     const Event& waited = place->second;
     if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
-    if (stream->capture && waited.recorded && waited.capture != stream->capture)
-      return invalidated(stream->capture, error::capture_isolation);
-    if (waited.capture && !stream->capture) {  // the stream joins the capture, which must not have ended
-      if (!captures(s, waited.capture)) return error::captured_event;
-      stream->capture = waited.capture;
-    }
+    if (stream->capture || waited.capture) return wait_in_capture(s, *stream, waited);
     submit(s, lock, stream, {.what = "cudaStreamWaitEvent", .run = {}, .after = {place->second.point}});
     return error::success;
   });
@@ -119,9 +99,6 @@ void add_stream_calls(Api& api) {
   api.stream_synchronize = synchronize;
   api.stream_query = query;
   api.stream_wait = wait;
-  api.stream_begin_capture = begin_capture;
-  api.stream_end_capture = end_capture;
-  api.stream_is_capturing = is_capturing;
 }
 
 }  // namespace stator::emulator::runtime

@@ -107,12 +107,25 @@ std::shared_ptr<Stream> find_stream(System& s, void* handle) {
   return place == s.streams.end() ? nullptr : place->second;
 }
 
+namespace {
+
+// With what the calling thread says it enqueues.
+std::string named(const std::string& what) {
+  const std::string_view name = thread_state().work;
+  return name.empty() ? what : std::string(name) + (what.empty() ? "" : ", ") + what;
+}
+
+}  // namespace
+
 // Work of the legacy default stream comes after all work of the device's blocking streams, and before what they get
 // later.
 Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, Work work) {
-  if (stream->capture) return {};
-  if (const std::string_view name = thread_state().work; !name.empty())
-    work.what = std::string(name) + (work.what.empty() ? "" : ", ") + work.what;
+  if (stream->capture) {
+    capture_node(s, *stream,
+                 std::make_shared<TaskOperation>(NodeType::host, stream->device, work.what, std::move(work.run)));
+    return {};
+  }
+  work.what = named(work.what);
   const std::shared_ptr<Stream>& legacy = stream->device->legacy;
   if (stream == legacy) {
     for (const auto& other : s.scheduler.streams())
@@ -122,6 +135,55 @@ Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& st
     work.after.push_back({legacy, legacy->enqueued});
   }
   return s.scheduler.enqueue(lock, stream, std::move(work));
+}
+
+int issue(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, const OperationPointer& operation,
+          Point* point) {
+  if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
+  if (stream->capture) {
+    if (!stream->capture->valid) return error::capture_invalidated;
+    capture_node(s, *stream, operation);
+    return error::success;
+  }
+  operation->count();
+  const Point enqueued =
+      submit(s, lock, stream, {.what = operation->what, .run = [operation] { return operation->run(); }, .after = {}});
+  if (point) *point = enqueued;
+  return error::success;
+}
+
+Node& capture_node(System& s, Stream& stream, const OperationPointer& operation,
+                   std::vector<std::shared_ptr<Graph>> bodies) {
+  Node& node = *stream.capture->graph->add(operation, stream.captured, named(operation->what));
+  node.bodies = std::move(bodies);
+  for (const auto& body : node.bodies) body->owner = &node;
+  name_node(s, node);
+  stream.captured = {&node};
+  return node;
+}
+
+int uncaptured(System& s) {
+  const CaptureMode mine = thread_state().capture_mode;
+  bool refused = false;
+  for (const auto& stream : s.scheduler.streams()) {
+    Capture* const capture = stream->capture.get();
+    if (!capture || mine == CaptureMode::relaxed) continue;
+    const bool here = capture->thread == std::this_thread::get_id();
+    if (here ? capture->mode == CaptureMode::relaxed
+             : mine != CaptureMode::global || capture->mode != CaptureMode::global)
+      continue;
+    capture->valid = false;
+    refused = true;
+  }
+  return refused ? error::capture_unsupported : error::success;
+}
+
+void forget_contents(Memory& memory, const void* pointer, uint64_t bytes) {
+  memory::Allocation* const a = bytes ? memory.find(reinterpret_cast<uint64_t>(pointer)) : nullptr;
+  if (!a || !a->initialised.words() || a->kind != MemoryKind::device) return;
+  const uint64_t offset = reinterpret_cast<uint64_t>(pointer) - a->base;
+  a->whole = false;
+  memory::clear_bits(a->initialised.words(), offset, std::min(bytes, a->bytes - offset));
 }
 
 std::shared_ptr<Capture> capture_across(System& s, const Stream& stream) {

@@ -3,6 +3,7 @@
 
 #include "emulator/runtime/device.hpp"
 #include "emulator/runtime/errors.hpp"
+#include "emulator/runtime/graph/graph.hpp"
 
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ struct Event {
   bool recorded = false;
   Point point = {};                              // of the last record
   std::shared_ptr<Capture> capture = {};         // in which that was, else null
+  std::vector<Node*> captured = {};              // what it stands for there
   std::shared_ptr<Clock::time_point> time = {};  // when that ran
 };
 
@@ -53,6 +55,8 @@ struct System {
   std::unordered_map<void*, Event> events;
   std::unordered_map<void*, Pool> pools;
   std::unordered_map<void*, Allocation> allocations;
+  Graphs graphs;
+  uint64_t captures = 0;  // begun so far
   const pid_t process = getpid();
 
  private:
@@ -68,6 +72,7 @@ bool make_system(const std::string& text, std::string* reason);
 struct ThreadState {
   int device = 0;
   int last_error = error::success;
+  CaptureMode capture_mode = CaptureMode::global;
   std::string_view work;  // what its caller says it enqueues
 };
 ThreadState& thread_state();
@@ -79,8 +84,19 @@ inline Device* device_at(System& s, int index) {
 }
 // The stream that the handle names on the current device, with the lock; null if there is none, or no longer.
 std::shared_ptr<Stream> find_stream(System& s, void* handle);
-// Enqueues with the rules of default streams.
+// Enqueues with the rules of default streams; into a graph, as a node, while the stream is captured.
 Point submit(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, Work work);
+// The same for an operation, with the error where the stream cannot take it.
+int issue(System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream, const OperationPointer& operation,
+          Point* point = nullptr);
+// Adds a node to the graph into which the stream is captured, after what the stream has captured so far.
+Node& capture_node(System& s, Stream& stream, const OperationPointer& operation,
+                   std::vector<std::shared_ptr<Graph>> bodies = {});
+// Refuses a call that captures forbid since it takes part in none and may wait, such as cudaMalloc. The captures that
+// forbid it are invalid then.
+int uncaptured(System& s);
+// The bytes count as never written.
+void forget_contents(Memory& memory, const void* pointer, uint64_t bytes);
 // The capture that a call about the legacy default stream would end: that of a blocking stream. Null if there is none.
 std::shared_ptr<Capture> capture_across(System& s, const Stream& stream);
 // Makes a capture invalid, if there is one, and gives the status of the call that did.
