@@ -86,6 +86,27 @@ const Profile& Device::profile() const { return state_->profile; }
 Settings& Device::settings() { return state_->settings; }
 Memory& Device::memory() { return state_->memory; }
 
+namespace {
+
+// Functions that a module declares and the device's runtime has, put behind the module's text. The handle of a
+// conditional node of a graph is the address of its value.
+void add_runtime_functions(std::string& ptx) {
+  const std::string declared = ".func cudaGraphSetConditional";
+  if (ptx.find(".extern " + declared) == std::string::npos) return;
+  ptx += "\n" + declared + R"((.param .b64 handle, .param .b32 value)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [handle];
+  ld.param.u32 %r1, [value];
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+)";
+}
+
+}  // namespace
+
 std::unique_ptr<Program> Device::load(std::string ptx, Report* report) {
   Report why;
   std::unique_ptr<Program> program;
@@ -95,6 +116,7 @@ std::unique_ptr<Program> Device::load(std::string ptx, Report* report) {
     why = refusal(Fault::unsupported, "", reason);
   } else {
     try {
+      add_runtime_functions(ptx);
       auto state = std::make_unique<Program::State>(state_->memory, level, std::move(ptx));
       why = state->place_variables();
       if (!why) program.reset(new Program(std::move(state)));

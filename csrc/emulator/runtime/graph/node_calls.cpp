@@ -117,16 +117,22 @@ int dependents(void* handle, void** out, size_t* count) {
   });
 }
 
-// A node of another type is invalid; one of the type that has no call of its own, such as a vendor library's kernels,
-// has no function that the caller knows.
+// The type of the nodes that hold such operations.
+constexpr NodeType type_of(const KernelOperation*) { return NodeType::kernel; }
+constexpr NodeType type_of(const CopyOperation*) { return NodeType::copy; }
+constexpr NodeType type_of(const FillOperation*) { return NodeType::fill; }
+constexpr NodeType type_of(const HostOperation*) { return NodeType::host; }
+
+// A node may be of the type and have no call of its own, such as a vendor library's kernels: the caller does not know
+// their functions.
 template <class Held, class Call>
 int get(void* handle, Call* out) {
   return node_call(handle, [&](System&, Node& node) {
     const auto* const held = dynamic_cast<const Held*>(node.operation.get());
-    if (held) *out = call_of(*held);
-    return held                              ? error::success
-           : node.type() == NodeType::kernel ? error::invalid_device_function
-                                             : error::invalid_value;
+    if (node.type() != type_of(held)) return error::invalid_value;
+    if (!held) return error::invalid_device_function;
+    *out = call_of(*held);
+    return error::success;
   });
 }
 
