@@ -44,6 +44,7 @@ IMPORTS = {
     "CSR": "from stator._sparse import CSR",
     "SparseMatrix": "from stator._sparse import SparseMatrix",
     "DTypeLike": "from stator._typing import DTypeLike",
+    "StreamLike": "from stator._typing import StreamLike",
     "Backend": "from stator.backend import Backend",
     "Device": "from stator.backend import Device",
 }

@@ -85,17 +85,13 @@ bool Array::read(void* destination, const Stream& stream, Op reader, bool wait) 
   Context& context = buffer_of(*this, "Array.to_numpy").context();
   context.require_open(to_numpy);
   if (size() > 0) context.require_host_copies(uint16_t(reader), nbytes());
-  if (stream && &stream.box()->context() != &context) {
-    throw BackendMismatchError(op_text(to_numpy), "a stream of another backend",
-                               "Pass a stream of the array's backend");
-  }
   if (!is_contiguous()) {
-    const Stream on = stream ? stream : Stream(context.stream(buffer_->last_stream()));
+    const Stream on{Ref<StreamBox>(&context.chosen_stream(stream, buffer_->last_stream(), to_numpy))};
     copy(*this, on).to_host(destination, on, reader);
     return true;
   }
   const OpGuard guard(context, to_numpy);
-  StreamBox& on = stream ? *stream.box() : context.opened_stream(buffer_->last_stream());
+  StreamBox& on = context.chosen_stream(stream, buffer_->last_stream(), to_numpy);
   if (!wait && !(context.runtime().is_host() && context.runtime().is_idle(on.handle(to_numpy)))) return false;
   const void* source = data_ptr();
   if (size() > 0) {

@@ -59,6 +59,12 @@ Device require_device(std::string_view text) {
   return device;
 }
 
+void require_own(int index) {
+  if (index >= 0 && index < Backend::stream_count) return;
+  throw ValueError("Backend.stream", "stream " + std::to_string(index),
+                   "Streams are numbered from 0 to " + std::to_string(Backend::stream_count - 1));
+}
+
 Context& require(const Ref<Context>& context) {
   if (!context) throw ValueError("Backend", "a default-constructed backend", "Open one with Backend::open(device)");
   return *context;
@@ -67,6 +73,7 @@ Context& require(const Ref<Context>& context) {
 }  // namespace
 
 Backend Backend::open(std::string_view device, const BackendOptions& options) {
+  if (in_callback) refuse_in_callback("Backend");
   BackendOptions resolved = options;
   if (resolved.checks < 0) resolved.checks = checks_of_environment();
   if (resolved.require_libraries < 0) resolved.require_libraries = required_libraries_of_environment();
@@ -74,6 +81,7 @@ Backend Backend::open(std::string_view device, const BackendOptions& options) {
 }
 
 void Backend::close() const {
+  if (in_callback) refuse_in_callback("Backend.close");
   if (context_) context_->shut();
 }
 
@@ -95,7 +103,30 @@ DeviceInfo Backend::info() const {
 
 Stream Backend::stream(int index) const {
   const OpGuard guard(require(context_), call::stream);
+  require_own(index);
   return Stream(context_->stream(index));
+}
+
+Stream Backend::stream(int index, int priority) const {
+  const OpGuard guard(require(context_), call::stream);
+  require_own(index);
+  return Stream(Ref<StreamBox>(&context_->stream_with_priority(index, priority)));
+}
+
+PriorityRange Backend::priority_range() const {
+  const OpGuard guard(require(context_), call::priority_range);
+  const runtime::PriorityRange range = context_->runtime().stream_priorities(call::priority_range);
+  return {range.least, range.greatest};
+}
+
+std::vector<Stream> Backend::streams(int count, int priority) const {
+  const OpGuard guard(require(context_), call::stream_pool);
+  return context_->streams_with_priority(count, priority);
+}
+
+Stream Backend::external_stream(void* native, std::function<void()> release) const {
+  const OpGuard guard(require(context_), call::external_stream);
+  return Stream(Ref<StreamBox>(&context_->external_stream(native, std::move(release))));
 }
 
 void Backend::synchronize() const {

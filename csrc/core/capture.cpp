@@ -48,7 +48,7 @@ std::vector<GraphCapture::Held> GraphCapture::take_held() {
 
 void Context::leave_capture(GraphCapture& capture) noexcept {
   capture.arena->seal();
-  for (int i = 0; i < Backend::stream_count; ++i)
+  for (int i = 0; i < Backend::stream_limit; ++i)
     if (capture.streams() >> i & 1) streams_[i]->set_capture(nullptr);
 }
 

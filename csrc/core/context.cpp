@@ -31,7 +31,7 @@ Context::Context(Device device, const BackendOptions& options, std::unique_ptr<T
   spare_ = std::make_unique<std::shared_ptr<runtime::Runtime>>(runtime_);
   limits_ = runtime_->properties().limits;
   limits_.target = kernels_->target;
-  for (int i = 0; i < Backend::stream_count; ++i) streams_[i] = std::make_unique<StreamBox>(*this, i);
+  for (int i = 0; i < Backend::stream_limit; ++i) streams_[i] = std::make_unique<StreamBox>(*this, i);
   pool_ = std::make_unique<Pool>(*this);
   set_native(runtime_.get());
 }
@@ -91,21 +91,21 @@ void OpGuard::refuse(uint16_t op) {
 }
 
 StreamBox& Context::opened_stream(int index) {
-  if (index < 0 || index >= Backend::stream_count) {
-    throw ValueError("Backend.stream", "stream " + std::to_string(index),
-                     "Streams are numbered from 0 to " + std::to_string(Backend::stream_count - 1));
-  }
   StreamBox& stream = *streams_[index];
-  if (stream.closed()) [[unlikely]] {
+  if (stream.closed() && index < Backend::stream_count) [[unlikely]] {
     require_open(call::stream);
     stream.open(call::stream);
   }
   return stream;
 }
 
-StreamBox& Context::require_own(const Stream& stream, uint16_t op) const {
-  if (&stream.box()->context() == this) return *stream.box();
-  throw BackendMismatchError(op_text(op), "a stream of another backend", "Pass a stream of the same backend");
+StreamBox& Context::chosen_stream(const Stream& given, int index, uint16_t op) {
+  if (!given) return opened_stream(index);
+  if (&given.box()->context() != this) {
+    throw BackendMismatchError(op_text(op), "a stream of another backend",
+                               "Pass a stream of the backend of the other arguments");
+  }
+  return *given.box();
 }
 
 StreamBox& Context::allocation_stream(int index) {

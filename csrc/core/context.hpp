@@ -55,6 +55,11 @@ class Context final : public Box {
   // The stream whose order memory for another one is allocated in: another one where that is captured, since captured
   // work cannot allocate. GraphCapture orders the first launch after it.
   StreamBox& allocation_stream(int index);
+  // The stream that a call was given, which must be of this context (BackendMismatchError), else the one of the index.
+  StreamBox& chosen_stream(const Stream& given, int index, uint16_t op);
+  StreamBox& stream_with_priority(int index, int priority);
+  std::vector<Stream> streams_with_priority(int count, int priority);
+  StreamBox& external_stream(runtime::StreamHandle native, std::function<void()> release);
   void synchronize(uint16_t op);         // waits for every open stream, then raises what their error slots hold
   bool synchronize_noexcept() noexcept;  // waits only; false when a stream reported an error
   bool is_captured(int index) const noexcept { return streams_[index]->is_captured(); }
@@ -70,8 +75,6 @@ class Context final : public Box {
   // which leave it zero.
   void* zeroed_scratch(StreamBox& stream, size_t bytes, uint16_t op) { return stream.zeroed_scratch(bytes, op); }
 
-  // The stream's own box; BackendMismatchError where it belongs to another backend.
-  StreamBox& require_own(const Stream& stream, uint16_t op) const;
   // The streams of a capture that has ended are ordinary ones again.
   void leave_capture(GraphCapture& capture) noexcept;
   // Ends a capture without a graph, where the stream began one. What was captured is gone.
@@ -104,8 +107,9 @@ class Context final : public Box {
   const kernels::TargetKernels* kernels_ = nullptr;
   params::DeviceLimits limits_{};
   // In this order: the pool frees its memory on the streams, so it must be the newer child.
-  std::array<std::unique_ptr<StreamBox>, Backend::stream_count> streams_;
+  std::array<std::unique_ptr<StreamBox>, Backend::stream_limit> streams_;
   std::unique_ptr<Pool> pool_;
+  std::mutex external_mutex_;  // guards the choice of a place for a stream of another library
   std::mutex libraries_mutex_;
   std::vector<std::unique_ptr<LibraryBox>> libraries_;
   std::atomic<bool> division_by_zero_{false};
@@ -123,6 +127,8 @@ class OpGuard {
  public:
   OpGuard(Context& context, uint16_t op)
       : context_(context), scope_(context.runtime_->table(), context.runtime_->device()) {
+    if (in_callback) [[unlikely]]
+      refuse_in_callback(op_name(op));
     ReleaseQueue::drain();
     // Sequentially consistent with shut(): either shut() sees the count, or this sees that the context is shut.
     context_.in_flight_.fetch_add(1);

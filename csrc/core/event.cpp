@@ -88,6 +88,15 @@ bool Stream::done() const {
   return stream.context().runtime().stream_query(stream.handle(call::stream_done), call::stream_done);
 }
 
+void Stream::add_callback(std::function<void()> function) const {
+  StreamBox& stream = require(box_, "Stream.add_callback");
+  if (!function) throw ValueError("Stream.add_callback", "an empty function", "Give one that can be called");
+  const OpGuard guard(stream.context(), call::add_callback);
+  stream.add_callback(std::move(function));
+}
+
+int Stream::priority() const { return box_ ? box_->priority() : 0; }
+bool Stream::external() const { return box_ && box_->index() >= Backend::stream_count; }
 int Stream::index() const { return box_ ? box_->index() : 0; }
 
 void* Stream::native() const {

@@ -41,11 +41,7 @@ void submit(const params::Queue& queue, const params::Launch& launch) {
 
 OpCall::OpCall(Op op, Ref<Context> context, const Stream& stream)
     : op_(op), context_(std::move(context)), guard_(*context_, uint16_t(op)) {
-  stream_ = stream ? stream.box().get() : &context_->opened_stream(0);
-  if (&stream_->context() != context_.get()) {
-    throw BackendMismatchError(std::string(name()), "a stream of another backend",
-                               "Pass a stream of the arrays' backend");
-  }
+  stream_ = &context_->chosen_stream(stream, 0, uint16_t(op));
   if (stream_->is_captured()) [[unlikely]] {
     GraphCapture::admit(op);
     capture_ = stream_->capture();

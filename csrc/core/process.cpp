@@ -103,6 +103,11 @@ class OpenContexts {
 
 void enlist(Context& context) { OpenContexts::instance().add(context); }
 void delist(Context& context) noexcept { OpenContexts::instance().remove(context); }
-void shutdown() noexcept { OpenContexts::instance().close_all(); }
+void shutdown() noexcept {
+  if (in_callback)
+    warn("stator: shutdown() in a callback of a stream, for which it would wait, does nothing");
+  else
+    OpenContexts::instance().close_all();
+}
 
 }  // namespace stator

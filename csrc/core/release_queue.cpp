@@ -18,6 +18,7 @@ void ReleaseQueue::push(const Box* box) noexcept {
 }
 
 void ReleaseQueue::drain_all() noexcept {
+  if (in_callback) return;  // the end of a context waits
   const Box* box = head_.exchange(nullptr, std::memory_order_acquire);
   while (box) {
     const Box* next = box->next_released_;  // before the count is reset: from then on the box may be pushed again

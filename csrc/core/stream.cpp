@@ -4,6 +4,7 @@
 
 #include "core/context.hpp"
 #include "core/fault.hpp"
+#include "core/memory/buffer.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -18,12 +19,28 @@ StreamBox::StreamBox(Context& context, int index)
 
 StreamBox::~StreamBox() { dispose(); }
 
-void StreamBox::open(uint16_t op) {
+void StreamBox::open(uint16_t op, int priority) {
   if (!closed()) return;
   const std::lock_guard lock(mutex_);
   if (!closed() || closing()) return;
+  const runtime::StreamHandle stream = context_.runtime().stream_create(priority, op);
+  try {
+    set_up(stream, priority, op);
+  } catch (...) {
+    context_.runtime().stream_destroy_noexcept(stream);
+    throw;
+  }
+}
+
+void StreamBox::adopt(runtime::StreamHandle stream, int priority, std::unique_ptr<ForeignOwner> owner, uint16_t op) {
+  const std::lock_guard lock(mutex_);
+  context_.require_open(op);
+  set_up(stream, priority, op);
+  owner_ = std::move(owner);
+}
+
+void StreamBox::set_up(runtime::StreamHandle stream, int priority, uint16_t op) {
   runtime::Runtime& runtime = context_.runtime();
-  const runtime::StreamHandle stream = runtime.stream_create();
   void *claim = nullptr, *record = nullptr;
   try {
     claim = device_memory(sizeof(uint32_t), stream, op);
@@ -32,11 +49,11 @@ void StreamBox::open(uint16_t op) {
     }
   } catch (...) {
     if (claim) runtime.free_noexcept(claim, sizeof(uint32_t), stream);
-    runtime.stream_destroy_noexcept(stream);
     throw;
   }
   slot_ = {static_cast<uint32_t*>(claim), new (record) params::FaultRecord{}};
   set_bytes(sizeof(uint32_t) + sizeof(params::FaultRecord));
+  priority_.store(priority, std::memory_order_relaxed);
   set_native(stream);
 }
 
@@ -125,10 +142,16 @@ void StreamBox::release_native(void* handle) noexcept {
     context_.report("free", runtime.free_noexcept(block.memory, block.bytes, handle));
   }
   context_.report("free", runtime.free_noexcept(slot_.claim, sizeof(uint32_t), handle));
-  context_.report("stream_destroy", runtime.stream_destroy_noexcept(handle));  // waits, so the record is final
+  // Either waits, so that the record is final and callbacks have run, unless the device has failed.
+  if (index_ < Backend::stream_count)
+    context_.report("stream_destroy", runtime.stream_destroy_noexcept(handle));
+  else
+    context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(handle));
+  drop_callbacks();
   context_.report("free_pinned", runtime.free_pinned_noexcept(slot_.record));
   slot_ = {};
   scratch_.clear();
+  ForeignReleases::push(std::move(owner_));
 }
 
 }  // namespace stator

@@ -6,15 +6,25 @@
 
 #include <stator/backend.hpp>
 
+#include <atomic>
+#include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <string_view>
 #include <vector>
 
 namespace stator {
 
 class Context;
 class GraphCapture;
+
+struct ForeignOwner;
+
+// Whether the thread runs a callback of a stream, in which no entry point may be called: it could wait for the
+// callback.
+extern constinit thread_local bool in_callback;
+[[noreturn]] void refuse_in_callback(std::string_view call);  // UnsupportedError
 
 class StreamBox final : public Box {
  public:
@@ -23,8 +33,14 @@ class StreamBox final : public Box {
   Context& context() const { return context_; }
   int index() const { return index_; }
   runtime::StreamHandle handle(uint16_t op) const { return get(op); }
-  using Box::native;       // null before open() and after close
-  void open(uint16_t op);  // creates the native stream and its error slot, at first use
+  using Box::native;                         // null before open() and after close
+  void open(uint16_t op, int priority = 0);  // creates the native stream and its error slot, at first use
+  // Takes a stream of another library, which must exist until the owner is released, after this has closed.
+  void adopt(runtime::StreamHandle stream, int priority, std::unique_ptr<ForeignOwner> owner, uint16_t op);
+  int priority() const { return priority_.load(std::memory_order_relaxed); }
+  void add_callback(std::function<void()> function);  // see Stream
+  // Whether any callback of the process has not returned yet, for whose sake a thread may have to give up a lock.
+  static bool callbacks_pending() { return pending_callbacks_.load(std::memory_order_relaxed) > 0; }
 
   // The error slot, in device and mapped host memory. raise_pending throws the recorded fault once and resets the slot;
   // it is called after each synchronisation of the stream and, without waiting, at each enqueue.
@@ -54,6 +70,16 @@ class StreamBox final : public Box {
   }
 
  private:
+  struct Callback {
+    Ref<StreamBox> stream;  // keeps the context until the callback has returned
+    std::function<void()> function;
+    std::list<Callback>::iterator place;
+    bool runs = false;  // guarded by callbacks_mutex_
+  };
+  static void run_callback(void* callback);
+  void take_callback(Callback& callback, std::list<Callback>* out) noexcept;
+  void drop_callbacks() noexcept;
+  void set_up(runtime::StreamHandle stream, int priority, uint16_t op);
   params::Fault fault() const { return params::Fault(__atomic_load_n(&slot_.record->fault, __ATOMIC_ACQUIRE)); }
   bool slot_set() const { return slot_.record && fault() != params::Fault::none; }
   bool take_record(params::FaultRecord* record);
@@ -64,6 +90,11 @@ class StreamBox final : public Box {
   Context& context_;
   const int index_;
   params::ErrorSlot slot_{};
+  std::atomic<int> priority_{0};
+  std::unique_ptr<ForeignOwner> owner_;  // of a stream of another library
+  static std::atomic<int64_t> pending_callbacks_;
+  std::mutex callbacks_mutex_;
+  std::list<Callback> callbacks_;
   std::mutex mutex_;  // guards opening, the slot's reset and the scratch memory
   struct Scratch {
     void* memory;

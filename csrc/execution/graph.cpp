@@ -42,7 +42,7 @@ GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Ca
 // The work that uses the graph's memory ends before that is given to others.
 void GraphBox::release_native(void* handle) noexcept {
   runtime::Runtime& runtime = context_.runtime();
-  for (int i = 0; i < Backend::stream_count; ++i) {
+  for (int i = 0; i < Backend::stream_limit; ++i) {
     const runtime::StreamHandle stream =
         used_ & bit_of(i) && !context_.is_captured(i) ? context_.native_stream(i) : nullptr;
     if (stream) context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(stream));
@@ -359,7 +359,7 @@ Graph Graph::end(const Stream& stream) {
   context.leave_capture(*capture);
   Ref<GraphBox> graph(new GraphBox(context, *capture, std::move(captured)));
   // Memory that other streams allocated is there for this one too.
-  for (int i = 0; i < Backend::stream_count; ++i) {
+  for (int i = 0; i < Backend::stream_limit; ++i) {
     if (!(capture->allocated_on() & bit_of(i))) continue;
     const Event allocated = Stream(context.stream(i)).record();
     stream.wait(allocated);
@@ -370,13 +370,13 @@ Graph Graph::end(const Stream& stream) {
 void Graph::launch(const Stream& stream) const {
   GraphBox& box = require_graph(box_);
   const OpGuard guard(box.context(), graph_op);
-  box.launch(stream ? box.context().require_own(stream, graph_op) : box.context().opened_stream(0));
+  box.launch(box.context().chosen_stream(stream, 0, graph_op));
 }
 
 std::vector<Array> Graph::launch(std::span<const Array* const> arguments, const Stream& stream) const {
   GraphBox& box = require_graph(box_);
   const OpGuard guard(box.context(), graph_op);
-  return box.launch(stream ? box.context().require_own(stream, graph_op) : box.context().opened_stream(0), arguments);
+  return box.launch(box.context().chosen_stream(stream, 0, graph_op), arguments);
 }
 
 bool Graph::bind(std::span<const Array* const> arguments, std::span<const Array* const> results) const {

@@ -72,13 +72,14 @@ struct Arguments {
   std::vector<params::Access> accesses;
 };
 
-[[noreturn]] void misfit(const KernelEntry& kernel, size_t i, const std::string& given) {
+[[noreturn]] void misfit(const KernelEntry& kernel, size_t i, const std::string& given,
+                         const std::string& remedy = {}) {
   throw DTypeError(op_text(op),
                    "the argument " + std::to_string(i) + " of " + kernel.name + " is " + given +
                        ", and the parameter is " +
                        (kernel.parameters[i].type.empty() ? std::string("a value") : kernel.parameters[i].type) +
                        " of " + std::to_string(kernel.parameters[i].size) + " bytes",
-                   "The kernel takes " + signature_text(kernel.parameters));
+                   remedy.empty() ? "The kernel takes " + signature_text(kernel.parameters) : remedy);
 }
 
 void add_array(Arguments& out, const ProgramBox& program, const KernelEntry& kernel, size_t i, const Array& array,
@@ -89,11 +90,10 @@ void add_array(Arguments& out, const ProgramBox& program, const KernelEntry& ker
   if (&buffer.context() != &program.context())
     throw BackendMismatchError(op_text(op), "the argument " + std::to_string(i) + " is an array of another backend",
                                "Make it with the kernel's backend, or move it with to_device()");
-  const bool fits =
-      parameter.size == sizeof(void*) && (parameter.kind == ParameterKind::pointer ||
-                                          (parameter.kind == ParameterKind::integer && parameter.type.ends_with("64")));
-  if ((!fits && parameter.kind != ParameterKind::bytes) || parameter.size != sizeof(void*) ||
-      !may_point_to(parameter, array.dtype()))
+  // A cubin does not tell what its parameters are, and PTX shows an address as a number of 64 bits.
+  const bool holds_address = parameter.kind == ParameterKind::pointer || parameter.kind == ParameterKind::bytes ||
+                             (parameter.kind == ParameterKind::integer && parameter.type.ends_with("64"));
+  if (!holds_address || parameter.size != sizeof(void*) || !may_point_to(parameter, array.dtype()))
     misfit(kernel, i, "an array of " + std::string(name(array.dtype())));
   if (!array.is_contiguous())
     throw ValueError(op_text(op),
@@ -172,21 +172,23 @@ int Kernel::suggested_threads(size_t shared_bytes) const {
   return best;
 }
 
+void Kernel::refuse(size_t index, const std::string& given, const std::string& remedy) const {
+  misfit(require(entry_), index, given, remedy);
+}
+
 void Kernel::launch(const LaunchConfig& config, std::span<const KernelArgument> given, const Stream& stream) const {
   const KernelEntry& kernel = require(entry_);
   Context& context = program_->context();
   const OpGuard guard(context, op);
   program_->require_open(op);
-  const Ref<StreamBox> on = stream ? stream.box() : context.stream(0);
-  if (&on->context() != &context)
-    throw BackendMismatchError(op_text(op), "a stream of another backend", "Pass a stream of the kernel's backend");
+  StreamBox& on = context.chosen_stream(stream, 0, op);
   check_limits(*program_, kernel, config);
-  const Arguments arguments = arguments_of(*program_, kernel, given, on->index());
-  on->raise_pending(op);
-  program_->note_use(on->index());
+  const Arguments arguments = arguments_of(*program_, kernel, given, on.index());
+  on.raise_pending(op);
+  program_->note_use(on.index());
   const runtime::KernelLaunch launch{config.grid, config.block, config.shared_bytes, config.cooperative,
                                      const_cast<void**>(arguments.pointers.data())};
-  context.runtime().launch_kernel(kernel.handle, kernel.name.c_str(), launch, on->handle(op),
+  context.runtime().launch_kernel(kernel.handle, kernel.name.c_str(), launch, on.handle(op),
                                   {op, arguments.accesses.data(), int(arguments.accesses.size()), false});
 }
 

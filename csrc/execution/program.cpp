@@ -63,7 +63,8 @@ void ProgramBox::add(const std::string& name, const std::string& symbol, const s
   auto entry = std::make_unique<KernelEntry>();
   entry->name = name;
   entry->symbol = symbol;
-  if (!runtime.program_kernel(get(call::compile), symbol.c_str(), &entry->handle, call::compile))
+  runtime::KernelNumbers n;
+  if (!runtime.program_kernel(get(call::compile), symbol.c_str(), &entry->handle, &n, call::compile))
     throw CompileError(op_text(call::compile), "the code has no kernel " + symbol,
                        "Give its name in the code, which is mangled unless the kernel is extern \"C\"");
   KernelParameter parameter;
@@ -72,7 +73,6 @@ void ProgramBox::add(const std::string& name, const std::string& symbol, const s
     entry->parameters.push_back(parameter);
   add_ptx_types(entry->parameters, ptx, symbol);
   add_cpp_types(entry->parameters, symbol);
-  const runtime::KernelNumbers n = runtime.kernel_numbers(entry->handle, call::compile);
   entry->attributes = {n.registers, n.max_threads, n.shared_bytes, limits_.shared_bytes - n.shared_bytes,
                        n.local_bytes};
   kernels_.push_back(std::move(entry));
@@ -81,7 +81,7 @@ void ProgramBox::add(const std::string& name, const std::string& symbol, const s
 // The work that uses the code ends before it is unloaded.
 void ProgramBox::release_native(void* handle) noexcept {
   runtime::Runtime& runtime = context_.runtime();
-  for (int i = 0; i < Backend::stream_count; ++i) {
+  for (int i = 0; i < Backend::stream_limit; ++i) {
     const runtime::StreamHandle stream = used_.load() >> i & 1 ? context_.native_stream(i) : nullptr;
     if (stream) context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(stream));
   }

@@ -1,25 +1,21 @@
 // Ranges are joined to runs, which follow each other on the device. A run to the device goes through page-locked
-// chunks, so that its copies are asynchronous; so does a run to the host that is scattered there.
+// chunks, so that its copies are asynchronous; so does a run to the host that is scattered there, a chunk at a time.
 #include <stator/execution/transfers.hpp>
 
 #include "core/context.hpp"
+#include "core/memory/staging.hpp"
 #include "core/text.hpp"
 #include "runtime/float_environment.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <string>
 #include <vector>
 
 namespace stator {
 namespace {
 
-struct TransferTuning {
-  int64_t chunk_bytes = 4 << 20;
-  size_t chunks_in_flight = 4;  // of a call: it waits for the oldest before it takes another
-};
-constexpr TransferTuning tuning;
+constexpr int64_t chunk_bytes = int64_t(Staging::chunk_bytes);
 
 struct Run {
   Buffer* buffer;
@@ -84,25 +80,10 @@ class Transfer {
                             {op_, &access, 1, synchronous || run.buffer->host_shared()});
   }
 
-  // Page-locked memory until the copy that is enqueued next, of which it is a part, has been done.
-  void* staging(int64_t size) {
-    chunks_.push_back(context_.pool().allocate_pinned(size_t(size), op_));
-    chunks_.back()->note_use(stream_.index());
-    return chunks_.back()->memory(op_);
-  }
-
-  // The oldest chunks go back to the pool, which reuses them when the stream has passed their copies.
-  void limit() {
-    if (chunks_.size() < tuning.chunks_in_flight) return;
-    context_.runtime().stream_synchronize(stream_.handle(op_), op_);
-    chunks_.clear();
-  }
-
  private:
   Context& context_;
   StreamBox& stream_;
   const uint16_t op_;
-  std::deque<Ref<Buffer>> chunks_;
 };
 
 // Calls f(host, offset in the run, bytes) for the pieces of [begin, begin + size) of a run, a range's part each.
@@ -121,13 +102,6 @@ Context& context_of(std::span<const ByteRange> ranges, uint16_t op) {
   return buffer_of(*ranges.front().array, op_name(op)).context();
 }
 
-Ref<StreamBox> stream_for(Context& context, const Stream& stream, int other, uint16_t op) {
-  if (!stream) return context.stream(other);
-  if (&stream.box()->context() != &context)
-    throw BackendMismatchError(op_text(op), "a stream of another backend", "Pass a stream of the arrays' backend");
-  return stream.box();
-}
-
 }  // namespace
 
 void write_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
@@ -136,9 +110,10 @@ void write_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
   Context& context = context_of(ranges, op);
   const OpGuard guard(context, op);
   const std::vector<Run> runs = runs_of(ranges, true, context, op);
-  const Ref<StreamBox> on = stream_for(context, stream, 0, op);
-  on->raise_pending(op);
-  Transfer transfer(context, *on, op);
+  StreamBox& on = context.chosen_stream(stream, 0, op);
+  on.raise_pending(op);
+  Transfer transfer(context, on, op);
+  Staging staging(context, on, op);
   for (const Run& run : runs) {
     if (context.runtime().is_host()) {
       for_each_piece(ranges, run, 0, run.size, [&](void* host, int64_t at, int64_t size) {
@@ -146,10 +121,10 @@ void write_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
       });
       continue;
     }
-    for (int64_t begin = 0; begin < run.size; begin += tuning.chunk_bytes) {
-      const int64_t size = std::min(tuning.chunk_bytes, run.size - begin);
-      transfer.limit();
-      char* const chunk = static_cast<char*>(transfer.staging(size));
+    for (int64_t begin = 0; begin < run.size; begin += chunk_bytes) {
+      const int64_t size = std::min(chunk_bytes, run.size - begin);
+      const Ref<Buffer> taken = staging.take(size_t(size));
+      char* const chunk = static_cast<char*>(taken->memory(op));
       for_each_piece(ranges, run, begin, size,
                      [&](void* host, int64_t at, int64_t bytes) { std::memcpy(chunk + (at - begin), host, bytes); });
       transfer.enqueue(run, begin, size, chunk, runtime::CopyKind::host_to_device, false);
@@ -166,9 +141,10 @@ void read_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
   int64_t total = 0;
   for (const Run& run : runs) total += run.size;
   if (total > 0) context.require_host_copies(op, size_t(total));
-  const Ref<StreamBox> on = stream_for(context, stream, ranges.front().array->buffer()->last_stream(), op);
-  on->raise_pending(op);
-  Transfer transfer(context, *on, op);
+  StreamBox& on = context.chosen_stream(stream, ranges.front().array->buffer()->last_stream(), op);
+  on.raise_pending(op);
+  Transfer transfer(context, on, op);
+  Ref<Buffer> pinned;  // every chunk has been read when the next one is copied
   const bool host = context.runtime().is_host();
   for (const Run& run : runs) {
     if (host || run.last - run.first == 1) {
@@ -177,17 +153,18 @@ void read_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
       });
       continue;
     }
-    for (int64_t begin = 0; begin < run.size; begin += tuning.chunk_bytes) {
-      const int64_t size = std::min(tuning.chunk_bytes, run.size - begin);
-      transfer.limit();
-      char* const chunk = static_cast<char*>(transfer.staging(size));
+    for (int64_t begin = 0; begin < run.size; begin += chunk_bytes) {
+      const int64_t size = std::min(chunk_bytes, run.size - begin);
+      if (!pinned) pinned = context.pool().allocate_pinned(Staging::chunk_bytes, op);
+      char* const chunk = static_cast<char*>(pinned->memory(op));
+      pinned->note_use(on.index());
       transfer.enqueue(run, begin, size, chunk, runtime::CopyKind::device_to_host, false);
-      context.runtime().stream_synchronize(on->handle(op), op);
+      context.runtime().stream_synchronize(on.handle(op), op);
       for_each_piece(ranges, run, begin, size,
                      [&](void* to, int64_t at, int64_t bytes) { std::memcpy(to, chunk + (at - begin), bytes); });
     }
   }
-  on->synchronize(op);
+  on.synchronize(op);
 }
 
 }  // namespace stator

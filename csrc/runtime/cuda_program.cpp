@@ -7,20 +7,22 @@ namespace {
 
 cudaLibrary_t library_of(ProgramHandle handle) { return static_cast<cudaLibrary_t>(handle); }
 
+template <class T>
+cudaError_t get(T* to, cudaDeviceAttr attribute, int device) {
+  int value = 0;
+  const cudaError_t code = cudaDeviceGetAttribute(&value, attribute, device);
+  *to = T(value);
+  return code;
+}
+
 int limits(int device, LaunchLimits* out) {
-  const auto get = [&](auto* to, cudaDeviceAttr attribute) {
-    int value = 0;
-    const Status code = done(cudaDeviceGetAttribute(&value, attribute, device));
-    *to = value;
-    return code;
-  };
   constexpr cudaDeviceAttr grid[] = {cudaDevAttrMaxGridDimX, cudaDevAttrMaxGridDimY, cudaDevAttrMaxGridDimZ};
   constexpr cudaDeviceAttr block[] = {cudaDevAttrMaxBlockDimX, cudaDevAttrMaxBlockDimY, cudaDevAttrMaxBlockDimZ};
   for (int i = 0; i < 3; ++i) {
-    if (const Status code = get(&out->grid[i], grid[i])) return code;
-    if (const Status code = get(&out->block[i], block[i])) return code;
+    if (const Status code = done(get(&out->grid[i], grid[i], device))) return code;
+    if (const Status code = done(get(&out->block[i], block[i], device))) return code;
   }
-  return get(&out->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  return done(get(&out->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
 }
 
 int load(ContextHandle handle, const void* image, ProgramHandle* out, char* log, size_t capacity) {
@@ -41,30 +43,22 @@ int unload(ContextHandle handle, ProgramHandle program) {
 
 // Opts the kernel in to all the dynamic shared memory that its device has for a block, once, so that launches of
 // several threads do not change each other's limit.
-cudaError_t opt_in(const void* kernel, int device) {
+cudaError_t opt_in(const void* kernel, size_t static_bytes, int device) {
   int most = 0;
-  cudaFuncAttributes a{};
-  if (const cudaError_t code = cudaFuncGetAttributes(&a, kernel); code != cudaSuccess) return code;
-  const cudaError_t code = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  const cudaError_t code = get(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (code != cudaSuccess) return code;
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - int(a.sharedSizeBytes));
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - int(static_bytes));
 }
 
-int kernel(ContextHandle handle, ProgramHandle program, const char* name, KernelHandle* out) {
+int kernel(ContextHandle handle, ProgramHandle program, const char* name, KernelHandle* out, KernelNumbers* numbers) {
   return call(handle, [=] {
     cudaKernel_t found = nullptr;
-    const cudaError_t code = cudaLibraryGetKernel(&found, library_of(program), name);
-    *out = found;
-    return code == cudaSuccess ? opt_in(found, context_of(handle).device) : code;
-  });
-}
-
-int numbers(ContextHandle handle, KernelHandle kernel, KernelNumbers* out) {
-  return call(handle, [=] {
     cudaFuncAttributes a{};
-    const cudaError_t code = cudaFuncGetAttributes(&a, kernel);
-    *out = {a.numRegs, a.maxThreadsPerBlock, a.sharedSizeBytes, a.localSizeBytes};
-    return code;
+    cudaError_t code = cudaLibraryGetKernel(&found, library_of(program), name);
+    if (code == cudaSuccess) code = cudaFuncGetAttributes(&a, found);
+    *out = found;
+    *numbers = {a.numRegs, a.maxThreadsPerBlock, a.sharedSizeBytes, a.localSizeBytes};
+    return code == cudaSuccess ? opt_in(found, a.sharedSizeBytes, context_of(handle).device) : code;
   });
 }
 
@@ -100,7 +94,6 @@ constinit const ProgramTable cuda_programs{.limits = limits,
                                            .load = load,
                                            .unload = unload,
                                            .kernel = kernel,
-                                           .numbers = numbers,
                                            .parameter = parameter,
                                            .resident_blocks = resident_blocks,
                                            .launch = launch};

@@ -181,11 +181,23 @@ Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamH
   return call(handle, [=] { return cudaMemsetAsync(pointer, byte, bytes, stream_of(stream)); });
 }
 
-Status stream_create(ContextHandle handle, StreamHandle* out) {
+Status stream_create(ContextHandle handle, int priority, StreamHandle* out) {
   cudaStream_t stream = nullptr;
-  const Status code = call(handle, [&] { return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); });
+  const Status code =
+      call(handle, [&] { return cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority); });
   *out = stream;
   return counted(code, counts.streams);
+}
+
+Status stream_priorities(ContextHandle handle, PriorityRange* out) {
+  return call(handle, [=] { return cudaDeviceGetStreamPriorityRange(&out->least, &out->greatest); });
+}
+
+Status stream_properties(ContextHandle handle, StreamHandle stream, StreamProperties* out) {
+  return call(handle, [=] {
+    const cudaError_t code = cudaStreamGetDevice(stream_of(stream), &out->device);
+    return code == cudaSuccess ? cudaStreamGetPriority(stream_of(stream), &out->priority) : code;
+  });
 }
 
 Status stream_destroy(ContextHandle handle, StreamHandle stream) {
@@ -214,6 +226,10 @@ Status stream_capturing(ContextHandle handle, StreamHandle stream, bool* out) {
 
 Status stream_wait(ContextHandle handle, StreamHandle stream, EventHandle event) {
   return call(handle, [=] { return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0); });
+}
+
+Status host_function(ContextHandle handle, HostFunction function, void* data, StreamHandle stream) {
+  return call(handle, [=] { return cudaLaunchHostFunc(stream_of(stream), function, data); });
 }
 
 Status event_create(ContextHandle handle, EventHandle* out) {
@@ -320,11 +336,14 @@ const Table& cuda_table() {
       .copy = copy,
       .fill = fill,
       .stream_create = stream_create,
+      .stream_priorities = stream_priorities,
+      .stream_properties = stream_properties,
       .stream_destroy = stream_destroy,
       .stream_synchronize = stream_synchronize,
       .stream_query = stream_query,
       .stream_capturing = stream_capturing,
       .stream_wait = stream_wait,
+      .host_function = host_function,
       .event_create = event_create,
       .event_destroy = event_destroy,
       .event_record = event_record,

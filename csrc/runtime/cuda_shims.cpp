@@ -205,6 +205,17 @@ STATOR_SHIM(cudaMemsetAsync, (void* pointer, int byte, size_t bytes, cudaStream_
 
 STATOR_SHIM(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags),
             api.stream_create(reinterpret_cast<void**>(stream), flags))
+STATOR_SHIM(cudaStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, int priority),
+            (stream, flags, priority),
+            api.stream_create_with_priority(reinterpret_cast<void**>(stream), flags, priority))
+STATOR_SHIM(cudaDeviceGetStreamPriorityRange, (int* least, int* greatest), (least, greatest),
+            api.stream_priority_range(least, greatest))
+STATOR_SHIM(cudaStreamGetPriority, (cudaStream_t stream, int* priority), (stream, priority),
+            api.stream_priority(stream, priority))
+STATOR_SHIM(cudaStreamGetDevice, (cudaStream_t stream, int* device), (stream, device),
+            api.stream_device(stream, device))
+STATOR_SHIM(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void* data), (stream, function, data),
+            api.launch_host_function(stream, function, data))
 STATOR_SHIM(cudaStreamDestroy, (cudaStream_t stream), (stream), api.stream_destroy(stream))
 STATOR_SHIM(cudaStreamSynchronize, (cudaStream_t stream), (stream), api.stream_synchronize(stream))
 STATOR_SHIM(cudaStreamQuery, (cudaStream_t stream), (stream), api.stream_query(stream))

@@ -41,10 +41,13 @@ Status copy(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, S
 Status fill(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
 Status launch(ContextHandle, const params::Launch&, int64_t bytes, bool synchronous, StreamHandle);
 Status host_task(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
+Status host_function(ContextHandle, HostFunction function, void* data, StreamHandle);
 std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body);
 
 // host_event.cpp
-Status stream_create(ContextHandle, StreamHandle* out);
+Status stream_create(ContextHandle, int priority, StreamHandle* out);
+Status stream_priorities(ContextHandle, PriorityRange* out);
+Status stream_properties(ContextHandle, StreamHandle, StreamProperties* out);
 Status stream_destroy(ContextHandle, StreamHandle);
 Status stream_synchronize(ContextHandle, StreamHandle);
 Status stream_query(ContextHandle, StreamHandle);

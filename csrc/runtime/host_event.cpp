@@ -2,8 +2,12 @@
 #include "runtime/host_calls.hpp"
 #include "runtime/host_graph.hpp"
 
+#include <algorithm>
+
 namespace stator::runtime::host {
 namespace {
+
+constexpr PriorityRange priorities{0, -5};  // as devices have it since compute capability 7.0
 
 struct Event {
   std::mutex mutex;
@@ -34,16 +38,26 @@ std::shared_ptr<Mark> pending_mark(Event& event) {
 
 }  // namespace
 
-Status stream_create(ContextHandle handle, StreamHandle* out) {
+Status stream_create(ContextHandle handle, int priority, StreamHandle* out) {
   Context& context = context_of(handle);
   if (const Status state = usable(context)) return state;
   return guarded([&] {
-    auto stream = std::make_unique<Stream>(context);
+    auto stream = std::make_unique<Stream>(context, std::clamp(priority, priorities.greatest, priorities.least));
     Scheduler::instance().add(*stream);
     *out = stream.release();
     counts.streams.fetch_add(1);
     return status::success;
   });
+}
+
+Status stream_priorities(ContextHandle handle, PriorityRange* out) {
+  *out = priorities;
+  return usable(context_of(handle));
+}
+
+Status stream_properties(ContextHandle handle, StreamHandle stream, StreamProperties* out) {
+  *out = {0, stream_of(stream).priority};
+  return usable(context_of(handle));
 }
 
 Status stream_destroy(ContextHandle handle, StreamHandle stream) {

@@ -159,6 +159,12 @@ void Scheduler::pop(Stream& stream) {
   stream.pending.fetch_sub(1, std::memory_order_acq_rel);
 }
 
+// Behind the items of its priority. There is room.
+void Scheduler::add_ready(Item& item, Stream& stream) noexcept {
+  const auto later = [&](const Ready& ready) { return ready.stream->priority > stream.priority; };
+  ready_.insert(std::find_if(ready_.begin(), ready_.end(), later), {&item, &stream});
+}
+
 // Completes the records and waits at the head of the stream up to its next work item, and the same for the streams that
 // those records release.
 void Scheduler::advance(Stream& stream) noexcept {
@@ -169,7 +175,7 @@ void Scheduler::advance(Stream& stream) noexcept {
       if (item->kind == Item::Kind::work) {
         if (!item->started) {
           item->started = true;
-          ready_.push_back({item, &now_at});
+          add_ready(*item, now_at);
           wake(true);
         }
         break;

@@ -41,8 +41,9 @@ struct Item {
 };
 
 struct Stream {
-  explicit Stream(Context& of) : context(of) {}
+  explicit Stream(Context& of, int number = 0) : context(of), priority(number) {}
   Context& context;
+  const int priority;  // the lower, the earlier the workers take its items
 
   std::atomic<bool> captured{false};     // its work is recorded instead of queued
   std::shared_ptr<Recording> recording;  // then; guarded by the mutex of host_graph.cpp
@@ -90,6 +91,7 @@ class Scheduler {
   bool linger(Lock& lock, const Mark* mark = nullptr);
   void run_chunk(Lock& lock, Item& item, Stream& stream);
   void pop(Stream& stream);
+  void add_ready(Item& item, Stream& stream) noexcept;
   void advance(Stream& stream) noexcept;
 
   struct Ready {
@@ -97,7 +99,7 @@ class Scheduler {
     Stream* stream;
   };
   std::mutex mutex_;
-  std::vector<Ready> ready_;  // items with chunks that no thread has taken, at most one per stream
+  std::vector<Ready> ready_;  // items with chunks that no thread has taken, by priority, at most one per stream
   size_t streams_ = 0;        // ready_ has room for all of them, so that advance() needs no memory
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Worker*> sleeping_;

@@ -236,4 +236,16 @@ Status host_task(ContextHandle handle, const HostTask& task, int64_t pieces, int
   });
 }
 
+// Always queued, so that it runs on the calling thread only where that waits.
+Status host_function(ContextHandle handle, HostFunction function, void* data, StreamHandle stream) {
+  if (const Status state = usable(context_of(handle))) return state;
+  return guarded([&] {
+    Scheduler::instance().enqueue(stream_of(stream), make_item(1, 1, [=](int64_t, int64_t) -> const char* {
+                                    function(data);
+                                    return nullptr;
+                                  }));
+    return status::success;
+  });
+}
+
 }  // namespace stator::runtime::host

@@ -9,11 +9,15 @@ namespace stator {
 
 #define STATOR_OTHER_CALLS(X)                       \
   X(stream, "Backend.stream")                       \
+  X(stream_pool, "Backend.stream_pool")             \
+  X(external_stream, "Backend.external_stream")     \
+  X(priority_range, "Backend.priority_range")       \
   X(empty_cache, "Backend.empty_cache")             \
   X(record, "Stream.record")                        \
   X(wait, "Stream.wait")                            \
   X(stream_done, "Stream.done")                     \
   X(stream_native, "Stream.native")                 \
+  X(add_callback, "Stream.add_callback")            \
   X(event_done, "Event.done")                       \
   X(event_synchronize, "Event.synchronize")         \
   X(milliseconds_since, "Event.milliseconds_since") \

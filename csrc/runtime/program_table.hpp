@@ -38,8 +38,7 @@ struct ProgramTable {
   // of `capacity` bytes, gets what the driver's compiler says.
   int (*load)(void* context, const void* image, ProgramHandle* out, char* log, size_t capacity);
   int (*unload)(void* context, ProgramHandle);
-  int (*kernel)(void* context, ProgramHandle, const char* name, KernelHandle* out);
-  int (*numbers)(void* context, KernelHandle, KernelNumbers* out);
+  int (*kernel)(void* context, ProgramHandle, const char* name, KernelHandle* out, KernelNumbers* numbers);
   int (*parameter)(void* context, KernelHandle, size_t index, size_t* offset, size_t* bytes);
   // The blocks of so many threads that a multiprocessor holds at once.
   int (*resident_blocks)(void* context, KernelHandle, int threads, size_t shared_bytes, int* blocks);

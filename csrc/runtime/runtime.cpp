@@ -211,11 +211,25 @@ void Runtime::fill(void* pointer, int byte, size_t bytes, StreamHandle stream, c
   finished(stream, record);
 }
 
-StreamHandle Runtime::stream_create() {
+StreamHandle Runtime::stream_create(int priority, uint16_t op) {
   StreamHandle stream = nullptr;
-  check(Call::stream_create, enter(Call::stream_create));
-  check(Call::stream_create, table_.stream_create(context_, &stream));
+  check(Call::stream_create, enter(Call::stream_create), op);
+  check(Call::stream_create, table_.stream_create(context_, priority, &stream), op);
   return stream;
+}
+
+PriorityRange Runtime::stream_priorities(uint16_t op) {
+  PriorityRange range;
+  check(Call::stream_priorities, enter(Call::stream_priorities), op);
+  check(Call::stream_priorities, table_.stream_priorities(context_, &range), op);
+  return range;
+}
+
+StreamProperties Runtime::stream_properties(StreamHandle stream, uint16_t op) {
+  StreamProperties properties;
+  check(Call::stream_properties, enter(Call::stream_properties), op);
+  check(Call::stream_properties, table_.stream_properties(context_, stream, &properties), op);
+  return properties;
 }
 
 Status Runtime::stream_destroy_noexcept(StreamHandle stream) {
@@ -279,6 +293,12 @@ Status Runtime::stream_wait_noexcept(StreamHandle stream, EventHandle event) {
 
 void Runtime::stream_wait(StreamHandle stream, EventHandle event, uint16_t op) {
   check(Call::stream_wait, stream_wait_noexcept(stream, event), op);
+}
+
+void Runtime::host_function(HostFunction function, void* data, StreamHandle stream, uint16_t op) {
+  check(Call::host_function, enter(Call::host_function), op);
+  if (emulated_) cuda_name_work(op_name(op));
+  check(Call::host_function, table_.host_function(context_, function, data, stream), op);
 }
 
 EventHandle Runtime::event_create(uint16_t op) {

@@ -40,10 +40,13 @@ namespace stator::runtime {
   X(copy, false)               \
   X(fill, false)               \
   X(stream_create, false)      \
+  X(stream_priorities, false)  \
+  X(stream_properties, false)  \
   X(stream_destroy, true)      \
   X(stream_synchronize, false) \
   X(stream_query, false)       \
   X(stream_wait, false)        \
+  X(host_function, false)      \
   X(event_create, false)       \
   X(event_destroy, true)       \
   X(event_record, false)       \
@@ -86,8 +89,18 @@ inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_i
 using ContextHandle = void*;
 using StreamHandle = void*;
 using EventHandle = void*;
+using HostFunction = void (*)(void* data);
 
 enum class CopyKind : uint8_t { host_to_device, device_to_host, device_to_device };
+
+// The higher a stream's priority, the lower the number.
+struct PriorityRange {
+  int least = 0, greatest = 0;
+};
+
+struct StreamProperties {
+  int device = 0, priority = 0;
+};
 
 struct Properties {
   std::string name;
@@ -132,13 +145,20 @@ struct Table {
   // read or written in stream order.
   Status (*copy)(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
   Status (*fill)(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
-  Status (*stream_create)(ContextHandle, StreamHandle* out);
+  // Work of streams with a higher priority is preferred when a device, or a worker, takes new work.
+  Status (*stream_create)(ContextHandle, int priority, StreamHandle* out);
+  Status (*stream_priorities)(ContextHandle, PriorityRange* out);
+  // Of any stream, that of another library too; on host only of its own.
+  Status (*stream_properties)(ContextHandle, StreamHandle, StreamProperties* out);
   Status (*stream_destroy)(ContextHandle, StreamHandle);
   Status (*stream_synchronize)(ContextHandle, StreamHandle);
   Status (*stream_query)(ContextHandle, StreamHandle);
   // Whether the stream is being captured into a graph, which a wait across its border would end; never on host.
   Status (*stream_capturing)(ContextHandle, StreamHandle, bool* out);
   Status (*stream_wait)(ContextHandle, StreamHandle, EventHandle);
+  // Calls the function in stream order, on a thread of the runtime or one that waits for the stream; later work of the
+  // stream starts after it. Never called once the context has a sticky fault. It must not make a call of the table.
+  Status (*host_function)(ContextHandle, HostFunction function, void* data, StreamHandle);
   Status (*event_create)(ContextHandle, EventHandle* out);
   Status (*event_destroy)(ContextHandle, EventHandle);
   Status (*event_record)(ContextHandle, EventHandle, StreamHandle);
@@ -231,7 +251,9 @@ class Runtime {
   Status free_pinned_noexcept(void* pointer);
   void copy(void* to, const void* from, size_t bytes, CopyKind, StreamHandle, const Record&);
   void fill(void* pointer, int byte, size_t bytes, StreamHandle, const Record&);
-  StreamHandle stream_create();
+  StreamHandle stream_create(int priority = 0, uint16_t op = no_op);
+  PriorityRange stream_priorities(uint16_t op = no_op);
+  StreamProperties stream_properties(StreamHandle, uint16_t op = no_op);
   Status stream_destroy_noexcept(StreamHandle);
   void stream_synchronize(StreamHandle, uint16_t op = no_op);
   Status stream_synchronize_noexcept(StreamHandle);
@@ -241,6 +263,7 @@ class Runtime {
   Status stream_capturing_noexcept(StreamHandle, bool* out);
   void stream_wait(StreamHandle, EventHandle, uint16_t op = no_op);
   Status stream_wait_noexcept(StreamHandle, EventHandle);
+  void host_function(HostFunction function, void* data, StreamHandle, uint16_t op = no_op);  // as of Table
   EventHandle event_create(uint16_t op = no_op);
   Status event_destroy_noexcept(EventHandle);
   void event_record(EventHandle, StreamHandle, uint16_t op = no_op);
@@ -257,8 +280,7 @@ class Runtime {
   LaunchLimits launch_limits(uint16_t op);
   Status program_load(const void* image, ProgramHandle* out, std::string* log, uint16_t op);
   Status program_unload_noexcept(ProgramHandle);
-  bool program_kernel(ProgramHandle, const char* name, KernelHandle* out, uint16_t op);
-  KernelNumbers kernel_numbers(KernelHandle, uint16_t op);
+  bool program_kernel(ProgramHandle, const char* name, KernelHandle* out, KernelNumbers* numbers, uint16_t op);
   bool kernel_parameter(KernelHandle, size_t index, size_t* offset, size_t* bytes, uint16_t op);
   int resident_blocks(KernelHandle, int threads, size_t shared_bytes, uint16_t op);
   void launch_kernel(KernelHandle, const char* name, const KernelLaunch&, StreamHandle, const Record&);

@@ -27,19 +27,13 @@ Status Runtime::program_unload_noexcept(ProgramHandle program) {
   return injected ? injected : done;
 }
 
-bool Runtime::program_kernel(ProgramHandle program, const char* name, KernelHandle* out, uint16_t op) {
+bool Runtime::program_kernel(ProgramHandle program, const char* name, KernelHandle* out, KernelNumbers* numbers,
+                             uint16_t op) {
   check(Call::program_query, enter(Call::program_query), op);
-  const Status code = table_.programs->kernel(context_, program, name, out);
+  const Status code = table_.programs->kernel(context_, program, name, out, numbers);
   if (code == status::not_found || code == status::invalid_function) return false;
   check(Call::program_query, code, op);
   return true;
-}
-
-KernelNumbers Runtime::kernel_numbers(KernelHandle kernel, uint16_t op) {
-  KernelNumbers numbers;
-  check(Call::program_query, enter(Call::program_query), op);
-  check(Call::program_query, table_.programs->numbers(context_, kernel, &numbers), op);
-  return numbers;
 }
 
 bool Runtime::kernel_parameter(KernelHandle kernel, size_t index, size_t* offset, size_t* bytes, uint16_t op) {

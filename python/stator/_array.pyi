@@ -3,9 +3,9 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 import numpy as np
-from stator._backend import Stream
 from stator._dtype import DType
 from stator._typing import DTypeLike
+from stator._typing import StreamLike
 from stator.backend import Backend
 from stator.backend import Device
 
@@ -103,14 +103,19 @@ class Array:
     def copy(self, order: str = 'C') -> Array:
         """A copy, as stator.copy; order: "F" stores it by columns, "A" and "K" as the array is stored."""
         ...
-    def copy_from(self, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+    def copy_from(self, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
         """Copies memory of the host into the array, from `offset` bytes on. Asynchronous on cuda.
 
         host: a NumPy array of the dtype or of uint8, or another object with a contiguous buffer, such as bytes; it has been
         read on return. The array is contiguous.
+
+        >>> x = be.zeros(4, dtype="int32")
+        >>> x.copy_from(numpy.array([7, 8], dtype="int32"), offset=4)
+        >>> x.tolist()
+        [0, 7, 8, 0]
         """
         ...
-    def copy_to(self, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+    def copy_to(self, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
         """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises."""
         ...
     def cumprod(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:

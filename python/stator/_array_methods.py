@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from stator._array import Array
-from stator._backend import Stream
 from stator._creation import asarray, copy, zeros_like
 from stator._elementwise import clip
 from stator._function import install_method
@@ -25,7 +24,7 @@ from stator._printing import html
 from stator._scan import cumprod, cumsum
 from stator._sets import searchsorted
 from stator._sort import argsort, partition, sort
-from stator._typing import DTypeLike
+from stator._typing import DTypeLike, StreamLike
 from stator.errors import AxisError, DTypeError, InvalidValueError, StatorError, UnsupportedError, renamed
 
 _rint: Callable[..., Array] = FUNCTIONS["round"]
@@ -302,18 +301,23 @@ def put(
         raise renamed(error, "Array.put") from None
 
 
-def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
     """Copies memory of the host into the array, from `offset` bytes on. Asynchronous on cuda.
 
     host: a NumPy array of the dtype or of uint8, or another object with a contiguous buffer, such as bytes; it has been
     read on return. The array is contiguous.
+
+    >>> x = be.zeros(4, dtype="int32")
+    >>> x.copy_from(numpy.array([7, 8], dtype="int32"), offset=4)
+    >>> x.tolist()
+    [0, 7, 8, 0]
     """
     from stator.execution import _transfers
 
     _transfers.copy_from(self, host, offset, stream)
 
 
-def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: Stream | None = None) -> None:
+def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
     """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises."""
     from stator.execution import _transfers
 

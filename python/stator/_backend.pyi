@@ -3,9 +3,11 @@ from collections.abc import Callable
 from collections.abc import Generator as AwaitGenerator
 from typing import Any
 from typing import Self
+from stator._typing import StreamLike
 
 class Backend:
     def _forbid_host_copies(self, forbid: bool) -> None: ...
+    def _pool_streams(self, count: int, priority: int) -> tuple[Stream, ...]: ...
     def close(self) -> None:
         """Synchronises, then releases every resource of the backend, newest first. Idempotent."""
         ...
@@ -15,6 +17,14 @@ class Backend:
     def device_name(self) -> str: ...
     def empty_cache(self) -> None:
         """Gives cached memory back to the device."""
+        ...
+    def external_stream(self, stream: StreamLike, /) -> Stream:
+        """The stream of another library, an object with __cuda_stream__, as one of this backend. On cuda.
+
+        It is kept, and not destroyed: the object lives until the backend has closed, which waits for it as for its own
+        streams. The same one gives the same Stream. InvalidValueError beyond 23 of them, BackendMismatchError for a
+        stream of another device.
+        """
         ...
     def info(self) -> dict[str, Any]:
         """Name, compute capability, memory, driver and runtime versions, and multiprocessors of the device."""
@@ -28,14 +38,21 @@ class Backend:
     def native(self) -> object: ...
     @property
     def options(self) -> dict[str, Any]: ...
+    @property
+    def priority_range(self) -> tuple[int, int]: ...
     def resources(self) -> list[dict[str, Any]]:
         """The live tracked objects: kind, bytes, age in seconds, origin (the op) and exported."""
         ...
     def statistics(self) -> dict[str, Any]:
         """Counts of kernel launches, library calls, bytes copied and, in `calls`, each runtime call."""
         ...
-    def stream(self, stream: int | Stream, /) -> Stream:
-        """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current."""
+    def stream(self, stream: int | StreamLike, /, *, priority: int | None = None) -> Stream:
+        """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current.
+
+        An object with __cuda_stream__ gives what external_stream() does. priority: when much work waits, that of streams
+        of a higher priority, which is a lower number, begins first. InvalidValueError out of priority_range, and for a
+        stream that was created with another priority. None: any, and 0 for a new one.
+        """
         ...
     @property
     def stream_count(self) -> int: ...
@@ -71,15 +88,28 @@ class Stream:
     def __hash__(self) -> int: ...
     def __init__(self) -> None: ...
     def __repr__(self) -> str: ...
+    def add_callback(self, function: Callable[[], object], /) -> None:
+        """Calls the function after all work enqueued so far; later work of the stream starts after it. Asynchronous.
+
+        It runs on a thread of the runtime, or one that waits for the stream, and must not wait for other work of the
+        device; a call of stator in it raises UnsupportedError. What it raises goes to sys.unraisablehook. close() and
+        the end of the process wait for it; after a fault of the device it is dropped. An emulated device calls it when
+        somebody waits for the stream.
+        """
+        ...
     @property
     def backend(self) -> Backend: ...
     def done(self) -> bool:
         """Whether all work of the stream has finished. Does not wait."""
         ...
     @property
+    def external(self) -> bool: ...
+    @property
     def index(self) -> int: ...
     @property
     def native(self) -> int: ...
+    @property
+    def priority(self) -> int: ...
     def record(self) -> Event:
         """An event that happens after all work enqueued so far. Asynchronous."""
         ...

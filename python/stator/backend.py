@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stator._array import Array
-    from stator._typing import DTypeLike
+    from stator._typing import DTypeLike, StreamLike
     from stator.execution import Kernel, KernelDescriptor, ProgramCacheInfo
     from stator.execution.programs import ProgramCache
+    from stator.execution.streams import StreamPool
 
 log = logging.getLogger("stator")
 log.addHandler(logging.NullHandler())
@@ -174,16 +175,36 @@ class Backend(_backend.Backend, BackendGraphs):
         """The stream that ops use: that of the innermost `with stream:`, else stream 0."""
         return _backend.current_stream(self)
 
-    def write_ranges(self, ranges: Sequence[tuple[Array, int, object]], *, stream: Stream | None = None) -> None:
+    def stream_pool(self, count: int, /, *, priority: int = 0) -> StreamPool:
+        """Streams behind the default one that are handed out in turn.
+
+        count: 1 to 7. priority: of them all, see stream(). Pools may share streams. InvalidValueError where the backend
+        has fewer streams that have the priority or were not used yet.
+
+        >>> pool = be.stream_pool(2)
+        >>> [pool.next().index for _ in range(3)]
+        [1, 2, 1]
+        """
+        from stator.execution.streams import StreamPool
+
+        return StreamPool(self._pool_streams(count, priority))
+
+    def write_ranges(self, ranges: Sequence[tuple[Array, int, object]], *, stream: StreamLike | None = None) -> None:
         """Copies many pieces of host memory into arrays: (array, offset in bytes, host). Asynchronous on cuda.
 
-        What follows each other in memory of the device is one copy. host: as for Array.copy_from, read on return.
+        What follows each other in memory of the device is one copy. host: as for Array.copy_from, read on return. Of
+        more than 256 MiB the call waits for copies of before.
+
+        >>> x = be.zeros(6, dtype="uint8")
+        >>> be.write_ranges([(x, 0, bytes([1, 2])), (x, 4, bytes([3]))])
+        >>> x.tolist()
+        [1, 2, 0, 0, 3, 0]
         """
         from stator.execution._transfers import write_ranges
 
         write_ranges(self, ranges, stream)
 
-    def read_ranges(self, ranges: Sequence[tuple[Array, int, object]], *, stream: Stream | None = None) -> None:
+    def read_ranges(self, ranges: Sequence[tuple[Array, int, object]], *, stream: StreamLike | None = None) -> None:
         """Copies many pieces of arrays into host memory: (array, offset in bytes, host). Synchronises once.
 
         What follows each other in memory of the device is one copy.
@@ -272,16 +293,17 @@ class Backend(_backend.Backend, BackendGraphs):
         workgroup_size: tuple[int, ...],
         workgroup_count: tuple[int, ...],
         *,
-        stream: Stream | None = None,
+        stream: StreamLike | None = None,
     ) -> None:
         """Launches a kernel whose parameters are pointers, and behind them the values in uniform_data.
 
         buffers: the arrays. uniform_data: the bytes of the other parameters, laid out as a structure in C.
         workgroup_size: threads of a block. workgroup_count: blocks. Asynchronous.
         """
-        from stator.execution.programs import execute_kernel
+        from stator.execution.programs import uniform_values
 
-        execute_kernel(self, kernel, buffers, uniform_data, workgroup_size, workgroup_count, stream)
+        values = uniform_values(self, kernel, buffers, uniform_data)
+        kernel.launch(workgroup_count, workgroup_size, *buffers, *values, stream=stream)
 
     def program_cache_info(self) -> ProgramCacheInfo:
         """Hits, misses, evictions, programs and limit of the cache that compile() uses."""

@@ -20,6 +20,9 @@ cdef class Event:
 
 # Called by every op first: releases foreign owners, and sets `stream` to the backend's current stream.
 cdef int enter(Backend backend, cpp.Stream& stream) except -1
+# Sets `stream` to that of a call's argument: of a Stream of the backend, or an object with __cuda_stream__; to the
+# current stream for None.
+cdef int enter_stream(Backend backend, object value, cpp.Stream& stream, str op) except -1
 # Releases everything that is no longer used, including foreign owners.
 cdef int settle() except -1
 # The backend of a Backend, a Device or a string, which is an argument of the op; the current backend for None.

@@ -38,6 +38,9 @@ cdef int enter(Backend backend, cpp.Stream& stream) except -1:
     return 0
 
 
+include "_streams.pxi"
+
+
 cdef int settle() except -1:
     # Repeated, since a release may free a foreign owner, whose destruction may release further objects.
     with nogil:
@@ -210,24 +213,61 @@ cdef class Backend:
         """The number of streams in the pool; stream 0 is the default one."""
         return cpp.stream_count
 
-    def stream(self, stream: int | Stream, /) -> Stream:
-        """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current."""
-        cdef Stream out
+    def stream(self, stream: int | StreamLike, /, *, priority: int | None = None) -> Stream:
+        """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current.
+
+        An object with __cuda_stream__ gives what external_stream() does. priority: when much work waits, that of streams
+        of a higher priority, which is a lower number, begins first. InvalidValueError out of priority_range, and for a
+        stream that was created with another priority. None: any, and 0 for a new one.
+        """
         cdef int64_t at
-        if isinstance(stream, Stream):
-            if (<Stream>stream).backend is not self:
-                raise BackendMismatchError("the stream is of another backend", op="Backend.stream",
-                                           remedy="Take one of this backend's streams.")
-            return stream
+        cdef int number = 0
+        cdef cpp.Stream out
+        if isinstance(stream, Stream) or hasattr(stream, "__cuda_stream__"):
+            if priority is not None:
+                raise InvalidValueError("A priority for a stream that exists", op="Backend.stream",
+                                        remedy="Give it with the index of a new one.")
+            return as_stream(self, stream, "Backend.stream")
         at = to_int(stream, "Backend.stream", "stream")
         if not 0 <= at < cpp.stream_count:
             raise InvalidValueError(f"stream={at}", op="Backend.stream",
                                     remedy=f"Streams are numbered from 0 to {cpp.stream_count - 1}.")
-        out = Stream.__new__(Stream)
+        if priority is not None:
+            number = to_priority(priority, "Backend.stream")
+            with nogil:
+                out = self.c.stream(<int>at, number)
+        else:
+            with nogil:
+                out = self.c.stream(<int>at)
+        return new_stream(self, out)
+
+    def external_stream(self, stream: StreamLike, /) -> Stream:
+        """The stream of another library, an object with __cuda_stream__, as one of this backend. On cuda.
+
+        It is kept, and not destroyed: the object lives until the backend has closed, which waits for it as for its own
+        streams. The same one gives the same Stream. InvalidValueError beyond 23 of them, BackendMismatchError for a
+        stream of another device.
+        """
+        if isinstance(stream, Stream) and (<Stream>stream).backend is self:
+            return stream
+        return external_stream(self, stream, "Backend.external_stream")
+
+    @property
+    def priority_range(self) -> tuple[int, int]:
+        """The least and the greatest priority of streams; the greatest is the lower number."""
+        cdef cpp.PriorityRange out
         with nogil:
-            out.c = self.c.stream(<int>at)
-        out.backend = self
-        return out
+            out = self.c.priority_range()
+        return out.least, out.greatest
+
+    def _pool_streams(self, count: int, priority: int) -> tuple[Stream, ...]:
+        cdef vector[cpp.Stream] found
+        cdef int wanted = to_priority(priority, "Backend.stream_pool")
+        cdef int64_t many = to_int(count, "Backend.stream_pool", "count")
+        cdef int at_most = <int>min(max(many, 0), 2**31 - 1)
+        with nogil:
+            found = self.c.streams(at_most, wanted)
+        return tuple([new_stream(self, found[i]) for i in range(found.size())])
 
     def synchronize(self) -> None:
         """Waits for all streams, and raises errors that kernels have recorded."""
@@ -299,8 +339,18 @@ cdef class Stream:
 
     @property
     def index(self) -> int:
-        """The index in the backend's pool."""
+        """The index in the backend's pool; for a stream of another library a number behind those."""
         return self.c.index()
+
+    @property
+    def priority(self) -> int:
+        """The priority: the lower the number, the higher it is."""
+        return self.c.priority()
+
+    @property
+    def external(self) -> bool:
+        """Whether it is a stream of another library."""
+        return self.c.external()
 
     @property
     def native(self) -> int:
@@ -327,6 +377,21 @@ cdef class Stream:
         cdef Event other = as_event(event, "Stream.wait", "event")
         with nogil:
             self.c.wait(other.c)
+
+    def add_callback(self, function: Callable[[], object], /) -> None:
+        """Calls the function after all work enqueued so far; later work of the stream starts after it. Asynchronous.
+
+        It runs on a thread of the runtime, or one that waits for the stream, and must not wait for other work of the
+        device; a call of stator in it raises UnsupportedError. What it raises goes to sys.unraisablehook. close() and
+        the end of the process wait for it; after a fault of the device it is dropped. An emulated device calls it when
+        somebody waits for the stream.
+        """
+        cdef list cell = [function]
+        if not callable(function):
+            raise wrong_type(function, "Stream.add_callback", "function", "a function without arguments")
+        Py_INCREF(cell)
+        with nogil:
+            interop.add_callback(self.c, <void*>cell, run_callback, drop_owner)
 
     def __enter__(self) -> Stream:
         global streams_entered

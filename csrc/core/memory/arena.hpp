@@ -51,7 +51,7 @@ class Arena {
   mutable std::mutex mutex_;
   bool sealed_ = false;
   int count_ = 0;
-  std::array<FreeList, Backend::stream_count> lists_;
+  std::array<FreeList, Backend::stream_limit> lists_;
   std::vector<Piece> pieces_;
 };
 

@@ -88,8 +88,8 @@ bool Pool::settle(Block& block, int home, uint16_t op) {
   runtime::Runtime& runtime = context_.runtime();
   if (block.home != home) block.unmarked |= uint32_t(1) << block.home;
   block.home = int8_t(home);
-  block.events.reserve(block.events.size() + Backend::stream_count);
-  for (int i = 0; i < Backend::stream_count; ++i) {
+  block.events.reserve(block.events.size() + Backend::stream_limit);
+  for (int i = 0; i < Backend::stream_limit; ++i) {
     const uint32_t bit = uint32_t(1) << i;
     if (!(block.unmarked & bit)) continue;
     if (i != home && context_.is_captured(i)) return false;
@@ -118,7 +118,7 @@ bool Pool::passed(Block& block) noexcept {
       keep_event(block.events.back());
       block.events.pop_back();
     }
-    for (int i = 0; i < Backend::stream_count; ++i) {
+    for (int i = 0; i < Backend::stream_limit; ++i) {
       const uint32_t bit = uint32_t(1) << i;
       if (!(block.unmarked & bit)) continue;
       if (context_.is_captured(i) || !runtime.stream_query(context_.native_stream(i))) return false;

@@ -17,7 +17,7 @@ struct Block;
 // work, give back every cached block, retry once, then throw OutOfMemoryError with the figures.
 class Pool final : public Box {
  public:
-  static constexpr int pinned_home = Backend::stream_count;  // of page-locked blocks, which no stream owns
+  static constexpr int pinned_home = Backend::stream_limit;  // of page-locked blocks, which no stream owns
   explicit Pool(Context& context);
   ~Pool() override;
   Ref<Buffer> allocate(size_t bytes, StreamBox& stream, uint16_t op);

@@ -63,10 +63,16 @@ struct Api {
   int (*fill)(void* pointer, int byte, size_t bytes, void* stream);
 
   int (*stream_create)(void** stream, unsigned flags);
+  int (*stream_create_with_priority)(void** stream, unsigned flags, int priority);
+  int (*stream_priority_range)(int* least, int* greatest);
+  int (*stream_priority)(void* stream, int* priority);
+  int (*stream_device)(void* stream, int* device);
   int (*stream_destroy)(void* stream);
   int (*stream_synchronize)(void* stream);
   int (*stream_query)(void* stream);
   int (*stream_wait)(void* stream, void* event, unsigned flags);
+  // The function runs as all work does: on the thread that waits for it.
+  int (*launch_host_function)(void* stream, void (*function)(void* data), void* data);
   // What a captured stream is given becomes a graph's nodes. Modes: 0 global, 1 local to the thread, 2 relaxed.
   int (*stream_begin_capture)(void* stream, int mode);
   int (*stream_begin_capture_to_graph)(void* stream, void* graph, void* const* after, size_t count, int mode);

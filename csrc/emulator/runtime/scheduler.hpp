@@ -52,6 +52,7 @@ struct Capture {
 struct Stream {
   Device* device = nullptr;
   bool blocking = true;  // waits for the legacy default stream, and that for it
+  int priority = 0;      // which no order is bound to
   bool destroyed = false;
   std::deque<Work> queue = {};
   uint64_t enqueued = 0, done = 0;

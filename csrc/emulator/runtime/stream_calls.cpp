@@ -7,13 +7,52 @@
 namespace stator::emulator::runtime {
 namespace {
 
-int create(void** out, unsigned flags) {
+constexpr int least_priority = 0, greatest_priority = -5;
+
+int create_with_priority(void** out, unsigned flags, int priority) {
   return device_call([&](System& s, Device& device, Scheduler::Lock&) {
     if (flags > 1) return error::invalid_value;
-    auto stream = std::make_shared<Stream>(Stream{.device = &device, .blocking = flags == 0});
+    const int clamped = std::clamp(priority, greatest_priority, least_priority);
+    auto stream = std::make_shared<Stream>(Stream{.device = &device, .blocking = flags == 0, .priority = clamped});
     s.scheduler.add(stream);
     *out = s.new_handle();
     s.streams.emplace(*out, std::move(stream));
+    return error::success;
+  });
+}
+
+int create(void** out, unsigned flags) { return create_with_priority(out, flags, 0); }
+
+int priority_range(int* least, int* greatest) {
+  return device_call([&](System&, Device&, Scheduler::Lock&) {
+    *least = least_priority;
+    *greatest = greatest_priority;
+    return error::success;
+  });
+}
+
+int priority_of(void* handle, int* priority) {
+  return stream_call(handle, [&](System&, Scheduler::Lock&, const std::shared_ptr<Stream>& stream) {
+    *priority = stream->priority;
+    return error::success;
+  });
+}
+
+int device_of(void* handle, int* device) {
+  return stream_call(handle, [&](System&, Scheduler::Lock&, const std::shared_ptr<Stream>& stream) {
+    *device = stream->device->index;
+    return error::success;
+  });
+}
+
+int launch_host_function(void* handle, void (*function)(void*), void* data) {
+  return stream_call(handle, [&](System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream) {
+    if (!function) return error::invalid_value;
+    const auto run = [=] {
+      function(data);
+      return Report{};
+    };
+    submit(s, lock, stream, {.what = "cudaLaunchHostFunc", .run = run, .after = {}});
     return error::success;
   });
 }
@@ -95,6 +134,11 @@ int wait(void* handle, void* event, unsigned flags) {
 
 void add_stream_calls(Api& api) {
   api.stream_create = create;
+  api.stream_create_with_priority = create_with_priority;
+  api.stream_priority_range = priority_range;
+  api.stream_priority = priority_of;
+  api.stream_device = device_of;
+  api.launch_host_function = launch_host_function;
   api.stream_destroy = destroy;
   api.stream_synchronize = synchronize;
   api.stream_query = query;

@@ -74,6 +74,11 @@ struct Statistics {
   std::vector<std::pair<std::string, uint64_t>> calls;  // number of calls of each kind in the runtime layer, by name
 };
 
+// The priorities that streams of a device can have: the lower the number, the higher the priority.
+struct PriorityRange {
+  int least = 0, greatest = 0;
+};
+
 class Event;
 
 // An ordered queue of work. A default-constructed Stream means stream 0 of the arrays' backend.
@@ -86,8 +91,15 @@ class STATOR_API Stream {
   void wait(const Event&) const;  // later work of this stream starts after the event; does not block the host
   void synchronize() const;       // blocks; throws what the stream's error slot holds
   bool done() const;              // whether all work has finished; does not block
-  int index() const;              // index in the backend's pool of streams
-  void* native() const;           // cudaStream_t; an opaque pointer on cpu
+  // Calls the function in stream order, on a thread of the runtime or one that waits for the stream: later work of the
+  // stream starts when it has returned. What it throws becomes a warning. It must not call stator, which throws
+  // UnsupportedError there, nor wait for other work of the device. Until then it keeps the backend open; after a fault
+  // of the device it is dropped. Asynchronous.
+  void add_callback(std::function<void()>) const;
+  int priority() const;   // see Backend::stream
+  int index() const;      // index in the backend's pool of streams; from Backend::stream_count on of another library
+  bool external() const;  // whether it is a stream of another library
+  void* native() const;   // cudaStream_t; an opaque pointer on cpu
   const Ref<StreamBox>& box() const { return box_; }
 
  private:
@@ -126,8 +138,21 @@ class STATOR_API Backend {
   std::string kernels() const;  // the target of the kernels in use: "cuda", "host_v3", "host_checked", ...
 
   static constexpr int stream_count = 8;
-  Stream stream(int index) const;  // of a pool of fixed size, created at first use; 0 is the default stream
-  void synchronize() const;        // waits for all streams; throws what an error slot holds
+  static constexpr int stream_limit = 31;  // with those of other libraries: a bit each in the uses of a buffer
+  Stream stream(int index) const;          // of a pool of fixed size, created at first use; 0 is the default stream
+  // The same with a priority, a hint for the order in which work of several streams begins. ValueError out of
+  // priority_range(), and for a stream that was created with another one.
+  Stream stream(int index, int priority) const;
+  PriorityRange priority_range() const;
+  // So many streams behind the default one that have the priority, new ones where they do not exist. ValueError where
+  // there are fewer.
+  std::vector<Stream> streams(int count, int priority) const;
+  // cuda: a stream of another library on the same device (a cudaStream_t, 1 for the legacy default stream), which is
+  // not destroyed. The same one gives the same Stream. `release` runs as the deleter of foreign memory does: when the
+  // backend has closed, until when the stream must exist, or at once where the stream is known; not after a throw.
+  // ValueError beyond stream_limit streams, BackendMismatchError for a stream of another device and on cpu.
+  Stream external_stream(void* native, std::function<void()> release) const;
+  void synchronize() const;  // waits for all streams; throws what an error slot holds
 
   std::vector<Resource> resources() const;  // live tracked objects, without the context and its pool
   MemoryStats memory() const;

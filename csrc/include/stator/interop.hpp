@@ -44,8 +44,16 @@ STATOR_API Array from_owner(const Backend&, void* data, DType dtype, const Dims&
 STATOR_API bool owners_waiting() noexcept;  // whether there is anything to release; costs one atomic load
 STATOR_API void release_owners();
 
+// Backend::external_stream with a C callback, as from_owner has it.
+STATOR_API Stream external_stream(const Backend&, void* native, void* owner, void (*release)(void*));
+
+// Stream::add_callback with C callbacks: run(owner) runs in stream order on any thread, unless the process has ended,
+// and release(owner) once, in a call of release_owners(), also where this throws.
+STATOR_API void add_callback(const Stream&, void* owner, void (*run)(void*), void (*release)(void*));
+
 // Whether an op that reads or writes each element of the array once is done within some microseconds and waits for
-// nothing, so that the binding need not let other threads in: little memory of the cpu that nobody else uses.
+// nothing, so that the binding need not let other threads in: little memory of the cpu that nobody else uses. False
+// while a callback of a stream waits for its turn, which may need the lock that the binding holds.
 STATOR_API bool is_brief(const Array&) noexcept;
 
 // Moves the reference into the queue that the next entry point drains, without a lock or a wait. The handle is empty

@@ -1,5 +1,6 @@
 #include <stator/creation.hpp>
 
+#include "core/memory/staging.hpp"
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
 #include "ops/scalar.hpp"
@@ -168,6 +169,32 @@ Array arange(const Backend& backend, Scalar start, Scalar stop, Scalar step, std
   return result;
 }
 
+namespace {
+
+// Returns when the memory has been read. Where no page-locked memory can be had, that is when the copy is done.
+void copy_in_chunks(OpCall& call, char* to, const char* from, size_t bytes) {
+  const uint16_t op = uint16_t(call.op());
+  runtime::Runtime& runtime = call.context().runtime();
+  const auto enqueue = [&](size_t begin, const void* source, size_t size) {
+    runtime.copy(to + begin, source, size, runtime::CopyKind::host_to_device, call.stream().handle(op), call.record());
+  };
+  Staging staging(call.context(), call.stream(), op);
+  for (size_t begin = 0; begin < bytes; begin += Staging::chunk_bytes) {
+    const size_t size = std::min(Staging::chunk_bytes, bytes - begin);
+    Ref<Buffer> chunk;
+    try {
+      chunk = staging.take(size);
+    } catch (const OutOfMemoryError&) {
+      return enqueue(begin, from + begin, bytes - begin);
+    }
+    void* const memory = chunk->memory(op);
+    std::memcpy(memory, from + begin, size);
+    enqueue(begin, memory, size);
+  }
+}
+
+}  // namespace
+
 Array from_host(const Backend& backend, const void* data, DType dtype, const Dims& shape, const Dims& strides,
                 bool pinned, const Stream& stream) {
   OpCall call(Op::asarray, backend, stream);
@@ -195,6 +222,10 @@ Array from_host(const Backend& backend, const void* data, DType dtype, const Dim
   }
   if (pinned) call.reads(staging);
   call.writes(result);
+  if (!pinned && !call.context().runtime().is_host()) {
+    copy_in_chunks(call, static_cast<char*>(result.data_ptr()), static_cast<const char*>(dense), bytes);
+    return result;
+  }
   call.context().runtime().copy(result.data_ptr(), dense, bytes, runtime::CopyKind::host_to_device,
                                 call.stream().handle(uint16_t(call.op())), call.record());
   return result;

@@ -3,8 +3,11 @@
 #include "core/box.hpp"
 #include "core/context.hpp"
 #include "core/memory/buffer.hpp"
+#include "core/process.hpp"
 
 #include <stator/creation.hpp>
+
+#include <unistd.h>
 
 namespace stator::interop {
 namespace {
@@ -23,7 +26,7 @@ std::atomic<void*> binding_object{nullptr};
 // would see what the consumer writes.
 template <class F>
 void for_each_user(const Buffer& buffer, F f) {
-  for (int i = 0; i < Backend::stream_count; ++i)
+  for (int i = 0; i < Backend::stream_limit; ++i)
     if (buffer.users() >> i & 1) f(*buffer.context().stream(i));
 }
 
@@ -115,7 +118,38 @@ Array from_owner(const Backend& backend, void* data, DType dtype, const Dims& sh
 bool owners_waiting() noexcept { return ForeignReleases::pending(); }
 void release_owners() { ForeignReleases::drain(); }
 
+Stream external_stream(const Backend& backend, void* native, void* owner, void (*release)(void*)) {
+  return backend.external_stream(native, [=] { release(owner); });
+}
+
+namespace {
+
+// What a thread is stopped in when the interpreter ends while it waits for the interpreter's lock: it may not leave the
+// callback, since the runtime's frames above end the process when something unwinds them.
+struct Returns {
+  bool has = false;
+  ~Returns() {
+    while (!has) pause();
+  }
+};
+
+}  // namespace
+
+void add_callback(const Stream& stream, void* owner, void (*run)(void*), void (*release)(void*)) {
+  auto held = std::make_unique<ForeignOwner>([=] { release(owner); });
+  const std::shared_ptr<ForeignOwner> shared(
+      held.release(), [](ForeignOwner* o) { ForeignReleases::push(std::unique_ptr<ForeignOwner>(o)); });
+  stream.add_callback([=] {
+    if (ended()) return;
+    Returns returns;
+    run(owner);
+    returns.has = true;
+    static_cast<void>(shared);
+  });
+}
+
 bool is_brief(const Array& array) noexcept {
+  if (StreamBox::callbacks_pending()) return false;
   constexpr size_t most_bytes = 16 << 10;
   if (!array || array.nbytes() > most_bytes) return false;
   const Buffer& buffer = *array.buffer();

@@ -4,6 +4,7 @@ from stator.execution._graph import Graph, GraphNode
 from stator.execution._program import Kernel, KernelAttributes, KernelParameter
 from stator.execution.graphs import GraphFunction, GraphInfo
 from stator.execution.programs import KernelDescriptor, ProgramCacheInfo
+from stator.execution.streams import StreamPool
 
 __all__ = [
     "Graph",
@@ -15,6 +16,7 @@ __all__ = [
     "KernelDescriptor",
     "KernelParameter",
     "ProgramCacheInfo",
+    "StreamPool",
 ]
 
 

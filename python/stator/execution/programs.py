@@ -21,7 +21,6 @@ from stator.execution._program import Kernel
 
 if TYPE_CHECKING:
     from stator._array import Array
-    from stator._backend import Stream
     from stator.backend import Backend
 
 
@@ -147,16 +146,8 @@ def create_kernel(backend: Backend, descriptor: KernelDescriptor) -> Kernel:
     return backend.compile(descriptor.source, descriptor.name, descriptor.options)
 
 
-def execute_kernel(
-    backend: Backend,
-    kernel: Kernel,
-    buffers: Sequence[Array],
-    uniform_data: bytes,
-    workgroup_size: tuple[int, ...],
-    workgroup_count: tuple[int, ...],
-    stream: Stream | None = None,
-) -> None:
-    """What Backend.execute_kernel does."""
+def uniform_values(backend: Backend, kernel: Kernel, buffers: Sequence[Array], uniform_data: bytes) -> list[bytes]:
+    """The values behind the buffers that Backend.execute_kernel is given, after its checks."""
     op = "Backend.execute_kernel"
     if not isinstance(kernel, Kernel):
         raise DTypeError(f"kernel is of type {type(kernel).__name__}", op=op, remedy="Take one from create_kernel().")
@@ -175,5 +166,4 @@ def execute_kernel(
             op=op,
             remedy=f"The kernel is {kernel!r}; pad its values as a structure in C.",
         )
-    values = [uniform[p.offset - rest[0].offset :][: p.size] for p in rest]
-    kernel.launch(workgroup_count, workgroup_size, *buffers, *values, stream=stream)
+    return [uniform[p.offset - rest[0].offset :][: p.size] for p in rest]

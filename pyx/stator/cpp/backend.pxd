@@ -52,6 +52,9 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
     cdef cppclass ContextRef "stator::Ref<stator::Context>":
         Context* get()
 
+    cdef cppclass PriorityRange:
+        int least, greatest
+
     cdef cppclass Event:
         Event()
         cbool done() except +translate_exception
@@ -64,7 +67,9 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         void wait(const Event&) except +translate_exception
         void synchronize() except +translate_exception
         cbool done() except +translate_exception
+        int priority()
         int index()
+        cbool external()
         void* native() except +translate_exception
 
     cdef cppclass Backend:
@@ -76,6 +81,9 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         const BackendOptions& options() except +translate_exception
         string kernels() except +translate_exception
         Stream stream(int) except +translate_exception
+        Stream stream(int, int) except +translate_exception
+        PriorityRange priority_range() except +translate_exception
+        vector[Stream] streams(int, int) except +translate_exception
         void synchronize() except +translate_exception
         vector[Resource] resources() except +translate_exception
         MemoryStats memory() except +translate_exception

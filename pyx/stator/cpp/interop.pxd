@@ -22,6 +22,9 @@ cdef extern from "stator/interop.hpp" namespace "stator::interop" nogil:
     Array pinned(const Backend&, size_t) except +translate_exception
     Array from_owner(const Backend&, void*, DType, const Dims&, const Dims&, cbool, cbool, void*,
                      void (*)(void*) noexcept) except +translate_exception
+    Stream external_stream(const Backend&, void*, void*, void (*)(void*) noexcept) except +translate_exception
+    void add_callback(const Stream&, void*, void (*)(void*) noexcept,
+                      void (*)(void*) noexcept) except +translate_exception
     void release_later(Array&) noexcept
     void release_later(Backend&) noexcept
     void release_later(Stream&) noexcept

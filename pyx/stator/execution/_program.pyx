@@ -7,13 +7,13 @@ import numpy as np
 from libc.stdint cimport int64_t, uint32_t
 
 from stator._array cimport Array
-from stator._backend cimport Backend, Stream, enter
-from stator._convert cimport shown, to_flag, to_int, to_text, wrong_type
+from stator._backend cimport Backend, enter_stream
+from stator._convert cimport shown, to_flag, to_int, to_text
 from stator.cpp cimport program as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport decoded, string, vector
 
-from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
+from stator.errors import DTypeError, InvalidValueError
 
 KernelParameter = namedtuple("KernelParameter", ("type", "kind", "offset", "size"), module="stator.execution._program")
 KernelAttributes = namedtuple(
@@ -159,7 +159,7 @@ cdef class Kernel:
         return out
 
     def launch(self, grid: int | tuple[int, ...], block: int | tuple[int, ...], /, *args: object, shared: int = 0,
-               cooperative: bool = False, stream: Stream | None = None) -> None:
+               cooperative: bool = False, stream: StreamLike | None = None) -> None:
         """Enqueues the kernel. Asynchronous.
 
         grid, block: blocks, and threads of a block, as numbers or (x, y, z). args: one per parameter. An Array gives
@@ -183,14 +183,7 @@ cdef class Kernel:
         if self.backend is None:
             raise InvalidValueError("A kernel that was not compiled", op="Kernel.launch",
                                     remedy="Take one from Backend.compile().")
-        enter(self.backend, on)
-        if stream is not None:
-            if not isinstance(stream, Stream):
-                raise wrong_type(stream, "Kernel.launch", "stream", "a Stream")
-            if (<Stream>stream).backend is not self.backend:
-                raise BackendMismatchError("the stream is of another backend", op="Kernel.launch",
-                                           remedy="Take one of this backend's streams.")
-            on = (<Stream>stream).c
+        enter_stream(self.backend, stream, on, "Kernel.launch")
         kept = []
         for i, arg in enumerate(args):
             argument.array = NULL
@@ -212,9 +205,13 @@ cdef class Kernel:
         return f"<stator.Kernel {self.name}({types})>"
 
 
-cdef object misfit(Kernel kernel, int i, object parameter, str given, str remedy):
-    return DTypeError(f"The argument {i} of {kernel.name} is {given}, and the parameter is "
-                      f"{parameter.type or 'a value'} of {parameter.size} bytes", op="Kernel.launch", remedy=remedy)
+cdef object misfit(Kernel kernel, int i, str given, str remedy):
+    """The error for an argument that does not fit its parameter."""
+    try:
+        kernel.c.refuse(<size_t>i, text_of(given, "Kernel.launch", "argument"),
+                        text_of(remedy, "Kernel.launch", "remedy"))
+    except DTypeError as error:
+        return error
 
 
 cdef bytes bytes_of(object value, object parameter, int i, Kernel kernel):
@@ -222,7 +219,7 @@ cdef bytes bytes_of(object value, object parameter, int i, Kernel kernel):
     cdef str kind = parameter.kind
     if value is None:
         if kind != "pointer" and not (kind == "integer" and parameter.size == 8):
-            raise misfit(kernel, i, parameter, "None", "None stands for a null pointer.")
+            raise misfit(kernel, i, "None", "None stands for a null pointer.")
         return bytes(8)
     if isinstance(value, np.generic) and not isinstance(value, np.void):
         return scalar_bytes(value, parameter, i, kernel)
@@ -238,14 +235,14 @@ cdef bytes bytes_of(object value, object parameter, int i, Kernel kernel):
             return np.asarray(value, "complex64" if parameter.size == 8 else "complex128").tobytes()
     else:
         return buffer_bytes(value, parameter, i, kernel)
-    raise misfit(kernel, i, parameter, shown(value), "Give a NumPy scalar or bytes of the parameter's layout.")
+    raise misfit(kernel, i, shown(value), "Give a NumPy scalar or bytes of the parameter's layout.")
 
 
 cdef bytes scalar_bytes(object value, object parameter, int i, Kernel kernel):
     cdef str kind = parameter.kind, given = value.dtype.kind
     fits = {"floating": "f", "integer": "iub", "pointer": "u", "bytes": "fciubV"}[kind]
     if given not in fits or value.dtype.itemsize != parameter.size:
-        raise misfit(kernel, i, parameter, f"a NumPy {value.dtype.name}", "Convert it to the parameter's type.")
+        raise misfit(kernel, i, f"a NumPy {value.dtype.name}", "Convert it to the parameter's type.")
     return value.tobytes()
 
 
@@ -254,7 +251,7 @@ cdef bytes integer_bytes(object value, object parameter, int i, Kernel kernel):
     if kind == "floating":
         return float_bytes(float(value), parameter, i, kernel)
     if kind == "bytes" and parameter.size not in (1, 2):
-        raise misfit(kernel, i, parameter, "an int", "Give bytes or a NumPy scalar of the parameter's layout.")
+        raise misfit(kernel, i, "an int", "Give bytes or a NumPy scalar of the parameter's layout.")
     bits = 8 * parameter.size
     unsigned = kind == "pointer" or type.startswith("unsigned") or type == "bool"
     signed = not unsigned and kind == "integer" and type in ("signed char", "short", "int", "long", "long long")
@@ -276,7 +273,7 @@ cdef bytes float_bytes(object value, object parameter, int i, Kernel kernel):
         return scalar_of(np.float16, value)
     if parameter.type == "__nv_bfloat16":
         return bfloat16_bytes(value)
-    raise misfit(kernel, i, parameter, "a float", "Give an int, a NumPy scalar or bytes of the parameter's layout.")
+    raise misfit(kernel, i, "a float", "Give an int, a NumPy scalar or bytes of the parameter's layout.")
 
 
 cdef bytes scalar_of(object kind, object value):
@@ -298,12 +295,12 @@ cdef bytes bfloat16_bytes(object value):
 
 cdef bytes buffer_bytes(object value, object parameter, int i, Kernel kernel):
     if isinstance(value, np.ndarray) and (value.ndim or value.dtype.kind != "V"):
-        raise misfit(kernel, i, parameter, "a NumPy array", "Copy it to the device with asarray().")
+        raise misfit(kernel, i, "a NumPy array", "Copy it to the device with asarray().")
     try:
         raw = bytes(memoryview(value).cast("B"))
     except TypeError:
-        raise misfit(kernel, i, parameter, f"of type {type(value).__name__}",
+        raise misfit(kernel, i, f"of type {type(value).__name__}",
                      "Give an Array, a number, a NumPy scalar, bytes or None.") from None
     if len(raw) != parameter.size:
-        raise misfit(kernel, i, parameter, f"{len(raw)} bytes", "Give a value of the parameter's layout.")
+        raise misfit(kernel, i, f"{len(raw)} bytes", "Give a value of the parameter's layout.")
     return raw

@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport uintptr_t
 
 from stator._array cimport Array, as_array
-from stator._backend cimport Backend, Stream, after_wait, enter
+from stator._backend cimport Backend, after_wait, enter_stream
 from stator._convert cimport to_int, wrong_type
 from stator.cpp cimport transfers as cpp
 from stator.cpp.backend cimport Stream as CppStream
@@ -55,11 +55,7 @@ cdef object transfer(object backend, list ranges, bint to_host, object stream, s
         each.host = <void*><uintptr_t>raw.ctypes.data
         each.size = raw.size
         found.push_back(each)
-    enter(owner, on)
-    if stream is not None:
-        if not isinstance(stream, Stream):
-            raise wrong_type(stream, op, "stream", "a Stream")
-        on = (<Stream>stream).c
+    enter_stream(owner, stream, on, op)
     with nogil:
         if to_host:
             cpp.read_ranges(cpp.RangeSpan(found.data(), found.size()), on)
@@ -81,21 +77,21 @@ cdef list checked(object ranges, str op):
     return out
 
 
-def copy_from(array: Array, host: object, offset: int, stream: Stream | None) -> None:
+def copy_from(array: Array, host: object, offset: int, stream: StreamLike | None) -> None:
     """What Array.copy_from does."""
     transfer(None, [(array, offset, host)], False, stream, "Array.copy_from")
 
 
-def copy_to(array: Array, host: object, offset: int, stream: Stream | None) -> None:
+def copy_to(array: Array, host: object, offset: int, stream: StreamLike | None) -> None:
     """What Array.copy_to does."""
     transfer(None, [(array, offset, host)], True, stream, "Array.copy_to")
 
 
-def write_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: Stream | None) -> None:
+def write_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: StreamLike | None) -> None:
     """What Backend.write_ranges does."""
     transfer(backend, checked(ranges, "Backend.write_ranges"), False, stream, "Backend.write_ranges")
 
 
-def read_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: Stream | None) -> None:
+def read_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: StreamLike | None) -> None:
     """What Backend.read_ranges does."""
     transfer(backend, checked(ranges, "Backend.read_ranges"), True, stream, "Backend.read_ranges")

@@ -1,0 +1,73 @@
+# Streams as arguments, those of other libraries, and what callbacks of streams call. Included by _backend.pyx.
+
+cdef extern from *:
+    """
+    namespace {
+    void call_unraisable(PyObject* function) {
+      if (PyObject* out = PyObject_CallNoArgs(function))
+        Py_DECREF(out);
+      else
+        PyErr_WriteUnraisable(function);
+    }
+    }
+    """
+    void call_unraisable(object)
+
+
+cdef int enter_stream(Backend backend, object value, cpp.Stream& stream, str op) except -1:
+    enter(backend, stream)
+    if value is not None:
+        stream = as_stream(backend, value, op).c
+    return 0
+
+
+cdef Stream as_stream(Backend backend, object value, str op):
+    if not isinstance(value, Stream):
+        return external_stream(backend, value, op)
+    if (<Stream>value).backend is not backend:
+        raise BackendMismatchError("the stream is of another backend", op=op,
+                                   remedy="Take one of this backend's streams, or wrap it with external_stream().")
+    return <Stream>value
+
+
+cdef Stream new_stream(Backend backend, cpp.Stream c):
+    cdef Stream out = Stream.__new__(Stream)
+    out.c = c
+    out.backend = backend
+    return out
+
+
+cdef Stream external_stream(Backend backend, object value, str op):
+    cdef uintptr_t handle
+    cdef cpp.Stream out
+    if not hasattr(value, "__cuda_stream__"):
+        raise wrong_type(value, op, "stream", "a Stream or an object with __cuda_stream__()")
+    version, address = value.__cuda_stream__()
+    if version != 0:
+        raise InvalidValueError(f"Version {version} of the protocol __cuda_stream__", op=op,
+                                remedy="Version 0 is known.")
+    handle = to_int(address, op, "stream")
+    Py_INCREF(value)
+    try:
+        with nogil:
+            out = interop.external_stream(backend.c, <void*>handle, <void*>value, drop_owner)
+    except BaseException:
+        Py_DECREF(value)
+        raise
+    return new_stream(backend, out)
+
+
+cdef void drop_owner(void* owner) noexcept with gil:
+    Py_DECREF(<object>owner)
+
+
+# The function's last reference goes with the interpreter's lock, and the list's in a later call.
+cdef void run_callback(void* cell) noexcept with gil:
+    call_unraisable((<list>cell).pop())
+
+
+cdef int to_priority(object value, str op) except? -1:
+    cdef int64_t number = to_int(value, op, "priority")
+    if not -2**31 <= number < 2**31:
+        raise InvalidValueError(f"priority={number}", op=op, remedy="See Backend.priority_range.")
+    return <int>number
