@@ -7,6 +7,7 @@
 #include "core/target.hpp"
 #include "core/text.hpp"
 
+#include <bit>
 #include <thread>
 
 namespace stator {
@@ -92,11 +93,20 @@ void OpGuard::refuse(uint16_t op) {
 
 StreamBox& Context::opened_stream(int index) {
   StreamBox& stream = *streams_[index];
-  if (stream.closed() && index < Backend::stream_count) [[unlikely]] {
+  if (stream.closed()) [[unlikely]] {
     require_open(call::stream);
+    if (index >= Backend::stream_count) return opened_stream(0);
     stream.open(call::stream);
   }
   return stream;
+}
+
+uint32_t Context::open_streams(uint32_t streams) const noexcept {
+  for (uint32_t rest = streams; rest != 0; rest &= rest - 1) {
+    const int index = std::countr_zero(rest);
+    if (!native_stream(index)) streams &= ~(uint32_t(1) << index);
+  }
+  return streams;
 }
 
 StreamBox& Context::chosen_stream(const Stream& given, int index, uint16_t op) {

@@ -51,7 +51,9 @@ class Context final : public Box {
   Tracker& tracker() const { return *tracker_; }
   Pool& pool() const { return *pool_; }
   Ref<StreamBox> stream(int index) { return Ref<StreamBox>(&opened_stream(index)); }
-  StreamBox& opened_stream(int index);  // created at first use; lives as long as the context
+  // Created at first use; lives as long as the context. In the place of one that was given back to its library, whose
+  // work is done, the default one.
+  StreamBox& opened_stream(int index);
   // The stream whose order memory for another one is allocated in: another one where that is captured, since captured
   // work cannot allocate. GraphCapture orders the first launch after it.
   StreamBox& allocation_stream(int index);
@@ -63,6 +65,8 @@ class Context final : public Box {
   void synchronize(uint16_t op);         // waits for every open stream, then raises what their error slots hold
   bool synchronize_noexcept() noexcept;  // waits only; false when a stream reported an error
   bool is_captured(int index) const noexcept { return streams_[index]->is_captured(); }
+  // The bits of those streams that are open: the work of others is done, since a stream is waited for when it closes.
+  uint32_t open_streams(uint32_t streams) const noexcept;
   // The native stream, null before its first use and after close.
   runtime::StreamHandle native_stream(int index) const noexcept;
 

@@ -95,6 +95,12 @@ void Stream::add_callback(std::function<void()> function) const {
   stream.add_callback(std::move(function));
 }
 
+void Stream::close() const {
+  StreamBox& stream = require(box_, "Stream.close");
+  const OpGuard guard(stream.context(), call::stream_close);
+  stream.give_back(call::stream_close);
+}
+
 int Stream::priority() const { return box_ ? box_->priority() : 0; }
 bool Stream::external() const { return box_ && box_->index() >= Backend::stream_count; }
 int Stream::index() const { return box_ ? box_->index() : 0; }

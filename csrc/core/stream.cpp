@@ -39,6 +39,22 @@ void StreamBox::adopt(runtime::StreamHandle stream, int priority, std::unique_pt
   owner_ = std::move(owner);
 }
 
+void StreamBox::give_back(uint16_t op) {
+  if (index_ < Backend::stream_count)
+    throw ValueError(op_text(op), "the backend's own stream " + std::to_string(index_),
+                     "It closes with the backend; give back streams of external_stream()");
+  synchronize(op);
+  given_back_.store(true);
+  dispose();
+}
+
+void StreamBox::throw_closed_stream(uint16_t op) const {
+  if (given_back_.load())
+    throw BackendClosedError(op_text(op), "the stream was given back to its library", "Take it again, or another one");
+  get(op);
+  throw BackendClosedError(op_text(op), "the stream is not open", "Use it again");
+}
+
 void StreamBox::set_up(runtime::StreamHandle stream, int priority, uint16_t op) {
   runtime::Runtime& runtime = context_.runtime();
   void *claim = nullptr, *record = nullptr;

@@ -32,11 +32,17 @@ class StreamBox final : public Box {
   ~StreamBox() override;
   Context& context() const { return context_; }
   int index() const { return index_; }
-  runtime::StreamHandle handle(uint16_t op) const { return get(op); }
+  runtime::StreamHandle handle(uint16_t op) const {
+    if (runtime::StreamHandle stream = native()) [[likely]]
+      return stream;
+    throw_closed_stream(op);
+  }
   using Box::native;                         // null before open() and after close
   void open(uint16_t op, int priority = 0);  // creates the native stream and its error slot, at first use
   // Takes a stream of another library, which must exist until the owner is released, after this has closed.
   void adopt(runtime::StreamHandle stream, int priority, std::unique_ptr<ForeignOwner> owner, uint16_t op);
+  bool is_free_place() const { return index_ >= Backend::stream_count && closed() && !given_back_.load(); }
+  void give_back(uint16_t op);  // waits for a stream of another library, and closes
   int priority() const { return priority_.load(std::memory_order_relaxed); }
   void add_callback(std::function<void()> function);  // see Stream
   // Whether any callback of the process has not returned yet, for whose sake a thread may have to give up a lock.
@@ -76,6 +82,7 @@ class StreamBox final : public Box {
     std::list<Callback>::iterator place;
     bool runs = false;  // guarded by callbacks_mutex_
   };
+  [[noreturn]] void throw_closed_stream(uint16_t op) const;
   static void run_callback(void* callback);
   void take_callback(Callback& callback, std::list<Callback>* out) noexcept;
   void drop_callbacks() noexcept;
@@ -92,6 +99,7 @@ class StreamBox final : public Box {
   params::ErrorSlot slot_{};
   std::atomic<int> priority_{0};
   std::unique_ptr<ForeignOwner> owner_;  // of a stream of another library
+  std::atomic<bool> given_back_{false};
   static std::atomic<int64_t> pending_callbacks_;
   std::mutex callbacks_mutex_;
   std::list<Callback> callbacks_;

@@ -18,6 +18,7 @@ namespace stator {
   X(stream_done, "Stream.done")                     \
   X(stream_native, "Stream.native")                 \
   X(add_callback, "Stream.add_callback")            \
+  X(stream_close, "Stream.close")                   \
   X(event_done, "Event.done")                       \
   X(event_synchronize, "Event.synchronize")         \
   X(milliseconds_since, "Event.milliseconds_since") \

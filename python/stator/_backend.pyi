@@ -21,9 +21,9 @@ class Backend:
     def external_stream(self, stream: StreamLike, /) -> Stream:
         """The stream of another library, an object with __cuda_stream__, as one of this backend. On cuda.
 
-        It is kept, and not destroyed: the object lives until the backend has closed, which waits for it as for its own
-        streams. The same one gives the same Stream. InvalidValueError beyond 23 of them, BackendMismatchError for a
-        stream of another device.
+        It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
+        it. The same one gives the same Stream. InvalidValueError beyond 23 of them in a backend's life,
+        BackendMismatchError for a stream of another device.
         """
         ...
     def info(self) -> dict[str, Any]:
@@ -49,9 +49,9 @@ class Backend:
     def stream(self, stream: int | StreamLike, /, *, priority: int | None = None) -> Stream:
         """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current.
 
-        An object with __cuda_stream__ gives what external_stream() does. priority: when much work waits, that of streams
-        of a higher priority, which is a lower number, begins first. InvalidValueError out of priority_range, and for a
-        stream that was created with another priority. None: any, and 0 for a new one.
+        An object with __cuda_stream__ gives what external_stream() does. priority: when much work waits, that of
+        streams of a higher priority, which is a lower number, begins first. InvalidValueError out of priority_range,
+        and for a stream that was created with another priority. None: any, and 0 for a new one.
         """
         ...
     @property
@@ -99,6 +99,12 @@ class Stream:
         ...
     @property
     def backend(self) -> Backend: ...
+    def close(self) -> None:
+        """Waits for a stream of another library, and gives it back. InvalidValueError for the backend's own streams.
+
+        Calls with the Stream, and ops where it is current, then raise BackendClosedError.
+        """
+        ...
     def done(self) -> bool:
         """Whether all work of the stream has finished. Does not wait."""
         ...

@@ -216,9 +216,9 @@ cdef class Backend:
     def stream(self, stream: int | StreamLike, /, *, priority: int | None = None) -> Stream:
         """A stream of the pool by index, created at first use; `with be.stream(s):` makes it current.
 
-        An object with __cuda_stream__ gives what external_stream() does. priority: when much work waits, that of streams
-        of a higher priority, which is a lower number, begins first. InvalidValueError out of priority_range, and for a
-        stream that was created with another priority. None: any, and 0 for a new one.
+        An object with __cuda_stream__ gives what external_stream() does. priority: when much work waits, that of
+        streams of a higher priority, which is a lower number, begins first. InvalidValueError out of priority_range,
+        and for a stream that was created with another priority. None: any, and 0 for a new one.
         """
         cdef int64_t at
         cdef int number = 0
@@ -244,9 +244,9 @@ cdef class Backend:
     def external_stream(self, stream: StreamLike, /) -> Stream:
         """The stream of another library, an object with __cuda_stream__, as one of this backend. On cuda.
 
-        It is kept, and not destroyed: the object lives until the backend has closed, which waits for it as for its own
-        streams. The same one gives the same Stream. InvalidValueError beyond 23 of them, BackendMismatchError for a
-        stream of another device.
+        It is not destroyed, and the object is kept until Stream.close(), or until the backend has closed; both wait for
+        it. The same one gives the same Stream. InvalidValueError beyond 23 of them in a backend's life,
+        BackendMismatchError for a stream of another device.
         """
         if isinstance(stream, Stream) and (<Stream>stream).backend is self:
             return stream
@@ -392,6 +392,15 @@ cdef class Stream:
         Py_INCREF(cell)
         with nogil:
             interop.add_callback(self.c, <void*>cell, run_callback, drop_owner)
+
+    def close(self) -> None:
+        """Waits for a stream of another library, and gives it back. InvalidValueError for the backend's own streams.
+
+        Calls with the Stream, and ops where it is current, then raise BackendClosedError.
+        """
+        with nogil:
+            self.c.close()
+        settle()
 
     def __enter__(self) -> Stream:
         global streams_entered

@@ -220,6 +220,33 @@ def a_leak_behind_the_tracker(device):
     be.close()
 
 
+def callbacks_wait_for_their_turn(device):
+    import stator
+
+    be = stator.Backend(device)
+    called = []
+    with be.stream(1) as stream:
+        KEPT.append(_work(be))
+        for _ in range(2):
+            stream.add_callback(lambda: called.append(time.sleep(0.01)))
+        stream.add_callback(lambda: os.write(2, f"called {len(called)} before".encode()))
+
+
+def daemon_threads_add_callbacks(device):
+    import stator
+
+    be = stator.Backend(device)
+
+    def forever(stream):
+        while True:
+            stream.add_callback(lambda: time.sleep(0))
+            stream.synchronize()
+
+    for i in range(3):
+        threading.Thread(target=forever, args=(be.stream(i),), daemon=True).start()
+    time.sleep(0.05)
+
+
 # cell: (function, exit status of the child [negative: signal], a text that stderr must contain, or None for silence)
 CELLS = {
     "normal_end": (normal_end, 0, None),
@@ -236,5 +263,7 @@ CELLS = {
     "user_atexit_uses_arrays": (user_atexit_uses_arrays, 0, None),
     "daemon_threads_that_catch_nothing": (daemon_threads_that_catch_nothing, 0, None),
     "a_destructor_uses_arrays_after_the_end": (a_destructor_uses_arrays_after_the_end, 0, "errors without a type: []"),
+    "callbacks_wait_for_their_turn": (callbacks_wait_for_their_turn, 0, "called 2 before"),
+    "daemon_threads_add_callbacks": (daemon_threads_add_callbacks, 0, None),
     "a_leak_behind_the_tracker": (a_leak_behind_the_tracker, 0, "stator: leak"),
 }

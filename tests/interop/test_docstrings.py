@@ -1,6 +1,10 @@
 """What help() shows: a sentence for every public function, made from the op table where the function is."""
 
+import doctest
 import inspect
+
+import numpy as np
+import pytest
 
 import stator
 
@@ -39,3 +43,16 @@ def test_functions_of_the_table_show_its_summary():
     ]
     assert len(rows) > 160
     assert not [row["name"] for row in rows if first_line(row["call"]) != row["summary"] + "."]
+
+
+EXAMPLES = [stator.Backend.stream_pool, stator.Backend.write_ranges, stator.Array.copy_from]
+
+
+@pytest.mark.parametrize("method", EXAMPLES, ids=lambda method: method.__name__)
+def test_examples_in_docstrings_run(be, method):
+    text = inspect.getdoc(method)
+    with stator.Backend(be.device_name) as fresh:
+        example = doctest.DocTestParser().get_doctest(text, {"be": fresh, "numpy": np}, method.__name__, None, None)
+        assert example.examples
+        doctest.DocTestRunner(verbose=False).run(example, out=(shown := []).append)
+    assert not shown, "".join(shown)

@@ -125,7 +125,8 @@ def arguments(be):
         "b:spsolve": v,
         "m:eye": 3,
         "data:with_data": s.data,
-        "stream:stream": 0,
+        **{"stream:stream": 0, "stream:external_stream": be.stream(0), "count:stream_pool": 1},
+        "function:add_callback": dict,
         **{"host:Array.copy_from": b"", "host:Array.copy_to": bytearray()},
         **{"ranges:write_ranges": [(m, 0, b"")], "ranges:read_ranges": [(m, 0, bytearray())]},
         **{"source:compile": "", "name:compile": "f"},  # refused on the cpu, after its arguments were checked

@@ -31,32 +31,20 @@ def fresh(be):
     return be
 
 
-def test_a_stream_writes_to_memory_of_another_after_its_work(fresh):
+@pytest.mark.parametrize(("reader", "writer"), [(1, 2), (2, 1)], ids=["of another stream", "that another stream used"])
+def test_memory_is_written_after_the_work_that_uses_it(fresh, reader, writer):
     be = fresh
     first = filled(be, 1, 2.0)
     address = first.data_ptr
-    with be.stream(1):
+    be.stream(reader).wait(be.stream(1).record())
+    with be.stream(reader):
         more = first + 1
     del first
-    second = filled(be, 2, 5.0)
+    second = filled(be, writer, 5.0)
     assert second.data_ptr == address
-    assert read(be, 2, second) == [5.0] * COUNT
-    assert read(be, 1, more) == [3.0] * COUNT
-    assert read(be, 2, second) == [5.0] * COUNT
-
-
-def test_memory_that_a_second_stream_used_is_written_after_that(fresh):
-    be = fresh
-    first = filled(be, 1, 2.0)
-    address = first.data_ptr
-    be.stream(2).wait(be.stream(1).record())
-    with be.stream(2):
-        more = first + 1
-    del first
-    second = filled(be, 1, 5.0)
-    assert second.data_ptr == address
-    assert read(be, 1, second) == [5.0] * COUNT
-    assert read(be, 2, more) == [3.0] * COUNT
+    assert read(be, writer, second) == [5.0] * COUNT
+    assert read(be, reader, more) == [3.0] * COUNT
+    assert read(be, writer, second) == [5.0] * COUNT
 
 
 def test_work_behind_an_event_runs_after_what_was_recorded(be):

@@ -88,6 +88,7 @@ bool Pool::settle(Block& block, int home, uint16_t op) {
   runtime::Runtime& runtime = context_.runtime();
   if (block.home != home) block.unmarked |= uint32_t(1) << block.home;
   block.home = int8_t(home);
+  block.unmarked = context_.open_streams(block.unmarked);
   block.events.reserve(block.events.size() + Backend::stream_limit);
   for (int i = 0; i < Backend::stream_limit; ++i) {
     const uint32_t bit = uint32_t(1) << i;
@@ -118,6 +119,7 @@ bool Pool::passed(Block& block) noexcept {
       keep_event(block.events.back());
       block.events.pop_back();
     }
+    block.unmarked = context_.open_streams(block.unmarked);
     for (int i = 0; i < Backend::stream_limit; ++i) {
       const uint32_t bit = uint32_t(1) << i;
       if (!(block.unmarked & bit)) continue;

@@ -48,6 +48,7 @@ void Pool::finish(Block& block) noexcept {
     destroy_event(event);
   }
   block.events.clear();
+  block.unmarked = context_.open_streams(block.unmarked);
   for (int i = 0; block.unmarked && !context_.quiet() && i < Backend::stream_limit; ++i) {
     if (context_.is_captured(i)) continue;
     if (block.unmarked >> i & 1) runtime.stream_synchronize_noexcept(context_.native_stream(i));
@@ -55,6 +56,7 @@ void Pool::finish(Block& block) noexcept {
 }
 
 void Pool::mark(Block& block, uint32_t streams) noexcept {
+  streams = context_.open_streams(streams);
   for (int i = 0; i < Backend::stream_limit; ++i) {
     const uint32_t bit = uint32_t(1) << i;
     if (!(streams & bit)) continue;

@@ -76,12 +76,12 @@ StreamBox& Context::external_stream(runtime::StreamHandle native, std::function<
       ForeignReleases::push(std::move(owner));
       return *stream;
     }
-    if (!place && stream->closed() && stream->index() >= Backend::stream_count) place = stream.get();
+    if (!place && stream->is_free_place()) place = stream.get();
   }
   if (!place) {
     constexpr int most = Backend::stream_limit - Backend::stream_count;
     throw ValueError(op_text(op), "a stream beyond the " + std::to_string(most) + " of other libraries",
-                     "Use one of these, or order the work by events and use the backend's own streams");
+                     "A place is used once: keep streams rather than give them back, or order by events instead");
   }
   place->adopt(native, seen.priority, std::move(owner), op);
   return *place;

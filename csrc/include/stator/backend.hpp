@@ -99,7 +99,10 @@ class STATOR_API Stream {
   int priority() const;   // see Backend::stream
   int index() const;      // index in the backend's pool of streams; from Backend::stream_count on of another library
   bool external() const;  // whether it is a stream of another library
-  void* native() const;   // cudaStream_t; an opaque pointer on cpu
+  // Waits for a stream of another library, and gives it back: `release` of Backend::external_stream runs, and this
+  // handle and its copies throw BackendClosedError. ValueError for one of the backend's own.
+  void close() const;
+  void* native() const;  // cudaStream_t; an opaque pointer on cpu
   const Ref<StreamBox>& box() const { return box_; }
 
  private:
@@ -149,8 +152,9 @@ class STATOR_API Backend {
   std::vector<Stream> streams(int count, int priority) const;
   // cuda: a stream of another library on the same device (a cudaStream_t, 1 for the legacy default stream), which is
   // not destroyed. The same one gives the same Stream. `release` runs as the deleter of foreign memory does: when the
-  // backend has closed, until when the stream must exist, or at once where the stream is known; not after a throw.
-  // ValueError beyond stream_limit streams, BackendMismatchError for a stream of another device and on cpu.
+  // stream is given back or the backend has closed, until when it must exist, or at once where it is known; not after a
+  // throw. ValueError beyond stream_limit streams of the backend's life, BackendMismatchError for a stream of another
+  // device and on cpu.
   Stream external_stream(void* native, std::function<void()> release) const;
   void synchronize() const;  // waits for all streams; throws what an error slot holds
 

@@ -9,6 +9,8 @@
 
 #include <unistd.h>
 
+#include <bit>
+
 namespace stator::interop {
 namespace {
 
@@ -26,8 +28,9 @@ std::atomic<void*> binding_object{nullptr};
 // would see what the consumer writes.
 template <class F>
 void for_each_user(const Buffer& buffer, F f) {
-  for (int i = 0; i < Backend::stream_limit; ++i)
-    if (buffer.users() >> i & 1) f(*buffer.context().stream(i));
+  Context& context = buffer.context();
+  for (uint32_t rest = context.open_streams(buffer.users()); rest != 0; rest &= rest - 1)
+    f(context.opened_stream(std::countr_zero(rest)));
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ cdef extern from "stator/backend.hpp" namespace "stator" nogil:
         int priority()
         int index()
         cbool external()
+        void close() except +translate_exception
         void* native() except +translate_exception
 
     cdef cppclass Backend:
