@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <tuple>
 
 using namespace stator::test;
 
@@ -99,6 +100,48 @@ void destroyed_handles_are_refused() {
   check(api.last_error() == error::invalid_resource_handle && api.last_error() == 0, "last error, once");
   check(api.stream_destroy(stream) == error::invalid_resource_handle, "twice");
   check(note(stream, log, 'b') == error::invalid_resource_handle, "work");
+}
+
+void streams_have_priorities_and_a_device() {
+  const Api& api = open_devices("h200,a100");
+  int least = -1, greatest = 1, priority = 1, device = -1;
+  check(api.stream_priority_range(&least, &greatest) == 0 && least == 0 && greatest == -5, "the range");
+  for (const auto& [given, kept] : {std::pair{-3, -3}, {-9, -5}, {4, 0}}) {
+    void* stream = nullptr;
+    check(api.stream_create_with_priority(&stream, 1, given) == 0, "created");
+    check(api.stream_priority(stream, &priority) == 0 && priority == kept, "clamped to the range", given);
+  }
+  check(api.stream_priority(new_stream(api), &priority) == 0 && priority == 0, "by default");
+  check(api.set_device(1) == 0, "the second device");
+  void* const second = new_stream(api);
+  check(api.stream_device(second, &device) == 0 && device == 1, "where it was made");
+  check(api.stream_device(nullptr, &device) == 0 && device == 1, "of the default stream the current one");
+  check(api.set_device(0) == 0 && api.stream_device(second, &device) == 0 && device == 1, "from another device");
+  check(api.stream_destroy(second) == 0, "destroyed");
+  check(api.stream_device(second, &device) == error::invalid_resource_handle, "device of none");
+  check(api.stream_priority(second, &priority) == error::invalid_resource_handle, "priority of none");
+}
+
+void host_functions_run_in_the_order_of_their_stream() {
+  const Api& api = open_devices("h200");
+  std::string log;
+  void* const stream = new_stream(api);
+  const auto append = [](void* data) { static_cast<std::string*>(data)->push_back('f'); };
+  note(stream, log, 'a');
+  check(api.launch_host_function(stream, append, &log) == 0, "enqueued");
+  note(stream, log, 'b');
+  check(log.empty(), "nothing runs at once");
+  check(api.stream_synchronize(stream) == 0 && log == "afb", "in order");
+  check(api.launch_host_function(stream, nullptr, nullptr) == error::invalid_value, "no function");
+  const auto waits = [](void* data) {
+    auto& [api, stream, code] = *static_cast<std::tuple<const Api*, void*, int>*>(data);
+    code = api->stream_synchronize(stream);
+  };
+  std::tuple<const Api*, void*, int> call{&api, stream, 0};
+  check(api.launch_host_function(stream, waits, &call) == 0 && api.stream_synchronize(stream) == 0, "that waits");
+  check(std::get<int>(call) == error::not_permitted, "is refused the wait");
+  check(api.stream_destroy(stream) == 0, "destroyed");
+  check(api.launch_host_function(stream, append, &log) == error::invalid_resource_handle, "of none");
 }
 
 void elapsed_time_wants_timing_and_completion() {
@@ -240,6 +283,8 @@ int main(int argc, char** argv) {
               {"the_legacy_stream_orders_blocking_streams", the_legacy_stream_orders_blocking_streams},
               {"each_thread_has_its_default_stream", each_thread_has_its_default_stream},
               {"destroyed_handles_are_refused", destroyed_handles_are_refused},
+              {"streams_have_priorities_and_a_device", streams_have_priorities_and_a_device},
+              {"host_functions_run_in_the_order_of_their_stream", host_functions_run_in_the_order_of_their_stream},
               {"elapsed_time_wants_timing_and_completion", elapsed_time_wants_timing_and_completion},
               {"devices_have_their_own_streams", devices_have_their_own_streams},
               {"a_capture_takes_work_and_runs_none", a_capture_takes_work_and_runs_none},
