@@ -136,6 +136,13 @@ Arguments arguments_of(const ProgramBox& program, const KernelEntry& kernel, std
 
 }  // namespace
 
+bool has_cooperative_launch(const Backend& backend) {
+  if (!backend.context())
+    throw ValueError(op_text(op), "a default-constructed backend", "Open one with Backend::open(device)");
+  backend.context()->require_open(op);
+  return backend.context()->runtime().properties().cooperative;
+}
+
 const std::string& Kernel::name() const { return require(entry_).name; }
 const std::vector<KernelParameter>& Kernel::parameters() const { return require(entry_).parameters; }
 const KernelAttributes& Kernel::attributes() const { return require(entry_).attributes; }

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from stator import _backend, _creation, _libraries, _random
+from stator import _backend, _creation, _libraries, _random, _scheduling
 from stator._backend import Event, Stream
 from stator._backend_graphs import BackendGraphs
 from stator._dask import tell
@@ -312,6 +312,12 @@ class Backend(_backend.Backend, BackendGraphs):
     def clear_program_cache(self) -> None:
         """Drops what compile() keeps; kernels that are in use stay loaded as long."""
         self._programs.clear()
+
+    is_cooperative_groups_supported = _scheduling.is_cooperative_groups_supported
+    suggest_cooperative_config = _scheduling.suggest_cooperative_config
+    launch_cooperative_kernel = _scheduling.launch_cooperative_kernel
+    finish_cooperative_kernel = _scheduling.finish_cooperative_kernel
+    read_selected = _scheduling.read_selected
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: the device and the options, which give a backend of the same in the process that reads it."""

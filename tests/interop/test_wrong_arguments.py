@@ -133,6 +133,9 @@ def arguments(be):
         **{"descriptor:create_kernel": stator.execution.KernelDescriptor("f", ""), "kernel:execute_kernel": None},
         **{"buffers:execute_kernel": [], "uniform_data:execute_kernel": b""},
         **{"workgroup_size:execute_kernel": (1,), "workgroup_count:execute_kernel": (1,)},
+        **{"kernel:suggest_cooperative_config": None, "elements:suggest_cooperative_config": 4},
+        **{"kernel:launch_cooperative_kernel": None, "config:launch_cooperative_kernel": (1, 32)},
+        "launched:finish_cooperative_kernel": 1,
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,
@@ -226,7 +229,9 @@ def is_good(error, name, parameter):
 
 FUNCTIONS = callables()
 # Their valid call would change what other tests see.
-ON_CUDA = {"Backend.compile", "Backend.create_kernel", "Backend.execute_kernel"}
+ON_CUDA = {"Backend.compile", "Backend.create_kernel", "Backend.execute_kernel"} | {
+    f"Backend.{n}_cooperative_{what}" for n, what in (("suggest", "config"), ("launch", "kernel"), ("finish", "kernel"))
+}
 NOT_CALLED = (
     {"random.seed", "set_default_backend", "Backend"} | ON_CUDA | {n for n in FUNCTIONS if n.startswith("testing.")}
 )

@@ -2,11 +2,14 @@
 
 from stator.execution._graph import Graph, GraphNode
 from stator.execution._program import Kernel, KernelAttributes, KernelParameter
+from stator.execution.cooperative import CooperativeConfig, CooperativeReport
 from stator.execution.graphs import GraphFunction, GraphInfo
 from stator.execution.programs import KernelDescriptor, ProgramCacheInfo
 from stator.execution.streams import StreamPool
 
 __all__ = [
+    "CooperativeConfig",
+    "CooperativeReport",
     "Graph",
     "GraphFunction",
     "GraphInfo",

@@ -11,8 +11,8 @@ class Kernel:
     def attributes(self) -> KernelAttributes: ...
     @property
     def backend(self) -> Backend: ...
-    def launch(self, grid: int | tuple[int, ...], block: int | tuple[int, ...], /, *args: object, shared: int = 0, cooperative: bool = False, stream: StreamLike | None = None) -> None:
-        """Enqueues the kernel. Asynchronous.
+    def launch(self, grid: int | tuple[int, ...] | Array, block: int | tuple[int, ...], /, *args: object, shared: int = 0, cooperative: bool = False, stream: Stream | None = None) -> None:
+        """Enqueues the kernel. Asynchronous, unless the grid is an Array.
 
         grid, block: blocks, and threads of a block, as numbers or (x, y, z). args: one per parameter. An Array gives
         the address of its first element and must be contiguous; a Python number takes the parameter's type; a NumPy
@@ -20,6 +20,9 @@ class Kernel:
         Arguments are checked by count, size and, where the code tells it, type. shared: bytes of dynamic shared
         memory. cooperative: all blocks are resident at once, so that the grid may synchronise. stream: by default the
         current one.
+        An indirect launch has an Array of one to three int32 or uint32 as its grid, which earlier work may still be
+        computing. CUDA takes grids from the host: the call waits for the array and copies its 4 to 12 bytes, which
+        forbid_host_copies() refuses. A grid with a 0 among its numbers has no blocks, and nothing is launched.
         Raises: DTypeError for an argument that does not fit its parameter, InvalidValueError for a limit that is
         exceeded or an array that is not contiguous, BackendMismatchError.
         """
@@ -54,6 +57,9 @@ class Program:
     def log(self) -> str: ...
 def compile_source(backend: Backend, source: str, names: tuple[str, ...], options: tuple[str, ...], file: str) -> Program:
     """A program of CUDA C++, with kernels in the order of the names. Used by stator.execution."""
+    ...
+def has_cooperative_launch(backend: Backend) -> bool:
+    """Whether the device can keep all blocks of a launch resident. Used by stator.execution."""
     ...
 def load_code(backend: Backend, code: bytes, names: tuple[str, ...]) -> Program:
     """A program of PTX, a cubin or a fat binary, with kernels in the order of the names. Used by stator.execution."""

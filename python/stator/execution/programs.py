@@ -15,8 +15,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
+from stator.errors import DTypeError, InvalidValueError
 from stator.execution import _program
+from stator.execution._arguments import kernel_of
 from stator.execution._program import Kernel
 
 if TYPE_CHECKING:
@@ -149,10 +150,7 @@ def create_kernel(backend: Backend, descriptor: KernelDescriptor) -> Kernel:
 def uniform_values(backend: Backend, kernel: Kernel, buffers: Sequence[Array], uniform_data: bytes) -> list[bytes]:
     """The values behind the buffers that Backend.execute_kernel is given, after its checks."""
     op = "Backend.execute_kernel"
-    if not isinstance(kernel, Kernel):
-        raise DTypeError(f"kernel is of type {type(kernel).__name__}", op=op, remedy="Take one from create_kernel().")
-    if kernel.backend is not backend:
-        raise BackendMismatchError("the kernel is of another backend", op=op, remedy="Take one of this backend.")
+    kernel_of(backend, kernel, op)
     if not isinstance(buffers, (list, tuple)):
         raise DTypeError(f"buffers is of type {type(buffers).__name__}", op=op, remedy="Give a list of Arrays.")
     if not isinstance(uniform_data, (bytes, bytearray, memoryview)):

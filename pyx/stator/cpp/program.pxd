@@ -58,6 +58,7 @@ cdef extern from "stator/execution/program.hpp" namespace "stator" nogil:
         size_t size()
         const string& log()
 
+    cbool has_cooperative_launch(const Backend&) except +translate_exception
     Program compile_program "stator::Program::compile"(const Backend&, const string&, NameSpan, NameSpan,
                                                        const string&) except +translate_exception
     Program load_program "stator::Program::load"(const Backend&, const string&, NameSpan) except +translate_exception

@@ -13,7 +13,7 @@ from stator.cpp cimport program as cpp
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport decoded, string, vector
 
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import BackendMismatchError, DTypeError, InvalidValueError, StatorError, renamed
 
 KernelParameter = namedtuple("KernelParameter", ("type", "kind", "offset", "size"), module="stator.execution._program")
 KernelAttributes = namedtuple(
@@ -79,6 +79,29 @@ def load_code(backend: Backend, code: bytes, names: tuple[str, ...]) -> Program:
     with nogil:
         out.c = cpp.load_program((<Backend>backend).c, image, cpp.NameSpan(symbols.data(), symbols.size()))
     return out
+
+
+def has_cooperative_launch(backend: Backend) -> bool:
+    """Whether the device can keep all blocks of a launch resident. Used by stator.execution."""
+    return cpp.has_cooperative_launch((<Backend>backend).c)
+
+
+cdef object extents_of(Array grid, Backend backend):
+    """The numbers of an indirect grid, copied from the device."""
+    cdef str op = "Kernel.launch"
+    if grid.backend is not backend:
+        raise BackendMismatchError("the grid is an array of another backend", op=op,
+                                   remedy="Make it with the kernel's backend.")
+    if grid.dtype.name not in ("int32", "uint32"):
+        raise DTypeError(f"The array that gives the grid is of {grid.dtype.name}", op=op,
+                         remedy="Convert it on the device: grid.astype('int32').")
+    if grid.ndim > 1 or not 1 <= grid.size <= 3:
+        raise InvalidValueError(f"The array that gives the grid has the shape {grid.shape}", op=op,
+                                remedy="Give one to three numbers: x, y, z.")
+    try:
+        return tuple(int(n) for n in grid.to_numpy().reshape(-1))
+    except StatorError as error:
+        raise renamed(error, op) from None
 
 
 cdef class Program:
@@ -158,9 +181,9 @@ cdef class Kernel:
             out = self.c.suggested_threads(size)
         return out
 
-    def launch(self, grid: int | tuple[int, ...], block: int | tuple[int, ...], /, *args: object, shared: int = 0,
-               cooperative: bool = False, stream: StreamLike | None = None) -> None:
-        """Enqueues the kernel. Asynchronous.
+    def launch(self, grid: int | tuple[int, ...] | Array, block: int | tuple[int, ...], /, *args: object,
+               shared: int = 0, cooperative: bool = False, stream: StreamLike | None = None) -> None:
+        """Enqueues the kernel. Asynchronous, unless the grid is an Array.
 
         grid, block: blocks, and threads of a block, as numbers or (x, y, z). args: one per parameter. An Array gives
         the address of its first element and must be contiguous; a Python number takes the parameter's type; a NumPy
@@ -168,6 +191,9 @@ cdef class Kernel:
         Arguments are checked by count, size and, where the code tells it, type. shared: bytes of dynamic shared
         memory. cooperative: all blocks are resident at once, so that the grid may synchronise. stream: by default the
         current one.
+        An indirect launch has an Array of one to three int32 or uint32 as its grid, which earlier work may still be
+        computing. CUDA takes grids from the host: the call waits for the array and copies its 4 to 12 bytes, which
+        forbid_host_copies() refuses. A grid with a 0 among its numbers has no blocks, and nothing is launched.
         Raises: DTypeError for an argument that does not fit its parameter, InvalidValueError for a limit that is
         exceeded or an array that is not contiguous, BackendMismatchError.
         """
@@ -176,13 +202,17 @@ cdef class Kernel:
         cdef cpp.KernelArgument argument
         cdef CppStream on
         cdef bytes value
-        to_extent(grid, config.grid(), "Kernel.launch", "grid")
-        to_extent(block, config.block(), "Kernel.launch", "block")
-        config.shared_bytes = to_size(shared, "Kernel.launch", "shared")
-        config.cooperative = to_flag(cooperative, "Kernel.launch", "cooperative")
         if self.backend is None:
             raise InvalidValueError("A kernel that was not compiled", op="Kernel.launch",
                                     remedy="Take one from Backend.compile().")
+        to_extent(block, config.block(), "Kernel.launch", "block")
+        config.shared_bytes = to_size(shared, "Kernel.launch", "shared")
+        config.cooperative = to_flag(cooperative, "Kernel.launch", "cooperative")
+        if isinstance(grid, Array):
+            grid = extents_of(grid, self.backend)
+            if 0 in grid:
+                return
+        to_extent(grid, config.grid(), "Kernel.launch", "grid")
         enter_stream(self.backend, stream, on, "Kernel.launch")
         kept = []
         for i, arg in enumerate(args):

@@ -46,6 +46,9 @@ struct KernelArgument {
   size_t size = 0;
 };
 
+// Whether the backend's device can keep all blocks of a launch resident (LaunchConfig::cooperative); false on the cpu.
+STATOR_API bool has_cooperative_launch(const Backend& backend);
+
 // A kernel of a program, which it keeps alive.
 class STATOR_API Kernel {
  public:

@@ -1,0 +1,52 @@
+"""Checks of arguments that the modules of this package share."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING
+
+from stator._array import Array
+from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
+from stator.execution._program import Kernel
+
+if TYPE_CHECKING:
+    from stator.backend import Backend
+
+
+def whole(value: object, op: str, name: str, least: int = 0) -> int:
+    """The value as an int from `least` to 2**63 - 1."""
+    try:
+        n = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise DTypeError(f"Got {name} of type {type(value).__name__}", op=op, remedy="Give an integer.") from None
+    if not least <= n < 2**63:
+        raise InvalidValueError(
+            f"{name}={n if -(2**64) < n < 2**64 else 'a number beyond 64 bits'}",
+            op=op,
+            remedy=f"Give an integer from {least} to 2**63 - 1.",
+        )
+    return n
+
+
+def kernel_of(backend: Backend, kernel: object, op: str) -> Kernel:
+    """The kernel, which must be one of the backend."""
+    if not isinstance(kernel, Kernel):
+        raise DTypeError(
+            f"Got a kernel of type {type(kernel).__name__}", op=op, remedy="Take one from Backend.compile()."
+        )
+    if kernel.backend is not backend:
+        raise BackendMismatchError("the kernel is of another backend", op=op, remedy="Take one of this backend.")
+    return kernel
+
+
+def array_of(backend: Backend, array: object, op: str, name: str) -> Array:
+    """The array, which must be one of the backend."""
+    if not isinstance(array, Array):
+        raise DTypeError(
+            f"Got {name} of type {type(array).__name__}", op=op, remedy="Make an Array of it with asarray()."
+        )
+    if array.backend is not backend:
+        raise BackendMismatchError(
+            f"Got {name} as an array of another backend", op=op, remedy="Move it with to_device(), or use its backend."
+        )
+    return array

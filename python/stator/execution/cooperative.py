@@ -1,0 +1,137 @@
+"""Cooperative launches, whose blocks are all resident at once, so that the grid may synchronise."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+from stator.errors import DTypeError, InvalidValueError, StatorError, UnsupportedError, renamed
+from stator.execution import _program
+from stator.execution._arguments import kernel_of, whole
+
+if TYPE_CHECKING:
+    from stator._backend import Event, Stream
+    from stator.backend import Backend
+    from stator.execution._program import Kernel
+
+    Extent = int | tuple[int, ...]
+
+
+class CooperativeConfig(NamedTuple):
+    """A grid whose blocks are all resident at once: blocks, and threads of a block."""
+
+    blocks: int
+    threads: int
+
+
+class CooperativeReport(NamedTuple):
+    """What finish_cooperative_kernel() returns.
+
+    milliseconds: of the kernel, between events on its stream. occupancy: the blocks of its size that a multiprocessor
+    holds at once. blocks, threads: of the grid, and of a block. How often the grid synchronised is not known.
+    """
+
+    milliseconds: float
+    occupancy: int
+    blocks: int
+    threads: int
+
+
+class Launched(NamedTuple):
+    """A launch that has not been finished."""
+
+    start: Event
+    end: Event
+    occupancy: int
+    blocks: int
+    threads: int
+
+
+_ids = count(1)
+
+
+def launches_of(backend: Backend) -> dict[int, Launched]:
+    """The backend's launches by id."""
+    found: dict[int, Launched] = vars(backend).setdefault("_cooperative_launches", {})
+    return found
+
+
+def require_cooperative(backend: Backend, op: str) -> None:
+    """UnsupportedError where the device has no cooperative launch."""
+    if not _program.has_cooperative_launch(backend):
+        raise UnsupportedError(
+            f"{backend.device_name} has no cooperative launch",
+            op=op,
+            remedy="Use a GPU of compute capability 6.0 at least; without one set STATOR_EMULATE=h200.",
+        )
+
+
+def suggest_config(backend: Backend, kernel: Kernel, elements: int, shared: int) -> CooperativeConfig:
+    """What Backend.suggest_cooperative_config does."""
+    op = "Backend.suggest_cooperative_config"
+    whole(shared, op, "shared")
+    wanted = whole(elements, op, "elements", 1)
+    kernel = kernel_of(backend, kernel, op)
+    require_cooperative(backend, op)
+    try:
+        threads = kernel.suggest_block(shared=shared)
+        resident = kernel.occupancy(threads, shared=shared) * backend.info()["multiprocessors"]
+    except StatorError as error:
+        raise renamed(error, op) from None
+    return CooperativeConfig(min(resident, -(-wanted // threads)), threads)
+
+
+def _product(extent: Extent) -> int:
+    x, y, z = (*extent, 1, 1)[:3] if isinstance(extent, tuple) else (extent, 1, 1)
+    return int(x) * int(y) * int(z)
+
+
+def launch(
+    backend: Backend,
+    kernel: Kernel,
+    config: tuple[Extent, Extent],
+    args: tuple[object, ...],
+    shared: int,
+    stream: Stream | None,
+) -> int:
+    """What Backend.launch_cooperative_kernel does."""
+    op = "Backend.launch_cooperative_kernel"
+    whole(shared, op, "shared")
+    if not isinstance(config, tuple) or len(config) != 2:
+        raise DTypeError(
+            f"Got config of type {type(config).__name__}",
+            op=op,
+            remedy="Give what suggest_cooperative_config() returns, or a tuple of blocks and threads.",
+        )
+    kernel = kernel_of(backend, kernel, op)
+    require_cooperative(backend, op)
+    grid, block = config
+    try:
+        on = backend.current_stream if stream is None else backend.stream(stream)
+        start = on.record()
+        kernel.launch(grid, block, *args, shared=shared, cooperative=True, stream=on)
+        end = on.record()
+        occupancy = kernel.occupancy(block, shared=shared)
+    except StatorError as error:
+        raise renamed(error, op) from None
+    number = next(_ids)
+    launches_of(backend)[number] = Launched(start, end, occupancy, _product(grid), _product(block))
+    return number
+
+
+def finish(backend: Backend, launched: int) -> CooperativeReport:
+    """What Backend.finish_cooperative_kernel does."""
+    op = "Backend.finish_cooperative_kernel"
+    found = launches_of(backend).pop(whole(launched, op, "launched"), None)
+    if found is None:
+        raise InvalidValueError(
+            f"launched={launched}",
+            op=op,
+            remedy="Give the number that launch_cooperative_kernel() of this backend returned, once.",
+        )
+    try:
+        found.end.synchronize()
+        elapsed = found.end.milliseconds_since(found.start)
+    except StatorError as error:
+        raise renamed(error, op) from None
+    return CooperativeReport(elapsed, found.occupancy, found.blocks, found.threads)
