@@ -1,0 +1,38 @@
+"""The readback of chosen entries of an array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stator._array import Array
+from stator.errors import DTypeError, ShapeError, StatorError, renamed
+from stator.execution._arguments import array_of
+
+if TYPE_CHECKING:
+    from stator.backend import Backend
+
+
+def read_selected(backend: Backend, x: Array, mask: object) -> np.ndarray[Any, Any]:
+    """What Backend.read_selected does."""
+    op = "Backend.read_selected"
+    x = array_of(backend, x, op, "x")
+    try:
+        chosen = mask if isinstance(mask, Array) else backend.asarray(mask)
+    except StatorError as error:
+        raise renamed(error, op) from None
+    chosen = array_of(backend, chosen, op, "mask")
+    if chosen.dtype.name != "bool":
+        raise DTypeError(f"The mask is of {chosen.dtype.name}", op=op, remedy="Compare, or convert it to bool.")
+    if chosen.ndim == 0 or chosen.shape != x.shape[: chosen.ndim]:
+        raise ShapeError(
+            f"The mask has the shape {chosen.shape}, and x {x.shape}",
+            op=op,
+            remedy="Give a mask of the first axes of x: one number for each entry along them.",
+        )
+    try:
+        selected: Array = x[chosen]
+        return selected.to_numpy()
+    except StatorError as error:
+        raise renamed(error, op) from None
