@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     import numpy as np
@@ -90,3 +90,43 @@ def read_selected(self: Backend, x: Array, mask: Array | Sequence[object]) -> np
     from stator.execution.selection import read_selected
 
     return read_selected(self, x, mask)
+
+
+def batched(
+    self: Backend,
+    kernel: Kernel | Callable[..., None],
+    problems: Sequence[Any],
+    *args: object,
+    blocks: int = 1,
+    block: int | tuple[int, ...] | None = None,
+    shared: int = 0,
+    stream: Stream | None = None,
+) -> list[Any]:
+    """Solves many small problems of different sizes in one launch of a kernel, and returns their arrays.
+
+    problems: a list of tuples of arrays, each of any shape, also empty, and from the device or the host; or of arrays,
+    where each problem has one. All problems have as many arrays, of the same dtypes. The first arrays of all problems
+    are copied to one array behind each other, so are the second ones, and so on. The kernel gets
+
+        (const long long* offsets, T0* first, T1* second, ..., args...)
+
+    and is launched once, with the grid (problems, blocks). The problem blockIdx.x has of the j-th array the elements
+    from offsets[j * (gridDim.x + 1) + blockIdx.x] up to the next offset. block: threads of a block, by default
+    kernel.suggest_block(). shared, stream: as for Kernel.launch. The kernel writes into the copies, which are returned
+    as views in the form of `problems`, while the arrays of the problems stay as they are: results are arrays of a
+    problem too.
+
+    On any device the kernel may also be a function, which is called with the arrays of each problem and args, writes
+    into these arrays, and returns nothing. blocks, block and shared have no meaning for it.
+
+    Asynchronous; host arrays and offsets are one copy to the device for each place in the tuple.
+    Raises: InvalidValueError and DTypeError for problems that do not have the same arrays, what Kernel.launch raises.
+
+    >>> def centre(x):
+    ...     x[...] = x - x.mean()
+    >>> [x.to_numpy().tolist() for x in be.batched(centre, [be.asarray([1.0, 3.0]), be.asarray([5.0])])]
+    [[-1.0, 1.0], [0.0]]
+    """
+    from stator.execution.batches import batched
+
+    return batched(self, kernel, problems, args, blocks, block, shared, stream)

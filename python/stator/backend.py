@@ -318,6 +318,7 @@ class Backend(_backend.Backend, BackendGraphs):
     launch_cooperative_kernel = _scheduling.launch_cooperative_kernel
     finish_cooperative_kernel = _scheduling.finish_cooperative_kernel
     read_selected = _scheduling.read_selected
+    batched = _scheduling.batched
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: the device and the options, which give a backend of the same in the process that reads it."""

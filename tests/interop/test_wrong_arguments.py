@@ -136,6 +136,7 @@ def arguments(be):
         **{"kernel:suggest_cooperative_config": None, "elements:suggest_cooperative_config": 4},
         **{"kernel:launch_cooperative_kernel": None, "config:launch_cooperative_kernel": (1, 32)},
         "launched:finish_cooperative_kernel": 1,
+        **{"kernel:batched": lambda x, *rest: None, "problems:batched": [m], "args:batched": Several()},
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,

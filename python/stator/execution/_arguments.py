@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import index
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,17 @@ def kernel_of(backend: Backend, kernel: object, op: str) -> Kernel:
         )
     if kernel.backend is not backend:
         raise BackendMismatchError("the kernel is of another backend", op=op, remedy="Take one of this backend.")
+    return kernel
+
+
+def function_of(kernel: object, op: str) -> Callable[..., object]:
+    """What stands for a kernel on any device. A class is none, since calling it makes a value."""
+    if isinstance(kernel, type) or not callable(kernel):
+        raise DTypeError(
+            f"Got a kernel of type {type(kernel).__name__}",
+            op=op,
+            remedy="Give a kernel of Backend.compile(), or a function.",
+        )
     return kernel
 
 
