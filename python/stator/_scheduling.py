@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._backend import Stream
     from stator.backend import Backend
-    from stator.execution import CooperativeConfig, CooperativeReport, Kernel
+    from stator.execution import CooperativeConfig, CooperativeReport, Diagnostics, Kernel
 
 
 def is_cooperative_groups_supported(self: Backend) -> bool:
@@ -130,3 +130,25 @@ def batched(
     from stator.execution.batches import batched
 
     return batched(self, kernel, problems, args, blocks, block, shared, stream)
+
+
+def diagnostics(self: Backend, capacity: int, dtype: Any) -> Diagnostics:
+    """Room on the device for records that kernels append, and the host reads in one copy.
+
+    capacity: how many records are kept, at least 1; those that find no room are counted. dtype: of a record, a NumPy
+    dtype of numbers or a structured one (align=True lays fields out as C++ does). A kernel includes
+    <stator/diagnostics.hpp> and takes a stator::Diagnostics<Record>, for which it is given the `array`: push(record)
+    appends from any thread. read() returns the records and how many were lost, clear() forgets them, and append()
+    adds records from the host, on any device. Asynchronous.
+    Raises: InvalidValueError, DTypeError, OutOfMemoryError.
+
+    >>> found = be.diagnostics(100, "float32")
+    >>> kernel.launch(grid, block, x, found.array)  # doctest: +SKIP
+    >>> found.append([1.5, 2.5])
+    2
+    >>> found.read()
+    DiagnosticsReport(records=array([1.5, 2.5], dtype=float32), lost=0)
+    """
+    from stator.execution.diagnostics import Diagnostics
+
+    return Diagnostics(self, capacity, dtype)

@@ -319,6 +319,7 @@ class Backend(_backend.Backend, BackendGraphs):
     finish_cooperative_kernel = _scheduling.finish_cooperative_kernel
     read_selected = _scheduling.read_selected
     batched = _scheduling.batched
+    diagnostics = _scheduling.diagnostics
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: the device and the options, which give a backend of the same in the process that reads it."""

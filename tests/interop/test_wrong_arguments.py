@@ -137,6 +137,7 @@ def arguments(be):
         **{"kernel:launch_cooperative_kernel": None, "config:launch_cooperative_kernel": (1, 32)},
         "launched:finish_cooperative_kernel": 1,
         **{"kernel:batched": lambda x, *rest: None, "problems:batched": [m], "args:batched": Several()},
+        "capacity:diagnostics": 4,
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,

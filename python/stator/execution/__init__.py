@@ -3,6 +3,7 @@
 from stator.execution._graph import Graph, GraphNode
 from stator.execution._program import Kernel, KernelAttributes, KernelParameter
 from stator.execution.cooperative import CooperativeConfig, CooperativeReport
+from stator.execution.diagnostics import Diagnostics, DiagnosticsReport
 from stator.execution.graphs import GraphFunction, GraphInfo
 from stator.execution.programs import KernelDescriptor, ProgramCacheInfo
 from stator.execution.streams import StreamPool
@@ -10,6 +11,8 @@ from stator.execution.streams import StreamPool
 __all__ = [
     "CooperativeConfig",
     "CooperativeReport",
+    "Diagnostics",
+    "DiagnosticsReport",
     "Graph",
     "GraphFunction",
     "GraphInfo",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from stator._array import Array
+from stator._dtype import DType
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
 from stator.execution._program import Kernel
 
@@ -49,6 +52,38 @@ def function_of(kernel: object, op: str) -> Callable[..., object]:
             remedy="Give a kernel of Backend.compile(), or a function.",
         )
     return kernel
+
+
+def record_type(dtype: Any, op: str, name: str = "dtype") -> np.dtype[Any]:
+    """The NumPy dtype of a record of fixed size, which C++ has the layout of."""
+    if isinstance(dtype, DType):
+        dtype = dtype.numpy()
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except (TypeError, ValueError) as error:
+        raise DTypeError(f"Got {name} that is none: {error}", op=op, remedy="Give a NumPy dtype.") from None
+    if dtype is None or found.hasobject or found.kind in "USmM" or found.itemsize == 0:
+        raise DTypeError(
+            f"Got {name} as {found if dtype is not None else None}",
+            op=op,
+            remedy="Give numbers, or a structured dtype of numbers: np.dtype([('row', 'i4'), ('x', 'f4')]).",
+        )
+    return found
+
+
+def records_of(values: object, dtype: np.dtype[Any], op: str) -> np.ndarray[Any, Any]:
+    """The values as a NumPy array of records, which must hold them."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind != "V" and not dtype.fields and not np.can_cast(given.dtype, dtype, "same_kind"):
+            raise TypeError(f"they are of {given.dtype}")
+        return np.asarray(values, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DTypeError(
+            f"The values do not fit {dtype}: {error}",
+            op=op,
+            remedy="Give numbers of that dtype, or tuples of its fields.",
+        ) from None
 
 
 def array_of(backend: Backend, array: object, op: str, name: str) -> Array:

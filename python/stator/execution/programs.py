@@ -79,17 +79,19 @@ class ProgramCache:
 
 @cache
 def include_options() -> tuple[str, ...]:
-    """NVRTC's options for the folders of CUDA's headers (cuda_fp16.h, cooperative_groups.h, cuda/std/complex).
+    """NVRTC's options for the folders of headers: stator/diagnostics.hpp and its neighbours, and those of CUDA.
 
-    They are those of NVIDIA's packages for Python, else of the toolkit that CUDA_HOME or CUDA_PATH names.
+    CUDA's (cuda_fp16.h, cooperative_groups.h, cuda/std/complex) are those of NVIDIA's packages for Python, else of the
+    toolkit that CUDA_HOME or CUDA_PATH names.
     """
+    own = f"--include-path={Path(__file__).parent / 'include'}"
     spec = find_spec("nvidia")
     roots = [Path(folder) / "cu13/include" for folder in (spec.submodule_search_locations or ())] if spec else []
     roots += [Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     for root in roots:
         if (root / "cuda_fp16.h").is_file():
-            return f"--include-path={root}", f"--include-path={root / 'cccl'}"
-    return ()
+            return own, f"--include-path={root}", f"--include-path={root / 'cccl'}"
+    return (own,)
 
 
 def _is_ptx(source: str) -> bool:
