@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._backend import Stream
     from stator.backend import Backend
-    from stator.execution import CooperativeConfig, CooperativeReport, Diagnostics, Kernel
+    from stator.execution import CooperativeConfig, CooperativeReport, Diagnostics, Kernel, WorkQueue
 
 
 def is_cooperative_groups_supported(self: Backend) -> bool:
@@ -152,3 +152,46 @@ def diagnostics(self: Backend, capacity: int, dtype: Any) -> Diagnostics:
     from stator.execution.diagnostics import Diagnostics
 
     return Diagnostics(self, capacity, dtype)
+
+
+def work_queue(
+    self: Backend,
+    kernel: Kernel | Callable[..., object],
+    capacity: int,
+    *args: object,
+    item: Any,
+    blocks: int | None = None,
+    block: int | tuple[int, ...] | None = None,
+    shared: int = 0,
+    polls: int = 1000,
+    stream: Stream | None = None,
+) -> WorkQueue:
+    """A queue whose items a kernel works on while the host puts more: put(item), and finish() for what it did.
+
+    capacity: items that wait or are being worked on, at least 1. item: their dtype, a NumPy dtype of numbers or a
+    structured one (align=True lays fields out as C++ does). A kernel includes <stator/work_queue.hpp>; its parameters
+    are a stator::WorkQueue<Item> and what takes args, and each block calls take(item) until it is false. blocks: of a
+    launch, by default as many as are resident at once, and at most capacity. block: threads of a block, by default
+    kernel.suggest_block(). shared: bytes of dynamic shared memory. stream: of the launches, by default the current one.
+
+    The items are in page-locked memory, which the blocks read. The kernel stays on the device while there are items,
+    and leaves when each block has looked `polls` times in vain; put() launches it again, so nothing waits for it longer
+    than that. It runs when something waits for it where the device is emulated. Items are taken in the order in
+    which they are put, and blocks work on several at a time.
+
+    On any device the kernel may also be a function, which is called with a NumPy array of items, and args, when the
+    queue is full and at the end. blocks, block, shared, polls and stream have no meaning for it.
+
+    Does not synchronise. Raises: DTypeError for a kernel without a queue, and for args that do not fit it;
+    InvalidValueError; OutOfMemoryError.
+
+    >>> seen = []
+    >>> with be.work_queue(lambda items: seen.extend(items.tolist()), 2, item="int32") as queue:
+    ...     for i in range(3):
+    ...         queue.put(i)
+    >>> seen, queue.finish().launches
+    ([0, 1, 2], 2)
+    """
+    from stator.execution.work_queue import work_queue
+
+    return work_queue(self, kernel, capacity, args, item, blocks, block, shared, polls, stream)

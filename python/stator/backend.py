@@ -320,6 +320,7 @@ class Backend(_backend.Backend, BackendGraphs):
     read_selected = _scheduling.read_selected
     batched = _scheduling.batched
     diagnostics = _scheduling.diagnostics
+    work_queue = _scheduling.work_queue
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: the device and the options, which give a backend of the same in the process that reads it."""

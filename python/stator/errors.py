@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import pickle
+import queue
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,10 @@ class UnpicklingError(StatorError, pickle.UnpicklingError):
 
 class InvalidValueError(StatorError, ValueError):
     """An argument has a value that is not allowed."""
+
+
+class QueueFullError(StatorError, queue.Full):
+    """A WorkQueue has no room for an item, and the call was not to wait, or not as long."""
 
 
 class UnsupportedError(StatorError, NotImplementedError):

@@ -138,6 +138,7 @@ def arguments(be):
         "launched:finish_cooperative_kernel": 1,
         **{"kernel:batched": lambda x, *rest: None, "problems:batched": [m], "args:batched": Several()},
         "capacity:diagnostics": 4,
+        **{"kernel:work_queue": print, "capacity:work_queue": 4, "args:work_queue": Several(), "item:work_queue": "i4"},
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,

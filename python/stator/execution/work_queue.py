@@ -1,0 +1,319 @@
+"""A queue of items that a kernel, or a function, works on while the host puts more."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from stator._backend import emulated
+from stator.errors import DTypeError, InvalidValueError, QueueFullError, StatorError, renamed
+from stator.execution._arguments import function_of, kernel_of, record_type, records_of, whole
+from stator.execution._program import Kernel
+from stator.memory import pinned_empty
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from stator._array import Array
+    from stator._backend import Event, Stream
+    from stator.backend import Backend
+
+_OP = "Backend.work_queue"
+_LAYOUT = struct.Struct("<QQQQIIQ")  # of stator::WorkQueue, in stator/work_queue.hpp
+_NONE = 2**64 - 1
+_PAUSE = 50e-6  # seconds between looks at a ring that is full
+
+
+class WorkQueueReport(NamedTuple):
+    """What a queue did.
+
+    items: that were worked on. launches: of the kernel, or calls of the function. blocks: of a launch; 0 of a function.
+    polls: how often a block looked for an item in vain. milliseconds: of the launches together, between events on their
+    stream; of the calls by the clock.
+    """
+
+    items: int
+    launches: int
+    blocks: int
+    polls: int
+    milliseconds: float
+
+
+class Calls:
+    """The items of a queue whose worker is a function: it is called when there is no room, and at the end."""
+
+    def __init__(self, function: Callable[..., object], capacity: int, item: np.dtype[Any], args: tuple[object, ...]):
+        self._function, self._args = function, args
+        self._slots = np.zeros(capacity, item)
+        self._waiting = self._items = self._calls = 0
+        self._seconds = 0.0
+
+    def has_room(self) -> bool:
+        return self._waiting < self._slots.size
+
+    def push(self, record: np.ndarray[Any, Any]) -> None:
+        self._slots[self._waiting] = record
+        self._waiting += 1
+
+    def advance(self) -> None:
+        """Works on what is there. Items count as taken also where the function fails."""
+        items = self._slots[: self._waiting].copy()
+        self._items += self._waiting
+        self._calls += 1
+        self._waiting = 0
+        start = time.perf_counter()
+        try:
+            self._function(items, *self._args)
+        finally:
+            self._seconds += time.perf_counter() - start
+
+    def drain(self) -> WorkQueueReport:
+        if self._waiting:
+            self.advance()
+        return WorkQueueReport(self._items, self._calls, 0, 0, 1e3 * self._seconds)
+
+    def abandon(self) -> None:
+        self._waiting = 0
+
+
+class Ring:
+    """The items of a queue whose worker is a kernel, in page-locked memory that its blocks read.
+
+    A launch ends when its blocks have found nothing for a while, so that no call that waits for the device waits for
+    the next item. Behind each item that is put there is a launch that has not begun, or one is made: at most two are
+    under way, since the second one begins when the first has ended.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        kernel: Kernel,
+        capacity: int,
+        item: np.dtype[Any],
+        args: tuple[object, ...],
+        blocks: int | None,
+        block: int | tuple[int, ...] | None,
+        shared: int,
+        polls: int,
+        stream: Stream | None,
+    ):
+        first = kernel.parameters[0] if kernel.parameters else None
+        if first is None or first.size != _LAYOUT.size or first.kind != "bytes":
+            raise DTypeError(
+                f"{kernel!r} takes no queue",
+                op=_OP,
+                remedy="Include <stator/work_queue.hpp> and let its first parameter be a stator::WorkQueue<Item>.",
+            )
+        self._stream = backend.current_stream if stream is None else backend.stream(stream)
+        self._kernel, self._args, self._shared = kernel, args, shared
+        self._block = kernel.suggest_block(shared=shared) if block is None else block
+        if blocks is None:
+            resident = kernel.occupancy(self._block, shared=shared) * backend.info()["multiprocessors"]
+            blocks = max(1, min(capacity, resident))
+        self._blocks = blocks
+        self._capacity, self._item = capacity, item
+        words = 2 + capacity + blocks
+        start = -(-8 * words // 16) * 16
+        memory = pinned_empty(start + capacity * item.itemsize, "uint8", device=backend)
+        memory[:] = 0
+        self._words = memory[: 8 * words].view("u8")
+        self._slots = memory[start:].view(item)
+        with self._stream:
+            self._claimed: Array = backend.zeros(1, dtype="uint64")
+        # Nobody puts anything while an emulated kernel runs.
+        self._polls = 0 if emulated("cuda") else polls
+        self._put = self._launches = 0
+        self._owed = False  # an item may have no launch behind it
+        self._running: deque[tuple[Event, Event]] = deque()
+        self._milliseconds = 0.0
+        self._launch()
+
+    def has_room(self) -> bool:
+        if self._words[1]:
+            raise DTypeError(
+                f"The kernel's items have {self._words[1]} bytes, and the queue's {self._item.itemsize}",
+                op=_OP,
+                remedy="Let item and structure agree: numpy.dtype(..., align=True) lays fields out as C++ does.",
+            )
+        return int(self._words[2 + self._put % self._capacity]) == max(0, self._put - self._capacity + 1)
+
+    def push(self, record: np.ndarray[Any, Any]) -> None:
+        self._slots[self._put % self._capacity] = record
+        self._owed = True
+        self._put += 1
+        self._words[0] = self._put  # after the item: x86 keeps the order of stores
+        self._follow()
+
+    def advance(self) -> None:
+        """Waits a little for room."""
+        self._follow()
+        if not self._running and not self.has_room():
+            raise self._left()
+        time.sleep(_PAUSE)
+
+    def drain(self) -> WorkQueueReport:
+        self._follow()
+        while self._running:
+            self._running[0][1].synchronize()
+            self._retire()
+        self.has_room()
+        last = np.arange(max(0, self._put - self._capacity), self._put)
+        if (self._words[2 + last % self._capacity] != last + 1).any():
+            raise self._left()
+        polls = int(self._words[2 + self._capacity :].sum())
+        return WorkQueueReport(self._put, self._launches, self._blocks, polls, self._milliseconds)
+
+    def abandon(self) -> None:
+        """Waits for the launches, whose memory is given back behind it."""
+        for _, end in self._running:
+            with suppress(StatorError):
+                end.synchronize()
+        self._running.clear()
+
+    def _left(self) -> StatorError:
+        return InvalidValueError(
+            f"{self._kernel!r} left an item behind", op=_OP, remedy="Let each block return only when take() is false."
+        )
+
+    def _follow(self) -> None:
+        """Sees to it that a launch begins after now if an item may need it."""
+        while self._running and self._running[0][1].done():
+            self._retire()
+        if self._owed and len(self._running) < 2:
+            self._launch()
+        self._owed = False
+
+    def _retire(self) -> None:
+        start, end = self._running[0]
+        self._milliseconds += end.milliseconds_since(start)
+        self._running.popleft()
+
+    def _launch(self) -> None:
+        words, slots = self._words.ctypes.data, self._slots.ctypes.data
+        queue = _LAYOUT.pack(
+            words, slots, self._claimed.data_ptr, self._capacity, self._item.itemsize, self._polls, _NONE
+        )
+        start = self._stream.record()
+        self._kernel.launch(self._blocks, self._block, queue, *self._args, shared=self._shared, stream=self._stream)
+        self._launches += 1
+        try:
+            end = self._stream.record()
+        except StatorError:
+            with suppress(StatorError):
+                self._stream.synchronize()  # no event says when the launch has left the memory
+            raise
+        self._running.append((start, end))
+
+
+class WorkQueue:
+    """A queue of items, made by Backend.work_queue(). Thread-safe; `with queue:` finishes it at the end."""
+
+    def __init__(self, worker: Calls | Ring, capacity: int, item: np.dtype[Any]) -> None:
+        self._worker: Calls | Ring = worker
+        self.capacity = capacity
+        self.item = item
+        self._report: WorkQueueReport | None = None
+        self._lock = Lock()
+
+    def put(self, item: object, block: bool = True, timeout: float | None = None) -> None:
+        """Puts an item into the queue. Waits for room where there is none.
+
+        item: a number, or for a structured dtype a tuple of its fields. block: whether to wait. timeout: for so many
+        seconds, None without a limit. The worker begins on its own; the arrays that it writes are ready after finish().
+        Raises: QueueFullError, which is also a queue.Full; DTypeError for what the dtype cannot hold; InvalidValueError
+        after finish(), and where a block of the kernel left an item behind; errors of the device, after which the item
+        is in the queue.
+        """
+        op = "WorkQueue.put"
+        record = records_of(item, self.item, op)
+        if record.ndim:
+            raise DTypeError(f"The item has the shape {record.shape}", op=op, remedy="Put one item after the other.")
+        if timeout is not None and (not isinstance(timeout, (int, float)) or not timeout >= 0):
+            raise InvalidValueError(f"timeout={timeout!r}", op=op, remedy="Give seconds, or None.")
+        if not isinstance(block, (bool, np.bool_)):
+            raise DTypeError(f"Got block of type {type(block).__name__}", op=op, remedy="Give True or False.")
+        deadline = None if timeout is None else time.monotonic() + timeout
+        with self._lock:
+            if self._report is not None:
+                raise InvalidValueError("The queue is finished", op=op, remedy="Make another one.")
+            try:
+                while not self._worker.has_room():
+                    if not block or (deadline is not None and time.monotonic() >= deadline):
+                        raise QueueFullError(
+                            f"All {self.capacity} slots are taken", op=op, remedy="Wait, or make a larger queue."
+                        )
+                    self._worker.advance()
+                self._worker.push(record)
+            except StatorError as error:
+                raise renamed(error, op) from None
+
+    def finish(self) -> WorkQueueReport:
+        """Waits until all items are done, and returns what the queue did; then it takes no more. Synchronises.
+
+        Called again it returns the same. Raises: DTypeError where the kernel's items have another size;
+        InvalidValueError where a block left an item behind; errors of the device.
+        """
+        with self._lock:
+            if self._report is None:
+                try:
+                    self._report = self._worker.drain()
+                except StatorError as error:
+                    raise renamed(error, "WorkQueue.finish") from None
+            return self._report
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.finish()
+
+    def __del__(self) -> None:
+        worker = getattr(self, "_worker", None)
+        if worker is not None:
+            worker.abandon()
+
+
+def work_queue(
+    backend: Backend,
+    kernel: Kernel | Callable[..., object],
+    capacity: int,
+    args: tuple[object, ...],
+    item: Any,
+    blocks: int | None,
+    block: int | tuple[int, ...] | None,
+    shared: int,
+    polls: int,
+    stream: Stream | None,
+) -> WorkQueue:
+    """What Backend.work_queue does."""
+    room = whole(capacity, _OP, "capacity", 1)
+    dtype = record_type(item, _OP, "item")
+    whole(shared, _OP, "shared")
+    if whole(polls, _OP, "polls") >= 2**32:
+        raise InvalidValueError(f"polls={polls}", op=_OP, remedy="Give a number below 2**32.")
+    if blocks is not None:
+        blocks = whole(blocks, _OP, "blocks", 1)
+    if room * (dtype.itemsize + 8) >= 2**62:
+        raise InvalidValueError(f"capacity={room}", op=_OP, remedy="Make room for fewer items.")
+    if not isinstance(kernel, Kernel):
+        try:
+            return WorkQueue(Calls(function_of(kernel, _OP), room, dtype, args), room, dtype)
+        except MemoryError as error:
+            raise InvalidValueError(f"capacity={room}: {error}", op=_OP, remedy="Make room for fewer items.") from None
+    kernel_of(backend, kernel, _OP)
+    try:
+        worker = Ring(backend, kernel, room, dtype, args, blocks, block, shared, polls, stream)
+    except StatorError as error:
+        raise renamed(error, _OP) from None
+    return WorkQueue(worker, room, dtype)
