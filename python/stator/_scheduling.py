@@ -21,9 +21,9 @@ def is_cooperative_groups_supported(self: Backend) -> bool:
 
     False on the cpu, which runs no kernels of users. Does not synchronise.
     """
-    from stator.execution._program import has_cooperative_launch
+    from stator.execution.cooperative import is_supported
 
-    return has_cooperative_launch(self)
+    return is_supported(self)
 
 
 def suggest_cooperative_config(self: Backend, kernel: Kernel, elements: int, shared: int = 0) -> CooperativeConfig:

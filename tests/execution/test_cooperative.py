@@ -7,11 +7,11 @@ import pytest
 
 import stator
 from stator.errors import (
+    BackendClosedError,
     BackendMismatchError,
     DTypeError,
     HostCopyError,
     InvalidValueError,
-    StatorError,
 )
 from stator.execution import CooperativeConfig
 
@@ -73,11 +73,17 @@ def test_a_cooperative_kernel_runs_and_reports(cuda, centre):
 def test_a_launch_that_is_not_finished_leaks_nothing(centre):
     with stator.Backend("cuda") as backend:
         kernel = backend.compile(SOURCE, "centre")
-        backend.launch_cooperative_kernel(kernel, (2, 32), *values(backend), 1000)
+        number = backend.launch_cooperative_kernel(kernel, (2, 32), *values(backend), 1000)
     gc.collect()
     assert not backend.resources()
-    with pytest.raises(StatorError):
-        backend.launch_cooperative_kernel(kernel, (2, 32))
+    for call in (
+        lambda: backend.finish_cooperative_kernel(number),
+        lambda: backend.launch_cooperative_kernel(kernel, (2, 32)),
+        backend.is_cooperative_groups_supported,
+    ):
+        with pytest.raises(BackendClosedError) as seen:
+            call()
+        assert seen.value.op.startswith("Backend.")
 
 
 def test_a_refused_launch_is_no_launch(cuda, centre):
@@ -88,6 +94,7 @@ def test_a_refused_launch_is_no_launch(cuda, centre):
         ((1, 2048), (x, total, 1), InvalidValueError, "1024 above the limit"),
         ([1, 32], (x, total, 1), DTypeError, "config of type list"),
         ((1, 32, 1), (x, total, 1), DTypeError, "a tuple of blocks and threads"),
+        ((cuda.ones(1, dtype="int32"), 32), (x, total, 1), DTypeError, "config of type Array"),
     ):
         with pytest.raises(error, match=text):
             cuda.launch_cooperative_kernel(centre, config, *args)

@@ -130,6 +130,38 @@ def test_threads_put_into_one_queue(be):
         assert (times.to_numpy() == i).all()
 
 
+def test_a_function_may_put_what_it_finds(be):
+    def halve(items):
+        for n in items.tolist():
+            seen.append(n)
+            if n % 2 == 0:
+                work.put(n // 2)
+
+    for capacity in (1, 2, 10):
+        seen = []
+        with be.work_queue(halve, capacity, item="i4") as work:
+            work.put(8)
+            work.put(6)
+        assert sorted(seen) == [1, 2, 3, 4, 6, 8]
+
+
+def test_a_call_that_does_not_wait_does_not_wait_for_one_that_does(cuda, monkeypatch):
+    out, count = cuda.zeros(9, dtype="int32"), cuda.zeros(1, dtype="int32")
+    work = cuda.work_queue(cuda.compile(SOURCE, "note"), 1, out, count, item="i4")
+    with monkeypatch.context() as patch:
+        patch.setattr(work._worker, "_follow", lambda: None)
+        patch.setattr(work._worker, "pause", 0.01)
+        work.put(1)
+        waits = threading.Thread(target=work.put, args=(2,))
+        waits.start()
+        for _ in range(10):
+            with pytest.raises(QueueFullError):
+                work.put(3, block=False)
+        assert waits.is_alive()
+    waits.join()
+    assert work.finish().items == 2
+
+
 def test_a_function_that_fails_lets_the_next_items_through(be):
     def fail(items):
         if 1 in items:

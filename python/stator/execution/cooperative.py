@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from stator.errors import DTypeError, InvalidValueError, StatorError, UnsupportedError, renamed
@@ -56,9 +57,17 @@ def launches_of(backend: Backend) -> dict[int, Launched]:
     return found
 
 
+def is_supported(backend: Backend, op: str = "Backend.is_cooperative_groups_supported") -> bool:
+    """What Backend.is_cooperative_groups_supported does."""
+    try:
+        return _program.has_cooperative_launch(backend)
+    except StatorError as error:
+        raise renamed(error, op) from None
+
+
 def require_cooperative(backend: Backend, op: str) -> None:
     """UnsupportedError where the device has no cooperative launch."""
-    if not _program.has_cooperative_launch(backend):
+    if not is_supported(backend, op):
         raise UnsupportedError(
             f"{backend.device_name} has no cooperative launch",
             op=op,
@@ -81,9 +90,8 @@ def suggest_config(backend: Backend, kernel: Kernel, elements: int, shared: int)
     return CooperativeConfig(min(resident, -(-wanted // threads)), threads)
 
 
-def _product(extent: Extent) -> int:
-    x, y, z = (*extent, 1, 1)[:3] if isinstance(extent, tuple) else (extent, 1, 1)
-    return int(x) * int(y) * int(z)
+def _product(extent: Extent, op: str) -> int:
+    return prod(whole(n, op, "config") for n in (extent if isinstance(extent, tuple) else (extent,)))
 
 
 def launch(
@@ -106,6 +114,7 @@ def launch(
     kernel = kernel_of(backend, kernel, op)
     require_cooperative(backend, op)
     grid, block = config
+    blocks, threads = _product(grid, op), _product(block, op)
     try:
         on = backend.current_stream if stream is None else backend.stream(stream)
         start = on.record()
@@ -115,17 +124,19 @@ def launch(
     except StatorError as error:
         raise renamed(error, op) from None
     number = next(_ids)
-    launches_of(backend)[number] = Launched(start, end, occupancy, _product(grid), _product(block))
+    launches_of(backend)[number] = Launched(start, end, occupancy, blocks, threads)
     return number
 
 
 def finish(backend: Backend, launched: int) -> CooperativeReport:
     """What Backend.finish_cooperative_kernel does."""
     op = "Backend.finish_cooperative_kernel"
-    found = launches_of(backend).pop(whole(launched, op, "launched"), None)
+    number = whole(launched, op, "launched")
+    launches = launches_of(backend)
+    found = launches.pop(number, None)
     if found is None:
         raise InvalidValueError(
-            f"launched={launched}",
+            f"launched={number}",
             op=op,
             remedy="Give the number that launch_cooperative_kernel() of this backend returned, once.",
         )
@@ -133,5 +144,6 @@ def finish(backend: Backend, launched: int) -> CooperativeReport:
         found.end.synchronize()
         elapsed = found.end.milliseconds_since(found.start)
     except StatorError as error:
+        launches[number] = found
         raise renamed(error, op) from None
     return CooperativeReport(elapsed, found.occupancy, found.blocks, found.threads)

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Lock
+from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _OP = "Backend.work_queue"
 _LAYOUT = struct.Struct("<QQQQIIQ")  # of stator::WorkQueue, in stator/work_queue.hpp
 _NONE = 2**64 - 1
-_PAUSE = 50e-6  # seconds between looks at a ring that is full
 
 
 class WorkQueueReport(NamedTuple):
@@ -49,6 +48,8 @@ class WorkQueueReport(NamedTuple):
 
 class Calls:
     """The items of a queue whose worker is a function: it is called when there is no room, and at the end."""
+
+    pause = 0.0
 
     def __init__(self, function: Callable[..., object], capacity: int, item: np.dtype[Any], args: tuple[object, ...]):
         self._function, self._args = function, args
@@ -76,7 +77,7 @@ class Calls:
             self._seconds += time.perf_counter() - start
 
     def drain(self) -> WorkQueueReport:
-        if self._waiting:
+        while self._waiting:  # the function may put items too
             self.advance()
         return WorkQueueReport(self._items, self._calls, 0, 0, 1e3 * self._seconds)
 
@@ -91,6 +92,8 @@ class Ring:
     the next item. Behind each item that is put there is a launch that has not begun, or one is made: at most two are
     under way, since the second one begins when the first has ended.
     """
+
+    pause = 50e-6  # seconds between looks at a ring that is full
 
     def __init__(
         self,
@@ -137,13 +140,10 @@ class Ring:
         self._launch()
 
     def has_room(self) -> bool:
-        if self._words[1]:
-            raise DTypeError(
-                f"The kernel's items have {self._words[1]} bytes, and the queue's {self._item.itemsize}",
-                op=_OP,
-                remedy="Let item and structure agree: numpy.dtype(..., align=True) lays fields out as C++ does.",
-            )
-        return int(self._words[2 + self._put % self._capacity]) == max(0, self._put - self._capacity + 1)
+        if not self._is_free():
+            self._follow()  # which is what runs work on an emulated device
+        self._check_items()
+        return self._is_free()
 
     def push(self, record: np.ndarray[Any, Any]) -> None:
         self._slots[self._put % self._capacity] = record
@@ -153,18 +153,17 @@ class Ring:
         self._follow()
 
     def advance(self) -> None:
-        """Waits a little for room."""
+        """Sees to it that there will be room."""
         self._follow()
-        if not self._running and not self.has_room():
+        if not self._running and not self._is_free():
             raise self._left()
-        time.sleep(_PAUSE)
 
     def drain(self) -> WorkQueueReport:
         self._follow()
         while self._running:
             self._running[0][1].synchronize()
             self._retire()
-        self.has_room()
+        self._check_items()
         last = np.arange(max(0, self._put - self._capacity), self._put)
         if (self._words[2 + last % self._capacity] != last + 1).any():
             raise self._left()
@@ -178,9 +177,23 @@ class Ring:
                 end.synchronize()
         self._running.clear()
 
+    def _is_free(self) -> bool:
+        """Whether the slot of the next item is."""
+        return int(self._words[2 + self._put % self._capacity]) == max(0, self._put - self._capacity + 1)
+
+    def _check_items(self) -> None:
+        if self._words[1]:
+            raise DTypeError(
+                f"The kernel's items have {self._words[1]} bytes, and the queue's {self._item.itemsize}",
+                op="WorkQueue",
+                remedy="Let item and structure agree: numpy.dtype(..., align=True) lays fields out as C++ does.",
+            )
+
     def _left(self) -> StatorError:
         return InvalidValueError(
-            f"{self._kernel!r} left an item behind", op=_OP, remedy="Let each block return only when take() is false."
+            f"{self._kernel!r} left an item behind",
+            op="WorkQueue",
+            remedy="Let each block return only when take() is false.",
         )
 
     def _follow(self) -> None:
@@ -221,13 +234,14 @@ class WorkQueue:
         self.capacity = capacity
         self.item = item
         self._report: WorkQueueReport | None = None
-        self._lock = Lock()
+        self._lock = RLock()
 
     def put(self, item: object, block: bool = True, timeout: float | None = None) -> None:
         """Puts an item into the queue. Waits for room where there is none.
 
         item: a number, or for a structured dtype a tuple of its fields. block: whether to wait. timeout: for so many
         seconds, None without a limit. The worker begins on its own; the arrays that it writes are ready after finish().
+        A function works inside the call that finds no room, and may itself put items.
         Raises: QueueFullError, which is also a queue.Full; DTypeError for what the dtype cannot hold; InvalidValueError
         after finish(), and where a block of the kernel left an item behind; errors of the device, after which the item
         is in the queue.
@@ -241,19 +255,24 @@ class WorkQueue:
         if not isinstance(block, (bool, np.bool_)):
             raise DTypeError(f"Got block of type {type(block).__name__}", op=op, remedy="Give True or False.")
         deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._try(record, block and (deadline is None or time.monotonic() < deadline)):
+            time.sleep(self._worker.pause)
+
+    def _try(self, record: np.ndarray[Any, Any], wait: bool) -> bool:
+        """Whether the item is in the queue. Without, there will be room."""
+        op = "WorkQueue.put"
         with self._lock:
             if self._report is not None:
                 raise InvalidValueError("The queue is finished", op=op, remedy="Make another one.")
-            try:
-                while not self._worker.has_room():
-                    if not block or (deadline is not None and time.monotonic() >= deadline):
-                        raise QueueFullError(
-                            f"All {self.capacity} slots are taken", op=op, remedy="Wait, or make a larger queue."
-                        )
-                    self._worker.advance()
+            if self._worker.has_room():
                 self._worker.push(record)
-            except StatorError as error:
-                raise renamed(error, op) from None
+                return True
+            if not wait:
+                raise QueueFullError(
+                    f"All {self.capacity} slots are taken", op=op, remedy="Wait, or make a larger queue."
+                )
+            self._worker.advance()
+            return False
 
     def finish(self) -> WorkQueueReport:
         """Waits until all items are done, and returns what the queue did; then it takes no more. Synchronises.
@@ -263,10 +282,7 @@ class WorkQueue:
         """
         with self._lock:
             if self._report is None:
-                try:
-                    self._report = self._worker.drain()
-                except StatorError as error:
-                    raise renamed(error, "WorkQueue.finish") from None
+                self._report = self._worker.drain()
             return self._report
 
     def __enter__(self) -> Self:

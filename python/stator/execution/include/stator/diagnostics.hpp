@@ -10,7 +10,8 @@ class Diagnostics {
  public:
   // Appends a record. False where there is no room for it, which is counted.
   __device__ bool push(const Record& record) const {
-    static_assert(alignof(Record) <= sizeof(Header), "records are aligned to 32 bytes at most");
+    static_assert(__is_trivially_copyable(Record) && alignof(Record) <= sizeof(Header),
+                  "records are plain bytes, aligned to 32 at most");
     if (header_->record_bytes != sizeof(Record)) {
       atomicExch(&header_->other_bytes, unsigned(sizeof(Record)));
       return false;

@@ -19,6 +19,7 @@ class WorkQueue {
   // Ends the block's last item and gives the next one to all of its threads, which call it together. False when no item
   // came for a while: the block then returns, and the host launches the kernel again when there are more.
   __device__ bool take(Item& item) {
+    static_assert(__is_trivially_copyable(Item) && alignof(Item) <= 16, "items are plain bytes, aligned to 16 at most");
     __shared__ unsigned long long next;
     __shared__ alignas(16) unsigned char bytes[sizeof(Item)];
     __syncthreads();
@@ -53,19 +54,21 @@ class WorkQueue {
       words_[1] = sizeof(Item);
       return none;
     }
-    for (unsigned vain = 0; vain <= polls_;) {
+    unsigned long long found = none;
+    unsigned vain = 0;
+    while (found == none && vain <= polls_) {
       const unsigned long long put = words_[0];
       const unsigned long long at = atomicAdd(claimed_, 0ull);
       if (at >= put) {
         ++vain;
-        words_[2 + capacity_ + blockIdx.x] += 1;
         __nanosleep(100);
       } else if (atomicCAS(claimed_, at, at + 1) == at) {
         __threadfence_system();  // the item is read after its number
-        return at;
+        found = at;
       }
     }
-    return none;
+    if (vain) words_[2 + capacity_ + blockIdx.x] += vain;
+    return found;
   }
 
   volatile unsigned long long* words_;

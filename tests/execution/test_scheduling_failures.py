@@ -1,0 +1,66 @@
+"""Each call of the runtime fails once below what schedules work: the error is typed, and nothing is left behind."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import stator
+from stator.errors import StatorError
+
+SOURCE = """
+__global__ void add(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }
+__global__ void add_each(const long long* offsets, float* x) {
+  for (int i = offsets[blockIdx.x]; i < offsets[blockIdx.x + 1]; ++i) if (threadIdx.x == 0) x[i] += 1;
+}
+"""
+
+
+def cooperative(be):
+    kernel = be.compile(SOURCE, "add")
+    x = be.zeros(4, dtype="float32")
+    report = be.finish_cooperative_kernel(be.launch_cooperative_kernel(kernel, (1, 32), x, 4))
+    return x.to_numpy().tolist() == [1] * 4 and report.threads == 32
+
+
+def indirect(be):
+    x = be.zeros(4, dtype="float32")
+    be.compile(SOURCE, "add").launch(be.ones(1, dtype="int32"), 32, x, 4)
+    return x.to_numpy().tolist() == [1] * 4
+
+
+def selection(be):
+    x = be.arange(5)
+    return be.read_selected(x, x > 2).tolist() == [3, 4]
+
+
+def batches(be):
+    x = be.arange(3, dtype="float32")
+    a, b = be.batched(be.compile(SOURCE, "add_each"), [x, np.ones(2, "float32")])
+    return a.to_numpy().tolist() == [1, 2, 3] and b.to_numpy().tolist() == [2, 2]
+
+
+def diagnostics(be):
+    found = be.diagnostics(2, "i4")
+    found.append([1, 2, 3])
+    return found.read().records.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("work", [cooperative, indirect, selection, batches, diagnostics])
+def test_a_failing_call_is_an_error_and_the_next_attempt_works(cuda, work):
+    assert work(cuda)
+    for at in range(100):
+        stator.testing.inject(cuda, fail_at=at)
+        try:
+            done = work(cuda)
+        except StatorError:
+            done = None
+        finally:
+            calls = stator.testing.lift(cuda)
+        gc.collect()
+        cuda.synchronize()
+        assert not [r for r in cuda.resources() if r["kind"] in ("buffer", "event", "pinned")]
+        if calls <= at:
+            break
+    assert done and at > 3
+    assert work(cuda)
