@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import stator
+import stator.numpy as snp
 
 xr = pytest.importorskip("xarray", reason="xarray is not installed")
 with contextlib.suppress(ImportError):
     # xarray imports dask at first use. Without jinja2, dask keeps the frames of that import, and so a test's arrays.
     import dask.array  # noqa: F401
 
+NAN = float("nan")
 HOST = np.random.default_rng(0).normal(size=(6, 4))
 
 
@@ -98,3 +100,71 @@ def test_labelled_chunks_of_dask(be):
     got = labelled(be.asarray(HOST)).chunk(t=3).mean("t").compute(scheduler="synchronous")
     assert isinstance(got.data, stator.Array)
     np.testing.assert_allclose(got.data.to_numpy(), HOST.mean(axis=0))
+
+
+def windows(x):
+    return xr.concat([x.shift(t=k, fill_value=NAN) for k in range(3)], "w")
+
+
+def times(x):
+    return stator.asarray(x.t.values)
+
+
+# By what xarray calls: the call that xarray cannot make, its error, and what the documentation has instead.
+INSTEAD = {
+    "where": (lambda x: x.where(x > 0), "numpy dtype", lambda x: x.where(x > 0, NAN)),
+    "shift": (lambda x: x.shift(t=1), "numpy dtype", lambda x: x.shift(t=1, fill_value=NAN)),
+    "pad": (lambda x: x.pad(t=1), "numpy dtype", lambda x: x.pad(t=1, constant_values=NAN)),
+    "reindex": (
+        lambda x: x.reindex(t=[0.0, 9.0]),
+        "numpy dtype",
+        lambda x: x.reindex(t=[0.0, 9.0], fill_value=NAN),
+    ),
+    "rolling std": (lambda x: x.rolling(t=3).std(), "numpy dtype", lambda x: windows(x).std("w", skipna=False)),
+    "rolling mean": (
+        lambda x: x.rolling(t=3).mean(),
+        "no attribute 'lib'",
+        lambda x: windows(x).mean("w", skipna=False),
+    ),
+    "rolling max": (
+        lambda x: x.rolling(t=3).max(),
+        "not an element type",
+        lambda x: windows(x).max("w", skipna=False),
+    ),
+    "interp": (
+        lambda x: x.interp(t=[0.5, 2.5])[:, 0],
+        "numeric type",
+        lambda x: xr.DataArray(snp.interp(stator.asarray([0.5, 2.5]), times(x), x.data[:, 0]), dims="t"),
+    ),
+    "polyfit": (
+        lambda x: x.polyfit("t", 2).polyfit_coefficients,
+        "asarray",
+        lambda x: xr.DataArray(snp.polyfit(times(x), x.data, 2), dims=("degree", "c")),
+    ),
+    "dot": (lambda x: x.dot(x, "t"), "'transpose'", lambda x: (x * x).sum("t")),
+    "quantile": (lambda x: x.quantile(0.5, "t"), "'transpose'", lambda x: x.reduce(snp.quantile, "t", q=0.5)),
+    "apply_ufunc": (
+        lambda x: xr.apply_ufunc(lambda v: v.max(axis=-1), x, input_core_dims=[["t"]]),
+        "'transpose'",
+        lambda x: xr.apply_ufunc(lambda v: v.max(axis=-1), x.transpose("c", "t"), input_core_dims=[["t"]]),
+    ),
+    "differentiate": (
+        lambda x: x.differentiate("t"),
+        "'gradient'",
+        lambda x: x.copy(data=snp.gradient(x.data, times(x), axis=0)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+def test_what_xarray_cannot_call_is_refused_and_has_another_form(be, name):
+    call, message, instead = INSTEAD[name]
+    want = call(labelled(HOST))
+    with be.use():
+        x = labelled(be.asarray(HOST))
+        with pytest.raises((TypeError, AttributeError), match=message):
+            call(x)
+        got = instead(x)
+    assert isinstance(got.data, stator.Array)
+    assert got.dims == want.dims
+    np.testing.assert_allclose(got.data.to_numpy(), want.data, rtol=1e-6, atol=1e-12)
