@@ -91,7 +91,7 @@ class Array:
     def clip(self, /, min: Array | complex | None = None, max: Array | complex | None = None, out: Array | None = None) -> Array:
         """x limited to the range from min to max, with broadcasting. Asynchronous."""
         ...
-    def compress(self, condition: Array | Sequence[bool], axis: int | None = None) -> Array:
+    def compress(self, condition: Array | Sequence[bool], axis: int | None = None, out: Array | None = None) -> Array:
         """The slices along an axis where condition is true, as stator.compress; condition may be a list."""
         ...
     def conj(self, /) -> Array:
@@ -134,7 +134,7 @@ class Array:
         """A view of the diagonals of the planes of two axes, as stator.linalg.diagonal."""
         ...
     def dot(self, b: Array, out: Array | None = None) -> Array:
-        """The dot product, as stator.dot, or the product with a number."""
+        """The dot product, as stator.dot, or the product with a number or a 0-d array."""
         ...
     @property
     def dtype(self) -> DType: ...

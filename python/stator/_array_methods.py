@@ -10,14 +10,17 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from stator._array import Array
 from stator._creation import asarray, copy, zeros_like
+from stator._dtype import DType
 from stator._elementwise import clip
 from stator._function import install_method
 from stator._indexing import compress, nonzero, take
 from stator._linalg_functions import trace
 from stator._matmul import dot
-from stator._movement import ravel, repeat, tile
+from stator._movement import ravel, repeat, stack, tile
 from stator._movement_views import diagonal, matrix_transpose, permute_dims, reshape, squeeze
 from stator._namespace import FUNCTIONS
 from stator._printing import html
@@ -25,7 +28,15 @@ from stator._scan import cumprod, cumsum
 from stator._sets import searchsorted
 from stator._sort import argsort, partition, sort
 from stator._typing import DTypeLike, StreamLike
-from stator.errors import AxisError, DTypeError, InvalidValueError, StatorError, UnsupportedError, renamed
+from stator.errors import (
+    AxisError,
+    DTypeError,
+    InvalidValueError,
+    ShapeError,
+    StatorError,
+    UnsupportedError,
+    renamed,
+)
 
 _rint: Callable[..., Array] = FUNCTIONS["round"]
 _remainder: Callable[..., Array] = FUNCTIONS["remainder"]
@@ -59,13 +70,27 @@ def _one_of(value: object, choices: Sequence[str], name: str, op: str) -> None:
         raise InvalidValueError(f"{name}={value!r}", op=op, remedy=remedy)
 
 
-def _into(result: Array, out: Array | None, op: str) -> Array:
+def stored(result: Array, out: Array | None, op: str, casting: str = "same_kind") -> Array:
+    """The result, or `out` with the result assigned to it, which must have its shape and take its kind of numbers."""
     if out is None:
         return result
     if not isinstance(out, Array):
         raise DTypeError(f"Got out of type {type(out).__name__}", op=op, remedy="Pass an Array.")
+    if out.shape != result.shape:
+        raise ShapeError(
+            f"out has shape {out.shape}, the result {result.shape}", op=op, remedy="Give an out of that shape."
+        )
+    require_cast(result.dtype, out.dtype, op, casting)
     out[...] = result
     return out
+
+
+def require_cast(source: DType, target: DType, op: str, casting: str = "same_kind") -> None:
+    """DTypeError where NumPy would not cast from one dtype to the other."""
+    if source != target and not np.can_cast(source.numpy(), target.numpy(), casting):  # type: ignore[arg-type]
+        raise DTypeError(
+            f"Cannot cast from {source} to {target} by the rule {casting!r}", op=op, remedy="Convert it with astype."
+        )
 
 
 def _by_kind(kind: str | None, order: object, op: str) -> None:
@@ -87,13 +112,17 @@ def _on_device(x: Array, value: object, op: str) -> Array:
 
 def _places(x: Array, indices: object, length: int, mode: str, op: str) -> Array:
     """Indices as an array, moved into range as NumPy's mode says."""
+    return in_mode(_on_device(x, indices, op), length, mode, op)
+
+
+def in_mode(index: Array, length: int, mode: str, op: str) -> Array:
+    """The indices of an axis of that length, moved into range as NumPy's mode says."""
     _one_of(mode, ("raise", "wrap", "clip"), "mode", op)
-    found = _on_device(x, indices, op)
     if mode == "wrap":
-        return _remainder(found, max(length, 1))
+        return _remainder(index, max(length, 1))
     if mode == "clip":
-        return clip(found, 0, max(length - 1, 0))
-    return found
+        return clip(index, 0, max(length - 1, 0))
+    return index
 
 
 def _on_planes(x: Array, axis1: int, axis2: int, op: str) -> Array:
@@ -117,22 +146,22 @@ def _axes(x: Array, op: str, **given: int) -> list[int]:
 
 def round(self: Array, decimals: int = 0, out: Array | None = None) -> Array:
     """The elements rounded to a number of decimals, half to even, as numpy.round; stator.round for decimals=0."""
-    if type(decimals) is int and decimals == 0 and out is None:
-        return _rint(self)
     try:
         places = operator.index(decimals)
     except TypeError:
         raise DTypeError(f"decimals={decimals!r}", op="Array.round", remedy="Pass an integer.") from None
-    if places == 0 or (places > 0 and self.dtype.kind not in ("real floating", "complex floating")):
-        return _rint(self, out=out)
     if abs(places) > 300:
         raise InvalidValueError(f"decimals={places}", op="Array.round", remedy="Pass -300 to 300.")
-    power = 10 ** abs(places)
-    if places > 0:
-        return _into(_rint(self * float(power)) / float(power), out, "Array.round")
-    if self.dtype.kind in ("real floating", "complex floating"):
-        return _into(_rint(self / float(power)) * float(power), out, "Array.round")
-    return _into((_rint(self / float(power)) * float(power)).astype(self.dtype), out, "Array.round")
+    if self.dtype == "bool":  # NumPy rounds in float16
+        return round(self.astype("float16"), places, out)
+    if places == 0 or (places > 0 and "integer" in self.dtype.kind):
+        return stored(_rint(self), out, "Array.round")
+    if "complex" in self.dtype.kind:  # by parts: a product of complex numbers would make NaN of infinite parts
+        parts = stack([round(part(self), places) for part in (_real_of, _imag_of)], axis=-1)
+        return stored(parts.view(self.dtype)[..., 0], out, "Array.round")
+    power = float(10 ** abs(places))
+    result = _rint(self * power) / power if places > 0 else _rint(self / power) * power
+    return stored(result.astype(self.dtype, copy=False), out, "Array.round")
 
 
 def transpose(self: Array, *axes: int | Sequence[int] | None) -> Array:
@@ -174,9 +203,10 @@ def _copy(self: Array, order: str = "C") -> Array:
 
 
 def _dot(self: Array, b: Array, out: Array | None = None) -> Array:
-    """The dot product, as stator.dot, or the product with a number."""
+    """The dot product, as stator.dot, or the product with a number or a 0-d array."""
     try:
-        return _into(self * b if isinstance(b, (int, float, complex)) else dot(self, b), out, "Array.dot")
+        scaled = isinstance(b, (int, float, complex)) or (isinstance(b, Array) and 0 in (self.ndim, b.ndim))
+        return stored(self * b if scaled else dot(self, b), out, "Array.dot")
     except StatorError as error:
         raise renamed(error, "Array.dot") from None
 
@@ -264,7 +294,13 @@ def _argsort(
 
 def _partition(self: Array, kth: int | Sequence[int], axis: int = -1) -> None:
     """Orders in place so that the elements at the positions kth are those of the sorted array, as stator.partition."""
-    self[...] = partition(self, kth, axis=axis)
+    self[...] = partitioned(self, kth, axis)
+
+
+def partitioned(x: Array, kth: Any, axis: int) -> Array:
+    """A copy as stator.partition makes it; kth may be a list, and complex numbers are sorted."""
+    places = kth.tolist() if isinstance(kth, (np.ndarray, np.generic)) else kth
+    return sort(x, axis) if "complex" in x.dtype.kind else partition(x, places, axis=axis)
 
 
 def _take(
@@ -281,7 +317,10 @@ def _take(
     if axis is None and out is None and type(mode) is str and mode == "raise" and isinstance(indices, Array):
         return take(self, indices)
     length = self.size if axis is None else self.shape[_axes(self, "Array.take", axis=axis)[0]]
-    return take(self, _places(self, indices, length, mode, "Array.take"), axis, out=out)
+    try:
+        return stored(take(self, _places(self, indices, length, mode, "Array.take"), axis), out, "Array.take")
+    except StatorError as error:
+        raise renamed(error, "Array.take") from None
 
 
 def put(
@@ -294,11 +333,15 @@ def put(
     try:
         places = ravel(_places(self, indices, self.size, mode, "Array.put"))
         given = ravel(asarray(values, dtype=self.dtype if isinstance(values, int) else None, device=self.backend))
-        if given.size not in (1, places.size):
-            given = tile(given, -(-places.size // max(given.size, 1)))[: places.size]
-        Flat(self)[places] = given
+        if places.size and given.size:
+            Flat(self)[places] = cycled(given.astype(self.dtype, copy=False), places.size)
     except StatorError as error:
         raise renamed(error, "Array.put") from None
+
+
+def cycled(values: Array, count: int) -> Array:
+    """count elements of a vector, repeated from the front as often as needed."""
+    return values if values.size == count else tile(values, -(-count // values.size))[:count]
 
 
 def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
@@ -344,12 +387,16 @@ def _trace(
     out: Array | None = None,
 ) -> Array:
     """The sums of the diagonals of the planes of two axes, as stator.linalg.trace."""
-    return _into(trace(_on_planes(self, axis1, axis2, "Array.trace"), offset=offset, dtype=dtype), out, "Array.trace")
+    planes = _on_planes(self, axis1, axis2, "Array.trace")
+    return stored(trace(planes, offset=offset, dtype=dtype), out, "Array.trace", "unsafe")
 
 
-def _compress(self: Array, condition: Array | Sequence[bool], axis: int | None = None) -> Array:
+def _compress(
+    self: Array, condition: Array | Sequence[bool], axis: int | None = None, out: Array | None = None
+) -> Array:
     """The slices along an axis where condition is true, as stator.compress; condition may be a list."""
-    return compress(_on_device(self, condition, "Array.compress"), self, axis=axis)
+    mask = _on_device(self, condition, "Array.compress").astype("bool", copy=False)
+    return stored(compress(mask, self, axis=axis), out, "Array.compress")
 
 
 def _nonzero(self: Array) -> tuple[Array, ...]:
@@ -394,9 +441,7 @@ class Flat:
 
 def _set_flat(self: Array, value: Any) -> None:
     given = ravel(asarray(value, device=self.backend))
-    if given.size and given.size != self.size:  # NumPy repeats the values
-        given = tile(given, -(-self.size // given.size))[: self.size]
-    self[...] = reshape(given, self.shape)
+    self[...] = reshape(cycled(given, self.size) if given.size else given, self.shape)  # NumPy repeats the values
 
 
 def _real(self: Array) -> Array:

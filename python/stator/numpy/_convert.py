@@ -12,8 +12,10 @@ import numpy as np
 
 import stator
 from stator._array import Array
+from stator._array_methods import require_cast as require_cast
+from stator._array_methods import stored
 from stator._dtype import DType
-from stator.errors import AxisError, DTypeError, InvalidValueError, ShapeError
+from stator.errors import AxisError, DTypeError, InvalidValueError, StatorError, renamed
 
 ArrayLike: TypeAlias = Any  # an Array, a number, or nested lists and tuples of numbers
 DTypeLike: TypeAlias = Any  # whatever numpy.dtype or stator.dtype takes
@@ -162,21 +164,14 @@ def out_array(out: Out, op: str) -> Array | None:
 
 def store(result: Array, out: Out, op: str, casting: str = "same_kind") -> Array:
     """The result, or `out` with the result assigned to it, which must have its shape and take its kind of numbers."""
-    target = out_array(out, op)
-    if target is None:
-        return result
-    if target.shape != result.shape:
-        raise ShapeError(
-            f"out has shape {target.shape}, the result {result.shape}", op=op, remedy="Give an out of that shape."
-        )
-    require_cast(result.dtype, target.dtype, op, casting)
-    target[...] = result
-    return target
+    return stored(result, out_array(out, op), op, casting)
 
 
-def require_cast(source: DType, target: DType, op: str, casting: str = "same_kind") -> None:
-    """DTypeError where NumPy would not cast from one dtype to the other."""
-    if source != target and not np.can_cast(source.numpy(), target.numpy(), casting):  # type: ignore[arg-type]
-        raise DTypeError(
-            f"Cannot cast from {source} to {target} by the rule {casting!r}", op=op, remedy="Convert it with astype."
-        )
+def called(name: str, a: ArrayLike, *args: Any) -> Array:
+    """What the method of an array gives: the one implementation of a function that is a method too."""
+    x = array(a, name, like=first_array(args))
+    try:
+        found: Array = getattr(x, name)(*args)
+    except StatorError as error:
+        raise renamed(error, name) from None
+    return found

@@ -353,9 +353,7 @@ def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1) -> Array:
 @differs("order='F' gives a transposed view of a copy")
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     """A copy."""
-    if not _convert.order_is_c(order, "copy"):
-        return asfortranarray(stator.copy(_convert.array(a, "copy")))
-    return stator.copy(_convert.array(a, "copy"))
+    return _convert.called("copy", a, order)
 
 
 @differs("A conversion beyond the range saturates, as stator.astype")

@@ -10,6 +10,7 @@ import numpy as np
 
 import stator
 from stator._array import Array
+from stator._array_methods import cycled, in_mode
 from stator.errors import DTypeError, InvalidValueError, ShapeError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, Out
@@ -25,24 +26,12 @@ def _own(a: Any, op: str) -> Array:
     return a
 
 
-def _in_mode(index: Array, length: int, mode: str, op: str) -> Array:
-    if mode == "wrap":
-        return stator.remainder(index, length)
-    if mode == "clip":
-        return stator.clip(index, 0, length - 1)
-    if mode != "raise":
-        raise InvalidValueError(f"mode={mode!r}", op=op, remedy="Pass 'raise', 'wrap' or 'clip'.")
-    return index
-
-
 @differs(LATE)
 def take(a: ArrayLike, indices: Any, axis: int | None = None, out: Out = None, mode: str = "raise") -> Array:
     """The elements at indices of an axis, or of the flattened array."""
-    x = _convert.array(a, "take", like=indices if isinstance(indices, Array) else None)
+    x = _convert.array(a, "take", like=_convert.first_array((indices,)))
     index = _convert.integers(indices, "take", like=x)
-    length = x.size if axis is None else x.shape[_convert.axis(axis, x.ndim, "take")]
-    flat, along = (stator.ravel(x), 0) if axis is None else (x, axis)
-    return _convert.store(stator.take(flat, _in_mode(index, length, mode, "take"), axis=along), out, "take")
+    return _convert.called("take", x, index, axis, _convert.out_array(out, "take"), mode)
 
 
 @differs(LATE)
@@ -71,24 +60,12 @@ def put_along_axis(arr: Array, indices: Any, values: ArrayLike, axis: int | None
         stator.put_along_axis(x, index, given, axis=axis)
 
 
-def _cycled(values: Array, count: int) -> Array:
-    """count values, repeated from the front as often as needed."""
-    flat = stator.ravel(values)
-    return flat if flat.size == count else stator.tile(flat, -(-count // flat.size))[:count]
-
-
 @differs(f"{LATE}; of several values for one element any may stay")
 def put(a: Array, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
     """Writes values, repeated as often as needed, at indices of the flattened array. In place."""
     x = _own(a, "put")
-    index = stator.ravel(_convert.integers(ind, "put", like=x))
-    values = _convert.array(v, "put", like=x).astype(x.dtype)
-    if not index.size or not values.size:
-        return
-    flat = stator.ravel(x)
-    flat[_in_mode(index, x.size, mode, "put")] = _cycled(values, index.size)
-    if not x.is_contiguous:
-        x[...] = stator.reshape(flat, x.shape)
+    index = _convert.integers(ind, "put", like=x)
+    _convert.called("put", x, index, _convert.array(v, "put", like=x), mode)
 
 
 @same
@@ -103,7 +80,7 @@ def putmask(a: Array, /, mask: ArrayLike, values: ArrayLike) -> None:
     if chosen.shape != x.shape:
         raise ShapeError(f"mask of shape {chosen.shape}", op="putmask", remedy=f"Give one of shape {x.shape}.")
     if given.size and x.size:
-        spread = stator.reshape(_cycled(given.to_device(x.device).astype(x.dtype), x.size), x.shape)
+        spread = stator.reshape(cycled(stator.ravel(given.to_device(x.device).astype(x.dtype)), x.size), x.shape)
         x[...] = stator.where(chosen.astype("bool", copy=False), spread, x)
 
 
@@ -149,7 +126,7 @@ def choose(a: ArrayLike, choices: Any, out: Out = None, mode: str = "raise") -> 
     kind = stator.result_type(*(p.dtype for p in parts))
     index, *parts = stator.broadcast_arrays(index, *parts)
     table = stator.stack([p.astype(kind, copy=False) for p in parts])
-    chosen = stator.expand_dims(_in_mode(index, len(parts), mode, "choose"), axis=0)
+    chosen = stator.expand_dims(in_mode(index, len(parts), mode, "choose"), axis=0)
     return _convert.store(stator.squeeze(stator.take_along_axis(table, chosen, axis=0), axis=0), out, "choose")
 
 
@@ -262,7 +239,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
                 op="ravel_multi_index",
                 remedy="Give indices in range, or mode='clip'.",
             )
-        index = stator.multiply(_in_mode(index, length, how, "ravel_multi_index"), stride)
+        index = stator.multiply(in_mode(index, length, how, "ravel_multi_index"), stride)
         total = index if total is None else stator.add(total, index)
     return stator.zeros((), dtype="int64") if total is None else total
 
@@ -284,7 +261,7 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
     count = len(range(0, end, step))
     if not count:
         return
-    values = _cycled(_convert.array(val, "fill_diagonal", like=x).astype(x.dtype), count)
+    values = cycled(stator.ravel(_convert.array(val, "fill_diagonal", like=x).astype(x.dtype)), count)
     places = stator.arange(0, end, step, device=x.backend)
     flat = stator.ravel(x)
     flat[places] = values

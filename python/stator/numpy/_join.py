@@ -185,9 +185,8 @@ def tile(A: ArrayLike, reps: Any) -> Array:
 def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Array:
     """Each element repeated."""
     x = _convert.array(a, "repeat")
-    if not isinstance(repeats, (int, np.integer)):
-        repeats = _convert.integers(repeats, "repeat", like=x)
-    return stator.repeat(x, repeats, axis=axis)
+    counts = repeats if isinstance(repeats, (int, np.integer)) else _convert.integers(repeats, "repeat", like=x)
+    return _convert.called("repeat", x, counts, axis)
 
 
 @same

@@ -38,24 +38,7 @@ def clip(
 @same
 def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> Array:
     """The elements rounded to a number of decimals, halves to even; a negative number counts to the left."""
-    x = _convert.array(a, "round")
-    if x.dtype.name == "bool":
-        x = x.astype("float16")
-    if "complex" in x.dtype.kind:
-        result = _complex(round(stator.real(x), decimals), round(stator.imag(x), decimals))
-    elif "integer" in x.dtype.kind:
-        if decimals >= 0:
-            result = stator.copy(x)
-        else:
-            scale = float(10**-decimals)
-            result = stator.multiply(stator.round(stator.divide(x, scale)), scale).astype(x.dtype)
-    elif decimals == 0:
-        result = stator.round(x)
-    else:
-        scale = float(10 ** abs(decimals))
-        up, down = (stator.multiply, stator.divide) if decimals > 0 else (stator.divide, stator.multiply)
-        result = down(stator.round(up(x, scale)), scale)
-    return _convert.store(result, out, "round")
+    return _convert.called("round", a, decimals, _convert.out_array(out, "round"))
 
 
 add("around", round)
@@ -97,15 +80,15 @@ def nan_to_num(
 @differs("Of a complex array a copy; an array of another dtype is returned as it is")
 def real(val: ArrayLike) -> Array:
     """The real parts."""
-    x = _convert.array(val, "real")
-    return stator.real(x) if "complex" in x.dtype.kind else x
+    found: Array = _convert.array(val, "real").real
+    return found
 
 
 @differs("The parts are a copy")
 def imag(val: ArrayLike) -> Array:
     """The imaginary parts; 0 of real numbers."""
-    x = _convert.array(val, "imag")
-    return stator.imag(x) if "complex" in x.dtype.kind else stator.zeros_like(x)
+    found: Array = _convert.array(val, "imag").imag
+    return found
 
 
 @same

@@ -19,7 +19,7 @@ from stator.numpy._rows import differs, same
 def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     """Sums of products over the last axis of a and the last but one of b; the plain product where one is 0-d."""
     x, y = _convert.arrays("dot", a, b)
-    return _convert.store(x * y if x.ndim == 0 or y.ndim == 0 else stator.dot(x, y), out, "dot")
+    return _convert.called("dot", x, y, _convert.out_array(out, "dot"))
 
 
 @same

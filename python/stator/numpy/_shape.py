@@ -32,17 +32,13 @@ def reshape(a: ArrayLike, /, shape: Any, order: str = "C", *, copy: bool | None 
 @same
 def ravel(a: ArrayLike, order: str = "C") -> Array:
     """The elements along one axis: a view where the strides allow it."""
-    x = _convert.array(a, "ravel")
-    return stator.ravel(x if _convert.order_is_c(order, "ravel") else _reversed(x))
+    return _convert.called("ravel", a, order)
 
 
 @same
 def transpose(a: ArrayLike, axes: Any = None) -> Array:
     """A view with the axes in another order, by default reversed."""
-    x = _convert.array(a, "transpose")
-    if axes is None:
-        return _reversed(x)
-    return stator.permute_dims(x, tuple(axes) if isinstance(axes, (tuple, list)) else (axes,))
+    return _convert.called("transpose", a, axes)
 
 
 add("permute_dims", transpose)
@@ -57,11 +53,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 @same
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """A view with two axes swapped."""
-    x = _convert.array(a, "swapaxes")
-    first, second = _convert.axis(axis1, x.ndim, "swapaxes"), _convert.axis(axis2, x.ndim, "swapaxes")
-    order = list(range(x.ndim))
-    order[first], order[second] = order[second], order[first]
-    return stator.permute_dims(x, order)
+    return _convert.called("swapaxes", a, axis1, axis2)
 
 
 @same
@@ -210,15 +202,10 @@ def size(a: ArrayLike, axis: Axes = None) -> int:
 @differs("The diagonal is a view that may be written to")
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """A view of the diagonals of matrices, along the last axis."""
-    x = _convert.array(a, "diagonal")
-    if x.ndim < 2:
-        raise ShapeError(f"{x.ndim} axes", op="diagonal", remedy="Give an array of at least two.")
-    return stator.linalg.diagonal(stator.moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+    return _convert.called("diagonal", a, offset, axis1, axis2)
 
 
 @same
 def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Array:
     """The sum of each diagonal."""
-    from stator.numpy._reductions import sum
-
-    return sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
+    return _convert.called("trace", a, offset, axis1, axis2, dtype, _convert.out_array(out, "trace"))

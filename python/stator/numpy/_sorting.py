@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import stator
 from stator._array import Array
-from stator.errors import DTypeError, InvalidValueError, ShapeError
+from stator._array_methods import partitioned
+from stator.errors import DTypeError, InvalidValueError
 from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, Out
 from stator.numpy._rows import differs, same
@@ -39,9 +40,7 @@ def argsort(
     a: ArrayLike, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
 ) -> Array:
     """The indices that sort."""
-    _no_fields(order, "argsort")
-    x, axis = _plain(_convert.array(a, "argsort"), axis)
-    return stator.argsort(x, axis=axis)
+    return _convert.called("argsort", a, axis, kind, order)
 
 
 @differs("One sort for each key, the last one first")
@@ -66,7 +65,7 @@ def partition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "intros
     """A copy with the elements of the sorted array at the positions kth, the smaller ones before them."""
     _no_fields(order, "partition")
     x, axis = _plain(_convert.array(a, "partition"), axis)
-    return stator.sort(x, axis=axis) if "complex" in x.dtype.kind else stator.partition(x, _kth(kth), axis=axis)
+    return partitioned(x, kth, axis)
 
 
 @differs("It is argsort, so that the other indices stand elsewhere; order= of fields is refused")
@@ -304,7 +303,4 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
 def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Out = None) -> Array:
     """The slices along an axis where the condition is true. Synchronises."""
     mask, x = _convert.arrays("compress", condition, a)
-    if mask.ndim != 1:
-        raise ShapeError(f"condition of {mask.ndim} axes", op="compress", remedy="Give a vector.")
-    x, along = (stator.ravel(x), 0) if axis is None else (x, axis)
-    return _convert.store(stator.take(x, stator.nonzero(mask)[0], axis=along), out, "compress")
+    return _convert.called("compress", x, mask, axis, _convert.out_array(out, "compress"))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import stator
+import stator.numpy as snp
 from stator._array_methods import METHODS
 from stator.errors import HostCopyError, StatorError
 
@@ -51,7 +52,8 @@ CALLS = {
     "repeat": (N, "x.repeat(2) x.repeat(2,1) x.repeat([1,2],axis=0) x.repeat([0,1,2],1)"),
     "diagonal": (N, "x.diagonal() x.diagonal(1) x.diagonal(0,1,2) x.diagonal(offset=-1,axis1=2,axis2=0)"),
     "trace": (N, "x.trace() x.trace(1) x.trace(0,1,2) x.trace(axis1=0,axis2=2,dtype='f8')"),
-    "compress": (N, "x.compress([True,False],0) x.compress([False,True,True],axis=1) x.compress([True])"),
+    "compress": (N, "x.compress([True,False],0) x.compress([False,True,True],axis=1) x.compress([True])"
+                    " x.compress([0,2],1)"),
     "searchsorted": (np.arange(5.0), "x.searchsorted(x) x.searchsorted(2.0) x.searchsorted(x[::2],'right')"
                                      " x.searchsorted(x,side='left')"),
     "tobytes": (N, "x.tobytes() x.tobytes('F') x.mT.tobytes(order='C') x[:,::2].tobytes() x.tobytes('A')"),
@@ -220,6 +222,56 @@ def test_what_numpy_refuses_is_refused_alike(be, name):
 def test_round_of_an_array_is_the_method(be):
     np.testing.assert_allclose(round(be.asarray(X / 3), 1).to_numpy(), np.round(X / 3, 1))
     assert round(be.asarray(2.5)).dtype == stator.float64
+
+
+FUNCTIONS_TOO = {
+    "round": (X > 1, ()),
+    "round of complex": (np.array([complex(1.26, np.inf), complex(-np.inf, 2.25), 1.15 - 7.77j]), (1,)),
+    "dot": (X[0], (X[0, 1:2].reshape(()),)),
+    "take": (N, ([[-9, 9]], 2, None, "wrap")),
+    "trace": (N > 3, (1, 2, 0)),
+    "diagonal": (N, (-1, 2, 0)),
+    "swapaxes": (N, (-1, 0)),
+    "transpose": (N, ((2, 0, 1),)),
+    "ravel": (N, ("F",)),
+    "repeat": (N, ([1, 2], 0)),
+    "argsort": (X, (None,)),
+    "copy": (N.T, ("F",)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_TOO)
+def test_a_method_and_the_function_of_its_name_give_the_same(be, name):
+    array, args = FUNCTIONS_TOO[name]
+    name = name.partition(" ")[0]
+    on = [be.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
+    want = getattr(array, name)(*args)
+    with be.use():
+        for got in (getattr(be.asarray(array), name)(*on), getattr(snp, name)(be.asarray(array), *on)):
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got.to_numpy(), want)
+
+
+@pytest.mark.parametrize("call", ["x.round(1, o)", "x.dot(2.0, o)", "x.take([0, 1, 2], 0, o)"])
+@pytest.mark.parametrize("out", [np.zeros((1, 3, 4)), np.zeros((3, 4), int)], ids=["shape", "dtype"])
+def test_out_of_another_shape_or_kind_is_refused(be, call, out):
+    on = be.asarray(out)
+    with pytest.raises(StatorError, match="out|cast"):
+        eval(call, {"x": be.asarray(X), "o": on})
+    np.testing.assert_array_equal(on.to_numpy(), 0)
+
+
+@pytest.mark.parametrize("values", [[], [5.5]], ids=str)
+def test_put_of_nothing_changes_nothing(be, values):
+    x = be.asarray(X)
+    x.put([], values)
+    np.testing.assert_array_equal(x.to_numpy(), X)
+
+
+def test_partition_takes_lists_and_complex_numbers(be):
+    x = be.asarray(Z)
+    x.partition(np.array([0, 2]))
+    np.testing.assert_array_equal(x.to_numpy(), np.sort(Z))
 
 
 def test_partition_orders_in_place(be):
