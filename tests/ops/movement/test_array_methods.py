@@ -256,7 +256,7 @@ def test_a_method_and_the_function_of_its_name_give_the_same(be, name):
 @pytest.mark.parametrize("out", [np.zeros((1, 3, 4)), np.zeros((3, 4), int)], ids=["shape", "dtype"])
 def test_out_of_another_shape_or_kind_is_refused(be, call, out):
     on = be.asarray(out)
-    with pytest.raises(StatorError, match="out|cast"):
+    with pytest.raises(StatorError, match=r"out|cast"):
         eval(call, {"x": be.asarray(X), "o": on})
     np.testing.assert_array_equal(on.to_numpy(), 0)
 
