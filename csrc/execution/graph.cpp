@@ -192,6 +192,7 @@ void GraphBox::set_number(size_t number, uint64_t value) {
 void GraphBox::replace(GraphBox& previous) {
   const std::scoped_lock lock(mutex_, previous.mutex_);
   context_.runtime().graph_instantiate(get(graph_op), previous.get(graph_op), graph_op);
+  instantiated_ = true;
   previous.replaced_ = true;
 }
 
@@ -260,6 +261,10 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed) {
                            " cannot run there while that stream or another one is captured",
                        "Capture both from one stream, or launch it after the capture");
   on.raise_pending(graph_op);
+  if (!outer && !instantiated_) {
+    context_.runtime().graph_instantiate(handle, nullptr, graph_op);
+    instantiated_ = true;
+  }
   std::vector<params::Access> accesses;
   bool synchronous = false;
   const auto use = [&](Buffer& buffer, bool written) {

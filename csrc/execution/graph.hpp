@@ -74,7 +74,7 @@ class GraphBox final : public Box {
   std::vector<std::vector<GraphPatch>> numbers_;
   runtime::EventHandle before_ = nullptr, after_ = nullptr;  // order launches in other streams
   uint32_t used_ = 0;                                        // the streams of the launches, one bit each
-  bool replaced_ = false;
+  bool instantiated_ = false, replaced_ = false;
 };
 
 }  // namespace stator

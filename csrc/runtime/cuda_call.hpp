@@ -8,9 +8,22 @@
 
 namespace stator::runtime {
 
+struct CudaGraph;
+
+// The captures that were begun and not ended, by CUDA's number of each.
+struct CudaCaptures {
+  std::atomic<int> count{0};
+  std::mutex mutex;
+  std::map<unsigned long long, std::unique_ptr<CudaGraph>> graphs;
+  CudaCaptures();
+  ~CudaCaptures();
+};
+
 struct CudaContext {
+  explicit CudaContext(int of) : device(of) {}
   int device;
-  cudaMemPool_t pool;  // not the device's default pool, whose settings and memory other libraries share
+  cudaMemPool_t pool = nullptr;  // not the device's default pool, whose settings and memory other libraries share
+  CudaCaptures captures;
 };
 
 inline CudaContext& context_of(ContextHandle handle) { return *static_cast<CudaContext*>(handle); }

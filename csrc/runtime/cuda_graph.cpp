@@ -1,29 +1,313 @@
-// The cuda table's calls for graphs.
-#include "runtime/cuda_call.hpp"
-#include "runtime/graph_table.hpp"
+// The cuda table's calls for graphs. A stream is captured by CUDA; after each call the node that it made is asked for,
+// and the arguments are kept beside it, so that launches can change them. What a library enqueues is in the graph too,
+// but its arguments are not known.
+#include "runtime/cuda_graph.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
 
 namespace stator::runtime {
+
+std::atomic<int64_t> cuda_graph_count{0};
+
+CudaCaptures::CudaCaptures() = default;
+CudaCaptures::~CudaCaptures() = default;
+
 namespace {
 
-int refuse_begin(void*, void*) { return status::not_supported; }
-int refuse_end(void*, void*, GraphHandle*) { return status::not_supported; }
-int no_id(void*, void*, uint64_t* out) {
-  *out = 0;
+// Turns a lack of memory into CUDA's status: no member of the table throws.
+template <class F>
+Status guarded(F&& f) noexcept {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+}
+
+CudaGraph& graph_of(GraphHandle handle) { return *static_cast<CudaGraph*>(handle); }
+
+struct CaptureState {
+  unsigned long long id = 0;  // 0: not captured
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* last = nullptr;  // what a call that is made now comes after
+  size_t count = 0;
+};
+
+Status state_of(cudaStream_t stream, CaptureState* out) {
+  cudaStreamCaptureStatus active = cudaStreamCaptureStatusNone;
+  const Status code =
+      done(cudaStreamGetCaptureInfo(stream, &active, &out->id, &out->graph, &out->last, nullptr, &out->count));
+  if (code || active == cudaStreamCaptureStatusNone) out->id = 0;
+  return code;
+}
+
+// Keeps a call that was captured. `make` fills it in; its node is the last one of the stream.
+template <class F>
+Status note(ContextHandle handle, StreamHandle stream, F make) {
+  CudaCaptures& captures = context_of(handle).captures;
+  if (captures.count.load(std::memory_order_acquire) == 0) [[likely]]
+    return status::success;
+  return guarded([&] {
+    CaptureState state;
+    if (const Status code = state_of(stream_of(stream), &state)) return code;
+    const std::lock_guard lock(captures.mutex);
+    const auto found = captures.graphs.find(state.id);
+    if (found == captures.graphs.end()) return status::success;  // somebody else's
+    CudaCall call;
+    if (state.count == 1) call.node = state.last[0];
+    const Status code = make(call);
+    if (!code) found->second->calls.push_back(std::move(call));
+    return code;
+  });
+}
+
+Status begin(ContextHandle handle, StreamHandle stream) {
+  CudaCaptures& captures = context_of(handle).captures;
+  const Status code =
+      call(handle, [=] { return cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeRelaxed); });
+  if (code) return code;
+  const Status kept = guarded([&] {
+    CaptureState state;
+    if (const Status asked = state_of(stream_of(stream), &state)) return asked;
+    const std::lock_guard lock(captures.mutex);
+    captures.graphs[state.id] = std::make_unique<CudaGraph>();
+    captures.count.fetch_add(1);
+    return status::success;
+  });
+  cudaGraph_t dropped = nullptr;
+  if (kept && done(cudaStreamEndCapture(stream_of(stream), &dropped)) == status::success)
+    done(cudaGraphDestroy(dropped));
+  return kept;
+}
+
+Status end(ContextHandle handle, StreamHandle stream, GraphHandle* out) {
+  CudaCaptures& captures = context_of(handle).captures;
+  CaptureState state;
+  if (const Status code = state_of(stream_of(stream), &state)) return code;
+  std::unique_ptr<CudaGraph> graph;
+  const Status code = call(handle, [&] {
+    cudaGraph_t made = nullptr;
+    const cudaError_t ended = cudaStreamEndCapture(stream_of(stream), &made);
+    const std::lock_guard lock(captures.mutex);
+    if (const auto found = captures.graphs.find(state.id); found != captures.graphs.end()) {
+      graph = std::move(found->second);
+      captures.graphs.erase(found);
+      captures.count.fetch_sub(1);
+    }
+    if (graph) graph->graph = made;
+    return ended;
+  });
+  if (code || !graph || !out) {
+    if (graph && graph->graph) done(cudaGraphDestroy(graph->graph));
+    return code;
+  }
+  *out = graph.release();
+  cuda_graph_count.fetch_add(1);
   return status::success;
 }
-int refuse_instantiate(void*, GraphHandle, GraphHandle) { return status::not_supported; }
-int refuse_launch(void*, GraphHandle, bool, void*) { return status::not_supported; }
-int destroy(void*, GraphHandle) { return status::success; }
-GraphArguments arguments(GraphHandle, size_t) { return {}; }
-int write(GraphHandle, size_t, size_t, uint64_t) { return status::not_supported; }
+
+Status id(ContextHandle handle, StreamHandle stream, uint64_t* out) {
+  *out = 0;
+  if (context_of(handle).captures.count.load(std::memory_order_acquire) == 0) return status::success;
+  CaptureState state;
+  const Status code = state_of(stream_of(stream), &state);
+  *out = state.id;
+  return code;
+}
+
+cudaKernelNodeParams parameters_of(CudaCall& call, std::vector<void*>& pointers) {
+  for (const size_t offset : call.offsets) pointers.push_back(call.bytes.data() + offset);
+  cudaKernelNodeParams out{};
+  out.func = const_cast<void*>(call.function);
+  out.gridDim = call.grid;
+  out.blockDim = call.block;
+  out.sharedMemBytes = unsigned(call.shared_bytes);
+  out.kernelParams = pointers.data();
+  return out;
+}
+
+template <class T>
+T word_of(const CudaCall& call, size_t index) {
+  T out;
+  std::memcpy(&out, call.bytes.data() + index * sizeof(uint64_t), sizeof out);
+  return out;
+}
+
+cudaMemsetParams fill_of(const CudaCall& call) {
+  cudaMemsetParams out{};
+  out.dst = word_of<void*>(call, 0);
+  out.value = unsigned(call.value);
+  out.elementSize = 1;
+  out.width = call.size;
+  out.height = 1;
+  return out;
+}
+
+cudaError_t set_arguments(cudaGraphExec_t executable, CudaCall& call) {
+  if (call.kind == CudaCall::Kind::copy)
+    return cudaGraphExecMemcpyNodeSetParams1D(executable, call.node, word_of<void*>(call, 0),
+                                              word_of<const void*>(call, 1), call.size, cudaMemcpyDeviceToDevice);
+  if (call.kind == CudaCall::Kind::fill) {
+    const cudaMemsetParams fill = fill_of(call);
+    return cudaGraphExecMemsetNodeSetParams(executable, call.node, &fill);
+  }
+  std::vector<void*> pointers;
+  const cudaKernelNodeParams kernel = parameters_of(call, pointers);
+  return cudaGraphExecKernelNodeSetParams(executable, call.node, &kernel);
+}
+
+// The same in the graph, for those that take it as a part of theirs.
+cudaError_t set_in_graph(CudaCall& call) {
+  if (call.kind == CudaCall::Kind::copy)
+    return cudaGraphMemcpyNodeSetParams1D(call.node, word_of<void*>(call, 0), word_of<const void*>(call, 1), call.size,
+                                          cudaMemcpyDeviceToDevice);
+  if (call.kind == CudaCall::Kind::fill) {
+    const cudaMemsetParams fill = fill_of(call);
+    return cudaGraphMemsetNodeSetParams(call.node, &fill);
+  }
+  std::vector<void*> pointers;
+  const cudaKernelNodeParams kernel = parameters_of(call, pointers);
+  return cudaGraphKernelNodeSetParams(call.node, &kernel);
+}
+
+// Nodes of an executable are named by those of the graph it was made of, which therefore goes with it.
+bool take_over(CudaGraph& graph, CudaGraph& previous) {
+  if (!previous.executable || previous.calls.size() != graph.calls.size()) return false;
+  cudaGraphExecUpdateResultInfo result{};
+  if (done(cudaGraphExecUpdate(previous.executable, graph.graph, &result))) return false;
+  std::swap(graph.executable, previous.executable);
+  std::swap(graph.graph, previous.graph);
+  for (size_t i = 0; i < graph.calls.size(); ++i) {
+    std::swap(graph.calls[i].node, previous.calls[i].node);
+    graph.calls[i].edited = graph.calls[i].kind != CudaCall::Kind::library;
+  }
+  return true;
+}
+
+Status instantiate(ContextHandle handle, GraphHandle graph_handle, GraphHandle previous) {
+  CudaGraph& graph = graph_of(graph_handle);
+  return call(handle, [&] {
+    if (previous && take_over(graph, graph_of(previous))) return cudaSuccess;
+    return cudaGraphInstantiate(&graph.executable, graph.graph, 0);
+  });
+}
+
+cudaError_t add_to_capture(CudaGraph& graph, cudaStream_t stream, const CaptureState& state) {
+  for (CudaCall& call : graph.calls) {
+    if (!call.edited) continue;
+    if (const cudaError_t code = set_in_graph(call); code != cudaSuccess) return code;
+  }
+  cudaGraphNode_t node = nullptr;
+  const cudaError_t code = cudaGraphAddChildGraphNode(&node, state.graph, state.last, state.count, graph.graph);
+  if (code != cudaSuccess) return code;
+  return cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies);
+}
+
+Status launch(ContextHandle handle, GraphHandle graph_handle, bool, StreamHandle stream) {
+  CudaGraph& graph = graph_of(graph_handle);
+  CaptureState state;
+  if (context_of(handle).captures.count.load(std::memory_order_acquire) > 0)
+    if (const Status code = state_of(stream_of(stream), &state)) return code;
+  if (state.id) {
+    const Status code = call(handle, [&] { return add_to_capture(graph, stream_of(stream), state); });
+    return code ? code : note_library_call(handle, stream);
+  }
+  return guarded([&] {
+    return call(handle, [&] {
+      while (!graph.changed.empty()) {
+        CudaCall& changed = graph.calls[graph.changed.back()];
+        if (const cudaError_t code = set_arguments(graph.executable, changed); code != cudaSuccess) return code;
+        changed.pending = false;
+        graph.changed.pop_back();
+      }
+      return cudaGraphLaunch(graph.executable, stream_of(stream));
+    });
+  });
+}
+
+Status destroy(ContextHandle handle, GraphHandle graph_handle) {
+  const std::unique_ptr<CudaGraph> graph(&graph_of(graph_handle));
+  cuda_graph_count.fetch_sub(1);
+  return call(handle, [&] {
+    const cudaError_t code = graph->executable ? cudaGraphExecDestroy(graph->executable) : cudaSuccess;
+    const cudaError_t other = graph->graph ? cudaGraphDestroy(graph->graph) : cudaSuccess;
+    return code == cudaSuccess ? other : code;
+  });
+}
+
+GraphArguments arguments(GraphHandle graph, size_t call) {
+  const CudaCall& c = graph_of(graph).calls[call];
+  return {c.bytes.data(), c.node ? c.bytes.size() : 0};
+}
+
+Status write(GraphHandle graph_handle, size_t call, size_t offset, uint64_t value) {
+  return guarded([&] {
+    CudaGraph& graph = graph_of(graph_handle);
+    CudaCall& c = graph.calls[call];
+    std::memcpy(c.bytes.data() + offset, &value, sizeof value);
+    if (!c.pending) graph.changed.push_back(call);
+    c.pending = c.edited = true;
+    return status::success;
+  });
+}
 
 }  // namespace
 
-constinit const GraphTable cuda_graphs{.begin = refuse_begin,
-                                       .end = refuse_end,
-                                       .id = no_id,
-                                       .instantiate = refuse_instantiate,
-                                       .launch = refuse_launch,
+Status note_kernel(ContextHandle handle, const void* function, dim3 grid, dim3 block, size_t shared_bytes,
+                   void* const* parameters, StreamHandle stream) {
+  return note(handle, stream, [&](CudaCall& out) {
+    out.kind = CudaCall::Kind::kernel;
+    out.function = function;
+    out.grid = grid;
+    out.block = block;
+    out.shared_bytes = shared_bytes;
+    size_t offset = 0, bytes = 0;
+    for (size_t i = 0; done(cudaFuncGetParamInfo(function, i, &offset, &bytes)) == status::success; ++i) {
+      out.bytes.resize(std::max(out.bytes.size(), offset + bytes));
+      std::memcpy(out.bytes.data() + offset, parameters[i], bytes);
+      out.offsets.push_back(offset);
+    }
+    return status::success;
+  });
+}
+
+Status note_copy(ContextHandle handle, void* to, const void* from, size_t bytes, StreamHandle stream) {
+  return note(handle, stream, [&](CudaCall& out) {
+    out.kind = CudaCall::Kind::copy;
+    const void* const words[] = {to, from};
+    out.bytes.resize(sizeof words);
+    std::memcpy(out.bytes.data(), words, sizeof words);
+    out.size = bytes;
+    return status::success;
+  });
+}
+
+Status note_fill(ContextHandle handle, void* to, int byte, size_t bytes, StreamHandle stream) {
+  return note(handle, stream, [&](CudaCall& out) {
+    out.kind = CudaCall::Kind::fill;
+    out.bytes.resize(sizeof to);
+    std::memcpy(out.bytes.data(), &to, sizeof to);
+    out.value = byte;
+    out.size = bytes;
+    return status::success;
+  });
+}
+
+Status note_library_call(ContextHandle handle, StreamHandle stream) {
+  return note(handle, stream, [](CudaCall& out) {
+    out.node = nullptr;
+    return status::success;
+  });
+}
+
+constinit const GraphTable cuda_graphs{.begin = begin,
+                                       .end = end,
+                                       .id = id,
+                                       .instantiate = instantiate,
+                                       .launch = launch,
                                        .destroy = destroy,
                                        .arguments = arguments,
                                        .write = write};

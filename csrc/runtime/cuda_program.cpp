@@ -1,6 +1,6 @@
 // The cuda table's calls for programs, by the CUDA runtime's libraries (cudaLibrary_t): their code is loaded on a
 // device when it is first used there.
-#include "runtime/cuda_call.hpp"
+#include "runtime/cuda_graph.hpp"
 
 namespace stator::runtime {
 namespace {
@@ -73,7 +73,7 @@ int resident_blocks(ContextHandle handle, KernelHandle kernel, int threads, size
 }
 
 int launch(ContextHandle handle, KernelHandle kernel, const KernelLaunch& launch, StreamHandle stream) {
-  return call(handle, [&] {
+  const Status code = call(handle, [&] {
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
@@ -86,6 +86,10 @@ int launch(ContextHandle handle, KernelHandle kernel, const KernelLaunch& launch
     config.numAttrs = launch.cooperative ? 1 : 0;
     return cudaLaunchKernelExC(&config, kernel, launch.arguments);
   });
+  return code ? code
+              : note_kernel(handle, kernel, dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
+                            dim3(launch.block[0], launch.block[1], launch.block[2]), launch.shared_bytes,
+                            launch.arguments, stream);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The cuda table: each call is one of the CUDA runtime, on the device of its context, and leaves no error behind in the
 // runtime's per-thread state.
 #include "runtime/cuda_call.hpp"
+#include "runtime/cuda_graph.hpp"
 #include "runtime/cuda_shims.hpp"
 
 #include <unistd.h>
@@ -15,7 +16,7 @@ namespace {
 constexpr int default_shared_bytes = 48 << 10;  // kernels with more dynamic shared memory must opt in
 
 struct Counts {
-  std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0}, graphs{0};
+  std::atomic<int64_t> memory{0}, pinned{0}, streams{0}, events{0}, contexts{0};
 };
 Counts counts;
 
@@ -77,7 +78,7 @@ Status properties(int device, Properties* out) {
 const char* error_name(Status code) { return cudaGetErrorName(cudaError_t(code)); }
 
 Status context_create(int device, bool, ContextHandle* out) {
-  auto context = std::unique_ptr<CudaContext>(new (std::nothrow) CudaContext{device, nullptr});
+  auto context = std::unique_ptr<CudaContext>(new (std::nothrow) CudaContext(device));
   if (!context) return status::out_of_memory;
   cudaMemPoolProps props{};
   props.allocType = cudaMemAllocationTypePinned;
@@ -171,14 +172,16 @@ Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, Copy
                                 : kind == CopyKind::device_to_host ? cudaMemcpyDeviceToHost
                                                                    : cudaMemcpyDeviceToDevice;
   const void* const host = kind == CopyKind::host_to_device ? from : kind == CopyKind::device_to_host ? to : nullptr;
-  return call(handle, [=] {
+  const Status code = call(handle, [=] {
     const cudaError_t code = cudaMemcpyAsync(to, from, bytes, native, stream_of(stream));
     return code == cudaSuccess && host && is_pageable(host) ? cudaStreamSynchronize(stream_of(stream)) : code;
   });
+  return code || host ? code : note_copy(handle, to, from, bytes, stream);
 }
 
 Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamHandle stream) {
-  return call(handle, [=] { return cudaMemsetAsync(pointer, byte, bytes, stream_of(stream)); });
+  const Status code = call(handle, [=] { return cudaMemsetAsync(pointer, byte, bytes, stream_of(stream)); });
+  return code ? code : note_fill(handle, pointer, byte, bytes, stream);
 }
 
 Status stream_create(ContextHandle handle, int priority, StreamHandle* out) {
@@ -261,7 +264,7 @@ Status event_elapsed(ContextHandle handle, EventHandle from, EventHandle to, flo
 
 Status launch(ContextHandle handle, const params::Launch& launch, int64_t, bool, StreamHandle stream) {
   if (launch.blocks <= 0 || launch.blocks > INT_MAX || !launch.kernel) return status::invalid_value;
-  return call(handle, [&] {
+  const Status code = call(handle, [&] {
     if (launch.shared_bytes > default_shared_bytes) {
       const cudaError_t code =
           cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes);
@@ -270,20 +273,24 @@ Status launch(ContextHandle handle, const params::Launch& launch, int64_t, bool,
     return cudaLaunchKernel(launch.kernel, dim3(unsigned(launch.blocks)), dim3(unsigned(launch.threads)), launch.params,
                             size_t(launch.shared_bytes), stream_of(stream));
   });
+  return code ? code
+              : note_kernel(handle, launch.kernel, dim3(unsigned(launch.blocks)), dim3(unsigned(launch.threads)),
+                            size_t(launch.shared_bytes), launch.params, stream);
 }
 
-Status host_task(ContextHandle handle, const HostTask& task, int64_t, int64_t, bool, StreamHandle) {
-  return call(handle, [&] {
+Status host_task(ContextHandle handle, const HostTask& task, int64_t, int64_t, bool, StreamHandle stream) {
+  const Status code = call(handle, [&] {
     task(0);
     return cudaSuccess;
   });
+  return code || !stream ? code : note_library_call(handle, stream);
 }
 Status inject_fault(ContextHandle) { return status::not_supported; }
 std::string fault_message(ContextHandle handle) { return emulated_fault(context_of(handle).device); }
 
 std::array<int64_t, 6> outstanding() {
   return {counts.memory.load(), counts.pinned.load(),   counts.streams.load(),
-          counts.events.load(), counts.contexts.load(), counts.graphs.load()};
+          counts.events.load(), counts.contexts.load(), cuda_graph_count.load()};
 }
 
 std::string version_text(int version) {

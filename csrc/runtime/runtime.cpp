@@ -297,6 +297,8 @@ void Runtime::stream_wait(StreamHandle stream, EventHandle event, uint16_t op) {
 
 void Runtime::host_function(HostFunction function, void* data, StreamHandle stream, uint16_t op) {
   check(Call::host_function, enter(Call::host_function), op);
+  if (is_captured(stream))
+    refuse_captured(status::capture_unsupported, op);  // what it is given is freed once it has run
   if (emulated_) cuda_name_work(op_name(op));
   check(Call::host_function, table_.host_function(context_, function, data, stream), op);
 }

@@ -1,5 +1,5 @@
 // The runtime layer: the only place that makes a CUDA runtime call. Two tables implement the calls (cuda_runtime.cpp,
-// host_runtime.cpp); Runtime adds what holds for each of them: failure injection, counters, order checks, status
+// host/runtime.cpp); Runtime adds what holds for each of them: failure injection, counters, order checks, status
 // checks.
 #pragma once
 

@@ -54,8 +54,10 @@ int Runtime::resident_blocks(KernelHandle kernel, int threads, size_t shared_byt
 void Runtime::launch_kernel(KernelHandle kernel, const char* name, const KernelLaunch& launch, StreamHandle stream,
                             const Record& record) {
   check(Call::launch, enter(Call::launch), record.op);
-  order(stream, name, record);
+  Noted noted(*this, stream, GraphCall::Kind::kernel, name, record);
+  if (!noted.captured()) order(stream, name, record);
   check(Call::launch, table_.programs->launch(context_, kernel, launch, stream), record.op);
+  noted.keep();
 }
 
 }  // namespace stator::runtime

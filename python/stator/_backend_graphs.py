@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from stator._array import Array
-    from stator._backend import Stream
+    from stator._typing import StreamLike
     from stator.backend import Backend
     from stator.execution.graphs import Graph, GraphCache, GraphFunction
 
@@ -55,7 +55,7 @@ class BackendGraphs:
 
     _cache_of_graphs: GraphCache | None = None
 
-    def capture(self, *, stream: Stream | None = None) -> AbstractContextManager[Graph]:
+    def capture(self, *, stream: StreamLike | None = None) -> AbstractContextManager[Graph]:
         """Captures the work of a `with` block into a graph, instead of running it.
 
         Arrays that the block makes get their values when the graph is launched, and new ones at every launch; the arrays
@@ -93,7 +93,7 @@ class BackendGraphs:
         """As is_capturing."""
         return self.is_capturing
 
-    def begin_graph_capture(self, stream: Stream | None = None) -> None:
+    def begin_graph_capture(self, stream: StreamLike | None = None) -> None:
         """Begins a capture, as capture() does, which end_graph_capture() ends."""
         self._graphs.begin(self._as_backend(), stream)
 
@@ -101,7 +101,7 @@ class BackendGraphs:
         """The graph of what was captured since begin_graph_capture(). CaptureError where none was begun."""
         return self._graphs.end()
 
-    def launch_graph(self, graph: Graph, stream: Stream | None = None) -> None:
+    def launch_graph(self, graph: Graph, stream: StreamLike | None = None) -> None:
         """As Graph.launch()."""
         graph.launch(stream=stream)
 

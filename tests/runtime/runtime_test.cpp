@@ -1,7 +1,7 @@
 // The runtime layer over the host table: order, asynchrony, faults, injection, the order checker, poison, fork.
 #include "runtime_support.hpp"
 
-#include "runtime/host_context.hpp"
+#include "runtime/host/context.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@ class Kernel:
     def attributes(self) -> KernelAttributes: ...
     @property
     def backend(self) -> Backend: ...
-    def launch(self, grid: int | tuple[int, ...] | Array, block: int | tuple[int, ...], /, *args: object, shared: int = 0, cooperative: bool = False, stream: Stream | None = None) -> None:
+    def launch(self, grid: int | tuple[int, ...] | Array, block: int | tuple[int, ...], /, *args: object, shared: int = 0, cooperative: bool = False, stream: StreamLike | None = None) -> None:
         """Enqueues the kernel. Asynchronous, unless the grid is an Array.
 
         grid, block: blocks, and threads of a block, as numbers or (x, y, z). args: one per parameter. An Array gives

@@ -20,6 +20,7 @@ from stator.execution._graph import Graph
 
 if TYPE_CHECKING:
     from stator._backend import Stream
+    from stator._typing import StreamLike
     from stator.backend import Backend
 
 P = ParamSpec("P")
@@ -27,7 +28,7 @@ R = TypeVar("R")
 
 
 @contextmanager
-def capture(backend: Backend, stream: Stream | None, fresh: Sequence[int] = ()) -> Iterator[Graph]:
+def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = ()) -> Iterator[Graph]:
     """What Backend.capture does."""
     on = backend.current_stream if stream is None else backend.stream(stream)
     graph = _graph.new_graph(backend)
@@ -55,7 +56,7 @@ class GraphCache:
         self.matmul = GraphFunction(_matmul_f32, backend, 64, None)
         self._open: list[tuple[ExitStack, Graph]] = []
 
-    def begin(self, backend: Backend, stream: Stream | None) -> None:
+    def begin(self, backend: Backend, stream: StreamLike | None) -> None:
         """What Backend.begin_graph_capture does."""
         entered = ExitStack()
         graph = entered.enter_context(capture(backend, stream))

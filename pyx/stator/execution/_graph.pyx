@@ -6,7 +6,7 @@ from collections import namedtuple
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, wrap_array
-from stator._backend cimport Backend, Stream, as_backend, enter
+from stator._backend cimport Backend, Stream, as_backend, enter, enter_stream
 from stator._convert cimport wrong_type
 from stator._random cimport CapturedDraws
 from stator.cpp cimport array as cpp_array
@@ -29,16 +29,6 @@ cdef int pointers(list arrays, vector[const cpp_array.Array*]& out, str op) exce
             raise wrong_type(x, op, "arguments", "arrays")
         out.push_back(&(<Array>x).c)
     return 0
-
-
-cdef CppStream chosen(Backend backend, object stream, str op) except *:
-    cdef CppStream on
-    enter(backend, on)
-    if stream is not None:
-        if not isinstance(stream, Stream):
-            raise wrong_type(stream, op, "stream", "a Stream")
-        on = (<Stream>stream).c
-    return on
 
 
 cdef Graph checked(object value, str op):
@@ -78,15 +68,16 @@ cdef class Graph:
     def __dealloc__(self):
         cpp.release_later(self.c)
 
-    def launch(self, *, stream: Stream | None = None) -> None:
+    def launch(self, *, stream: StreamLike | None = None) -> None:
         """Runs the captured work again, on the arrays of the capture. Asynchronous."""
         cdef Graph graph = checked(self, "Graph.launch")
-        cdef CppStream on = chosen(graph.backend, stream, "Graph.launch")
+        cdef CppStream on
+        enter_stream(graph.backend, stream, on, "Graph.launch")
         draw_anew(graph)
         with nogil:
             graph.c.launch(on)
 
-    def replay(self, *, stream: Stream | None = None) -> None:
+    def replay(self, *, stream: StreamLike | None = None) -> None:
         """As launch()."""
         self.launch(stream=stream)
 

@@ -1,6 +1,6 @@
 // The table's calls for streams and events of the host target. A recorded event is a Mark in the queue of its stream.
-#include "runtime/host_calls.hpp"
-#include "runtime/host_graph.hpp"
+#include "runtime/host/calls.hpp"
+#include "runtime/host/graph.hpp"
 
 #include <algorithm>
 

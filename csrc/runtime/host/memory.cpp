@@ -1,6 +1,6 @@
 // Memory of the host target: aligned allocations with a limit on their sum, the registry of page-locked blocks, and the
 // quarantine of checked contexts.
-#include "runtime/host_context.hpp"
+#include "runtime/host/context.hpp"
 
 #include <sys/mman.h>
 #include <sys/sysinfo.h>

@@ -1,6 +1,6 @@
 // The scheduler. enqueue() appends to a stream; advance() completes records and waits and makes the next work item
 // ready; workers and waiting callers take chunks of ready items with run_chunk(), and sleep after a short spin.
-#include "runtime/host_stream.hpp"
+#include "runtime/host/stream.hpp"
 
 #include "runtime/condition.hpp"
 #include "runtime/float_environment.hpp"

@@ -1,6 +1,6 @@
 // The host table: simulates a device on the CPU, with the semantics of the CUDA calls that its members stand for.
-#include "runtime/host_calls.hpp"
-#include "runtime/host_graph.hpp"
+#include "runtime/host/calls.hpp"
+#include "runtime/host/graph.hpp"
 
 #include <sys/sysinfo.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
 // Scheduler: that pool, one per process. Where no thread can be started, the callers run what they enqueue.
 #pragma once
 
-#include "runtime/host_context.hpp"
-#include "runtime/host_worker.hpp"
+#include "runtime/host/context.hpp"
+#include "runtime/host/worker.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -46,7 +46,7 @@ struct Stream {
   const int priority;  // the lower, the earlier the workers take its items
 
   std::atomic<bool> captured{false};     // its work is recorded instead of queued
-  std::shared_ptr<Recording> recording;  // then; guarded by the mutex of host_graph.cpp
+  std::shared_ptr<Recording> recording;  // then; guarded by the mutex of graph.cpp
 
   // Work not yet done: the queued items, plus one while a thread runs something inline. Only an idle stream can be
   // claimed for that.

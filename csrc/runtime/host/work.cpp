@@ -1,8 +1,8 @@
 // Copies, fills, launches and library calls of the host target: run at once on the caller's thread when the stream is
 // idle and the work small, else queued for the workers.
 #include "runtime/float_environment.hpp"
-#include "runtime/host_calls.hpp"
-#include "runtime/host_graph.hpp"
+#include "runtime/host/calls.hpp"
+#include "runtime/host/graph.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // The calls of the host table, grouped by the file that defines them, and their common helpers.
 #pragma once
 
-#include "runtime/host_stream.hpp"
+#include "runtime/host/stream.hpp"
 
 #include <new>
 
@@ -36,7 +36,7 @@ Status guarded(F&& f) noexcept {
   }
 }
 
-// host_work.cpp
+// work.cpp
 Status copy(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
 Status fill(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
 Status launch(ContextHandle, const params::Launch&, int64_t bytes, bool synchronous, StreamHandle);
@@ -44,7 +44,7 @@ Status host_task(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, 
 Status host_function(ContextHandle, HostFunction function, void* data, StreamHandle);
 std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body);
 
-// host_event.cpp
+// event.cpp
 Status stream_create(ContextHandle, int priority, StreamHandle* out);
 Status stream_priorities(ContextHandle, PriorityRange* out);
 Status stream_properties(ContextHandle, StreamHandle, StreamProperties* out);

@@ -1,7 +1,7 @@
-#include "runtime/host_graph.hpp"
+#include "runtime/host/graph.hpp"
 
 #include "runtime/float_environment.hpp"
-#include "runtime/host_calls.hpp"
+#include "runtime/host/calls.hpp"
 
 #include <algorithm>
 #include <cstring>

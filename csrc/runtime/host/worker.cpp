@@ -1,4 +1,4 @@
-#include "runtime/host_worker.hpp"
+#include "runtime/host/worker.hpp"
 
 namespace stator::runtime::host {
 
