@@ -21,7 +21,7 @@ class WorkQueue {
   __device__ bool take(Item& item) {
     static_assert(__is_trivially_copyable(Item) && alignof(Item) <= 16, "items are plain bytes, aligned to 16 at most");
     __shared__ unsigned long long next;
-    __shared__ alignas(16) unsigned char bytes[sizeof(Item)];
+    alignas(16) __shared__ unsigned char bytes[sizeof(Item)];
     __syncthreads();
     if (rank() == 0) {
       end_last();
@@ -54,6 +54,7 @@ class WorkQueue {
       words_[1] = sizeof(Item);
       return none;
     }
+    volatile unsigned long long& looked = words_[2 + capacity_ + blockIdx.x];
     unsigned long long found = none;
     unsigned vain = 0;
     while (found == none && vain <= polls_) {
@@ -67,7 +68,7 @@ class WorkQueue {
         found = at;
       }
     }
-    if (vain) words_[2 + capacity_ + blockIdx.x] += vain;
+    if (vain) looked = looked + vain;
     return found;
   }
 
