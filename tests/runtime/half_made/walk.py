@@ -13,6 +13,7 @@ import stator
 from stator._creation import PinnedMemory
 from stator._interop import SharedMemory
 from stator.errors import StatorError
+from stator.execution import Diagnostics, Kernel, WorkQueue
 
 CLASSES = {
     "Array": stator.Array,
@@ -29,6 +30,9 @@ CLASSES = {
     "TwoToFour": stator.sparse.TwoToFour,
     "SharedMemory": SharedMemory,
     "PinnedMemory": PinnedMemory,
+    "Diagnostics": Diagnostics,
+    "Kernel": Kernel,
+    "WorkQueue": WorkQueue,
 }
 SKIPPED = {"__class__", "__init__", "__new__", "__init_subclass__", "__subclasshook__", "__getattribute__"}
 INTO = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift")
