@@ -75,6 +75,7 @@ def test_one_block_takes_items_in_their_order(cuda):
         for i in range(100):
             work.put(i)
     assert work.finish().blocks == 1 and work.finish().polls > 0
+    assert not [r for r in cuda.resources() if r["kind"] in ("pinned", "event")]
     assert out.to_numpy().tolist() == list(range(100))
 
 

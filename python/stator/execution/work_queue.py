@@ -230,7 +230,7 @@ class WorkQueue:
     """A queue of items, made by Backend.work_queue(). Thread-safe; `with queue:` finishes it at the end."""
 
     def __init__(self, worker: Calls | Ring, capacity: int, item: np.dtype[Any]) -> None:
-        self._worker: Calls | Ring = worker
+        self._worker: Calls | Ring | None = worker
         self.capacity = capacity
         self.item = item
         self._report: WorkQueueReport | None = None
@@ -255,24 +255,25 @@ class WorkQueue:
         if not isinstance(block, (bool, np.bool_)):
             raise DTypeError(f"Got block of type {type(block).__name__}", op=op, remedy="Give True or False.")
         deadline = None if timeout is None else time.monotonic() + timeout
-        while not self._try(record, block and (deadline is None or time.monotonic() < deadline)):
-            time.sleep(self._worker.pause)
+        while (pause := self._try(record, block and (deadline is None or time.monotonic() < deadline))) is not None:
+            time.sleep(pause)
 
-    def _try(self, record: np.ndarray[Any, Any], wait: bool) -> bool:
-        """Whether the item is in the queue. Without, there will be room."""
+    def _try(self, record: np.ndarray[Any, Any], wait: bool) -> float | None:
+        """None when the item is in the queue, else the seconds until the next attempt."""
         op = "WorkQueue.put"
         with self._lock:
-            if self._report is not None:
+            worker = self._worker
+            if worker is None:
                 raise InvalidValueError("The queue is finished", op=op, remedy="Make another one.")
-            if self._worker.has_room():
-                self._worker.push(record)
-                return True
+            if worker.has_room():
+                worker.push(record)
+                return None
             if not wait:
                 raise QueueFullError(
                     f"All {self.capacity} slots are taken", op=op, remedy="Wait, or make a larger queue."
                 )
-            self._worker.advance()
-            return False
+            worker.advance()
+            return worker.pause
 
     def finish(self) -> WorkQueueReport:
         """Waits until all items are done, and returns what the queue did; then it takes no more. Synchronises.
@@ -281,8 +282,10 @@ class WorkQueue:
         InvalidValueError where a block left an item behind; errors of the device.
         """
         with self._lock:
-            if self._report is None:
+            if self._worker is not None:
                 self._report = self._worker.drain()
+                self._worker = None
+            assert self._report is not None
             return self._report
 
     def __enter__(self) -> Self:
