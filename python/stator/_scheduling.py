@@ -66,7 +66,8 @@ def launch_cooperative_kernel(
 def finish_cooperative_kernel(self: Backend, launched: int) -> CooperativeReport:
     """Waits for a launch by its number, and returns milliseconds, occupancy, blocks and threads.
 
-    Raises: InvalidValueError for a number that is unknown or was finished already; errors of the kernel.
+    Raises: InvalidValueError for a number that is unknown or was finished already; errors of the kernel, after which
+    the number is finished too.
     """
     from stator.execution.cooperative import finish
 

@@ -132,8 +132,7 @@ def finish(backend: Backend, launched: int) -> CooperativeReport:
     """What Backend.finish_cooperative_kernel does."""
     op = "Backend.finish_cooperative_kernel"
     number = whole(launched, op, "launched")
-    launches = launches_of(backend)
-    found = launches.pop(number, None)
+    found = launches_of(backend).pop(number, None)
     if found is None:
         raise InvalidValueError(
             f"launched={number}",
@@ -144,6 +143,5 @@ def finish(backend: Backend, launched: int) -> CooperativeReport:
         found.end.synchronize()
         elapsed = found.end.milliseconds_since(found.start)
     except StatorError as error:
-        launches[number] = found
         raise renamed(error, op) from None
     return CooperativeReport(elapsed, found.occupancy, found.blocks, found.threads)
