@@ -51,7 +51,8 @@ def test_every_op_is_captured_or_refused_as_the_table_says(be):
     weights = be.asarray([0.25, 0.75])  # numbers of the host would be copied, which no graph can
     calls["multinomial"] = (lambda: be.random.multinomial(9, weights), None)
     for name, (contiguous, other) in calls.items():
-        said = check(be, contiguous or other, TABLE[name])
+        call = contiguous or other  # none where a library gives no fixed number of launches
+        said = check(be, call, TABLE[name]) if call else None
         if said:
             wrong[name] = said
     assert wrong == {}
