@@ -38,6 +38,7 @@ enum class Fault : int32_t {
   division_by_zero = 2,
   bad_probability = 3,
   negative_exponent = 4,
+  loop_limit = 5,
 };
 struct FaultRecord {
   int32_t fault;  // Fault; written last, after a fence

@@ -13,7 +13,7 @@ using GraphHandle = void*;
 
 // One call that was captured. Calls are numbered from 0 in the order in which they were made.
 struct GraphCall {
-  enum class Kind : uint8_t { kernel, copy, fill, library, graph };
+  enum class Kind : uint8_t { kernel, copy, fill, library, graph, loop, branch, end };
   Kind kind = Kind::kernel;
   uint16_t op = 0;   // stator::Op, 0xffff for none
   std::string name;  // of the kernel or of the library's function
@@ -39,6 +39,12 @@ struct GraphTable {
   int (*end)(void* context, void* stream, GraphHandle* out);
   // What tells captures from each other; 0 where the stream is not captured.
   int (*id)(void* context, void* stream, uint64_t* out);
+  // A number that the kernel of params::Condition passes on; only within the capture.
+  int (*condition)(void* context, void* stream, uint64_t* handle);
+  // What is captured from here on, up to `leave`, runs only where the kernel said so, and if it `repeats` as long as it
+  // says so again. `more`: where the kernel writes it. Streams that were forked are joined before each.
+  int (*enter)(void* context, void* stream, uint64_t handle, const uint32_t* more, bool repeats);
+  int (*leave)(void* context, void* stream);
   // Makes the graph ready for launches. `previous`, which may be null, was instantiated: where it differs in arguments
   // alone, its executable is taken over and changed, and it cannot be launched any more.
   int (*instantiate)(void* context, GraphHandle graph, GraphHandle previous);

@@ -27,6 +27,8 @@ namespace stator {
   X(launch, "Kernel.launch")                        \
   X(capture, "Backend.capture")                     \
   X(graph_launch, "Graph.launch")                   \
+  X(while_loop, "Backend.while_loop")               \
+  X(branch, "Backend.cond")                         \
   X(write_ranges, "Backend.write_ranges")           \
   X(read_ranges, "Backend.read_ranges")
 

@@ -307,6 +307,9 @@ class Runtime {
   };
   void capture_begin(StreamHandle, uint16_t op);
   Captured capture_end(StreamHandle, uint16_t op);
+  uint64_t capture_condition(StreamHandle, uint16_t op);  // these three as of GraphTable
+  void capture_enter(StreamHandle, uint64_t handle, const uint32_t* more, bool repeats, uint16_t op);
+  void capture_leave(StreamHandle, uint16_t op);
   void capture_drop_noexcept(StreamHandle);  // ends it without a graph, whatever its state is
   bool is_captured(StreamHandle) const noexcept;
   void graph_instantiate(GraphHandle, GraphHandle previous, uint16_t op);  // as of GraphTable

@@ -53,6 +53,27 @@ Runtime::Captured Runtime::capture_end(StreamHandle stream, uint16_t op) {
   return out;
 }
 
+uint64_t Runtime::capture_condition(StreamHandle stream, uint16_t op) {
+  uint64_t handle = 0;
+  check(Call::capture_begin, enter(Call::capture_begin), op);
+  check(Call::capture_begin, table_.graphs->condition(context_, stream, &handle), op);
+  return handle;
+}
+
+void Runtime::capture_enter(StreamHandle stream, uint64_t handle, const uint32_t* more, bool repeats, uint16_t op) {
+  check(Call::capture_begin, enter(Call::capture_begin), op);
+  Noted noted(*this, stream, repeats ? GraphCall::Kind::loop : GraphCall::Kind::branch, repeats ? "while" : "if", {op});
+  check(Call::capture_begin, table_.graphs->enter(context_, stream, handle, more, repeats), op);
+  noted.keep();
+}
+
+void Runtime::capture_leave(StreamHandle stream, uint16_t op) {
+  check(Call::capture_end, enter(Call::capture_end), op);
+  Noted noted(*this, stream, GraphCall::Kind::end, "end", {op});
+  check(Call::capture_end, table_.graphs->leave(context_, stream), op);
+  noted.keep();
+}
+
 void Runtime::capture_drop_noexcept(StreamHandle stream) {
   uint64_t id = 0;
   if (!context_ || !stream) return;

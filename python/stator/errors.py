@@ -78,6 +78,10 @@ class CaptureError(StatorError):
     """An op cannot be captured into a graph, or a capture failed."""
 
 
+class LoopLimitError(StatorError, RuntimeError):
+    """A loop on the device did not end within its limit of rounds."""
+
+
 class CompileError(StatorError):
     """Source did not compile; the cause holds the log."""
 

@@ -76,6 +76,7 @@ class STATOR_API LinAlgError : public Error {
   X(DTypeError, Error)             \
   X(ValueError, Error)             \
   X(UnsupportedError, Error)       \
+  X(LoopLimitError, Error)         \
   X(IndexError, Error)
 
 #define STATOR_X(name, base)            \

@@ -56,26 +56,83 @@ Status id(ContextHandle handle, StreamHandle stream, uint64_t* out) {
 Status instantiate(ContextHandle handle, GraphHandle, GraphHandle) { return usable(context_of(handle)); }
 
 const char* run_all(const Graph& graph) {
-  for (const std::vector<Node>& call : graph.calls) {
-    for (const Node& node : call) {
-      const char* const fault = node.run(node, graph.context, graph.arguments->at(node.offset), 0, node.blocks);
-      if (fault) return fault;
+  for (size_t at = 0; at < graph.calls.size();) {
+    const GraphStep& step = graph.calls[at];
+    const char* fault = nullptr;
+    switch (step.kind) {
+      case GraphStep::Kind::node:
+        fault = step.node.run(step.node, graph.context, graph.arguments->at(step.node.offset), 0, step.node.blocks);
+        break;
+      case GraphStep::Kind::graph: fault = run_all(*step.graph); break;
+      case GraphStep::Kind::enter: at = *step.more ? at : step.other; break;
+      case GraphStep::Kind::leave: at = step.repeats && *step.more ? step.other : at; break;
     }
+    if (fault) return fault;
+    ++at;
   }
   return nullptr;
 }
 
-void enqueue(const Shared& graph, Stream& stream) {
-  Scheduler& scheduler = Scheduler::instance();
-  const std::shared_ptr<const ArgumentBlock> arguments = graph->arguments;
-  for (const std::vector<Node>& call : graph->calls) {
-    for (const Node& node : call) {
-      scheduler.enqueue(stream,
-                        make_item(node.blocks, node.chunk, [graph, arguments, &node](int64_t first, int64_t last) {
-                          return node.run(node, graph->context, arguments->at(node.offset), first, last);
-                        }));
-    }
+// A launch whose work is queued. Items are made up to the next condition; the item that reads it makes the next ones and
+// puts them before what was enqueued in the stream since.
+class Run : public std::enable_shared_from_this<Run> {
+ public:
+  Run(Shared graph, Stream& stream) : graph_(std::move(graph)), arguments_(graph_->arguments), stream_(stream) {
+    at_.push_back({graph_.get(), 0});
   }
+
+  std::vector<std::unique_ptr<Item>> next() {
+    std::vector<std::unique_ptr<Item>> items;
+    while (!at_.empty()) {
+      auto& [graph, at] = at_.back();
+      if (at == graph->calls.size()) {
+        at_.pop_back();
+        if (!at_.empty()) ++at_.back().second;
+        continue;
+      }
+      const GraphStep& step = graph->calls[at];
+      if (step.kind == GraphStep::Kind::graph) {
+        at_.push_back({step.graph.get(), 0});
+        continue;
+      }
+      if (step.kind != GraphStep::Kind::node) {
+        items.push_back(make_item(1, 1, [run = shared_from_this()](int64_t, int64_t) -> const char* {
+          run->decide();
+          Scheduler::instance().insert(run->stream_, run->next());
+          return nullptr;
+        }));
+        return items;
+      }
+      items.push_back(item_of(*graph, step.node));
+      ++at;
+    }
+    return items;
+  }
+
+ private:
+  std::unique_ptr<Item> item_of(const Graph& graph, const Node& node) {
+    const std::shared_ptr<const ArgumentBlock> arguments = &graph == graph_.get() ? arguments_ : graph.arguments;
+    return make_item(node.blocks, node.chunk, [run = shared_from_this(), arguments, &node](int64_t first, int64_t last) {
+      return node.run(node, run->graph_->context, arguments->at(node.offset), first, last);
+    });
+  }
+
+  void decide() {
+    auto& [graph, at] = at_.back();
+    const GraphStep& step = graph->calls[at];
+    const bool goes_there = step.kind == GraphStep::Kind::enter ? !*step.more : step.repeats && *step.more;
+    at = (goes_there ? step.other : at) + 1;
+  }
+
+  const Shared graph_;
+  const std::shared_ptr<const ArgumentBlock> arguments_;  // a later launch may have others
+  Stream& stream_;
+  std::vector<std::pair<const Graph*, size_t>> at_;  // the call that comes next, in each of the graphs around it
+};
+
+void enqueue(const Shared& graph, Stream& stream) {
+  const auto run = std::make_shared<Run>(graph, stream);
+  for (std::unique_ptr<Item>& item : run->next()) Scheduler::instance().enqueue(stream, std::move(item));
 }
 
 Status launch(ContextHandle handle, GraphHandle graph_handle, bool synchronous, StreamHandle stream_handle) {
@@ -85,7 +142,7 @@ Status launch(ContextHandle handle, GraphHandle graph_handle, bool synchronous, 
   if (const Status state = usable(context)) return state;
   return guarded([&] {
     if (const std::shared_ptr<Recording> recording = recording_of(stream)) {
-      recording->add_graph(stream, *graph);
+      recording->add_graph(stream, std::make_shared<const Graph>(*graph));  // with the arguments that it has now
       return status::success;
     }
     if (graph->brief && !context.checked && stream.claim()) {
@@ -115,20 +172,36 @@ Status destroy(ContextHandle, GraphHandle graph) {
 
 GraphArguments arguments(GraphHandle handle, size_t call) {
   const Graph& graph = *graph_of(handle);
-  if (graph.calls[call].size() != 1) return {};
-  const Node& node = graph.calls[call].front();
+  if (graph.calls[call].kind != GraphStep::Kind::node) return {};
+  const Node& node = graph.calls[call].node;
   return {graph.arguments->at(node.offset), node.argument_bytes};
 }
 
 Status write(GraphHandle handle, size_t call, size_t offset, uint64_t value) {
   Graph& graph = *graph_of(handle);
-  const Node& node = graph.calls[call].front();
   return guarded([&] {
     // Launches that are under way go on with the block that they have.
     if (graph.arguments.use_count() > 1) graph.arguments = std::make_shared<ArgumentBlock>(*graph.arguments);
-    std::memcpy(graph.arguments->at(node.offset) + offset, &value, sizeof value);
+    std::memcpy(graph.arguments->at(graph.calls[call].node.offset) + offset, &value, sizeof value);
     return status::success;
   });
+}
+
+Status condition(ContextHandle handle, StreamHandle stream, uint64_t* out) {
+  *out = 0;
+  return recording_of(stream_of(stream)) ? usable(context_of(handle)) : status::invalid_value;
+}
+
+Status enter(ContextHandle, StreamHandle stream, uint64_t, const uint32_t* more, bool repeats) {
+  const std::shared_ptr<Recording> recording = recording_of(stream_of(stream));
+  if (!recording) return status::invalid_value;
+  return guarded([&] { return recording->enter(stream_of(stream), more, repeats); });
+}
+
+Status leave(ContextHandle, StreamHandle stream) {
+  const std::shared_ptr<Recording> recording = recording_of(stream_of(stream));
+  if (!recording) return status::invalid_value;
+  return guarded([&] { return recording->leave(stream_of(stream)); });
 }
 
 }  // namespace
@@ -151,7 +224,9 @@ void Graph::add(Node node, const void* from, size_t bytes) {
   node.offset = arguments->add(from, bytes);
   node.argument_bytes = bytes;
   brief = brief && is_brief(node.bytes);
-  calls.push_back({std::move(node)});
+  GraphStep step;
+  step.node = std::move(node);
+  calls.push_back(std::move(step));
 }
 
 Recording::Recording(Context& context, Stream& origin)
@@ -167,20 +242,54 @@ void Recording::add(Stream& stream, Node node, const void* arguments, size_t byt
   ++streams_[&stream][&stream];
 }
 
-void Recording::add_graph(Stream& stream, const Graph& graph) {
+void Recording::add_graph(Stream& stream, std::shared_ptr<const Graph> graph) {
   const std::lock_guard lock(mutex_);
   if (!graph_) throw std::logic_error("the capture has ended");
-  std::vector<Node> call;
-  for (const std::vector<Node>& of_call : graph.calls) {
-    for (Node node : of_call) {
-      node.offset = graph_->arguments->add(graph.arguments->at(node.offset), node.argument_bytes);
-      call.push_back(std::move(node));
-    }
-  }
-  graph_->calls.push_back(std::move(call));
-  graph_->brief = graph_->brief && graph.brief;
-  graph_->synchronous = graph_->synchronous || graph.synchronous;
+  graph_->brief = graph_->brief && graph->brief;
+  graph_->synchronous = graph_->synchronous || graph->synchronous;
+  GraphStep step;
+  step.kind = GraphStep::Kind::graph;
+  step.graph = std::move(graph);
+  graph_->calls.push_back(std::move(step));
   ++streams_[&stream][&stream];
+}
+
+Status Recording::enter(Stream& stream, const uint32_t* more, bool repeats) {
+  const std::lock_guard lock(mutex_);
+  if (!graph_ || &stream != &origin_) return status::capture_unmatched;
+  if (!joined()) return status::capture_unjoined;
+  GraphStep step;
+  step.kind = GraphStep::Kind::enter;
+  step.more = more;
+  step.repeats = repeats;
+  entered_.push_back(graph_->calls.size());
+  graph_->calls.push_back(std::move(step));
+  ++streams_[&stream][&stream];
+  return status::success;
+}
+
+Status Recording::leave(Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  if (!graph_ || &stream != &origin_ || entered_.empty()) return status::capture_unmatched;
+  if (!joined()) return status::capture_unjoined;
+  GraphStep& begin = graph_->calls[entered_.back()];
+  begin.other = graph_->calls.size();
+  GraphStep step = begin;
+  step.kind = GraphStep::Kind::leave;
+  step.other = entered_.back();
+  entered_.pop_back();
+  graph_->calls.push_back(std::move(step));
+  ++streams_[&stream][&stream];
+  return status::success;
+}
+
+bool Recording::joined() {
+  const Progress& reached = streams_[&origin_];
+  for (auto& [stream, progress] : streams_) {
+    const auto found = reached.find(stream);
+    if (stream != &origin_ && progress[stream] > (found == reached.end() ? 0 : found->second)) return false;
+  }
+  return true;
 }
 
 Progress Recording::progress(Stream& stream) {
@@ -199,25 +308,24 @@ Status Recording::join(Stream& stream, const Progress& progress) {
 
 Status Recording::end(std::shared_ptr<Graph>* out) {
   const std::lock_guard lock(mutex_);
-  const Progress& joined = streams_[&origin_];
-  Status code = status::success;
+  const Status code = !joined()           ? status::capture_unjoined
+                      : !entered_.empty() ? status::capture_unmatched
+                                          : status::success;
+  const std::lock_guard attached(recordings_mutex);
   for (auto& [stream, progress] : streams_) {
-    const auto reached = joined.find(stream);
-    if (stream != &origin_ && progress[stream] > (reached == joined.end() ? 0 : reached->second))
-      code = status::capture_unjoined;
-    const std::lock_guard attached(recordings_mutex);
     stream->captured.store(false, std::memory_order_release);
-    if (stream != &origin_) stream->recording = nullptr;
+    stream->recording = nullptr;  // the caller has a reference
   }
   *out = std::move(graph_);
-  const std::lock_guard attached(recordings_mutex);
-  origin_.recording = nullptr;  // the caller has a reference
   return code;
 }
 
 constinit const GraphTable graph_calls{.begin = begin,
                                        .end = end,
                                        .id = id,
+                                       .condition = condition,
+                                       .enter = enter,
+                                       .leave = leave,
                                        .instantiate = instantiate,
                                        .launch = launch,
                                        .destroy = destroy,

@@ -37,10 +37,23 @@ struct Node {
   std::shared_ptr<const HostTask> task;  // of a library, whose arguments it has itself
 };
 
+struct Graph;
+
+// One captured call: a node, another graph, or the begin or end of a part that runs under a condition.
+struct GraphStep {
+  enum class Kind : uint8_t { node, graph, enter, leave };
+  Kind kind = Kind::node;
+  Node node;
+  std::shared_ptr<const Graph> graph;
+  const uint32_t* more = nullptr;  // whether the part runs (again)
+  bool repeats = false;
+  size_t other = 0;  // the call at the other end of the part
+};
+
 struct Graph {
   explicit Graph(Context& of) : context(of), arguments(std::make_shared<ArgumentBlock>()) {}
   Context& context;
-  std::vector<std::vector<Node>> calls;
+  std::vector<GraphStep> calls;
   std::shared_ptr<ArgumentBlock> arguments;
   bool synchronous = false;  // works on memory that is shared with NumPy
   bool brief = true;         // each node is small enough to be run by the caller
@@ -57,7 +70,9 @@ class Recording {
   const uint64_t id;
 
   void add(Stream& stream, Node node, const void* arguments, size_t bytes, bool synchronous);
-  void add_graph(Stream& stream, const Graph& graph);
+  void add_graph(Stream& stream, std::shared_ptr<const Graph> graph);
+  Status enter(Stream& stream, const uint32_t* more, bool repeats);
+  Status leave(Stream& stream);
   Progress progress(Stream& stream);
   Status join(Stream& stream, const Progress& progress);  // refused once the capture has ended
   // Ends the capture of all its streams. An error of CUDA where a stream was not joined.
@@ -68,7 +83,9 @@ class Recording {
   std::mutex mutex_;
   Stream& origin_;
   std::shared_ptr<Graph> graph_;  // null once the capture has ended
+  bool joined();  // whether every other stream is joined with the first
   std::map<Stream*, Progress> streams_;
+  std::vector<size_t> entered_;
 };
 
 // The capture that the stream belongs to, or null.

@@ -134,6 +134,18 @@ void Scheduler::enqueue(Stream& stream, std::unique_ptr<Item> item) {
   if (workers_.empty()) run_without_workers(lock);
 }
 
+void Scheduler::insert(Stream& stream, std::vector<std::unique_ptr<Item>> items) {
+  const Lock lock(mutex_);
+  Item* behind = stream.first.get();
+  for (std::unique_ptr<Item>& item : items) {
+    item->after = std::move(behind->after);
+    behind->after = std::move(item);
+    behind = behind->after.get();
+    if (!behind->after) stream.last = behind;
+  }
+  stream.pending.fetch_add(int64_t(items.size()), std::memory_order_acq_rel);
+}
+
 void Scheduler::resume(Stream& stream) {
   Lock lock(mutex_);
   advance(stream);

@@ -72,6 +72,8 @@ class Scheduler {
 
   // May throw std::bad_alloc; then nothing was queued.
   void enqueue(Stream& stream, std::unique_ptr<Item> item);
+  // Called by the work at the head of the stream: items that come right after it.
+  void insert(Stream& stream, std::vector<std::unique_ptr<Item>> items);
   void resume(Stream& stream);       // called by a thread that ran work inline, for the items queued behind it
   void wait(Mark& mark);             // meanwhile helps with the work of the mark's stream
   void synchronize(Stream& stream);  // needs memory for the mark; without it waits until the stream is idle
