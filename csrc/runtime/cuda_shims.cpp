@@ -227,6 +227,8 @@ STATOR_SHIM(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (ev
             api.event_create(reinterpret_cast<void**>(event), flags))
 STATOR_SHIM(cudaEventDestroy, (cudaEvent_t event), (event), api.event_destroy(event))
 STATOR_SHIM(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream), api.event_record(event, stream))
+STATOR_SHIM(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned flags), (event, stream, flags),
+            api.event_record_with_flags(event, stream, flags))
 STATOR_SHIM(cudaEventQuery, (cudaEvent_t event), (event), api.event_query(event))
 STATOR_SHIM(cudaEventSynchronize, (cudaEvent_t event), (event), api.event_synchronize(event))
 STATOR_SHIM(cudaEventElapsedTime, (float* milliseconds, cudaEvent_t from, cudaEvent_t to), (milliseconds, from, to),

@@ -85,6 +85,7 @@ struct Api {
   int (*event_create)(void** event, unsigned flags);
   int (*event_destroy)(void* event);
   int (*event_record)(void* event, void* stream);
+  int (*event_record_with_flags)(void* event, void* stream, unsigned flags);
   int (*event_query)(void* event);
   int (*event_synchronize)(void* event);
   int (*event_elapsed)(float* milliseconds, void* from, void* to);

@@ -34,18 +34,30 @@ int destroy(void* handle) {
   });
 }
 
-int record(void* handle, void* stream_handle) {
+constexpr unsigned record_external = 1;  // cudaEventRecordExternal
+
+// In a capture the event stands for what the stream captured so far; an external one is recorded by a node, at each
+// launch.
+int record_captured(System& s, Stream& stream, void* handle, Event& event, unsigned flags) {
+  if (!stream.capture->valid) return error::capture_invalidated;
+  if (flags == record_external) {
+    capture_node(s, stream, std::make_shared<EventOperation>(NodeType::event_record, event.device, handle));
+    return error::success;
+  }
+  event.capture = stream.capture;
+  event.captured = stream.captured;
+  event.recorded = true;
+  event.point = {};
+  return error::success;
+}
+
+int record(void* handle, void* stream_handle, unsigned flags) {
   return event_call(handle, [&](System& s, Scheduler::Lock& lock, Event& event) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream || stream->device != event.device) return error::invalid_resource_handle;
+    if (flags > record_external) return error::invalid_value;
     if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
-    event.capture = stream->capture;
-    event.captured = stream->captured;
-    if (stream->capture) {
-      event.recorded = true;
-      event.point = {};
-      return stream->capture->valid ? error::success : error::capture_invalidated;
-    }
+    if (stream->capture) return record_captured(s, *stream, handle, event, flags);
     const auto time = std::make_shared<Clock::time_point>();
     const auto run = [time] {
       *time = Clock::now();
@@ -53,11 +65,7 @@ int record(void* handle, void* stream_handle) {
     };
     const Point point = submit(s, lock, stream, {.what = "cudaEventRecord", .run = run, .after = {}});
     // The event may have been destroyed by another thread while work ran.
-    if (const auto place = s.events.find(handle); place != s.events.end()) {
-      place->second.recorded = true;
-      place->second.point = point;
-      place->second.time = time;
-    }
+    if (const auto place = s.events.find(handle); place != s.events.end()) place->second.note_record(point, time);
     return error::success;
   });
 }
@@ -102,7 +110,8 @@ int elapsed(float* milliseconds, void* from, void* to) {
 void add_event_calls(Api& api) {
   api.event_create = create;
   api.event_destroy = destroy;
-  api.event_record = record;
+  api.event_record = [](void* event, void* stream) { return record(event, stream, 0); };
+  api.event_record_with_flags = record;
   api.event_query = query;
   api.event_synchronize = synchronize;
   api.event_elapsed = elapsed;

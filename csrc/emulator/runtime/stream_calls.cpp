@@ -74,8 +74,8 @@ int destroy(void* handle) {
 // The error of a wait or a query while the stream, or one that it waits for, is captured.
 int observable(System& s, const Stream& stream) {
   if (stream.capture) return invalidated(stream.capture, error::capture_unsupported);
-  if (const auto capture = capture_across(s, stream)) return invalidated(capture, error::capture_implicit);
-  return uncaptured(s);
+  const auto capture = capture_across(s, stream);
+  return capture ? invalidated(capture, error::capture_implicit) : error::success;
 }
 
 int synchronize(void* handle) {
@@ -116,14 +116,21 @@ int wait_in_capture(System& s, Stream& stream, const Event& event) {
   return error::success;
 }
 
+constexpr unsigned wait_external = 1;  // cudaEventWaitExternal: a node of its own, at each launch
+
 // An event that was never recorded orders nothing.
 int wait(void* handle, void* event, unsigned flags) {
   return stream_call(handle, [&](System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream) {
     const auto place = s.events.find(event);
     if (place == s.events.end()) return error::invalid_resource_handle;
-    if (flags > 1) return error::invalid_value;
+    if (flags > wait_external) return error::invalid_value;
     const Event& waited = place->second;
     if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
+    if (stream->capture && flags == wait_external) {
+      if (!stream->capture->valid) return error::capture_invalidated;
+      capture_node(s, *stream, std::make_shared<EventOperation>(NodeType::event_wait, stream->device, event));
+      return error::success;
+    }
     if (stream->capture || waited.capture) return wait_in_capture(s, *stream, waited);
     submit(s, lock, stream, {.what = "cudaStreamWaitEvent", .run = {}, .after = {place->second.point}});
     return error::success;

@@ -17,8 +17,6 @@
 
 namespace stator::emulator::runtime {
 
-using Clock = std::chrono::steady_clock;
-
 struct Event {
   Device* device = nullptr;
   bool timing = true;
@@ -27,6 +25,14 @@ struct Event {
   std::shared_ptr<Capture> capture = {};         // in which that was, else null
   std::vector<Node*> captured = {};              // what it stands for there
   std::shared_ptr<Clock::time_point> time = {};  // when that ran
+
+  void note_record(const Point& at, std::shared_ptr<Clock::time_point> when) {
+    recorded = true;
+    point = at;
+    time = std::move(when);
+    capture = nullptr;
+    captured.clear();
+  }
 };
 
 struct Pool {

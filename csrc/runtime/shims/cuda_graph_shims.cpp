@@ -11,6 +11,7 @@ namespace {
 
 using stator::emulator::runtime::ConditionalCall;
 using stator::emulator::runtime::CopyCall;
+using stator::emulator::runtime::EventCall;
 using stator::emulator::runtime::FillCall;
 using stator::emulator::runtime::HostCall;
 using stator::emulator::runtime::KernelCall;
@@ -179,6 +180,9 @@ int add(const Api& api, cudaGraphNode_t* node, const NodePlace& place, cudaGraph
     case cudaGraphNodeTypeMemset: return add(api.graph.add_fill, node, place, fill_of(p.memset));
     case cudaGraphNodeTypeHost: return add(api.graph.add_host, node, place, host_of(p.host));
     case cudaGraphNodeTypeGraph: return add(api.graph.add_child, node, place, p.graph.graph);
+    case cudaGraphNodeTypeEventRecord:
+      return add(api.graph.add_event_record, node, place, EventCall{p.eventRecord.event});
+    case cudaGraphNodeTypeWaitEvent: return add(api.graph.add_event_wait, node, place, EventCall{p.eventWait.event});
     case cudaGraphNodeTypeEmpty: return add(api.graph.add_empty, node, place);
     case cudaGraphNodeTypeConditional: return add_conditional(api, node, place, p.conditional);
     default: return cudaErrorNotSupported;
@@ -225,6 +229,31 @@ int update(const Api& api, cudaGraphExec_t executable, cudaGraph_t graph, cudaGr
   *info = {.result = cudaGraphExecUpdateResult(result),
            .errorNode = static_cast<cudaGraphNode_t>(node),
            .errorFromNode = static_cast<cudaGraphNode_t>(from)};
+  return code;
+}
+
+int event_of(const Api& api, cudaGraphNode_t node, cudaEvent_t* event) {
+  EventCall call;
+  const int code = api.graph.get_event(node, &call);
+  *event = static_cast<cudaEvent_t>(call.event);
+  return code;
+}
+
+// The one attribute that changes what a kernel may do.
+int attribute_of(const Api& api, cudaGraphNode_t node, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue* out) {
+  if (attribute != cudaLaunchAttributeCooperative) return cudaErrorNotSupported;
+  return api.graph.get_cooperative(node, &out->cooperative);
+}
+int set_attribute(const Api& api, cudaGraphNode_t node, cudaLaunchAttributeID attribute,
+                  const cudaLaunchAttributeValue& value) {
+  if (attribute != cudaLaunchAttributeCooperative) return cudaErrorNotSupported;
+  return api.graph.set_cooperative(node, value.cooperative);
+}
+
+int instantiate(const Api& api, cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphInstantiateParams* p) {
+  const int code = api.graph.instantiate(slots(executable), graph, p->flags & ~cudaGraphInstantiateFlagUpload);
+  p->errNode_out = nullptr;
+  p->result_out = code ? cudaGraphInstantiateError : cudaGraphInstantiateSuccess;
   return code;
 }
 
@@ -343,6 +372,28 @@ STATOR_SHIM(cudaGraphAddEmptyNode,
 STATOR_SHIM(cudaGraphAddChildGraphNode,
             (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaGraph_t child),
             (node, graph, after, count, child), add(api.graph.add_child, node, place_of(graph, after, count), child))
+STATOR_SHIM(cudaGraphAddEventRecordNode,
+            (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaEvent_t event),
+            (node, graph, after, count, event),
+            add(api.graph.add_event_record, node, place_of(graph, after, count), EventCall{event}))
+STATOR_SHIM(cudaGraphAddEventWaitNode,
+            (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaEvent_t event),
+            (node, graph, after, count, event),
+            add(api.graph.add_event_wait, node, place_of(graph, after, count), EventCall{event}))
+STATOR_SHIM(cudaGraphEventRecordNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t* event), (node, event),
+            event_of(api, node, event))
+STATOR_SHIM(cudaGraphEventWaitNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t* event), (node, event),
+            event_of(api, node, event))
+STATOR_SHIM(cudaGraphEventRecordNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event), (node, event),
+            set(api.graph.set_event, node, EventCall{event}))
+STATOR_SHIM(cudaGraphEventWaitNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event), (node, event),
+            set(api.graph.set_event, node, EventCall{event}))
+STATOR_SHIM(cudaGraphKernelNodeGetAttribute,
+            (cudaGraphNode_t node, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue* out),
+            (node, attribute, out), attribute_of(api, node, attribute, out))
+STATOR_SHIM(cudaGraphKernelNodeSetAttribute,
+            (cudaGraphNode_t node, cudaLaunchAttributeID attribute, const cudaLaunchAttributeValue* value),
+            (node, attribute, value), set_attribute(api, node, attribute, *value))
 STATOR_SHIM(cudaGraphDestroyNode, (cudaGraphNode_t node), (node), api.graph.node_destroy(node))
 STATOR_SHIM(cudaGraphNodeGetType, (cudaGraphNode_t node, cudaGraphNodeType* type), (node, type),
             api.graph.node_type(node, reinterpret_cast<int*>(type)))
@@ -380,6 +431,9 @@ STATOR_SHIM(cudaGraphInstantiate, (cudaGraphExec_t * executable, cudaGraph_t gra
             (executable, graph, flags), api.graph.instantiate(slots(executable), graph, flags))
 STATOR_SHIM(cudaGraphInstantiateWithFlags, (cudaGraphExec_t * executable, cudaGraph_t graph, unsigned long long flags),
             (executable, graph, flags), api.graph.instantiate(slots(executable), graph, flags))
+STATOR_SHIM(cudaGraphInstantiateWithParams,
+            (cudaGraphExec_t * executable, cudaGraph_t graph, cudaGraphInstantiateParams* parameters),
+            (executable, graph, parameters), instantiate(api, executable, graph, parameters))
 STATOR_SHIM(cudaGraphExecDestroy, (cudaGraphExec_t executable), (executable), api.graph.executable_destroy(executable))
 STATOR_SHIM(cudaGraphExecGetFlags, (cudaGraphExec_t executable, unsigned long long* flags), (executable, flags), [&] {
   uint64_t found = 0;
@@ -410,6 +464,10 @@ STATOR_SHIM(cudaGraphExecMemsetNodeSetParams,
 STATOR_SHIM(cudaGraphExecHostNodeSetParams,
             (cudaGraphExec_t executable, cudaGraphNode_t node, const cudaHostNodeParams* parameters),
             (executable, node, parameters), set(api.graph.executable_set_host, executable, node, host_of(*parameters)))
+STATOR_SHIM(cudaGraphExecEventRecordNodeSetEvent, (cudaGraphExec_t executable, cudaGraphNode_t node, cudaEvent_t event),
+            (executable, node, event), set(api.graph.executable_set_event, executable, node, EventCall{event}))
+STATOR_SHIM(cudaGraphExecEventWaitNodeSetEvent, (cudaGraphExec_t executable, cudaGraphNode_t node, cudaEvent_t event),
+            (executable, node, event), set(api.graph.executable_set_event, executable, node, EventCall{event}))
 STATOR_SHIM(cudaGraphExecChildGraphNodeSetParams, (cudaGraphExec_t executable, cudaGraphNode_t node, cudaGraph_t child),
             (executable, node, child), api.graph.executable_set_child(executable, node, child))
 STATOR_SHIM(cudaGraphExecNodeSetParams,

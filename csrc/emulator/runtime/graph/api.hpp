@@ -38,6 +38,11 @@ struct HostCall {
   void* argument = nullptr;
 };
 
+// Of a node that records an event, or that waits for one.
+struct EventCall {
+  void* event = nullptr;
+};
+
 struct ConditionalCall {
   uint64_t handle = 0;
   int type = 0;  // cudaGraphConditionalNodeType
@@ -70,6 +75,8 @@ struct GraphApi {
   int (*add_copy)(void** node, const NodePlace* place, const CopyCall* call);
   int (*add_fill)(void** node, const NodePlace* place, const FillCall* call);
   int (*add_host)(void** node, const NodePlace* place, const HostCall* call);
+  int (*add_event_record)(void** node, const NodePlace* place, const EventCall* call);
+  int (*add_event_wait)(void** node, const NodePlace* place, const EventCall* call);
   int (*add_empty)(void** node, const NodePlace* place);
   int (*add_child)(void** node, const NodePlace* place, void* child);
   int (*node_destroy)(void* node);
@@ -81,11 +88,16 @@ struct GraphApi {
   int (*get_copy)(void* node, CopyCall* call);
   int (*get_fill)(void* node, FillCall* call);
   int (*get_host)(void* node, HostCall* call);
+  int (*get_event)(void* node, EventCall* call);  // of either type
   int (*get_child)(void* node, void** graph);
   int (*set_kernel)(void* node, const KernelCall* call);
   int (*set_copy)(void* node, const CopyCall* call);
   int (*set_fill)(void* node, const FillCall* call);
   int (*set_host)(void* node, const HostCall* call);
+  int (*set_event)(void* node, const EventCall* call);
+  // Whether all blocks of a kernel must be resident at once, an attribute of its node.
+  int (*get_cooperative)(void* node, int* cooperative);
+  int (*set_cooperative)(void* node, int cooperative);
 
   int (*instantiate)(void** executable, void* graph, uint64_t flags);
   int (*executable_destroy)(void* executable);
@@ -98,6 +110,7 @@ struct GraphApi {
   int (*executable_set_copy)(void* executable, void* node, const CopyCall* call);
   int (*executable_set_fill)(void* executable, void* node, const FillCall* call);
   int (*executable_set_host)(void* executable, void* node, const HostCall* call);
+  int (*executable_set_event)(void* executable, void* node, const EventCall* call);
   int (*executable_set_child)(void* executable, void* node, void* child);
   int (*set_enabled)(void* executable, void* node, unsigned enabled);
   int (*get_enabled)(void* executable, void* node, unsigned* enabled);

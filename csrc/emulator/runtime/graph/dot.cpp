@@ -27,6 +27,8 @@ const char* name_of(NodeType type) {
     case NodeType::host: return "HOST";
     case NodeType::graph: return "GRAPH";
     case NodeType::empty: return "EMPTY";
+    case NodeType::event_wait: return "EVENT_WAIT";
+    case NodeType::event_record: return "EVENT_RECORD";
     case NodeType::conditional: return "CONDITIONAL";
   }
   return "";

@@ -45,6 +45,7 @@ int make_like(System& s, const Operation& old, const KernelCall& call, Operation
 int make_like(System& s, const Operation& old, const CopyCall& call, OperationPointer* out);
 int make_like(System& s, const Operation& old, const FillCall& call, OperationPointer* out);
 int make_like(System& s, const Operation& old, const HostCall& call, OperationPointer* out);
+int make_like(System& s, const Operation& old, const EventCall& call, OperationPointer* out);
 
 // Whether a stream is captured into the graph or one of its bodies.
 bool captured_into(System& s, const Graph& graph);

@@ -16,7 +16,10 @@ int executable_call(void* handle, F f) {
 }
 
 // The types of nodes that bodies of conditional nodes may have.
-bool runs_in_body(const Graph& graph) { return !graph.contains(NodeType::host); }
+bool runs_in_body(const Graph& graph) {
+  return !graph.contains(NodeType::host) && !graph.contains(NodeType::event_wait) &&
+         !graph.contains(NodeType::event_record);
+}
 
 int structure_error(const Graph& graph) {
   for (const auto& node : graph.nodes)
@@ -74,6 +77,31 @@ int flags_of(void* handle, uint64_t* flags) {
   });
 }
 
+// The events of a launch: those that it records, and the points for which it waits, all at its beginning.
+struct LaunchEvents {
+  std::vector<std::pair<void*, const Node*>> recorded;
+  std::vector<Point> after;
+  Times times;
+};
+
+int find_events(System& s, const Graph& image, LaunchEvents* events) {
+  for (const auto& node : image.nodes) {
+    for (const auto& body : node->bodies)
+      if (const int code = find_events(s, *body, events)) return code;
+    const auto* const by = dynamic_cast<const EventOperation*>(node->operation.get());
+    if (!by) continue;
+    const auto place = s.events.find(by->event);
+    if (place == s.events.end()) return error::invalid_resource_handle;
+    if (node->type() == NodeType::event_record) {
+      events->recorded.emplace_back(by->event, node.get());
+      events->times[node.get()] = std::make_shared<Clock::time_point>();
+    } else if (!place->second.capture) {
+      events->after.push_back(place->second.point);
+    }
+  }
+  return error::success;
+}
+
 // One piece of the stream's work. A launch comes after those before it, on whatever stream they are. While the stream
 // is captured, the graph becomes a node.
 int launch(void* handle, void* stream_handle) {
@@ -88,12 +116,17 @@ int launch(void* handle, void* stream_handle) {
       capture_node(s, *stream, std::make_shared<Operation>(NodeType::graph, stream->device, ""), {copy_of(*image)});
       return error::success;
     }
-    const uint64_t seed = s.scheduler.seed();
-    const auto run = [image, seed] {
-      perform(*image, seed);  // which reports for itself
+    LaunchEvents events;
+    if (const int code = find_events(s, *image, &events)) return code;
+    events.after.push_back(executable.last);
+    const auto run = [image, seed = s.scheduler.seed(), times = events.times] {
+      perform(*image, seed, times);  // which reports for itself
       return Report{};
     };
-    const Point point = submit(s, lock, stream, {.what = "cudaGraphLaunch", .run = run, .after = {executable.last}});
+    const Point point = submit(s, lock, stream, {.what = "cudaGraphLaunch", .run = run, .after = events.after});
+    for (const auto& [handle_of, node] : events.recorded)
+      if (const auto place = s.events.find(handle_of); place != s.events.end())
+        place->second.note_record(point, events.times.at(node));
     // It may have been destroyed by another thread while work ran.
     if (Executable* const kept = s.graphs.find_executable(handle)) kept->last = point;
     return error::success;
@@ -200,6 +233,7 @@ void add_executable_calls(GraphApi& api) {
   api.executable_set_copy = set<CopyCall>;
   api.executable_set_fill = set<FillCall>;
   api.executable_set_host = set<HostCall>;
+  api.executable_set_event = set<EventCall>;
   api.executable_set_child = set_child;
   api.set_enabled = set_enabled;
   api.get_enabled = get_enabled;

@@ -3,6 +3,7 @@
 
 #include "emulator/runtime/graph/operation.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace stator::emulator::runtime {
+
+using Clock = std::chrono::steady_clock;
 
 struct Graph;
 
@@ -121,7 +124,8 @@ void assign(Graph& image, const Graph& by);
 
 // Performs the nodes in an order that their dependencies permit: that of the nodes, or one that the seed draws. Stops
 // when a device has failed. Without the lock.
-void perform(const Graph& image, uint64_t seed);
+using Times = std::unordered_map<const Node*, std::shared_ptr<Clock::time_point>>;  // of nodes that record events
+void perform(const Graph& image, uint64_t seed, const Times& times);
 // Writes the graph in the DOT language. False where the file cannot be written.
 bool write_dot(const Graph& graph, const char* path, uint32_t flags);
 

@@ -21,6 +21,13 @@ int make(System&, Device& device, const HostCall& call, OperationPointer* out) {
   return error::success;
 }
 
+int make_event(System& s, NodeType type, const EventCall& call, OperationPointer* out) {
+  const auto place = s.events.find(call.event);
+  if (place == s.events.end()) return error::invalid_resource_handle;
+  *out = std::make_shared<EventOperation>(type, place->second.device, call.event);
+  return error::success;
+}
+
 KernelCall call_of(const KernelOperation& o) {
   const LaunchConfig& c = o.config;
   return {.function = o.function,
@@ -32,6 +39,7 @@ KernelCall call_of(const KernelOperation& o) {
 }
 CopyCall call_of(const CopyOperation& o) { return {.to = o.to, .from = o.from, .bytes = o.bytes, .kind = o.direction}; }
 FillCall call_of(const FillOperation& o) { return o.call; }
+EventCall call_of(const EventOperation& o) { return {.event = o.event}; }
 HostCall call_of(const HostOperation& o) { return {.function = o.function, .argument = o.argument}; }
 
 // Where to place a new node. False unless the graph and each of the nodes exist, these once each in the graph.
@@ -53,6 +61,15 @@ int add(void** out, const NodePlace* place, const Call* call) {
   return device_call([&](System& s, Device& device, Scheduler::Lock&) {
     OperationPointer operation;
     if (const int code = make(s, device, *call, &operation)) return code;
+    return add_node(s, *place, std::move(operation), {}, out);
+  });
+}
+
+template <NodeType type>
+int add_event(void** out, const NodePlace* place, const EventCall* call) {
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+    OperationPointer operation;
+    if (const int code = make_event(s, type, *call, &operation)) return code;
     return add_node(s, *place, std::move(operation), {}, out);
   });
 }
@@ -123,6 +140,15 @@ constexpr NodeType type_of(const CopyOperation*) { return NodeType::copy; }
 constexpr NodeType type_of(const FillOperation*) { return NodeType::fill; }
 constexpr NodeType type_of(const HostOperation*) { return NodeType::host; }
 
+int get_event(void* handle, EventCall* out) {
+  return node_call(handle, [&](System&, Node& node) {
+    const auto* const held = dynamic_cast<const EventOperation*>(node.operation.get());
+    if (!held) return error::invalid_value;
+    *out = call_of(*held);
+    return error::success;
+  });
+}
+
 // A node may be of the type and have no call of its own, such as a vendor library's kernels: the caller does not know
 // their functions.
 template <class Held, class Call>
@@ -143,6 +169,26 @@ int set(void* handle, const Call* call) {
     OperationPointer made;
     if (const int code = make_like(s, *node.operation, *call, &made)) return code;
     replaced = std::exchange(node.operation, std::move(made));
+    return error::success;
+  });
+}
+
+int get_cooperative(void* handle, int* cooperative) {
+  KernelCall call;
+  const int code = get<KernelOperation>(handle, &call);
+  if (code == error::success) *cooperative = call.cooperative;
+  return code;
+}
+
+int set_cooperative(void* handle, int cooperative) {
+  return node_call(handle, [&](System&, Node& node) {
+    const auto* const held = dynamic_cast<const KernelOperation*>(node.operation.get());
+    if (!held) return error::invalid_value;
+    KernelCall call = call_of(*held);
+    call.cooperative = cooperative != 0;
+    OperationPointer made;
+    if (const int code = make_kernel(*held->device, call, &made)) return code;
+    node.operation = std::move(made);
     return error::success;
   });
 }
@@ -188,11 +234,18 @@ int make_like(System& s, const Operation& old, const HostCall& call, OperationPo
   return old.type == NodeType::host ? make(s, *old.device, call, out) : error::invalid_value;
 }
 
+int make_like(System& s, const Operation& old, const EventCall& call, OperationPointer* out) {
+  const bool of_event = old.type == NodeType::event_wait || old.type == NodeType::event_record;
+  return of_event ? make_event(s, old.type, call, out) : error::invalid_value;
+}
+
 void add_node_calls(GraphApi& api) {
   api.add_kernel = add<KernelCall>;
   api.add_copy = add<CopyCall>;
   api.add_fill = add<FillCall>;
   api.add_host = add<HostCall>;
+  api.add_event_record = add_event<NodeType::event_record>;
+  api.add_event_wait = add_event<NodeType::event_wait>;
   api.add_empty = add_empty;
   api.add_child = add_child;
   api.node_destroy = destroy;
@@ -203,11 +256,15 @@ void add_node_calls(GraphApi& api) {
   api.get_copy = get<CopyOperation>;
   api.get_fill = get<FillOperation>;
   api.get_host = get<HostOperation>;
+  api.get_event = get_event;
   api.get_child = get_child;
   api.set_kernel = set<KernelCall>;
   api.set_copy = set<CopyCall>;
   api.set_fill = set<FillCall>;
   api.set_host = set<HostCall>;
+  api.set_event = set<EventCall>;
+  api.get_cooperative = get_cooperative;
+  api.set_cooperative = set_cooperative;
 }
 
 }  // namespace stator::emulator::runtime

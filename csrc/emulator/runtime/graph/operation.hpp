@@ -18,7 +18,17 @@ namespace stator::emulator::runtime {
 struct System;
 
 // Values of cudaGraphNodeType.
-enum class NodeType : int { kernel = 0, copy = 1, fill = 2, host = 3, graph = 4, empty = 5, conditional = 13 };
+enum class NodeType : int {
+  kernel = 0,
+  copy = 1,
+  fill = 2,
+  host = 3,
+  graph = 4,
+  empty = 5,
+  event_wait = 6,
+  event_record = 7,
+  conditional = 13
+};
 
 // Shared by all that perform it, at once too, and never changed.
 struct Operation {
@@ -58,6 +68,14 @@ struct HostOperation : Operation {
 
   void (*const function)(void*);
   void* const argument;
+};
+
+// A wait for an event, or its record, that is done at each launch.
+struct EventOperation : Operation {
+  EventOperation(NodeType is, Device* on, void* of)
+      : Operation(is, on, is == NodeType::event_wait ? "cudaStreamWaitEvent" : "cudaEventRecord"), event(of) {}
+
+  void* const event;
 };
 
 struct KernelOperation : Operation {

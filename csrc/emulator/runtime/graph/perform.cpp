@@ -9,17 +9,16 @@ namespace {
 
 constexpr uint64_t loop_limit = uint64_t(1) << 20;  // rounds of a conditional node
 
-// Chooses below a bound: 0 where there is no seed.
-class Order {
- public:
-  explicit Order(uint64_t seed) : state_(seed) {}
-  size_t choose(size_t below) { return state_ ? size_t(splitmix(state_) % below) : 0; }
+// What one launch has for all of its nodes.
+struct Launch {
+  // Below a bound: 0 where there is no seed.
+  size_t choose(size_t below) { return state ? size_t(splitmix(state) % below) : 0; }
 
- private:
-  uint64_t state_;
+  uint64_t state;
+  const Times& times;
 };
 
-bool perform(const Graph& graph, Order& order);
+bool perform(const Graph& graph, Launch& launch);
 
 bool failed(Device& device, const Report& report, const std::string& what) {
   if (report) device.fail(report, what);
@@ -32,7 +31,7 @@ bool value_of(const Node& node, uint32_t* value) {
   return !failed(*condition.device, condition.device->memory.read(value, condition.cell, sizeof *value), node.what);
 }
 
-bool repeat(const Node& node, Order& order) {
+bool repeat(const Node& node, Launch& launch) {
   uint32_t value = 0;
   for (uint64_t round = 0; value_of(node, &value); ++round) {
     if (!value) return true;
@@ -42,33 +41,34 @@ bool repeat(const Node& node, Order& order) {
       report.sentence = "The loop of a conditional node ran " + std::to_string(round) + " rounds, and would go on.";
       return !failed(*node.operation->device, report, node.what);
     }
-    if (!perform(*node.bodies[0], order)) return false;
+    if (!perform(*node.bodies[0], launch)) return false;
   }
   return false;
 }
 
-bool decide(const Node& node, Order& order) {
+bool decide(const Node& node, Launch& launch) {
   using Kind = ConditionalOperation::Kind;
   const Kind kind = static_cast<const ConditionalOperation&>(*node.operation).kind;
-  if (kind == Kind::loop) return repeat(node, order);
+  if (kind == Kind::loop) return repeat(node, launch);
   uint32_t value = 0;
   if (!value_of(node, &value)) return false;
   const size_t chosen = kind == Kind::choice ? value : value ? 0 : 1;
-  return chosen >= node.bodies.size() || perform(*node.bodies[chosen], order);
+  return chosen >= node.bodies.size() || perform(*node.bodies[chosen], launch);
 }
 
-bool perform(const Node& node, Order& order) {
+bool perform(const Node& node, Launch& launch) {
   if (!node.enabled) return true;
-  if (node.type() == NodeType::graph) return perform(*node.bodies[0], order);
-  if (node.type() == NodeType::conditional) return decide(node, order);
+  if (node.type() == NodeType::graph) return perform(*node.bodies[0], launch);
+  if (node.type() == NodeType::conditional) return decide(node, launch);
   Device& device = *node.operation->device;
   if (device.failed()) return false;
   const RunningOn running(device);
   node.operation->count();
+  if (node.type() == NodeType::event_record) *launch.times.at(&node) = Clock::now();
   return !failed(device, node.operation->run(), node.what);
 }
 
-bool perform(const Graph& graph, Order& order) {
+bool perform(const Graph& graph, Launch& launch) {
   const auto place = graph.places();
   std::vector<size_t> missing(graph.nodes.size()), ready;
   std::vector<std::vector<size_t>> dependents(graph.nodes.size());
@@ -78,10 +78,10 @@ bool perform(const Graph& graph, Order& order) {
     for (const Node* before : graph.nodes[i]->dependencies) dependents[place.at(before)].push_back(i);
   }
   while (!ready.empty()) {
-    const auto chosen = ready.begin() + ptrdiff_t(order.choose(ready.size()));
+    const auto chosen = ready.begin() + ptrdiff_t(launch.choose(ready.size()));
     const size_t next = *chosen;
     ready.erase(chosen);
-    if (!perform(*graph.nodes[next], order)) return false;
+    if (!perform(*graph.nodes[next], launch)) return false;
     for (const size_t after : dependents[next])
       if (--missing[after] == 0) ready.insert(std::lower_bound(ready.begin(), ready.end(), after), after);
   }
@@ -102,10 +102,10 @@ void begin(const Graph& graph) {
 
 }  // namespace
 
-void perform(const Graph& image, uint64_t seed) {
-  Order order(seed);
+void perform(const Graph& image, uint64_t seed, const Times& times) {
+  Launch launch{seed, times};
   begin(image);
-  perform(image, order);
+  perform(image, launch);
 }
 
 }  // namespace stator::emulator::runtime

@@ -46,7 +46,9 @@ Update replaceable(const Operation& old, const Operation& by) {
     }
     case NodeType::host:
     case NodeType::graph:
-    case NodeType::empty: break;
+    case NodeType::empty:
+    case NodeType::event_wait:
+    case NodeType::event_record: break;
   }
   return Update::success;
 }
