@@ -133,6 +133,7 @@ void nodes_that_are_added_by_hand_take_their_place_in_a_capture() {
     const Info info = info_of(s, s.stream);
     added = add_letter(s, info.graph, x, info.nodes);
     check(s.api.stream_update_capture_dependencies(s.stream, &added, 1, 1) == 0, "set");
+    check(info_of(s, s.stream).nodes == std::vector{added}, "in place of what was there");
     note(s.stream, log, 'b');
     added = add_letter(s, info.graph, y, {});
     check(s.api.stream_update_capture_dependencies(s.stream, &added, 1, 0) == 0, "added");
