@@ -142,8 +142,13 @@ int driver_version(int* version) {
 
 int device_synchronize() {
   return device_call([](System& s, Device& device, Scheduler::Lock& lock) {
-    for (const auto& stream : s.scheduler.streams())
-      if (stream->capture && stream->device == &device) return invalidated(stream->capture, error::capture_unsupported);
+    bool captured = false;
+    for (const auto& stream : s.scheduler.streams()) {
+      if (!stream->capture || stream->device != &device) continue;
+      invalidated(stream->capture, error::capture_unsupported);
+      captured = true;
+    }
+    if (captured) return error::capture_unsupported;
     return drain(s, lock, device) ? error::success : error::not_permitted;
   });
 }

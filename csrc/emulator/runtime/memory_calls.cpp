@@ -48,7 +48,10 @@ int allocate(void** pointer, size_t bytes) {
   });
 }
 
-int no_memory_nodes(const Stream& stream, const char* call) {
+// The error of a call about memory where its stream is captured, or waits for one that is.
+int captured_error(System& s, const Stream& stream, const char* call) {
+  if (const auto capture = capture_across(s, stream)) return invalidated(capture, error::capture_implicit);
+  if (!stream.capture) return error::success;
   Report report;
   report.fault = Fault::unsupported;
   report.sentence = "Graphs of emulated devices have no memory nodes: allocate before the capture, and free after it.";
@@ -62,7 +65,7 @@ int allocate_from_pool(void** pointer, size_t bytes, void* pool, void* stream) {
     if (place == s.pools.end() || bytes == 0) return error::invalid_value;
     const std::shared_ptr<Stream> taker = find_stream(s, stream);
     if (!taker) return error::invalid_resource_handle;
-    if (taker->capture) return no_memory_nodes(*taker, "cudaMallocAsync");
+    if (const int code = captured_error(s, *taker, "cudaMallocAsync")) return code;
     *pointer = take(s, lock, *place->second.device, bytes, MemoryKind::device, Allocation::Kind::pool);
     return *pointer ? error::success : error::memory_allocation;
   });
@@ -74,7 +77,7 @@ int free_in_order(void* pointer, void* stream_handle) {
     if (!pointer) return error::success;
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     if (!stream) return error::invalid_resource_handle;
-    if (stream->capture) return no_memory_nodes(*stream, "cudaFreeAsync");
+    if (const int code = captured_error(s, *stream, "cudaFreeAsync")) return code;
     const auto place = s.allocations.find(pointer);
     if (place == s.allocations.end() || place->second.kind != Allocation::Kind::pool) return error::invalid_value;
     Device* const device = place->second.device;
@@ -166,6 +169,7 @@ int prefetch(const void* pointer, size_t bytes, int index, void* stream_handle) 
     if (!stream) return error::invalid_resource_handle;
     if (index != cpu && !device_at(s, index)) return error::invalid_device;
     if (!bytes || !is_managed(s, pointer, bytes)) return error::invalid_value;
+    if (const auto capture = capture_across(s, *stream)) return invalidated(capture, error::capture_implicit);
     if (stream->capture) return invalidated(stream->capture, error::capture_unsupported);
     submit(s, lock, stream, {.what = "cudaMemPrefetchAsync", .run = {}, .after = {}});
     return error::success;

@@ -217,6 +217,56 @@ void memory_is_not_allocated_or_freed_in_a_capture() {
   });
 }
 
+void calls_on_the_legacy_stream_end_captures_of_blocking_streams() {
+  const Setting s;
+  void *pool = nullptr, *managed = nullptr, *taken = nullptr, *graph = nullptr;
+  s.api.pool_create(&pool, 0);
+  s.api.managed_allocate(&managed, 64, 1);
+  void *const memory = s.memory(64), *const captured = new_stream(s.api, 0), *const legacy = nullptr;
+  const auto ended = [&](const char* what, auto f) {
+    check(s.api.stream_begin_capture(captured, relaxed) == 0, "begun");
+    const int code = f();
+    check(code == error::capture_implicit, what, code);
+    check(s.api.stream_end_capture(captured, &graph) == error::capture_invalidated, what);
+  };
+  ended("a kernel", [&] { return launch_fill(s.api, memory, 1, 1, legacy); });
+  ended("a copy", [&] { return s.api.copy(memory, managed, 4, 4, legacy); });
+  ended("a fill", [&] { return s.api.fill(memory, 1, 4, legacy); });
+  ended("a wait", [&] { return s.api.stream_synchronize(legacy); });
+  ended("a query", [&] { return s.api.stream_query(legacy); });
+  ended("an allocation", [&] { return s.api.allocate_from_pool(&taken, 64, pool, legacy); });
+  ended("a free", [&] { return s.api.free_in_order(memory, legacy); });
+  ended("a prefetch", [&] { return s.api.prefetch(managed, 64, -1, legacy); });
+}
+
+void a_wait_for_the_device_ends_all_captures_of_it() {
+  const Setting s;
+  void *const other = new_stream(s.api), *graph = nullptr;
+  s.api.stream_begin_capture(s.stream, relaxed);
+  s.api.stream_begin_capture(other, relaxed);
+  check(s.api.device_synchronize() == error::capture_unsupported, "refused");
+  for (void* const stream : {s.stream, other})
+    check(s.api.stream_end_capture(stream, &graph) == error::capture_invalidated && !graph, "no graph");
+}
+
+// What a stream holds that no capture has can be waited for, but for events, whose state a capture must not use.
+void streams_and_events_outside_a_capture() {
+  const Setting s;
+  std::string log;
+  void *const other = new_stream(s.api), *const event = new_event(s.api);
+  void* graph = nullptr;
+  note(other, log, 'a');
+  note(other, log, 'b');
+  s.api.event_record(event, other);
+  s.captured([&] {
+    check(s.api.stream_query(other) == error::not_ready && s.api.stream_synchronize(other) == 0 && log == "ab", log);
+  });
+  s.api.stream_begin_capture(s.stream, global);
+  check(s.api.event_query(event) == error::capture_unsupported, "an event");
+  check(s.api.stream_end_capture(s.stream, &graph) == error::capture_invalidated, "which ends it");
+  s.captured([&] { check(s.api.event_query(event) == 0 && s.api.event_synchronize(event) == 0, "relaxed"); }, relaxed);
+}
+
 void a_stream_that_is_destroyed_ends_its_capture() {
   const Setting s;
   void *const side = new_stream(s.api), *const event = new_event(s.api);
@@ -249,5 +299,9 @@ int main(int argc, char** argv) {
        {"modes_say_which_captures_forbid_calls_that_may_wait", modes_say_which_captures_forbid_calls_that_may_wait},
        {"the_thread_that_began_ends_unless_it_is_relaxed", the_thread_that_began_ends_unless_it_is_relaxed},
        {"memory_is_not_allocated_or_freed_in_a_capture", memory_is_not_allocated_or_freed_in_a_capture},
+       {"calls_on_the_legacy_stream_end_captures_of_blocking_streams",
+        calls_on_the_legacy_stream_end_captures_of_blocking_streams},
+       {"a_wait_for_the_device_ends_all_captures_of_it", a_wait_for_the_device_ends_all_captures_of_it},
+       {"streams_and_events_outside_a_capture", streams_and_events_outside_a_capture},
        {"a_stream_that_is_destroyed_ends_its_capture", a_stream_that_is_destroyed_ends_its_capture}});
 }
