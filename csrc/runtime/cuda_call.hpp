@@ -8,15 +8,16 @@
 
 namespace stator::runtime {
 
-struct CudaGraph;
+struct CudaRecording;
 
-// The captures that were begun and not ended, by CUDA's number of each.
+// The captures that were begun and not ended.
 struct CudaCaptures {
-  std::atomic<int> count{0};
-  std::mutex mutex;
-  std::map<unsigned long long, std::unique_ptr<CudaGraph>> graphs;
   CudaCaptures();
   ~CudaCaptures();
+  CudaRecording* find(unsigned long long native) const;  // by CUDA's number of what is captured now; null
+  std::atomic<int> count{0};
+  std::mutex mutex;  // guards what follows
+  std::vector<std::unique_ptr<CudaRecording>> all;
 };
 
 struct CudaContext {

@@ -15,6 +15,11 @@ std::atomic<int64_t> cuda_graph_count{0};
 CudaCaptures::CudaCaptures() = default;
 CudaCaptures::~CudaCaptures() = default;
 
+CudaRecording* CudaCaptures::find(unsigned long long native) const {
+  const auto found = std::find_if(all.begin(), all.end(), [=](const auto& one) { return one->native == native; });
+  return native && found != all.end() ? found->get() : nullptr;
+}
+
 namespace {
 
 // Turns a lack of memory into CUDA's status: no member of the table throws.
@@ -54,68 +59,150 @@ Status note(ContextHandle handle, StreamHandle stream, F make) {
     CaptureState state;
     if (const Status code = state_of(stream_of(stream), &state)) return code;
     const std::lock_guard lock(captures.mutex);
-    const auto found = captures.graphs.find(state.id);
-    if (found == captures.graphs.end()) return status::success;  // somebody else's
+    CudaRecording* const recording = captures.find(state.id);
+    if (!recording) return status::success;  // somebody else's
     CudaCall call;
     if (state.count == 1) call.node = state.last[0];
     const Status code = make(call);
-    if (!code) found->second->calls.push_back(std::move(call));
+    if (!code) recording->graph->calls.push_back(std::move(call));
     return code;
   });
+}
+
+// Begins to capture into a new graph, or into one after its nodes `after`. The number of the capture is CUDA's.
+cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t into, const std::vector<cudaGraphNode_t>& after,
+                          unsigned long long* number) {
+  constexpr cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  const cudaError_t code = into ? cudaStreamBeginCaptureToGraph(stream, into, after.data(), nullptr, after.size(), mode)
+                                : cudaStreamBeginCapture(stream, mode);
+  if (code != cudaSuccess) return code;
+  CaptureState state;
+  const Status asked = state_of(stream, &state);
+  *number = state.id;
+  return cudaError_t(asked);
 }
 
 Status begin(ContextHandle handle, StreamHandle stream) {
   CudaCaptures& captures = context_of(handle).captures;
-  const Status code =
-      call(handle, [=] { return cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeRelaxed); });
-  if (code) return code;
-  const Status kept = guarded([&] {
-    CaptureState state;
-    if (const Status asked = state_of(stream_of(stream), &state)) return asked;
+  return guarded([&] {
+    auto recording = std::make_unique<CudaRecording>();
+    recording->graph = std::make_unique<CudaGraph>();
+    recording->stream = stream_of(stream);
     const std::lock_guard lock(captures.mutex);
-    captures.graphs[state.id] = std::make_unique<CudaGraph>();
+    captures.all.reserve(captures.all.size() + 1);
+    const Status code =
+        call(handle, [&] { return begin_capture(recording->stream, nullptr, {}, &recording->native); });
+    if (code) return code;
+    recording->number = recording->native;
+    captures.all.push_back(std::move(recording));
     captures.count.fetch_add(1);
     return status::success;
   });
-  cudaGraph_t dropped = nullptr;
-  if (kept && done(cudaStreamEndCapture(stream_of(stream), &dropped)) == status::success)
-    done(cudaGraphDestroy(dropped));
-  return kept;
+}
+
+// Ends CUDA's capture, in whatever part of the graph it is. The graph is the outermost one.
+cudaError_t end_capture(CudaRecording& recording) {
+  cudaGraph_t made = nullptr;
+  const cudaError_t code = cudaStreamEndCapture(recording.stream, &made);
+  if (recording.parts.empty()) recording.graph->graph = made;
+  return code == cudaSuccess && !recording.parts.empty() ? cudaErrorStreamCaptureUnmatched : code;
 }
 
 Status end(ContextHandle handle, StreamHandle stream, GraphHandle* out) {
   CudaCaptures& captures = context_of(handle).captures;
-  CaptureState state;
-  if (const Status code = state_of(stream_of(stream), &state)) return code;
-  std::unique_ptr<CudaGraph> graph;
-  const Status code = call(handle, [&] {
-    cudaGraph_t made = nullptr;
-    const cudaError_t ended = cudaStreamEndCapture(stream_of(stream), &made);
-    const std::lock_guard lock(captures.mutex);
-    if (const auto found = captures.graphs.find(state.id); found != captures.graphs.end()) {
-      graph = std::move(found->second);
-      captures.graphs.erase(found);
-      captures.count.fetch_sub(1);
-    }
-    if (graph) graph->graph = made;
-    return ended;
-  });
-  if (code || !graph || !out) {
-    if (graph && graph->graph) done(cudaGraphDestroy(graph->graph));
+  const std::lock_guard lock(captures.mutex);
+  const auto found = std::find_if(captures.all.begin(), captures.all.end(),
+                                  [=](const auto& one) { return one->stream == stream_of(stream); });
+  if (found == captures.all.end()) return status::invalid_value;
+  const std::unique_ptr<CudaRecording> recording = std::move(*found);
+  captures.all.erase(found);
+  captures.count.fetch_sub(1);
+  const Status code = call(handle, [&] { return end_capture(*recording); });
+  if (code || !out) {
+    if (recording->graph->graph) done(cudaGraphDestroy(recording->graph->graph));
     return code;
   }
-  *out = graph.release();
+  *out = recording->graph.release();
   cuda_graph_count.fetch_add(1);
   return status::success;
 }
 
 Status id(ContextHandle handle, StreamHandle stream, uint64_t* out) {
+  CudaCaptures& captures = context_of(handle).captures;
   *out = 0;
-  if (context_of(handle).captures.count.load(std::memory_order_acquire) == 0) return status::success;
+  if (captures.count.load(std::memory_order_acquire) == 0) return status::success;
   CaptureState state;
-  const Status code = state_of(stream_of(stream), &state);
-  *out = state.id;
+  if (const Status code = state_of(stream_of(stream), &state)) return code;
+  if (!state.id) return status::success;
+  const std::lock_guard lock(captures.mutex);
+  const CudaRecording* const recording = captures.find(state.id);
+  *out = recording ? recording->number : state.id;
+  return status::success;
+}
+
+Status condition(ContextHandle handle, StreamHandle stream, uint64_t* out) {
+  CudaCaptures& captures = context_of(handle).captures;
+  CaptureState state;
+  if (const Status code = state_of(stream_of(stream), &state)) return code;
+  const std::lock_guard lock(captures.mutex);
+  const CudaRecording* const recording = captures.find(state.id);
+  if (!recording) return status::invalid_value;
+  // The handle belongs to the graph that has the conditional node, which is the one that is captured now.
+  cudaGraphConditionalHandle native = 0;
+  const Status code = call(handle, [&] { return cudaGraphConditionalHandleCreate(&native, state.graph, 0, 0); });
+  *out = native;
   return code;
+}
+
+// Leaves the capture of a graph and goes on in another one. The streams that were forked must be joined.
+cudaError_t change_graph(CudaRecording& recording, cudaGraph_t into, const std::vector<cudaGraphNode_t>& after) {
+  cudaGraph_t ended = nullptr;
+  const cudaError_t code = cudaStreamEndCapture(recording.stream, &ended);
+  return code == cudaSuccess ? begin_capture(recording.stream, into, after, &recording.native) : code;
+}
+
+Status enter(ContextHandle handle, StreamHandle stream, uint64_t condition_handle, const uint32_t*, bool repeats) {
+  CudaCaptures& captures = context_of(handle).captures;
+  return guarded([&] {
+    CaptureState state;
+    if (const Status code = state_of(stream_of(stream), &state)) return code;
+    const std::lock_guard lock(captures.mutex);
+    CudaRecording* const recording = captures.find(state.id);
+    if (!recording || recording->stream != stream_of(stream)) return status::capture_unmatched;
+    recording->parts.reserve(recording->parts.size() + 1);
+    cudaGraphNodeParams node{};
+    node.type = cudaGraphNodeTypeConditional;
+    node.conditional.handle = condition_handle;
+    node.conditional.type = repeats ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
+    node.conditional.size = 1;
+    cudaGraphNode_t added = nullptr;
+    const Status code = call(handle, [&] {
+      const cudaError_t made = cudaGraphAddNode(&added, state.graph, state.last, nullptr, state.count, &node);
+      return made == cudaSuccess ? change_graph(*recording, node.conditional.phGraph_out[0], {}) : made;
+    });
+    if (code) return code;
+    recording->parts.push_back({state.graph, added});
+    recording->graph->calls.emplace_back();
+    return status::success;
+  });
+}
+
+Status leave(ContextHandle handle, StreamHandle stream) {
+  CudaCaptures& captures = context_of(handle).captures;
+  return guarded([&] {
+    CaptureState state;
+    if (const Status code = state_of(stream_of(stream), &state)) return code;
+    const std::lock_guard lock(captures.mutex);
+    CudaRecording* const recording = captures.find(state.id);
+    if (!recording || recording->stream != stream_of(stream) || recording->parts.empty())
+      return status::capture_unmatched;
+    const CudaRecording::Part part = recording->parts.back();
+    const Status code = call(handle, [&] { return change_graph(*recording, part.around, {part.node}); });
+    if (code) return code;
+    recording->parts.pop_back();
+    recording->graph->calls.emplace_back();
+    return status::success;
+  });
 }
 
 cudaKernelNodeParams parameters_of(CudaCall& call, std::vector<void*>& pointers) {
@@ -306,6 +393,9 @@ Status note_library_call(ContextHandle handle, StreamHandle stream) {
 constinit const GraphTable cuda_graphs{.begin = begin,
                                        .end = end,
                                        .id = id,
+                                       .condition = condition,
+                                       .enter = enter,
+                                       .leave = leave,
                                        .instantiate = instantiate,
                                        .launch = launch,
                                        .destroy = destroy,

@@ -3,7 +3,6 @@
 
 #include "runtime/cuda_call.hpp"
 
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -29,6 +28,18 @@ struct CudaGraph {
   cudaGraphExec_t executable = nullptr;
   std::vector<CudaCall> calls;
   std::vector<size_t> changed;  // calls whose arguments are pending
+};
+
+// A capture. CUDA has a number for each stretch of it: parts under a condition are graphs of their own.
+struct CudaRecording {
+  cudaStream_t stream = nullptr;
+  unsigned long long number = 0, native = 0;  // of the whole, of what is captured now
+  std::unique_ptr<CudaGraph> graph;
+  struct Part {
+    cudaGraph_t around;
+    cudaGraphNode_t node;  // of the condition, in the graph around
+  };
+  std::vector<Part> parts;  // that are being captured, the innermost last
 };
 
 extern std::atomic<int64_t> cuda_graph_count;  // that were made and not destroyed

@@ -41,8 +41,32 @@ void Arena::give_back(void* memory, int stream, uint32_t users) noexcept {
   const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [=](const Piece& p) { return p.memory == memory; });
   if (piece == pieces_.end()) return;
   try {
-    lists_[stream].push({memory, piece->bytes, 0, int8_t(stream), {}});
+    Block block{memory, piece->bytes, 0, int8_t(stream), {}};
+    size_t part = parts_.size();
+    while (part > 0 && piece->allocations.back() < parts_[part - 1]) --part;
+    if (part < parts_.size())
+      late_.push_back({std::move(block), part});
+    else
+      lists_[stream].push(std::move(block));
   } catch (const std::bad_alloc&) {}
+}
+
+void Arena::begin_part() {
+  const std::lock_guard lock(mutex_);
+  parts_.push_back(count_);
+}
+
+void Arena::end_part() {
+  const std::lock_guard lock(mutex_);
+  parts_.pop_back();
+  std::vector<Late> still;
+  for (Late& late : late_) {
+    if (late.part < parts_.size())
+      still.push_back(std::move(late));
+    else
+      lists_[late.block.home].push(std::move(late.block));
+  }
+  late_ = std::move(still);
 }
 
 void Arena::seal() {

@@ -27,6 +27,9 @@ class Arena {
   // The block's home is `stream`. number: of the allocation, from 0.
   Block take(size_t bytes, int stream, uint16_t op, int* number);
   void give_back(void* memory, int stream, uint32_t users) noexcept;
+  // Between these the captured work may be repeated: memory of before stays what it was for every round.
+  void begin_part();
+  void end_part();
   void seal();  // the capture has ended
   void note_users(uint32_t streams) { users_.fetch_or(streams, std::memory_order_relaxed); }
 
@@ -51,6 +54,12 @@ class Arena {
   mutable std::mutex mutex_;
   bool sealed_ = false;
   int count_ = 0;
+  std::vector<int> parts_;  // the number of the first allocation of each
+  struct Late {
+    Block block;
+    size_t part;
+  };
+  std::vector<Late> late_;  // given back in a part, to be used again after it
   std::array<FreeList, Backend::stream_limit> lists_;
   std::vector<Piece> pieces_;
 };

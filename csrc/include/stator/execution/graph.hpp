@@ -29,6 +29,21 @@ STATOR_API void begin_capture(const Stream& stream, std::span<const int> fresh =
 // Ends a capture without a graph; nothing where there is none.
 STATOR_API void drop_capture(const Stream& stream) noexcept;
 STATOR_API bool is_capturing(const Stream& stream) noexcept;
+// A part of captured work that runs under a condition, which one element of dtype bool says.
+struct GraphPart {
+  Array more, rounds;  // memory of the graph: whether it runs, how often a loop did
+  uint64_t handle = 0;
+  int64_t limit = 0;
+  bool repeats = false;
+};
+// What is captured from here on, up to end_part(), runs once where the condition is true, or as long as it is true. A
+// loop that would go on after `limit` rounds ends, and the next call that synchronises throws LoopLimitError. Streams
+// that wait for captured events are joined before.
+STATOR_API GraphPart begin_branch(const Array& condition, const Stream& stream);
+STATOR_API GraphPart begin_loop(const Array& condition, int64_t limit, const Stream& stream);
+// `condition`: of a loop, computed by the captured work, whether there is another round.
+STATOR_API void end_part(const GraphPart& part, const Array& condition, const Stream& stream);
+
 // What a graph of a function depends on beside its code: dtype, shape, strides and alignment of each argument, and which
 // of them share memory. Equal texts mean that a graph captured for the one serves the other.
 STATOR_API std::string graph_signature(std::span<const Array* const> arguments);
