@@ -22,6 +22,7 @@
 #include "stator/array.hpp"
 #include "stator/backend.hpp"
 #include "stator/creation.hpp"
+#include "stator/interop.hpp"
 #include "stator/op_table.hpp"
 #include "stator/random.hpp"
 
@@ -47,3 +48,15 @@ inline PyObject* stator_evaluate(PyObject* code, PyObject* globals, PyObject* lo
   return nullptr;
 }
 #define PyEval_EvalCode stator_evaluate
+
+// Calls f, which may wait for the device, without the GIL where callbacks of streams may need that. Whether the thread
+// holds it is not known: the consumer of an array gives it back from anywhere.
+template <class F>
+void stator_let_callbacks_run(F f) {
+  if (!stator::interop::callbacks_pending() || !Py_IsInitialized()) return f();
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyThreadState* const thread = PyEval_SaveThread();
+  f();
+  PyEval_RestoreThread(thread);
+  PyGILState_Release(state);
+}

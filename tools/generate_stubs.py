@@ -123,12 +123,15 @@ REPLACED = (
 
 # In a .pyx file: a class, or the head of a function or method.
 HEAD = re.compile(r"^cdef class (\w+)|^(    )?def (\w+)(\(.*?\)(?: -> [^\n]+)?):\n", re.MULTILINE | re.DOTALL)
+INCLUDE = re.compile(r'^include "(.+)"$', re.MULTILINE)
 
 
 def heads(path: Path) -> dict[str, str]:
     """The annotated heads in a source, such as {"sort": "(x: Array, /) -> Array", "Array.view": ...}."""
     found, owner = {}, ""
-    for cls, indent, name, head in HEAD.findall(path.read_text()):
+    text = path.read_text()
+    text += "".join((path.parent / included).read_text() for included in INCLUDE.findall(text))
+    for cls, indent, name, head in HEAD.findall(text):
         owner = cls or owner
         if name and (" -> " in head or not name.startswith("_")):
             found[f"{owner}.{name}" if indent else name] = " ".join(head.split())

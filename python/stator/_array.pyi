@@ -116,7 +116,10 @@ class Array:
         """
         ...
     def copy_to(self, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
-        """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises."""
+        """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises.
+
+        `await asyncio.to_thread(x.copy_to, host)` lets the event loop go on, and uses the same current stream.
+        """
         ...
     def cumprod(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
         """The product of the elements up to and including each one, as stator.cumulative_prod."""

@@ -361,7 +361,10 @@ def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLi
 
 
 def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
-    """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises."""
+    """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises.
+
+    `await asyncio.to_thread(x.copy_to, host)` lets the event loop go on, and uses the same current stream.
+    """
     from stator.execution import _transfers
 
     _transfers.copy_to(self, host, offset, stream)

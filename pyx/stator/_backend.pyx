@@ -76,7 +76,10 @@ cdef int warn_of_libraries() except -1:
 
 cdef int after_wait(Backend backend) except -1:
     warn_of_libraries()
-    if backend.c.poll_division_by_zero():
+    cdef bint seen
+    with nogil:
+        seen = backend.c.poll_division_by_zero()
+    if seen:
         warnings.warn("integer division by zero gave 0", RuntimeWarning, stacklevel=2)
     return 0
 
@@ -355,7 +358,10 @@ cdef class Stream:
     @property
     def native(self) -> int:
         """The cudaStream_t as an integer; an opaque address on cpu."""
-        return <uintptr_t>self.c.native()
+        cdef uintptr_t out
+        with nogil:
+            out = <uintptr_t>self.c.native()
+        return out
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """The stream as cuda.core's protocol has it: (version, cudaStream_t)."""
@@ -437,57 +443,6 @@ cdef class Stream:
 
     def __repr__(self) -> str:
         return f"<stator.Stream {self.index} of {'no backend' if self.backend is None else self.backend.device_name}>"
-
-
-cdef object waiting(object waited):
-    import asyncio
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        raise StatorError("No event loop runs on this thread", op=f"{type(waited).__name__}.__await__",
-                          remedy="Await it in a coroutine, or call synchronize().") from None
-    return loop.run_in_executor(None, waited.synchronize).__await__()
-
-
-cdef Event as_event(object value, str op, str name):
-    if not isinstance(value, Event):
-        raise wrong_type(value, op, name, "an Event")
-    return <Event>value
-
-
-cdef class Event:
-    """Event()\n--\n
-    A point in the work of a stream, made by Stream.record()."""
-
-    def __init__(self) -> None:
-        raise TypeError("Event has no constructor. Use Stream.record().")
-
-    def __dealloc__(self):
-        interop.release_later(self.c)
-
-    def done(self) -> bool:
-        """Whether the work before the event has finished. Does not wait."""
-        cdef bint out
-        with nogil:
-            out = self.c.done()
-        return out
-
-    def synchronize(self) -> None:
-        """Waits for the work before the event."""
-        with nogil:
-            self.c.synchronize()
-
-    def __await__(self) -> AwaitGenerator[Any, Any, None]:
-        """`await event` waits as synchronize() does, on another thread, so that the event loop goes on."""
-        return waiting(self)
-
-    def milliseconds_since(self, earlier: Event, /) -> float:
-        """The time between two events, both of which must have happened (ValueError)."""
-        cdef Event other = as_event(earlier, "Event.milliseconds_since", "earlier")
-        cdef float out
-        with nogil:
-            out = self.c.milliseconds_since(other.c)
-        return out
 
 
 libraries.keep_library_warnings(True)

@@ -464,8 +464,12 @@ cdef class PinnedMemory:
         interop.release_later(self.c)
 
     def __getbuffer__(self, Py_buffer* view, int flags):
-        PyBuffer_FillInfo(view, self, interop.export_memory(self.c), self.c.nbytes(), 0, flags)
+        cdef void* memory
+        with nogil:
+            memory = interop.export_memory(self.c)
+        PyBuffer_FillInfo(view, self, memory, self.c.nbytes(), 0, flags)
 
     def __releasebuffer__(self, Py_buffer* view):
         cdef CppArray lent = self.c
-        interop.unexport(lent)
+        with nogil:
+            interop.unexport(lent)

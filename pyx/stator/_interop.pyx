@@ -28,6 +28,7 @@ from stator.cpp.ref cimport Dims
 
 from operator import index as to_python_int
 
+from stator._backend import current_stream
 from stator.errors import (
     BackendMismatchError, DTypeError, InvalidValueError, ShapeError, UnsupportedError,
 )
@@ -48,7 +49,7 @@ cdef extern from * nogil:
     template <class M>
     void give_back(M* managed) {
       auto* lent = static_cast<Lent<M>*>(managed->context);
-      stator::interop::unexport(lent->array, lent->consumer);
+      stator_let_callbacks_run([&] { stator::interop::unexport(lent->array, lent->consumer); });
       delete lent;
     }
     template <class M>
@@ -311,12 +312,6 @@ cdef Array copied(Array x):
     return out
 
 
-cdef uintptr_t native_of_current(Backend backend) except? 0:
-    cdef cpp_backend.Stream stream = backend.c.stream(0)
-    enter(backend, stream)
-    return <uintptr_t>stream.native()
-
-
 cdef Backend backend_at(int type, int index, object device):
     # The given or current backend when it is on that device, else the device's shared backend.
     cdef Backend backend
@@ -352,7 +347,7 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
         raise DTypeError(f"__dlpack_device__() of {type(x).__name__} is {x.__dlpack_device__()!r}", op="from_dlpack",
                          remedy="The producer must give two integers.") from None
     origin = backend_at(kind, index, device)
-    options = {"stream": native_of_current(origin)} if origin.type == cpp_backend.cuda else {}
+    options = {"stream": current_stream(origin).native} if origin.type == cpp_backend.cuda else {}
     try:
         capsule = x.__dlpack__(max_version=(1, 0), **options)
     except TypeError:
@@ -418,7 +413,8 @@ def cuda_array_interface(x: Array) -> dict[str, Any]:
     if array.c.dtype() == bfloat16:
         raise AttributeError("__cuda_array_interface__ has no bfloat16; use DLPack")
     if not array.lent:
-        interop.export_memory(array.c)
+        with nogil:
+            interop.export_memory(array.c)
         array.lent = True
     address = <uintptr_t>array.c.data_ptr() if array.c.size() else 0
     with nogil:
@@ -483,7 +479,7 @@ cdef Array from_cuda_array_interface(object source, Backend backend):
     if address:
         interop.require_reachable(backend.c, <void*>address, <const char*>"asarray")
     if producer:
-        consumer = native_of_current(backend)
+        consumer = current_stream(backend).native
         with nogil:
             interop.order(backend.c, <void*>producer, <void*>consumer, <const char*>"asarray")
     Py_INCREF(source)

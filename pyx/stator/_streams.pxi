@@ -1,4 +1,4 @@
-# Streams as arguments, those of other libraries, and what callbacks of streams call. Included by _backend.pyx.
+# Streams as arguments, those of other libraries, what callbacks of streams call, and events. Included by _backend.pyx.
 
 cdef extern from *:
     """
@@ -71,3 +71,54 @@ cdef int to_priority(object value, str op) except? -1:
     if not -2**31 <= number < 2**31:
         raise InvalidValueError(f"priority={number}", op=op, remedy="See Backend.priority_range.")
     return <int>number
+
+
+cdef object waiting(object waited):
+    import asyncio
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        raise StatorError("No event loop runs on this thread", op=f"{type(waited).__name__}.__await__",
+                          remedy="Await it in a coroutine, or call synchronize().") from None
+    return loop.run_in_executor(None, waited.synchronize).__await__()
+
+
+cdef Event as_event(object value, str op, str name):
+    if not isinstance(value, Event):
+        raise wrong_type(value, op, name, "an Event")
+    return <Event>value
+
+
+cdef class Event:
+    """Event()\n--\n
+    A point in the work of a stream, made by Stream.record()."""
+
+    def __init__(self) -> None:
+        raise TypeError("Event has no constructor. Use Stream.record().")
+
+    def __dealloc__(self):
+        interop.release_later(self.c)
+
+    def done(self) -> bool:
+        """Whether the work before the event has finished. Does not wait."""
+        cdef bint out
+        with nogil:
+            out = self.c.done()
+        return out
+
+    def synchronize(self) -> None:
+        """Waits for the work before the event."""
+        with nogil:
+            self.c.synchronize()
+
+    def __await__(self) -> AwaitGenerator[Any, Any, None]:
+        """`await event` waits as synchronize() does, on another thread, so that the event loop goes on."""
+        return waiting(self)
+
+    def milliseconds_since(self, earlier: Event, /) -> float:
+        """The time between two events, both of which must have happened (ValueError)."""
+        cdef Event other = as_event(earlier, "Event.milliseconds_since", "earlier")
+        cdef float out
+        with nogil:
+            out = self.c.milliseconds_since(other.c)
+        return out

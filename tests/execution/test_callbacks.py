@@ -45,6 +45,15 @@ def test_later_work_waits_until_the_callback_has_returned(be):
     releasing.join()
 
 
+def test_on_cpu_a_callback_runs_on_no_thread_that_waits(cpu):
+    """In the main thread, what the handler of a signal raises would end it."""
+    threads = []
+    for _ in range(20):
+        cpu.stream(1).add_callback(lambda: threads.append(threading.get_ident()))
+        cpu.stream(1).synchronize()
+    assert len(threads) == 20 and threading.get_ident() not in threads
+
+
 def test_a_callback_is_released_when_it_has_run(be):
     class Function:
         def __call__(self):

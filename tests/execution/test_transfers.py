@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -187,6 +188,22 @@ def test_streams_and_events_are_awaited_beside_other_tasks(be):
 
     value, ticks = asyncio.run(work())
     assert value == 4 and ticks > 1
+
+
+def test_a_copy_to_the_host_is_awaited_beside_other_tasks(be):
+    go, out = threading.Event(), np.empty(1000)
+
+    async def work():
+        with be.stream(2) as stream:
+            x = be.ones(1000, dtype="float64") + 1
+            stream.add_callback(go.wait)
+            copying = asyncio.create_task(asyncio.to_thread(x.copy_to, out, stream=stream))
+            await asyncio.sleep(0.01)
+            go.set()
+            await copying
+
+    asyncio.run(work())
+    assert (out == 2).all()
 
 
 def test_an_error_of_the_stream_comes_out_of_the_await(be):

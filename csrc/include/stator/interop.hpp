@@ -51,9 +51,13 @@ STATOR_API Stream external_stream(const Backend&, void* native, void* owner, voi
 // and release(owner) once, in a call of release_owners(), also where this throws.
 STATOR_API void add_callback(const Stream&, void* owner, void (*run)(void*), void (*release)(void*));
 
+// Whether a callback of any stream has not returned yet: a thread that may wait for a device must not hold a lock that
+// callbacks take, such as the interpreter's.
+STATOR_API bool callbacks_pending() noexcept;
+
 // Whether an op that reads or writes each element of the array once is done within some microseconds and waits for
 // nothing, so that the binding need not let other threads in: little memory of the cpu that nobody else uses. False
-// while a callback of a stream waits for its turn, which may need the lock that the binding holds.
+// while callbacks_pending().
 STATOR_API bool is_brief(const Array&) noexcept;
 
 // Moves the reference into the queue that the next entry point drains, without a lock or a wait. The handle is empty

@@ -151,8 +151,10 @@ void add_callback(const Stream& stream, void* owner, void (*run)(void*), void (*
   });
 }
 
+bool callbacks_pending() noexcept { return StreamBox::callbacks_pending(); }
+
 bool is_brief(const Array& array) noexcept {
-  if (StreamBox::callbacks_pending()) return false;
+  if (callbacks_pending()) return false;
   constexpr size_t most_bytes = 16 << 10;
   if (!array || array.nbytes() > most_bytes) return false;
   const Buffer& buffer = *array.buffer();

@@ -296,7 +296,7 @@ void Scheduler::wait(Mark& mark) {
   bool patient = true;
   while (!mark.done.load(std::memory_order_acquire)) {
     Item* item = mark.stream->first.get();
-    if (item && item->started && item->next < item->blocks && busy_ < worker_limit()) {
+    if (item && item->started && !item->apart && item->next < item->blocks && busy_ < worker_limit()) {
       run_chunk(lock, *item, *mark.stream);
       if (!ready_.empty()) wake(true);
       patient = true;

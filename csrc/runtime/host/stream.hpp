@@ -33,6 +33,7 @@ struct Item {
 
   Kind kind = Kind::work;
   bool release = false;  // runs on a faulted context too
+  bool apart = false;    // runs on no thread that waits, while there are workers
   bool started = false;
   Body body;
   int64_t blocks = 1, chunk = 1, next = 0, finished = 0;

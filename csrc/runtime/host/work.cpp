@@ -236,14 +236,17 @@ Status host_task(ContextHandle handle, const HostTask& task, int64_t pieces, int
   });
 }
 
-// Always queued, so that it runs on the calling thread only where that waits.
+// Apart from threads that wait: in the main thread, a function of Python would be ended by what a signal's handler
+// raises.
 Status host_function(ContextHandle handle, HostFunction function, void* data, StreamHandle stream) {
   if (const Status state = usable(context_of(handle))) return state;
   return guarded([&] {
-    Scheduler::instance().enqueue(stream_of(stream), make_item(1, 1, [=](int64_t, int64_t) -> const char* {
-                                    function(data);
-                                    return nullptr;
-                                  }));
+    auto item = make_item(1, 1, [=](int64_t, int64_t) -> const char* {
+      function(data);
+      return nullptr;
+    });
+    item->apart = true;
+    Scheduler::instance().enqueue(stream_of(stream), std::move(item));
     return status::success;
   });
 }
