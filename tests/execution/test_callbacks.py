@@ -1,6 +1,7 @@
 """Functions of Python that streams call in their order."""
 
 import gc
+import subprocess
 import sys
 import threading
 import weakref
@@ -49,8 +50,10 @@ def test_on_cpu_a_callback_runs_on_no_thread_that_waits(cpu):
     """In the main thread, what the handler of a signal raises would end it."""
     threads = []
     for _ in range(20):
-        cpu.stream(1).add_callback(lambda: threads.append(threading.get_ident()))
-        cpu.stream(1).synchronize()
+        with cpu.stream(1) as stream:
+            _ = cpu.zeros(200_000) + 1
+            stream.add_callback(lambda: threads.append(threading.get_ident()))
+            stream.synchronize()
     assert len(threads) == 20 and threading.get_ident() not in threads
 
 
@@ -150,13 +153,28 @@ def test_a_backend_that_is_dropped_stays_until_its_callbacks_have_run(be, device
     assert seen == [1]
 
 
-def test_a_brief_op_lets_a_waiting_callback_take_the_interpreter(cpu):
-    """With the lock held, an op that waits for the stream would wait for ever."""
-    seen, x = [], cpu.ones(3)
-    with cpu.stream(1) as stream:
-        stream.add_callback(lambda: seen.append(1))
-        y = x + 1
-    assert y.tolist() == [2, 2, 2] and seen == [1]
+BRIEF = """
+import sys, threading, stator
+device = sys.argv[1]
+be, other, cpu = stator.Backend(device), stator.Backend(device), stator.Backend("cpu")
+called, go, x = threading.Event(), threading.Event(), cpu.ones(3)
+be.stream(1).add_callback(lambda: called.set() or go.wait())
+waiting = threading.Thread(target=be.stream(1).synchronize)
+waiting.start()
+called.wait()
+y = other.ones(1000) + 1
+del y, other
+threading.Timer(0.05, go.set).start()
+print(cpu.asarray(x + 1).tolist())
+waiting.join()
+"""
+
+
+def test_an_op_that_releases_a_backend_lets_a_callback_have_the_interpreter(cuda, device):
+    """The end of the other backend waits for the device, and that for the callback."""
+    command = [sys.executable, "-c", BRIEF, device]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "[2.0, 2.0, 2.0]\n" and not done.stderr
 
 
 def test_callbacks_of_a_device_that_failed_are_dropped(device):
