@@ -36,11 +36,11 @@ def test_a_callback_runs_between_the_work_before_and_after_it(be):
 
 def test_later_work_waits_until_the_callback_has_returned(be):
     go = threading.Event()
+    releasing = threading.Timer(0.05, go.set)
+    releasing.start()
     with be.stream(1) as stream:
         stream.add_callback(go.wait)
         y = be.ones(1000) + 1
-    releasing = threading.Timer(0.05, go.set)
-    releasing.start()
     assert not stream.done() or go.is_set()
     assert (y.to_numpy() == 2).all() and go.is_set()
     releasing.join()
@@ -143,11 +143,11 @@ def test_a_backend_that_is_dropped_stays_until_its_callbacks_have_run(be, device
     go, seen = threading.Event(), []
     other = stator.Backend(device)
     stream = other.stream(1)
+    threading.Timer(0.05, go.set).start()
     stream.add_callback(go.wait)
     stream.add_callback(lambda: seen.append(1))
     last = stream.record()
     del other, stream
-    threading.Timer(0.05, go.set).start()
     (be.ones(3) + 1).tolist()  # releases what was dropped
     last.synchronize()
     assert seen == [1]
@@ -158,13 +158,13 @@ import sys, threading, stator
 device = sys.argv[1]
 be, other, cpu = stator.Backend(device), stator.Backend(device), stator.Backend("cpu")
 called, go, x = threading.Event(), threading.Event(), cpu.ones(3)
+threading.Timer(0.3, go.set).start()
 be.stream(1).add_callback(lambda: called.set() or go.wait())
 waiting = threading.Thread(target=be.stream(1).synchronize)
 waiting.start()
 called.wait()
 y = other.ones(1000) + 1
 del y, other
-threading.Timer(0.05, go.set).start()
 print(cpu.asarray(x + 1).tolist())
 waiting.join()
 """

@@ -328,13 +328,13 @@ def test_every_failing_call_adopts_nothing(cuda, device, other):
 
 
 def test_host_memory_is_copied_without_waiting_for_the_stream(cuda, device):
-    """What runs on an emulated device is what somebody waited for, and the first copy has no memory to ask about."""
+    """What runs on an emulated device without a seed is what somebody waited for; the first copy asks for no event."""
     seen, host = [], np.arange(1000)
     with stator.Backend(device) as be, be.stream(1) as stream:
         stream.add_callback(lambda: seen.append(1))
         x = be.asarray(host)
         host[:] = -1
-        assert not ("STATOR_EMULATE" in os.environ and seen)
+        assert "STATOR_EMULATE" not in os.environ or "seed" in os.environ["STATOR_EMULATE"] or not seen
         np.testing.assert_array_equal(x.to_numpy(), np.arange(1000))
     assert seen == [1]
 

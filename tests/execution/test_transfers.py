@@ -191,19 +191,19 @@ def test_streams_and_events_are_awaited_beside_other_tasks(be):
 
 
 def test_a_copy_to_the_host_is_awaited_beside_other_tasks(be):
-    go, out = threading.Event(), np.empty(1000)
+    go, out, ticks = threading.Event(), np.empty(1000), []
 
     async def work():
         with be.stream(2) as stream:
             x = be.ones(1000, dtype="float64") + 1
+            threading.Timer(0.05, go.set).start()
             stream.add_callback(go.wait)
             copying = asyncio.create_task(asyncio.to_thread(x.copy_to, out, stream=stream))
-            await asyncio.sleep(0.01)
-            go.set()
+            ticks.append(await asyncio.sleep(0, go.is_set()))
             await copying
 
     asyncio.run(work())
-    assert (out == 2).all()
+    assert (out == 2).all() and go.is_set() and len(ticks) == 1
 
 
 def test_an_error_of_the_stream_comes_out_of_the_await(be):

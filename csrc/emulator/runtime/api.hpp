@@ -22,6 +22,8 @@ struct FunctionNumbers {
   int32_t max_threads, registers, ptx_version, dynamic_shared_limit;
 };
 
+using HostFunction = void(void* data);
+
 // As the functions of CUDA of the same names, whose documentation says what each does. Kernels are named by the pointer
 // that was registered, or by the handle that get_kernel gave. Thread-safe.
 struct Api {
@@ -72,7 +74,7 @@ struct Api {
   int (*stream_query)(void* stream);
   int (*stream_wait)(void* stream, void* event, unsigned flags);
   // The function runs as all work does: on the thread that waits for it.
-  int (*launch_host_function)(void* stream, void (*function)(void* data), void* data);
+  int (*launch_host_function)(void* stream, HostFunction function, void* data);
   // What a captured stream is given becomes a graph's nodes. Modes: 0 global, 1 local to the thread, 2 relaxed.
   int (*stream_begin_capture)(void* stream, int mode);
   int (*stream_begin_capture_to_graph)(void* stream, void* graph, void* const* after, size_t count, int mode);

@@ -45,7 +45,7 @@ int device_of(void* handle, int* device) {
   });
 }
 
-int launch_host_function(void* handle, void (*function)(void*), void* data) {
+int launch_host_function(void* handle, HostFunction* function, void* data) {
   return stream_call(handle, [&](System& s, Scheduler::Lock& lock, const std::shared_ptr<Stream>& stream) {
     if (!function) return error::invalid_value;
     return issue(s, lock, stream, std::make_shared<HostOperation>(stream->device, function, data));
