@@ -369,6 +369,31 @@ void leak_canary() {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+void callbacks() {
+  Backend backend = open_host();
+  const Stream stream = backend.stream(1);
+  const Array array = make(backend, 100, stream);
+  std::string log;
+  const std::function<void(const params::ErrorSlot&)> body = [&](const params::ErrorSlot&) { log += 'w'; };
+  enqueue(array, body, stream);
+  stream.add_callback([&] {
+    CHECK(THROWN(UnsupportedError, backend.synchronize()) != "");
+    CHECK(THROWN(UnsupportedError, backend.close()) != "");
+    CHECK(THROWN(UnsupportedError, Backend::open("cpu")) != "");
+    log += 'c';
+    throw std::runtime_error("planned");
+  });
+  enqueue(array, body, stream);
+  const auto owned = std::make_shared<int>(0);
+  stream.add_callback([owned] {});
+  stream.synchronize();
+  CHECK(log == "wcw" && owned.use_count() == 1);
+  CHECK(last_warning.find("planned") != std::string::npos);
+  CHECK(THROWN(ValueError, stream.add_callback(nullptr)) != "");
+  CHECK(THROWN(ValueError, stream.close()) != "");
+  CHECK(THROWN(BackendMismatchError, backend.external_stream(stream.native(), [] {})) != "");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -392,6 +417,7 @@ int main(int argc, char** argv) {
                                {"shapes", shapes},
                                {"error_slot", error_slot},
                                {"zeroed_scratch", zeroed_scratch},
-                               {"threads", threads}},
+                               {"threads", threads},
+                               {"callbacks", callbacks}},
                            [] { CHECK(left() == nothing); });
 }

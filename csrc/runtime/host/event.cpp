@@ -7,7 +7,7 @@
 namespace stator::runtime::host {
 namespace {
 
-constexpr PriorityRange priorities{0, -5};  // as devices have it since compute capability 7.0
+constexpr PriorityRange priorities{0, -5};  // as an H100 has them
 
 struct Event {
   std::mutex mutex;
