@@ -7,8 +7,21 @@
 
 namespace stator {
 
-void GraphCapture::admit(Op op) {
+void GraphCapture::begin_part() {
+  arena->begin_part();
+  parts_.fetch_add(1);
+}
+
+void GraphCapture::end_part() {
+  arena->end_part();
+  parts_.fetch_sub(1);
+}
+
+void GraphCapture::admit(Op op) const {
   const OpInfo& info = op_info(op);
+  if (info.family == Family::random && parts_.load() > 0)
+    throw CaptureError(std::string(info.call), "draws in a branch or a loop would be the same in every round",
+                       "Draw all numbers before it, and take those of the round");
   if (info.capture == Capture::capturable) return;
   throw CaptureError(std::string(info.call),
                      info.sync == Sync::sync

@@ -24,7 +24,10 @@ class GraphCapture {
   const std::shared_ptr<Arena> arena;
 
   // CaptureError, naming the op and the reason, where its work cannot be captured.
-  static void admit(Op op);
+  void admit(Op op) const;
+  // Work from here on may run any number of times in one launch.
+  void begin_part();
+  void end_part();
   // The graph will use memory that is not its own.
   void hold(Buffer& buffer, bool write);
   void keep(Box& graph);
@@ -50,6 +53,7 @@ class GraphCapture {
 
  private:
   const int stream_;
+  std::atomic<int> parts_{0};
   std::atomic<uint32_t> streams_, allocated_on_{0};
   std::mutex mutex_;
   std::unordered_map<const Buffer*, size_t> index_;

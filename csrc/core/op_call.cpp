@@ -43,8 +43,8 @@ OpCall::OpCall(Op op, Ref<Context> context, const Stream& stream)
     : op_(op), context_(std::move(context)), guard_(*context_, uint16_t(op)) {
   stream_ = &context_->chosen_stream(stream, 0, uint16_t(op));
   if (stream_->is_captured()) [[unlikely]] {
-    GraphCapture::admit(op);
     capture_ = stream_->capture();
+    if (capture_) capture_->admit(op);
   }
 }
 

@@ -42,7 +42,8 @@ GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Ca
 // The work that uses the graph's memory ends before that is given to others.
 void GraphBox::release_native(void* handle) noexcept {
   runtime::Runtime& runtime = context_.runtime();
-  for (int i = 0; i < Backend::stream_limit; ++i) {
+  // On the host the work that is under way has the graph itself, and memory is given to others in its order.
+  for (int i = 0; !runtime.is_host() && i < Backend::stream_limit; ++i) {
     const runtime::StreamHandle stream =
         used_ & bit_of(i) && !context_.is_captured(i) ? context_.native_stream(i) : nullptr;
     if (stream) context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(stream));
@@ -434,7 +435,7 @@ size_t Graph::bytes() const { return require_graph(box_).arena_bytes(); }
 Backend Graph::backend() const { return Backend(Ref<Context>(&require_graph(box_).context())); }
 
 std::vector<GraphNode> Graph::nodes() const {
-  static constexpr const char* kinds[] = {"kernel", "copy", "fill", "library", "graph"};
+  static constexpr const char* kinds[] = {"kernel", "copy", "fill", "library", "graph", "loop", "branch", "end"};
   std::vector<GraphNode> out;
   for (const runtime::GraphCall& call : require_graph(box_).calls())
     out.push_back({kinds[int(call.kind)], call.name, op_text(call.op)});

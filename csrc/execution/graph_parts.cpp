@@ -40,9 +40,10 @@ void decide(const GraphPart& part, const Array& condition, StreamBox& stream, ui
   Context& context = stream.context();
   const std::shared_ptr<GraphCapture> capture = stream.capture();
   if (condition.dtype() != DType::bool_ || condition.size() != 1)
-    throw DTypeError(op_text(op), "the condition is of dtype " + std::string(name(condition.dtype())) + " and shape " +
-                                      str(condition.shape()),
-                     "Give one element of dtype bool");
+    throw DTypeError(
+        op_text(op),
+        "the condition is of dtype " + std::string(name(condition.dtype())) + " and shape " + str(condition.shape()),
+        "Give one element of dtype bool");
   Buffer& buffer = buffer_of(condition, op_name(op));
   if (&buffer.context() != &context)
     throw BackendMismatchError(op_text(op), "the condition is an array of another backend",
@@ -84,7 +85,7 @@ GraphPart begin_part(const Array& condition, bool repeats, int64_t limit, const 
   decide(part, condition, stream, op);
   context.runtime().capture_enter(stream.handle(op), part.handle, static_cast<const uint32_t*>(part.more.data_ptr()),
                                   repeats, op);
-  capture->arena->begin_part();
+  capture->begin_part();
   return part;
 }
 
@@ -109,7 +110,7 @@ void end_part(const GraphPart& part, const Array& condition, const Stream& given
   require_capture(capture, op);
   if (part.repeats) decide(part, condition, stream, op);
   stream.context().runtime().capture_leave(stream.handle(op), op);
-  capture->arena->end_part();
+  capture->end_part();
 }
 
 }  // namespace stator

@@ -5,8 +5,9 @@
 
 namespace stator::params {
 
-// `more` becomes whether the part runs: where `condition` is true and, for a loop, fewer than `limit` rounds were begun,
-// which `rounds` counts (null for a part that runs once at most). A loop that would go on beyond the limit is a fault.
+// `more` becomes whether the part runs: where `condition` is true and, for a loop, fewer than `limit` rounds were
+// begun, which `rounds` counts (null for a part that runs once at most). A loop that would go on beyond the limit is a
+// fault.
 struct Condition {
   const bool* condition;
   int64_t* rounds;

@@ -62,7 +62,7 @@ Status note(ContextHandle handle, StreamHandle stream, F make) {
     CudaRecording* const recording = captures.find(state.id);
     if (!recording) return status::success;  // somebody else's
     CudaCall call;
-    if (state.count == 1) call.node = state.last[0];
+    if (state.count == 1 && recording->parts.empty()) call.node = state.last[0];  // CUDA updates no nodes within parts
     const Status code = make(call);
     if (!code) recording->graph->calls.push_back(std::move(call));
     return code;
@@ -90,8 +90,7 @@ Status begin(ContextHandle handle, StreamHandle stream) {
     recording->stream = stream_of(stream);
     const std::lock_guard lock(captures.mutex);
     captures.all.reserve(captures.all.size() + 1);
-    const Status code =
-        call(handle, [&] { return begin_capture(recording->stream, nullptr, {}, &recording->native); });
+    const Status code = call(handle, [&] { return begin_capture(recording->stream, nullptr, {}, &recording->native); });
     if (code) return code;
     recording->number = recording->native;
     captures.all.push_back(std::move(recording));

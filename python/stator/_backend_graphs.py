@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C")
 
 
 @overload
@@ -81,6 +82,38 @@ class BackendGraphs:
         from stator.execution.graphs import GraphFunction
 
         return GraphFunction(function, self._as_backend(), max_graphs, max_bytes)
+
+    def while_loop(
+        self, cond: Callable[[C], Array], body: Callable[[C], C], carry: C, *, limit: int | None = None
+    ) -> C:
+        """Runs `carry = body(carry)` on the device for as long as cond(carry) is true, and returns the last carry.
+
+        carry: an array, or nested tuples, lists and dicts of arrays; a round keeps their shapes and dtypes. cond returns
+        one bool, as an array. Both are called once, to capture their work, so that a round costs no call and nothing is
+        read back. Within a capture the loop becomes a part of the graph. Asynchronous: where the condition is still true
+        after `limit` rounds the loop ends, and the next call that synchronises raises LoopLimitError.
+
+        >>> be.while_loop(lambda x: x < 100, lambda x: x * 2, be.asarray(3)).item()
+        192
+        """
+        from stator.execution.loops import while_loop
+
+        return cast("C", while_loop(self._as_backend(), cond, body, carry, limit))
+
+    def cond(self, condition: Array, then: Callable[..., R], otherwise: Callable[..., R], *operands: Any) -> R:
+        """then(*operands) where the condition, one bool, is true on the device, else otherwise(*operands).
+
+        Both return arrays of the same shapes and dtypes, alone or in the same nested tuples, lists and dicts. Both are
+        called, to capture their work; one of them runs. Within a capture the branches become parts of the graph.
+        Asynchronous.
+
+        >>> x = be.asarray([3.0, -4.0])
+        >>> be.cond(stator.sum(x) > 0, lambda x: x, lambda x: -x, x).tolist()
+        [-3.0, 4.0]
+        """
+        from stator.execution.loops import cond
+
+        return cast("R", cond(self._as_backend(), condition, then, otherwise, operands))
 
     @property
     def is_capturing(self) -> bool:

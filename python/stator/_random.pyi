@@ -89,6 +89,9 @@ class RngState(NamedTuple):
     counter: int
     offset: int
     device: str
+def begin_draws(backend: Backend) -> None:
+    """A capture begins: what is drawn in it is drawn anew by every launch of the graph."""
+    ...
 def bernoulli(p: float = 0.5, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws 1 with probability p, else 0, by the backend's generator. Asynchronous.
 
@@ -105,6 +108,9 @@ def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: boo
     ones. A sequence is checked at once. An Array stays on the device and is checked there: errors are raised by the
     next call that synchronises, or at once where the backend checks indices eagerly.
     """
+    ...
+def end_draws(backend: Backend) -> list[CapturedDraws]:
+    """The capture has ended: what was drawn in it, for each generator."""
     ...
 def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the exponential distribution of mean scale, by the backend's generator. Asynchronous.

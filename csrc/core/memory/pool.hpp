@@ -29,7 +29,8 @@ class Pool final : public Box {
   void poll_foreign(bool last = false) noexcept;
   MemoryStats stats() const;
   OutOfMemoryError out_of_memory(size_t requested, uint16_t op) const;
-  // Of an arena: blocks of its streams, without waiting for any other; given back, after the work that the streams hold.
+  // Of an arena: blocks of its streams, without waiting for any other; given back, after the work that the streams
+  // hold.
   Block take(size_t bytes, int home, uint16_t op);  // from the cache, else obtain
   void take_over(Block&& block, uint32_t users) noexcept;
 

@@ -73,8 +73,8 @@ const char* run_all(const Graph& graph) {
   return nullptr;
 }
 
-// A launch whose work is queued. Items are made up to the next condition; the item that reads it makes the next ones and
-// puts them before what was enqueued in the stream since.
+// A launch whose work is queued. Items are made up to the next condition; the item that reads it makes the next ones
+// and puts them before what was enqueued in the stream since.
 class Run : public std::enable_shared_from_this<Run> {
  public:
   Run(Shared graph, Stream& stream) : graph_(std::move(graph)), arguments_(graph_->arguments), stream_(stream) {
@@ -112,9 +112,10 @@ class Run : public std::enable_shared_from_this<Run> {
  private:
   std::unique_ptr<Item> item_of(const Graph& graph, const Node& node) {
     const std::shared_ptr<const ArgumentBlock> arguments = &graph == graph_.get() ? arguments_ : graph.arguments;
-    return make_item(node.blocks, node.chunk, [run = shared_from_this(), arguments, &node](int64_t first, int64_t last) {
-      return node.run(node, run->graph_->context, arguments->at(node.offset), first, last);
-    });
+    return make_item(node.blocks, node.chunk,
+                     [run = shared_from_this(), arguments, &node](int64_t first, int64_t last) {
+                       return node.run(node, run->graph_->context, arguments->at(node.offset), first, last);
+                     });
   }
 
   void decide() {

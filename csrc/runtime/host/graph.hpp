@@ -83,7 +83,7 @@ class Recording {
   std::mutex mutex_;
   Stream& origin_;
   std::shared_ptr<Graph> graph_;  // null once the capture has ended
-  bool joined();  // whether every other stream is joined with the first
+  bool joined();                  // whether every other stream is joined with the first
   std::map<Stream*, Progress> streams_;
   std::vector<size_t> entered_;
 };

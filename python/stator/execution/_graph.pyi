@@ -24,8 +24,13 @@ class Graph:
     def replay(self, *, stream: StreamLike | None = None) -> None:
         """As launch()."""
         ...
+class GraphPart:
+    pass
 def begin_capture(stream: Stream, fresh: Iterable[int] = ()) -> None:
     """Begins a capture on the stream."""
+    ...
+def begin_part(condition: Array, limit: int | None, stream: Stream) -> GraphPart:
+    """Begins a loop, or a branch where there is no limit."""
     ...
 def bind(graph: Graph, arguments: list[Array], results: list[Array]) -> bool:
     """Whether launches can be given other arguments, and make new results."""
@@ -35,6 +40,9 @@ def drop_capture(stream: Stream) -> None:
     ...
 def end_capture(stream: Stream, graph: Graph, draws: list[CapturedDraws]) -> None:
     """Ends the capture on the stream, and fills the graph."""
+    ...
+def end_part(part: GraphPart, condition: Array) -> None:
+    """Ends it. The condition says whether there is another round."""
     ...
 def is_capturing(stream: Stream) -> bool:
     """Whether the stream is being captured."""
@@ -56,6 +64,9 @@ def settle(graph: Graph, earlier: Graph) -> bool:
     ...
 def shared_outputs(graph: Graph, results: list[Array]) -> list[int]:
     """The allocations of results that had been used for something else."""
+    ...
+def shares_memory(a: Array, b: Array) -> bool:
+    """Whether the arrays lie in one buffer."""
     ...
 def signature(arrays: list[Array]) -> bytes:
     """What a graph of a function depends on beside its code, of these arguments."""

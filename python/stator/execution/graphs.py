@@ -118,27 +118,28 @@ class _Leaf(NamedTuple):
     index: int
 
 
-def _take_apart(value: Any, arrays: list[Array]) -> Any:
+def take_apart(value: Any, arrays: list[Array]) -> Any:
     """The structure of nested tuples, lists and dicts, with a place for each array, which goes to the list."""
     if isinstance(value, Array):
         arrays.append(value)
         return _Leaf(len(arrays) - 1)
     if isinstance(value, dict):
-        return dict, tuple((key, _take_apart(item, arrays)) for key, item in value.items())
+        return dict, tuple((key, take_apart(item, arrays)) for key, item in value.items())
     if isinstance(value, (tuple, list)):
-        return type(value), tuple(_take_apart(item, arrays) for item in value)
+        return type(value), tuple(take_apart(item, arrays) for item in value)
     return None, (type(value), repr(value) if isinstance(value, (float, complex)) else None, value)
 
 
-def _put_together(structure: Any, arrays: Sequence[Any]) -> Any:
+def put_together(structure: Any, arrays: Sequence[Any]) -> Any:
+    """What take_apart() took apart, with other arrays."""
     if isinstance(structure, _Leaf):
         return arrays[structure.index]
     kind, items = structure
     if kind is None:
         return items[2]
     if kind is dict:
-        return {key: _put_together(item, arrays) for key, item in items}
-    values = [_put_together(item, arrays) for item in items]
+        return {key: put_together(item, arrays) for key, item in items}
+    values = [put_together(item, arrays) for item in items]
     return kind(*values) if hasattr(kind, "_fields") else kind(values)
 
 
@@ -175,7 +176,7 @@ class _Entry:
                 arrays.append(place(arguments[place.index]))
             else:
                 arrays.append(place)
-        return _put_together(self.structure, arrays)
+        return put_together(self.structure, arrays)
 
 
 class GraphFunction(Generic[P, R]):
@@ -201,7 +202,7 @@ class GraphFunction(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """What the function returns for these arguments."""
         arguments: list[Array] = []
-        structure = _take_apart(args, arguments), _take_apart(kwargs, arguments) if kwargs else None
+        structure = take_apart(args, arguments), take_apart(kwargs, arguments) if kwargs else None
         backend = self._backend_of(arguments)
         stream = backend.current_stream
         if _graph.is_capturing(stream):
@@ -248,7 +249,7 @@ class GraphFunction(Generic[P, R]):
         while True:
             results: list[Array] = []
             with capture(stream.backend, stream, fresh) as graph:
-                structure = _take_apart(self._function(*args, **kwargs), results)
+                structure = take_apart(self._function(*args, **kwargs), results)
             self._captures += 1
             made, places = self._places(graph, results, arguments)
             shared = _graph.shared_outputs(graph, made)

@@ -1,5 +1,5 @@
 # stator/execution/graph.hpp
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libcpp cimport bool as cbool
 
 from stator.cpp.array cimport Array
@@ -22,6 +22,13 @@ cdef extern from "stator/execution/graph.hpp" namespace "stator" nogil:
     void drop_capture(const Stream&) noexcept
     cbool is_capturing(const Stream&) noexcept
     string graph_signature(ArraySpan) except +translate_exception
+
+    cdef cppclass GraphPart:
+        GraphPart()
+
+    GraphPart begin_branch(const Array&, const Stream&) except +translate_exception
+    GraphPart begin_loop(const Array&, int64_t, const Stream&) except +translate_exception
+    void end_part(const GraphPart&, const Array&, const Stream&) except +translate_exception
 
     cdef cppclass Graph:
         Graph()

@@ -5,9 +5,9 @@ from collections import namedtuple
 
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, wrap_array
+from stator._array cimport Array, as_array, wrap_array
 from stator._backend cimport Backend, Stream, as_backend, enter, enter_stream
-from stator._convert cimport wrong_type
+from stator._convert cimport to_int, wrong_type
 from stator._random cimport CapturedDraws
 from stator.cpp cimport array as cpp_array
 from stator.cpp.backend cimport Stream as CppStream
@@ -249,3 +249,37 @@ def view_of_argument(result: Array, argument: Array, index: int) -> ArgumentView
 def owns(graph: Graph, array: Array) -> bool:
     """Whether the graph's work made the array."""
     return (<Graph>graph).c.owns((<Array?>array).c)
+
+
+cdef class GraphPart:
+    """A part of captured work that runs under a condition."""
+    cdef cpp.GraphPart c
+    cdef CppStream on
+
+
+def begin_part(condition: Array, limit: int | None, stream: Stream) -> GraphPart:
+    """Begins a loop, or a branch where there is no limit."""
+    cdef GraphPart part = GraphPart.__new__(GraphPart)
+    cdef Array given = as_array(condition, "Backend.cond" if limit is None else "Backend.while_loop")
+    cdef int64_t rounds = 0 if limit is None else to_int(limit, "Backend.while_loop", "limit")
+    cdef bint repeats = limit is not None
+    part.on = (<Stream?>stream).c
+    with nogil:
+        if repeats:
+            part.c = cpp.begin_loop(given.c, rounds, part.on)
+        else:
+            part.c = cpp.begin_branch(given.c, part.on)
+    return part
+
+
+def end_part(part: GraphPart, condition: Array) -> None:
+    """Ends it. The condition says whether there is another round."""
+    cdef GraphPart of = <GraphPart?>part
+    cdef Array given = as_array(condition, "Backend.while_loop")
+    with nogil:
+        cpp.end_part(of.c, given.c, of.on)
+
+
+def shares_memory(a: Array, b: Array) -> bool:
+    """Whether the arrays lie in one buffer."""
+    return same_memory((<Array?>a).c, (<Array?>b).c)

@@ -1,0 +1,103 @@
+"""Loops and branches on the device: parts of captured work that run under a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from stator._array import Array
+from stator._creation import copy
+from stator.errors import DTypeError, InvalidValueError, ShapeError
+from stator.execution import _graph
+from stator.execution.graphs import capture, put_together, take_apart
+
+if TYPE_CHECKING:
+    from stator.backend import Backend
+
+_LIMIT = 2**62  # of rounds, where none is given
+
+
+def _flag(value: object, op: str) -> Array:
+    if isinstance(value, Array) and value.dtype.name == "bool" and value.size == 1:
+        return value
+    raise DTypeError("The condition is no array of one bool", op=op, remedy="Return a comparison, or all() or any() of one.")
+
+
+def _checked(op: str, structure: Any, arrays: list[Array], other: Any, others: list[Array]) -> None:
+    """A round gives what it was given, and both branches the same: so many arrays of the same shapes and dtypes."""
+    if structure != other:
+        raise InvalidValueError(
+            "The results are not of one structure", op=op, remedy="Return the same tuples, lists, dicts and numbers."
+        )
+    for i, (x, y) in enumerate(zip(arrays, others, strict=True)):
+        if x.shape != y.shape:
+            raise ShapeError(
+                f"Array {i} has shape {x.shape}, and then {y.shape}", op=op, remedy="Return arrays of the same shapes."
+            )
+        if x.dtype != y.dtype:
+            raise DTypeError(
+                f"Array {i} has dtype {x.dtype}, and then {y.dtype}", op=op, remedy="Convert the result with astype()."
+            )
+
+
+def _captured(backend: Backend, work: Callable[[], Any]) -> Any:
+    """What the work returns; where nothing is being captured, it is captured and launched."""
+    if _graph.is_capturing(backend.current_stream):
+        return work()
+    with capture(backend, None) as graph:
+        result = work()
+    graph.launch()
+    return result
+
+
+def while_loop(
+    backend: Backend, cond: Callable[[Any], Array], body: Callable[[Any], Any], carry: Any, limit: int | None
+) -> Any:
+    """What Backend.while_loop does."""
+    op = "Backend.while_loop"
+    given: list[Array] = []
+    structure = take_apart(carry, given)
+    if not given:
+        raise InvalidValueError("The carry has no array", op=op, remedy="Give what a round changes as arrays.")
+
+    def work() -> Any:
+        state = [copy(x) for x in given]
+        part = _graph.begin_part(
+            _flag(cond(put_together(structure, state)), op), _LIMIT if limit is None else limit, backend.current_stream
+        )
+        made: list[Array] = []
+        _checked(op, structure, state, take_apart(body(put_together(structure, state)), made), made)
+        # What lies in the memory of another array is read before that changes.
+        lent = [copy(x) if x is not s and any(_graph.shares_memory(x, t) for t in state) else x for x, s in zip(made, state, strict=True)]
+        for x, s in zip(lent, state, strict=True):
+            if x is not s:
+                s[...] = x
+        _graph.end_part(part, _flag(cond(put_together(structure, state)), op))
+        return put_together(structure, state)
+
+    return _captured(backend, work)
+
+
+def cond(
+    backend: Backend, condition: Array, then: Callable[..., Any], otherwise: Callable[..., Any], operands: tuple[Any, ...]
+) -> Any:
+    """What Backend.cond does."""
+    op = "Backend.cond"
+    flag = _flag(condition, op)
+
+    def work() -> Any:
+        stream, opposite = backend.current_stream, ~flag
+        part = _graph.begin_part(flag, None, stream)
+        first: list[Array] = []
+        structure = take_apart(then(*operands), first)
+        results = [copy(x) for x in first]
+        _graph.end_part(part, flag)
+        part = _graph.begin_part(opposite, None, stream)
+        second: list[Array] = []
+        _checked(op, structure, first, take_apart(otherwise(*operands), second), second)
+        for result, x in zip(results, second, strict=True):
+            result[...] = x
+        _graph.end_part(part, opposite)
+        return put_together(structure, results)
+
+    return _captured(backend, work)
