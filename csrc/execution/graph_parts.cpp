@@ -5,7 +5,7 @@
 #include "core/fault.hpp"
 #include "core/op_call.hpp"
 #include "core/text.hpp"
-#include "params/execution.hpp"
+#include "params/indexing.hpp"
 
 #include <stator/creation.hpp>
 #include <stator/execution/graph.hpp>
@@ -59,7 +59,7 @@ void decide(const GraphPart& part, const Array& condition, StreamBox& stream, ui
                             .accesses = accesses,
                             .access_count = 2,
                             .op = op};
-  kernels::execution::condition(queue,
+  kernels::indexing::condition(queue,
                                 {.condition = static_cast<const bool*>(condition.data_ptr()),
                                  .rounds = part.repeats ? static_cast<int64_t*>(part.rounds.data_ptr()) : nullptr,
                                  .limit = part.limit,

@@ -8,7 +8,6 @@
 #            and the time of one compiler run; each time they have every STATOR_SHARDS-th of their kernels.
 stator_family(creation)
 stator_family(elementwise SHARDED elementwise)
-stator_family(execution)
 stator_family(fft FOLDS ALL)
 stator_family(indexing)
 stator_family(linalg)

@@ -61,6 +61,19 @@ struct Compact {
   unsigned char fill[16];
 };
 
+// `more` becomes whether the part runs: where `condition` is true and, for a loop, fewer than `limit` rounds were
+// begun, which `rounds` counts (null for a part that runs once at most). A loop that would go on beyond the limit is a
+// fault.
+struct Condition {
+  const bool* condition;
+  int64_t* rounds;
+  int64_t limit;
+  uint32_t* more;
+  uint64_t handle;  // cuda: cudaGraphConditionalHandle, which gets the same
+  ErrorSlot slot;
+  uint16_t op;
+};
+
 }  // namespace stator::params
 
 namespace stator::kernels::indexing {
@@ -92,5 +105,7 @@ extern Launcher<void(const Queue&, const params::Compact&)> spread;
 // After count. With `columns`, out[d * capacity + r] is coordinate d of rank r; else out[r] is the sum of its
 // coordinates times x_strides. out is int64; the rest is `fill`.
 extern Launcher<void(const Queue&, const params::Compact&, bool columns)> nonzero;
+// Decides, within a graph, whether a part of it runs.
+extern Launcher<void(const Queue&, const params::Condition&)> condition;
 
 }  // namespace stator::kernels::indexing

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from stator._array import Array
+from stator._array_transfers import copy_from, copy_to
 from stator._creation import asarray, copy, zeros_like
 from stator._dtype import DType
 from stator._elementwise import clip
@@ -27,7 +28,7 @@ from stator._printing import html
 from stator._scan import cumprod, cumsum
 from stator._sets import searchsorted
 from stator._sort import argsort, partition, sort
-from stator._typing import DTypeLike, StreamLike
+from stator._typing import DTypeLike
 from stator.errors import (
     AxisError,
     DTypeError,
@@ -342,32 +343,6 @@ def put(
 def cycled(values: Array, count: int) -> Array:
     """count elements of a vector, repeated from the front as often as needed."""
     return values if values.size == count else tile(values, -(-count // values.size))[:count]
-
-
-def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
-    """Copies memory of the host into the array, from `offset` bytes on. Asynchronous on cuda.
-
-    host: a NumPy array of the dtype or of uint8, or another object with a contiguous buffer, such as bytes; it has been
-    read on return. The array is contiguous.
-
-    >>> x = be.zeros(4, dtype="int32")
-    >>> x.copy_from(numpy.array([7, 8], dtype="int32"), offset=4)
-    >>> x.tolist()
-    [0, 7, 8, 0]
-    """
-    from stator.execution import _transfers
-
-    _transfers.copy_from(self, host, offset, stream)
-
-
-def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
-    """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises.
-
-    `await asyncio.to_thread(x.copy_to, host)` lets the event loop go on, and uses the same current stream.
-    """
-    from stator.execution import _transfers
-
-    _transfers.copy_to(self, host, offset, stream)
 
 
 def _repeat(self: Array, repeats: int | Array | Sequence[int], axis: int | None = None) -> Array:

@@ -23,20 +23,19 @@ def graph(
     function: Callable[P, R], /, *, max_graphs: int = 64, max_bytes: int | None = None
 ) -> GraphFunction[P, R]: ...
 @overload
-def graph(
-    *, max_graphs: int = 64, max_bytes: int | None = None
-) -> Callable[[Callable[P, R]], GraphFunction[P, R]]: ...
+def graph(*, max_graphs: int = 64, max_bytes: int | None = None) -> Callable[[Callable[P, R]], GraphFunction[P, R]]: ...
 def graph(
     function: Callable[P, R] | None = None, /, *, max_graphs: int = 64, max_bytes: int | None = None
 ) -> GraphFunction[P, R] | Callable[[Callable[P, R]], GraphFunction[P, R]]:
-    """Captures a function once for each kind of arguments, and launches a graph from then on: one call for all its work.
+    """Captures a function once for each kind of arguments, and launches a graph from then on.
 
-    The graph depends on dtypes, shapes, strides and alignment of the arrays among the arguments, also in tuples, lists and
-    dicts, and on all other arguments, which can be hashed. The first two calls of each kind run the function to capture
-    its work; what it does beside calling stator, such as printing, happens only then. Results are new arrays at every
-    call. Arrays that it uses without their being arguments are read at each launch, and stay alive. Where a library was
-    given the address of an argument, each call captures again, and updates the graph. Inside a capture the function runs
-    inline. max_graphs, max_bytes: what is kept; the graphs that were used longest ago are dropped (`f.cache_info()`).
+    The graph depends on dtypes, shapes, strides and alignment of the arrays among the arguments, also in tuples, lists
+    and dicts, and on all other arguments, which can be hashed. The first two calls of each kind run the function to
+    capture its work; what it does beside calling stator, such as printing, happens only then. Results are new arrays at
+    every call. Arrays that it uses without their being arguments are read at each launch, and stay alive. Where a
+    library was given the address of an argument, each call captures again, and updates the graph. Inside a capture the
+    function runs inline. max_graphs, max_bytes: what is kept; the graphs that were used longest ago are dropped
+    (`f.cache_info()`).
 
     >>> @stator.graph
     ... def step(x):
@@ -59,10 +58,10 @@ class BackendGraphs:
     def capture(self, *, stream: StreamLike | None = None) -> AbstractContextManager[Graph]:
         """Captures the work of a `with` block into a graph, instead of running it.
 
-        Arrays that the block makes get their values when the graph is launched, and new ones at every launch; the arrays
-        that it uses are kept alive, and their values are read at every launch. The stream, by default the current one, is
-        current in the block; streams that wait for its events are captured too. What needs values on the host raises
-        CaptureError, and so does an op whose entry in the op table says not_capturable.
+        Arrays that the block makes get their values when the graph is launched, and new ones at every launch; the
+        arrays that it uses are kept alive, and their values are read at every launch. The stream, by default the
+        current one, is current in the block; streams that wait for its events are captured too. What needs values on
+        the host raises CaptureError, and so does an op whose entry in the op table says not_capturable.
 
         >>> x = be.ones(3)
         >>> with be.capture() as graph:
@@ -88,10 +87,10 @@ class BackendGraphs:
     ) -> C:
         """Runs `carry = body(carry)` on the device for as long as cond(carry) is true, and returns the last carry.
 
-        carry: an array, or nested tuples, lists and dicts of arrays; a round keeps their shapes and dtypes. cond returns
-        one bool, as an array. Both are called once, to capture their work, so that a round costs no call and nothing is
-        read back. Within a capture the loop becomes a part of the graph. Asynchronous: where the condition is still true
-        after `limit` rounds the loop ends, and the next call that synchronises raises LoopLimitError.
+        carry: an array, or nested tuples, lists and dicts of arrays; a round keeps their shapes and dtypes. cond
+        returns one bool, as an array. Both are called once, to capture their work, so that a round costs no call and
+        nothing is read back. Within a capture the loop becomes a part of the graph. Asynchronous: where the condition
+        is still true after `limit` rounds the loop ends, and the next call that synchronises raises LoopLimitError.
 
         >>> be.while_loop(lambda x: x < 100, lambda x: x * 2, be.asarray(3)).item()
         192

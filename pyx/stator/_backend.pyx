@@ -38,7 +38,7 @@ cdef int enter(Backend backend, cpp.Stream& stream) except -1:
     return 0
 
 
-include "_streams.pxi"
+include "execution/_streams.pxi"
 
 
 cdef int settle() except -1:

@@ -202,31 +202,7 @@ cdef Array draw_multinomial(Generator generator, object n, object pvals, object 
     return out
 
 
-include "_random_capture.pxi"
-
-
-cdef uint64_t to_uint64(object value, str op, str name) except? 0:
-    try:
-        return <uint64_t>to_python_int(value)
-    except (OverflowError, TypeError):
-        raise InvalidValueError(f"{name}={shown(value)}", op=op, remedy="Give an integer in [0, 2**64).") from None
-
-
-cdef State to_state(object value, str op, str name) except *:
-    cdef State state
-    try:
-        seed, counter, offset, _ = value
-    except (TypeError, ValueError):
-        raise InvalidValueError(f"{name}={shown(value)}", op=op, remedy="Give what get_state returned.") from None
-    state.seed = to_uint64(seed, op, "seed")
-    state.counter = to_uint64(counter, op, "counter")
-    if to_uint64(offset, op, "offset") != 0:
-        raise InvalidValueError(f"offset={offset!r}", op=op, remedy="Every draw begins a block: give 0.")
-    return state
-
-
-cdef object from_state(State state, Backend backend):
-    return RngState(state.seed, state.counter, 0, backend.device_name)
+include "execution/_random_states.pxi"
 
 
 cdef class Generator:

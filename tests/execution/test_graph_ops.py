@@ -42,7 +42,9 @@ def check(be, call, row):
         return "was captured"
     graph.launch()
     got = values(result)
-    alike = len(got) == len(expected) and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(got, expected, strict=True))
+    alike = len(got) == len(expected) and all(
+        np.array_equal(a, b, equal_nan=True) for a, b in zip(got, expected, strict=True)
+    )
     return None if alike else "other values"
 
 

@@ -24,7 +24,11 @@ def test_captured_work_runs_when_the_graph_is_launched(be):
     x[...] = 5
     graph.replay()
     assert y.tolist() == [6, 6, 6] and float(z) == 36
-    assert [(node.kind, node.op) for node in graph.nodes] == [("kernel", "add"), ("kernel", "multiply"), ("kernel", "sum")]
+    assert [(node.kind, node.op) for node in graph.nodes] == [
+        ("kernel", "add"),
+        ("kernel", "multiply"),
+        ("kernel", "sum"),
+    ]
 
 
 def test_nothing_runs_while_work_is_captured(be):

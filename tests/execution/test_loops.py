@@ -16,7 +16,9 @@ def test_a_round_may_exchange_its_arrays(be):
     a, b = be.while_loop(lambda c: c[1] < 1000, lambda c: (c[1], c[0] + c[1]), (be.asarray(0), be.asarray(1)))
     assert (a.item(), b.item()) == (987, 1597)
     rolled = be.while_loop(
-        lambda c: c["i"] < 3, lambda c: {"i": c["i"] + 1, "x": c["x"][::-1]}, {"i": be.asarray(0), "x": be.asarray([1, 2, 3])}
+        lambda c: c["i"] < 3,
+        lambda c: {"i": c["i"] + 1, "x": c["x"][::-1]},
+        {"i": be.asarray(0), "x": be.asarray([1, 2, 3])},
     )
     assert rolled["x"].tolist() == [3, 2, 1]
 

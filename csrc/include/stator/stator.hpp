@@ -8,6 +8,7 @@
 #include <stator/dtype.hpp>
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
+#include <stator/execution/graph.hpp>
 #include <stator/execution/program.hpp>
 #include <stator/execution/transfers.hpp>
 #include <stator/export.hpp>

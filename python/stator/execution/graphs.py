@@ -157,13 +157,18 @@ class GraphInfo(NamedTuple):
 
 
 class _Entry:
-    """The graph of one kind of arguments. `mode` is "first" until a second capture has shown which addresses are those of
-    arguments; "bound" when launches change these alone, and "recaptured" when every call has to capture again."""
+    """The graph of one kind of arguments.
+
+    `mode` is "first" until a second capture has shown which addresses are those of arguments; "bound" when launches
+    change these alone, and "recaptured" when every call has to capture again.
+    """
 
     def __init__(self, graph: Graph, structure: Any, places: list[Any], bound: bool) -> None:
         self.graph = graph
         self.structure = structure
-        self.places = places  # of each array of the result: its number among the new ones, a view of an argument, an array
+        self.places = (
+            places  # of each array of the result: its number among the new ones, a view of an argument, an array
+        )
         self.mode = "first" if bound else "recaptured"
 
     def result(self, arguments: Sequence[Array], made: Sequence[Array]) -> Any:
@@ -237,7 +242,9 @@ class GraphFunction(Generic[P, R]):
             found[id(self._backend)] = self._backend
         if len(found) > 1:
             raise BackendMismatchError(
-                "Arrays of two backends", op=self._name, remedy="Move one with to_device(), or make both with one Backend."
+                "Arrays of two backends",
+                op=self._name,
+                remedy="Move one with to_device(), or make both with one Backend.",
             )
         return next(iter(found.values())) if found else default_backend()
 

@@ -20,7 +20,9 @@ _LIMIT = 2**62  # of rounds, where none is given
 def _flag(value: object, op: str) -> Array:
     if isinstance(value, Array) and value.dtype.name == "bool" and value.size == 1:
         return value
-    raise DTypeError("The condition is no array of one bool", op=op, remedy="Return a comparison, or all() or any() of one.")
+    raise DTypeError(
+        "The condition is no array of one bool", op=op, remedy="Return a comparison, or all() or any() of one."
+    )
 
 
 def _checked(op: str, structure: Any, arrays: list[Array], other: Any, others: list[Array]) -> None:
@@ -68,7 +70,10 @@ def while_loop(
         made: list[Array] = []
         _checked(op, structure, state, take_apart(body(put_together(structure, state)), made), made)
         # What lies in the memory of another array is read before that changes.
-        lent = [copy(x) if x is not s and any(_graph.shares_memory(x, t) for t in state) else x for x, s in zip(made, state, strict=True)]
+        lent = [
+            copy(x) if x is not s and any(_graph.shares_memory(x, t) for t in state) else x
+            for x, s in zip(made, state, strict=True)
+        ]
         for x, s in zip(lent, state, strict=True):
             if x is not s:
                 s[...] = x
@@ -79,7 +84,11 @@ def while_loop(
 
 
 def cond(
-    backend: Backend, condition: Array, then: Callable[..., Any], otherwise: Callable[..., Any], operands: tuple[Any, ...]
+    backend: Backend,
+    condition: Array,
+    then: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    operands: tuple[Any, ...],
 ) -> Any:
     """What Backend.cond does."""
     op = "Backend.cond"

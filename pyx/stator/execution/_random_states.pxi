@@ -1,4 +1,4 @@
-# What generators draw while work is captured into a graph. Included by _random.pyx.
+# States of generators, and those that stand for them while work is captured into a graph. Included by _random.pyx.
 
 # By the backend that is capturing: its stream, and by the lock of each generator that was drawn from its draws.
 cdef dict captured_draws = {}
@@ -34,3 +34,27 @@ def begin_draws(backend: Backend) -> None:
 def end_draws(backend: Backend) -> list[CapturedDraws]:
     """The capture has ended: what was drawn in it, for each generator."""
     return [*captured_draws.pop(id(backend), {}).values()]
+
+
+cdef uint64_t to_uint64(object value, str op, str name) except? 0:
+    try:
+        return <uint64_t>to_python_int(value)
+    except (OverflowError, TypeError):
+        raise InvalidValueError(f"{name}={shown(value)}", op=op, remedy="Give an integer in [0, 2**64).") from None
+
+
+cdef State to_state(object value, str op, str name) except *:
+    cdef State state
+    try:
+        seed, counter, offset, _ = value
+    except (TypeError, ValueError):
+        raise InvalidValueError(f"{name}={shown(value)}", op=op, remedy="Give what get_state returned.") from None
+    state.seed = to_uint64(seed, op, "seed")
+    state.counter = to_uint64(counter, op, "counter")
+    if to_uint64(offset, op, "offset") != 0:
+        raise InvalidValueError(f"offset={offset!r}", op=op, remedy="Every draw begins a block: give 0.")
+    return state
+
+
+cdef object from_state(State state, Backend backend):
+    return RngState(state.seed, state.counter, 0, backend.device_name)

@@ -1,12 +1,13 @@
 // The kernel that decides, within a graph, whether a part of it runs.
-#include "params/execution.hpp"
+#include "params/indexing.hpp"
 
 #include "device/fault.cuh"
+#include "device/graph.cuh"
 #include "device/group.cuh"
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 
-namespace stator::STATOR_TARGET::execution {
+namespace stator::STATOR_TARGET::indexing {
 namespace {
 
 template <int Size>
@@ -23,9 +24,7 @@ STATOR_KERNEL(Size) void condition_kernel(params::Condition p) {
       }
     }
     *p.more = more;
-#if !defined(STATOR_HOST)
-    cudaGraphSetConditional(p.handle, more);
-#endif
+    set_condition(p.handle, more);
   });
 }
 
@@ -34,6 +33,6 @@ void condition(const params::Queue& q, const params::Condition& p) {
 }
 
 }  // namespace
-}  // namespace stator::STATOR_TARGET::execution
+}  // namespace stator::STATOR_TARGET::indexing
 
-STATOR_LAUNCHER(execution, condition)
+STATOR_LAUNCHER(indexing, condition)

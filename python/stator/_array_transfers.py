@@ -1,0 +1,32 @@
+"""Methods of Array that copy bytes from and to memory of the host."""
+
+from __future__ import annotations
+
+from stator._array import Array
+from stator._typing import StreamLike
+
+
+def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
+    """Copies memory of the host into the array, from `offset` bytes on. Asynchronous on cuda.
+
+    host: a NumPy array of the dtype or of uint8, or another object with a contiguous buffer, such as bytes; it has been
+    read on return. The array is contiguous.
+
+    >>> x = be.zeros(4, dtype="int32")
+    >>> x.copy_from(numpy.array([7, 8], dtype="int32"), offset=4)
+    >>> x.tolist()
+    [0, 7, 8, 0]
+    """
+    from stator.execution import _transfers
+
+    _transfers.copy_from(self, host, offset, stream)
+
+
+def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
+    """Copies the array's bytes from `offset` on into memory of the host, as much as that has. Synchronises.
+
+    `await asyncio.to_thread(x.copy_to, host)` lets the event loop go on, and uses the same current stream.
+    """
+    from stator.execution import _transfers
+
+    _transfers.copy_to(self, host, offset, stream)
