@@ -100,7 +100,7 @@ extern Launcher<void(const Queue&, const params::Compact&)> count;  // sets `bas
 // After count. out[r] = x at rank r, for r < capacity; the rest is `fill`.
 extern Launcher<void(const Queue&, const params::Compact&)> select;
 // After count. out = source[r] at rank r and x elsewhere. At a rank beyond the source out is x, and the rank goes to
-// the error slot.
+// the error slot. Where x is out itself, of the same strides, only the elements of ranks are written.
 extern Launcher<void(const Queue&, const params::Compact&)> spread;
 // After count. With `columns`, out[d * capacity + r] is coordinate d of rank r; else out[r] is the sum of its
 // coordinates times x_strides. out is int64; the rest is `fill`.

@@ -181,7 +181,9 @@ STATOR_KERNEL(Size) void spread_host_kernel(params::Compact p, params::ErrorSlot
       p, tile_of(p, group.block()), [&](int64_t i, const uint8_t* mask, int64_t stride, int n, const int64_t* c) {
         int32_t positions[CompactTuning::chunk];
         Bits* const to = out + at_coordinates(p, c, p.out_strides);
-        if (x == nullptr) {
+        if (x == out) {
+          // In place: the other elements stay.
+        } else if (x == nullptr) {
           for (int k = 0; k < n; ++k) to[k * out_step] = Bits{};
         } else {
           const Bits* const from = x + at_coordinates(p, c, p.x_strides);
@@ -215,12 +217,13 @@ STATOR_KERNEL(Size) void spread_threads_kernel(params::Compact p, params::ErrorS
   for_each_rank(group, p, [&](int64_t i, bool set, int64_t rank) {
     const int64_t to = offset_in(p, p.out_strides, i);
     const bool given = set && rank < p.source_size;
+    if (set && !given) report(slot, op, params::Fault::index_out_of_range, i, rank);
+    if (!given && p.x == p.out) return;  // in place: the other elements stay
     const int64_t from = given ? rank * p.source_stride : offset_in(p, p.x_strides, i);
     const void* const source = given ? p.source : p.x;
     with_bits(p.itemsize, [&]<class Bits>(Bits) {
       static_cast<Bits*>(p.out)[to] = source == nullptr ? Bits{} : static_cast<const Bits*>(source)[from];
     });
-    if (set && !given) report(slot, op, params::Fault::index_out_of_range, i, rank);
   });
 }
 

@@ -213,6 +213,28 @@ void fill_where(OpCall& call, const Array& view, const Array& mask, const Array*
   kernels::elementwise::run(call.queue(), Op::where, e);
 }
 
+// view = values, of one axis, where a mask of its shape is true. Synchronises: reads how many these are.
+void put_where(OpCall& call, const Array& view, const Array& mask, const Array& values, const Stream& stream) {
+  Ranks ranks = count_true(call, mask, mask.strides(), view.shape(), &view.strides(), &view.strides());
+  ranks.p.source_size = read_count(call, ranks, stream);
+  const Dims strides = broadcast_strides(std::string(call.name()), values, Dims{ranks.p.source_size});
+  if (ranks.p.source_size == 0) return;
+  ranks.p.x = ranks.p.out = view.data_ptr();
+  ranks.p.source = values.data_ptr();
+  ranks.p.source_stride = strides[0];
+  ranks.p.itemsize = itemsize(view.dtype());
+  call.reads(values);
+  call.writes(view);
+  kernels::indexing::spread(call.queue(), ranks.p);
+}
+
+// Whether no two positions of a view are one element because of a broadcast axis.
+bool is_injective(const Array& view) {
+  for (int d = 0; d < view.ndim(); ++d)
+    if (view.shape()[d] > 1 && view.strides()[d] == 0) return false;
+  return true;
+}
+
 void check_assigned(const std::string& op, const Scalar& value, DType dtype) {
   const bool integer = is_integer(value) && in(dtype, dtypes::integers);
   if (!integer && !can_cast_same_kind(default_dtype(value), dtype))
@@ -275,6 +297,11 @@ void index_put(const Array& x, std::span<const ArrayIndex> index, const Operand&
     Array where = mask_of_view(plan, *mask);
     if (may_overlap(where, x)) where = copy(where, stream);
     return fill_where(call, plan.view, where, value.array ? &number : nullptr, value.scalar);
+  }
+  if (mask && mask->axes == plan.view.ndim() && is_injective(plan.view)) {
+    Array where = mask->entry->array;
+    if (may_overlap(where, x)) where = copy(where, stream);
+    return put_where(call, plan.view, where, without_leading(values, 1), stream);
   }
   const Space s = make_space(call, plan, &x, stream);
   if (value.array) {

@@ -73,6 +73,41 @@ def test_layouts(be, layout):
     np.testing.assert_array_equal(stator.masked_fill(ours, where, 3).to_numpy(), np.where(mask, np.float32(3), x))
 
 
+@pytest.mark.parametrize("layout", inputs.layouts())
+@pytest.mark.parametrize("dtype", ["int8", "float16", "int32", "float64", "complex128"])
+def test_arrays_are_assigned_where_a_mask_is_true(be, layout, dtype):
+    make = inputs.layouts()[layout]
+    x, mask = (make(a) for a in drawn((7, 40, 9)))
+    x = make((x * 9).astype(dtype))
+    source = np.arange(1, mask.sum() + 1).astype(dtype)
+    ours, where, given = inputs.on_device(be, x), inputs.on_device(be, mask), be.asarray(source)[::-1]
+    before = be.statistics()["kernel_launches"]
+    ours[where] = given
+    assert be.statistics()["kernel_launches"] - before == 2  # the true elements are counted, then written
+    want = x.copy()
+    want[mask] = source[::-1]
+    np.testing.assert_array_equal(ours.to_numpy(), want)
+
+
+def test_a_mask_and_values_may_share_the_memory_that_is_assigned_to(be):
+    x = be.asarray(np.arange(12) % 3 == 0)
+    x[x] = be.asarray(np.array([True, False, False, True]))
+    assert np.flatnonzero(x.to_numpy()).tolist() == [0, 9]
+    y, mask = np.arange(6.0), np.arange(6) % 2 == 1
+    ours = be.asarray(y)
+    ours[be.asarray(mask)] = ours[:3]
+    y[mask] = y[:3].copy()
+    np.testing.assert_array_equal(ours.to_numpy(), y)
+
+
+def test_arrays_that_do_not_fit_the_mask_are_refused_and_change_nothing(be):
+    x, mask = be.zeros((3, 2)), be.asarray(np.array([[1, 0], [1, 1], [0, 0]], bool))
+    for values in ([1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [[1.0], [2.0], [3.0]]):
+        with pytest.raises(ValueError, match="Shape"):
+            x[mask] = be.asarray(values)
+    assert not x.to_numpy().any()
+
+
 def test_masks_broadcast(be):
     x, mask = drawn((5, 33))[0], np.random.default_rng(1).random(33) < 0.5
     np.testing.assert_array_equal(
