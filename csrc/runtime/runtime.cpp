@@ -199,6 +199,14 @@ void Runtime::copy(void* to, const void* from, size_t bytes, CopyKind kind, Stre
   finished(stream, record);
 }
 
+bool Runtime::read_now(void* to, const void* from, size_t bytes, StreamHandle stream) noexcept {
+  if (!is_host() || checker_ || injecting_.load(std::memory_order_acquire) || !is_idle(stream)) return false;
+  if (table_.copy(context_, to, from, bytes, CopyKind::device_to_host, stream) != status::success) return false;
+  reads_.fetch_add(1, std::memory_order_relaxed);
+  d2h_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  return true;
+}
+
 void Runtime::fill(void* pointer, int byte, size_t bytes, StreamHandle stream, const Record& record) {
   check(Call::fill, enter(Call::fill), record.op);
   if (bytes == 0) return;
@@ -430,6 +438,9 @@ void Runtime::inject_fault() { check(Call::launch, table_.inject_fault(context_)
 Counters Runtime::counters() const {
   Counters counters;
   for (int i = 0; i < call_count; ++i) counters.calls[i] = calls_[i].load(std::memory_order_relaxed);
+  const uint64_t reads = reads_.load(std::memory_order_relaxed);
+  counters.calls[int(Call::copy)] += reads;
+  counters.calls[int(Call::stream_synchronize)] += reads;
   counters.h2d_bytes = h2d_bytes_.load(std::memory_order_relaxed);
   counters.d2h_bytes = d2h_bytes_.load(std::memory_order_relaxed);
   counters.d2d_bytes = d2d_bytes_.load(std::memory_order_relaxed);

@@ -250,6 +250,9 @@ class Runtime {
   Status allocate_pinned(size_t bytes, void** out);
   Status free_pinned_noexcept(void* pointer);
   void copy(void* to, const void* from, size_t bytes, CopyKind, StreamHandle, const Record&);
+  // host: copies a few bytes to memory of the caller at once, and counts it as a copy and a wait. False, with nothing
+  // done or counted, where that would wait for work, is checked for its order, or is to fail.
+  bool read_now(void* to, const void* from, size_t bytes, StreamHandle) noexcept;
   void fill(void* pointer, int byte, size_t bytes, StreamHandle, const Record&);
   StreamHandle stream_create(int priority = 0, uint16_t op = no_op);
   PriorityRange stream_priorities(uint16_t op = no_op);
@@ -348,6 +351,7 @@ class Runtime {
   int64_t injected_calls_ = 0, injected_waits_ = 0;
   Injection injection_;
   std::array<std::atomic<uint64_t>, call_count> calls_{};
+  std::atomic<uint64_t> reads_{0};  // each a copy and a wait, and not among calls_
   std::atomic<uint64_t> h2d_bytes_{0}, d2h_bytes_{0}, d2d_bytes_{0};
   std::atomic<int> captures_{0};
   mutable std::mutex notes_mutex_;

@@ -238,23 +238,8 @@ cdef class Array:
         return astype_op(self, dtype, to_flag(copy, "astype", "copy"))
 
     def __getitem__(self, key: object) -> Array:
-        cdef vector[indexing.Index] index
-        cdef indexing.Index at
-        cdef int beyond = 0
-        cdef Array out
-        if PyLong_CheckExact(key):
-            at.type = indexing.integer
-            at.start = PyLong_AsLongLongAndOverflow(key, &beyond)
-            if not beyond:
-                out = new_array(self.backend)
-                out.c = indexing.getitem(self.c, indexing.IndexSpan(&at, 1))
-                return out
-        elif is_advanced(key):
-            return index_get_op(self, key)
-        to_index(key, index)
-        out = new_array(self.backend)
-        out.c = indexing.getitem(self.c, indexing.IndexSpan(index.data(), index.size()))
-        return out
+        cdef Array out = view_at(self, key)
+        return index_get_op(self, key) if out is None else out
 
     def __setitem__(self, key: object, value: Array | complex) -> None:
         cdef cpp.Scalar scalar
@@ -287,7 +272,9 @@ cdef class Array:
         return int(number(self, "Array.__int__"))
 
     def __float__(self) -> float:
-        return float(number(self, "Array.__float__"))
+        cdef cpp.Scalar value
+        read_number(self, "Array.__float__", value)
+        return value.re if value.type == cpp.floating else float(from_scalar(value))
 
     def __complex__(self) -> complex:
         return complex(number(self, "Array.__complex__"))
@@ -305,8 +292,8 @@ cdef class Array:
         args: an index into the flattened array, or one per axis.
         """
         if len(args) == 1 and self.c.ndim() == 1 and PyLong_CheckExact(args[0]):
-            return item_of(self[args[0]])
-        return item_of(self[flat_index(self, args)] if args else self)
+            return item_of(view_at(self, args[0]))
+        return item_of(view_at(self, flat_index(self, args)) if args else self)
 
     def __len__(self) -> int:
         if self.c.ndim() == 0:

@@ -142,6 +142,27 @@ cdef int index_put_op(Array x, object key, object value) except -1:
     return 0
 
 
+cdef Array view_at(Array x, object key):
+    # None for a key of index arrays, which makes no view.
+    cdef vector[indexing.Index] index
+    cdef indexing.Index at
+    cdef int beyond = 0
+    cdef Array out
+    if PyLong_CheckExact(key):
+        at.type = indexing.integer
+        at.start = PyLong_AsLongLongAndOverflow(key, &beyond)
+        if not beyond:
+            out = new_array(x.backend)
+            out.c = indexing.getitem(x.c, indexing.IndexSpan(&at, 1))
+            return out
+    elif is_advanced(key):
+        return None
+    to_index(key, index)
+    out = new_array(x.backend)
+    out.c = indexing.getitem(x.c, indexing.IndexSpan(index.data(), index.size()))
+    return out
+
+
 def _rows(x: Array) -> Iterator[Array]:
     """The rows of an array, as views."""
     cdef Array source = <Array?>x

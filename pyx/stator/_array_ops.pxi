@@ -46,11 +46,10 @@ cdef extern from *:
     }
     // `warned` becomes whether warnings may be waiting.
     stator::Scalar read_item(const stator::Array& x, bool* warned) {
-      if (is_brief(x))
-        if (const std::optional<stator::Scalar> value = x.item_if_idle(warned)) {
-          *warned = *warned || stator::library_warnings_waiting();
-          return *value;
-        }
+      if (const std::optional<stator::Scalar> value = x.item_if_idle(warned)) {
+        *warned = *warned || stator::library_warnings_waiting();
+        return *value;
+      }
       *warned = true;
       stator::Scalar value;
       unlocked(false, [&] { value = x.item(); });
@@ -184,8 +183,7 @@ cdef object operator(Op op, object a, object b):
     return NotImplemented
 
 
-cdef object number(Array x, str op):
-    cdef cpp.Scalar value
+cdef int read_number(Array x, str op, cpp.Scalar& value) except -1:
     cdef cbool warned = False
     if x.c.size() != 1:
         raise DTypeError(f"An array of shape {x.shape} is not a number", op=op,
@@ -193,6 +191,12 @@ cdef object number(Array x, str op):
     value = read_item(x.c, &warned)
     if warned:
         after_wait(x.backend)
+    return 0
+
+
+cdef object number(Array x, str op):
+    cdef cpp.Scalar value
+    read_number(x, op, value)
     return from_scalar(value)
 
 

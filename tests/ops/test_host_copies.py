@@ -38,6 +38,32 @@ def test_scopes_nest_and_numbers_are_copies_too(be):
     assert float(x) == 1
 
 
+@pytest.mark.parametrize("read", [float, lambda x: x.item(), bool, int], ids=["float", "item", "bool", "int"])
+def test_a_number_is_one_copy_and_one_wait(be, read):
+    x = be.asarray(np.array([1.0, 2.0]))
+    be.synchronize()
+    before = be.statistics()
+    read(x[1])
+    after = be.statistics()
+    assert after["d2h_bytes"] - before["d2h_bytes"] == 8
+    assert {c for c in after["calls"] if after["calls"][c] != before["calls"][c]} == {"copy", "stream_synchronize"}
+
+
+def test_a_number_says_what_an_earlier_op_found_wrong(be):
+    x = be.asarray(np.array([1.0, 2.0]))
+    taken = stator.take(x, be.asarray(np.array([9])))
+    with pytest.raises(stator.errors.OutOfRangeError, match="Index 9"):
+        float(taken[0])
+    assert float(x[0]) == 1
+
+
+def test_a_number_of_a_closed_backend_is_refused(be):
+    with stator.Backend(be.device) as own:
+        x = own.asarray(np.array(1.0))
+    with pytest.raises(stator.errors.BackendClosedError):
+        float(x)
+
+
 def test_fixed_sizes_read_nothing(be):
     x = be.asarray(np.array([1.0, 2, 0, 3, 1]))
     with be.forbid_host_copies():

@@ -100,7 +100,10 @@ Dims common_shape(const OpInfo& entry, std::span<const Operand> operands) {
   Dims shape;
   for (const Operand& operand : operands) {
     if (!operand.array) continue;
-    shape = seen ? broadcast_shapes(entry.call, shape, operand.array->shape()) : operand.array->shape();
+    if (!seen)
+      shape = operand.array->shape();
+    else if (!(shape == operand.array->shape()))
+      shape = broadcast_shapes(entry.call, shape, operand.array->shape());
     seen = operand.array;
   }
   return shape;
@@ -143,7 +146,6 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
     return *options.out;
   }
   const Dims shape = common_shape(entry, operands);
-  checked_size(entry.call, shape, itemsize(types.result));
   std::vector<Array> narrowed;
   if (options.dtype && in(types.computed, dtypes::integers)) {
     narrowed.reserve(most_operands);
@@ -163,6 +165,10 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   Array result = options.out ? call.output(shape, types.result, options.out)
                              : empty_like(call, shape, types.result, select ? inputs.subspan(1) : inputs);
   if (result.size() == 0) return result;
+  if (op == Op::greater || op == Op::greater_equal) {  // greater(a, b) is less(b, a), and uses its kernels
+    std::swap(array[0], array[1]);
+    std::swap(number[0], number[1]);
+  }
   params::Elementwise e = collapse(result, inputs);
   for (size_t k = 0; k < operands.size(); ++k) {
     if (array[k]) {
@@ -172,8 +178,6 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
       std::memcpy(e.in[k].value, number[k].value, sizeof number[k].value);
     }
   }
-  // greater(a, b) is less(b, a): both entries use the kernels of less.
-  if (op == Op::greater || op == Op::greater_equal) std::swap(e.in[0], e.in[1]);
   call.writes(result);
   e.operands = types.computed;
   e.compute = compute_dtype(types.computed);
