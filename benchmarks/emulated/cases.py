@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import stator
-from stator import fft, linalg, nn, random, sparse
+from stator import fft, linalg, nn, random, sparse, special
 
 Arrays = tuple[np.ndarray, ...]
 Call = Callable[..., Any]
@@ -53,6 +53,11 @@ def definite(count: int, n: int) -> Callable[[np.random.Generator], Arrays]:
     return draw
 
 
+def positive(count: int = 1) -> Callable[[np.random.Generator], Arrays]:
+    """Draws vectors of numbers from 0.5 to 8, which the gamma functions take."""
+    return lambda rng: tuple(rng.uniform(0.5, 8, MILLION).astype("float32") for _ in range(count))
+
+
 def nothing(_: np.random.Generator) -> Arrays:
     return ()
 
@@ -77,6 +82,16 @@ def _labels(rng: np.random.Generator) -> Arrays:
 
 def _masked(rng: np.random.Generator) -> Arrays:
     return rng.random(MILLION) < 0.5, *normal(MILLION, count=2)(rng)
+
+
+def _assigned(rng: np.random.Generator) -> Arrays:
+    mask, x, y = _masked(rng)
+    return x, mask, y[: mask.sum()]
+
+
+def _assign(x: Any, mask: Any, values: Any) -> Any:
+    x[mask] = values
+    return x
 
 
 def _complex(*shape: int) -> Callable[[np.random.Generator], Arrays]:
@@ -105,9 +120,16 @@ def _elementwise() -> list[Case]:
         Case("add m and m.T", "elementwise", both(), lambda m: m + m.T),
         Case("exp of a transposed view", "elementwise", both(), stator.exp, _transposed),
         Case("where", "elementwise", _masked, stator.where),
+        *(Case(f"{f.__name__} i32", "elementwise", normal(MILLION, dtype="int32", count=2), f) for f in INTEGERS),
+        *(Case(f"{f.__name__} f32", "elementwise", normal(MILLION, count=2), f) for f in PAIRS),
+        *(Case(f"{f.__name__} f32", "elementwise", positive(2), f) for f in GAMMAS),
+        Case("frexp f32", "elementwise", normal(MILLION), stator.frexp),
+        Case("erfcx f32", "elementwise", normal(MILLION), special.erfcx),
     ]
 
 
+INTEGERS, PAIRS = (stator.gcd, stator.lcm), (stator.heaviside, stator.logaddexp2)
+GAMMAS = (special.beta, special.betaln, special.gammainc, special.gammaincc)
 TYPES = (("f32", "float32"), ("f16", "float16"), ("f64", "float64"))
 
 
@@ -142,6 +164,7 @@ def _movement() -> list[Case]:
         Case("take at random", "indexing", _positions(MILLION, MILLION, MILLION), lambda x, i: stator.take(x, i)),
         Case("segment_sum", "indexing", _positions(SIDE, 64), lambda x, i: stator.segment_sum(x, i, 64)),
         Case("boolean mask", "indexing", lambda rng: _masked(rng)[:2], lambda m, x: x[m]),
+        Case("assignment through a mask", "indexing", _assigned, _assign),
     ]
 
 
