@@ -171,9 +171,10 @@ STATOR_FN typename R::Acc reduce_split(const R& r, const ErasedLoad<C>& source, 
   return reduce_strided<R>(r, source, w, row, begin, end, member, w.threads);
 }
 
-// Fast host: how many elements are read before it is asked whether more are needed; doubled each time.
+// Fast host: how many elements are read before it is asked whether more are needed; doubled each time after the second.
+// The first is short for the sake of many rows that end at once.
 struct Glimpse {
-  static constexpr int64_t first = 1024, most = 65536;
+  static constexpr int64_t first = 128, second = 1024, most = 65536;
 };
 
 // Fast host: split `split` of row `row`, segment after segment of the innermost reduced axis.
@@ -195,7 +196,7 @@ STATOR_FN typename R::Acc reduce_segments(const R& r, const Source& source, cons
     int64_t count = std::min(left, end - i);
     if constexpr (may_end) {
       count = std::min(count, glimpse);
-      glimpse = std::min(2 * glimpse, Glimpse::most);
+      glimpse = std::clamp(2 * glimpse, Glimpse::second, Glimpse::most);
     }
     const typename R::In* const p = source.chunk(buffer, base + axes.offset(i), step, count);
     acc = reduce_segment<R>(r, acc, p, count, i, 0, 1);
