@@ -13,6 +13,7 @@
 #include <stator/indexing.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 namespace stator {
@@ -228,10 +229,19 @@ void put_where(OpCall& call, const Array& view, const Array& mask, const Array& 
   kernels::indexing::spread(call.queue(), ranks.p);
 }
 
-// Whether no two positions of a view are one element because of a broadcast axis.
+// Whether no two positions of a view are one element: the steps along each axis go beyond what the shorter ones reach.
+// False also of a few views without such positions.
 bool is_injective(const Array& view) {
+  std::vector<int> axes;
   for (int d = 0; d < view.ndim(); ++d)
-    if (view.shape()[d] > 1 && view.strides()[d] == 0) return false;
+    if (view.shape()[d] > 1) axes.push_back(d);
+  const auto step = [&](int d) { return std::abs(view.strides()[d]); };
+  sort_axes(std::span(axes), [&](int a, int b) { return step(a) < step(b); });
+  int64_t reach = 0;
+  for (const int d : axes) {
+    if (step(d) <= reach) return false;
+    reach += (view.shape()[d] - 1) * step(d);
+  }
   return true;
 }
 

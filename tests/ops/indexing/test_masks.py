@@ -100,6 +100,18 @@ def test_a_mask_and_values_may_share_the_memory_that_is_assigned_to(be):
     np.testing.assert_array_equal(ours.to_numpy(), y)
 
 
+@pytest.mark.parametrize("columns", [3, 20_000])
+def test_of_positions_that_are_one_element_the_last_in_the_mask_stays(be, columns):
+    host = np.zeros(columns + 3)
+    windows = np.lib.stride_tricks.as_strided(host, (4, columns), (8, 8))
+    mask = np.random.default_rng(0).random(windows.shape) < 0.7
+    values = np.arange(1.0, mask.sum() + 1)
+    x = be.zeros(host.shape)
+    stator.as_strided(x, (4, columns), (1, 1))[be.asarray(mask)] = be.asarray(values)
+    windows[mask] = values
+    np.testing.assert_array_equal(x.to_numpy(), host)
+
+
 def test_arrays_that_do_not_fit_the_mask_are_refused_and_change_nothing(be):
     x, mask = be.zeros((3, 2)), be.asarray(np.array([[1, 0], [1, 1], [0, 0]], bool))
     for values in ([1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [[1.0], [2.0], [3.0]]):
