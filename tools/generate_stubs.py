@@ -109,6 +109,7 @@ FIELDS = {
         dict.fromkeys(("hits", "misses", "evictions", "plans", "bytes", "limit"), "int"),
     ),
     "KernelParameter": {"type": "str", "kind": "str", "offset": "int", "size": "int"},
+    "GraphNode": dict.fromkeys(("kind", "name", "op"), "str"),
     "KernelAttributes": dict.fromkeys(
         ("registers", "max_threads", "shared_bytes", "max_dynamic_shared_bytes", "local_bytes"), "int"
     ),

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from stator._array import Array
     from stator._typing import StreamLike
     from stator.backend import Backend
-    from stator.execution.graphs import Graph, GraphCache, GraphFunction
+    from stator.execution import Graph, GraphFunction
+    from stator.execution.graphs import GraphCache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -135,7 +136,9 @@ class BackendGraphs:
 
     def launch_graph(self, graph: Graph, stream: StreamLike | None = None) -> None:
         """As Graph.launch()."""
-        graph.launch(stream=stream)
+        from stator.execution.graphs import launch_graph
+
+        launch_graph(graph, stream)
 
     def get_or_create_graph(self, key: Hashable, creator: Callable[[], Graph]) -> Graph:
         """The graph that is kept for the key; where there is none, what the creator returns."""
@@ -147,11 +150,11 @@ class BackendGraphs:
 
     def elementwise_add_f32_graph(self, a: Array, b: Array) -> Array:
         """a + b of float32 arrays, by a graph for each shape."""
-        return cast("Array", self._graphs.add(a, b))
+        return self._graphs.add(a, b)
 
     def matmul_f32_graph(self, a: Array, b: Array) -> Array:
         """a @ b of float32 arrays, by a graph for each shape."""
-        return cast("Array", self._graphs.matmul(a, b))
+        return self._graphs.matmul(a, b)
 
     @property
     def _graphs(self) -> GraphCache:
@@ -163,4 +166,4 @@ class BackendGraphs:
         return self._cache_of_graphs
 
     def _as_backend(self) -> Backend:
-        return cast("Any", self)
+        return cast("Backend", self)

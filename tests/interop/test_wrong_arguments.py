@@ -42,11 +42,18 @@ def parameters(function):
     return [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
 
 
+def a_graph(be):
+    with be.capture() as graph:
+        pass
+    return graph
+
+
 def arguments(be):
     """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
     m = be.asarray(np.eye(4) * 3 + 0.25)
     v, i, b = be.asarray([0.5, 0.25, 1.0, 0.75]), be.asarray([0, 1, 2, 3]), m > 1
     s = stator.sparse.csr_from_dense(m)
+    m32 = stator.astype(m, "float32")
     packed, scale = stator.nn.quantize_fp8(m)
     shared = {
         **dict.fromkeys(("x", "x1", "x2", "a", "b", "data", "matrix", "logits", "weight", "y", "q"), m),
@@ -139,6 +146,13 @@ def arguments(be):
         **{"kernel:batched": lambda x, *rest: None, "problems:batched": [m], "args:batched": Several()},
         "capacity:diagnostics": 4,
         **{"kernel:work_queue": print, "capacity:work_queue": 4, "args:work_queue": Several(), "item:work_queue": "i4"},
+        **{"graph:launch_graph": a_graph(be), "key:get_or_create_graph": "key"},
+        **{"creator:get_or_create_graph": lambda: a_graph(be), "function:graph": lambda x: x},
+        **{"a:elementwise_add_f32_graph": m32, "b:elementwise_add_f32_graph": m32},
+        **{"a:matmul_f32_graph": m32, "b:matmul_f32_graph": m32},
+        **{"cond:while_loop": lambda x: stator.max(x) < 1, "body:while_loop": lambda x: x + 1, "carry:while_loop": m},
+        **{"condition:Backend.cond": b[0, 0], "then:cond": lambda *rest: m, "otherwise:cond": lambda *rest: -m},
+        "operands:Backend.cond": Several((m,)),
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,
@@ -230,6 +244,13 @@ def is_good(error, name, parameter):
     return short in error.op or short.startswith(error.op.rpartition(".")[2])
 
 
+def end_capture(be):
+    """begin_graph_capture() leaves a capture, in which other calls would be refused."""
+    if be.is_capturing:
+        be.end_graph_capture()
+    be.clear_graph_cache()
+
+
 FUNCTIONS = callables()
 # Their valid call would change what other tests see.
 ON_CUDA = {"Backend.compile", "Backend.create_kernel", "Backend.execute_kernel"} | {
@@ -246,6 +267,7 @@ def test_wrong_arguments_raise_typed_errors(cpu, name):
     valid = call_of(name, function, arguments(cpu))
     if name not in NOT_CALLED:
         invoke(function, valid)
+        end_capture(cpu)
         cpu.synchronize()
     for parameter in parameters(function):
         for kind, value in wrong_values(cpu).items():
@@ -256,6 +278,7 @@ def test_wrong_arguments_raise_typed_errors(cpu, name):
                     bad.append((parameter.name, kind, str(error)))
             except Exception as error:
                 bad.append((parameter.name, kind, repr(error)))
+            end_capture(cpu)
     with contextlib.suppress(StatorError):
         cpu.synchronize()  # indices out of range among the wrong values
     assert bad == []

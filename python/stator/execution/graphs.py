@@ -10,12 +10,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from stator import _random
 from stator._array import Array
-from stator.errors import BackendMismatchError, CaptureError, DTypeError, InvalidValueError
+from stator.errors import BackendMismatchError, CaptureError, DTypeError, InvalidValueError, StatorError, renamed
 from stator.execution import _graph
+from stator.execution._arguments import whole
 from stator.execution._graph import Graph
 
 if TYPE_CHECKING:
@@ -27,10 +29,24 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def callable_of(function: object, op: str, name: str) -> Callable[..., Any]:
+    """The function, whose work is captured. A class is none, since calling it makes a value."""
+    if isinstance(function, type) or not callable(function):
+        raise DTypeError(f"Got {name} of type {type(function).__name__}", op=op, remedy="Give a function.")
+    return function
+
+
+def _stream_of(backend: Backend, stream: StreamLike | None, op: str) -> Stream:
+    try:
+        return backend.current_stream if stream is None else backend.stream(stream)
+    except StatorError as error:
+        raise renamed(error, op) from None
+
+
 @contextmanager
 def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = ()) -> Iterator[Graph]:
     """What Backend.capture does."""
-    on = backend.current_stream if stream is None else backend.stream(stream)
+    on = _stream_of(backend, stream, "Backend.capture")
     graph = _graph.new_graph(backend)
     _graph.begin_capture(on, fresh)
     try:
@@ -46,20 +62,32 @@ def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = 
     _graph.end_capture(on, graph, draws)
 
 
+def launch_graph(graph: Graph, stream: StreamLike | None) -> None:
+    """What Backend.launch_graph does."""
+    op = "Backend.launch_graph"
+    if not isinstance(graph, Graph):
+        raise DTypeError(f"Got graph of type {type(graph).__name__}", op=op, remedy="Take one from Backend.capture().")
+    try:
+        graph.launch(stream=stream)
+    except StatorError as error:
+        raise renamed(error, op) from None
+
+
 class GraphCache:
     """The graphs of a backend by key, and the capture that begin_graph_capture() began. Thread-safe."""
 
     def __init__(self, backend: Backend) -> None:
         self._lock = RLock()
         self._graphs: dict[Hashable, Graph] = {}
-        self.add = GraphFunction(_add_f32, backend, 64, None)
-        self.matmul = GraphFunction(_matmul_f32, backend, 64, None)
+        self._add = GraphFunction(_add, backend, 64, None)
+        self._matmul = GraphFunction(_matmul, backend, 64, None)
         self._open: list[tuple[ExitStack, Graph]] = []
 
     def begin(self, backend: Backend, stream: StreamLike | None) -> None:
         """What Backend.begin_graph_capture does."""
         entered = ExitStack()
-        graph = entered.enter_context(capture(backend, stream))
+        on = _stream_of(backend, stream, "Backend.begin_graph_capture")
+        graph = entered.enter_context(capture(backend, on))
         with self._lock:
             self._open.append((entered, graph))
 
@@ -76,13 +104,15 @@ class GraphCache:
 
     def get(self, key: Hashable, creator: Callable[[], Graph]) -> Graph:
         """What Backend.get_or_create_graph does."""
+        op = "Backend.get_or_create_graph"
+        require_key(key, op)
         with self._lock:
             if key not in self._graphs:
-                made = creator()
+                made = callable_of(creator, op, "creator")()
                 if not isinstance(made, Graph):
                     raise DTypeError(
                         f"The creator returned {type(made).__name__}",
-                        op="Backend.get_or_create_graph",
+                        op=op,
                         remedy="Return a stator.execution.Graph.",
                     )
                 self._graphs[key] = made
@@ -92,8 +122,18 @@ class GraphCache:
         """What Backend.clear_graph_cache does."""
         with self._lock:
             self._graphs.clear()
-            self.add.clear_cache()
-            self.matmul.clear_cache()
+            self._add.clear_cache()
+            self._matmul.clear_cache()
+
+    def add(self, a: Array, b: Array) -> Array:
+        """What Backend.elementwise_add_f32_graph does."""
+        _require_f32("Backend.elementwise_add_f32_graph", a, b)
+        return self._add(a, b)
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """What Backend.matmul_f32_graph does."""
+        _require_f32("Backend.matmul_f32_graph", a, b)
+        return self._matmul(a, b)
 
 
 def _require_f32(op: str, *arrays: Array) -> None:
@@ -102,20 +142,28 @@ def _require_f32(op: str, *arrays: Array) -> None:
             raise DTypeError("An operand is no array of float32", op=op, remedy="Convert it with astype().")
 
 
-def _add_f32(a: Array, b: Array) -> Array:
-    _require_f32("Backend.elementwise_add_f32_graph", a, b)
+def _add(a: Array, b: Array) -> Array:
     return a + b
 
 
-def _matmul_f32(a: Array, b: Array) -> Array:
-    _require_f32("Backend.matmul_f32_graph", a, b)
+def _matmul(a: Array, b: Array) -> Array:
     return a @ b
+
+
+def require_key(key: object, op: str) -> None:
+    """InvalidValueError for what cannot be a key."""
+    try:
+        hash(key)
+    except TypeError as error:
+        raise InvalidValueError(
+            f"An argument cannot be a key: {error}", op=op, remedy="Give arrays, and other values that can be hashed."
+        ) from None
 
 
 class _Leaf(NamedTuple):
     """The place of an array in a structure."""
 
-    index: int
+    place: int
 
 
 def take_apart(value: Any, arrays: list[Array]) -> Any:
@@ -133,7 +181,7 @@ def take_apart(value: Any, arrays: list[Array]) -> Any:
 def put_together(structure: Any, arrays: Sequence[Any]) -> Any:
     """What take_apart() took apart, with other arrays."""
     if isinstance(structure, _Leaf):
-        return arrays[structure.index]
+        return arrays[structure.place]
     kind, items = structure
     if kind is None:
         return items[2]
@@ -193,13 +241,12 @@ class GraphFunction(Generic[P, R]):
     def __init__(
         self, function: Callable[P, R], backend: Backend | None, max_graphs: int, max_bytes: int | None
     ) -> None:
-        if not callable(function):
-            raise InvalidValueError("What is captured is a function", op="graph", remedy="Use it as a decorator.")
+        op = "graph" if backend is None else "Backend.graph"
+        self._function: Callable[P, R] = callable_of(function, op, "function")
         functools.update_wrapper(self, function)
-        self._function = function
         self._backend = backend
-        self._max_graphs = max_graphs
-        self._max_bytes = max_bytes
+        self._max_graphs = whole(max_graphs, op, "max_graphs", 1)
+        self._max_bytes = None if max_bytes is None else whole(max_bytes, op, "max_bytes")
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._hits = self._captures = self._evictions = 0
         self._lock = RLock()
@@ -212,23 +259,16 @@ class GraphFunction(Generic[P, R]):
         stream = backend.current_stream
         if _graph.is_capturing(stream):
             return self._function(*args, **kwargs)
-        try:
-            key = structure, _graph.signature(arguments), id(backend)
-            with self._lock:
-                entry = self._entries.get(key)
-        except TypeError as error:
-            raise InvalidValueError(
-                f"An argument cannot be a part of the graph's key: {error}",
-                op=self._name,
-                remedy="Give arrays, and other values that can be hashed.",
-            ) from None
+        require_key(structure, self._name)
+        key = structure, _graph.signature(arguments), id(backend)
         with self._lock:
+            entry = self._entries.get(key)
             if entry is not None:
                 self._entries.move_to_end(key)
                 self._hits += 1
                 if entry.mode == "bound":
-                    return entry.result(arguments, _graph.launch(entry.graph, arguments))
-            return self._capture(key, entry, stream, arguments, args, kwargs)
+                    return cast("R", entry.result(arguments, _graph.launch(entry.graph, arguments)))
+            return cast("R", self._capture(key, entry, backend, arguments, args, kwargs))
 
     @property
     def _name(self) -> str:
@@ -249,13 +289,14 @@ class GraphFunction(Generic[P, R]):
         return next(iter(found.values())) if found else default_backend()
 
     def _capture(
-        self, key: Hashable, before: _Entry | None, stream: Stream, arguments: list[Array], args: Any, kwargs: Any
+        self, key: Hashable, before: _Entry | None, backend: Backend, arguments: list[Array], args: Any, kwargs: Any
     ) -> Any:
         """Captures the function for these arguments, launches the graph, and keeps it."""
         fresh: list[int] = []
+        stream = backend.current_stream
         while True:
             results: list[Array] = []
-            with capture(stream.backend, stream, fresh) as graph:
+            with capture(backend, stream, fresh) as graph:
                 structure = take_apart(self._function(*args, **kwargs), results)
             self._captures += 1
             made, places = self._places(graph, results, arguments)
@@ -320,7 +361,7 @@ class GraphFunction(Generic[P, R]):
             self._entries.clear()
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else functools.partial(self.__call__, instance)
+        return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<stator.graph of {self._name}>"

@@ -9,7 +9,7 @@ from stator._array import Array
 from stator._creation import copy
 from stator.errors import DTypeError, InvalidValueError, ShapeError
 from stator.execution import _graph
-from stator.execution.graphs import capture, put_together, take_apart
+from stator.execution.graphs import callable_of, capture, put_together, take_apart
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -58,6 +58,8 @@ def while_loop(
     """What Backend.while_loop does."""
     op = "Backend.while_loop"
     given: list[Array] = []
+    callable_of(cond, op, "cond")
+    callable_of(body, op, "body")
     structure = take_apart(carry, given)
     if not given:
         raise InvalidValueError("The carry has no array", op=op, remedy="Give what a round changes as arrays.")
@@ -93,6 +95,8 @@ def cond(
     """What Backend.cond does."""
     op = "Backend.cond"
     flag = _flag(condition, op)
+    callable_of(then, op, "then")
+    callable_of(otherwise, op, "otherwise")
 
     def work() -> Any:
         stream, opposite = backend.current_stream, ~flag

@@ -17,9 +17,9 @@ from stator.cpp.std cimport decoded, string, vector
 
 from stator.errors import CaptureError
 
-GraphNode = namedtuple("GraphNode", ["kind", "name", "op"])
-GraphNode.__doc__ = """One captured call: its kind ("kernel", "copy", "fill", "library", "graph"), the name of the kernel or
-function, and the op that made it."""
+# One captured call: its kind ("kernel", "copy", "fill", "library", "graph", "loop", "branch", "end"), the name of the
+# kernel or function, and the op that made it.
+GraphNode = namedtuple("GraphNode", ("kind", "name", "op"), module="stator.execution._graph")
 
 
 cdef int pointers(list arrays, vector[const cpp_array.Array*]& out, str op) except -1:
@@ -110,7 +110,7 @@ def new_graph(backend: Backend) -> Graph:
     return graph
 
 
-def begin_capture(stream: Stream, fresh: Iterable[int] = ()) -> None:
+def begin_capture(stream: Stream, fresh: Sequence[int] = ()) -> None:
     """Begins a capture on the stream."""
     cdef CppStream on = (<Stream?>stream).c
     cdef vector[int] numbers
@@ -120,7 +120,7 @@ def begin_capture(stream: Stream, fresh: Iterable[int] = ()) -> None:
         cpp.begin_capture(on, cpp.NumberSpan(numbers.data(), numbers.size()))
 
 
-def end_capture(stream: Stream, graph: Graph, draws: list[CapturedDraws]) -> None:
+def end_capture(stream: Stream, graph: Graph, draws: Sequence[object]) -> None:
     """Ends the capture on the stream, and fills the graph."""
     cdef CppStream on = (<Stream?>stream).c
     cdef Graph to = <Graph?>graph
@@ -131,7 +131,7 @@ def end_capture(stream: Stream, graph: Graph, draws: list[CapturedDraws]) -> Non
         one = <CapturedDraws?>made
         to.c.add_number(one.first.seed, 1)
         to.c.add_number(one.first.counter, one.state.counter - one.first.counter + 1)
-    to.draws = draws
+    to.draws = list(draws)
     to.captured = True
 
 
