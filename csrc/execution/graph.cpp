@@ -3,6 +3,8 @@
 #include "core/memory/overlap.hpp"
 #include "core/text.hpp"
 
+#include <stator/indexing.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -229,24 +231,80 @@ void GraphBox::launch(StreamBox& on) {
   run(on, {});
 }
 
-std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const> arguments) {
+void GraphBox::check_out(size_t result, const Array& out) const {
+  const Result& r = results_[result];
+  const Buffer& buffer = buffer_of(out, op_name(graph_op));
+  const std::string name_of_it = "out, array " + std::to_string(result) + ", ";
+  if (&buffer.context() != &context_)
+    throw BackendMismatchError(op_text(graph_op), name_of_it + "is of another backend", "Make it with the graph's");
+  if (!(out.shape() == r.shape))
+    throw ShapeError(op_text(graph_op), name_of_it + "has shape " + str(out.shape()) + ", the result has " + str(r.shape),
+                     "Give an array of the result's shape");
+  if (out.dtype() != r.dtype)
+    throw DTypeError(op_text(graph_op),
+                     name_of_it + "has dtype " + std::string(name(out.dtype())) + ", the result has " +
+                         std::string(name(r.dtype)),
+                     "Give an array of the result's dtype");
+  if (buffer.read_only()) throw ValueError(op_text(graph_op), name_of_it + "is read-only", "Copy it first");
+}
+
+// Whether the work can write the result there, as it would to memory of its own.
+bool GraphBox::takes(size_t result, const Array& out, std::span<const Array* const> arguments) const {
+  const Result& r = results_[result];
+  const auto same_block = [&](const Result& other) { return other.memory == r.memory; };
+  if (std::count_if(results_.begin(), results_.end(), same_block) > 1 || r.offset != 0) return false;
+  if (out.nbytes() != result_bytes_[r.memory] || !out.is_contiguous() || !(r.strides == contiguous_strides(r.shape)))
+    return false;
+  if (reinterpret_cast<uintptr_t>(out.data_ptr()) % 64) return false;
+  return std::none_of(arguments.begin(), arguments.end(), [&](const Array* x) { return may_overlap(*x, out); }) &&
+         std::none_of(held_.begin(), held_.end(),
+                      [&](const GraphCapture::Held& held) { return held.buffer.get() == out.buffer().get(); });
+}
+
+std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const> arguments,
+                                    std::span<const Array* const> outs) {
   const std::lock_guard lock(mutex_);
   if (arguments.size() != argument_count_)
     throw ValueError(op_text(graph_op),
                      std::to_string(arguments.size()) + " arguments for a graph of " + std::to_string(argument_count_),
                      "Give those of bind(), in that order");
+  if (!outs.empty() && outs.size() != results_.size())
+    throw ValueError(op_text(graph_op),
+                     "out has " + std::to_string(outs.size()) + " arrays for " + std::to_string(results_.size()) +
+                         " results",
+                     "Give one for each");
   for (size_t i = 0; i < arguments.size(); ++i) check_argument(slots_[i], *arguments[i], i);
-  std::vector<Ref<Buffer>> blocks;
-  for (const size_t bytes : result_bytes_) blocks.push_back(context_.pool().allocate(bytes, on, graph_op));
+  for (size_t i = 0; i < outs.size(); ++i) check_out(i, *outs[i]);
+  std::vector<Array> made(results_.size());
+  std::vector<Ref<Buffer>> blocks(result_bytes_.size());
+  std::vector<const void*> addresses(result_bytes_.size());
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const Result& r = results_[i];
+    const auto earlier = [&](const Array* out) { return may_overlap(*out, *outs[i]); };
+    if (!outs.empty() && takes(i, *outs[i], arguments) &&
+        std::none_of(outs.begin(), outs.begin() + ptrdiff_t(i), earlier)) {
+      blocks[r.memory] = outs[i]->buffer();
+      addresses[r.memory] = outs[i]->data_ptr();
+      made[i] = *outs[i];
+      continue;
+    }
+    if (!blocks[r.memory]) {
+      blocks[r.memory] = context_.pool().allocate(result_bytes_[r.memory], on, graph_op);
+      addresses[r.memory] = blocks[r.memory]->memory(graph_op);
+    }
+    made[i] = Array(blocks[r.memory], r.dtype, r.shape, r.strides, r.offset);
+  }
   std::vector<Buffer*> changed;
   for (const Array* array : arguments) changed.push_back(array->buffer().get());
   for (const Ref<Buffer>& block : blocks) changed.push_back(block.get());
   for (size_t i = 0; i < arguments.size(); ++i) set_address(slots_[i], arguments[i]->data_ptr());
-  for (size_t i = 0; i < blocks.size(); ++i) set_address(slots_[argument_count_ + i], blocks[i]->memory(graph_op));
+  for (size_t i = 0; i < blocks.size(); ++i) set_address(slots_[argument_count_ + i], addresses[i]);
   run(on, changed);
-  std::vector<Array> out;
-  for (const Result& r : results_) out.emplace_back(blocks[r.memory], r.dtype, r.shape, r.strides, r.offset);
-  return out;
+  for (size_t i = 0; i < outs.size(); ++i) {
+    if (made[i].data_ptr() != outs[i]->data_ptr()) assign(*outs[i], made[i], Stream(Ref<StreamBox>(&on)));
+    made[i] = *outs[i];
+  }
+  return made;
 }
 
 // Enqueues the graph. `changed`: what its slots name now.
@@ -379,10 +437,11 @@ void Graph::launch(const Stream& stream) const {
   box.launch(box.context().chosen_stream(stream, 0, graph_op));
 }
 
-std::vector<Array> Graph::launch(std::span<const Array* const> arguments, const Stream& stream) const {
+std::vector<Array> Graph::launch(std::span<const Array* const> arguments, std::span<const Array* const> outs,
+                                 const Stream& stream) const {
   GraphBox& box = require_graph(box_);
   const OpGuard guard(box.context(), graph_op);
-  return box.launch(box.context().chosen_stream(stream, 0, graph_op), arguments);
+  return box.launch(box.context().chosen_stream(stream, 0, graph_op), arguments, outs);
 }
 
 bool Graph::bind(std::span<const Array* const> arguments, std::span<const Array* const> results) const {
@@ -437,8 +496,11 @@ Backend Graph::backend() const { return Backend(Ref<Context>(&require_graph(box_
 std::vector<GraphNode> Graph::nodes() const {
   static constexpr const char* kinds[] = {"kernel", "copy", "fill", "library", "graph", "loop", "branch", "end"};
   std::vector<GraphNode> out;
-  for (const runtime::GraphCall& call : require_graph(box_).calls())
-    out.push_back({kinds[int(call.kind)], call.name, op_text(call.op)});
+  for (const runtime::GraphCall& call : require_graph(box_).calls()) {
+    GraphNode node{kinds[int(call.kind)], call.name, op_text(call.op), {}, {}};
+    for (const auto& use : call.uses) (use.write ? node.writes : node.reads).push_back(use.buffer);
+    out.push_back(std::move(node));
+  }
   return out;
 }
 

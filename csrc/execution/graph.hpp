@@ -42,13 +42,16 @@ class GraphBox final : public Box {
   size_t add_number(uint64_t first, uint64_t count);
   void set_number(size_t number, uint64_t value);
   void launch(StreamBox& on);
-  std::vector<Array> launch(StreamBox& on, std::span<const Array* const> arguments);
+  std::vector<Array> launch(StreamBox& on, std::span<const Array* const> arguments,
+                            std::span<const Array* const> outs);
 
  private:
   void release_native(void* handle) noexcept override;
   bool add_slot(const char* captured, int64_t begin, int64_t end, const void* buffer);
   bool find_patches(GraphSlot& slot) const;
   bool is_address(uint64_t word) const;
+  void check_out(size_t result, const Array& out) const;
+  bool takes(size_t result, const Array& out, std::span<const Array* const> arguments) const;
   void check_argument(const GraphSlot& slot, const Array& array, size_t index) const;
   void set_address(GraphSlot& slot, const void* address);
   void run(StreamBox& on, std::span<Buffer* const> changed);

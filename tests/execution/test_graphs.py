@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import stator
-from stator.errors import BackendMismatchError, CaptureError, DTypeError, InvalidValueError
+from stator.errors import BackendMismatchError, CaptureError, DTypeError, InvalidValueError, ShapeError
 
 
 def numbers(be, *shape, seed=0, dtype="float32"):
@@ -300,6 +300,54 @@ def test_a_graph_function_within_a_capture_is_inline(be):
         y = f(x) + 1
     graph.launch()
     assert y.tolist() == [4] * 4 and f.cache_info().graphs == 0
+
+
+def test_results_go_where_out_says(be):
+    f = be.graph(step)
+    for seed in range(5):
+        x, w = numbers(be, 4, 3, seed=seed), numbers(be, 3, seed=seed + 1)
+        out = {"h": be.zeros((4, 3), dtype="float32"), "rest": be.zeros((3, 3), dtype="float32")}
+        out |= {"sum": be.zeros((3,), dtype="float32"), "name": "step"}
+        assert f(x, w, out=out) is out
+        for key in ("h", "rest", "sum"):
+            np.testing.assert_array_equal(out[key].to_numpy(), step(x, w)[key].to_numpy())
+
+
+def test_out_may_be_strided_or_an_argument(be):
+    f = be.graph(lambda x, y: stator.sum(x) + y)
+    for seed in range(5):
+        x, y = numbers(be, 64, seed=seed), numbers(be, 64, seed=seed + 1)
+        expected = (stator.sum(x) + y).to_numpy()
+        wide = be.zeros((128,), dtype="float32")
+        f(x, y, out=wide[::2])
+        np.testing.assert_array_equal(wide[::2].to_numpy(), expected)
+        f(x, y, out=x)  # is read by the work after the first kernel that could have written to it
+        np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
+def test_an_out_that_does_not_fit_is_refused(be):
+    f = be.graph(lambda x: x + 1)
+    for _ in range(3):
+        f(be.zeros(4))
+    with pytest.raises(ShapeError):
+        f(be.zeros(4), out=be.zeros(5))
+    with pytest.raises(DTypeError):
+        f(be.zeros(4), out=be.zeros(4, dtype="int32"))
+    with pytest.raises(InvalidValueError, match="structure"):
+        f(be.zeros(4), out=[be.zeros(4)])
+    assert be.graph(lambda x, out: x + out)(be.ones(1), be.ones(1)).tolist() == [2]
+
+
+def test_a_graph_is_drawn_with_what_orders_its_calls(be):
+    x = be.ones(4)
+    with be.capture() as graph:
+        a = x + 1
+        b = x * 2
+        c = a - b
+        be.while_loop(lambda c: stator.max(c) < 3, lambda c: c + 1, c)
+    drawn = graph.to_dot()
+    assert 'n0 [label="add"]' in drawn and "loop: while" in drawn
+    assert "n0 -> n2" in drawn and "n1 -> n2" in drawn and "n0 -> n1" not in drawn
 
 
 def test_graphs_beyond_the_limit_are_dropped_the_oldest_first(be):

@@ -6,8 +6,9 @@ A graph is a list of launches with their arguments. Launching it costs one call,
 from __future__ import annotations
 
 import functools
+import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import RLock
 from types import MethodType
@@ -15,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, 
 
 from stator import _random
 from stator._array import Array
-from stator.errors import BackendMismatchError, CaptureError, DTypeError, InvalidValueError, StatorError, renamed
+from stator.errors import (
+    BackendMismatchError,
+    CaptureError,
+    DTypeError,
+    InvalidValueError,
+    ShapeError,
+    StatorError,
+    renamed,
+)
 from stator.execution import _graph
 from stator.execution._arguments import whole
 from stator.execution._graph import Graph
@@ -27,6 +36,26 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def copyto(to: Array, x: Array, op: str) -> None:
+    """Copies a result to an array of its shape and dtype."""
+    if to.shape != x.shape:
+        raise ShapeError(
+            f"out has shape {to.shape}, the result has {x.shape}", op=op, remedy="Give an array of the result's shape."
+        )
+    if to.dtype != x.dtype:
+        raise DTypeError(
+            f"out has dtype {to.dtype}, the result has {x.dtype}", op=op, remedy="Give an array of the result's dtype."
+        )
+    to[...] = x
+
+
+def _parameters(function: Callable[..., Any]) -> Iterable[str]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some functions of C have none
+        return ()
 
 
 def callable_of(function: object, op: str, name: str) -> Callable[..., Any]:
@@ -217,6 +246,7 @@ class _Entry:
         self.places = (
             places  # of each array of the result: its number among the new ones, a view of an argument, an array
         )
+        self.made = sum(isinstance(place, int) for place in places)
         self.mode = "first" if bound else "recaptured"
 
     def result(self, arguments: Sequence[Array], made: Sequence[Array]) -> Any:
@@ -244,6 +274,7 @@ class GraphFunction(Generic[P, R]):
         op = "graph" if backend is None else "Backend.graph"
         self._function: Callable[P, R] = callable_of(function, op, "function")
         functools.update_wrapper(self, function)
+        self._has_out = "out" in _parameters(function)
         self._backend = backend
         self._max_graphs = whole(max_graphs, op, "max_graphs", 1)
         self._max_bytes = None if max_bytes is None else whole(max_bytes, op, "max_bytes")
@@ -253,6 +284,28 @@ class GraphFunction(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """What the function returns for these arguments."""
+        out: Any = None if self._has_out else kwargs.pop("out", None)
+        if out is not None:
+            return self._into(out, args, kwargs)
+        return cast("R", self._call(args, kwargs, ()))
+
+    def _into(self, out: Any, args: Any, kwargs: Any) -> R:
+        """As the function, with the results in the arrays of `out`, which is of the structure of the result."""
+        outs: list[Array] = []
+        results: list[Array] = []
+        structure = take_apart(out, outs)
+        if take_apart(self._call(args, kwargs, outs), results) != structure:
+            raise InvalidValueError(
+                "out is not of the structure of the result",
+                op=self._name,
+                remedy="Give the same tuples, lists and dicts.",
+            )
+        for x, y in zip(outs, results, strict=True):
+            if x is not y and not _graph.is_same(x, y):
+                copyto(x, y, self._name)
+        return cast("R", out)
+
+    def _call(self, args: Any, kwargs: Any, outs: Sequence[Array]) -> Any:
         arguments: list[Array] = []
         structure = take_apart(args, arguments), take_apart(kwargs, arguments) if kwargs else None
         backend = self._backend_of(arguments)
@@ -267,8 +320,10 @@ class GraphFunction(Generic[P, R]):
                 self._entries.move_to_end(key)
                 self._hits += 1
                 if entry.mode == "bound":
-                    return cast("R", entry.result(arguments, _graph.launch(entry.graph, arguments)))
-            return cast("R", self._capture(key, entry, backend, arguments, args, kwargs))
+                    # Those of the results that the work made, which are all of them or none is given.
+                    taken = outs if len(outs) == len(entry.places) == entry.made else ()
+                    return entry.result(arguments, _graph.launch(entry.graph, arguments, taken))
+            return self._capture(key, entry, backend, arguments, args, kwargs)
 
     @property
     def _name(self) -> str:

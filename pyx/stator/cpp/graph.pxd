@@ -11,6 +11,7 @@ from stator.cpp.std cimport string, vector
 cdef extern from "stator/execution/graph.hpp" namespace "stator" nogil:
     cdef cppclass GraphNode:
         string kind, name, op
+        vector[const void*] reads, writes
 
     cdef cppclass ArraySpan "std::span<const stator::Array* const>":
         ArraySpan(const Array* const*, size_t)
@@ -35,7 +36,7 @@ cdef extern from "stator/execution/graph.hpp" namespace "stator" nogil:
         void launch(const Stream&) except +translate_exception
         cbool bind(ArraySpan, ArraySpan) except +translate_exception
         vector[int] shared_outputs(ArraySpan) except +translate_exception
-        vector[Array] launch_with "launch"(ArraySpan, const Stream&) except +translate_exception
+        vector[Array] launch_with "launch"(ArraySpan, ArraySpan, const Stream&) except +translate_exception
         cbool settle(const Graph&) except +translate_exception
         void replace(const Graph&) except +translate_exception
         size_t add_number(uint64_t, uint64_t) except +translate_exception

@@ -3,7 +3,7 @@
 """Graphs: work that is captured from a stream once and launched as often as wanted."""
 from collections import namedtuple
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
 
 from stator._array cimport Array, as_array, wrap_array
 from stator._backend cimport Backend, Stream, as_backend, enter, enter_stream
@@ -87,6 +87,35 @@ cdef class Graph:
         cdef vector[cpp.GraphNode] found = checked(self, "Graph.nodes").c.nodes()
         return [GraphNode(decoded(found[i].kind), decoded(found[i].name), decoded(found[i].op))
                 for i in range(found.size())]
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz: its calls, and which of them use what others have written before.
+
+        A branch or a loop is its begin and its end, and what is between them.
+        """
+        cdef vector[cpp.GraphNode] found = checked(self, "Graph.to_dot").c.nodes()
+        cdef size_t i, k
+        lines, writer, readers, parts = ["digraph graph {", "  node [shape=box];"], {}, {}, []
+        for i in range(found.size()):
+            kind, name = decoded(found[i].kind), decoded(found[i].name)
+            lines.append(f'  n{i} [label="{name}"];' if kind == "kernel" else f'  n{i} [label="{kind}: {name}"];')
+            before = set()
+            for k in range(found[i].reads.size()):
+                place = <uintptr_t>found[i].reads[k]
+                before.update(writer.get(place, ()))
+                readers.setdefault(place, []).append(i)
+            for k in range(found[i].writes.size()):
+                place = <uintptr_t>found[i].writes[k]
+                before.update(writer.get(place, ()), readers.pop(place, ()))
+                writer[place] = (i,)
+            if kind == "end":
+                before.update(range(parts.pop(), i))
+            elif parts:
+                before.add(parts[-1])
+            if kind in ("loop", "branch"):
+                parts.append(i)
+            lines += [f"  n{at} -> n{i};" for at in sorted(before - {i})]
+        return "\n".join([*lines, "}", ""])
 
     @property
     def nbytes(self) -> int:
@@ -181,18 +210,20 @@ def replace(graph: Graph, previous: Graph) -> None:
     (<Graph>graph).c.replace((<Graph>previous).c)
 
 
-def launch(graph: Graph, arguments: list[Array]) -> list[Array]:
-    """Launches with other arguments on the current stream; the results."""
-    cdef vector[const cpp_array.Array*] given
+def launch(graph: Graph, arguments: list[Array], outs: Sequence[Array] = ()) -> list[Array]:
+    """Launches with other arguments on the current stream; the results, which are `outs` where these are given."""
+    cdef vector[const cpp_array.Array*] given, taken
     cdef vector[cpp_array.Array] made
     cdef CppStream on
     cdef size_t i
     cdef Graph of = <Graph>graph
     pointers(arguments, given, "Graph.launch")
+    pointers(list(outs), taken, "Graph.launch")
     enter(of.backend, on)
     draw_anew(of)
     with nogil:
-        made = of.c.launch_with(cpp.ArraySpan(given.data(), given.size()), on)
+        made = of.c.launch_with(cpp.ArraySpan(given.data(), given.size()),
+                                   cpp.ArraySpan(taken.data(), taken.size()), on)
     return [wrap_array(of.backend, made[i]) for i in range(made.size())]
 
 
@@ -283,3 +314,10 @@ def end_part(part: GraphPart, condition: Array) -> None:
 def shares_memory(a: Array, b: Array) -> bool:
     """Whether the arrays lie in one buffer."""
     return same_memory((<Array?>a).c, (<Array?>b).c)
+
+
+def is_same(a: Array, b: Array) -> bool:
+    """Whether the arrays are one view of one memory."""
+    cdef Array x = <Array?>a, y = <Array?>b
+    return (same_memory(x.c, y.c) and distance_of(x.c, y.c) == 0 and x.shape == y.shape and x.strides == y.strides
+            and x.dtype == y.dtype)

@@ -18,7 +18,8 @@ class GraphBox;
 
 // One captured call: a kernel, a copy, a fill, a call of a library, or another graph.
 struct GraphNode {
-  std::string kind, name, op;  // "kernel", the kernel's name, the op that launched it or ""
+  std::string kind, name, op;                // "kernel", the kernel's name, the op that launched it or ""
+  std::vector<const void*> reads, writes{};  // the memory that was declared
 };
 
 // Nothing that is enqueued in the stream runs until the capture ends, nor in streams that wait for its events. Arrays
@@ -69,7 +70,10 @@ class STATOR_API Graph {
   std::vector<int> shared_outputs(std::span<const Array* const> results) const;
   // Launches with other arguments, of the same shapes, dtypes, strides and alignment, in the order of bind(), and gives
   // new results. ValueError where the work writes to an argument that is read-only.
-  std::vector<Array> launch(std::span<const Array* const> arguments, const Stream& stream) const;
+  // outs: none, or for each result an array of its shape and dtype that gets it, which is written by the graph itself
+  // where it is contiguous, aligned to 64 bytes and apart from the arguments, and else by a copy.
+  std::vector<Array> launch(std::span<const Array* const> arguments, std::span<const Array* const> outs,
+                            const Stream& stream) const;
   // Compares with an earlier capture of the same work, of other arguments: addresses that differ as the arguments do are
   // those of arguments. False where the two differ in more, so that launches cannot change this one's arguments.
   bool settle(const Graph& earlier) const;
