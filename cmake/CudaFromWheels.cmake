@@ -25,7 +25,8 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     # A folder that outlives the isolated environment, and headers whose times stay: the next build of the same tree
     # finds its objects still valid.
     set(STATOR_CUDA_HOME ${CMAKE_BINARY_DIR}/cuda-${version} CACHE INTERNAL "The toolkit of the wheels")
-    if(NOT EXISTS ${STATOR_CUDA_HOME}/include/cuda_runtime.h)
+    if(NOT EXISTS ${STATOR_CUDA_HOME}/include/cuda_runtime.h OR
+       (EXISTS ${wheels}/include/nvtx3 AND NOT EXISTS ${STATOR_CUDA_HOME}/include/nvtx3))
       file(COPY ${wheels}/include DESTINATION ${STATOR_CUDA_HOME})
     endif()
     foreach(part IN ITEMS bin lib nvvm)
@@ -94,5 +95,5 @@ elseif(STATOR_CUDA STREQUAL "AUTO")
   set(STATOR_CUDA OFF)
 else()
   message(FATAL_ERROR "stator: STATOR_CUDA=${STATOR_CUDA}, but no nvcc was found. Install the build requirement "
-    "\"cuda-toolkit[nvcc,cudart,cccl,crt,nvvm]==13.0.*\" or put a CUDA 13 toolkit's nvcc on PATH.")
+    "\"cuda-toolkit[nvcc,cudart,cccl,crt,nvtx,nvvm]==13.0.*\" or put a CUDA 13 toolkit's nvcc on PATH.")
 endif()

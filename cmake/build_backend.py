@@ -7,7 +7,7 @@ STATOR_CUDA=OFF needs no CUDA wheels to build; STATOR_SABI=OFF makes a wheel for
 from scikit_build_core import build as _build
 from scikit_build_core.build import build_sdist, get_requires_for_build_sdist
 
-CUDA = "cuda-toolkit[nvcc,cudart,cccl,crt,nvvm]==13.0.*"
+CUDA = "cuda-toolkit[nvcc,cudart,cccl,crt,nvtx,nvvm]==13.0.*"
 
 __all__ = [
     "build_editable",

@@ -32,12 +32,13 @@ int checks_of_environment() {
   return checks;
 }
 
-int required_libraries_of_environment() {
-  const char* value = std::getenv("STATOR_REQUIRE_LIBRARIES");
+// An environment variable that is 0 or 1; 0 where it is not set.
+bool flag_of_environment(const char* name) {
+  const char* value = std::getenv(name);
   const std::string_view text = value ? value : "";
-  if (text == "1") return 1;
-  if (text.empty() || text == "0") return 0;
-  throw ValueError("Backend", "STATOR_REQUIRE_LIBRARIES=" + std::string(text), "Set it to 0 or 1, or not at all");
+  if (text == "1") return true;
+  if (text.empty() || text == "0") return false;
+  throw ValueError("Backend", std::string(name) + "=" + std::string(text), "Set it to 0 or 1, or not at all");
 }
 
 Device require_device(std::string_view text) {
@@ -76,8 +77,11 @@ Backend Backend::open(std::string_view device, const BackendOptions& options) {
   if (in_callback) refuse_in_callback("Backend");
   BackendOptions resolved = options;
   if (resolved.checks < 0) resolved.checks = checks_of_environment();
-  if (resolved.require_libraries < 0) resolved.require_libraries = required_libraries_of_environment();
-  return Backend(Context::open(require_device(device), resolved));
+  if (resolved.require_libraries < 0) resolved.require_libraries = flag_of_environment("STATOR_REQUIRE_LIBRARIES");
+  const bool blocking = flag_of_environment("STATOR_SYNC");
+  Ref<Context> context = Context::open(require_device(device), resolved);
+  context->runtime().set_blocking(blocking);
+  return Backend(std::move(context));
 }
 
 void Backend::close() const {
@@ -165,8 +169,8 @@ void Backend::empty_cache() const {
 }
 
 bool Backend::poll_division_by_zero() const {
-  const OpGuard guard(require(context_), synchronize_op);
-  return context_->poll_division_by_zero(synchronize_op);
+  const OpGuard guard(require(context_), call::take_warning);
+  return context_->poll_division_by_zero(call::take_warning);
 }
 
 }  // namespace stator

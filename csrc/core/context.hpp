@@ -9,7 +9,7 @@
 #include "core/stream.hpp"
 #include "core/tracker.hpp"
 #include "params/launcher.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/telemetry.hpp"
 
 #include <stator/array.hpp>
 #include <stator/op_table.hpp>
@@ -138,14 +138,20 @@ class OpGuard {
     context_.in_flight_.fetch_add(1);
     if (context_.shut_.load() || context_.process_ != process_generation()) [[unlikely]]
       refuse(op);
+    if (context_.runtime_->watched()) [[unlikely]]
+      call_.begin(context_.runtime_->telemetry(), op);
   }
-  ~OpGuard() { context_.in_flight_.fetch_sub(1, std::memory_order_release); }
+  ~OpGuard() {
+    call_.end();
+    context_.in_flight_.fetch_sub(1, std::memory_order_release);
+  }
   OpGuard(const OpGuard&) = delete;
 
  private:
   [[noreturn]] void refuse(uint16_t op);
   Context& context_;
   const runtime::DeviceScope scope_;
+  runtime::CallScope call_;
 };
 
 // The same where nothing may be thrown or released: says whether the context is open, and will be while this lives.

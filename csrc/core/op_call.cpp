@@ -35,6 +35,8 @@ Ref<Context> context_of(Op op, const Backend& backend) {
 void submit(const params::Queue& queue, const params::Launch& launch) {
   const OpCall& call = *static_cast<const OpCall*>(queue.stream);
   call.context().runtime().launch(launch, call.stream().handle(queue.op), call.record());
+  if (call.context().runtime().blocking()) [[unlikely]]
+    call.stream().raise_pending(queue.op);
 }
 
 }  // namespace
@@ -129,7 +131,8 @@ void OpCall::declare(const Array& array, bool write) {
 }
 
 runtime::Record OpCall::record() const {
-  return {uint16_t(op_), many_.empty() ? few_.data() : many_.data(), access_count_, synchronous_, expected_bytes_};
+  return {uint16_t(op_), many_.empty() ? few_.data() : many_.data(), access_count_, synchronous_, expected_bytes_,
+          elements_};
 }
 
 const params::Queue& OpCall::queue() {

@@ -310,6 +310,13 @@ void* require_symbol(Library library, const char* symbol, std::string_view op) {
                              spec.remedy);
 }
 
+void give_warning(std::string text) {
+  Loader& s = loader();
+  std::unique_lock lock(s.mutex);
+  s.warnings.push_back(std::move(text));
+  say(s, lock);
+}
+
 bool Replaceable::available(std::string_view op, bool required) {
   const State seen = state_.load(std::memory_order_relaxed);
   if (seen == State::there || (seen == State::missing && !required)) return seen == State::there;

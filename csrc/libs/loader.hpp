@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace stator::libs {
@@ -68,6 +69,9 @@ bool is_found(Open open) {
     return false;
   }
 }
+
+// A warning of stator's own, which goes the way of those about libraries (stator/libraries.hpp).
+void give_warning(std::string text);
 
 // A library that something slower stands in for where it is missing, which is looked for once per process.
 class Replaceable {

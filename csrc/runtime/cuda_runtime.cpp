@@ -341,6 +341,7 @@ const Table& cuda_table() {
       .prefetch = prefetch,
       .advise = advise,
       .copy = copy,
+      .pageable = is_pageable,
       .fill = fill,
       .stream_create = stream_create,
       .stream_priorities = stream_priorities,

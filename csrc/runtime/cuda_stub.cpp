@@ -1,4 +1,5 @@
 // The cuda table of a build without CUDA: every call reports that there is no device.
+#include "runtime/nvtx.hpp"
 #include "runtime/runtime.hpp"
 
 namespace stator::runtime {
@@ -20,6 +21,8 @@ Status set_device(int, int* before) {
   *before = -1;
   return status::success;
 }
+
+bool pageable(const void*) { return true; }
 
 const char* error_name(Status code) { return code == status::success ? "cudaSuccess" : "cudaErrorNoDevice"; }
 std::string fault_message(ContextHandle) { return {}; }
@@ -48,6 +51,7 @@ const Table& cuda_table() {
       .prefetch = refuse,
       .advise = refuse,
       .copy = refuse,
+      .pageable = pageable,
       .fill = refuse,
       .stream_create = refuse,
       .stream_priorities = refuse,
@@ -83,5 +87,11 @@ bool cuda_available(std::string* reason) {
 bool cuda_emulated() { return false; }
 
 void cuda_name_work(std::string_view) {}
+
+NvtxState nvtx_state() noexcept {
+  return {"stator was built without CUDA (STATOR_CUDA=OFF)", "Build it with STATOR_CUDA=ON"};
+}
+void nvtx_push(std::string_view) noexcept {}
+void nvtx_pop() noexcept {}
 
 }  // namespace stator::runtime

@@ -30,7 +30,9 @@ namespace stator {
   X(while_loop, "Backend.while_loop")               \
   X(branch, "Backend.cond")                         \
   X(write_ranges, "Backend.write_ranges")           \
-  X(read_ranges, "Backend.read_ranges")
+  X(read_ranges, "Backend.read_ranges")             \
+  X(telemetry, "Backend.telemetry")                 \
+  X(take_warning, "Backend.synchronize")
 
 namespace call {
 enum : uint16_t {

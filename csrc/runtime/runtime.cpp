@@ -3,6 +3,7 @@
 #include "runtime/runtime.hpp"
 
 #include "runtime/order_checker.hpp"
+#include "runtime/telemetry.hpp"
 
 #include <stator/error.hpp>
 
@@ -24,10 +25,6 @@ constexpr bool releases[] = {
     STATOR_CALLS(STATOR_X)
 #undef STATOR_X
 };
-
-bool is_allocation(Call call) {
-  return call == Call::allocate || call == Call::allocate_pinned || call == Call::allocate_managed;
-}
 
 // The errors of CUDA that speak of captures.
 [[noreturn]] void refuse_captured(Status code, uint16_t op) {
@@ -87,6 +84,7 @@ Runtime::Runtime(const Table& table, int device, unsigned checks)
     : table_(table), device_(device), emulated_(&table != &host_table() && cuda_emulated()) {
   check(Call::context_create, table_.properties(device, &properties_));
   if (checks & 1) checker_ = std::make_unique<OrderChecker>();
+  telemetry_ = std::make_unique<Telemetry>(table_, context_);
   enter(Call::context_create);
   check(Call::context_create, table_.context_create(device, checks & 2, &context_));
 }
@@ -102,11 +100,8 @@ bool Runtime::is_idle(StreamHandle stream) const noexcept {
 // Releases do not return early on an injected failure: their callers perform them and then report it.
 Status Runtime::enter(Call call) {
   if (!context_ && call != Call::context_create && !is_release(call)) return status::context_destroyed;
-  if (injecting_.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(injection_mutex_);
-    const int64_t at = injected_calls_++;
-    const bool hit = at == injection_.fail_at || (injection_.until_lifted && at > injection_.fail_at);
-    if (hit && injection_.fail_at >= 0) return is_allocation(call) ? status::out_of_memory : injection_.code;
+  if (watched()) [[unlikely]] {
+    if (const Status injected = enter_watched(call)) return injected;
   }
   calls_[int(call)].fetch_add(1, std::memory_order_relaxed);
   return status::success;
@@ -122,6 +117,7 @@ void Runtime::check(Call call, Status code, uint16_t op) {
 
 Status Runtime::destroy_noexcept() {
   if (!context_) return status::success;
+  telemetry_->release();
   const Status injected = enter(Call::context_destroy);
   const Status done = table_.context_destroy(context_);
   context_ = nullptr;
@@ -176,6 +172,8 @@ Status Runtime::free_pinned_noexcept(void* pointer) {
 
 void Runtime::order(StreamHandle stream, const char* what, const Record& record) {
   if (emulated_) cuda_name_work(op_name(record.op));
+  if (watched()) [[unlikely]]
+    work_begins(stream);
   if (checker_) checker_->enqueue(stream, what, record);
 }
 
@@ -188,12 +186,16 @@ void Runtime::copy(void* to, const void* from, size_t bytes, CopyKind kind, Stre
   if (bytes == 0) return;
   if (kind != CopyKind::device_to_device && is_captured(stream))
     refuse_captured(status::capture_unsupported, record.op);
+  if (watches(Watch::waits) && (kind == CopyKind::device_to_host || copy_waits(from, kind))) [[unlikely]]
+    waits(record.op);
   Noted noted(*this, stream, GraphCall::Kind::copy, "copy", record);
   if (!noted.captured()) order(stream, "copy", record);
   check(Call::copy, table_.copy(context_, to, from, bytes, kind, stream), record.op);
-  noted.keep();
+  enqueued(noted, stream, record);
   std::atomic<uint64_t>* const moved[] = {&h2d_bytes_, &d2h_bytes_, &d2d_bytes_};  // by CopyKind
   moved[int(kind)]->fetch_add(bytes, std::memory_order_relaxed);
+  if (watched()) [[unlikely]]
+    telemetry_->copied(kind, bytes, copy_waits(kind == CopyKind::host_to_device ? from : to, kind));
   if (!record.synchronous || !is_host() || noted.captured()) return;
   check(Call::copy, table_.stream_synchronize(context_, stream), record.op);
   finished(stream, record);
@@ -213,7 +215,7 @@ void Runtime::fill(void* pointer, int byte, size_t bytes, StreamHandle stream, c
   Noted noted(*this, stream, GraphCall::Kind::fill, "fill", record);
   if (!noted.captured()) order(stream, "fill", record);
   check(Call::fill, table_.fill(context_, pointer, byte, bytes, stream), record.op);
-  noted.keep();
+  enqueued(noted, stream, record);
   if (!record.synchronous || !is_host() || noted.captured()) return;
   check(Call::fill, table_.stream_synchronize(context_, stream), record.op);
   finished(stream, record);
@@ -259,6 +261,8 @@ Status Runtime::stream_synchronize_noexcept(StreamHandle stream) {
 }
 
 void Runtime::stream_synchronize(StreamHandle stream, uint16_t op) {
+  if (watched()) [[unlikely]]
+    waits(op);
   check(Call::stream_synchronize, stream_synchronize_noexcept(stream), op);
 }
 
@@ -286,7 +290,7 @@ bool Runtime::stream_capturing(StreamHandle stream, uint16_t op) {
 }
 
 bool Runtime::drop_this_wait() {
-  if (!injecting_.load(std::memory_order_acquire)) return false;
+  if (!watches(Watch::injection)) return false;
   const std::lock_guard lock(injection_mutex_);
   return injected_waits_++ == injection_.drop_wait_at;
 }
@@ -348,6 +352,8 @@ bool Runtime::event_query(EventHandle event, bool orders, uint16_t op) {
 }
 
 void Runtime::event_synchronize(EventHandle event, uint16_t op) {
+  if (watched()) [[unlikely]]
+    waits(op);
   check(Call::event_synchronize, enter(Call::event_synchronize), op);
   const OrderChecker::Clock done = checker_ ? checker_->snapshot_event(event) : OrderChecker::Clock{};
   check(Call::event_synchronize, table_.event_synchronize(context_, event), op);
@@ -366,7 +372,9 @@ void Runtime::launch(const params::Launch& launch, StreamHandle stream, const Re
   Noted noted(*this, stream, GraphCall::Kind::kernel, launch.name, record);
   if (!noted.captured()) order(stream, launch.name, record);
   check(Call::launch, table_.launch(context_, launch, bytes_of(record), record.synchronous, stream), record.op);
-  noted.keep();
+  enqueued(noted, stream, record);
+  if (watched()) [[unlikely]]
+    telemetry_->launched(launch.blocks * launch.threads, record.elements);
   if (!noted.captured()) finished(stream, record);
 }
 
@@ -399,7 +407,7 @@ void Runtime::library_in_pieces(const char* what, std::function<int(int64_t)> ca
     const HostTask task = [&](int64_t piece) { code = call(piece); };
     check(Call::library, table_.host_task(context_, task, 1, 0, false, stream), record.op);
     if (code) throw CudaError(label(record.op, what), code, describe(code), what);
-    noted.keep();
+    enqueued(noted, stream, record);
     return;
   }
   const HostTask task = [what, call = std::move(call), describe](int64_t piece) {
@@ -407,7 +415,7 @@ void Runtime::library_in_pieces(const char* what, std::function<int(int64_t)> ca
   };
   const int64_t bytes = pieces > 1 ? std::numeric_limits<int64_t>::max() : bytes_of(record);
   check(Call::library, table_.host_task(context_, task, pieces, bytes, record.synchronous, stream), record.op);
-  noted.keep();
+  enqueued(noted, stream, record);
   if (!noted.captured()) finished(stream, record);
 }
 
@@ -417,20 +425,6 @@ void Runtime::forget_buffer(const void* buffer) {
 
 void Runtime::host_access(const params::Access& access, uint16_t op) {
   if (checker_) checker_->host_access(access, op);
-}
-
-void Runtime::set_injection(const Injection& injection) {
-  const std::lock_guard lock(injection_mutex_);
-  injection_ = injection;
-  injected_calls_ = injected_waits_ = 0;
-  injecting_.store(true, std::memory_order_release);
-}
-
-void Runtime::lift_injection() { injecting_.store(false, std::memory_order_release); }
-
-int64_t Runtime::calls_since_injection() const {
-  const std::lock_guard lock(injection_mutex_);
-  return injected_calls_;
 }
 
 void Runtime::inject_fault() { check(Call::launch, table_.inject_fault(context_)); }

@@ -144,6 +144,8 @@ struct Table {
   // Pageable host memory has been read (host_to_device) or written (device_to_host) when copy returns; pinned memory is
   // read or written in stream order.
   Status (*copy)(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
+  // Whether the host's memory is such that a copy waits for it.
+  bool (*pageable)(const void* host);
   Status (*fill)(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
   // Work of streams with a higher priority is preferred when a device, or a worker, takes new work.
   Status (*stream_create)(ContextHandle, int priority, StreamHandle* out);
@@ -218,9 +220,15 @@ struct Record {
   int access_count = 0;
   bool synchronous = false;
   int64_t expected_bytes = -1;  // that the work reads and writes, where it may end early; -1: those of the accesses
+  int64_t elements = -1;        // to which a launch's threads are distributed; -1: not known
 };
 
 class OrderChecker;
+class Telemetry;
+
+// Reports calls that make the host wait for the device, to the sink or as SynchronizationError.
+enum class SyncDebug : uint8_t { off, warn, error };
+using WaitSink = void (*)(std::string_view op);
 
 // A context of one table. Methods throw CudaError, except those that end in _noexcept, which return the status; for
 // failed allocations the Pool throws OutOfMemoryError, since it knows the figures. Thread-safe. Owned by core's
@@ -321,6 +329,16 @@ class Runtime {
   GraphArguments graph_arguments(GraphHandle graph, size_t call) const { return table_.graphs->arguments(graph, call); }
   void graph_write(GraphHandle, size_t call, size_t offset, uint64_t value, uint16_t op);
 
+  // What is done beside the calls themselves. Where nothing is, a call pays for it with one branch.
+  bool watched() const { return watch_.load(std::memory_order_relaxed) != 0; }
+  Telemetry& telemetry() const { return *telemetry_; }
+  void set_telemetry_modes(unsigned modes);
+  void set_sync_debug(SyncDebug mode, WaitSink sink);
+  SyncDebug sync_debug() const { return sync_debug_.load(std::memory_order_relaxed); }
+  // Waits after all work that is enqueued, so that a fault is reported by the call whose work it is.
+  void set_blocking(bool blocking) { watch(Watch::blocking, blocking); }
+  bool blocking() const { return watches(Watch::blocking); }
+
   // The memory was freed or given back to its owner: the order checker forgets its history.
   void forget_buffer(const void* buffer);
   // The host reads or writes the buffer now (to_numpy of shared memory): checked as any other access.
@@ -333,10 +351,18 @@ class Runtime {
   Counters counters() const;
 
  private:
+  enum class Watch : unsigned { injection = 1, telemetry = 2, waits = 4, blocking = 8 };
+  bool watches(Watch what) const { return watch_.load(std::memory_order_acquire) & unsigned(what); }
+  void watch(Watch what, bool on);
   Status enter(Call call);  // injection and counters; success means that the call is to be performed
+  Status enter_watched(Call call);
+  void waits(uint16_t op);  // before a call that a user made waits
+  bool copy_waits(const void* host, CopyKind) const;
+  void work_begins(StreamHandle stream);
+  class Noted;  // a call that may be one of a capture
+  void enqueued(Noted& noted, StreamHandle, const Record&);
   void check(Call call, Status status, uint16_t op = no_op);
   bool drop_this_wait();
-  class Noted;                                                // a call that may be one of a capture
   void order(StreamHandle, const char* what, const Record&);  // the order check, before the work is enqueued
   void finished(StreamHandle, const Record&);                 // tells the order checker that synchronous work is done
 
@@ -346,7 +372,10 @@ class Runtime {
   Properties properties_;
   const bool emulated_;  // each enqueueing names its op, for the reports of emulated devices
   std::unique_ptr<OrderChecker> checker_;
-  std::atomic<bool> injecting_{false};
+  std::atomic<unsigned> watch_{0};  // bits of Watch
+  std::atomic<SyncDebug> sync_debug_{SyncDebug::off};
+  std::atomic<WaitSink> wait_sink_{nullptr};
+  std::unique_ptr<Telemetry> telemetry_;
   mutable std::mutex injection_mutex_;  // taken only while injecting
   int64_t injected_calls_ = 0, injected_waits_ = 0;
   Injection injection_;

@@ -95,7 +95,7 @@ void Runtime::graph_launch(GraphHandle graph, const char* name, StreamHandle str
   Noted noted(*this, stream, GraphCall::Kind::graph, name, record);
   if (!noted.captured()) order(stream, name, record);
   check(Call::graph_launch, table_.graphs->launch(context_, graph, record.synchronous, stream), record.op);
-  noted.keep();
+  enqueued(noted, stream, record);
   if (!noted.captured()) finished(stream, record);
 }
 

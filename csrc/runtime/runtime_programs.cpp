@@ -1,5 +1,5 @@
 // The members of Runtime for programs.
-#include "runtime/runtime.hpp"
+#include "runtime/telemetry.hpp"
 
 #include <cstring>
 
@@ -57,7 +57,12 @@ void Runtime::launch_kernel(KernelHandle kernel, const char* name, const KernelL
   Noted noted(*this, stream, GraphCall::Kind::kernel, name, record);
   if (!noted.captured()) order(stream, name, record);
   check(Call::launch, table_.programs->launch(context_, kernel, launch, stream), record.op);
-  noted.keep();
+  enqueued(noted, stream, record);
+  if (watched()) [[unlikely]] {
+    int64_t slots = 1;
+    for (int i = 0; i < 3; ++i) slots *= int64_t(launch.grid[i]) * launch.block[i];
+    telemetry_->launched(slots, record.elements);
+  }
 }
 
 }  // namespace stator::runtime

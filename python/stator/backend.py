@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 from stator import _backend, _creation, _libraries, _random, _scheduling
 from stator._backend import Event, Stream
 from stator._backend_graphs import BackendGraphs
+from stator._backend_telemetry import BackendTelemetry
 from stator._dask import tell
 from stator.errors import DTypeError, StatorError, renamed
 
@@ -103,7 +104,7 @@ def _choose() -> tuple[str, str]:
     return ("cuda:0", "a usable GPU is there") if usable else ("cpu", reason)
 
 
-class Backend(_backend.Backend, BackendGraphs):
+class Backend(_backend.Backend, BackendGraphs, BackendTelemetry):
     """One opened device with its memory pool, streams and libraries.
 
     `with backend:` makes it the current backend and closes it at the end.

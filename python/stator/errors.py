@@ -98,6 +98,10 @@ class HostCopyError(StatorError, RuntimeError):
     """A call would have copied memory to the host inside Backend.forbid_host_copies()."""
 
 
+class SynchronizationError(StatorError, RuntimeError):
+    """A call would have waited for the device while Backend.sync_debug("error") holds."""
+
+
 class ShapeError(StatorError, ValueError):
     """Shapes do not fit each other, the op, or the limits on shapes."""
 

@@ -9,7 +9,7 @@ from cpython.object cimport PyObject_GenericGetAttr
 from libc.stdint cimport int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
-from stator._backend cimport Backend, after_wait, enter, resolve
+from stator._backend cimport Backend, after_wait, enter, resolve, warn_of_libraries
 from stator._convert cimport (
     filled_address, from_dims, from_scalar, host_array, not_an_array, not_an_operand, to_axis, to_dims, to_dtype,
     to_flag, to_index, to_int, to_optional_flag, to_scalar, wrong_type,

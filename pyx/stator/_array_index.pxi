@@ -121,6 +121,7 @@ cdef Array index_get_op(Array x, object key):
     out = new_array(x.backend)
     with nogil:
         out.c = indexing.index_get(x.c, indexing.ArrayIndexSpan(index.data(), index.size()), stream)
+    warn_of_libraries()  # that the call waited, where a mask is among the indices
     return out
 
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array, take_op
-from stator._backend cimport Backend, enter
+from stator._backend cimport Backend, after_wait, enter
 from stator._convert cimport (
     not_an_operand, to_axis, to_choice, to_dims, to_int, to_number, to_optional_flag, to_scalar,
 )
@@ -245,6 +245,7 @@ def masked_select(x: Array, mask: Array, /, *, size: int | None = None, fill_val
     enter(source.backend, stream)
     with nogil:
         out.c = cpp.masked_select(source.c, where.c, capacity, stream)
+    after_wait(source.backend)
     return out
 
 
@@ -287,6 +288,7 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: int | None = No
     enter(source.backend, stream)
     with nogil:
         found = cpp.nonzero(source.c, capacity, stream)
+    after_wait(source.backend)
     return to_tuple(source.backend, found)
 
 
@@ -303,6 +305,7 @@ def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array
     enter(source.backend, stream)
     with nogil:
         out.c = cpp.compress(where.c, source.c, along, stream)
+    after_wait(source.backend)
     return out
 
 

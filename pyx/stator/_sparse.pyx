@@ -4,7 +4,7 @@
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, as_out, astype_op, binary_op, new_array, unary_op, wrap_array
-from stator._backend cimport Backend, enter
+from stator._backend cimport Backend, after_wait, enter
 from stator._convert cimport matrix_shape, to_axis, to_flag, to_int, to_number, to_scalar
 from stator._sparse_scipy cimport scipy_array
 from stator.cpp cimport op_table
@@ -472,6 +472,7 @@ def spgemm(a: SparseMatrix, b: SparseMatrix, /) -> CSR:
     enter(backend, stream)
     with nogil:
         out = cpp.matmul(left, right, stream)
+    after_wait(backend)
     return new_compressed(CSR, backend, out)
 
 
@@ -494,4 +495,5 @@ def add(a: SparseMatrix, b: SparseMatrix, /, *, alpha: complex = 1.0, beta: comp
     enter(backend, stream)
     with nogil:
         out = cpp.add(left, right, first, second, count, stream)
+    after_wait(backend)
     return new_compressed(CSC if columns else CSR, backend, out)

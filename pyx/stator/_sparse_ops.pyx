@@ -4,7 +4,7 @@
 from libc.stdint cimport int64_t
 
 from stator._array cimport Array, as_array, astype_op, new_array
-from stator._backend cimport enter, resolve
+from stator._backend cimport after_wait, enter, resolve
 from stator._convert cimport matrix_shape, to_dtype, to_flag, to_int, to_number
 from stator._sparse cimport COO, CSC, CSR, SparseMatrix, count_of, new_compressed, rows_of
 from stator._sparse_scipy cimport scipy_sparse
@@ -79,6 +79,7 @@ cdef object from_dense(Array dense, object index_dtype, object nnz, str op):
             c = cpp.csr_from_dense(dense.c, options, stream)
     except StatorError as error:
         raise renamed(error, op) from None
+    after_wait(dense.backend)
     return new_compressed(CSR, dense.backend, c)
 
 

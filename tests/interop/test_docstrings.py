@@ -45,14 +45,25 @@ def test_functions_of_the_table_show_its_summary():
     assert not [row["name"] for row in rows if first_line(row["call"]) != row["summary"] + "."]
 
 
-EXAMPLES = [stator.Backend.stream_pool, stator.Backend.write_ranges, stator.Array.copy_from]
+EXAMPLES = [
+    stator.Backend.stream_pool,
+    stator.Backend.write_ranges,
+    stator.Array.copy_from,
+    stator.Backend.telemetry.fget,
+    stator.Backend.profile,
+    stator.Backend.sync_debug,
+    stator.execution.Telemetry.enable,
+    stator.execution.Telemetry.measure,
+    stator.execution.Telemetry.to_prometheus,
+]
 
 
 @pytest.mark.parametrize("method", EXAMPLES, ids=lambda method: method.__name__)
-def test_examples_in_docstrings_run(be, method):
+def test_examples_in_docstrings_run(be, method, tmp_path):
     text = inspect.getdoc(method)
+    known = {"numpy": np, "path": str(tmp_path / "file")}
     with stator.Backend(be.device_name) as fresh:
-        example = doctest.DocTestParser().get_doctest(text, {"be": fresh, "numpy": np}, method.__name__, None, None)
+        example = doctest.DocTestParser().get_doctest(text, {"be": fresh, **known}, method.__name__, None, None)
         assert example.examples
         doctest.DocTestRunner(verbose=False).run(example, out=(shown := []).append)
     assert not shown, "".join(shown)

@@ -153,6 +153,7 @@ def arguments(be):
         **{"cond:while_loop": lambda x: stator.max(x) < 1, "body:while_loop": lambda x: x + 1, "carry:while_loop": m},
         **{"condition:Backend.cond": b[0, 0], "then:cond": lambda *rest: m, "otherwise:cond": lambda *rest: -m},
         "operands:Backend.cond": Several((m,)),
+        **{"path:profile": "trace.json", "mode:sync_debug": None},
         "event:wait": be.stream(0).record(),
         "earlier:milliseconds_since": be.stream(0).record(),
         "shape:Array.reshape": 4,

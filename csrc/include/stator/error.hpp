@@ -71,6 +71,7 @@ class STATOR_API LinAlgError : public Error {
   X(LibraryNotFoundError, Error)   \
   X(StreamOrderError, Error)       \
   X(HostCopyError, Error)          \
+  X(SynchronizationError, Error)   \
   X(ShapeError, Error)             \
   X(AxisError, ShapeError)         \
   X(DTypeError, Error)             \

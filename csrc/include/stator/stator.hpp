@@ -10,6 +10,7 @@
 #include <stator/error.hpp>
 #include <stator/execution/graph.hpp>
 #include <stator/execution/program.hpp>
+#include <stator/execution/telemetry.hpp>
 #include <stator/execution/transfers.hpp>
 #include <stator/export.hpp>
 #include <stator/fft.hpp>

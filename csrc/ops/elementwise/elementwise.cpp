@@ -183,6 +183,7 @@ Array elementwise(Op op, std::span<const Operand> operands, const ElementwiseOpt
   e.compute = compute_dtype(types.computed);
   // The kernels of bitwise_invert compute in 64 bits, where the complement of a bool is not a bool.
   const bool negation = op == Op::bitwise_invert && types.computed == DType::bool_;
+  call.expect_elements(result.size());
   kernels::elementwise::run(call.queue(), negation ? Op::logical_not : op, e);
   return result;
 }

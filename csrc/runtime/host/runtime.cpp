@@ -170,6 +170,8 @@ Status free_pinned(ContextHandle, void* pointer) {
 Status prefetch(ContextHandle handle, const void*, size_t, StreamHandle) { return usable(context_of(handle)); }
 Status advise(ContextHandle handle, const void*, size_t, int) { return usable(context_of(handle)); }
 
+bool pageable(const void* host) { return !is_pinned(host); }
+
 Status inject_fault(ContextHandle handle) {
   context_of(handle).fault_next.store(true);
   return status::success;
@@ -205,6 +207,7 @@ const Table& host_table() {
       .prefetch = prefetch,
       .advise = advise,
       .copy = copy,
+      .pageable = pageable,
       .fill = fill,
       .stream_create = stream_create,
       .stream_priorities = stream_priorities,

@@ -7,6 +7,7 @@ from stator.execution.diagnostics import Diagnostics, DiagnosticsReport
 from stator.execution.graphs import GraphFunction, GraphInfo
 from stator.execution.programs import KernelDescriptor, ProgramCacheInfo
 from stator.execution.streams import StreamPool
+from stator.execution.telemetry import Telemetry
 from stator.execution.work_queue import WorkQueue, WorkQueueReport
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "KernelParameter",
     "ProgramCacheInfo",
     "StreamPool",
+    "Telemetry",
     "WorkQueue",
     "WorkQueueReport",
 ]

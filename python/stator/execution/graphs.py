@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -262,6 +263,15 @@ class _Entry:
         return put_together(self.structure, arrays)
 
 
+_functions: weakref.WeakSet[GraphFunction[Any, Any]] = weakref.WeakSet()  # for totals()
+
+
+def totals() -> tuple[int, int, int]:
+    """Hits, captures and graphs of all functions that are alive."""
+    found = [f.cache_info() for f in list(_functions)]
+    return sum(i.hits for i in found), sum(i.captures for i in found), sum(i.graphs for i in found)
+
+
 class GraphFunction(Generic[P, R]):
     """A function whose work is captured once for each kind of arguments, and launched as a graph from then on.
 
@@ -281,6 +291,7 @@ class GraphFunction(Generic[P, R]):
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._hits = self._captures = self._evictions = 0
         self._lock = RLock()
+        _functions.add(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """What the function returns for these arguments."""

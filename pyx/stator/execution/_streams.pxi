@@ -110,6 +110,7 @@ cdef class Event:
         """Waits for the work before the event."""
         with nogil:
             self.c.synchronize()
+        warn_of_libraries()
 
     def __await__(self) -> AwaitGenerator[Any, Any, None]:
         """`await event` waits as synchronize() does, on another thread, so that the event loop goes on."""

@@ -13,7 +13,7 @@ import stator
 from stator._creation import PinnedMemory
 from stator._interop import SharedMemory
 from stator.errors import StatorError
-from stator.execution import Diagnostics, Kernel, WorkQueue
+from stator.execution import Diagnostics, Kernel, Telemetry, WorkQueue
 
 CLASSES = {
     "Array": stator.Array,
@@ -32,6 +32,7 @@ CLASSES = {
     "PinnedMemory": PinnedMemory,
     "Diagnostics": Diagnostics,
     "Kernel": Kernel,
+    "Telemetry": Telemetry,
     "WorkQueue": WorkQueue,
 }
 SKIPPED = {"__class__", "__init__", "__new__", "__init_subclass__", "__subclasshook__", "__getattribute__"}
