@@ -60,7 +60,7 @@ void StreamBox::set_up(runtime::StreamHandle stream, int priority, uint16_t op) 
   void *claim = nullptr, *record = nullptr;
   try {
     claim = device_memory(sizeof(uint32_t), stream, op);
-    if (runtime.allocate_pinned(sizeof(params::FaultRecord), &record) != success) {
+    if (runtime.allocate_pinned(sizeof(params::FaultRecord), &record, op) != success) {
       throw OutOfMemoryError(op_text(op), {sizeof(params::FaultRecord), 0, 0, 0, {}});
     }
   } catch (...) {
@@ -78,10 +78,10 @@ void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint1
   runtime::Runtime& runtime = context_.runtime();
   void* memory = nullptr;
   if (is_captured()) stream = context_.allocation_stream(index_).handle(op);
-  if (runtime.allocate(bytes, stream, &memory) != success) {
+  if (runtime.allocate(bytes, stream, &memory, op) != success) {
     context_.synchronize_noexcept();
     context_.pool().empty_cache();
-    if (runtime.allocate(bytes, stream, &memory) != success) throw context_.pool().out_of_memory(bytes, op);
+    if (runtime.allocate(bytes, stream, &memory, op) != success) throw context_.pool().out_of_memory(bytes, op);
   }
   try {
     runtime.fill(memory, 0, bytes, stream, {.op = op});

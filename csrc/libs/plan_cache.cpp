@@ -91,10 +91,10 @@ DeviceTable::DeviceTable(Context& context, StreamBox& stream, const void* data, 
     : context_(context), stream_(stream), bytes_(bytes) {
   runtime::Runtime& runtime = context.runtime();
   const runtime::StreamHandle native = context.allocation_stream(stream.index()).handle(op);
-  if (runtime.allocate(bytes, native, &memory_) != runtime::status::success) {
+  if (runtime.allocate(bytes, native, &memory_, op) != runtime::status::success) {
     context.synchronize_noexcept();
     context.pool().empty_cache();
-    if (runtime.allocate(bytes, native, &memory_) != runtime::status::success)
+    if (runtime.allocate(bytes, native, &memory_, op) != runtime::status::success)
       throw context.pool().out_of_memory(bytes, op);
   }
   if (runtime.is_host()) {  // nothing in the queue uses fresh memory: no need to wait for the stream

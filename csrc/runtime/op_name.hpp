@@ -31,6 +31,7 @@ namespace stator {
   X(branch, "Backend.cond")                         \
   X(write_ranges, "Backend.write_ranges")           \
   X(read_ranges, "Backend.read_ranges")             \
+  X(open, "Backend")                                \
   X(telemetry, "Backend.telemetry")                 \
   X(take_warning, "Backend.synchronize")
 

@@ -82,11 +82,11 @@ bool is_release(Call call) { return releases[int(call)]; }
 
 Runtime::Runtime(const Table& table, int device, unsigned checks)
     : table_(table), device_(device), emulated_(&table != &host_table() && cuda_emulated()) {
-  check(Call::context_create, table_.properties(device, &properties_));
+  check(Call::context_create, table_.properties(device, &properties_), call::open);
   if (checks & 1) checker_ = std::make_unique<OrderChecker>();
   telemetry_ = std::make_unique<Telemetry>(table_, context_);
   enter(Call::context_create);
-  check(Call::context_create, table_.context_create(device, checks & 2, &context_));
+  check(Call::context_create, table_.context_create(device, checks & 2, &context_), call::open);
 }
 
 Runtime::~Runtime() { destroy_noexcept(); }
@@ -128,10 +128,10 @@ void Runtime::memory_info(size_t* free, size_t* total) {
   check(Call::allocate, context_ ? table_.memory_info(context_, free, total) : status::context_destroyed);
 }
 
-Status Runtime::allocate(size_t bytes, StreamHandle stream, void** out) {
+Status Runtime::allocate(size_t bytes, StreamHandle stream, void** out, uint16_t op) {
   Status code = enter(Call::allocate);
   if (!code) code = table_.allocate(context_, bytes, stream, out);
-  if (code != status::out_of_memory) check(Call::allocate, code);
+  if (code != status::out_of_memory) check(Call::allocate, code, op);
   return code;
 }
 
@@ -157,10 +157,10 @@ int Runtime::memory_device(const void* pointer, uint16_t op) {
   return device;
 }
 
-Status Runtime::allocate_pinned(size_t bytes, void** out) {
+Status Runtime::allocate_pinned(size_t bytes, void** out, uint16_t op) {
   Status code = enter(Call::allocate_pinned);
   if (!code) code = table_.allocate_pinned(context_, bytes, out);
-  if (code != status::out_of_memory) check(Call::allocate_pinned, code);
+  if (code != status::out_of_memory) check(Call::allocate_pinned, code, op);
   return code;
 }
 

@@ -250,12 +250,12 @@ class Runtime {
 
   void memory_info(size_t* free, size_t* total);
   // Allocations return success or out_of_memory, so that the Pool can free cached blocks and retry, or throw.
-  Status allocate(size_t bytes, StreamHandle, void** out);
+  Status allocate(size_t bytes, StreamHandle, void** out, uint16_t op = no_op);
   // In the order of the stream; without one, or after the end of the context, when the device has done all its work.
   Status free_noexcept(void* pointer, size_t bytes, StreamHandle);
   Status device_synchronize_noexcept();                 // may be called after the end of the context
   int memory_device(const void* pointer, uint16_t op);  // as of Table
-  Status allocate_pinned(size_t bytes, void** out);
+  Status allocate_pinned(size_t bytes, void** out, uint16_t op = no_op);
   Status free_pinned_noexcept(void* pointer);
   void copy(void* to, const void* from, size_t bytes, CopyKind, StreamHandle, const Record&);
   // host: copies a few bytes to memory of the caller at once, and counts it as a copy and a wait. False, with nothing

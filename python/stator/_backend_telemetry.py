@@ -43,7 +43,8 @@ class BackendTelemetry:
 
         >>> with be.profile(path):
         ...     y = be.ones(3) + 1
-        >>> "add" in open(path).read()
+        >>> with open(path) as file:
+        ...     "add" in file.read()
         True
         """
         from stator.execution.telemetry import profile

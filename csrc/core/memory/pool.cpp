@@ -174,8 +174,8 @@ Block Pool::obtain(size_t bytes, int home, uint16_t op) {
 
 runtime::Status Pool::obtain_once(size_t bytes, int home, uint16_t op, void** memory) {
   runtime::Runtime& runtime = context_.runtime();
-  if (home == pinned_home) return runtime.allocate_pinned(bytes, memory);
-  return runtime.allocate(bytes, context_.allocation_stream(home).handle(op), memory);
+  if (home == pinned_home) return runtime.allocate_pinned(bytes, memory, op);
+  return runtime.allocate(bytes, context_.allocation_stream(home).handle(op), memory, op);
 }
 
 OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {
