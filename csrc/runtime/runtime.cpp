@@ -202,7 +202,7 @@ void Runtime::copy(void* to, const void* from, size_t bytes, CopyKind kind, Stre
 }
 
 bool Runtime::read_now(void* to, const void* from, size_t bytes, StreamHandle stream) noexcept {
-  if (!is_host() || checker_ || injecting_.load(std::memory_order_acquire) || !is_idle(stream)) return false;
+  if (!is_host() || checker_ || watched() || !is_idle(stream)) return false;
   if (table_.copy(context_, to, from, bytes, CopyKind::device_to_host, stream) != status::success) return false;
   reads_.fetch_add(1, std::memory_order_relaxed);
   d2h_bytes_.fetch_add(bytes, std::memory_order_relaxed);

@@ -26,6 +26,12 @@ class Graph:
     def replay(self, *, stream: StreamLike | None = None) -> None:
         """As launch()."""
         ...
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz: its calls, and which of them use what others have written before.
+
+        A branch or a loop is its begin and its end, and what is between them.
+        """
+        ...
 class GraphNode(NamedTuple):
     kind: str
     name: str
@@ -53,8 +59,11 @@ def end_part(part: GraphPart, condition: Array) -> None:
 def is_capturing(stream: Stream) -> bool:
     """Whether the stream is being captured."""
     ...
-def launch(graph: Graph, arguments: list[Array]) -> list[Array]:
-    """Launches with other arguments on the current stream; the results."""
+def is_same(a: Array, b: Array) -> bool:
+    """Whether the arrays are one view of one memory."""
+    ...
+def launch(graph: Graph, arguments: list[Array], outs: Sequence[Array] = ()) -> list[Array]:
+    """Launches with other arguments on the current stream; the results, which are `outs` where these are given."""
     ...
 def new_graph(backend: Backend) -> Graph:
     """A graph to be filled by end_capture."""
