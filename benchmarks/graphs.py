@@ -90,9 +90,8 @@ def loop(be):
 
     assert (on_device() == in_python()).all()
     device, python = best(on_device, in_python, bursts=10, calls=2)
-    print(
-        f"while_loop, 1,000 rounds  {device * 1e3:8.2f} ms; in Python {python * 1e3:.2f} ms ({python / device:.1f} times)"
-    )
+    times = f"{python / device:.1f} times"
+    print(f"while_loop, 1,000 rounds  {device * 1e3:8.2f} ms; in Python {python * 1e3:.2f} ms ({times})")
 
 
 def main():

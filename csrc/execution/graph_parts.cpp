@@ -59,14 +59,13 @@ void decide(const GraphPart& part, const Array& condition, StreamBox& stream, ui
                             .accesses = accesses,
                             .access_count = 2,
                             .op = op};
-  kernels::indexing::condition(queue,
-                                {.condition = static_cast<const bool*>(condition.data_ptr()),
-                                 .rounds = part.repeats ? static_cast<int64_t*>(part.rounds.data_ptr()) : nullptr,
-                                 .limit = part.limit,
-                                 .more = static_cast<uint32_t*>(part.more.data_ptr()),
-                                 .handle = part.handle,
-                                 .slot = stream.slot(),
-                                 .op = op});
+  kernels::indexing::condition(queue, {.condition = static_cast<const bool*>(condition.data_ptr()),
+                                       .rounds = part.repeats ? static_cast<int64_t*>(part.rounds.data_ptr()) : nullptr,
+                                       .limit = part.limit,
+                                       .more = static_cast<uint32_t*>(part.more.data_ptr()),
+                                       .handle = part.handle,
+                                       .slot = stream.slot(),
+                                       .op = op});
 }
 
 GraphPart begin_part(const Array& condition, bool repeats, int64_t limit, const Stream& given, uint16_t op) {

@@ -1,7 +1,7 @@
 // NVTX by NVIDIA's headers, which have no library: they open the tool.
 #include "runtime/nvtx.hpp"
 
-#if __has_include(<nvtx3/nvToolsExt.h>)
+#if defined(STATOR_WITH_NVTX)
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>

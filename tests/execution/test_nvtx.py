@@ -6,8 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from requirements import cuda_target
 
 from stator.errors import UnsupportedError
+
+pytestmark = cuda_target  # NVTX's headers come with CUDA's
 
 # The interface of tools: the table of callbacks of the domains (module 5), of which 4 pushes, 5 pops and 12 makes one.
 TOOL = r"""

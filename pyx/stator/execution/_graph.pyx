@@ -222,8 +222,8 @@ def launch(graph: Graph, arguments: list[Array], outs: Sequence[Array] = ()) -> 
     enter(of.backend, on)
     draw_anew(of)
     with nogil:
-        made = of.c.launch_with(cpp.ArraySpan(given.data(), given.size()),
-                                   cpp.ArraySpan(taken.data(), taken.size()), on)
+        made = of.c.launch_with(cpp.ArraySpan(given.data(), given.size()), cpp.ArraySpan(taken.data(), taken.size()),
+                                on)
     return [wrap_array(of.backend, made[i]) for i in range(made.size())]
 
 

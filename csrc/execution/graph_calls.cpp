@@ -1,0 +1,172 @@
+// The public calls of graphs: each takes a guard and goes to the capture of a stream, or to the GraphBox.
+#include "core/text.hpp"
+#include "execution/graph.hpp"
+
+#include <string>
+#include <utility>
+
+namespace stator {
+namespace {
+
+StreamBox& require_stream(const Stream& stream) {
+  if (!stream)
+    throw ValueError(op_text(call::capture), "a default-constructed stream", "Take one from Backend.stream(index)");
+  return *stream.box();
+}
+
+GraphBox& require_graph(const Ref<GraphBox>& box) {
+  if (!box) throw ValueError(op_text(call::graph_launch), "a default-constructed graph", "Take one from Graph::end()");
+  return *box;
+}
+
+}  // namespace
+
+void begin_capture(const Stream& stream, std::span<const int> fresh) {
+  StreamBox& box = require_stream(stream);
+  Context& context = box.context();
+  const OpGuard guard(context, call::capture);
+  if (box.is_captured())
+    throw CaptureError(op_text(call::capture), "stream " + std::to_string(box.index()) + " is being captured already",
+                       "End that capture first");
+  box.raise_pending(call::capture);
+  auto capture = std::make_shared<GraphCapture>(context, box.index(), std::set<int>(fresh.begin(), fresh.end()));
+  context.runtime().capture_begin(box.handle(call::capture), call::capture);
+  box.set_capture(std::move(capture));
+}
+
+void drop_capture(const Stream& stream) noexcept {
+  if (!stream) return;
+  const OpenGuard guard(stream.box()->context());
+  if (guard) stream.box()->context().drop_capture(*stream.box());
+}
+
+std::string graph_signature(std::span<const Array* const> arguments) {
+  std::string out;
+  const auto add = [&](int64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Array& x = *arguments[i];
+    const Buffer& buffer = buffer_of(x, op_name(call::graph_launch));
+    const auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
+    add(int64_t(x.dtype()) | int64_t(x.ndim()) << 8 | int64_t(address % 64) << 16);
+    for (int d = 0; d < x.ndim(); ++d) {
+      add(x.shape()[d]);
+      add(x.strides()[d]);
+    }
+    size_t first = 0;
+    while (arguments[first]->buffer().get() != &buffer) ++first;
+    if (first == i) continue;
+    add(int64_t(first));
+    add(static_cast<const char*>(x.data_ptr()) - static_cast<const char*>(arguments[first]->data_ptr()));
+  }
+  return out;
+}
+
+bool is_capturing(const Stream& stream) noexcept { return stream && stream.box()->is_captured(); }
+
+Graph Graph::end(const Stream& stream) {
+  constexpr uint16_t of = call::capture;
+  StreamBox& box = require_stream(stream);
+  Context& context = box.context();
+  const OpGuard guard(context, of);
+  const std::shared_ptr<GraphCapture> capture = box.capture();
+  if (!capture)
+    throw CaptureError(op_text(of), "no capture was begun on stream " + std::to_string(box.index()), "Begin one");
+  if (capture->stream() != box.index())
+    throw CaptureError(op_text(of), "the capture began on stream " + std::to_string(capture->stream()), "End it there");
+  runtime::Runtime& runtime = context.runtime();
+  runtime::Runtime::Captured captured;
+  try {
+    captured = runtime.capture_end(box.handle(of), of);
+  } catch (...) {
+    context.drop_capture(box);
+    throw;
+  }
+  context.leave_capture(*capture);
+  Ref<GraphBox> graph(new GraphBox(context, *capture, std::move(captured)));
+  // Memory that other streams allocated is there for this one too.
+  for (int i = 0; i < Backend::stream_limit; ++i) {
+    if (!(capture->allocated_on() & (uint32_t(1) << i))) continue;
+    const Event allocated = Stream(context.stream(i)).record();
+    stream.wait(allocated);
+  }
+  return Graph(std::move(graph));
+}
+
+void Graph::launch(const Stream& stream) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), call::graph_launch);
+  box.launch(box.context().chosen_stream(stream, 0, call::graph_launch));
+}
+
+std::vector<Array> Graph::launch(std::span<const Array* const> arguments, std::span<const Array* const> outs,
+                                 const Stream& stream) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), call::graph_launch);
+  return box.launch(box.context().chosen_stream(stream, 0, call::graph_launch), arguments, outs);
+}
+
+bool Graph::bind(std::span<const Array* const> arguments, std::span<const Array* const> results) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), call::graph_launch);
+  return box.bind(arguments, results);
+}
+
+std::vector<int> Graph::shared_outputs(std::span<const Array* const> results) const {
+  GraphBox& box = require_graph(box_);
+  std::vector<int> out;
+  for (const Array* array : results) {
+    const Buffer& buffer = *array->buffer();
+    if (buffer.arena() == &box.arena() && !box.arena().is_exclusive(buffer.allocation()))
+      out.push_back(buffer.allocation());
+  }
+  return out;
+}
+
+bool Graph::settle(const Graph& earlier) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), call::graph_launch);
+  return box.settle(require_graph(earlier.box_));
+}
+
+void Graph::replace(const Graph& previous) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), call::graph_launch);
+  box.replace(require_graph(previous.box_));
+}
+
+bool Graph::owns(const Array& array) const {
+  return array.buffer() && array.buffer()->arena() == &require_graph(box_).arena();
+}
+
+size_t Graph::add_number(uint64_t first, uint64_t count) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), call::graph_launch);
+  return box.add_number(first, count);
+}
+
+void Graph::set_number(size_t number, uint64_t value) const {
+  GraphBox& box = require_graph(box_);
+  const OpGuard guard(box.context(), call::graph_launch);
+  box.set_number(number, value);
+}
+
+size_t Graph::size() const { return require_graph(box_).calls().size(); }
+size_t Graph::bytes() const { return require_graph(box_).arena_bytes(); }
+Backend Graph::backend() const { return Backend(Ref<Context>(&require_graph(box_).context())); }
+
+std::vector<GraphNode> Graph::nodes() const {
+  static constexpr const char* kinds[] = {"kernel", "copy", "fill", "library", "graph", "loop", "branch", "end"};
+  std::vector<GraphNode> out;
+  for (const runtime::GraphCall& call : require_graph(box_).calls()) {
+    GraphNode node{kinds[int(call.kind)], call.name, op_text(call.op), {}, {}};
+    for (const auto& use : call.uses) (use.write ? node.writes : node.reads).push_back(use.buffer);
+    out.push_back(std::move(node));
+  }
+  return out;
+}
+
+void interop::release_later(Graph& graph) noexcept {
+  if (graph) ReleaseQueue::push(graph.take_box().detach());
+}
+
+}  // namespace stator
