@@ -17,7 +17,14 @@ void GraphCapture::end_part() {
   parts_.fetch_sub(1);
 }
 
+void GraphCapture::require_thread(uint16_t op) const {
+  if (thread_ == std::this_thread::get_id()) return;
+  throw CaptureError(op_text(op), "stream " + std::to_string(stream_) + " is being captured by another thread",
+                     "Use another stream in this thread (`with be.stream(1):`), or capture before threads start");
+}
+
 void GraphCapture::admit(Op op) const {
+  require_thread(uint16_t(op));
   const OpInfo& info = op_info(op);
   if (info.family == Family::random && parts_.load() > 0)
     throw CaptureError(std::string(info.call), "draws in a branch or a loop would be the same in every round",

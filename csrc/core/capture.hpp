@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,8 @@ class GraphCapture {
 
   // CaptureError, naming the op and the reason, where its work cannot be captured.
   void admit(Op op) const;
+  // CaptureError for a thread that did not begin the capture: what it does there is not meant for the graph.
+  void require_thread(uint16_t op) const;
   // Work from here on may run any number of times in one launch.
   void begin_part();
   void end_part();
@@ -53,6 +56,7 @@ class GraphCapture {
 
  private:
   const int stream_;
+  const std::thread::id thread_ = std::this_thread::get_id();
   std::atomic<int> parts_{0};
   std::atomic<uint32_t> streams_, allocated_on_{0};
   std::mutex mutex_;

@@ -314,6 +314,7 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed) {
   void* const handle = get(graph_op);
   StreamBox& from = context_.opened_stream(stream_);
   const std::shared_ptr<GraphCapture> outer = on.capture();
+  if (outer) outer->require_thread(graph_op);
   const int captured_from = outer ? outer->stream() : from.is_captured() ? -1 : stream_;
   if (captured_from != stream_)
     throw CaptureError(op_text(graph_op),

@@ -82,7 +82,14 @@ Graph Graph::end(const Stream& stream) {
     throw;
   }
   context.leave_capture(*capture);
-  Ref<GraphBox> graph(new GraphBox(context, *capture, std::move(captured)));
+  Ref<GraphBox> graph;
+  const runtime::GraphHandle native = captured.graph;
+  try {
+    graph = Ref<GraphBox>(new GraphBox(context, *capture, std::move(captured)));
+  } catch (...) {
+    runtime.graph_destroy_noexcept(native);
+    throw;
+  }
   // Memory that other streams allocated is there for this one too.
   for (int i = 0; i < Backend::stream_limit; ++i) {
     if (!(capture->allocated_on() & (uint32_t(1) << i))) continue;

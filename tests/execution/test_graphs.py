@@ -381,12 +381,35 @@ def test_threads_may_call_one_function(be):
                 wrong.append(value)
 
     f(be.zeros(64))
+    f(be.ones(64))
     threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_thread_that_uses_a_stream_which_another_one_captures_is_refused(be):
+    x, said = be.ones(3), []
+
+    def work():
+        with be.stream(1):
+            said.append((x + 1).tolist())
+        try:
+            x + 1
+        except CaptureError as error:
+            said.append(str(error))
+
+    be.synchronize()
+    with be.capture() as graph:
+        y = x + 2
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    graph.launch()
+    assert said[0] == [2, 2, 2] and "captured by another thread" in said[1]
+    assert y.tolist() == [3, 3, 3] and len(graph) == 1
 
 
 def test_the_seeds_names_do_the_same(be):
