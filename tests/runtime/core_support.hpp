@@ -20,8 +20,8 @@ inline Backend open_host(BackendOptions options = {}) {
   return Backend::open("cpu", options);
 }
 
-inline constexpr std::array<int64_t, 5> nothing{};
-inline std::array<int64_t, 5> left() { return testing::outstanding(DeviceType::cpu); }
+inline constexpr std::array<int64_t, 6> nothing{};
+inline std::array<int64_t, 6> left() { return testing::outstanding(DeviceType::cpu); }
 
 struct Work {
   const std::function<void(const params::ErrorSlot&)>* body;

@@ -140,7 +140,7 @@ void injection() {
       for (const Resource& resource : backend.resources()) CHECK(resource.kind == "stream");
       CHECK(backend.memory().live_bytes == 0 && backend.memory().cached_bytes == 0);
       const size_t streams = backend.resources().size();
-      CHECK(left() == (std::array<int64_t, 5>{int64_t(streams) + 1, int64_t(streams), int64_t(streams), 0, 1}));
+      CHECK(left() == (std::array<int64_t, 6>{int64_t(streams) + 1, int64_t(streams), int64_t(streams), 0, 1, 0}));
       testing::inject(backend, {.fail_at = k % 12, .until_lifted = until_lifted});
       backend.close();
       CHECK(left() == nothing);

@@ -69,6 +69,6 @@ inline void touch(Runtime& runtime, StreamHandle stream, const void* buffer, boo
 
 inline void nap(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
-inline bool nothing_outstanding() { return host_table().outstanding() == std::array<int64_t, 5>{}; }
+inline bool nothing_outstanding() { return host_table().outstanding() == std::array<int64_t, 6>{}; }
 
 }  // namespace stator::test
