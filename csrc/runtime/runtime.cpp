@@ -372,9 +372,11 @@ void Runtime::launch(const params::Launch& launch, StreamHandle stream, const Re
   Noted noted(*this, stream, GraphCall::Kind::kernel, launch.name, record);
   if (!noted.captured()) order(stream, launch.name, record);
   check(Call::launch, table_.launch(context_, launch, bytes_of(record), record.synchronous, stream), record.op);
-  enqueued(noted, stream, record);
-  if (watched()) [[unlikely]]
+  noted.keep();
+  if (watched()) [[unlikely]] {
     telemetry_->launched(launch.blocks * launch.threads, record.elements);
+    wait_if_blocking(noted, stream, record);
+  }
   if (!noted.captured()) finished(stream, record);
 }
 

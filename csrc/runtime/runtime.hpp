@@ -361,6 +361,7 @@ class Runtime {
   void work_begins(StreamHandle stream);
   class Noted;  // a call that may be one of a capture
   void enqueued(Noted& noted, StreamHandle, const Record&);
+  void wait_if_blocking(const Noted& noted, StreamHandle, const Record&);
   void check(Call call, Status status, uint16_t op = no_op);
   bool drop_this_wait();
   void order(StreamHandle, const char* what, const Record&);  // the order check, before the work is enqueued
@@ -410,6 +411,12 @@ class Runtime::Noted {
   uint64_t id_ = 0;
   bool kept_ = false;
 };
+
+inline void Runtime::enqueued(Noted& noted, StreamHandle stream, const Record& record) {
+  noted.keep();
+  if (watched()) [[unlikely]]
+    wait_if_blocking(noted, stream, record);
+}
 
 // While it lives, the device is the thread's current one, as vendor libraries want it. Afterwards the one of before is
 // so again: it belongs to the program and to other libraries, whose next memory would lie on another device.

@@ -79,8 +79,7 @@ void Runtime::work_begins(StreamHandle stream) {
   if (watches(Watch::telemetry)) telemetry_->work_begins(stream);
 }
 
-void Runtime::enqueued(Noted& noted, StreamHandle stream, const Record& record) {
-  noted.keep();
+void Runtime::wait_if_blocking(const Noted& noted, StreamHandle stream, const Record& record) {
   if (!watches(Watch::blocking) || noted.captured()) return;
   check(Call::stream_synchronize, table_.stream_synchronize(context_, stream), record.op);
 }
