@@ -1,4 +1,4 @@
-"""After a fault of the device: which calls fail, what they say, and that a new backend works where it can.
+"""After a fault of the device: which calls fail, what they say, and whether a new backend works.
 
 The host target's fault is injected; that of an emulated GPU is a kernel that writes outside of its memory.
 """

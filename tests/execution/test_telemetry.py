@@ -288,3 +288,19 @@ def test_unsupported_nvtx_changes_nothing(be):
     finally:
         be.telemetry.disable()
         be.telemetry.reset()
+
+
+def test_a_snapshot_does_not_wait_for_a_capture(fresh):
+    """Which holds the lock of its function while the function runs."""
+    x = fresh.ones(3)
+    taken = []
+
+    @stator.graph
+    def step(a):
+        thread = threading.Thread(target=lambda: taken.append(fresh.telemetry.snapshot()))
+        thread.start()
+        thread.join(timeout=20)
+        return a + 1
+
+    assert step(x).tolist() == [2, 2, 2]
+    assert taken

@@ -66,7 +66,8 @@ class Telemetry:
 
         device_time: two events around the work of each call, in the stream of its first work; the time between them is
         known when the work has finished. nvtx: a range of NVTX around each call, in the domain "stator"; where no
-        profiler takes ranges, UnsupportedError says what to do. Counters go on from where they were.
+        profiler takes ranges, UnsupportedError says what to do. Each call sets both; counters go on from where they
+        were.
 
         >>> be.telemetry.enable(device_time=True)
         >>> y = be.ones(3) + 1
