@@ -14,6 +14,7 @@ using runtime::Call;
 using runtime::Figure;
 using runtime::Telemetry;
 
+constexpr unsigned trace_modes = Telemetry::trace | Telemetry::trace_time;
 constexpr unsigned modes_of_user = Telemetry::count | Telemetry::device_time | Telemetry::nvtx;
 
 Context& require(const Backend& backend) {
@@ -40,12 +41,11 @@ void set_telemetry(const Backend& backend, const TelemetryOptions& options) {
     if (const runtime::NvtxState state = runtime::nvtx_state(); state.missing)
       throw UnsupportedError(op_text(call::telemetry), state.missing, state.remedy);
   }
-  runtime::Runtime& runtime = backend.context()->runtime();
-  unsigned modes = runtime.telemetry().modes() & ~modes_of_user;
+  unsigned modes = 0;
   if (options.count) modes |= Telemetry::count;
   if (options.device_time) modes |= Telemetry::device_time;
   if (options.nvtx) modes |= Telemetry::nvtx;
-  runtime.set_telemetry_modes(modes);
+  backend.context()->runtime().change_telemetry_modes(modes_of_user, modes);
 }
 
 TelemetryOptions telemetry_options(const Backend& backend) {
@@ -100,20 +100,19 @@ void reset_telemetry(const Backend& backend) {
 void begin_trace(const Backend& backend) {
   const OpGuard guard(require(backend), call::telemetry);
   Context& context = *backend.context();
-  Telemetry& telemetry = context.runtime().telemetry();
-  if (telemetry.modes() & Telemetry::trace)
-    throw ValueError(op_text(call::telemetry), "a trace is being made", "End it first");
   StreamBox& stream = context.opened_stream(0);
   if (stream.is_captured())
     throw CaptureError(op_text(call::telemetry), "stream 0 is being captured", "Begin the trace before the capture");
-  telemetry.begin_trace(stream.handle(call::telemetry));
-  context.runtime().set_telemetry_modes(telemetry.modes() | Telemetry::trace | Telemetry::trace_time);
+  const runtime::StreamHandle native = stream.handle(call::telemetry);
+  if (context.runtime().change_telemetry_modes(0, trace_modes) & Telemetry::trace)
+    throw ValueError(op_text(call::telemetry), "a trace is being made", "End it first");
+  context.runtime().telemetry().begin_trace(native);
 }
 
 std::vector<TraceRange> end_trace(const Backend& backend, uint64_t* dropped) {
   Context& context = require(backend);
   Telemetry& telemetry = context.runtime().telemetry();
-  context.runtime().set_telemetry_modes(telemetry.modes() & ~(Telemetry::trace | Telemetry::trace_time));
+  context.runtime().change_telemetry_modes(trace_modes, 0);
   if (const OpenGuard open(context); open && !context.is_shut()) context.synchronize_noexcept();
   int64_t begin = 0;
   const std::vector<runtime::TracedCall> calls = telemetry.end_trace(dropped, &begin);

@@ -332,7 +332,7 @@ class Runtime {
   // What is done beside the calls themselves. Where nothing is, a call pays for it with one branch.
   bool watched() const { return watch_.load(std::memory_order_relaxed) != 0; }
   Telemetry& telemetry() const { return *telemetry_; }
-  void set_telemetry_modes(unsigned modes);
+  unsigned change_telemetry_modes(unsigned off, unsigned on);  // returns those of before
   void set_sync_debug(SyncDebug mode, WaitSink sink);
   SyncDebug sync_debug() const { return sync_debug_.load(std::memory_order_relaxed); }
   // Waits after all work that is enqueued, so that a fault is reported by the call whose work it is.

@@ -45,9 +45,11 @@ int64_t Runtime::calls_since_injection() const {
   return injected_calls_;
 }
 
-void Runtime::set_telemetry_modes(unsigned modes) {
-  telemetry_->set_modes(modes);
-  watch(Watch::telemetry, modes != 0);
+unsigned Runtime::change_telemetry_modes(unsigned off, unsigned on) {
+  const unsigned before = telemetry_->change_modes(off, on);
+  if (telemetry_->modes() == 0) watch(Watch::telemetry, false);
+  if (telemetry_->modes() != 0) watch(Watch::telemetry, true);  // another thread's change may have come between
+  return before;
 }
 
 void Runtime::set_sync_debug(SyncDebug mode, WaitSink sink) {

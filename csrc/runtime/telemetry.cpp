@@ -40,7 +40,11 @@ Telemetry::~Telemetry() {
   for (const std::atomic<Row*>& row : rows_) delete row.load();
 }
 
-void Telemetry::set_modes(unsigned modes) { modes_.store(modes, std::memory_order_release); }
+unsigned Telemetry::change_modes(unsigned off, unsigned on) {
+  unsigned before = modes_.load();
+  while (!modes_.compare_exchange_weak(before, (before & ~off) | on)) {}
+  return before;
+}
 
 // Made at the first call of the op.
 Telemetry::Row* Telemetry::row(uint16_t op) noexcept {
