@@ -1,4 +1,5 @@
 // Kernel: what its code says of it, and the checks around a launch.
+#include "core/capture.hpp"
 #include "core/text.hpp"
 #include "execution/program.hpp"
 #include "execution/signature.hpp"
@@ -82,8 +83,7 @@ struct Arguments {
                    remedy.empty() ? "The kernel takes " + signature_text(kernel.parameters) : remedy);
 }
 
-void add_array(Arguments& out, const ProgramBox& program, const KernelEntry& kernel, size_t i, const Array& array,
-               int stream) {
+void add_array(Arguments& out, const ProgramBox& program, const KernelEntry& kernel, size_t i, const Array& array) {
   using ParameterKind = KernelParameter::Kind;
   const KernelParameter& parameter = kernel.parameters[i];
   Buffer& buffer = buffer_of(array, op_name(op));
@@ -104,8 +104,6 @@ void add_array(Arguments& out, const ProgramBox& program, const KernelEntry& ker
   if (write && buffer.read_only() && parameter.kind == ParameterKind::pointer)
     throw ValueError(op_text(op), "the argument " + std::to_string(i) + " of " + kernel.name + " is read-only",
                      "Copy it first, or let the kernel take a pointer to const");
-  buffer.note_use(stream);
-  buffer.set_last_stream(stream);
   char* const memory = static_cast<char*>(buffer.memory(op));
   const int64_t start = array.offset() * int64_t(itemsize(array.dtype()));
   out.addresses[i] = memory + start;
@@ -113,8 +111,7 @@ void add_array(Arguments& out, const ProgramBox& program, const KernelEntry& ker
   out.accesses.push_back({memory, start, int64_t(array.nbytes()), write});
 }
 
-Arguments arguments_of(const ProgramBox& program, const KernelEntry& kernel, std::span<const KernelArgument> given,
-                       int stream) {
+Arguments arguments_of(const ProgramBox& program, const KernelEntry& kernel, std::span<const KernelArgument> given) {
   if (given.size() != kernel.parameters.size())
     throw DTypeError(op_text(op),
                      "the kernel " + kernel.name + " got " + std::to_string(given.size()) + " arguments, and has " +
@@ -125,13 +122,27 @@ Arguments arguments_of(const ProgramBox& program, const KernelEntry& kernel, std
   out.pointers.resize(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i].array) {
-      add_array(out, program, kernel, i, *given[i].array, stream);
+      add_array(out, program, kernel, i, *given[i].array);
       continue;
     }
     if (given[i].size != kernel.parameters[i].size) misfit(kernel, i, std::to_string(given[i].size) + " bytes");
     out.pointers[i] = const_cast<void*>(given[i].value);
   }
   return out;
+}
+
+// A graph keeps what its launches use.
+void note_uses(std::span<const KernelArgument> given, const Arguments& arguments, StreamBox& stream) {
+  const std::shared_ptr<GraphCapture> capture = stream.capture();
+  size_t access = 0;
+  for (const KernelArgument& argument : given) {
+    if (!argument.array) continue;
+    Buffer& buffer = *argument.array->buffer();
+    if (capture) capture->hold(buffer, arguments.accesses[access].write);
+    ++access;
+    buffer.note_use(stream.index());
+    buffer.set_last_stream(stream.index());
+  }
 }
 
 }  // namespace
@@ -183,6 +194,14 @@ void Kernel::refuse(size_t index, const std::string& given, const std::string& r
   misfit(require(entry_), index, given, remedy);
 }
 
+void Kernel::check(const LaunchConfig& config, std::span<const KernelArgument> given) const {
+  const KernelEntry& kernel = require(entry_);
+  const OpGuard guard(program_->context(), op);
+  program_->require_open(op);
+  check_limits(*program_, kernel, config);
+  arguments_of(*program_, kernel, given);
+}
+
 void Kernel::launch(const LaunchConfig& config, std::span<const KernelArgument> given, const Stream& stream) const {
   const KernelEntry& kernel = require(entry_);
   Context& context = program_->context();
@@ -190,8 +209,10 @@ void Kernel::launch(const LaunchConfig& config, std::span<const KernelArgument> 
   program_->require_open(op);
   StreamBox& on = context.chosen_stream(stream, 0, op);
   check_limits(*program_, kernel, config);
-  const Arguments arguments = arguments_of(*program_, kernel, given, on.index());
+  const Arguments arguments = arguments_of(*program_, kernel, given);
   on.raise_pending(op);
+  note_uses(given, arguments, on);
+  if (const std::shared_ptr<GraphCapture> capture = on.capture()) capture->keep(*program_);
   program_->note_use(on.index());
   const runtime::KernelLaunch launch{config.grid, config.block, config.shared_bytes, config.cooperative,
                                      const_cast<void**>(arguments.pointers.data())};

@@ -96,6 +96,20 @@ void for_each_piece(std::span<const ByteRange> ranges, const Run& run, int64_t b
   }
 }
 
+// Copies a run straight from or to the host's memory.
+void enqueue_pieces(Transfer& transfer, std::span<const ByteRange> ranges, const Run& run, runtime::CopyKind kind,
+                    bool synchronous) {
+  for_each_piece(ranges, run, 0, run.size, [&](void* host, int64_t at, int64_t size) {
+    transfer.enqueue(run, at, size, host, kind, synchronous);
+  });
+}
+
+void require_reads(const Context& context, const std::vector<Run>& runs, uint16_t op) {
+  int64_t total = 0;
+  for (const Run& run : runs) total += run.size;
+  if (total > 0) context.require_host_copies(op, size_t(total));
+}
+
 Context& context_of(std::span<const ByteRange> ranges, uint16_t op) {
   for (const ByteRange& range : ranges)
     if (!range.array) throw ValueError(op_text(op), "a range without an array", "Give each range an array");
@@ -104,7 +118,7 @@ Context& context_of(std::span<const ByteRange> ranges, uint16_t op) {
 
 }  // namespace
 
-void write_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
+void write_ranges(std::span<const ByteRange> ranges, const Stream& stream, HostMemory memory) {
   constexpr uint16_t op = call::write_ranges;
   if (ranges.empty()) return;
   Context& context = context_of(ranges, op);
@@ -114,11 +128,10 @@ void write_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
   on.raise_pending(op);
   Transfer transfer(context, on, op);
   Staging staging(context, on, op);
+  const bool lent = memory == HostMemory::lent;
   for (const Run& run : runs) {
-    if (context.runtime().is_host()) {
-      for_each_piece(ranges, run, 0, run.size, [&](void* host, int64_t at, int64_t size) {
-        transfer.enqueue(run, at, size, host, runtime::CopyKind::host_to_device, true);
-      });
+    if (lent || (memory == HostMemory::copied && context.runtime().is_host())) {
+      enqueue_pieces(transfer, ranges, run, runtime::CopyKind::host_to_device, !lent);
       continue;
     }
     for (int64_t begin = 0; begin < run.size; begin += chunk_bytes) {
@@ -138,9 +151,7 @@ void read_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
   Context& context = context_of(ranges, op);
   const OpGuard guard(context, op);
   const std::vector<Run> runs = runs_of(ranges, false, context, op);
-  int64_t total = 0;
-  for (const Run& run : runs) total += run.size;
-  if (total > 0) context.require_host_copies(op, size_t(total));
+  require_reads(context, runs, op);
   StreamBox& on = context.chosen_stream(stream, ranges.front().array->buffer()->last_stream(), op);
   on.raise_pending(op);
   Transfer transfer(context, on, op);
@@ -148,9 +159,7 @@ void read_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
   const bool host = context.runtime().is_host();
   for (const Run& run : runs) {
     if (host || run.last - run.first == 1) {
-      for_each_piece(ranges, run, 0, run.size, [&](void* to, int64_t at, int64_t size) {
-        transfer.enqueue(run, at, size, to, runtime::CopyKind::device_to_host, false);
-      });
+      enqueue_pieces(transfer, ranges, run, runtime::CopyKind::device_to_host, false);
       continue;
     }
     for (int64_t begin = 0; begin < run.size; begin += chunk_bytes) {
@@ -165,6 +174,74 @@ void read_ranges(std::span<const ByteRange> ranges, const Stream& stream) {
     }
   }
   on.synchronize(op);
+}
+
+void check_ranges(std::span<const ByteRange> ranges, bool write) {
+  const uint16_t op = write ? call::write_ranges : call::read_ranges;
+  if (ranges.empty()) return;
+  Context& context = context_of(ranges, op);
+  const OpGuard guard(context, op);
+  const std::vector<Run> runs = runs_of(ranges, write, context, op);
+  if (!write) require_reads(context, runs, op);
+}
+
+struct PendingReads::State {
+  // A piece of page-locked memory, and where its bytes belong.
+  struct Piece {
+    Ref<Buffer> from;
+    int64_t offset, size;
+    void* host;
+  };
+  Stream stream;
+  Event event;
+  std::vector<Piece> pieces;
+};
+
+PendingReads PendingReads::begin(std::span<const ByteRange> ranges, const Stream& stream, HostMemory memory) {
+  constexpr uint16_t op = call::read_ranges;
+  if (!stream) throw ValueError(op_text(op), "a default-constructed stream", "Take one from Backend.stream(index)");
+  Context& context = stream.box()->context();
+  if (!ranges.empty()) context_of(ranges, op);
+  const OpGuard guard(context, op);
+  const std::vector<Run> runs = runs_of(ranges, false, context, op);
+  require_reads(context, runs, op);
+  StreamBox& on = context.chosen_stream(stream, 0, op);
+  on.raise_pending(op);
+  Transfer transfer(context, on, op);
+  auto state = std::make_shared<State>();
+  state->stream = stream;
+  size_t held = 0;
+  for (const Run& run : runs) {
+    if (memory == HostMemory::lent || held + size_t(run.size) > Staging::most_bytes) {
+      enqueue_pieces(transfer, ranges, run, runtime::CopyKind::device_to_host, false);
+      continue;
+    }
+    const Ref<Buffer> pinned = context.pool().allocate_pinned(size_t(run.size), op);
+    held += size_t(run.size);
+    pinned->note_use(on.index());
+    transfer.enqueue(run, 0, run.size, pinned->memory(op), runtime::CopyKind::device_to_host, false);
+    for_each_piece(ranges, run, 0, run.size,
+                   [&](void* host, int64_t at, int64_t size) { state->pieces.push_back({pinned, at, size, host}); });
+  }
+  state->event = stream.record();
+  PendingReads out;
+  out.state_ = std::move(state);
+  return out;
+}
+
+const Event& PendingReads::event() const {
+  if (!state_) throw ValueError(op_text(call::read_ranges), "reads that were not begun", "Call PendingReads::begin()");
+  return state_->event;
+}
+
+void PendingReads::finish() const {
+  constexpr uint16_t op = call::read_ranges;
+  event().synchronize();
+  const OpGuard guard(state_->stream.box()->context(), op);
+  state_->stream.box()->raise_pending(op);
+  for (const State::Piece& piece : state_->pieces)
+    std::memcpy(piece.host, static_cast<char*>(piece.from->memory(op)) + piece.offset, size_t(piece.size));
+  state_->pieces.clear();
 }
 
 }  // namespace stator

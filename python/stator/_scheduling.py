@@ -12,8 +12,16 @@ if TYPE_CHECKING:
 
     from stator._array import Array
     from stator._backend import Stream
+    from stator._typing import StreamLike
     from stator.backend import Backend
-    from stator.execution import CooperativeConfig, CooperativeReport, Diagnostics, Kernel, WorkQueue
+    from stator.execution import (
+        CooperativeConfig,
+        CooperativeReport,
+        Diagnostics,
+        Kernel,
+        LaunchSequence,
+        WorkQueue,
+    )
 
 
 def is_cooperative_groups_supported(self: Backend) -> bool:
@@ -196,3 +204,32 @@ def work_queue(
     from stator.execution.work_queue import work_queue
 
     return work_queue(self, kernel, capacity, args, item, blocks, block, shared, polls, stream)
+
+
+def sequence(
+    self: Backend,
+    *,
+    grid: int | tuple[int, ...] | Array | None = None,
+    block: int | tuple[int, ...] | None = None,
+    stream: StreamLike | None = None,
+) -> LaunchSequence:
+    """Uploads, steps and reads that are written down once and run as often as wanted, behind one fence.
+
+    grid, block: of launches that have none of their own. stream: on which everything runs, by default the current one.
+    The result's upload(), static(), prefix(), repeat() and read() describe the work; run(), submit(), run_borrowed(),
+    run_into() and run_timed() do it. Steps are launches of kernels, or on any device functions of arrays that work in
+    place. The repeated part is captured once: a repetition is one call of the runtime. Does not synchronise.
+    Raises: DTypeError, BackendMismatchError.
+
+    >>> x, out = be.zeros(3), numpy.empty(3)
+    >>> def halve(x):
+    ...     x *= 0.5
+    >>> work = be.sequence().upload(x, numpy.array([8.0, 16.0, 24.0])).repeat(3, (halve, x)).read(x, out)
+    >>> work.run()
+    [array([1., 2., 3.])]
+    >>> work.repeat(0).submit().result()
+    [array([ 8., 16., 24.])]
+    """
+    from stator.execution.sequences import sequence
+
+    return sequence(self, grid, block, stream)

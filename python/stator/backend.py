@@ -322,6 +322,7 @@ class Backend(_backend.Backend, BackendGraphs, BackendTelemetry):
     batched = _scheduling.batched
     diagnostics = _scheduling.diagnostics
     work_queue = _scheduling.work_queue
+    sequence = _scheduling.sequence
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: the device and the options, which give a backend of the same in the process that reads it."""

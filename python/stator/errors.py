@@ -136,6 +136,10 @@ class QueueFullError(StatorError, queue.Full):
     """A WorkQueue has no room for an item, and the call was not to wait, or not as long."""
 
 
+class InFlightError(StatorError, RuntimeError):
+    """A run of a sequence would use memory that another run, which has not ended, uses."""
+
+
 class UnsupportedError(StatorError, NotImplementedError):
     """The request is valid, but stator does not support it."""
 

@@ -2,10 +2,12 @@
 
 from stator.execution._graph import Graph, GraphNode
 from stator.execution._program import Kernel, KernelAttributes, KernelParameter
+from stator.execution._steps import Step
 from stator.execution.cooperative import CooperativeConfig, CooperativeReport
 from stator.execution.diagnostics import Diagnostics, DiagnosticsReport
 from stator.execution.graphs import GraphFunction, GraphInfo
 from stator.execution.programs import KernelDescriptor, ProgramCacheInfo
+from stator.execution.sequences import LaunchSequence, SequenceFuture, SequenceTimes
 from stator.execution.streams import StreamPool
 from stator.execution.telemetry import Telemetry
 from stator.execution.work_queue import WorkQueue, WorkQueueReport
@@ -23,7 +25,11 @@ __all__ = [
     "KernelAttributes",
     "KernelDescriptor",
     "KernelParameter",
+    "LaunchSequence",
     "ProgramCacheInfo",
+    "SequenceFuture",
+    "SequenceTimes",
+    "Step",
     "StreamPool",
     "Telemetry",
     "WorkQueue",

@@ -208,6 +208,13 @@ def take_apart(value: Any, arrays: list[Array]) -> Any:
     return None, (type(value), repr(value) if isinstance(value, (float, complex)) else None, value)
 
 
+def arrays_of(value: Any) -> list[Array]:
+    """The arrays in a structure of nested tuples, lists and dicts."""
+    arrays: list[Array] = []
+    take_apart(value, arrays)
+    return arrays
+
+
 def put_together(structure: Any, arrays: Sequence[Any]) -> Any:
     """What take_apart() took apart, with other arrays."""
     if isinstance(structure, _Leaf):

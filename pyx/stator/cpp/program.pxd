@@ -49,6 +49,7 @@ cdef extern from "stator/execution/program.hpp" namespace "stator" nogil:
         const KernelAttributes& attributes() except +translate_exception
         int resident_blocks(int, size_t) except +translate_exception
         int suggested_threads(size_t) except +translate_exception
+        void check(const LaunchConfig&, ArgumentSpan) except +translate_exception
         void launch(const LaunchConfig&, ArgumentSpan, const Stream&) except +translate_exception
         void refuse(size_t, const string&, const string&) except +translate_exception
 

@@ -1,8 +1,9 @@
 # stator/execution/transfers.hpp
 from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
 
 from stator.cpp.array cimport Array
-from stator.cpp.backend cimport Stream
+from stator.cpp.backend cimport Event, Stream
 from stator.cpp.error cimport translate_exception
 
 
@@ -16,5 +17,19 @@ cdef extern from "stator/execution/transfers.hpp" namespace "stator" nogil:
     cdef cppclass RangeSpan "std::span<const stator::ByteRange>":
         RangeSpan(const ByteRange*, size_t)
 
-    void write_ranges(RangeSpan, const Stream&) except +translate_exception
+    ctypedef enum HostMemory:
+        copied "stator::HostMemory::copied"
+        staged "stator::HostMemory::staged"
+        lent "stator::HostMemory::lent"
+
+    void write_ranges(RangeSpan, const Stream&, HostMemory) except +translate_exception
     void read_ranges(RangeSpan, const Stream&) except +translate_exception
+    void check_ranges(RangeSpan, cbool) except +translate_exception
+
+    cdef cppclass PendingReads:
+        PendingReads()
+        void finish() except +translate_exception
+        const Event& event() except +translate_exception
+
+    PendingReads begin_reads "stator::PendingReads::begin"(RangeSpan, const Stream&,
+                                                           HostMemory) except +translate_exception

@@ -86,8 +86,8 @@ def has_cooperative_launch(backend: Backend) -> bool:
     return cpp.has_cooperative_launch((<Backend>backend).c)
 
 
-cdef object extents_of(Array grid, Backend backend):
-    """The numbers of an indirect grid, copied from the device."""
+cdef int check_extents(Array grid, Backend backend) except -1:
+    """Whether the array can be the grid of an indirect launch."""
     cdef str op = "Kernel.launch"
     if grid.backend is not backend:
         raise BackendMismatchError("the grid is an array of another backend", op=op,
@@ -98,10 +98,55 @@ cdef object extents_of(Array grid, Backend backend):
     if grid.ndim > 1 or not 1 <= grid.size <= 3:
         raise InvalidValueError(f"The array that gives the grid has the shape {grid.shape}", op=op,
                                 remedy="Give one to three numbers: x, y, z.")
+    return 0
+
+
+cdef object extents_of(Array grid, Backend backend):
+    """The numbers of an indirect grid, copied from the device."""
+    check_extents(grid, backend)
     try:
         return tuple(int(n) for n in grid.to_numpy().reshape(-1))
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise renamed(error, "Kernel.launch") from None
+
+
+def check_launch(kernel: Kernel, grid: int | tuple[int, ...] | Array, block: int | tuple[int, ...],
+                 args: tuple[object, ...], shared: int, cooperative: bool) -> None:
+    """Raises what Kernel.launch() would raise before it reads an indirect grid. Used by stator.execution."""
+    cdef Kernel of = <Kernel?>kernel
+    cdef cpp.LaunchConfig config
+    cdef vector[cpp.KernelArgument] arguments
+    kept = []
+    if isinstance(grid, Array):
+        check_extents(grid, of.backend)
+        grid = 1
+    prepare(of, grid, block, args, shared, cooperative, config, arguments, kept)
+    with nogil:
+        of.c.check(config, cpp.ArgumentSpan(arguments.data(), arguments.size()))
+
+
+cdef int prepare(Kernel kernel, object grid, object block, tuple args, object shared, object cooperative,
+                 cpp.LaunchConfig& config, vector[cpp.KernelArgument]& arguments, list kept) except -1:
+    """The launch as C++ takes it. `kept` has the bytes of values, which live as long as the arguments."""
+    cdef cpp.KernelArgument argument
+    cdef bytes value
+    to_extent(block, config.block(), "Kernel.launch", "block")
+    config.shared_bytes = to_size(shared, "Kernel.launch", "shared")
+    config.cooperative = to_flag(cooperative, "Kernel.launch", "cooperative")
+    to_extent(grid, config.grid(), "Kernel.launch", "grid")
+    for i, arg in enumerate(args):
+        argument.array = NULL
+        argument.value = NULL
+        argument.size = 0
+        if isinstance(arg, Array):
+            argument.array = &(<Array>arg).c
+        elif i < len(kernel.parameters):
+            value = bytes_of(arg, kernel.parameters[i], i, kernel)
+            kept.append(value)
+            argument.value = <const char*>value
+            argument.size = len(value)
+        arguments.push_back(argument)
+    return 0
 
 
 cdef class Program:
@@ -199,34 +244,17 @@ cdef class Kernel:
         """
         cdef cpp.LaunchConfig config
         cdef vector[cpp.KernelArgument] arguments
-        cdef cpp.KernelArgument argument
         cdef CppStream on
-        cdef bytes value
         if self.backend is None:
             raise InvalidValueError("A kernel that was not compiled", op="Kernel.launch",
                                     remedy="Take one from Backend.compile().")
-        to_extent(block, config.block(), "Kernel.launch", "block")
-        config.shared_bytes = to_size(shared, "Kernel.launch", "shared")
-        config.cooperative = to_flag(cooperative, "Kernel.launch", "cooperative")
         if isinstance(grid, Array):
             grid = extents_of(grid, self.backend)
             if 0 in grid:
                 return
-        to_extent(grid, config.grid(), "Kernel.launch", "grid")
         enter_stream(self.backend, stream, on, "Kernel.launch")
         kept = []
-        for i, arg in enumerate(args):
-            argument.array = NULL
-            argument.value = NULL
-            argument.size = 0
-            if isinstance(arg, Array):
-                argument.array = &(<Array>arg).c
-            elif i < len(self.parameters):
-                value = bytes_of(arg, self.parameters[i], i, self)
-                kept.append(value)
-                argument.value = <const char*>value
-                argument.size = len(value)
-            arguments.push_back(argument)
+        prepare(self, grid, block, args, shared, cooperative, config, arguments, kept)
         with nogil:
             self.c.launch(config, cpp.ArgumentSpan(arguments.data(), arguments.size()), on)
 

@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport uintptr_t
 
 from stator._array cimport Array, as_array
-from stator._backend cimport Backend, after_wait, enter_stream
+from stator._backend cimport Backend, Event, Stream, after_wait, enter_stream
 from stator._convert cimport to_int, wrong_type
 from stator.cpp cimport transfers as cpp
 from stator.cpp.backend cimport Stream as CppStream
@@ -14,7 +14,7 @@ from stator.cpp.std cimport vector
 from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
 
 
-cdef object host_bytes(object host, object array, bint write, str op):
+def host_bytes(host: object, array: Array, write: bool, op: str) -> np.ndarray[Any, Any]:
     """The host's memory as a NumPy array of bytes."""
     if isinstance(host, np.ndarray):
         if not host.flags.c_contiguous:
@@ -36,15 +36,10 @@ cdef object host_bytes(object host, object array, bint write, str op):
     return raw
 
 
-cdef object transfer(object backend, list ranges, bint to_host, object stream, str op):
-    cdef vector[cpp.ByteRange] found
+cdef int to_ranges(Backend owner, list ranges, bint to_host, str op, vector[cpp.ByteRange]& found,
+                   list kept) except -1:
+    """The ranges as C++ takes them. `kept` has the host's memory as objects, which live as long as these."""
     cdef cpp.ByteRange each
-    cdef CppStream on
-    cdef Backend owner
-    if not ranges:
-        return None
-    owner = (<Array>ranges[0][0]).backend if backend is None else <Backend>backend
-    kept = []
     for array, offset, host in ranges:
         if (<Array>array).backend is not owner:
             raise BackendMismatchError("ranges of arrays of two backends", op=op, remedy="Make a call per backend.")
@@ -55,12 +50,25 @@ cdef object transfer(object backend, list ranges, bint to_host, object stream, s
         each.host = <void*><uintptr_t>raw.ctypes.data
         each.size = raw.size
         found.push_back(each)
+    return 0
+
+
+cdef object transfer(object backend, list ranges, bint to_host, object stream, str op,
+                     cpp.HostMemory memory=cpp.copied):
+    cdef vector[cpp.ByteRange] found
+    cdef CppStream on
+    cdef Backend owner
+    if not ranges:
+        return None
+    owner = (<Array>ranges[0][0]).backend if backend is None else <Backend>backend
+    kept = []
+    to_ranges(owner, ranges, to_host, op, found, kept)
     enter_stream(owner, stream, on, op)
     with nogil:
         if to_host:
             cpp.read_ranges(cpp.RangeSpan(found.data(), found.size()), on)
         else:
-            cpp.write_ranges(cpp.RangeSpan(found.data(), found.size()), on)
+            cpp.write_ranges(cpp.RangeSpan(found.data(), found.size()), on, memory)
     if to_host:
         after_wait(owner)
     return None
@@ -95,3 +103,62 @@ def write_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], 
 def read_ranges(backend: Backend, ranges: Sequence[tuple[Array, int, object]], stream: StreamLike | None) -> None:
     """What Backend.read_ranges does."""
     transfer(backend, checked(ranges, "Backend.read_ranges"), True, stream, "Backend.read_ranges")
+
+
+def check_ranges(backend: Backend, ranges: list[tuple[Array, int, object]], to_host: bool, op: str) -> None:
+    """Raises what a transfer of the ranges would raise, and copies nothing. Used by stator.execution."""
+    cdef vector[cpp.ByteRange] found
+    cdef bint write = not to_host
+    kept = []
+    to_ranges(backend, ranges, to_host, op, found, kept)
+    with nogil:
+        cpp.check_ranges(cpp.RangeSpan(found.data(), found.size()), write)
+
+
+def write(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> None:
+    """As write_ranges(), but asynchronous on every device, and lent: also of memory that is left alone until then."""
+    transfer(backend, ranges, False, stream, "Backend.write_ranges", cpp.lent if lent else cpp.staged)
+
+
+cdef class PendingReads:
+    """PendingReads()\n--\n
+    Copies to the host that are under way, made by begin_reads()."""
+    cdef cpp.PendingReads c
+    cdef object kept
+    cdef Event behind
+
+    def __init__(self) -> None:
+        raise TypeError("PendingReads has no constructor.")
+
+    @property
+    def event(self) -> Event:
+        """The event behind the copies."""
+        return self.behind
+
+    def finish(self) -> None:
+        """Waits for the stream's work before the copies and for these, and writes the host's memory. Once."""
+        with nogil:
+            self.c.finish()
+        self.kept = None
+        after_wait(self.behind.backend)
+
+
+def begin_reads(backend: Backend, ranges: list[tuple[Array, int, object]], stream: Stream, lent: bool) -> PendingReads:
+    """Enqueues copies to the host, behind the event of the result. Asynchronous. Used by stator.execution.
+
+    lent: the copies go straight to the host's memory.
+    """
+    cdef PendingReads out = PendingReads.__new__(PendingReads)
+    cdef vector[cpp.ByteRange] found
+    cdef CppStream on
+    cdef cpp.HostMemory memory = cpp.lent if lent else cpp.staged
+    cdef str op = "Backend.read_ranges"
+    out.kept = []
+    to_ranges(backend, ranges, True, op, found, out.kept)
+    enter_stream(backend, stream, on, op)
+    with nogil:
+        out.c = cpp.begin_reads(cpp.RangeSpan(found.data(), found.size()), on, memory)
+    out.behind = Event.__new__(Event)
+    out.behind.c = out.c.event()
+    out.behind.backend = backend
+    return out

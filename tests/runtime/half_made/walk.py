@@ -13,7 +13,7 @@ import stator
 from stator._creation import PinnedMemory
 from stator._interop import SharedMemory
 from stator.errors import StatorError
-from stator.execution import Diagnostics, Kernel, Telemetry, WorkQueue
+from stator.execution import Diagnostics, Kernel, LaunchSequence, SequenceFuture, Step, Telemetry, WorkQueue
 
 CLASSES = {
     "Array": stator.Array,
@@ -32,6 +32,9 @@ CLASSES = {
     "PinnedMemory": PinnedMemory,
     "Diagnostics": Diagnostics,
     "Kernel": Kernel,
+    "LaunchSequence": LaunchSequence,
+    "SequenceFuture": SequenceFuture,
+    "Step": Step,
     "Telemetry": Telemetry,
     "WorkQueue": WorkQueue,
 }

@@ -67,6 +67,8 @@ class STATOR_API Kernel {
   // Asynchronous. Every array counts as read and written. ValueError names the limit that a launch exceeds, DTypeError
   // the parameter that an argument does not fit; arrays are contiguous and of the kernel's backend.
   void launch(const LaunchConfig& config, std::span<const KernelArgument> arguments, const Stream& stream = {}) const;
+  // Throws what launch() throws for these, and launches nothing. Does not synchronise.
+  void check(const LaunchConfig& config, std::span<const KernelArgument> arguments) const;
   // Throws what launch() throws for an argument that does not fit its parameter: for bindings, which make the bytes of
   // values. given: "a float". remedy: empty for the list of the parameters.
   [[noreturn]] void refuse(size_t index, const std::string& given, const std::string& remedy = {}) const;

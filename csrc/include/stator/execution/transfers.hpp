@@ -5,6 +5,7 @@
 #include <stator/backend.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace stator {
@@ -17,13 +18,39 @@ struct ByteRange {
   int64_t size = 0;
 };
 
+// Which memory of the host the copies use. copied: a call returns when it has read it, and on the cpu it copies at
+// once. staged: the same, through page-locked memory on every device, so that the call does not wait for the stream.
+// lent: the memory exists, and is left alone, until the stream has passed the copies, which use it directly; they are
+// asynchronous where it is page-locked.
+enum class HostMemory : uint8_t { copied, staged, lent };
+
 // All arrays are of one backend; ranges that follow each other in memory of the device become one copy. ValueError
 // where a range lies outside its array, or an array is not contiguous or, to be written, read-only.
 //
-// The host's memory has been read when this returns. On cuda the copies themselves are asynchronous, through
+// Memory that is not lent has been read when this returns. On cuda the copies themselves are asynchronous, through
 // page-locked memory, of which at most a few MiB are in use at once.
-STATOR_API void write_ranges(std::span<const ByteRange> ranges, const Stream& stream = {});
+STATOR_API void write_ranges(std::span<const ByteRange> ranges, const Stream& stream = {},
+                             HostMemory memory = HostMemory::copied);
 // Blocks until the host's memory is written. HostCopyError inside forbid_host_copies.
 STATOR_API void read_ranges(std::span<const ByteRange> ranges, const Stream& stream = {});
+// Throws what these would throw for the ranges, and copies nothing.
+STATOR_API void check_ranges(std::span<const ByteRange> ranges, bool write);
+
+// Copies to the host that are enqueued at once and end later. Memory that is not lent is written by finish(),
+// from page-locked memory that got the copies; beyond 256 MiB they go directly, and begin() waits for those. The host's
+// memory exists until finish() has returned or the stream was waited for.
+class STATOR_API PendingReads {
+ public:
+  PendingReads() = default;
+  // Throws as read_ranges(). No range at all is allowed: finish() then waits for the stream's work.
+  static PendingReads begin(std::span<const ByteRange> ranges, const Stream& stream, HostMemory memory);
+  // Waits for what the stream had been given when this began, and throws what its error slot holds. Once.
+  void finish() const;
+  const Event& event() const;  // behind the copies
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
 
 }  // namespace stator
