@@ -27,8 +27,6 @@ class Step:
     the sequence's, and where that has no block either, it is kernel.suggest_block(). Functions have no use for them.
     """
 
-    __slots__ = ("args", "block", "cooperative", "grid", "shared", "work")
-
     def __init__(
         self,
         work: Kernel | Callable[..., None],

@@ -155,8 +155,8 @@ class LaunchSequence:
         """Copies memory of the host into an array at the beginning of every run.
 
         host: a NumPy array of the array's dtype or of bytes, or an object with a contiguous buffer, which each run
-        reads anew. offset: in bytes. Uploads happen in their order, and those that follow each other in memory of the device
-        are one copy. Raises: DTypeError, InvalidValueError, BackendMismatchError.
+        reads anew. offset: in bytes. Uploads happen in their order, and those that follow each other in memory of the
+        device are one copy. Raises: DTypeError, InvalidValueError, BackendMismatchError.
         """
         added = self._range("LaunchSequence.upload", array, host, offset, None, False)
         with self._lock:
