@@ -4,33 +4,18 @@ the runtime's functions, csrc/emulator/vendor/common/call.hpp for the vendor lib
 import ctypes
 import hashlib
 import re
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+import vendor_doubles as doubles  # noqa: E402
+
 API = ROOT / "csrc/emulator/runtime/api.hpp"
 
 Counted = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
 Give = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
 Rewrite = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, Give, ctypes.c_void_p)
-
-
-class Argument(ctypes.Structure):
-    _fields_ = [("address", ctypes.c_void_p), ("bytes", ctypes.c_uint32)]
-
-
-Before = ctypes.CFUNCTYPE(
-    ctypes.c_bool,
-    ctypes.c_void_p,
-    ctypes.c_char_p,
-    ctypes.POINTER(Argument),
-    ctypes.c_uint32,
-    ctypes.POINTER(ctypes.c_int),
-)
-After = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int))
-
-
-class Interceptor(ctypes.Structure):
-    _fields_ = [("self", ctypes.c_void_p), ("before", Before), ("after", After)]
 
 
 # The arguments of the runtime's functions that are intercepted: nothing is wider than a pointer.
@@ -131,6 +116,4 @@ class Hooks:
         def last(_, name, result):
             result[0] = after(name.decode(), result[0])
 
-        interceptor = Interceptor(None, Before(first), After(last))
-        self._kept.append(interceptor)
-        self.vendor.stator_vendor_intercept(ctypes.byref(interceptor))
+        doubles.intercept(doubles.Interceptor(None, doubles.Before(first), doubles.After(last)))

@@ -7,13 +7,37 @@ from contextlib import contextmanager
 from emulated import library
 
 _VISIT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
-_BEFORE = ctypes.CFUNCTYPE(
-    ctypes.c_bool, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.POINTER(ctypes.c_int)
+
+
+class Argument(ctypes.Structure):
+    """Of csrc/emulator/vendor/common/call.hpp, as the types below."""
+
+    _fields_ = (("address", ctypes.c_void_p), ("bytes", ctypes.c_uint32))
+
+
+Before = ctypes.CFUNCTYPE(
+    ctypes.c_bool,
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+    ctypes.POINTER(Argument),
+    ctypes.c_uint32,
+    ctypes.POINTER(ctypes.c_int),
 )
+After = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int))
 
 
-class _Interceptor(ctypes.Structure):
-    _fields_ = (("self", ctypes.c_void_p), ("before", ctypes.c_void_p), ("after", ctypes.c_void_p))
+class Interceptor(ctypes.Structure):
+    _fields_ = (("self", ctypes.c_void_p), ("before", Before), ("after", After))
+
+
+_outer = Interceptor()  # what stays between callers and doubles, whatever else a test answers
+
+
+def intercept(interceptor: Interceptor) -> None:
+    """Puts it between callers and doubles for good: it also sees what `answered` answers."""
+    global _outer
+    _outer = interceptor
+    library("vendor").stator_vendor_intercept(ctypes.byref(_outer))
 
 
 def calls() -> dict[str, int]:
@@ -37,28 +61,39 @@ def answered(name: str, status: int):
     """Calls of the function return the status and do nothing else; gives the list of the statuses returned."""
     answers: list[int] = []
 
-    def before(_self, called, _arguments, _count, result):
+    def before(_self, called, arguments, count, result):
+        if _outer.before and _outer.before(_outer.self, called, arguments, count, result):
+            return True
         if called.decode() != name:
             return False
         result[0] = status
         answers.append(status)
         return True
 
-    held = _BEFORE(before)
-    interceptor = _Interceptor(None, ctypes.cast(held, ctypes.c_void_p).value, None)
+    interceptor = Interceptor(_outer.self, Before(before), _outer.after)
     vendor = library("vendor")
     vendor.stator_vendor_intercept(ctypes.byref(interceptor))
     try:
         yield answers
     finally:
-        vendor.stator_vendor_intercept(None)
+        vendor.stator_vendor_intercept(ctypes.byref(_outer))
 
 
 def end_at_any_call() -> Callable[[], None]:
     """From now on each call of a double ends the process by SIGABRT, also when no Python runs any more."""
-    interceptor = _Interceptor(None, ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value, None)
+    interceptor = Interceptor(None, ctypes.cast(ctypes.CDLL(None).abort, Before), After())
     library("vendor").stator_vendor_intercept(ctypes.byref(interceptor))
     return lambda: interceptor  # which the library reads until the process has ended
 
 
-__all__ = ["answered", "calls", "end_at_any_call", "objects"]
+__all__ = [
+    "After",
+    "Argument",
+    "Before",
+    "Interceptor",
+    "answered",
+    "calls",
+    "end_at_any_call",
+    "intercept",
+    "objects",
+]
