@@ -53,7 +53,7 @@ gc.collect()
 stator.Backend("cpu").close()
 print(stator.testing.outstanding("cuda"), sum(doubles.objects().values()))
 """
-    assert run(program) == ("{'memory': 0, 'pinned': 0, 'streams': 0, 'events': 0, 'contexts': 0} 0\n", "")
+    assert run(program) == ("{'memory': 0, 'pinned': 0, 'streams': 0, 'events': 0, 'contexts': 0, 'graphs': 0} 0\n", "")
 
 
 def test_every_handle_of_cublas_has_a_workspace_of_the_pool():

@@ -11,7 +11,8 @@ what is known of these files alone. `run` draws faults by a seed, as many of eac
 that is gone, a mask or vector access that is shifted, a comparison, a predicate, arguments of a vendor call, a status
 that nobody sees. A longer draw begins with a shorter one. Each is applied without a rebuild, in a process of its own,
 to the tests that touch its place, the shortest first and up to `--seconds` of processor time, until one fails that
-passes without it. A fault whose place no test reached is listed and not counted. The table goes to FOLDER/mutants.tsv.
+passes without it; a status that nobody sees, to the tests in which each call fails. A fault whose place no test reached
+is listed and not counted. The table goes to FOLDER/mutants.tsv.
 
 `--only` judges some of those drawn, `--match` all places that fit a pattern, with `--tests` by these tests. `--symbols`
 names the build folder's libstator.so where the installed one is stripped. Survivors that change nothing are listed in
@@ -51,6 +52,10 @@ KINDS = ("barrier", "fence", "mask", "vector", "comparison", "predicate", "wait"
 KINDS += ("runtime status", "vendor swap", "vendor move", "vendor status")
 CALLS = {"stream_wait": "wait", "event_record": "record"}
 CALLS |= {"stream_synchronize": "synchronize", "event_synchronize": "synchronize"}
+FAILING = {  # a status that nobody sees matters where a call fails
+    "runtime status": "tests/runtime/test_runtime_failures.py",
+    "vendor status": "tests/runtime/test_vendor_failures.py",
+}
 LEARNED = ["tests/ops", "tests/interop", "tests/runtime"]
 TASK = {}  # what the workers of run() inherit; as arguments, it would be copied for each mutant
 WAITS = 8  # times its processor time is what a child may take, on a machine that has other work
@@ -284,9 +289,16 @@ class Judge:
             self.known[mode, test] = status == 0
         return self.known[mode, test]
 
+    @staticmethod
+    def of_files(files, without):
+        return ["-k", "cuda", *files, *(f"--deselect={test}" for test in without)]
+
     def tests_of(self, mutant, without):
         if self.tests:
-            return ["-k", "cuda", *self.tests, *(f"--deselect={test}" for test in without)], self.seconds
+            return self.of_files(self.tests, without), self.seconds
+        if failing := FAILING.get(mutant["kind"]):
+            touch = sorted(t for t in mutant["of"] if t.startswith(failing) and t not in without)
+            return touch or self.of_files([failing], without), self.seconds
         return self.catalogue.tests_of(mutant, self.seconds, without)
 
     def judge(self, number, mutant):

@@ -3,34 +3,17 @@ the runtime's functions, csrc/emulator/vendor/common/call.hpp for the vendor lib
 
 import ctypes
 import hashlib
-import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
+import runtime_calls  # noqa: E402
 import vendor_doubles as doubles  # noqa: E402
-
-API = ROOT / "csrc/emulator/runtime/api.hpp"
 
 Counted = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
 Give = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
 Rewrite = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, Give, ctypes.c_void_p)
-
-
-# The arguments of the runtime's functions that are intercepted: nothing is wider than a pointer.
-WATCHED = {
-    "stream_wait": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint],
-    "event_record": [ctypes.c_void_p, ctypes.c_void_p],
-    "stream_synchronize": [ctypes.c_void_p],
-    "event_synchronize": [ctypes.c_void_p],
-    "stream_query": [ctypes.c_void_p],
-    "event_query": [ctypes.c_void_p],
-    "copy": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p],
-    "fill": [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p],
-    "allocate_from_pool": [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p],
-    "free_in_order": [ctypes.c_void_p, ctypes.c_void_p],
-}
 
 
 def digest(data: bytes) -> str:
@@ -49,7 +32,6 @@ class Hooks:
         self.library = folder / "libstator.so"
         self.emulator = ctypes.CDLL(str(folder / "libstator_emulator.so"))
         self.vendor = ctypes.CDLL(str(folder / "libstator_vendor.so"))
-        self.emulator.stator_emulator_api.restype = ctypes.c_void_p
         self.emulator.stator_emulator_events.restype = ctypes.c_uint64
         self._kept = []  # callbacks, which C++ calls as long as the process lives
         self._frames = (ctypes.c_void_p * 32)()
@@ -94,19 +76,12 @@ class Hooks:
         self._kept.append(Rewrite(call))
         self.emulator.stator_emulator_rewrite(self._kept[-1], None)
 
-    def watch_runtime(self, on_call, names=tuple(WATCHED)):
-        order = re.findall(r"\(\*(\w+)\)\(", API.read_text())
-        table = self.emulator.stator_emulator_api()
-        for name in names:
-            slot = ctypes.c_void_p.from_address(table + 8 + 8 * order.index(name))
-            kind = ctypes.CFUNCTYPE(ctypes.c_int, *WATCHED[name])
-            original = kind(slot.value)
+    def watch_runtime(self, on_call):
+        def seen(name):
+            return lambda original, arguments: on_call(name, self.site, original, arguments)
 
-            def call(*arguments, name=name, original=original):
-                return on_call(name, self.site, original, arguments)
-
-            self._kept += [original, kind(call)]
-            slot.value = ctypes.cast(self._kept[-1], ctypes.c_void_p).value
+        for name in runtime_calls.ARGUMENTS:
+            runtime_calls.watch(name, seen(name))
 
     def watch_vendor(self, before, after):
         def first(_, name, arguments, count, _result):

@@ -1,0 +1,65 @@
+"""Each function of the CUDA runtime fails once: a typed error, nothing left behind, and the next call works."""
+
+import numpy as np
+import pytest
+import runtime_calls
+
+import stator
+from stator import _backend, errors
+
+FAILED = 999  # cudaErrorUnknown
+
+
+def waits(be):
+    be.stream(1).wait(be.stream(0).record())
+
+
+def asks_a_stream(be):
+    be.stream(1).done()
+
+
+def asks_an_event(be):
+    be.stream(1).record().done()
+
+
+def waits_for_a_stream(be):
+    be.stream(1).synchronize()
+
+
+def waits_for_an_event(be):
+    be.stream(1).record().synchronize()
+
+
+def copies(be):
+    be.asarray(np.arange(1000))
+
+
+def fills(be):
+    be.zeros((1000,))
+
+
+WORK = {
+    "stream_wait": waits,
+    "event_record": waits,
+    "stream_query": asks_a_stream,
+    "event_query": asks_an_event,
+    "stream_synchronize": waits_for_a_stream,
+    "event_synchronize": waits_for_an_event,
+    "copy": copies,
+    "fill": fills,
+    "allocate_from_pool": fills,
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_every_call_of_the_runtime_may_fail(cuda, name):
+    if not _backend.emulated("cuda"):
+        pytest.skip("about emulated devices")
+    with stator.Backend(str(cuda.device)) as be:
+        with runtime_calls.answered(name, FAILED) as answers, pytest.raises(errors.CudaError) as caught:
+            WORK[name](be)
+        assert answers
+        assert caught.value.code == FAILED
+        del caught
+        WORK[name](be)
+        assert not [r for r in be.resources() if r["kind"] not in ("stream", "library")]
