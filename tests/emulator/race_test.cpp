@@ -76,7 +76,7 @@ void global_between_blocks() {
 }
 
 // The last block to finish sums what all wrote.
-std::string last_block(const std::string& fence) {
+std::string last_block(const std::string& fence, const std::string& behind = "membar.gl;") {
   return R"(
     ld.param.u64 %d0, [p0];
     mov.u32 %r0, %ctaid.x;
@@ -99,7 +99,8 @@ std::string last_block(const std::string& fence) {
     sub.u32 %r6, %r2, 1;
     setp.ne.u32 %p2, %r5, %r6;
     @%p2 exit;
-    membar.gl;
+    )" + behind +
+         R"(
     mul.wide.u32 %d3, %r1, 4;
     add.u64 %d3, %d0, %d3;
     ld.global.u32 %r7, [%d3+64];
@@ -111,6 +112,7 @@ void last_blocks() {
   ordered(last_block("fence.acq_rel.gpu;"), 4, 64);
   racy(last_block(""), 4, 64);
   racy(last_block("membar.cta;"), 4, 64);
+  racy(last_block("membar.gl;", ""), 4, 64);
 }
 
 // A block waits for a flag that another one sets behind its data.

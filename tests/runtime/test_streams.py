@@ -127,3 +127,9 @@ def test_an_array_of_another_backend_has_the_same_values(be, cpu, count):
     values = np.arange(count) + 0.5
     x = cpu.asarray(values).to_device(be.device)
     assert x.to_device("cpu").to_numpy().tolist() == values.tolist()
+
+
+def test_a_stream_that_was_waited_for_has_finished(be):
+    filled(be, 1, 2.0)
+    be.stream(1).synchronize()
+    assert be.stream(1).done()

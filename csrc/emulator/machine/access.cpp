@@ -57,11 +57,11 @@ void note_access(Warp& w, const Instruction& i, uint32_t mask, const uint64_t* a
   touch.serial = races.next_serial();
   touch.strong = strong;
   touch.valid = true;
-  if (!shared && i.release) races.fence(clock);
+  if (!shared && i.release) races.release(clock);
   each_lane(mask, [&](unsigned l) {
     const uint64_t a = base + addresses[l];
     touch.thread = uint16_t(w.index * lanes + l);
-    if (!shared && strong && (atomic || !write)) races.acquire(clock, a);
+    if (!shared && strong && (atomic || !write)) races.meet(clock, a, i.acquire);
     const memory::Conflict c = races.access(clock, a, bytes, touch, shared, write);
     if (!shared && strong && write) races.publish(clock, a);
     if (!c.found) return;

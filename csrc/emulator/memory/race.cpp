@@ -19,6 +19,13 @@ bool conflicts(const BlockClock& clock, const Touch& before, const Touch& now) {
   return before.valid && before.serial != now.serial && !(before.strong && now.strong) && !ordered(clock, before, now);
 }
 
+void take(const std::unordered_map<uint64_t, uint32_t>& times, std::unordered_map<uint64_t, uint32_t>& into) {
+  for (const auto& [block, time] : times) {
+    uint32_t& seen = into[block];
+    seen = std::max(seen, time);
+  }
+}
+
 }  // namespace
 
 BlockClock::BlockClock(uint64_t number, uint32_t warps)
@@ -104,15 +111,18 @@ void RaceChecker::publish(const BlockClock& clock, uint64_t address) {
   times[clock.block] = std::max(times[clock.block], clock.released);
 }
 
-void RaceChecker::acquire(BlockClock& clock, uint64_t address) {
+void RaceChecker::meet(BlockClock& clock, uint64_t address, bool acquires) {
   const auto place = published_.find(address);
   if (place == published_.end()) return;
-  for (const auto& [block, time] : place->second) {
-    uint32_t& seen = clock.seen_blocks[block];
-    seen = std::max(seen, time);
-  }
+  take(place->second, acquires ? clock.seen_blocks : clock.met_blocks);
 }
 
-void RaceChecker::fence(BlockClock& clock) { clock.released = clock.time++; }
+void RaceChecker::release(BlockClock& clock) { clock.released = clock.time++; }
+
+void RaceChecker::fence(BlockClock& clock) {
+  take(clock.met_blocks, clock.seen_blocks);
+  clock.met_blocks.clear();
+  release(clock);
+}
 
 }  // namespace stator::emulator::memory

@@ -28,6 +28,7 @@ class BlockClock {
   uint32_t time = 1;      // of the block among blocks
   uint32_t released = 0;  // what others may see once they meet a value that the block wrote after its fence
   std::unordered_map<uint64_t, uint32_t> seen_blocks;
+  std::unordered_map<uint64_t, uint32_t> met_blocks;  // what the block's next fence makes it see
 
  private:
   const uint32_t warps_;
@@ -61,9 +62,11 @@ class RaceChecker {
   // aligned to its bytes, a power of two of at most 16. What other blocks did with the same shared memory is past.
   Conflict access(const BlockClock& clock, uint64_t address, unsigned bytes, const Touch& touch, bool shared,
                   bool write);
-  // A strong write or atomic of a block that made a fence publishes the block's time; a strong read takes it.
+  // A strong write or atomic of a block that made a fence publishes the block's time. A strong read meets it, and takes
+  // it where it acquires or where a fence follows.
   void publish(const BlockClock& clock, uint64_t address);
-  void acquire(BlockClock& clock, uint64_t address);
+  void meet(BlockClock& clock, uint64_t address, bool acquires);
+  void release(BlockClock& clock);
   void fence(BlockClock& clock);
   uint32_t next_serial() { return ++serial_; }
 
