@@ -48,6 +48,19 @@ def test_real_signals_whose_neighbours_are_odd(be, dtype, n, shape):
     assert_accurate(stator.fft.irfft(be.asarray(spectrum), n=n, axis=1), want, dtype, n)
 
 
+@pytest.mark.parametrize("n", [12, 134])
+@pytest.mark.parametrize("rank", range(2, 7))
+def test_real_signals_whose_neighbours_are_odd_of_any_rank(be, dtype, rank, n):
+    every_other = (slice(None, None, 2),) * (rank - 2)
+    x = draw((3,) * (rank - 2) + (n, 3), False)
+    got = stator.fft.rfft(be.asarray(x.astype(REAL[dtype][0]))[every_other], axis=-2)
+    half = scipy.fft.rfft(x, axis=-2)
+    assert_accurate(got, half[every_other], dtype, n)
+    got = stator.fft.irfft(be.asarray(half.astype(REAL[dtype][1]))[every_other], n=n, axis=-2)
+    want = scipy.fft.irfft(half.astype(REAL[dtype][1]).astype(np.clongdouble), n, axis=-2)
+    assert_accurate(got, want[every_other], dtype, n)
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_every_length(be, dtype, n):
     real, complex_ = REAL[dtype]

@@ -90,6 +90,13 @@ def test_leading_axes(be, shape):
         close(got, spectrum(x, 16), "float64")
 
 
+@pytest.mark.parametrize("rank", range(2, 7))
+def test_views_of_any_rank(be, rank):
+    x = signal((3,) * (rank - 1) + (40,), "float32")
+    every_other = (slice(None, None, 2),) * (rank - 1)
+    close(stator.fft.stft(be.asarray(x)[every_other], 16), spectrum(x[every_other], 16), "float32")
+
+
 LAYOUTS = {
     "transposed": lambda a: a.T,
     "stepped": lambda a: a[::2, ::3],

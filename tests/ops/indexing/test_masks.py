@@ -148,6 +148,11 @@ def test_a_fixed_capacity_does_not_synchronise(be, size):
         np.testing.assert_array_equal(ours.to_numpy(), want)
 
 
+def test_a_size_of_one_more_than_there_are_gives_one_fill(be):
+    where = np.array([True, False, True])
+    np.testing.assert_array_equal(stator.nonzero(be.asarray(where), size=3, fill_value=-7)[0].to_numpy(), [0, 2, -7])
+
+
 def test_a_size_on_nothing_gives_fills(be):
     nothing, none = be.zeros((2, 0)), be.zeros((2, 0), dtype="bool")
     np.testing.assert_array_equal(stator.masked_select(nothing, none, size=3, fill_value=2).to_numpy(), [2, 2, 2])

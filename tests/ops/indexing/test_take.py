@@ -16,6 +16,16 @@ def test_every_dtype(be, dtype):
         np.testing.assert_array_equal(got.to_numpy(), np.take(x, values, axis=axis))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("width", [257, 601, 1023, 1025])
+def test_every_item_size_in_rows_of_odd_lengths(be, width, dtype):
+    x = np.arange(4 * width).reshape(4, width).astype(dtype)
+    index = np.array([3, 0, 2, 1, 1])
+    for view in (lambda a: a, lambda a: a[:, ::-1]):
+        got = stator.take(view(be.asarray(x)), be.asarray(index), axis=0)
+        np.testing.assert_array_equal(got.to_numpy(), view(x)[index])
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
 def test_every_index_dtype(be, dtype):
     x = np.arange(100.0)

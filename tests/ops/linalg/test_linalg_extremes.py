@@ -160,3 +160,22 @@ def test_singular_matrices_are_found_without_right_hand_sides(be, solve, n):
         solve(be.zeros((n, n)), empty)
     assert solve(be.asarray(np.eye(n)), empty).shape == (n, 0)
     assert solve(be.zeros((n, n)), empty, check=False)[1].to_numpy() > 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("at", [0, 31, 32, 63, 64, 90, 127, 128, 139])
+def test_the_first_zero_on_a_diagonal_is_found_anywhere(be, at, dtype):
+    a = np.eye(140, dtype=dtype)
+    a[at, at] = 0
+    info = linalg.solve_triangular(be.asarray(a), be.asarray(np.ones((140, 1), dtype)), check=False)[1]
+    assert int(info) == at + 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("at", range(0, 40, 3))
+def test_nan_on_the_diagonal_alone_is_found(be, at, upper, dtype):
+    a = np.eye(40, dtype=dtype)
+    a[at, at] = np.nan
+    with pytest.raises(LinAlgError, match="NaN"):
+        linalg.eigvalsh(be.asarray(a), UPLO="U" if upper else "L")

@@ -55,6 +55,15 @@ def test_integer_products_are_numpys(be, dtype, left, right):
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint64"])
+@pytest.mark.parametrize("batches", range(1, 7))
+def test_integer_products_of_views_with_any_number_of_batch_axes(be, dtype, batches):
+    a, b = (draw((3,) * batches + (2, 2), dtype, seed) for seed in (1, 2))
+    every_other = (slice(None, None, 2),) * batches
+    got = stator.matmul(be.asarray(a)[every_other], be.asarray(b)[every_other]).to_numpy()
+    np.testing.assert_array_equal(got, wanted(a[every_other], b[every_other]))
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int32", "uint64"])
 def test_integer_layouts_are_not_copied(be, dtype):
     a, b = draw((6, 40, 50), dtype, 1), draw((50, 30), dtype, 2)
@@ -221,6 +230,16 @@ def test_quantised_values_and_scales(be, format, dtype, shape, axis):
     assert values.dtype == stator.uint8
     np.testing.assert_array_equal(scale.to_numpy(), want_scale)
     np.testing.assert_array_equal(values.to_numpy(), want.view(np.uint8))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("at", [0, 300, 600, 900, 1200, 1499])
+def test_the_largest_number_is_finite_wherever_it_lies(be, at, axis):
+    x = np.ones((1500, 2), np.float32)
+    x[at] = np.finfo(np.float32).max
+    x = x.T.copy() if axis == 1 else x
+    scale = stator.nn.quantize_fp8(be.asarray(x), axis=axis).scale
+    np.testing.assert_array_equal(scale.to_numpy(), quantized(x, "e4m3", axis)[1])
 
 
 @pytest.mark.parametrize("format", ["e4m3", "e5m2"])

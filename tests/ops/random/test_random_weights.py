@@ -303,6 +303,16 @@ def test_words_of_the_device_are_the_reference(be, seed, counter):
     np.testing.assert_array_equal(got, oracles.philox4x32_10(seed, blocks).ravel()[:2001])
 
 
+@pytest.mark.parametrize("counter", [2**30, 2**31, 2**32, 2**63])
+@pytest.mark.parametrize("name", ["few", "many"])
+def test_counts_of_other_counters_are_others(be, name, counter):
+    draws = []
+    for first in (0, counter):
+        be.random.set_state((5, first, 0, "cpu"))
+        draws.append(be.random.poisson(2.0 if name == "few" else 300.0, 500).to_numpy())
+    assert (draws[0] != draws[1]).mean() > 0.5
+
+
 def test_subnormal_probabilities_come_before_zero_ones(be):
     for seed in range(20):
         got = drawn(be, lambda r: r.choice(3, 2, replace=False, p=[0.0, 1.0, 1e-320]), seed)

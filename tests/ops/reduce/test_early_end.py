@@ -32,3 +32,12 @@ def test_along_axes_and_steps(be, dtype):
             np.testing.assert_array_equal(stator.any(view, axis=axis).to_numpy(), want.any(axis))
             np.testing.assert_array_equal(stator.all(view, axis=axis).to_numpy(), want.all(axis))
             np.testing.assert_array_equal(stator.all(view == 0, axis=axis).to_numpy(), (~want).all(axis))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "uint64", "float16", "float64"])
+@pytest.mark.parametrize("columns", [1, 2, 16, 32, 100, 300])
+def test_counts_of_columns_of_ones(be, columns, dtype):
+    for rows in (1, 2, 7, 63, 64, 300):
+        x = be.asarray(np.ones((rows, columns), dtype))
+        np.testing.assert_array_equal(stator.count_nonzero(x, axis=0).to_numpy(), np.full(columns, rows))
+        np.testing.assert_array_equal(stator.count_nonzero(x[::-1, ::-1], axis=0).to_numpy(), np.full(columns, rows))

@@ -99,6 +99,12 @@ def test_product_over_any_axes_of_any_layout(be, layout):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("axis", [(0,), (0, 2), (1, 3), (0, 2, 4), (1, 2, 4), (0, 1, 3, 4)])
+def test_products_over_any_axes_of_a_view_of_five(be, axis, dtype):
+    check_product(be, factors((3, 2, 4, 2, 5), dtype), axis, layout=LAYOUTS["sliced"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_products_that_blocks_share(be, dtype):
     for shape, axis in (((150001,), None), ((2, 70001), 1), ((70001, 2), 0), ((40000, 9), 0)):
         steps = rng_of(shape).uniform(-0.2, 0.2, shape)

@@ -216,6 +216,11 @@ def test_zeros_and_special_values_in_products_and_sums(be):
                 check(be, name, np.ascontiguousarray(np.broadcast_to(x[:, None], (700, 40))), axis=0)
     x = np.array([np.inf, 1.0, -np.inf, 2.0])
     np.testing.assert_array_equal(stator.cumulative_sum(be.asarray(x)).to_numpy(), [np.inf, np.inf, np.nan, np.nan])
+    for shape, axis in (((3, 700), 1), ((40, 9), 0), ((2, 5000), 1)):
+        for dtype in ("float16", "bfloat16"):
+            nan = np.full(shape, np.inf).astype(dtype) * (1 - 2 * (np.indices(shape)[axis] % 2)).astype(dtype)
+            got = widen(stator.cumulative_sum(be.asarray(nan), axis=axis).to_numpy())
+            assert np.isnan(np.delete(got, 0, axis)).all()
     largest = np.array([3e38, 3e38, -3e38, -3e38, 1.0], np.float32)
     assert_matches(stator.cumulative_sum(be.asarray(largest)).to_numpy(), np.cumsum(largest.astype(np.float64)), (4, 4))
 

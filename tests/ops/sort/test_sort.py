@@ -281,6 +281,17 @@ def test_complex_numbers_sort_by_real_part_then_by_imaginary_part(be, dtype, des
     assert stator.sort(be.zeros((3, 0), dtype=dtype)).shape == (3, 0)
 
 
+@pytest.mark.parametrize("rank", range(1, 6))
+def test_complex_views_of_any_rank_sort(be, rank):
+    x = complex_lines((3,) * rank, "complex64")
+    every_other = (slice(None, None, 2),) * rank
+    shape = x[every_other].shape
+    want = complex_places(x[every_other].reshape(-1, 2), False).reshape(shape)
+    view = be.asarray(x)[every_other]
+    np.testing.assert_array_equal(stator.argsort(view).to_numpy(), want)
+    np.testing.assert_array_equal(stator.sort(view).to_numpy(), np.take_along_axis(x[every_other], want, -1))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("n", [5, 130, 2000, 17000])
 def test_what_is_selected_is_what_sorting_gives(be, dtype, n):
@@ -294,6 +305,15 @@ def test_what_is_selected_is_what_sorting_gives(be, dtype, n):
         for q in ([0.5], [0.1, 0.5, 0.9], list(np.linspace(0, 1, 20))):
             got = stator.quantile(on, q, axis=-1).to_numpy().astype(np.float64)
             np.testing.assert_allclose(got, np.quantile(wide, q, axis=-1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_infinities_are_selected_before_nan(be, dtype):
+    x = np.random.default_rng(0).normal(size=20_000).astype(numpy_dtype(dtype))
+    x[::3], x[1::3] = np.inf, np.nan
+    order = places(x)
+    for k in (len(x) // 3 + 1, len(x) // 2, len(x) * 2 // 3):
+        assert int(stator.kthvalue(be.asarray(x), k).indices) == order[k - 1]
 
 
 def test_lines_of_one_value_and_of_sorted_ones(be):

@@ -67,7 +67,22 @@ def test_nan_is_an_entry_and_negative_zero_is_not(be, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_rows_that_take_a_block_each(be, dtype):
     x = np.where(np.random.default_rng(0).random((3, 1100)) < 0.3, 1.5, 0).astype(numpy_dtype(dtype))
+    if x.dtype.kind == "c":
+        x[1:] *= 1j
     np.testing.assert_array_equal(sparse.csr_from_dense(be.asarray(x)).to_dense().to_numpy(), x)
+
+
+@pytest.mark.parametrize("shape", [(2, 32), (1, 64), (3, 1024)])
+def test_dense_matrices_that_fill_their_memory(be, shape):
+    x = np.arange(float(np.prod(shape))).reshape(shape) % 3
+    np.testing.assert_array_equal(sparse.csr_from_dense(be.asarray(x)).to_dense().to_numpy(), x)
+
+
+@pytest.mark.parametrize(("index", "rows"), [("int32", 127), ("int64", 63)])
+def test_pointers_that_fill_their_memory(be, index, rows):
+    row = np.arange(0, rows, 2, dtype=index)
+    a = sparse.COO(be.asarray(np.ones(len(row))), be.asarray(row), be.asarray(row), (rows, rows), is_sorted=True)
+    np.testing.assert_array_equal(a.to_csr().indptr.to_numpy(), (np.arange(rows + 1) + 1) // 2)
 
 
 def test_rows_wider_than_a_block(be):

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from cases import TABLE
 from reference import assert_matches, numpy_dtype, widen
-from sparse_inputs import DTYPES, SHAPES, dense, on, on_device
+from sparse_inputs import DTYPES, INDICES, SHAPES, dense, on, on_device
 
 import stator
 from stator import errors, sparse
@@ -135,6 +135,16 @@ def test_sums(be, name, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("lengths", [[7] * 40, range(40), [0] * 60 + [5000]], ids=["short", "all", "long"])
+def test_sums_of_rows_whose_entries_are_all_in_the_first_column(be, lengths, index, dtype):
+    indptr = np.cumsum([0, *lengths])
+    parts = (np.ones(indptr[-1], numpy_dtype(dtype)), np.zeros(indptr[-1], index), indptr.astype(index))
+    a = sparse.CSR(*map(be.asarray, parts), (len(indptr) - 1, 3))
+    np.testing.assert_array_equal(widen(a.sum(axis=1).to_numpy()), widen(np.diff(indptr).astype(numpy_dtype(dtype))))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_sum_of_two(be, dtype):
     rng = np.random.default_rng(7)
     x, y = (np.where(rng.random((50, 70)) < 0.2, rng.integers(-4, 5, (50, 70)), 0) for _ in range(2))
@@ -150,6 +160,23 @@ def test_sum_of_two(be, dtype):
             np.testing.assert_array_equal(got.to_dense().to_numpy(), x + y)
     np.testing.assert_array_equal((a - b).to_dense().to_numpy(), x - y)
     np.testing.assert_array_equal(sparse.add(a, b, alpha=2, beta=-3).to_dense().to_numpy(), 2 * widen(x) - 3 * widen(y))
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_sum_of_two_with_repeated_entries_and_rows_that_are_empty(be, index):
+    rng = np.random.default_rng(12)
+    want, both = 0, []
+    for _ in range(2):
+        count = rng.integers(0, 4, 64)
+        indptr = np.concatenate([[0], np.cumsum(count)])
+        indices = np.concatenate([np.sort(rng.integers(0, 3, n)) for n in count])
+        values = rng.integers(1, 9, len(indices)).astype("float64")
+        parts = (be.asarray(v) for v in (values, indices.astype(index), indptr.astype(index)))
+        both.append(sparse.CSR(*parts, (64, 3), is_sorted=True))
+        want = want + sp.csr_array((values, indices, indptr), shape=(64, 3)).toarray()
+    got = both[0] + both[1]
+    assert got.nnz == np.count_nonzero(want)
+    np.testing.assert_array_equal(got.to_dense().to_numpy(), want)
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
@@ -247,9 +274,12 @@ def test_sampled_product(be, dtype, k):
     assert_matches(got, (widen(x) @ widen(y)) * (p != 0), (8, 8), scale=(np.abs(widen(x)) @ np.abs(widen(y))))
     turned = inputs.on_device(be, inputs.layouts()["transposed"](y))
     got = sparse.sddmm(pattern, be.asarray(x), turned, alpha=2, beta=3).to_dense().to_numpy()
+    spaced = on_device(be, y, "sliced")  # which cuSPARSE does not take
+    again = sparse.sddmm(pattern, be.asarray(x), spaced, alpha=2, beta=3).to_dense().to_numpy()
     want = 2 * (widen(x) @ widen(y)) * (p != 0) + 3 * widen(p)
     scale = 2 * np.abs(widen(x)) @ np.abs(widen(y)) + 3 * np.abs(widen(p))
     assert_matches(got, want, (8, 8), scale=scale)
+    assert_matches(again, want, (8, 8), scale=scale)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -295,6 +325,18 @@ def test_a_singular_triangle_names_its_row(be, n, dtype):
         sparse.spsolve_triangular(on(be, x), b, lower=lower, unit_diagonal=True)
     fine = sparse.csr_from_dense(be.asarray(np.eye(8).astype(numpy_dtype(dtype))))
     assert int(sparse.spsolve_triangular(fine, b, check=False)[1]) == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("row", range(1, 7))
+def test_a_stored_zero_on_a_full_triangle_is_found_in_any_place(be, row, index, dtype):
+    x = np.ones((7, 7), numpy_dtype(dtype))
+    x[row, row] = 0
+    parts = x.ravel(), np.arange(49, dtype=index) % 7, 7 * np.arange(8, dtype=index)
+    a = sparse.CSR(*map(be.asarray, parts), (7, 7)).check()
+    with pytest.raises(np.linalg.LinAlgError, match=f"row {row}"):
+        sparse.spsolve_triangular(a, be.asarray(np.ones(7, numpy_dtype(dtype))))
 
 
 def on_device_known(be, x):
