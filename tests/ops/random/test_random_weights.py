@@ -1,5 +1,6 @@
 """choice and multinomial by probabilities that stay on the device, with equal bits on every target."""
 
+import math
 import os
 from unittest import mock
 
@@ -301,6 +302,34 @@ def test_words_of_the_device_are_the_reference(be, seed, counter):
     got = be.random.integers(0, 2**32 - 1, 2001, dtype="uint32", endpoint=True).to_numpy()
     blocks = np.uint64(counter) + np.arange(501, dtype=np.uint64)
     np.testing.assert_array_equal(got, oracles.philox4x32_10(seed, blocks).ravel()[:2001])
+
+
+def events_up_to(count, mean):
+    """The probability of at most so many events, added up as the device does."""
+    term = total = math.exp(-mean)
+    for k in range(count):
+        term *= mean / (k + 1)
+        total += term
+    return total
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 7])
+def test_a_draw_that_equals_the_probability_of_few_events_counts_one_more(be, count):
+    import oracles
+
+    found = 0
+    for counter in range(20):
+        words = oracles.philox4x32_10(3, np.array([counter], np.uint64)).ravel()
+        draw = ((int(words[0]) >> 5) * 2.0**26 + (int(words[1]) >> 6)) * 2.0**-53
+        low, high = 0.0, 9.9
+        while low < (middle := (low + high) / 2) < high:
+            low, high = (middle, high) if events_up_to(count, middle) > draw else (low, middle)
+        if not draw > 0.5 or events_up_to(count, high) != draw:
+            continue
+        be.random.set_state((3, counter, 0, "cpu"))
+        assert int(be.random.poisson(high, 1)[0]) == count + 1
+        found += 1
+    assert found
 
 
 @pytest.mark.parametrize("counter", [2**30, 2**31, 2**32, 2**63])
