@@ -72,9 +72,11 @@ def test_rows_that_take_a_block_each(be, dtype):
     np.testing.assert_array_equal(sparse.csr_from_dense(be.asarray(x)).to_dense().to_numpy(), x)
 
 
-@pytest.mark.parametrize("shape", [(2, 32), (1, 64), (3, 1024)])
-def test_dense_matrices_that_fill_their_memory(be, shape):
-    x = np.arange(float(np.prod(shape))).reshape(shape) % 3
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_dense_matrices_that_fill_their_memory(be, rows, dtype):
+    itemsize = numpy_dtype(dtype).itemsize
+    x = (np.arange(rows * 512 // itemsize).reshape(rows, -1) % 3).astype(numpy_dtype(dtype))
     np.testing.assert_array_equal(sparse.csr_from_dense(be.asarray(x)).to_dense().to_numpy(), x)
 
 
