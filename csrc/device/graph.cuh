@@ -1,5 +1,5 @@
-// Conditions of graphs: on cuda a node asks its handle whether the work of its body runs. The host reads what the kernel
-// has written instead.
+// Conditions of graphs: on cuda a node asks its handle whether the work of its body runs. The host reads what the
+// kernel has written instead.
 #pragma once
 
 #include "device/target.cuh"

@@ -42,8 +42,7 @@ class GraphBox final : public Box {
   size_t add_number(uint64_t first, uint64_t count);
   void set_number(size_t number, uint64_t value);
   void launch(StreamBox& on);
-  std::vector<Array> launch(StreamBox& on, std::span<const Array* const> arguments,
-                            std::span<const Array* const> outs);
+  std::vector<Array> launch(StreamBox& on, std::span<const Array* const> arguments, std::span<const Array* const> outs);
 
  private:
   void release_native(void* handle) noexcept override;

@@ -45,8 +45,8 @@ STATOR_API GraphPart begin_loop(const Array& condition, int64_t limit, const Str
 // `condition`: of a loop, computed by the captured work, whether there is another round.
 STATOR_API void end_part(const GraphPart& part, const Array& condition, const Stream& stream);
 
-// What a graph of a function depends on beside its code: dtype, shape, strides and alignment of each argument, and which
-// of them share memory. Equal texts mean that a graph captured for the one serves the other.
+// What a graph of a function depends on beside its code: dtype, shape, strides and alignment of each argument, and
+// which of them share memory. Equal texts mean that a graph captured for the one serves the other.
 STATOR_API std::string graph_signature(std::span<const Array* const> arguments);
 
 // Copies share it. It owns the memory that its work uses in between, and keeps alive what else the work uses.
@@ -74,8 +74,8 @@ class STATOR_API Graph {
   // where it is contiguous, aligned to 64 bytes and apart from the arguments, and else by a copy.
   std::vector<Array> launch(std::span<const Array* const> arguments, std::span<const Array* const> outs,
                             const Stream& stream) const;
-  // Compares with an earlier capture of the same work, of other arguments: addresses that differ as the arguments do are
-  // those of arguments. False where the two differ in more, so that launches cannot change this one's arguments.
+  // Compares with an earlier capture of the same work, of other arguments: addresses that differ as the arguments do
+  // are those of arguments. False where the two differ in more, so that launches cannot change this one's arguments.
   bool settle(const Graph& earlier) const;
   // Makes each argument of a kernel that is one of `count` numbers from `first` on one that launches may change. The
   // number is one that only the caller's own values have, such as a random one of 64 bits. The result names it.
