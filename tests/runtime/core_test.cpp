@@ -354,7 +354,7 @@ void exits() {
   keep_warnings();
   testing::leak_buffer(open_host(), 4096);
   shutdown();
-  const bool seen = last_warning == "stator: leaked 1 allocations, 0 streams, 0 events, 0 contexts on host";
+  const bool seen = last_warning == "stator: leaked 1 allocations, 0 streams, 0 events, 0 contexts, 0 graphs on host";
   _exit(seen ? 0 : 1);
 }
 
