@@ -15,6 +15,10 @@ def test_a_loop_runs_until_its_condition_is_false(be):
 def test_a_round_may_exchange_its_arrays(be):
     a, b = be.while_loop(lambda c: c[1] < 1000, lambda c: (c[1], c[0] + c[1]), (be.asarray(0), be.asarray(1)))
     assert (a.item(), b.item()) == (987, 1597)
+    _, a, b = be.while_loop(
+        lambda c: c[0] < 3, lambda c: (c[0] + 1, c[2], c[1]), (be.asarray(0), be.asarray([1, 2]), be.asarray([8, 9]))
+    )
+    assert (a.tolist(), b.tolist()) == ([8, 9], [1, 2])
     rolled = be.while_loop(
         lambda c: c["i"] < 3,
         lambda c: {"i": c["i"] + 1, "x": c["x"][::-1]},
