@@ -3,12 +3,12 @@
 
 #include "core/memory/arena.hpp"
 #include "core/memory/buffer.hpp"
+#include "params/random.hpp"
 
 #include <stator/op_table.hpp>
 
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -25,9 +25,9 @@ class GraphCapture {
   const std::shared_ptr<Arena> arena;
 
   // CaptureError, naming the op and the reason, where its work cannot be captured.
-  void admit(Op op) const;
+  void admit(Op op, int stream) const;
   // CaptureError for a thread that did not begin the capture: what it does there is not meant for the graph.
-  void require_thread(uint16_t op) const;
+  void require_thread(uint16_t op, int stream) const;
   // Work from here on may run any number of times in one launch.
   void begin_part();
   void end_part();
@@ -40,6 +40,16 @@ class GraphCapture {
   void add_stream(int stream) { streams_.fetch_or(uint32_t(1) << stream); }
   uint32_t streams() const { return streams_.load(); }
   int stream() const { return stream_; }  // the one that the capture began with
+
+  // A state that no other draws have stands for those of launches, which are in memory of the graph: a seed and a
+  // counter, each of 64 bits.
+  struct State {
+    uint64_t seed, counter;
+    uint64_t* memory;
+  };
+  void add_state(uint64_t seed, uint64_t counter, uint16_t op);
+  std::vector<State> states() const;
+  params::Draws draws(uint64_t seed, uint64_t counter) const;  // as the work is to be given them
 
   struct Held {
     Ref<Buffer> buffer;
@@ -56,13 +66,14 @@ class GraphCapture {
 
  private:
   const int stream_;
-  const std::thread::id thread_ = std::this_thread::get_id();
+  const uint64_t thread_ = thread_number();
   std::atomic<int> parts_{0};
   std::atomic<uint32_t> streams_, allocated_on_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<const Buffer*, size_t> index_;
   std::vector<Held> held_;
   Kept kept_;
+  std::vector<State> states_;
 };
 
 }  // namespace stator

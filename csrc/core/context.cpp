@@ -2,7 +2,6 @@
 // flight, wait for the device, log pending faults, close the boxes.
 #include "core/context.hpp"
 
-#include "core/capture.hpp"
 #include "core/library_box.hpp"
 #include "core/target.hpp"
 #include "core/text.hpp"
@@ -60,7 +59,8 @@ bool Context::shut(std::chrono::steady_clock::time_point deadline) noexcept {
   if (closed()) return true;
   ReleaseQueue::drain();
   if (!wait_until([&] { return in_flight_.load() == 0; })) return false;
-  for (const auto& stream : streams_) drop_capture(*stream);
+  for (const auto& stream : streams_)
+    for (const StreamBox::Capturing& one : stream->captures()) drop_capture(*stream, one);
   if (synchronize_noexcept() || synchronize_noexcept()) quiet_.store(true, std::memory_order_release);
   for (const auto& stream : streams_) stream->log_pending();
   Box::close(*this);
@@ -118,18 +118,6 @@ StreamBox& Context::chosen_stream(const Stream& given, int index, uint16_t op) {
   return *given.box();
 }
 
-StreamBox& Context::allocation_stream(int index) {
-  const std::shared_ptr<GraphCapture> capture = streams_[index]->capture();
-  if (!capture) return opened_stream(index);
-  for (int i = Backend::stream_count - 1; i >= 0; --i) {
-    if (streams_[i]->is_captured()) continue;
-    capture->note_allocation(i);
-    return opened_stream(i);
-  }
-  throw CaptureError(op_text(call::capture), "every stream of the backend is being captured, so that none can allocate",
-                     "Leave one of them out of the captures");
-}
-
 runtime::StreamHandle Context::native_stream(int index) const noexcept { return streams_[index]->native(); }
 
 void Context::synchronize(uint16_t op) {
@@ -145,13 +133,21 @@ void Context::synchronize(uint16_t op) {
 bool Context::synchronize_noexcept() noexcept {
   bool fine = true;
   for (const auto& stream : streams_) {
-    if (stream->is_captured()) continue;
+    if (stream->is_captured_itself()) continue;
     if (runtime::StreamHandle handle = stream->native()) {
       const runtime::Status status = runtime_->stream_synchronize_noexcept(handle);
       fine = fine && status == success;
     }
   }
   return fine;
+}
+
+void Context::synchronize_noexcept(uint32_t streams) noexcept {
+  for (streams = open_streams(streams); streams != 0; streams &= streams - 1) {
+    const int index = std::countr_zero(streams);
+    if (!is_captured_itself(index))
+      report("stream_synchronize", runtime_->stream_synchronize_noexcept(native_stream(index)));
+  }
 }
 
 void Context::report(const char* call, runtime::Status status) noexcept {

@@ -54,9 +54,9 @@ class Context final : public Box {
   // Created at first use; lives as long as the context. In the place of one that was given back to its library, whose
   // work is done, the default one.
   StreamBox& opened_stream(int index);
-  // The stream whose order memory for another one is allocated in: another one where that is captured, since captured
-  // work cannot allocate. GraphCapture orders the first launch after it.
-  StreamBox& allocation_stream(int index);
+  // The stream in whose order memory for the stream of that index is allocated: another one where that is captured
+  // itself, since captured work cannot allocate. GraphCapture orders the first launch after it.
+  runtime::StreamHandle allocation_stream(int index, uint16_t op);
   // The stream that a call was given, which must be of this context (BackendMismatchError), else the one of the index.
   StreamBox& chosen_stream(const Stream& given, int index, uint16_t op);
   StreamBox& stream_with_priority(int index, int priority);
@@ -64,7 +64,10 @@ class Context final : public Box {
   StreamBox& external_stream(runtime::StreamHandle native, std::function<void()> release);
   void synchronize(uint16_t op);         // waits for every open stream, then raises what their error slots hold
   bool synchronize_noexcept() noexcept;  // waits only; false when a stream reported an error
+  // Waits for what the open streams of these bits have been given, but not for one that is captured itself.
+  void synchronize_noexcept(uint32_t streams) noexcept;
   bool is_captured(int index) const noexcept { return streams_[index]->is_captured(); }
+  bool is_captured_itself(int index) const noexcept { return streams_[index]->is_captured_itself(); }
   // The bits of those streams that are open: the work of others is done, since a stream is waited for when it closes.
   uint32_t open_streams(uint32_t streams) const noexcept;
   // The native stream, null before its first use and after close.
@@ -80,8 +83,8 @@ class Context final : public Box {
   void* zeroed_scratch(StreamBox& stream, size_t bytes, uint16_t op) { return stream.zeroed_scratch(bytes, op); }
 
   // The streams of a capture that has ended are ordinary ones again.
-  void leave_capture(GraphCapture& capture) noexcept;
-  // Ends a capture without a graph, where the stream began one. What was captured is gone.
+  void leave_capture(const GraphCapture& capture) noexcept;
+  // Ends the calling thread's capture without a graph, where the stream began one. What was captured is gone.
   void drop_capture(StreamBox& stream) noexcept;
 
   // Warns about a release that failed; about a sticky fault only once.
@@ -101,6 +104,7 @@ class Context final : public Box {
   Context(Device device, const BackendOptions& options, std::unique_ptr<Tracker> tracker);
   void release_native(void*) noexcept override;
   void give_back(LibraryBox* library) noexcept;
+  void drop_capture(const StreamBox& stream, const StreamBox::Capturing& one) noexcept;
 
   const Device device_;
   const BackendOptions options_;

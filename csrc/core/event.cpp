@@ -72,7 +72,7 @@ void Stream::wait(const Event& event) const {
   stream.context().runtime().stream_wait(stream.handle(call::wait), event.box()->handle(call::wait), call::wait);
   const std::shared_ptr<GraphCapture> capture = event.box()->capture().lock();
   if (!capture || stream.is_captured() || !stream.context().runtime().is_captured(stream.handle(call::wait))) return;
-  stream.set_capture(capture);
+  stream.join_capture(capture);
   capture->add_stream(stream.index());
 }
 

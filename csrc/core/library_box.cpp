@@ -9,18 +9,19 @@ std::shared_ptr<void> Context::lease(const char* library, StreamBox& stream,
   const auto lend = [this](LibraryBox* box) {
     return std::shared_ptr<void>(box->object(), [this, box](void*) { give_back(box); });
   };
+  const runtime::StreamHandle native = stream.handle(no_op);
   LibraryBox* free = nullptr;
   {
     const std::lock_guard lock(libraries_mutex_);
     for (const auto& box : libraries_) {
-      if (box->in_use || box->library() != library || box->stream() != stream.index()) continue;
+      if (box->in_use || box->library() != library || box->stream() != native) continue;
       box->in_use = true;
       free = box.get();
       break;
     }
   }
   if (free) return lend(free);
-  auto made = std::make_unique<LibraryBox>(*this, library, stream.index());
+  auto made = std::make_unique<LibraryBox>(*this, library, native);
   made->fill(make(*this, stream));
   made->in_use = true;
   LibraryBox* box = made.get();

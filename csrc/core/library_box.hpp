@@ -9,11 +9,11 @@ namespace stator {
 
 class LibraryBox final : public Box {
  public:
-  LibraryBox(Context& context, std::string_view library, int stream)
+  LibraryBox(Context& context, std::string_view library, runtime::StreamHandle stream)
       : Box(BoxKind::library, &context, context.tracker(), 0xffff, Hold::part_of), library_(library), stream_(stream) {}
   ~LibraryBox() override { dispose(); }
   std::string_view library() const { return library_; }
-  int stream() const { return stream_; }
+  runtime::StreamHandle stream() const { return stream_; }
   void* object() const { return object_.get(); }
   void fill(std::shared_ptr<void> object) {
     object_ = std::move(object);
@@ -24,7 +24,7 @@ class LibraryBox final : public Box {
  private:
   void release_native(void*) noexcept override { object_.reset(); }
   const std::string_view library_;  // of a string literal
-  const int stream_;
+  const runtime::StreamHandle stream_;
   std::shared_ptr<void> object_;
 };
 

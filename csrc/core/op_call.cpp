@@ -46,7 +46,7 @@ OpCall::OpCall(Op op, Ref<Context> context, const Stream& stream)
   stream_ = &context_->chosen_stream(stream, 0, uint16_t(op));
   if (stream_->is_captured()) [[unlikely]] {
     capture_ = stream_->capture();
-    if (capture_) capture_->admit(op);
+    if (capture_) capture_->admit(op, stream_->index());
   }
 }
 
@@ -116,7 +116,8 @@ void OpCall::declare(const Array& array, bool write) {
   if (capture_) [[unlikely]]
     capture_->hold(buffer, write);
   buffer.note_use(stream_->index());
-  buffer.set_last_stream(stream_->index());
+  // What is captured does not run now: the work before it is what a read has to wait for.
+  if (!capture_ || buffer.arena() == capture_->arena.get()) buffer.set_last_stream(stream_->index());
   synchronous_ = synchronous_ || buffer.host_shared();
   const Extent extent = extent_of(array);
   const params::Access access{memory, array.offset() * itemsize(array.dtype()) + extent.begin,
@@ -133,6 +134,10 @@ void OpCall::declare(const Array& array, bool write) {
 runtime::Record OpCall::record() const {
   return {uint16_t(op_), many_.empty() ? few_.data() : many_.data(), access_count_, synchronous_, expected_bytes_,
           elements_};
+}
+
+params::Draws OpCall::draws(uint64_t seed, uint64_t counter) const {
+  return capture_ ? capture_->draws(seed, counter) : params::Draws{seed, counter, nullptr};
 }
 
 const params::Queue& OpCall::queue() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "params/random.hpp"
 #include "runtime/float_environment.hpp"
 
 #include <stator/array.hpp>
@@ -34,6 +35,9 @@ class OpCall {
   Array output(const Dims& shape, DType dtype, const Array* out);
   void* scratch(size_t bytes);  // device memory until the call's work is done, freed in stream order
   void* zeroed_scratch(size_t bytes) { return context_->zeroed_scratch(*stream_, bytes, uint16_t(op_)); }
+
+  // Where random numbers begin, for kernels. In a capture, a state that stands for those of launches.
+  params::Draws draws(uint64_t seed, uint64_t counter) const;
 
   // What the call's work needs is kept for as long as the work may run: where it is captured, by the graph.
   void keep(std::shared_ptr<const void> object) const;

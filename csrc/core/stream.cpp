@@ -77,7 +77,7 @@ void StreamBox::set_up(runtime::StreamHandle stream, int priority, uint16_t op) 
 void* StreamBox::device_memory(size_t bytes, runtime::StreamHandle stream, uint16_t op) {
   runtime::Runtime& runtime = context_.runtime();
   void* memory = nullptr;
-  if (is_captured()) stream = context_.allocation_stream(index_).handle(op);
+  if (!closed()) stream = context_.allocation_stream(index_, op);
   if (runtime.allocate(bytes, stream, &memory, op) != success) {
     context_.synchronize_noexcept();
     context_.pool().empty_cache();
@@ -116,7 +116,7 @@ bool StreamBox::take_record(params::FaultRecord* record) {
 }
 
 void StreamBox::take_slot(uint16_t op) {
-  const runtime::StreamHandle stream = handle(op);
+  const runtime::StreamHandle stream = own_handle(op);
   params::FaultRecord seen{};
   {
     const std::lock_guard lock(mutex_);
@@ -154,6 +154,9 @@ void StreamBox::synchronize(uint16_t op) {
 
 void StreamBox::release_native(void* handle) noexcept {
   runtime::Runtime& runtime = context_.runtime();
+  for (const runtime::StreamHandle stream : stand_ins_)
+    context_.report("stream_destroy", runtime.stream_destroy_noexcept(stream));
+  stand_ins_.clear();
   for (const Scratch& block : scratch_) {
     context_.report("free", runtime.free_noexcept(block.memory, block.bytes, handle));
   }

@@ -24,6 +24,8 @@ struct ForeignOwner;
 // Whether the thread runs a callback of a stream, in which no entry point may be called: it could wait for the
 // callback.
 extern constinit thread_local bool in_callback;
+// From 1; the number of no other thread of the process, of the past or the future.
+uint64_t thread_number();
 [[noreturn]] void refuse_in_callback(std::string_view call);  // UnsupportedError
 
 class StreamBox final : public Box {
@@ -32,12 +34,18 @@ class StreamBox final : public Box {
   ~StreamBox() override;
   Context& context() const { return context_; }
   int index() const { return index_; }
+  // What the calling thread gives its work to.
   runtime::StreamHandle handle(uint16_t op) const {
+    if (captures_count_.load(std::memory_order_acquire) != 0) [[unlikely]]
+      if (const runtime::StreamHandle stream = captured_handle()) return stream;
+    return own_handle(op);
+  }
+  runtime::StreamHandle own_handle(uint16_t op) const {
     if (runtime::StreamHandle stream = native()) [[likely]]
       return stream;
     throw_closed_stream(op);
   }
-  using Box::native;                         // null before open() and after close
+  using Box::native;                         // own_handle; null before open() and after close
   void open(uint16_t op, int priority = 0);  // creates the native stream and its error slot, at first use
   // Takes a stream of another library, which must exist until the owner is released, after this has closed.
   void adopt(runtime::StreamHandle stream, int priority, std::unique_ptr<ForeignOwner> owner, uint16_t op);
@@ -61,19 +69,33 @@ class StreamBox final : public Box {
 
   void* zeroed_scratch(size_t bytes, uint16_t op);  // see Context
 
-  // Set while the stream's work is captured into a graph.
-  bool is_captured() const { return captured_.load(std::memory_order_acquire); }
-  std::shared_ptr<GraphCapture> capture() const {
-    if (!is_captured()) [[likely]]
-      return nullptr;
-    const std::lock_guard lock(capture_mutex_);
-    return capture_;
+  // Captures into graphs (capture.cpp). A thread that captures one of the backend's own streams is given a stand-in,
+  // which is captured in its place, so that other threads use the stream as before. A stream of another library is
+  // captured itself, and so is one that waits for an event of a capture.
+  struct Capturing {
+    uint64_t thread = 0;  // thread_number(), 0: all
+    runtime::StreamHandle handle = nullptr;
+    std::shared_ptr<GraphCapture> capture;
+  };
+  std::shared_ptr<GraphCapture> capture() const {  // that takes the calling thread's work, or null
+    return captures_count_.load(std::memory_order_acquire) == 0 ? nullptr : capturing().capture;
   }
-  void set_capture(std::shared_ptr<GraphCapture> capture) {
-    const std::lock_guard lock(capture_mutex_);
-    captured_.store(capture != nullptr, std::memory_order_release);
-    capture_ = std::move(capture);
-  }
+  bool is_captured() const { return capture() != nullptr; }
+  bool is_captured_itself() const { return captured_itself_.load(std::memory_order_acquire); }
+  void begin_capture(const std::shared_ptr<GraphCapture>& capture, uint16_t op);
+  void join_capture(const std::shared_ptr<GraphCapture>& capture);
+  void leave_capture(const GraphCapture& capture) noexcept;
+  std::vector<Capturing> captures() const;  // of all threads
+  // While it lives, the calling thread's work is given to a stand-in, which does it.
+  class OnStandIn {
+   public:
+    OnStandIn(StreamBox& stream, uint16_t op);
+    ~OnStandIn();
+    OnStandIn(const OnStandIn&) = delete;
+
+   private:
+    StreamBox& stream_;
+  };
 
  private:
   struct Callback {
@@ -83,6 +105,10 @@ class StreamBox final : public Box {
     bool runs = false;  // guarded by callbacks_mutex_
   };
   [[noreturn]] void throw_closed_stream(uint16_t op) const;
+  Capturing capturing() const;
+  runtime::StreamHandle captured_handle() const { return capturing().handle; }
+  runtime::StreamHandle add_capture(bool itself, std::shared_ptr<GraphCapture> capture, uint16_t op);
+  void remove_capture(uint64_t thread, const GraphCapture* capture) noexcept;
   static void run_callback(void* callback);
   void take_callback(Callback& callback, std::list<Callback>* out) noexcept;
   void drop_callbacks() noexcept;
@@ -109,9 +135,11 @@ class StreamBox final : public Box {
     size_t bytes;
   };
   std::vector<Scratch> scratch_;  // the largest last
-  std::atomic<bool> captured_{false};
-  mutable std::mutex capture_mutex_;
-  std::shared_ptr<GraphCapture> capture_;
+  std::atomic<int> captures_count_{0};
+  std::atomic<bool> captured_itself_{false};
+  mutable std::mutex captures_mutex_;
+  std::vector<Capturing> captures_;
+  std::vector<runtime::StreamHandle> stand_ins_;  // that no capture uses
 };
 
 class EventBox final : public Box {

@@ -29,7 +29,8 @@ bool uses(const runtime::GraphCall& call, const void* buffer) {
 
 }  // namespace
 
-GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Captured captured)
+GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Captured captured,
+                   std::span<const uint64_t> drawn)
     : Box(BoxKind::graph, &context, context.tracker(), call::capture),
       context_(context),
       stream_(capture.stream()),
@@ -37,6 +38,8 @@ GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Ca
       arena_(capture.arena),
       held_(capture.take_held()),
       kept_(capture.take_kept()) {
+  const std::vector<GraphCapture::State> states = capture.states();
+  for (size_t i = 0; i < states.size(); ++i) states_.push_back({states[i].memory, drawn[i], {}});
   set_native(captured.graph);
   set_bytes(arena_->bytes());
 }
@@ -45,11 +48,7 @@ GraphBox::GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Ca
 void GraphBox::release_native(void* handle) noexcept {
   runtime::Runtime& runtime = context_.runtime();
   // On the host the work that is under way has the graph itself, and memory is given to others in its order.
-  for (int i = 0; !runtime.is_host() && i < Backend::stream_limit; ++i) {
-    const runtime::StreamHandle stream =
-        used_ & bit_of(i) && !context_.is_captured(i) ? context_.native_stream(i) : nullptr;
-    if (stream) context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(stream));
-  }
+  if (!runtime.is_host()) context_.synchronize_noexcept(used_);
   for (const runtime::EventHandle event : {before_, after_})
     if (event) context_.report("event_destroy", runtime.event_destroy_noexcept(event));
   context_.report("graph_destroy", runtime.graph_destroy_noexcept(handle));
@@ -173,25 +172,6 @@ bool GraphBox::settle(const GraphBox& earlier) {
   return true;
 }
 
-size_t GraphBox::add_number(uint64_t first, uint64_t count) {
-  const std::lock_guard lock(mutex_);
-  std::vector<GraphPatch> found;
-  for (size_t call = 0; call < calls_.size(); ++call) {
-    const runtime::GraphArguments arguments = context_.runtime().graph_arguments(get(graph_op), call);
-    for (size_t offset = 0; offset + sizeof(uint64_t) <= arguments.bytes; offset += sizeof(uint64_t))
-      if (const uint64_t word = word_at(arguments, offset); word - first < count)
-        found.push_back({call, offset, int64_t(word - first)});
-  }
-  numbers_.push_back(std::move(found));
-  return numbers_.size() - 1;
-}
-
-void GraphBox::set_number(size_t number, uint64_t value) {
-  const std::lock_guard lock(mutex_);
-  for (const GraphPatch& patch : numbers_.at(number))
-    context_.runtime().graph_write(get(graph_op), patch.call, patch.offset, value + uint64_t(patch.distance), graph_op);
-}
-
 void GraphBox::replace(GraphBox& previous) {
   const std::scoped_lock lock(mutex_, previous.mutex_);
   context_.runtime().graph_instantiate(get(graph_op), previous.get(graph_op), graph_op);
@@ -226,9 +206,9 @@ void GraphBox::follow(StreamBox& first, StreamBox& then, runtime::EventHandle& e
   runtime.stream_wait(then.handle(graph_op), event, graph_op);
 }
 
-void GraphBox::launch(StreamBox& on) {
+void GraphBox::launch(StreamBox& on, std::span<const random::State> states) {
   const std::lock_guard lock(mutex_);
-  run(on, {});
+  run(on, {}, states);
 }
 
 void GraphBox::check_out(size_t result, const Array& out) const {
@@ -263,7 +243,7 @@ bool GraphBox::takes(size_t result, const Array& out, std::span<const Array* con
 }
 
 std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const> arguments,
-                                    std::span<const Array* const> outs) {
+                                    std::span<const Array* const> outs, std::span<const random::State> states) {
   const std::lock_guard lock(mutex_);
   if (arguments.size() != argument_count_)
     throw ValueError(op_text(graph_op),
@@ -300,7 +280,7 @@ std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const>
   for (const Ref<Buffer>& block : blocks) changed.push_back(block.get());
   for (size_t i = 0; i < arguments.size(); ++i) set_address(slots_[i], arguments[i]->data_ptr());
   for (size_t i = 0; i < blocks.size(); ++i) set_address(slots_[argument_count_ + i], addresses[i]);
-  run(on, changed);
+  run(on, changed, states);
   for (size_t i = 0; i < outs.size(); ++i) {
     if (made[i].data_ptr() != outs[i]->data_ptr()) assign(*outs[i], made[i], Stream(Ref<StreamBox>(&on)));
     made[i] = *outs[i];
@@ -309,12 +289,13 @@ std::vector<Array> GraphBox::launch(StreamBox& on, std::span<const Array* const>
 }
 
 // Enqueues the graph. `changed`: what its slots name now.
-void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed) {
+void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed, std::span<const random::State> states) {
   if (replaced_) throw ValueError(op_text(graph_op), "the graph was replaced by a later capture", "Launch that one");
+  require_states(states);
   void* const handle = get(graph_op);
   StreamBox& from = context_.opened_stream(stream_);
   const std::shared_ptr<GraphCapture> outer = on.capture();
-  if (outer) outer->require_thread(graph_op);
+  if (outer) outer->require_thread(graph_op, on.index());
   const int captured_from = outer ? outer->stream() : from.is_captured() ? -1 : stream_;
   if (captured_from != stream_)
     throw CaptureError(op_text(graph_op),
@@ -342,8 +323,11 @@ void GraphBox::run(StreamBox& on, std::span<Buffer* const> changed) {
   if (elsewhere) follow(from, on, before_);
   used_ |= bit_of(on.index()) | bit_of(stream_);
   arena_->note_users(used_);
+  arena_->note_launch(on.index());
+  write_states(on, states);
   context_.runtime().graph_launch(handle, "graph", on.handle(graph_op),
                                   {graph_op, accesses.data(), int(accesses.size()), synchronous});
+  keep_states();
   if (elsewhere) follow(on, from, after_);
 }
 

@@ -27,9 +27,14 @@ struct GraphSlot {
   std::vector<GraphPatch> patches;
 };
 
+// What is captured last: each state advances by what was drawn from it.
+void advance_states(const GraphCapture& capture, StreamBox& stream, std::span<const uint64_t> drawn);
+
 class GraphBox final : public Box {
  public:
-  GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Captured captured);
+  // drawn: by how much a launch advances each state that was added to the capture.
+  GraphBox(Context& context, GraphCapture& capture, runtime::Runtime::Captured captured,
+           std::span<const uint64_t> drawn);
   ~GraphBox() override { dispose(); }
 
   Context& context() const { return context_; }
@@ -39,10 +44,9 @@ class GraphBox final : public Box {
   bool bind(std::span<const Array* const> arguments, std::span<const Array* const> results);
   bool settle(const GraphBox& earlier);
   void replace(GraphBox& previous);
-  size_t add_number(uint64_t first, uint64_t count);
-  void set_number(size_t number, uint64_t value);
-  void launch(StreamBox& on);
-  std::vector<Array> launch(StreamBox& on, std::span<const Array* const> arguments, std::span<const Array* const> outs);
+  void launch(StreamBox& on, std::span<const random::State> states);
+  std::vector<Array> launch(StreamBox& on, std::span<const Array* const> arguments, std::span<const Array* const> outs,
+                            std::span<const random::State> states);
 
  private:
   void release_native(void* handle) noexcept override;
@@ -53,7 +57,10 @@ class GraphBox final : public Box {
   bool takes(size_t result, const Array& out, std::span<const Array* const> arguments) const;
   void check_argument(const GraphSlot& slot, const Array& array, size_t index) const;
   void set_address(GraphSlot& slot, const void* address);
-  void run(StreamBox& on, std::span<Buffer* const> changed);
+  void run(StreamBox& on, std::span<Buffer* const> changed, std::span<const random::State> states);
+  void require_states(std::span<const random::State> states) const;
+  void write_states(StreamBox& on, std::span<const random::State> states);
+  void keep_states();
   void follow(StreamBox& first, StreamBox& then, runtime::EventHandle& event);
 
   Context& context_;
@@ -73,7 +80,13 @@ class GraphBox final : public Box {
   std::vector<Result> results_;
   std::vector<size_t> result_bytes_;  // of each block
   size_t argument_count_ = 0;
-  std::vector<std::vector<GraphPatch>> numbers_;
+  struct DrawState {
+    uint64_t* memory;   // a seed and a counter
+    uint64_t drawn;     // by each launch
+    random::State now;  // what the last launch leaves there
+    bool known = false, is_part = false;
+  };
+  std::vector<DrawState> states_;
   runtime::EventHandle before_ = nullptr, after_ = nullptr;  // order launches in other streams
   uint32_t used_ = 0;                                        // the streams of the launches, one bit each
   bool instantiated_ = false, replaced_ = false;

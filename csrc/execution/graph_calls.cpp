@@ -29,9 +29,18 @@ void begin_capture(const Stream& stream, std::span<const int> fresh) {
     throw CaptureError(op_text(call::capture), "stream " + std::to_string(box.index()) + " is being captured already",
                        "End that capture first");
   box.raise_pending(call::capture);
-  auto capture = std::make_shared<GraphCapture>(context, box.index(), std::set<int>(fresh.begin(), fresh.end()));
-  context.runtime().capture_begin(box.handle(call::capture), call::capture);
-  box.set_capture(std::move(capture));
+  box.begin_capture(std::make_shared<GraphCapture>(context, box.index(), std::set<int>(fresh.begin(), fresh.end())),
+                    call::capture);
+}
+
+void add_state(const Stream& stream, const random::State& state) {
+  constexpr uint16_t of = call::capture;
+  StreamBox& box = require_stream(stream);
+  const OpGuard guard(box.context(), of);
+  const std::shared_ptr<GraphCapture> capture = box.capture();
+  if (!capture)
+    throw CaptureError(op_text(of), "no capture was begun on stream " + std::to_string(box.index()), "Begin one");
+  capture->add_state(state.seed, state.counter, of);
 }
 
 void drop_capture(const Stream& stream) noexcept {
@@ -61,9 +70,17 @@ std::string graph_signature(std::span<const Array* const> arguments) {
   return out;
 }
 
+CapturedWork captured_work(const Stream& stream) {
+  StreamBox& box = require_stream(stream);
+  const OpGuard guard(box.context(), call::capture);
+  const runtime::Runtime::CapturedWork found =
+      box.context().runtime().captured_work(box.handle(call::capture), call::capture);
+  return {found.nodes, found.calls};
+}
+
 bool is_capturing(const Stream& stream) noexcept { return stream && stream.box()->is_captured(); }
 
-Graph Graph::end(const Stream& stream) {
+Graph Graph::end(const Stream& stream, std::span<const uint64_t> drawn) {
   constexpr uint16_t of = call::capture;
   StreamBox& box = require_stream(stream);
   Context& context = box.context();
@@ -76,6 +93,7 @@ Graph Graph::end(const Stream& stream) {
   runtime::Runtime& runtime = context.runtime();
   runtime::Runtime::Captured captured;
   try {
+    advance_states(*capture, box, drawn);
     captured = runtime.capture_end(box.handle(of), of);
   } catch (...) {
     context.drop_capture(box);
@@ -85,7 +103,7 @@ Graph Graph::end(const Stream& stream) {
   Ref<GraphBox> graph;
   const runtime::GraphHandle native = captured.graph;
   try {
-    graph = Ref<GraphBox>(new GraphBox(context, *capture, std::move(captured)));
+    graph = Ref<GraphBox>(new GraphBox(context, *capture, std::move(captured), drawn));
   } catch (...) {
     runtime.graph_destroy_noexcept(native);
     throw;
@@ -99,17 +117,17 @@ Graph Graph::end(const Stream& stream) {
   return Graph(std::move(graph));
 }
 
-void Graph::launch(const Stream& stream) const {
+void Graph::launch(const Stream& stream, std::span<const random::State> states) const {
   GraphBox& box = require_graph(box_);
   const OpGuard guard(box.context(), call::graph_launch);
-  box.launch(box.context().chosen_stream(stream, 0, call::graph_launch));
+  box.launch(box.context().chosen_stream(stream, 0, call::graph_launch), states);
 }
 
 std::vector<Array> Graph::launch(std::span<const Array* const> arguments, std::span<const Array* const> outs,
-                                 const Stream& stream) const {
+                                 const Stream& stream, std::span<const random::State> states) const {
   GraphBox& box = require_graph(box_);
   const OpGuard guard(box.context(), call::graph_launch);
-  return box.launch(box.context().chosen_stream(stream, 0, call::graph_launch), arguments, outs);
+  return box.launch(box.context().chosen_stream(stream, 0, call::graph_launch), arguments, outs, states);
 }
 
 bool Graph::bind(std::span<const Array* const> arguments, std::span<const Array* const> results) const {
@@ -143,18 +161,6 @@ void Graph::replace(const Graph& previous) const {
 
 bool Graph::owns(const Array& array) const {
   return array.buffer() && array.buffer()->arena() == &require_graph(box_).arena();
-}
-
-size_t Graph::add_number(uint64_t first, uint64_t count) const {
-  GraphBox& box = require_graph(box_);
-  const OpGuard guard(box.context(), call::graph_launch);
-  return box.add_number(first, count);
-}
-
-void Graph::set_number(size_t number, uint64_t value) const {
-  GraphBox& box = require_graph(box_);
-  const OpGuard guard(box.context(), call::graph_launch);
-  box.set_number(number, value);
 }
 
 size_t Graph::size() const { return require_graph(box_).calls().size(); }

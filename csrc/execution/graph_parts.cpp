@@ -5,6 +5,7 @@
 #include "core/fault.hpp"
 #include "core/op_call.hpp"
 #include "core/text.hpp"
+#include "execution/stream_kernel.hpp"
 #include "params/indexing.hpp"
 
 #include <stator/creation.hpp>
@@ -18,17 +19,6 @@ const FaultRegistration loop_limit(params::Fault::loop_limit, [](const params::F
                        "the condition was still true after " + std::to_string(seen.value) + " rounds",
                        "Give a larger limit=, or see why it does not become false");
 });
-
-struct PartCall {
-  Context& context;
-  StreamBox& stream;
-  runtime::Record record;
-};
-
-void submit_condition(const params::Queue& queue, const params::Launch& launch) {
-  const PartCall& call = *static_cast<const PartCall*>(queue.stream);
-  call.context.runtime().launch(launch, call.stream.handle(queue.op), call.record);
-}
 
 GraphCapture& require_capture(const std::shared_ptr<GraphCapture>& capture, uint16_t op) {
   if (capture) return *capture;
@@ -51,21 +41,15 @@ void decide(const GraphPart& part, const Array& condition, StreamBox& stream, ui
   capture->hold(buffer, false);
   const params::Access accesses[] = {{buffer.memory(op), 0, int64_t(buffer.bytes()), false},
                                      {part.more.buffer()->memory(op), 0, sizeof(uint32_t), true}};
-  const PartCall call{context, stream, {op, accesses, 2}};
-  const params::Queue queue{.submit = submit_condition,
-                            .stream = const_cast<PartCall*>(&call),
-                            .limits = &context.limits(),
-                            .slot = stream.slot(),
-                            .accesses = accesses,
-                            .access_count = 2,
-                            .op = op};
-  kernels::indexing::condition(queue, {.condition = static_cast<const bool*>(condition.data_ptr()),
-                                       .rounds = part.repeats ? static_cast<int64_t*>(part.rounds.data_ptr()) : nullptr,
-                                       .limit = part.limit,
-                                       .more = static_cast<uint32_t*>(part.more.data_ptr()),
-                                       .handle = part.handle,
-                                       .slot = stream.slot(),
-                                       .op = op});
+  const StreamKernel kernel(stream, op, accesses);
+  kernels::indexing::condition(kernel.queue(),
+                               {.condition = static_cast<const bool*>(condition.data_ptr()),
+                                .rounds = part.repeats ? static_cast<int64_t*>(part.rounds.data_ptr()) : nullptr,
+                                .limit = part.limit,
+                                .more = static_cast<uint32_t*>(part.more.data_ptr()),
+                                .handle = part.handle,
+                                .slot = stream.slot(),
+                                .op = op});
 }
 
 GraphPart begin_part(const Array& condition, bool repeats, int64_t limit, const Stream& given, uint16_t op) {

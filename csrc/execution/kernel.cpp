@@ -141,7 +141,7 @@ void note_uses(std::span<const KernelArgument> given, const Arguments& arguments
     if (capture) capture->hold(buffer, arguments.accesses[access].write);
     ++access;
     buffer.note_use(stream.index());
-    buffer.set_last_stream(stream.index());
+    if (!capture || buffer.arena() == capture->arena.get()) buffer.set_last_stream(stream.index());
   }
 }
 

@@ -81,10 +81,7 @@ void ProgramBox::add(const std::string& name, const std::string& symbol, const s
 // The work that uses the code ends before it is unloaded.
 void ProgramBox::release_native(void* handle) noexcept {
   runtime::Runtime& runtime = context_.runtime();
-  for (int i = 0; i < Backend::stream_limit; ++i) {
-    const runtime::StreamHandle stream = used_.load() >> i & 1 ? context_.native_stream(i) : nullptr;
-    if (stream) context_.report("stream_synchronize", runtime.stream_synchronize_noexcept(stream));
-  }
+  context_.synchronize_noexcept(used_.load());
   context_.report("program_unload", runtime.program_unload_noexcept(handle));
 }
 

@@ -41,6 +41,8 @@ struct GemmExtra {
 
 class Blas {
  public:
+  // Opens the library, and makes what the calls on the stream share. LibraryNotFoundError, CudaError.
+  virtual void prepare(OpCall& call) const = 0;
   // Makes one library call, enqueued on the stream of the call with the accesses that the call has declared.
   // LibraryNotFoundError, CudaError; UnsupportedError beyond the library's index range.
   virtual void gemm(OpCall& call, const Gemm& gemm) const = 0;

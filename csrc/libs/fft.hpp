@@ -51,6 +51,8 @@ struct VendorFft {
 // Whether cuFFT can be opened. Where not: one warning per process, or LibraryNotFoundError if the backend requires
 // libraries.
 bool cuda_fft_available(const OpCall& call);
+// Opens cuFFT, and makes the cache of the stream's plans. LibraryNotFoundError.
+void cuda_fft_prepare(OpCall& call);
 // One library call, enqueued with the accesses that the call has declared. Plans are kept for the stream; their work
 // area is scratch memory. CudaError, OutOfMemoryError.
 void cuda_fft(OpCall& call, const VendorFft& fft);

@@ -90,7 +90,7 @@ std::shared_ptr<PlanCache> lease_plans(Context& context, StreamBox& stream) {
 DeviceTable::DeviceTable(Context& context, StreamBox& stream, const void* data, size_t bytes, uint16_t op)
     : context_(context), stream_(stream), bytes_(bytes) {
   runtime::Runtime& runtime = context.runtime();
-  const runtime::StreamHandle native = context.allocation_stream(stream.index()).handle(op);
+  const runtime::StreamHandle native = context.allocation_stream(stream.index(), op);
   if (runtime.allocate(bytes, native, &memory_, op) != runtime::status::success) {
     context.synchronize_noexcept();
     context.pool().empty_cache();

@@ -32,6 +32,8 @@ enum class SvdVectors : uint8_t { none, reduced, full };
 // beyond the library's index range.
 class Solver {
  public:
+  // Opens the library, and makes what the calls on the stream share. LibraryNotFoundError, CudaError.
+  virtual void prepare(OpCall& call) const = 0;
   // a (n, n) becomes the factor in the triangle named; the other one must be zero and is zero again afterwards. info is
   // not 0 where a pivot is NaN.
   virtual void cholesky(OpCall& call, const Decomposition& d, bool upper) const = 0;

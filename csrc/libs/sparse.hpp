@@ -29,6 +29,9 @@ struct SparseFactors {
 // the backend requires libraries.
 bool cuda_sparse_available(const OpCall& call);
 
+// Opens cuSPARSE, and cuSPARSELt where it is there, and makes the stream's handles. LibraryNotFoundError, CudaError.
+void cuda_sparse_prepare(OpCall& call);
+
 // Enqueued with the accesses that the call has declared; buffers are scratch memory; equal bits from run to run.
 // float16 and bfloat16 are summed in float32. CudaError, OutOfMemoryError.
 void cuda_sparse_product(OpCall&, const SparseMatrix& a, const DenseMatrix& x, const DenseMatrix& out);
@@ -51,6 +54,7 @@ bool cuda_sparse_times(OpCall&, const SparseMatrix& a, const SparseMatrix& b, vo
 
 // Whether cuSPARSELt can be opened; tried once per process.
 bool cuda_sparse_lt_available();
+void cuda_sparse_lt_prepare(OpCall& call);  // makes its handle
 // out = a @ b of float16 or bfloat16, where the left (or right) operand is 2:4 along the inner axis: on sparse tensor
 // cores, summed in float32. That operand is first compressed into scratch memory, in the library's own format.
 void cuda_structured_product(OpCall&, const DenseMatrix& a, const DenseMatrix& b, const DenseMatrix& out, bool left,

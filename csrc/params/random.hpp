@@ -7,11 +7,24 @@
 
 namespace stator::params {
 
+// Where the random numbers of a launch begin: block `offset` of those of `seed`. In a graph the seed, and what the
+// offset is counted from, are two words in the graph's memory, so that its launches draw anew without other arguments.
+struct Draws {
+  uint64_t seed, offset;  // offset counts Philox blocks
+  const uint64_t* state;  // null outside of graphs
+};
+
+// to[0] and to[1] become the seed and the offset.
+struct SetState {
+  Draws from;
+  uint64_t* to;
+};
+
 struct Random {
   void* out;  // contiguous
   DType dtype;
   int64_t size;
-  uint64_t seed, offset;  // offset counts Philox blocks; an element takes one 32-bit word, or two for float64
+  Draws from;   // an element takes one 32-bit word, or two for float64
   double a, b;  // uniform: low, high. normal: mean, deviation. exponential: scale. gamma: shape, scale. poisson: mean
 };
 
@@ -21,7 +34,8 @@ struct RandomIntegers {
   void* out;
   int32_t itemsize;
   int64_t size;
-  uint64_t seed, offset, low, range;
+  Draws from;
+  uint64_t low, range;
 };
 
 // `one` with probability threshold / 2^32, else 0. An element takes one 32-bit word.
@@ -29,7 +43,8 @@ struct Bernoulli {
   void* out;
   int32_t itemsize;
   int64_t size;
-  uint64_t seed, offset, threshold;
+  Draws from;
+  uint64_t threshold;
   alignas(16) unsigned char one[16];
 };
 
@@ -37,7 +52,7 @@ struct Bernoulli {
 struct Permutation {
   int64_t* out;
   int64_t size, n;
-  uint64_t seed, offset;
+  Draws from;
 };
 
 // What the error slot says of probabilities that a launch refused. `position` is the index of the bad one and `value`
@@ -65,7 +80,7 @@ struct ExponentialKeys {
   DType dtype;
   int64_t n, step;
   double* keys;
-  uint64_t seed, offset;
+  Draws from;
 };
 
 // Indices k, each with probability (cdf[k] - cdf[k - 1]) / cdf[n - 1]; all 0 if cdf[n - 1] is 0. An index takes two
@@ -74,7 +89,7 @@ struct Categorical {
   const uint64_t* cdf;
   int64_t* out;
   int64_t n, size;
-  uint64_t seed, offset;
+  Draws from;
 };
 
 // counts[experiment, k]: how often each of n outcomes occurs in `trials` trials, with probabilities as above; all 0 if
@@ -83,7 +98,7 @@ struct Multinomial {
   const uint64_t* cdf;
   int64_t* counts;
   int64_t n, trials, experiments;
-  uint64_t seed, offset;
+  Draws from;
 };
 
 // out = x * scale if the element's random 32-bit word is at least `threshold`, else 0. Element i, in row-major order,
@@ -93,7 +108,8 @@ struct Dropout {
   void* out;  // contiguous
   DType dtype;
   int64_t size;
-  uint64_t seed, offset, threshold;
+  Draws from;
+  uint64_t threshold;
   double scale;
   int32_t ndim;  // 0: x is contiguous
   int64_t shape[max_dims], strides[max_dims];
@@ -117,6 +133,7 @@ extern Launcher<void(const Queue&, const params::ExponentialKeys&)> exponential_
 extern Launcher<void(const Queue&, const params::Categorical&)> categorical;
 extern Launcher<void(const Queue&, const params::Multinomial&)> multinomial;
 extern Launcher<void(const Queue&, const params::Dropout&)> dropout;
+extern Launcher<void(const Queue&, const params::SetState&)> set_state;
 // The four 32-bit words of one Philox block, in host memory.
 extern Launcher<void(const DeviceLimits&, uint64_t seed, uint64_t counter_lo, uint64_t counter_hi, uint32_t* bits)>
     philox;

@@ -1,6 +1,6 @@
 // The cuda table's calls for graphs. A stream is captured by CUDA; after each call the node that it made is asked for,
-// and the arguments are kept beside it, so that launches can change them. What a library enqueues is in the graph too,
-// but its arguments are not known.
+// and a kernel's arguments are kept beside it, so that launches can change them. What a library enqueues, copies and
+// fills are in the graph too, with the arguments of the capture.
 #include "runtime/cuda_graph.hpp"
 
 #include <algorithm>
@@ -139,6 +139,13 @@ Status id(ContextHandle handle, StreamHandle stream, uint64_t* out) {
   return status::success;
 }
 
+Status size(ContextHandle, StreamHandle stream, size_t* nodes) {
+  CaptureState state;
+  *nodes = 0;
+  if (const Status code = state_of(stream_of(stream), &state); code || !state.id) return code;
+  return done(cudaGraphGetNodes(state.graph, nullptr, nodes));
+}
+
 Status condition(ContextHandle handle, StreamHandle stream, uint64_t* out) {
   CudaCaptures& captures = context_of(handle).captures;
   CaptureState state;
@@ -215,31 +222,7 @@ cudaKernelNodeParams parameters_of(CudaCall& call, std::vector<void*>& pointers)
   return out;
 }
 
-template <class T>
-T word_of(const CudaCall& call, size_t index) {
-  T out;
-  std::memcpy(&out, call.bytes.data() + index * sizeof(uint64_t), sizeof out);
-  return out;
-}
-
-cudaMemsetParams fill_of(const CudaCall& call) {
-  cudaMemsetParams out{};
-  out.dst = word_of<void*>(call, 0);
-  out.value = unsigned(call.value);
-  out.elementSize = 1;
-  out.width = call.size;
-  out.height = 1;
-  return out;
-}
-
 cudaError_t set_arguments(cudaGraphExec_t executable, CudaCall& call) {
-  if (call.kind == CudaCall::Kind::copy)
-    return cudaGraphExecMemcpyNodeSetParams1D(executable, call.node, word_of<void*>(call, 0),
-                                              word_of<const void*>(call, 1), call.size, cudaMemcpyDeviceToDevice);
-  if (call.kind == CudaCall::Kind::fill) {
-    const cudaMemsetParams fill = fill_of(call);
-    return cudaGraphExecMemsetNodeSetParams(executable, call.node, &fill);
-  }
   std::vector<void*> pointers;
   const cudaKernelNodeParams kernel = parameters_of(call, pointers);
   return cudaGraphExecKernelNodeSetParams(executable, call.node, &kernel);
@@ -247,13 +230,6 @@ cudaError_t set_arguments(cudaGraphExec_t executable, CudaCall& call) {
 
 // The same in the graph, for those that take it as a part of theirs.
 cudaError_t set_in_graph(CudaCall& call) {
-  if (call.kind == CudaCall::Kind::copy)
-    return cudaGraphMemcpyNodeSetParams1D(call.node, word_of<void*>(call, 0), word_of<const void*>(call, 1), call.size,
-                                          cudaMemcpyDeviceToDevice);
-  if (call.kind == CudaCall::Kind::fill) {
-    const cudaMemsetParams fill = fill_of(call);
-    return cudaGraphMemsetNodeSetParams(call.node, &fill);
-  }
   std::vector<void*> pointers;
   const cudaKernelNodeParams kernel = parameters_of(call, pointers);
   return cudaGraphKernelNodeSetParams(call.node, &kernel);
@@ -268,7 +244,7 @@ bool take_over(CudaGraph& graph, CudaGraph& previous) {
   std::swap(graph.graph, previous.graph);
   for (size_t i = 0; i < graph.calls.size(); ++i) {
     std::swap(graph.calls[i].node, previous.calls[i].node);
-    graph.calls[i].edited = graph.calls[i].kind != CudaCall::Kind::library;
+    graph.calls[i].edited = graph.calls[i].function != nullptr;
   }
   return true;
 }
@@ -299,7 +275,7 @@ Status launch(ContextHandle handle, GraphHandle graph_handle, bool, StreamHandle
     if (const Status code = state_of(stream_of(stream), &state)) return code;
   if (state.id) {
     const Status code = call(handle, [&] { return add_to_capture(graph, stream_of(stream), state); });
-    return code ? code : note_library_call(handle, stream);
+    return code ? code : note_other_call(handle, stream);
   }
   return guarded([&] {
     return call(handle, [&] {
@@ -345,7 +321,6 @@ Status write(GraphHandle graph_handle, size_t call, size_t offset, uint64_t valu
 Status note_kernel(ContextHandle handle, const void* function, dim3 grid, dim3 block, size_t shared_bytes,
                    void* const* parameters, StreamHandle stream) {
   return note(handle, stream, [&](CudaCall& out) {
-    out.kind = CudaCall::Kind::kernel;
     out.function = function;
     out.grid = grid;
     out.block = block;
@@ -360,29 +335,7 @@ Status note_kernel(ContextHandle handle, const void* function, dim3 grid, dim3 b
   });
 }
 
-Status note_copy(ContextHandle handle, void* to, const void* from, size_t bytes, StreamHandle stream) {
-  return note(handle, stream, [&](CudaCall& out) {
-    out.kind = CudaCall::Kind::copy;
-    const void* const words[] = {to, from};
-    out.bytes.resize(sizeof words);
-    std::memcpy(out.bytes.data(), words, sizeof words);
-    out.size = bytes;
-    return status::success;
-  });
-}
-
-Status note_fill(ContextHandle handle, void* to, int byte, size_t bytes, StreamHandle stream) {
-  return note(handle, stream, [&](CudaCall& out) {
-    out.kind = CudaCall::Kind::fill;
-    out.bytes.resize(sizeof to);
-    std::memcpy(out.bytes.data(), &to, sizeof to);
-    out.value = byte;
-    out.size = bytes;
-    return status::success;
-  });
-}
-
-Status note_library_call(ContextHandle handle, StreamHandle stream) {
+Status note_other_call(ContextHandle handle, StreamHandle stream) {
   return note(handle, stream, [](CudaCall& out) {
     out.node = nullptr;
     return status::success;
@@ -392,6 +345,7 @@ Status note_library_call(ContextHandle handle, StreamHandle stream) {
 constinit const GraphTable cuda_graphs{.begin = begin,
                                        .end = end,
                                        .id = id,
+                                       .size = size,
                                        .condition = condition,
                                        .enter = enter,
                                        .leave = leave,

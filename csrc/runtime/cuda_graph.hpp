@@ -9,18 +9,14 @@
 namespace stator::runtime {
 
 struct CudaCall {
-  enum class Kind : uint8_t { library, kernel, copy, fill };
-  Kind kind = Kind::library;
   bool pending = false;            // its arguments differ from those in the executable
   bool edited = false;             // ... from those in the graph
   cudaGraphNode_t node = nullptr;  // null for a library's, of which there may be several
   std::vector<std::byte> bytes;    // the arguments
-  const void* function = nullptr;
+  const void* function = nullptr;  // of a kernel; null for all else
   dim3 grid, block;
   size_t shared_bytes = 0;
   std::vector<size_t> offsets;  // of a kernel's parameters in the bytes
-  int value = 0;                // of a fill
-  size_t size = 0;              // of a copy or a fill, in bytes
 };
 
 struct CudaGraph {
@@ -47,8 +43,7 @@ extern std::atomic<int64_t> cuda_graph_count;  // that were made and not destroy
 // To be called after a call has succeeded; nothing where its stream is not captured.
 Status note_kernel(ContextHandle, const void* function, dim3 grid, dim3 block, size_t shared_bytes,
                    void* const* parameters, StreamHandle);
-Status note_copy(ContextHandle, void* to, const void* from, size_t bytes, StreamHandle);
-Status note_fill(ContextHandle, void* to, int byte, size_t bytes, StreamHandle);
-Status note_library_call(ContextHandle, StreamHandle);
+// Of a library's work, a copy or a fill.
+Status note_other_call(ContextHandle, StreamHandle);
 
 }  // namespace stator::runtime

@@ -5,7 +5,9 @@
 #include "runtime/cuda_shims.hpp"
 
 #include <unistd.h>
+#include <algorithm>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -142,25 +144,6 @@ Status free_pinned(ContextHandle handle, void* pointer) {
   return release(handle, counts.pinned, [=] { return cudaFreeHost(pointer); });
 }
 
-Status allocate_managed(ContextHandle handle, size_t bytes, void** out) {
-  const auto take = [=] { return cudaMallocManaged(out, bytes ? bytes : 1, cudaMemAttachGlobal); };
-  return counted(call(handle, take), counts.memory);
-}
-
-Status free_managed(ContextHandle handle, void* pointer) {
-  return release(handle, counts.memory, [=] { return cudaFree(pointer); });
-}
-
-cudaMemLocation location(ContextHandle handle) { return {cudaMemLocationTypeDevice, context_of(handle).device}; }
-
-Status prefetch(ContextHandle handle, const void* pointer, size_t bytes, StreamHandle stream) {
-  return call(handle, [=] { return cudaMemPrefetchAsync(pointer, bytes, location(handle), 0, stream_of(stream)); });
-}
-
-Status advise(ContextHandle handle, const void* pointer, size_t bytes, int advice) {
-  return call(handle, [=] { return cudaMemAdvise(pointer, bytes, cudaMemoryAdvise(advice), location(handle)); });
-}
-
 bool is_pageable(const void* host) {
   cudaPointerAttributes attributes{};
   return done(cudaPointerGetAttributes(&attributes, host)) || attributes.type == cudaMemoryTypeUnregistered;
@@ -176,12 +159,12 @@ Status copy(ContextHandle handle, void* to, const void* from, size_t bytes, Copy
     const cudaError_t code = cudaMemcpyAsync(to, from, bytes, native, stream_of(stream));
     return code == cudaSuccess && host && is_pageable(host) ? cudaStreamSynchronize(stream_of(stream)) : code;
   });
-  return code || host ? code : note_copy(handle, to, from, bytes, stream);
+  return code || host ? code : note_other_call(handle, stream);
 }
 
 Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamHandle stream) {
   const Status code = call(handle, [=] { return cudaMemsetAsync(pointer, byte, bytes, stream_of(stream)); });
-  return code ? code : note_fill(handle, pointer, byte, bytes, stream);
+  return code ? code : note_other_call(handle, stream);
 }
 
 Status stream_create(ContextHandle handle, int priority, StreamHandle* out) {
@@ -278,12 +261,35 @@ Status launch(ContextHandle handle, const params::Launch& launch, int64_t, bool,
                             size_t(launch.shared_bytes), launch.params, stream);
 }
 
-Status host_task(ContextHandle handle, const HostTask& task, int64_t, int64_t, bool, StreamHandle stream) {
+// Asking for the attributes of a kernel loads it, where the driver loads kernels lazily.
+Status prepare(ContextHandle handle, const std::string_view* families, size_t count) {
+  const auto named = [=](std::string_view mangled) {
+    constexpr std::string_view space = "_ZN6stator4cuda";
+    if (!mangled.starts_with(space)) return false;
+    mangled.remove_prefix(space.size());
+    return std::any_of(families, families + count, [=](std::string_view family) {
+      char length[24];
+      const size_t digits = size_t(std::snprintf(length, sizeof length, "%zu", family.size()));
+      return mangled.starts_with(length) && mangled.substr(digits).starts_with(family);
+    });
+  };
+  return call(handle, [&] {
+    cudaError_t code = cudaSuccess;
+    for (const RegisteredKernel& kernel : registered_kernels()) {
+      cudaFuncAttributes attributes{};
+      if (named(kernel.name)) code = cudaFuncGetAttributes(&attributes, kernel.function);
+      if (code != cudaSuccess) break;
+    }
+    return code;
+  });
+}
+
+Status library(ContextHandle handle, const std::function<void()>& now, StreamHandle stream) {
   const Status code = call(handle, [&] {
-    task(0);
+    now();
     return cudaSuccess;
   });
-  return code || !stream ? code : note_library_call(handle, stream);
+  return code || !stream ? code : note_other_call(handle, stream);
 }
 Status inject_fault(ContextHandle) { return status::not_supported; }
 std::string fault_message(ContextHandle handle) { return emulated_fault(context_of(handle).device); }
@@ -336,10 +342,6 @@ const Table& cuda_table() {
       .free = free_memory,
       .allocate_pinned = allocate_pinned,
       .free_pinned = free_pinned,
-      .allocate_managed = allocate_managed,
-      .free_managed = free_managed,
-      .prefetch = prefetch,
-      .advise = advise,
       .copy = copy,
       .pageable = is_pageable,
       .fill = fill,
@@ -358,8 +360,10 @@ const Table& cuda_table() {
       .event_query = event_query,
       .event_synchronize = event_synchronize,
       .event_elapsed = event_elapsed,
+      .prepare = prepare,
       .launch = launch,
-      .host_task = host_task,
+      .host_work = nullptr,
+      .library = library,
       .programs = &cuda_programs,
       .graphs = &cuda_graphs,
       .inject_fault = inject_fault,

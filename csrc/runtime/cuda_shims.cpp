@@ -15,14 +15,20 @@ namespace {
 using stator::runtime::Api;
 using stator::runtime::Emulation;
 using stator::runtime::emulation;
+using stator::runtime::emulation_asked;
 
 constexpr const char* variable = "STATOR_EMULATE";
+
+// The lowest priority that is not reserved: nvcc's constructors, which register kernels, have none and run later.
+[[gnu::constructor(101)]] void read_variable() {
+  const char* const text = std::getenv(variable);
+  emulation_asked = text && *text;
+}
 
 Emulation open_emulation() {
   Emulation made;
   const char* const text = std::getenv(variable);
-  if (!text || !*text) return made;
-  made.asked = true;
+  if (!emulation_asked || !text) return made;
   const std::string file = stator::own_folder() + "libstator_emulator.so";
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -146,13 +152,22 @@ int device_of(const cudaMemLocation& location) { return location.type == cudaMem
 
 namespace stator::runtime {
 
-// Read at the first call, which is the registration of kernels when this library is loaded.
+bool emulation_asked = false;
+
+// Opened at the first call, which is the registration of kernels when this library is loaded.
 const Emulation& emulation() {
   static const Emulation* const instance = new Emulation(open_emulation());  // never destroyed, as exits still call
   return *instance;
 }
 
-bool emulates() { return emulation().asked; }
+// Filled while the library is loaded, and never destroyed, as exits still call.
+static std::vector<RegisteredKernel>& kernels() {
+  static auto* const instance = new std::vector<RegisteredKernel>;
+  return *instance;
+}
+const std::vector<RegisteredKernel>& registered_kernels() { return kernels(); }
+
+bool emulates() { return emulation_asked; }
 const std::string& why_not_emulated() { return emulation().reason; }
 void name_emulated_work(std::string_view op) {
   if (const Api* const api = emulation().api) api->name_work(op.data(), op.size());
@@ -179,7 +194,6 @@ STATOR_SHIM(cudaMemPoolCreate, (cudaMemPool_t * pool, const cudaMemPoolProps* pr
             api.pool_create(reinterpret_cast<void**>(pool), device_of(props->location)))
 STATOR_SHIM(cudaMemPoolDestroy, (cudaMemPool_t pool), (pool), api.pool_destroy(pool))
 STATOR_SHIM(cudaMemGetInfo, (size_t* free, size_t* total), (free, total), api.memory_info(free, total))
-STATOR_SHIM(cudaMalloc, (void** pointer, size_t bytes), (pointer, bytes), api.allocate(pointer, bytes))
 STATOR_SHIM(cudaMallocFromPoolAsync, (void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
             (pointer, bytes, pool, stream), api.allocate_from_pool(pointer, bytes, pool, stream))
 STATOR_SHIM(cudaFreeAsync, (void* pointer, cudaStream_t stream), (pointer, stream), api.free_in_order(pointer, stream))
@@ -187,13 +201,6 @@ STATOR_SHIM(cudaFree, (void* pointer), (pointer), api.free(pointer))
 STATOR_SHIM(cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
             api.host_allocate(pointer, bytes, flags))
 STATOR_SHIM(cudaFreeHost, (void* pointer), (pointer), api.host_free(pointer))
-STATOR_SHIM(cudaMallocManaged, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
-            api.managed_allocate(pointer, bytes, flags))
-STATOR_SHIM(cudaMemPrefetchAsync,
-            (const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags, cudaStream_t stream),
-            (pointer, bytes, location, flags, stream), api.prefetch(pointer, bytes, device_of(location), stream))
-STATOR_SHIM(cudaMemAdvise, (const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location),
-            (pointer, bytes, advice, location), api.advise(pointer, bytes, advice, device_of(location)))
 
 STATOR_SHIM(cudaPointerGetAttributes, (cudaPointerAttributes * out, const void* pointer), (out, pointer),
             attributes_of(api, out, pointer))
@@ -203,8 +210,6 @@ STATOR_SHIM(cudaMemcpyAsync, (void* to, const void* from, size_t bytes, cudaMemc
 STATOR_SHIM(cudaMemsetAsync, (void* pointer, int byte, size_t bytes, cudaStream_t stream),
             (pointer, byte, bytes, stream), api.fill(pointer, byte, bytes, stream))
 
-STATOR_SHIM(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags),
-            api.stream_create(reinterpret_cast<void**>(stream), flags))
 STATOR_SHIM(cudaStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, int priority),
             (stream, flags, priority),
             api.stream_create_with_priority(reinterpret_cast<void**>(stream), flags, priority))
@@ -227,8 +232,6 @@ STATOR_SHIM(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (ev
             api.event_create(reinterpret_cast<void**>(event), flags))
 STATOR_SHIM(cudaEventDestroy, (cudaEvent_t event), (event), api.event_destroy(event))
 STATOR_SHIM(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream), api.event_record(event, stream))
-STATOR_SHIM(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned flags), (event, stream, flags),
-            api.event_record_with_flags(event, stream, flags))
 STATOR_SHIM(cudaEventQuery, (cudaEvent_t event), (event), api.event_query(event))
 STATOR_SHIM(cudaEventSynchronize, (cudaEvent_t event), (event), api.event_synchronize(event))
 STATOR_SHIM(cudaEventElapsedTime, (float* milliseconds, cudaEvent_t from, cudaEvent_t to), (milliseconds, from, to),
@@ -268,29 +271,28 @@ STATOR_SHIM(cudaLibraryGetKernel, (cudaKernel_t * kernel, cudaLibrary_t library,
 // Those that return no status.
 cudaError_t __real_cudaGetLastError();
 cudaError_t __wrap_cudaGetLastError() {
-  const Emulation& e = emulation();
-  if (!e.asked) [[likely]]
+  if (!emulation_asked) [[likely]]
     return __real_cudaGetLastError();
-  return e.api ? cudaError_t(e.api->last_error()) : cudaSuccess;
+  const Api* const api = emulation().api;
+  return api ? cudaError_t(api->last_error()) : cudaSuccess;
 }
 
 void** __real___cudaRegisterFatBinary(void* wrapper);
 void** __wrap___cudaRegisterFatBinary(void* wrapper) {
-  const Emulation& e = emulation();
-  if (!e.asked) return __real___cudaRegisterFatBinary(wrapper);
-  return e.api ? e.api->register_fat_binary(wrapper) : nullptr;
+  if (!emulation_asked) return __real___cudaRegisterFatBinary(wrapper);
+  const Api* const api = emulation().api;
+  return api ? api->register_fat_binary(wrapper) : nullptr;
 }
 
 void __real___cudaRegisterFatBinaryEnd(void** binary);
 void __wrap___cudaRegisterFatBinaryEnd(void** binary) {
-  if (!emulation().asked) __real___cudaRegisterFatBinaryEnd(binary);
+  if (!emulation_asked) __real___cudaRegisterFatBinaryEnd(binary);
 }
 
 void __real___cudaUnregisterFatBinary(void** binary);
 void __wrap___cudaUnregisterFatBinary(void** binary) {
-  const Emulation& e = emulation();
-  if (!e.asked) return __real___cudaUnregisterFatBinary(binary);
-  if (e.api) e.api->unregister_fat_binary(binary);
+  if (!emulation_asked) return __real___cudaUnregisterFatBinary(binary);
+  if (const Api* const api = emulation().api) api->unregister_fat_binary(binary);
 }
 
 void __real___cudaRegisterFunction(void** binary, const char* function, char* device_function, const char* name,
@@ -299,12 +301,12 @@ void __real___cudaRegisterFunction(void** binary, const char* function, char* de
 void __wrap___cudaRegisterFunction(void** binary, const char* function, char* device_function, const char* name,
                                    int thread_limit, uint3* thread, uint3* block, dim3* block_size, dim3* grid_size,
                                    int* warp_size) {
-  const Emulation& e = emulation();
-  if (!e.asked) {
+  stator::runtime::kernels().push_back({function, name});
+  if (!emulation_asked) {
     __real___cudaRegisterFunction(binary, function, device_function, name, thread_limit, thread, block, block_size,
                                   grid_size, warp_size);
-  } else if (e.api) {
-    e.api->register_function(binary, function, name);
+  } else if (const Api* const api = emulation().api) {
+    api->register_function(binary, function, name);
   }
 }
 

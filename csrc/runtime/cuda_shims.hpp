@@ -3,8 +3,16 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stator::runtime {
+
+// The kernels that this library was linked with, with their mangled names.
+struct RegisteredKernel {
+  const void* function;
+  std::string_view name;
+};
+const std::vector<RegisteredKernel>& registered_kernels();
 
 bool emulates();
 // Why there are none although they were asked for; else empty.

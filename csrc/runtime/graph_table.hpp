@@ -39,6 +39,9 @@ struct GraphTable {
   int (*end)(void* context, void* stream, GraphHandle* out);
   // What tells captures from each other; 0 where the stream is not captured.
   int (*id)(void* context, void* stream, uint64_t* out);
+  // How many nodes the graph has that the stream is captured into now: of a part under a condition those of the part.
+  // Nodes of other libraries count too.
+  int (*size)(void* context, void* stream, size_t* nodes);
   // A number that the kernel of params::Condition passes on; only within the capture.
   int (*condition)(void* context, void* stream, uint64_t* handle);
   // What is captured from here on, up to `leave`, runs only where the kernel said so, and if it `repeats` as long as it

@@ -13,6 +13,7 @@ namespace stator {
   X(external_stream, "Backend.external_stream")     \
   X(priority_range, "Backend.priority_range")       \
   X(empty_cache, "Backend.empty_cache")             \
+  X(prepare, "Backend.prepare")                     \
   X(record, "Stream.record")                        \
   X(wait, "Stream.wait")                            \
   X(stream_done, "Stream.done")                     \

@@ -380,43 +380,41 @@ void Runtime::launch(const params::Launch& launch, StreamHandle stream, const Re
   if (!noted.captured()) finished(stream, record);
 }
 
-void Runtime::library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle stream,
-                      const Record& record) {
-  library_in_pieces(what, [call = std::move(call)](int64_t) { return call(); }, 1, describe, stream, record);
+void Runtime::prepare(const std::string_view* families, size_t count, uint16_t op) {
+  check(Call::prepare, enter(Call::prepare), op);
+  check(Call::prepare, table_.prepare(context_, families, count), op);
+}
+
+void Runtime::library(const char* what, const std::function<int()>& call, const char* (*describe)(int),
+                      StreamHandle stream, const Record& record) {
+  check(Call::library, enter(Call::library), record.op);
+  Noted noted(*this, stream, GraphCall::Kind::library, what, record);
+  if (!noted.captured()) order(stream, what, record);
+  int code = 0;
+  check(Call::library, table_.library(context_, [&] { code = call(); }, stream), record.op);
+  if (code) throw CudaError(label(record.op, what), code, describe(code), what);
+  enqueued(noted, stream, record);
 }
 
 void Runtime::library_setup(const char* what, const std::function<int()>& call, const char* (*describe)(int),
                             uint16_t op) {
   check(Call::library_setup, enter(Call::library_setup), op);
   int code = 0;
-  const HostTask task = [&](int64_t) { code = call(); };
-  check(Call::library_setup, table_.host_task(context_, task, 1, 0, false, nullptr), op);
+  check(Call::library_setup, table_.library(context_, [&] { code = call(); }, nullptr), op);
   if (code) throw CudaError(label(op, what), code, describe(code), what);
 }
 
 void Runtime::library_release_noexcept(const std::function<void()>& release) {
   if (!context_ || libraries_left.load(std::memory_order_acquire)) return;
-  table_.host_task(context_, [&](int64_t) { release(); }, 1, 0, false, nullptr);
+  table_.library(context_, release, nullptr);
 }
 
-void Runtime::library_in_pieces(const char* what, std::function<int(int64_t)> call, int64_t pieces,
-                                const char* (*describe)(int), StreamHandle stream, const Record& record) {
+void Runtime::host_work(const HostWork& work, int64_t pieces, StreamHandle stream, const Record& record) {
   check(Call::library, enter(Call::library), record.op);
-  Noted noted(*this, stream, GraphCall::Kind::library, what, record);
-  if (!noted.captured()) order(stream, what, record);
-  if (!is_host()) {
-    int code = 0;
-    const HostTask task = [&](int64_t piece) { code = call(piece); };
-    check(Call::library, table_.host_task(context_, task, 1, 0, false, stream), record.op);
-    if (code) throw CudaError(label(record.op, what), code, describe(code), what);
-    enqueued(noted, stream, record);
-    return;
-  }
-  const HostTask task = [what, call = std::move(call), describe](int64_t piece) {
-    if (const int code = call(piece)) throw std::runtime_error(std::string(what) + " failed with " + describe(code));
-  };
+  Noted noted(*this, stream, GraphCall::Kind::library, work.what, record);
+  if (!noted.captured()) order(stream, work.what, record);
   const int64_t bytes = pieces > 1 ? std::numeric_limits<int64_t>::max() : bytes_of(record);
-  check(Call::library, table_.host_task(context_, task, pieces, bytes, record.synchronous, stream), record.op);
+  check(Call::library, table_.host_work(context_, work, pieces, bytes, record.synchronous, stream), record.op);
   enqueued(noted, stream, record);
   if (!noted.captured()) finished(stream, record);
 }

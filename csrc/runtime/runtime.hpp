@@ -18,6 +18,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace stator::runtime {
@@ -33,10 +34,6 @@ namespace stator::runtime {
   X(memory_device, false)      \
   X(allocate_pinned, false)    \
   X(free_pinned, true)         \
-  X(allocate_managed, false)   \
-  X(free_managed, true)        \
-  X(prefetch, false)           \
-  X(advise, false)             \
   X(copy, false)               \
   X(fill, false)               \
   X(stream_create, false)      \
@@ -56,6 +53,7 @@ namespace stator::runtime {
   X(program_load, false)       \
   X(program_unload, true)      \
   X(program_query, false)      \
+  X(prepare, false)            \
   X(launch, false)             \
   X(capture_begin, false)      \
   X(capture_end, false)        \
@@ -111,8 +109,15 @@ struct Properties {
   params::DeviceLimits limits{};
 };
 
-// A vendor-library call, in pieces that are independent of each other.
-using HostTask = std::function<void(int64_t piece)>;
+// host: a vendor-library call, in pieces that are independent of each other. Its arguments are plain data, which is
+// copied when the work is queued, and which a graph keeps and changes as it does those of kernels.
+struct HostWork {
+  const char* what;
+  int (*call)(const void* arguments, int64_t piece);  // 0 or the library's status
+  const char* (*describe)(int);
+  const void* arguments;
+  size_t argument_bytes;
+};
 
 // One implementation of the calls. A context is one device opened by one Backend: on cuda it stands for the primary
 // context, which is current on the thread during each call and no longer; on host it holds the sticky fault. No member
@@ -137,10 +142,6 @@ struct Table {
   Status (*free)(ContextHandle, void* pointer, size_t bytes, StreamHandle);
   Status (*allocate_pinned)(ContextHandle, size_t bytes, void** out);
   Status (*free_pinned)(ContextHandle, void* pointer);
-  Status (*allocate_managed)(ContextHandle, size_t bytes, void** out);
-  Status (*free_managed)(ContextHandle, void* pointer);
-  Status (*prefetch)(ContextHandle, const void* pointer, size_t bytes, StreamHandle);
-  Status (*advise)(ContextHandle, const void* pointer, size_t bytes, int advice);
   // Pageable host memory has been read (host_to_device) or written (device_to_host) when copy returns; pinned memory is
   // read or written in stream order.
   Status (*copy)(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
@@ -167,12 +168,16 @@ struct Table {
   Status (*event_query)(ContextHandle, EventHandle);
   Status (*event_synchronize)(ContextHandle, EventHandle);
   Status (*event_elapsed)(ContextHandle, EventHandle from, EventHandle to, float* milliseconds);
+  // cuda: loads the kernels of the families, in the namespaces of those names. host: starts the workers.
+  Status (*prepare)(ContextHandle, const std::string_view* families, size_t count);
   // `synchronous`, host only: the operands include memory shared with NumPy, so the work is done on return. `bytes` of
   // the operands decide whether the host runs it inline.
   Status (*launch)(ContextHandle, const params::Launch&, int64_t bytes, bool synchronous, StreamHandle);
-  // host: runs the pieces [0, pieces) in stream order, distributed over the workers. cuda: runs piece 0 now, on this
-  // thread, with the context's device current; it must not throw.
-  Status (*host_task)(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
+  // host only: runs the pieces [0, pieces) in stream order, distributed over the workers.
+  Status (*host_work)(ContextHandle, const HostWork&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
+  // cuda only: calls the library now, on this thread, with the context's device current. It must not throw. The stream,
+  // which may be null, is the one in which it enqueues.
+  Status (*library)(ContextHandle, const std::function<void()>& call, StreamHandle);
   const ProgramTable* programs;  // null on host
   const GraphTable* graphs;      // null in builds without CUDA, for cuda
   // host only: makes the next launch on the context fail asynchronously; the fault is sticky.
@@ -284,6 +289,7 @@ class Runtime {
   bool event_query(EventHandle, bool orders = true, uint16_t op = no_op);
   void event_synchronize(EventHandle, uint16_t op = no_op);
   float event_elapsed(EventHandle from, EventHandle to, uint16_t op = no_op);
+  void prepare(const std::string_view* families, size_t count, uint16_t op);  // as of Table
   void launch(const params::Launch&, StreamHandle, const Record&);
   // Programs, where has_programs(): a failure to load is returned, with its log; a kernel or a parameter that is not
   // there is false.
@@ -295,20 +301,26 @@ class Runtime {
   bool kernel_parameter(KernelHandle, size_t index, size_t* offset, size_t* bytes, uint16_t op);
   int resident_blocks(KernelHandle, int threads, size_t shared_bytes, uint16_t op);
   void launch_kernel(KernelHandle, const char* name, const KernelLaunch&, StreamHandle, const Record&);
-  // A vendor-library call. cuda: `call` runs now, on this thread, and enqueues work on the stream. host: `call` itself
-  // runs in stream order. It returns 0 or the library's status, which `describe` names; on host a failure becomes the
-  // sticky fault.
-  void library(const char* what, std::function<int()> call, const char* (*describe)(int), StreamHandle, const Record&);
+  // cuda: a vendor-library call. It runs now, on this thread, and enqueues work on the stream. It returns 0 or the
+  // library's status, which `describe` names.
+  void library(const char* what, const std::function<int()>& call, const char* (*describe)(int), StreamHandle,
+               const Record&);
   // cuda: a vendor-library call that enqueues nothing, as for handles, plans and sizes of workspaces. It runs now, on
   // this thread, with the context's device current.
   void library_setup(const char* what, const std::function<int()>& call, const char* (*describe)(int), uint16_t op);
   // cuda: runs `release`, which destroys a handle or a plan of a vendor library and throws nothing, with the context's
   // device current.
   void library_release_noexcept(const std::function<void()>& release);
-  // host: one library call in pieces that the workers run in parallel, each large enough to be worth waking a worker.
-  // On cuda `pieces` must be 1.
-  void library_in_pieces(const char* what, std::function<int(int64_t piece)> call, int64_t pieces,
-                         const char* (*describe)(int), StreamHandle, const Record&);
+  // host: a library call, which runs in stream order, in pieces that the workers run in parallel, each large enough to
+  // be worth waking a worker. call(piece) returns as above; a failure becomes the sticky fault.
+  template <class F>
+  void library_in_pieces(const char* what, const F& call, int64_t pieces, const char* (*describe)(int),
+                         StreamHandle stream, const Record& record) {
+    static_assert(std::is_trivially_copyable_v<F> && alignof(F) <= alignof(std::max_align_t));
+    const auto run = [](const void* f, int64_t piece) { return (*static_cast<const F*>(f))(piece); };
+    host_work({what, run, describe, &call, sizeof call}, pieces, stream, record);
+  }
+  void host_work(const HostWork&, int64_t pieces, StreamHandle, const Record&);
 
   // Graphs. Between capture_begin and capture_end nothing that is enqueued in the stream, or in those that wait for its
   // events, runs; a call that would wait for them throws CaptureError and leaves the capture as it is.
@@ -321,6 +333,11 @@ class Runtime {
   uint64_t capture_condition(StreamHandle, uint16_t op);  // these three as of GraphTable
   void capture_enter(StreamHandle, uint64_t handle, const uint32_t* more, bool repeats, uint16_t op);
   void capture_leave(StreamHandle, uint16_t op);
+  // What has been captured so far: nodes as of GraphTable::size, and calls of this class.
+  struct CapturedWork {
+    size_t nodes = 0, calls = 0;
+  };
+  CapturedWork captured_work(StreamHandle, uint16_t op);
   void capture_drop_noexcept(StreamHandle);  // ends it without a graph, whatever its state is
   bool is_captured(StreamHandle) const noexcept;
   void graph_instantiate(GraphHandle, GraphHandle previous, uint16_t op);  // as of GraphTable

@@ -53,6 +53,17 @@ Runtime::Captured Runtime::capture_end(StreamHandle stream, uint16_t op) {
   return out;
 }
 
+Runtime::CapturedWork Runtime::captured_work(StreamHandle stream, uint16_t op) {
+  CapturedWork out;
+  uint64_t id = 0;
+  check(Call::capture_begin, table_.graphs->id(context_, stream, &id), op);
+  if (id == 0) return out;
+  check(Call::capture_begin, table_.graphs->size(context_, stream, &out.nodes), op);
+  const std::lock_guard lock(notes_mutex_);
+  if (const auto found = notes_.find(id); found != notes_.end()) out.calls = found->second.size();
+  return out;
+}
+
 uint64_t Runtime::capture_condition(StreamHandle stream, uint16_t op) {
   uint64_t handle = 0;
   check(Call::capture_begin, enter(Call::capture_begin), op);

@@ -7,9 +7,7 @@
 namespace stator::runtime {
 namespace {
 
-bool is_allocation(Call call) {
-  return call == Call::allocate || call == Call::allocate_pinned || call == Call::allocate_managed;
-}
+bool is_allocation(Call call) { return call == Call::allocate || call == Call::allocate_pinned; }
 
 }  // namespace
 

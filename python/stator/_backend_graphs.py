@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import os
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def graph(
     and dicts, and on all other arguments, which can be hashed. The first two calls of each kind run the function to
     capture its work; what it does beside calling stator, such as printing, happens only then. Results are new arrays at
     every call. Arrays that it uses without their being arguments are read at each launch, and stay alive. Where a
-    library was given the address of an argument, each call captures again, and updates the graph. Inside a capture the
-    function runs inline. max_graphs, max_bytes: what is kept; the graphs that were used longest ago are dropped
-    (`f.cache_info()`).
+    library of CUDA was given the address of an argument, each call captures again, and updates the graph. Inside a
+    capture the function runs inline. max_graphs, max_bytes: what is kept; the graphs that were used longest ago are
+    dropped (`f.cache_info()`).
 
     >>> @stator.graph
     ... def step(x):
@@ -56,13 +57,31 @@ class BackendGraphs:
 
     _cache_of_graphs: GraphCache | None = None
 
-    def capture(self, *, stream: StreamLike | None = None) -> AbstractContextManager[Graph]:
+    def prepare(self, ops: Sequence[str] | None = None) -> None:
+        """Loads and makes what first calls of ops would, so that these, captured or not, need no more than others.
+
+        ops: names of ops as they are called, such as "matmul" and "linalg.solve", or of families, such as "fft" (see
+        stator.op_table()); None for all. On cuda the kernels are loaded, which for all of them takes a moment and
+        memory of the device. Libraries are opened, and for the current stream their handles, workspaces and scratch
+        memory are made; on the cpu the workers start. What depends on shapes is made by the calls: results, and plans
+        of transforms and products. A missing library is LibraryNotFoundError where a named op cannot do without it.
+        InvalidValueError for unknown names, CaptureError while the stream is captured. Synchronises.
+
+        >>> be.prepare(["matmul", "linalg.solve", "fft"])
+        """
+        from stator.execution._prepare import prepare
+
+        prepare(self._as_backend(), ops)
+
+    def capture(self, *, stream: StreamLike | None = None, record: bool = False) -> AbstractContextManager[Graph]:
         """Captures the work of a `with` block into a graph, instead of running it.
 
         Arrays that the block makes get their values when the graph is launched, and new ones at every launch; the
         arrays that it uses are kept alive, and their values are read at every launch. The stream, by default the
-        current one, is current in the block; streams that wait for its events are captured too. What needs values on
-        the host raises CaptureError, and so does an op whose entry in the op table says not_capturable.
+        current one, is current in the block, and captured for this thread alone: other threads use it as before.
+        Streams that wait for its events are captured too. What needs values on the host raises CaptureError, and so
+        does an op whose entry in the op table says not_capturable. record: the calls of stator's functions are noted
+        for Graph.save, which keeps every array alive that they make.
 
         >>> x = be.ones(3)
         >>> with be.capture() as graph:
@@ -73,7 +92,26 @@ class BackendGraphs:
         """
         from stator.execution.graphs import capture
 
-        return capture(self._as_backend(), stream)
+        return capture(self._as_backend(), stream, (), record)
+
+    def load_graph(
+        self, path: str | os.PathLike[str], *, max_graphs: int = 64, max_bytes: int | None = None
+    ) -> GraphFunction[..., Any]:
+        """The function in a file that GraphFunction.save or Graph.save wrote, on whatever device.
+
+        Its arguments have the shapes and dtypes of those that it was saved with, in the same tuples, lists and dicts,
+        and all other arguments are equal to those then; else ShapeError, DTypeError or InvalidValueError. It is
+        captured as by graph(), which has max_graphs and max_bytes. A named tuple is returned as a tuple. Nothing but
+        functions of stator runs, whatever the file has in it. GraphFileError for a file that is corrupt. Asynchronous,
+        except that indices of sparse matrices in the file are checked.
+
+        >>> be.graph(lambda x: stator.sum(x * 2)).save(path, be.ones(3))
+        >>> be.load_graph(path)(be.full(3, 4.0)).item()
+        24.0
+        """
+        from stator.execution.graph_files import load_graph
+
+        return load_graph(self._as_backend(), path, max_graphs, max_bytes)
 
     def graph(
         self, function: Callable[P, R], /, *, max_graphs: int = 64, max_bytes: int | None = None

@@ -20,6 +20,7 @@
 #include "params/matmul.hpp"
 #include "params/movement.hpp"
 #include "params/nn.hpp"
+#include "params/optim.hpp"
 #include "params/random.hpp"
 #include "params/reduce.hpp"
 #include "params/scan.hpp"

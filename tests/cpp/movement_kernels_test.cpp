@@ -122,7 +122,7 @@ void test_random() {
   for (int64_t n : {5, 255, 256, 257, 2500}) {
     const Bytes got =
         run("permutation", Op::permutation, Bytes(DType::int64, n), [&](const params::Queue& q, Bytes& out) {
-          kernels::random::permutation(q, {static_cast<int64_t*>(out.get()), n, n, 7, 3});
+          kernels::random::permutation(q, {static_cast<int64_t*>(out.get()), n, n, {7, 3, nullptr}});
         });
     std::vector<bool> seen(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) seen[size_t(real(got, i))] = true;
@@ -133,16 +133,17 @@ void test_random() {
       const bool fits = itemsize(dtype) == 8 || (range > 0 && range >> 32 == 0);  // 0 is 2^64
       if (!fits) continue;
       run("integers", Op::integers, Bytes(dtype, 3001), [&](const params::Queue& q, Bytes& out) {
-        kernels::random::integers(q, {out.get(), itemsize(dtype), 3001, 5, 9, 1, range});
+        kernels::random::integers(q, {out.get(), itemsize(dtype), 3001, {5, 9, nullptr}, 1, range});
       });
     }
   for (const auto* draw : {&kernels::random::gamma, &kernels::random::poisson, &kernels::random::exponential})
-    run("draws", Op::gamma, Bytes(DType::float32, 3001),
-        [&](const params::Queue& q, Bytes& out) { (*draw)(q, {out.get(), DType::float32, 3001, 5, 9, 12.5, 1}); });
+    run("draws", Op::gamma, Bytes(DType::float32, 3001), [&](const params::Queue& q, Bytes& out) {
+      (*draw)(q, {out.get(), DType::float32, 3001, {5, 9, nullptr}, 12.5, 1});
+    });
   for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     const Bytes x = numbers(dtype, 3001, 4);
     const Bytes got = run("dropout", Op::dropout, Bytes(dtype, 3001), [&](const params::Queue& q, Bytes& out) {
-      params::Dropout d{x.data.data(), out.get(), dtype, 3001, 5, 9, uint64_t(1) << 31, 2, 0, {}, {}};
+      params::Dropout d{x.data.data(), out.get(), dtype, 3001, {5, 9, nullptr}, uint64_t(1) << 31, 2, 0, {}, {}};
       kernels::random::dropout(q, d);
     });
     expect(

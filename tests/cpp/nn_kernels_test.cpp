@@ -171,13 +171,29 @@ void test_adam() {
       const int64_t n = 5003;
       Bytes grad = numbers(dtype, n, 1);
       run("adam", Op::adam_step, Bytes(dtype, 3 * n * count), [&](const params::Queue& q, Bytes& out) {
-        std::vector<params::AdamTensor> tensors;
+        std::vector<params::OptimTensor> tensors;
         auto* at = static_cast<unsigned char*>(out.get());
         const int64_t step = n * itemsize(dtype);
-        for (int i = 0; i < count; ++i, at += 3 * step)
-          tensors.push_back({at, at + step, at + 2 * step, grad.get(), n});
-        params::Adam p{tensors.data(), count, dtype, dtype, 0.1, 0.9, 0.99, 1e-8, 0.01, 0.1, 0.01, false, false};
-        kernels::nn::adam(q, p);
+        for (int i = 0; i < count; ++i, at += 3 * step) {
+          params::OptimTensor t{};
+          t.param = at;
+          t.grad = grad.get();
+          t.states[0] = at + step;
+          t.states[1] = at + 2 * step;
+          t.size = n;
+          tensors.push_back(t);
+        }
+        params::OptimStep p{};
+        p.tensors = tensors.data();
+        p.tensor_count = count;
+        p.dtype = p.state_dtype = dtype;
+        p.numbers.lr.value = 0.1;
+        p.numbers.step.value = p.numbers.grad_scale.value = p.numbers.grad_factor.value = 1;
+        p.numbers.beta1 = 0.9;
+        p.numbers.beta2 = 0.99;
+        p.numbers.eps = 1e-8;
+        p.numbers.weight_decay = 0.01;
+        kernels::optim::adam(q, p);
         // From zero moments the first step is the learning rate against the sign of the gradient.
         check(std::abs(real(out, 0) + 0.1) < 0.01, "adam: the first step");
       });
@@ -216,7 +232,7 @@ void test_take() {
 void test_random() {
   for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     const int64_t n = 9001;
-    const params::Random draw{nullptr, dtype, n, 42, 7, 0, 1};
+    const params::Random draw{nullptr, dtype, n, {42, 7, nullptr}, 0, 1};
     for (bool normal : {false, true}) {
       const Bytes got = run("random", Op::uniform, Bytes(dtype, n), [&](const params::Queue& q, Bytes& out) {
         params::Random r = draw;

@@ -77,7 +77,7 @@ void test_indices() {
     const std::vector<uint64_t> cdf = sums(p, n, 1);
     const Bytes got =
         run("categorical", Op::choice, Bytes(DType::int64, 2051), [&](const params::Queue& q, Bytes& out) {
-          kernels::random::categorical(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, 2051, 7, 3});
+          kernels::random::categorical(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, 2051, {7, 3, nullptr}});
         });
     expect(
         "categorical", got,
@@ -91,7 +91,8 @@ void test_indices() {
         0);
     const Bytes keys =
         run("exponential_keys", Op::choice, Bytes(DType::float64, n), [&](const params::Queue& q, Bytes& out) {
-          kernels::random::exponential_keys(q, {p.get(), p.dtype, n, 1, static_cast<double*>(out.get()), 7, 3});
+          kernels::random::exponential_keys(q,
+                                            {p.get(), p.dtype, n, 1, static_cast<double*>(out.get()), {7, 3, nullptr}});
         });
     for (int64_t i = 0; i < n; ++i) {
       uint32_t w[4];
@@ -110,7 +111,8 @@ void test_counts() {
   for (int64_t trials : {int64_t(0), int64_t(7), int64_t(100000), int64_t(1) << 50}) {
     const Bytes got = run(
         "multinomial", Op::multinomial, Bytes(DType::int64, n * experiments), [&](const params::Queue& q, Bytes& out) {
-          kernels::random::multinomial(q, {cdf.data(), static_cast<int64_t*>(out.get()), n, trials, experiments, 7, 3});
+          kernels::random::multinomial(
+              q, {cdf.data(), static_cast<int64_t*>(out.get()), n, trials, experiments, {7, 3, nullptr}});
         });
     for (int64_t e = 0; e < experiments; ++e) {
       double total = 0;
@@ -129,7 +131,7 @@ void test_rejection() {
     for (double mean : {0.3, 3.0, 47.0}) {
       const auto& launcher = dtype == DType::int64 ? kernels::random::poisson : kernels::random::gamma;
       const Bytes got = run("rejection", Op::gamma, Bytes(dtype, 2051), [&](const params::Queue& q, Bytes& out) {
-        launcher(q, {out.get(), dtype, 2051, 5, 9, mean, 1});
+        launcher(q, {out.get(), dtype, 2051, {5, 9, nullptr}, mean, 1});
       });
       double sum = 0;
       for (int64_t i = 0; i < got.size(); ++i) sum += real(got, i);

@@ -286,6 +286,17 @@ def test_source_that_does_not_compile_is_shown(cuda, source, name, text):
     assert [r["kind"] for r in cuda.resources()].count("program") == cuda.program_cache_info().programs
 
 
+@pytest.mark.parametrize("name", ["g", "f<int>", "h"])
+def test_a_name_that_is_no_kernel_is_told_from_source_that_is_wrong(cuda, name):
+    source = "__global__ void f() {} template <class T> __global__ void h(T* x) {}"
+    with pytest.raises(CompileError, match=f"no kernel for one of the names f, {name}:\n.*error") as seen:
+        cuda.compile(source, ["f", name])
+    assert "axpy<float>" in seen.value.remedy
+    with pytest.raises(CompileError, match="does not compile") as seen:
+        cuda.compile(source + " nonsense", ["f", name])
+    assert seen.value.remedy == "Mend the lines that the log names"
+
+
 def test_options_reach_the_compiler(cuda):
     with pytest.raises(CompileError, match="--no-such-option"):
         cuda.compile("__global__ void f() {}", "f", ["--no-such-option"])

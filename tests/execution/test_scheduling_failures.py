@@ -1,4 +1,7 @@
-"""Each call of the runtime fails once below what schedules work: the error is typed, and nothing is left behind."""
+"""Each call of the runtime fails once below what schedules work: the error is typed, and nothing is left behind.
+
+And what kernels of earlier calls found is not blamed on the call that waits.
+"""
 
 import gc
 
@@ -6,7 +9,7 @@ import numpy as np
 import pytest
 
 import stator
-from stator.errors import StatorError
+from stator.errors import LoopLimitError, OutOfRangeError, StatorError
 
 SOURCE = """
 __global__ void add(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }
@@ -64,3 +67,25 @@ def test_a_failing_call_is_an_error_and_the_next_attempt_works(cuda, work):
             break
     assert done and at > 3
     assert work(cuda)
+
+
+WAITS = {
+    "read_selected": lambda be, x, found: be.read_selected(x, [True, False, True]),
+    "Diagnostics.read": lambda be, x, found: found.read(),
+    "Diagnostics.append": lambda be, x, found: found.append([1.0]),
+    "batched": lambda be, x, found: [be.batched(lambda x: None, [x, x]), be.synchronize()],
+}
+
+
+@pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
+def test_an_error_of_an_earlier_call_keeps_its_name(be, wait):
+    x, found = be.ones(3), be.diagnostics(3, "float32")
+    stator.take(x, be.asarray([7]), axis=0)
+    with pytest.raises(OutOfRangeError) as seen:
+        wait(be, x, found)
+    assert seen.value.op == "take"
+    be.while_loop(lambda n: n > 0, lambda n: n + 1, be.asarray(1), limit=2)
+    with pytest.raises(LoopLimitError) as seen:
+        wait(be, x, found)
+    assert seen.value.op == "Backend.while_loop"
+    wait(be, x, found)

@@ -94,6 +94,7 @@ def test_memory_is_released_and_the_backend_closes_all_the_same(device):
     with stator.Backend(device) as backend:
         backend.sync_debug("error")
         x = backend.ones(1000)
+        backend.stream(1).wait(backend.stream(0).record())
         with backend.stream(1):
             y = x + x
         del x, y

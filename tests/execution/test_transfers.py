@@ -15,6 +15,7 @@ from stator.errors import (
     HostCopyError,
     InvalidValueError,
     OutOfMemoryError,
+    OutOfRangeError,
 )
 
 LARGE = 3 * 1024 * 1024 + 5  # float64, so that it is several chunks of page-locked memory
@@ -104,9 +105,9 @@ def test_a_copy_is_ordered_behind_the_work_of_its_stream(be):
 
 
 REFUSED = [
-    (lambda be, x: x.copy_from(np.zeros(11, "float32")), InvalidValueError, "44 of an array of 40"),
+    (lambda be, x: x.copy_from(np.zeros(11, "float32")), InvalidValueError, "^Array.copy_from: .*44 of an array of 40"),
     (lambda be, x: x.copy_from(b"", offset=-1), InvalidValueError, "from -1"),
-    (lambda be, x: x.copy_to(bytearray(8), offset=2**62), InvalidValueError, "inside the array"),
+    (lambda be, x: x.copy_to(bytearray(8), offset=2**62), InvalidValueError, "^Array.copy_to: .*inside the array"),
     (lambda be, x: x[::2].copy_from(b""), InvalidValueError, "not contiguous"),
     (lambda be, x: x.copy_from(np.zeros(10, "float64")), DTypeError, "float64"),
     (lambda be, x: x.copy_from(np.zeros(20, "float32")[::2]), InvalidValueError, "ascontiguousarray"),
@@ -125,6 +126,13 @@ def test_a_copy_that_cannot_be_is_refused(be, case):
     with pytest.raises(error, match=text):
         call(be, x)
     assert (x.to_numpy() == 1).all()
+
+
+def test_an_earlier_error_that_a_copy_reports_keeps_its_name(be):
+    x, at = be.ones(10, dtype="float32"), be.asarray([50])
+    stator.take(x, at, axis=0)
+    with pytest.raises(OutOfRangeError, match=r"^take: "):
+        x.copy_to(bytearray(40))
 
 
 def test_ranges_of_two_backends_are_refused(be):

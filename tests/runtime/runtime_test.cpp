@@ -225,10 +225,11 @@ void test_faults() {
     const params::Access access{nullptr, 0, bytes, true};
     const auto describe = [](int) { return "not positive definite"; };
     int ran = 0;
-    runtime.library("potrf", [&] { return ++ran, 0; }, describe, stream, Record{no_op, &access, 1, true});
+    runtime.library_in_pieces(
+        "potrf", [&ran](int64_t) { return ++ran, 0; }, 1, describe, stream, Record{no_op, &access, 1, true});
     CHECK(ran == 1);
     const Record record{no_op, &access, 1, false};
-    runtime.library("potrf", [] { return 3; }, describe, stream, record);
+    runtime.library_in_pieces("potrf", [](int64_t) { return 3; }, 1, describe, stream, record);
     CHECK(THROWN(CudaError, runtime.stream_synchronize(stream)).find("not positive definite") != std::string::npos);
     runtime.stream_destroy_noexcept(stream);
   }
@@ -263,7 +264,8 @@ void everything(Runtime& runtime) {
   runtime.event_query(step.event);
   runtime.event_synchronize(step.event);
   runtime.event_elapsed(step.event, step.event);
-  runtime.library("task", [] { return 0; }, [](int) { return ""; }, step.b, record);
+  runtime.library_in_pieces(
+      "task", [](int64_t) { return 0; }, 1, [](int) -> const char* { return ""; }, step.b, record);
   runtime.copy(step.pinned, step.block, 64, CopyKind::device_to_host, step.b, record);
   runtime.stream_synchronize(step.b);
   runtime.stream_query(step.b);

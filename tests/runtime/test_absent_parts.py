@@ -72,9 +72,12 @@ def without(tmp_path):
         package = tmp_path / "stator"
         (package / "lib").mkdir(parents=True)
         for source in (Path(_backend.__file__).parent, Path(stator.__file__).parent):
-            for path in source.iterdir():
-                if path.name not in ("lib", "__pycache__") and not (package / path.name).exists():
-                    (package / path.name).symlink_to(path)
+            for path in source.rglob("*"):
+                place = package / path.relative_to(source)
+                if path.is_file() and not {"lib", "__pycache__"} & {*place.relative_to(package).parts}:
+                    place.parent.mkdir(exist_ok=True, parents=True)
+                    if not place.exists():
+                        place.symlink_to(path)
         for path in (Path(_backend.__file__).parent / "lib").iterdir():
             if path.name != name:
                 (package / "lib" / path.name).symlink_to(path)

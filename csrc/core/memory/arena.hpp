@@ -7,6 +7,7 @@
 #include <stator/backend.hpp>
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -31,6 +32,13 @@ class Arena {
   void begin_part();
   void end_part();
   void seal();  // the capture has ended
+  // The graph was launched: what lies here was used by that stream last.
+  void note_launch(int stream) {
+    last_stream_.store(stream, std::memory_order_relaxed);
+    launches_.fetch_add(1, std::memory_order_relaxed);
+  }
+  uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
+  int last_stream() const { return last_stream_.load(std::memory_order_relaxed); }
   void note_users(uint32_t streams) { users_.fetch_or(streams, std::memory_order_relaxed); }
 
   // Whether the allocation's memory was used by no other.
@@ -51,6 +59,8 @@ class Arena {
   const int home_;
   const std::set<int> fresh_;
   std::atomic<uint32_t> users_{0};
+  std::atomic<uint64_t> launches_{0};
+  std::atomic<int> last_stream_{0};
   mutable std::mutex mutex_;
   bool sealed_ = false;
   int count_ = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/box.hpp"
+#include "core/memory/arena.hpp"
 #include "core/memory/pool_lists.hpp"
 #include "core/stream.hpp"
 #include "runtime/runtime.hpp"
@@ -18,7 +19,6 @@
 namespace stator {
 
 class Array;
-class Arena;
 
 // The owner of foreign memory, made with the Buffer, so that releasing it needs no memory.
 struct ForeignOwner {
@@ -63,8 +63,8 @@ class Buffer final : public Box {
     const uint32_t home = source_ == Source::pool ? uint32_t(1) << home_stream_ : 0;
     return used_.load(std::memory_order_acquire) | home;
   }
-  int last_stream() const { return last_stream_.load(std::memory_order_relaxed); }
-  void set_last_stream(int index) { last_stream_.store(index, std::memory_order_relaxed); }
+  int last_stream() const;
+  void set_last_stream(int index);
 
  private:
   friend class Pool;
@@ -80,6 +80,7 @@ class Buffer final : public Box {
   std::atomic<bool> host_shared_{false};
   std::atomic<uint32_t> used_{0};
   std::atomic<int> last_stream_{0};
+  std::atomic<uint64_t> launch_{0};  // of the graph whose memory this is: the last one before last_stream_ was set
   // The streams of consumers that gave an export back, each with an event on it. Guarded by the pool's mutex.
   struct Consumer {
     runtime::StreamHandle stream;
@@ -92,6 +93,18 @@ class Buffer final : public Box {
   std::shared_ptr<Arena> arena_;
   int allocation_ = -1;
 };
+
+inline void Buffer::set_last_stream(int index) {
+  last_stream_.store(index, std::memory_order_relaxed);
+  if (arena_) [[unlikely]]
+    launch_.store(arena_->launches(), std::memory_order_relaxed);
+}
+
+inline int Buffer::last_stream() const {
+  if (arena_ && arena_->launches() != launch_.load(std::memory_order_relaxed)) [[unlikely]]
+    return arena_->last_stream();
+  return last_stream_.load(std::memory_order_relaxed);
+}
 
 // The buffer of an array; ValueError, naming the call, for an array without memory.
 Buffer& buffer_of(const Array& array, std::string_view call);

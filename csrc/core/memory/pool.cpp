@@ -93,7 +93,7 @@ bool Pool::settle(Block& block, int home, uint16_t op) {
   for (int i = 0; i < Backend::stream_limit; ++i) {
     const uint32_t bit = uint32_t(1) << i;
     if (!(block.unmarked & bit)) continue;
-    if (i != home && context_.is_captured(i)) return false;
+    if (i != home && context_.is_captured_itself(i)) return false;
     if (i != home) {
       const runtime::EventHandle event = take_event();
       block.events.push_back(event);  // should recording fail, `unmarked` still has the stream
@@ -123,7 +123,7 @@ bool Pool::passed(Block& block) noexcept {
     for (int i = 0; i < Backend::stream_limit; ++i) {
       const uint32_t bit = uint32_t(1) << i;
       if (!(block.unmarked & bit)) continue;
-      if (context_.is_captured(i) || !runtime.stream_query(context_.native_stream(i))) return false;
+      if (context_.is_captured_itself(i) || !runtime.stream_query(context_.native_stream(i))) return false;
       block.unmarked &= ~bit;
     }
     return true;
@@ -175,7 +175,7 @@ Block Pool::obtain(size_t bytes, int home, uint16_t op) {
 runtime::Status Pool::obtain_once(size_t bytes, int home, uint16_t op, void** memory) {
   runtime::Runtime& runtime = context_.runtime();
   if (home == pinned_home) return runtime.allocate_pinned(bytes, memory, op);
-  return runtime.allocate(bytes, context_.allocation_stream(home).handle(op), memory, op);
+  return runtime.allocate(bytes, context_.allocation_stream(home, op), memory, op);
 }
 
 OutOfMemoryError Pool::out_of_memory(size_t requested, uint16_t op) const {

@@ -50,7 +50,7 @@ void Pool::finish(Block& block) noexcept {
   block.events.clear();
   block.unmarked = context_.open_streams(block.unmarked);
   for (int i = 0; block.unmarked && !context_.quiet() && i < Backend::stream_limit; ++i) {
-    if (context_.is_captured(i)) continue;
+    if (context_.is_captured_itself(i)) continue;
     if (block.unmarked >> i & 1) runtime.stream_synchronize_noexcept(context_.native_stream(i));
   }
 }
@@ -61,7 +61,7 @@ void Pool::mark(Block& block, uint32_t streams) noexcept {
     const uint32_t bit = uint32_t(1) << i;
     if (!(streams & bit)) continue;
     runtime::EventHandle event = nullptr;
-    if (context_.is_captured(i)) {  // an event of a capture says nothing of the work before it
+    if (context_.is_captured_itself(i)) {  // an event of a capture says nothing of the work before it
       block.unmarked |= bit;
       continue;
     }
@@ -206,7 +206,7 @@ size_t Pool::trim(size_t bytes) noexcept {
       const std::lock_guard lock(impl_->mutex);
       bool found = false;
       for (int home = 0; !found && home <= pinned_home; ++home)
-        found = (home == pinned_home || !context_.is_captured(home)) && impl_->lists[home].pop_any(&block);
+        found = (home == pinned_home || !context_.is_captured_itself(home)) && impl_->lists[home].pop_any(&block);
       if (!found) break;
       impl_->cached -= block.bytes;
     }

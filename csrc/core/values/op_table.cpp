@@ -83,14 +83,14 @@ constexpr bool adds_in_any_order[] = {
 #include <stator/ops.def>
 };
 
-constexpr std::string_view families[] = {"core",   "creation", "elementwise", "reduce",   "scan",
-                                         "sort",   "sets",     "indexing",    "movement", "linalg",
-                                         "matmul", "fft",      "random",      "sparse",   "nn"};
+constexpr std::string_view families[] = {"core",   "creation", "elementwise", "reduce", "scan",   "sort",
+                                         "sets",   "indexing", "movement",    "linalg", "matmul", "fft",
+                                         "random", "sparse",   "nn",          "norm",   "optim",  "embedding"};
 constexpr std::string_view shape_classes[] = {"creation", "unary",  "binary", "ternary",  "quaternary",
                                               "select",   "reduce", "view",   "function", "method"};
 constexpr std::string_view results[] = {"same", "inexact", "boolean", "real", "index", "accumulate", "given"};
 constexpr std::string_view determinisms[] = {"bit_exact", "run_to_run", "none"};
-static_assert(std::size(families) == size_t(Family::nn) + 1);
+static_assert(std::size(families) == family_count);
 static_assert(std::size(shape_classes) == size_t(ShapeClass::method) + 1);
 static_assert(std::size(results) == size_t(ResultRule::given) + 1);
 static_assert(std::size(determinisms) == size_t(Determinism::none) + 1);

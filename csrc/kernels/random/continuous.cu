@@ -113,7 +113,8 @@ STATOR_FN void draw_blocks(T* out, int64_t count, uint64_t seed, uint64_t first,
 }
 
 template <class T, class Draw, int Size>
-STATOR_KERNEL(Size) void random_kernel(T* out, int64_t n, uint64_t seed, uint64_t offset, Draw draw) {
+STATOR_KERNEL(Size) void random_kernel(T* out, int64_t n, params::Draws from, Draw draw) {
+  const auto [seed, offset] = start_of(from);
   constexpr int D = draws<T>, C = RandomTuning::counters;
   const Group<Size> group;
   const int64_t whole = n / D, stride = group.blocks() * group.size * C;
@@ -133,7 +134,7 @@ void submit(const params::Queue& q, const char* name, const params::Random& p, D
   using Tune = RandomTuning;
   const int64_t needed = ceil_div(p.size, int64_t(draws<T>) * Tune::counters * (fast_host ? 32 : Tune::block));
   launch(q, name, random_kernel<T, Draw, Tune::block>, {std::min(needed, waves(*q.limits, Tune::block)), Tune::block},
-         static_cast<T*>(p.out), p.size, p.seed, p.offset, draw);
+         static_cast<T*>(p.out), p.size, p.from, draw);
 }
 
 template <class F>

@@ -63,12 +63,13 @@ STATOR_FN double binomial(double n, double chance, uint64_t seed, uint64_t count
 // One experiment per thread: outcome after outcome, each a binomial number of the trials that are left.
 template <int Size>
 STATOR_KERNEL(Size) void multinomial_kernel(params::Multinomial p) {
+  const auto [seed, offset] = start_of(p.from);
   const Group<Size> group;
   const int64_t tile = CountsTuning::experiments, first = group.block() * tile, left = p.experiments - first;
   const uint64_t total = p.cdf[p.n - 1];
   group.for_each(left < tile ? left : tile, [=](int64_t i) {
     int64_t* const counts = p.counts + (first + i) * p.n;
-    const uint64_t counter = p.offset + uint64_t(first + i) * uint64_t(p.n);
+    const uint64_t counter = offset + uint64_t(first + i) * uint64_t(p.n);
     int64_t rest = total == 0 ? 0 : p.trials;
     uint64_t before = 0;
     for (int64_t k = 0; k < p.n; ++k) {
@@ -77,7 +78,7 @@ STATOR_KERNEL(Size) void multinomial_kernel(params::Multinomial p) {
           rest == 0 || weight == 0 ? 0
           : weight == remaining
               ? rest
-              : int64_t(binomial(double(rest), double(weight) / double(remaining), p.seed, counter + uint64_t(k)));
+              : int64_t(binomial(double(rest), double(weight) / double(remaining), seed, counter + uint64_t(k)));
       counts[k] = count;
       rest -= count;
       before = p.cdf[k];

@@ -17,6 +17,7 @@ struct DropoutTuning {
 
 template <class T, int Size>
 STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p) {
+  const auto [seed, offset] = start_of(p.from);
   constexpr int C = DropoutTuning::counters;
   using A = opmath_t<T>;
   const Group<Size> group;
@@ -28,13 +29,13 @@ STATOR_KERNEL(Size) void dropout_kernel(params::Dropout p) {
     if constexpr (fast_host) {
       uint32_t row[4][C];
       for (int c = 0; c < C; ++c) {
-        const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(first + c), 0);
+        const Philox4 x = philox4x32_10(seed, offset + uint64_t(first + c), 0);
         for (int j = 0; j < 4; ++j) row[j][c] = x.x[j];
       }
       for (int c = 0; c < C; ++c)
         for (int j = 0; j < 4; ++j) bits[4 * c + j] = row[j][c];
     } else {
-      const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(first), 0);
+      const Philox4 x = philox4x32_10(seed, offset + uint64_t(first), 0);
       for (int j = 0; j < 4; ++j) bits[j] = x.x[j];
     }
     const int64_t begin = first * 4, left = p.size - begin, n = left < 4 * C ? left : 4 * C;

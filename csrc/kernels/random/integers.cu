@@ -68,7 +68,8 @@ STATOR_FN Item draw_again(const Map& map, uint64_t seed, uint64_t counter, int k
 }
 
 template <class Item, class Map, int Size>
-STATOR_KERNEL(Size) void integers_kernel(Item* out, int64_t n, uint64_t seed, uint64_t offset, Map map) {
+STATOR_KERNEL(Size) void integers_kernel(Item* out, int64_t n, params::Draws from, Map map) {
+  const auto [seed, offset] = start_of(from);
   constexpr int D = 16 / int(sizeof(typename Map::Draw)), C = IntegersTuning::counters;
   const Group<Size> group;
   const int64_t blocks = (n + D - 1) / D, stride = group.blocks() * group.size * C;
@@ -108,24 +109,23 @@ STATOR_KERNEL(Size) void integers_kernel(Item* out, int64_t n, uint64_t seed, ui
 }
 
 template <class Item, template <class> class Map>
-void submit_integers(const params::Queue& q, const char* name, void* out, int64_t size, uint64_t seed, uint64_t offset,
+void submit_integers(const params::Queue& q, const char* name, void* out, int64_t size, const params::Draws& from,
                      Map<Item> map) {
   using Tune = IntegersTuning;
   const int64_t blocks = ceil_div(size, 16 / int64_t(sizeof(typename Map<Item>::Draw)));
   const int64_t needed = ceil_div(blocks, int64_t(Tune::counters) * (fast_host ? 32 : Tune::block));
   launch(q, name, integers_kernel<Item, Map<Item>, Tune::block>,
-         {std::min(needed, waves(*q.limits, Tune::block)), Tune::block}, static_cast<Item*>(out), size, seed, offset,
-         map);
+         {std::min(needed, waves(*q.limits, Tune::block)), Tune::block}, static_cast<Item*>(out), size, from, map);
 }
 
 template <class Item>
 void integers_of(const params::Queue& q, const params::RandomIntegers& p) {
   constexpr uint64_t most = uint64_t(1) << 32;
   if (p.range > 0 && p.range <= most)
-    return submit_integers(q, "integers", p.out, p.size, p.seed, p.offset,
+    return submit_integers(q, "integers", p.out, p.size, p.from,
                            Narrow<Item>{p.low, p.range, uint32_t(most % p.range)});
   if constexpr (sizeof(Item) == 8)  // narrower items have at most 2^32 values
-    submit_integers(q, "integers", p.out, p.size, p.seed, p.offset,
+    submit_integers(q, "integers", p.out, p.size, p.from,
                     Wide<Item>{p.low, p.range, p.range == 0 ? 0 : (uint64_t(0) - p.range) % p.range});
 }
 
@@ -142,7 +142,7 @@ template <class Item>
 void bernoulli_of(const params::Queue& q, const params::Bernoulli& p) {
   Coin<Item> coin{p.threshold, {}};
   std::memcpy(&coin.one, p.one, sizeof coin.one);
-  submit_integers(q, "bernoulli", p.out, p.size, p.seed, p.offset, coin);
+  submit_integers(q, "bernoulli", p.out, p.size, p.from, coin);
 }
 
 void bernoulli(const params::Queue& q, const params::Bernoulli& p) {

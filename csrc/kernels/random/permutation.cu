@@ -21,6 +21,12 @@ struct Cipher {
   uint32_t left_mask, right_mask;
   int32_t right_bits;
 
+  STATOR_FN constexpr void set_keys(const Start& start) {
+    for (int r = 0; r < PermutationTuning::rounds; r += 4) {
+      const Philox4 x = philox4x32_10(start.seed, start.offset + uint64_t(r / 4), 0);
+      for (int k = 0; k < 4; ++k) keys[r + k] = x.x[k];
+    }
+  }
   STATOR_FN static uint32_t mix(uint32_t x) {
     x *= 0x85ebca6bu;
     x ^= x >> 13;
@@ -38,8 +44,11 @@ struct Cipher {
   }
 };
 
-template <int Size>
-STATOR_KERNEL(Size) void permutation_kernel(params::Permutation p, Cipher cipher) {
+// In a graph the keys are known on the device alone.
+template <int Size, bool InGraph>
+STATOR_KERNEL(Size) void permutation_kernel(params::Permutation p, Cipher given) {
+  Cipher cipher = given;
+  if constexpr (InGraph) cipher.set_keys(start_of(p.from));
   const Group<Size> group;
   const int64_t first = group.block() * PermutationTuning::tile, left = p.size - first;
   const int64_t n = left < PermutationTuning::tile ? left : PermutationTuning::tile;
@@ -62,6 +71,7 @@ STATOR_KERNEL(Size) void permutation_kernel(params::Permutation p, Cipher cipher
 // One block: every entry goes to the rank of its random key.
 template <int Size>
 STATOR_KERNEL(Size) void rank_kernel(params::Permutation p) {
+  const auto [seed, offset] = start_of(p.from);
   struct Keys {
     uint64_t of[PermutationTuning::few];
   };
@@ -69,7 +79,7 @@ STATOR_KERNEL(Size) void rank_kernel(params::Permutation p) {
   Keys& keys = group.template shared<Keys>();
   const int n = int(p.n);
   group.for_each(n, [&](int64_t i) {
-    const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2), 0);
+    const Philox4 x = philox4x32_10(seed, offset + uint64_t(i / 2), 0);
     const uint64_t key = x.x[2 * (i & 1)] | uint64_t(x.x[2 * (i & 1) + 1]) << 32;
     keys.of[i] = (key & ~uint64_t(PermutationTuning::few - 1)) | uint64_t(i);  // no two are equal
   });
@@ -90,14 +100,16 @@ int64_t permutation_blocks(const params::DeviceLimits&, int64_t n) {
 void permutation(const params::Queue& q, const params::Permutation& p) {
   using Tune = PermutationTuning;
   if (few(p.n)) return launch(q, "permutation", rank_kernel<Tune::block>, {1, Tune::block}, p);
-  Cipher cipher;
-  for (int r = 0; r < Tune::rounds; ++r) cipher.keys[r] = philox4x32_10(p.seed, p.offset + uint64_t(r / 4), 0).x[r % 4];
+  Cipher cipher{};
+  if (!p.from.state) cipher.set_keys({p.from.seed, p.from.offset});
   int bits = 1;
   while (bits < 62 && int64_t(1) << bits < p.n) ++bits;
   cipher.right_bits = (bits + 1) / 2;
   cipher.right_mask = uint32_t((uint64_t(1) << cipher.right_bits) - 1);
   cipher.left_mask = uint32_t((uint64_t(1) << (bits - cipher.right_bits)) - 1);
-  launch(q, "permutation", permutation_kernel<Tune::block>, {ceil_div(p.size, Tune::tile), Tune::block}, p, cipher);
+  launch(q, "permutation",
+         p.from.state ? permutation_kernel<Tune::block, true> : permutation_kernel<Tune::block, false>,
+         {ceil_div(p.size, Tune::tile), Tune::block}, p, cipher);
 }
 
 }  // namespace

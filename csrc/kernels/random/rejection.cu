@@ -132,8 +132,8 @@ STATOR_FN void draw_chunk(double (&value)[RejectionTuning::chunk], int n, uint64
 }
 
 template <class Draw, int Size>
-STATOR_KERNEL(Size) void rejection_kernel(void* out, DType dtype, int64_t size, uint64_t seed, uint64_t offset,
-                                          Draw draw) {
+STATOR_KERNEL(Size) void rejection_kernel(void* out, DType dtype, int64_t size, params::Draws from, Draw draw) {
+  const auto [seed, offset] = start_of(from);
   const Group<Size> group;
   const int64_t first = group.block() * RejectionTuning::tile, left = size - first;
   const int64_t n = left < RejectionTuning::tile ? left : RejectionTuning::tile;
@@ -167,8 +167,8 @@ struct FewEvents {
 };
 
 template <int Size>
-STATOR_KERNEL(Size) void few_events_kernel(void* out, DType dtype, int64_t size, uint64_t seed, uint64_t offset,
-                                           FewEvents law) {
+STATOR_KERNEL(Size) void few_events_kernel(void* out, DType dtype, int64_t size, params::Draws from, FewEvents law) {
+  const auto [seed, offset] = start_of(from);
   const Group<Size> group;
   const int64_t first = group.block() * RejectionTuning::tile, left = size - first;
   const int64_t n = left < RejectionTuning::tile ? left : RejectionTuning::tile;
@@ -212,7 +212,7 @@ STATOR_KERNEL(Size) void few_events_kernel(void* out, DType dtype, int64_t size,
 template <class Kernel, class Draw>
 void submit_rejection(const params::Queue& q, const char* name, const params::Random& p, Kernel kernel, Draw draw) {
   using Tune = RejectionTuning;
-  launch(q, name, kernel, {ceil_div(p.size, Tune::tile), Tune::block}, p.out, p.dtype, p.size, p.seed, p.offset, draw);
+  launch(q, name, kernel, {ceil_div(p.size, Tune::tile), Tune::block}, p.out, p.dtype, p.size, p.from, draw);
 }
 
 void gamma(const params::Queue& q, const params::Random& p) {

@@ -8,6 +8,16 @@
 
 namespace stator::STATOR_TARGET::random {
 
+// What the draws of a launch begin with.
+struct Start {
+  uint64_t seed, offset;
+};
+STATOR_FN Start start_of(const params::Draws& from) {
+  Start start{from.seed, from.offset};
+  if (from.state) start = {from.state[0], start.offset + from.state[1]};
+  return start;
+}
+
 // The high 53 of 64 random bits, as an integer.
 STATOR_FN double from_53_bits(uint32_t high, uint32_t low) {
   return double(int32_t(high >> 5)) * 67108864.0 + double(int32_t(low >> 6));

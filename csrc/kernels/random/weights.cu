@@ -122,6 +122,7 @@ STATOR_FN double exponential_key(uint32_t high, uint32_t low, double weight) {
 
 template <int Size>
 STATOR_KERNEL(Size) void exponential_keys_kernel(params::ExponentialKeys p) {
+  const auto [seed, offset] = start_of(p.from);
   const Group<Size> group;
   const int64_t first = group.block() * WeightsTuning::tile, left = p.n - first;
   const int64_t n = left < WeightsTuning::tile ? left : WeightsTuning::tile;
@@ -132,7 +133,7 @@ STATOR_KERNEL(Size) void exponential_keys_kernel(params::ExponentialKeys p) {
     for (int64_t i = first; i < first + n; i += C) {
       const int count = first + n - i < C ? int(first + n - i) : C;
       for (int k = 0; k < C / 2; ++k) {
-        const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2 + k), 0);
+        const Philox4 x = philox4x32_10(seed, offset + uint64_t(i / 2 + k), 0);
         high[k] = x.x[0];
         low[k] = x.x[1];
         high[C / 2 + k] = x.x[2];
@@ -148,7 +149,7 @@ STATOR_KERNEL(Size) void exponential_keys_kernel(params::ExponentialKeys p) {
   } else {
     group.for_each(n, [=](int64_t k) {
       const int64_t i = first + k;
-      const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2), 0);
+      const Philox4 x = philox4x32_10(seed, offset + uint64_t(i / 2), 0);
       const double weight = load_one<double>(p.p, p.dtype, i * p.step);
       p.keys[i] = i & 1 ? exponential_key(x.x[2], x.x[3], weight) : exponential_key(x.x[0], x.x[1], weight);
     });
@@ -181,6 +182,7 @@ struct Bisection {
 
 template <int Size>
 STATOR_KERNEL(Size) void categorical_kernel(params::Categorical p) {
+  const auto [seed, offset] = start_of(p.from);
   const Group<Size> group;
   const int64_t first = group.block() * WeightsTuning::tile, left = p.size - first;
   const int64_t n = left < WeightsTuning::tile ? left : WeightsTuning::tile;
@@ -195,7 +197,7 @@ STATOR_KERNEL(Size) void categorical_kernel(params::Categorical p) {
     int64_t index[C];
     for (int64_t i = 0; i < n; i += C) {
       for (int k = 0; k < C / 2; ++k) {
-        const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t((first + i) / 2 + k), 0);
+        const Philox4 x = philox4x32_10(seed, offset + uint64_t((first + i) / 2 + k), 0);
         for (int j = 0; j < 4; ++j) bits[j][k] = x.x[j];
       }
       for (int k = 0; k < C; ++k) {
@@ -211,7 +213,7 @@ STATOR_KERNEL(Size) void categorical_kernel(params::Categorical p) {
   } else {
     group.for_each(n, [=](int64_t k) {
       const int64_t i = first + k;
-      const Philox4 x = philox4x32_10(p.seed, p.offset + uint64_t(i / 2), 0);
+      const Philox4 x = philox4x32_10(seed, offset + uint64_t(i / 2), 0);
       const uint64_t value = i & 1 ? below_total(x.x[2], x.x[3], total) : below_total(x.x[0], x.x[1], total);
       int64_t index = 0;
       search.for_each_step([&](int64_t half) { index += cdf[index + half - 1] <= value ? half : 0; });

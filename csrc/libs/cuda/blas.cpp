@@ -62,6 +62,12 @@ Operation operation(bool transposed) { return transposed ? Operation::transpose 
 
 class CudaBlas final : public Blas {
  public:
+  void prepare(OpCall& call) const override {
+    lt_open();
+    cublas_api(call.name());
+    lease_blas(call);
+  }
+
   void gemm(OpCall& call, const Gemm& g) const override {
     if (lt_multiply(call, g, {})) return;
     const Api& cublas = cublas_api(call.name());

@@ -51,6 +51,7 @@ class BlasScale {
   };
 };
 
+void lt_open();  // where it is installed
 // Computes one product by cuBLASLt. Returns false, with nothing done, if it is not installed or its heuristics find no
 // algorithm.
 bool lt_multiply(OpCall& call, const Gemm& gemm, const GemmExtra& extra);

@@ -216,6 +216,8 @@ bool allowed(const Gemm& g, const GemmExtra& extra) {
 
 }  // namespace
 
+void lt_open() { api(); }
+
 bool lt_multiply(OpCall& call, const Gemm& g, const GemmExtra& extra) {
   if (!allowed(g, extra) || api() == nullptr) return false;
   const auto lease = lease_blas(call);

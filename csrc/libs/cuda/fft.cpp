@@ -88,6 +88,11 @@ bool cuda_fft_available(const OpCall& call) {
   return library.available(call.name(), call.context().options().require_libraries == 1);
 }
 
+void cuda_fft_prepare(OpCall& call) {
+  api(call.name());
+  lease_plans(call.context(), call.stream());
+}
+
 void cuda_fft(OpCall& call, const VendorFft& f) {
   const std::shared_ptr<PlanCache> cache = lease_plans(call.context(), call.stream());  // with its plans
   Key key{};

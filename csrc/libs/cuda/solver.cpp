@@ -30,6 +30,14 @@ void cholesky_of_each(OpCall& call, const Decomposition& d, bool upper) {
 
 class CudaSolver final : public Solver {
  public:
+  void prepare(OpCall& call) const override {
+    const Session session(call);
+    session.leased();
+    session.blas();
+    for (const DType dtype : {DType::float32, DType::float64, DType::complex64, DType::complex128})
+      visit_matrix(dtype, [&]<class T>(type_tag<T>) { typed<T>(call.name()); });
+  }
+
   void cholesky(OpCall& call, const Decomposition& d, bool upper) const override {
     if (batched(d))
       cholesky_batched(call, d, upper);

@@ -181,6 +181,11 @@ bool cuda_sparse_available(const OpCall& call) {
   return library.available(call.name(), call.context().options().require_libraries == 1);
 }
 
+void cuda_sparse_prepare(OpCall& call) {
+  call.context().lease("cusparse", call.stream(), make_handle);
+  if (cuda_sparse_lt_available()) cuda_sparse_lt_prepare(call);
+}
+
 void cuda_sparse_product(OpCall& call, const SparseMatrix& m, const DenseMatrix& x, const DenseMatrix& out) {
   Calls c(call, m.dtype);
   SparseDescriptor a(c.a.destroy_sparse);

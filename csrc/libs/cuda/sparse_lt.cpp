@@ -88,6 +88,8 @@ bool cuda_sparse_lt_available() {
   return available;
 }
 
+void cuda_sparse_lt_prepare(OpCall& call) { call.context().lease("cusparseLt", call.stream(), make_handle); }
+
 void cuda_structured_product(OpCall& call, const DenseMatrix& a, const DenseMatrix& b, const DenseMatrix& out,
                              bool left, DType dtype) {
   const Api& lt = api(call.name());

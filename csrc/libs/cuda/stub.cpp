@@ -17,9 +17,11 @@ const Blas& cuda_blas() { refuse(); }
 const Solver& cuda_solver() { refuse(); }
 
 bool cuda_fft_available(const OpCall&) { return false; }
+void cuda_fft_prepare(OpCall&) { refuse(); }
 void cuda_fft(OpCall&, const VendorFft&) { refuse(); }
 
 bool cuda_sparse_available(const OpCall&) { return false; }
+void cuda_sparse_prepare(OpCall&) { refuse(); }
 void cuda_sparse_product(OpCall&, const SparseMatrix&, const DenseMatrix&, const DenseMatrix&) { refuse(); }
 void cuda_sparse_sampled(OpCall&, const SparseMatrix&, const DenseMatrix&, const DenseMatrix&, SparseFactors) {
   refuse();
@@ -36,6 +38,7 @@ Compiled compile(std::string_view, const std::string&, const std::string&, const
 }
 
 bool cuda_sparse_lt_available() { return false; }
+void cuda_sparse_lt_prepare(OpCall&) { refuse(); }
 void cuda_structured_product(OpCall&, const DenseMatrix&, const DenseMatrix&, const DenseMatrix&, bool, DType) {
   refuse();
 }

@@ -139,6 +139,13 @@ const char* describe_gemm(int) { return "OpenBLAS error"; }
 
 class HostBlas final : public Blas {
  public:
+  void prepare(OpCall& call) const override {
+    openblas::products<float>(call.name());
+    openblas::products<double>(call.name());
+    openblas::products<complex64>(call.name());
+    openblas::products<complex128>(call.name());
+  }
+
   void gemm(OpCall& call, const Gemm& g) const override {
     check_range(call, g);
     switch (g.operands) {
@@ -158,8 +165,9 @@ class HostBlas final : public Blas {
     return Tiles(g, threaded ? 1 : call.context().runtime().properties().limits.multiprocessors);
   }
 
-  static void submit(OpCall& call, int64_t tiles, std::function<int(int64_t)> task) {
-    call.context().runtime().library_in_pieces("cblas_gemm", std::move(task), tiles, describe_gemm,
+  template <class F>
+  static void submit(OpCall& call, int64_t tiles, const F& task) {
+    call.context().runtime().library_in_pieces("cblas_gemm", task, tiles, describe_gemm,
                                                call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
   }
 

@@ -5,7 +5,6 @@
 #include <stator/error.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <mutex>
@@ -66,14 +65,14 @@ void for_each_matrix(OpCall& call, const char* what, int64_t count, double work,
   char* memory = bytes == 0 ? nullptr : static_cast<char*>(call.scratch(each * size_t(tasks)));
   if (workers > 1 && count == 1 && work >= LapackTuning::least_threaded) {
     const auto set = openblas::set_num_threads(call.name());
-    call.context().runtime().library(
+    call.context().runtime().library_in_pieces(
         what,
-        [=] {
+        [=](int64_t) {
           const Threads threads(set, int(workers));
           task(0, memory);
           return 0;
         },
-        describe_lapack, call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
+        1, describe_lapack, call.stream().handle(static_cast<uint16_t>(call.op())), call.record());
     return;
   }
   call.context().runtime().library_in_pieces(
@@ -126,6 +125,12 @@ void visit_matrix(DType dtype, F f) {
 
 class HostSolver final : public Solver {
  public:
+  void prepare(OpCall& call) const override {
+    openblas::set_num_threads(call.name());
+    for (const DType dtype : {DType::float32, DType::float64, DType::complex64, DType::complex128})
+      visit_matrix(dtype, [&]<class T>(type_tag<T>) { lapack::api<T>(call.name()); });
+  }
+
   void cholesky(OpCall& call, const Decomposition& d, bool upper) const override {
     checked(call, {d.n, d.a.leading});
     visit_matrix(d.dtype, [&]<class T>(type_tag<T>) {

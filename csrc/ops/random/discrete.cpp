@@ -40,8 +40,7 @@ Array integers(const Backend& backend, State& state, const Dims& shape, Scalar l
   kernels::random::integers(call.queue(), {.out = result.data_ptr(),
                                            .itemsize = itemsize(dtype),
                                            .size = size,
-                                           .seed = state.seed,
-                                           .offset = state.counter,
+                                           .from = call.draws(state.seed, state.counter),
                                            .low = first,
                                            .range = range});
   state.counter += uint64_t(blocks_of(size, range > 0 && range <= uint64_t(1) << 32 ? 4 : 2));
@@ -59,8 +58,7 @@ Array bernoulli(const Backend& backend, State& state, const Dims& shape, double 
   params::Bernoulli b{.out = result.data_ptr(),
                       .itemsize = itemsize(dtype),
                       .size = result.size(),
-                      .seed = state.seed,
-                      .offset = state.counter,
+                      .from = call.draws(state.seed, state.counter),
                       .threshold = uint64_t(std::ceil(p * 0x1p32)),
                       .one = {}};
   encode(op, Scalar(true), dtype, b.one);
@@ -79,8 +77,7 @@ Array permutation(const Backend& backend, State& state, int64_t n, int64_t count
   kernels::random::permutation(call.queue(), {.out = static_cast<int64_t*>(result.data_ptr()),
                                               .size = count,
                                               .n = n,
-                                              .seed = state.seed,
-                                              .offset = state.counter});
+                                              .from = call.draws(state.seed, state.counter)});
   state.counter += uint64_t(kernels::random::permutation_blocks(call.limits(), n));
   return result;
 }
@@ -126,8 +123,7 @@ Array masked(Op which, const Array& x, double p, const random::State& state, con
   d.out = result.data_ptr();
   d.dtype = x.dtype();
   d.size = x.size();
-  d.seed = state.seed;
-  d.offset = state.counter;
+  d.from = call.draws(state.seed, state.counter);
   d.threshold = uint64_t(std::ceil(p * 0x1p32));
   d.scale = p < 1 ? 1 / (1 - p) : 0;
   if (!x.is_contiguous()) {

@@ -38,8 +38,7 @@ Array draw(Op op, const Launcher& launcher, const Backend& backend, State& state
   const params::Random p{.out = result.data_ptr(),
                          .dtype = dtype,
                          .size = size,
-                         .seed = state.seed,
-                         .offset = state.counter,
+                         .from = call.draws(state.seed, state.counter),
                          .a = a,
                          .b = b};
   launcher(call.queue(), p);

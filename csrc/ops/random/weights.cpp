@@ -76,8 +76,7 @@ Array draw_without_replacement(OpCall& call, State& state, const Array& p, int64
                                                    .n = n,
                                                    .step = p.strides()[0],
                                                    .keys = static_cast<double*>(keys.data_ptr()),
-                                                   .seed = state.seed,
-                                                   .offset = state.counter});
+                                                   .from = call.draws(state.seed, state.counter)});
   launch_sort(call, keys, 0, false, {0, k}, nullptr, &winners);
   build_cdf(call.queue(), p, k, cdf_scratch(call, p));
   state.counter += uint64_t(blocks_of(n, 2));
@@ -140,8 +139,7 @@ Array choice(const Backend& backend, State& state, const Dims& shape, int64_t n,
                                        .out = static_cast<int64_t*>(result.data_ptr()),
                                        .n = n,
                                        .size = size,
-                                       .seed = state.seed,
-                                       .offset = state.counter});
+                                       .from = call.draws(state.seed, state.counter)});
   state.counter += uint64_t(blocks_of(size, 2));
   call.finish_indices();
   return result;
@@ -170,8 +168,7 @@ Array multinomial(const Backend& backend, State& state, const Dims& shape, int64
                                        .n = outcomes,
                                        .trials = n,
                                        .experiments = result.size() / outcomes,
-                                       .seed = state.seed,
-                                       .offset = state.counter});
+                                       .from = call.draws(state.seed, state.counter)});
   state.counter += uint64_t(result.size());
   call.finish_indices();
   return result;

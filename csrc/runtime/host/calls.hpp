@@ -39,8 +39,9 @@ Status guarded(F&& f) noexcept {
 // work.cpp
 Status copy(ContextHandle, void* to, const void* from, size_t bytes, CopyKind, StreamHandle);
 Status fill(ContextHandle, void* pointer, int byte, size_t bytes, StreamHandle);
+Status prepare(ContextHandle, const std::string_view* families, size_t count);
 Status launch(ContextHandle, const params::Launch&, int64_t bytes, bool synchronous, StreamHandle);
-Status host_task(ContextHandle, const HostTask&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
+Status host_work(ContextHandle, const HostWork&, int64_t pieces, int64_t bytes, bool synchronous, StreamHandle);
 Status host_function(ContextHandle, HostFunction function, void* data, StreamHandle);
 std::unique_ptr<Item> make_item(int64_t blocks, int64_t chunk, Item::Body body);
 

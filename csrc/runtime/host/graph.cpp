@@ -53,6 +53,12 @@ Status id(ContextHandle handle, StreamHandle stream, uint64_t* out) {
   return usable(context_of(handle));
 }
 
+Status size(ContextHandle handle, StreamHandle stream, size_t* nodes) {
+  const std::shared_ptr<Recording> recording = recording_of(stream_of(stream));
+  *nodes = recording ? recording->size() : 0;
+  return usable(context_of(handle));
+}
+
 Status instantiate(ContextHandle handle, GraphHandle, GraphHandle) { return usable(context_of(handle)); }
 
 const char* run_all(const Graph& graph) {
@@ -298,6 +304,11 @@ Progress Recording::progress(Stream& stream) {
   return streams_[&stream];
 }
 
+size_t Recording::size() {
+  const std::lock_guard lock(mutex_);
+  return graph_ ? graph_->calls.size() : 0;
+}
+
 Status Recording::join(Stream& stream, const Progress& progress) {
   const std::lock_guard lock(mutex_);
   if (!graph_) return status::captured_event;
@@ -324,6 +335,7 @@ Status Recording::end(std::shared_ptr<Graph>* out) {
 constinit const GraphTable graph_calls{.begin = begin,
                                        .end = end,
                                        .id = id,
+                                       .size = size,
                                        .condition = condition,
                                        .enter = enter,
                                        .leave = leave,

@@ -32,9 +32,9 @@ struct Node {
   Run run = nullptr;
   size_t offset = 0, argument_bytes = 0;  // in the block
   int64_t blocks = 1, chunk = 1;
-  int64_t bytes = 0;                     // that it reads and writes
-  params::Launch launch{};               // of a kernel
-  std::shared_ptr<const HostTask> task;  // of a library, whose arguments it has itself
+  int64_t bytes = 0;        // that it reads and writes
+  params::Launch launch{};  // of a kernel
+  HostWork work{};          // of a library
 };
 
 struct Graph;
@@ -74,6 +74,7 @@ class Recording {
   Status enter(Stream& stream, const uint32_t* more, bool repeats);
   Status leave(Stream& stream);
   Progress progress(Stream& stream);
+  size_t size();
   Status join(Stream& stream, const Progress& progress);  // refused once the capture has ended
   // Ends the capture of all its streams. An error of CUDA where a stream was not joined.
   Status end(std::shared_ptr<Graph>* out);

@@ -167,9 +167,6 @@ Status free_pinned(ContextHandle, void* pointer) {
   return given;
 }
 
-Status prefetch(ContextHandle handle, const void*, size_t, StreamHandle) { return usable(context_of(handle)); }
-Status advise(ContextHandle handle, const void*, size_t, int) { return usable(context_of(handle)); }
-
 bool pageable(const void* host) { return !is_pinned(host); }
 
 Status inject_fault(ContextHandle handle) {
@@ -202,10 +199,6 @@ const Table& host_table() {
       .free = free_memory,
       .allocate_pinned = allocate_pinned,
       .free_pinned = free_pinned,
-      .allocate_managed = allocate_pinned,
-      .free_managed = free_pinned,
-      .prefetch = prefetch,
-      .advise = advise,
       .copy = copy,
       .pageable = pageable,
       .fill = fill,
@@ -224,8 +217,10 @@ const Table& host_table() {
       .event_query = event_query,
       .event_synchronize = event_synchronize,
       .event_elapsed = event_elapsed,
+      .prepare = prepare,
       .launch = launch,
-      .host_task = host_task,
+      .host_work = host_work,
+      .library = nullptr,
       .programs = nullptr,
       .graphs = &graph_calls,
       .inject_fault = inject_fault,

@@ -124,6 +124,11 @@ void Scheduler::start() {
   }
 }
 
+void Scheduler::prepare() {
+  const Lock lock(mutex_);
+  if (workers_.empty()) start();
+}
+
 void Scheduler::enqueue(Stream& stream, std::unique_ptr<Item> item) {
   Lock lock(mutex_);
   if (workers_.empty()) start();

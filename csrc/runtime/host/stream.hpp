@@ -71,6 +71,7 @@ class Scheduler {
   static Scheduler& instance();
   static int worker_limit();  // the number of CPUs that this process may use
 
+  void prepare();  // starts the workers
   // May throw std::bad_alloc; then nothing was queued.
   void enqueue(Stream& stream, std::unique_ptr<Item> item);
   // Called by the work at the head of the stream: items that come right after it.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace stator::runtime::host {
 namespace {
@@ -85,6 +86,19 @@ const char* run_bytes(const std::byte* arguments, int64_t first, int64_t last, F
   const Arguments& a = *reinterpret_cast<const Arguments*>(arguments);
   const size_t begin = size_t(first * Tuning::copy_block);
   f(a, begin, std::min(a.bytes, size_t(last * Tuning::copy_block)) - begin);
+  return nullptr;
+}
+
+std::shared_ptr<std::byte[]> copy_of(const void* arguments, size_t bytes) {
+  std::shared_ptr<std::byte[]> out(new std::byte[bytes]);
+  std::memcpy(out.get(), arguments, bytes);
+  return out;
+}
+
+const char* run_pieces(const HostWork& work, const void* arguments, int64_t first, int64_t last) {
+  for (int64_t piece = first; piece < last; ++piece)
+    if (const int code = work.call(arguments, piece))
+      throw std::runtime_error(std::string(work.what) + " failed with " + work.describe(code));
   return nullptr;
 }
 
@@ -172,6 +186,14 @@ Status fill(ContextHandle handle, void* pointer, int byte, size_t bytes, StreamH
   });
 }
 
+Status prepare(ContextHandle handle, const std::string_view*, size_t) {
+  if (const Status state = usable(context_of(handle))) return state;
+  return guarded([] {
+    Scheduler::instance().prepare();
+    return status::success;
+  });
+}
+
 Status launch(ContextHandle handle, const params::Launch& launch, int64_t bytes, bool synchronous,
               StreamHandle stream) {
   Context& context = context_of(handle);
@@ -198,8 +220,7 @@ Status launch(ContextHandle handle, const params::Launch& launch, int64_t bytes,
     return launch.entry(launch, 0, launch.blocks);
   };
   return run(context, stream_of(stream), bytes, synchronous, now, [&] {
-    const std::shared_ptr<std::byte[]> arguments(new std::byte[launch.argument_bytes]);
-    std::memcpy(arguments.get(), launch.arguments, launch.argument_bytes);
+    const std::shared_ptr<std::byte[]> arguments = copy_of(launch.arguments, launch.argument_bytes);
     const int64_t chunk = launch.whole ? launch.blocks : chunk_of(launch.blocks, bytes);
     params::Launch queued = launch;
     queued.arguments = arguments.get();
@@ -210,29 +231,28 @@ Status launch(ContextHandle handle, const params::Launch& launch, int64_t bytes,
   });
 }
 
-Status host_task(ContextHandle handle, const HostTask& task, int64_t pieces, int64_t bytes, bool synchronous,
+Status host_work(ContextHandle handle, const HostWork& work, int64_t pieces, int64_t bytes, bool synchronous,
                  StreamHandle stream) {
-  const auto work = [](const HostTask& run_piece, int64_t first, int64_t last) -> const char* {
-    for (int64_t piece = first; piece < last; ++piece) run_piece(piece);
-    return nullptr;
-  };
-  if (const std::shared_ptr<Recording> recording = stream ? recording_of(stream_of(stream)) : nullptr) {
+  if (const std::shared_ptr<Recording> recording = recording_of(stream_of(stream))) {
     return guarded([&] {
       Node node;
-      node.task = std::make_shared<const HostTask>(task);
-      node.run = [](const Node& of, Context&, const std::byte*, int64_t first, int64_t last) -> const char* {
-        for (int64_t piece = first; piece < last; ++piece) (*of.task)(piece);
-        return nullptr;
+      node.work = work;
+      node.run = [](const Node& of, Context&, const std::byte* arguments, int64_t first, int64_t last) {
+        return run_pieces(of.work, arguments, first, last);
       };
       node.blocks = pieces;
       node.bytes = bytes;
-      recording->add(stream_of(stream), std::move(node), nullptr, 0, synchronous);
+      const auto* const arguments = static_cast<const std::byte*>(work.arguments);
+      recording->add(stream_of(stream), std::move(node), arguments, work.argument_bytes, synchronous);
       return status::success;
     });
   }
-  const auto now = [&] { return work(task, 0, pieces); };
+  const auto now = [&] { return run_pieces(work, work.arguments, 0, pieces); };
   return run(context_of(handle), stream_of(stream), bytes, synchronous, now, [&] {
-    return make_item(pieces, 1, [work, task](int64_t first, int64_t last) { return work(task, first, last); });
+    const std::shared_ptr<std::byte[]> arguments = copy_of(work.arguments, work.argument_bytes);
+    return make_item(pieces, 1, [work, arguments](int64_t first, int64_t last) {
+      return run_pieces(work, arguments.get(), first, last);
+    });
   });
 }
 

@@ -11,8 +11,11 @@ namespace stator::runtime {
 
 using emulator::runtime::Api;
 
+// Whether devices are asked for. Set before the constructors that register kernels, so that a call to the real runtime
+// costs a test of a byte.
+[[gnu::visibility("hidden")]] extern bool emulation_asked;
+
 struct Emulation {
-  bool asked = false;
   const Api* api = nullptr;  // null if there is none, for the reason
   std::string reason;
 };
@@ -21,10 +24,10 @@ const Emulation& emulation();
 // `emulated` of the emulator's functions, else `real`. Devices that were asked for and are not there are no devices.
 template <class Emulated, class Real>
 cudaError_t either(Emulated emulated, Real real) {
-  const Emulation& e = emulation();
-  if (!e.asked) [[likely]]
+  if (!emulation_asked) [[likely]]
     return real();
-  return e.api ? cudaError_t(emulated(*e.api)) : cudaErrorNoDevice;
+  const Api* const api = emulation().api;
+  return api ? cudaError_t(emulated(*api)) : cudaErrorNoDevice;
 }
 
 }  // namespace stator::runtime

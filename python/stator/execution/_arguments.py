@@ -10,11 +10,24 @@ import numpy as np
 
 from stator._array import Array
 from stator._dtype import DType
-from stator.errors import BackendMismatchError, DTypeError, InvalidValueError
+from stator.errors import (
+    BackendMismatchError,
+    DTypeError,
+    InvalidValueError,
+    LoopLimitError,
+    OutOfRangeError,
+    StatorError,
+    renamed,
+)
 from stator.execution._program import Kernel
 
 if TYPE_CHECKING:
     from stator.backend import Backend
+
+
+def under_name(error: StatorError, op: str) -> StatorError:
+    """The error under the name of the method that was called. What kernels of earlier calls found keeps their names."""
+    return error if isinstance(error, (LoopLimitError, OutOfRangeError)) else renamed(error, op)
 
 
 def whole(value: object, op: str, name: str, least: int = 0) -> int:
@@ -30,6 +43,13 @@ def whole(value: object, op: str, name: str, least: int = 0) -> int:
             remedy=f"Give an integer from {least} to 2**63 - 1.",
         )
     return n
+
+
+def flag(value: object, op: str, name: str) -> bool:
+    """The value, which must be True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise DTypeError(f"Got {name} of type {type(value).__name__}", op=op, remedy="Give True or False.")
+    return bool(value)
 
 
 def kernel_of(backend: Backend, kernel: object, op: str) -> Kernel:

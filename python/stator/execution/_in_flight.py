@@ -50,8 +50,9 @@ class InFlight:
             for mine in uses:
                 for other in (other for run in self._runs for other in run):
                     if mine.begin < other.end and other.begin < mine.end:
+                        theirs = other.name[:1].lower() + other.name[1:]
                         raise InFlightError(
-                            f"{mine.name} is in flight: it shares memory with {other.name} of a run that has not ended",
+                            f"{mine.name} is in flight: it shares memory with {theirs} of a run that has not ended",
                             op=op,
                             remedy="Wait for the future of that run, or give each sequence memory of its own.",
                         )

@@ -13,8 +13,8 @@ import numpy as np
 from stator._array import Array
 from stator._movement import concat
 from stator._movement_views import reshape
-from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
-from stator.execution._arguments import array_of, function_of, kernel_of, whole
+from stator.errors import DTypeError, InvalidValueError, StatorError
+from stator.execution._arguments import array_of, function_of, kernel_of, under_name, whole
 from stator.execution._program import Kernel
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def batched(
             ]
             results = list(zip(*views, strict=True))
     except StatorError as error:
-        raise renamed(error, _OP) from None
+        raise under_name(error, _OP) from None
     if function is not None:
         with on:
             _call(function, results, args)

@@ -6,9 +6,9 @@ from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from stator.errors import DTypeError, InvalidValueError, StatorError, UnsupportedError, renamed
+from stator.errors import DTypeError, InvalidValueError, StatorError, UnsupportedError
 from stator.execution import _program
-from stator.execution._arguments import kernel_of, whole
+from stator.execution._arguments import kernel_of, under_name, whole
 
 if TYPE_CHECKING:
     from stator._backend import Event, Stream
@@ -62,7 +62,7 @@ def is_supported(backend: Backend, op: str = "Backend.is_cooperative_groups_supp
     try:
         return _program.has_cooperative_launch(backend)
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise under_name(error, op) from None
 
 
 def require_cooperative(backend: Backend, op: str) -> None:
@@ -86,7 +86,7 @@ def suggest_config(backend: Backend, kernel: Kernel, elements: int, shared: int)
         threads = kernel.suggest_block(shared=shared)
         resident = kernel.occupancy(threads, shared=shared) * backend.info()["multiprocessors"]
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise under_name(error, op) from None
     return CooperativeConfig(min(resident, -(-wanted // threads)), threads)
 
 
@@ -122,7 +122,7 @@ def launch(
         end = on.record()
         occupancy = kernel.occupancy(block, shared=shared)
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise under_name(error, op) from None
     number = next(_ids)
     launches_of(backend)[number] = Launched(start, end, occupancy, blocks, threads)
     return number
@@ -143,5 +143,5 @@ def finish(backend: Backend, launched: int) -> CooperativeReport:
         found.end.synchronize()
         elapsed = found.end.milliseconds_since(found.start)
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise under_name(error, op) from None
     return CooperativeReport(elapsed, found.occupancy, found.blocks, found.threads)

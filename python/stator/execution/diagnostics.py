@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stator._array import Array
-from stator.errors import DTypeError, InvalidValueError, StatorError, renamed
-from stator.execution._arguments import record_type, records_of, whole
+from stator.errors import DTypeError, InvalidValueError, StatorError
+from stator.execution._arguments import record_type, records_of, under_name, whole
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -50,7 +50,7 @@ class Diagnostics:
             self.array = backend.zeros(nbytes, dtype="uint8")
             self.clear()
         except StatorError as error:
-            raise renamed(error, op) from None
+            raise under_name(error, op) from None
 
     def __len__(self) -> int:
         return self.capacity
@@ -76,7 +76,7 @@ class Diagnostics:
                 self.array.copy_from(kept.view("u1"), offset=offset)
             self._write_header(pushed + given.size, header["other_bytes"])
         except StatorError as error:
-            raise renamed(error, op) from None
+            raise under_name(error, op) from None
         return kept.size
 
     def read(self) -> DiagnosticsReport:
@@ -88,7 +88,7 @@ class Diagnostics:
         try:
             header, body = self._read(self.capacity)
         except StatorError as error:
-            raise renamed(error, op) from None
+            raise under_name(error, op) from None
         if header["other_bytes"]:
             raise DTypeError(
                 f"A kernel appended records of {header['other_bytes']} bytes, and the dtype has {self.dtype.itemsize}",

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from threading import RLock
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
@@ -24,16 +25,16 @@ from stator.errors import (
     InvalidValueError,
     ShapeError,
     StatorError,
-    renamed,
 )
 from stator.execution import _graph
-from stator.execution._arguments import whole
+from stator.execution._arguments import flag, under_name, whole
 from stator.execution._graph import Graph
 
 if TYPE_CHECKING:
     from stator._backend import Stream
     from stator._typing import StreamLike
     from stator.backend import Backend
+    from stator.execution._recorder import Recorder
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,19 +71,22 @@ def _stream_of(backend: Backend, stream: StreamLike | None, op: str) -> Stream:
     try:
         return backend.current_stream if stream is None else backend.stream(stream)
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise under_name(error, op) from None
 
 
 @contextmanager
-def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = ()) -> Iterator[Graph]:
+def capture(
+    backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = (), record: bool = False
+) -> Iterator[Graph]:
     """What Backend.capture does."""
     on = _stream_of(backend, stream, "Backend.capture")
-    graph = _graph.new_graph(backend)
+    recorder = _recorder(backend) if flag(record, "Backend.capture", "record") else None
+    graph = _graph.new_graph(backend, recorder)
     _graph.begin_capture(on, fresh)
     try:
         _random.begin_draws(backend)
         try:
-            with on:
+            with on, nullcontext() if recorder is None else recorder.recording():
                 yield graph
         finally:
             draws = _random.end_draws(backend)
@@ -90,6 +94,12 @@ def capture(backend: Backend, stream: StreamLike | None, fresh: Sequence[int] = 
         _graph.drop_capture(on)
         raise
     _graph.end_capture(on, graph, draws)
+
+
+def _recorder(backend: Backend) -> Recorder:
+    from stator.execution._recorder import Recorder
+
+    return Recorder(backend)
 
 
 def launch_graph(graph: Graph, stream: StreamLike | None) -> None:
@@ -100,7 +110,7 @@ def launch_graph(graph: Graph, stream: StreamLike | None) -> None:
     try:
         graph.launch(stream=stream)
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise under_name(error, op) from None
 
 
 class GraphCache:
@@ -115,9 +125,13 @@ class GraphCache:
 
     def begin(self, backend: Backend, stream: StreamLike | None) -> None:
         """What Backend.begin_graph_capture does."""
+        op = "Backend.begin_graph_capture"
         entered = ExitStack()
-        on = _stream_of(backend, stream, "Backend.begin_graph_capture")
-        graph = entered.enter_context(capture(backend, on))
+        on = _stream_of(backend, stream, op)
+        try:
+            graph = entered.enter_context(capture(backend, on))
+        except CaptureError as error:
+            raise under_name(error, op) from None
         with self._lock:
             self._open.append((entered, graph))
 
@@ -230,7 +244,10 @@ def put_together(structure: Any, arrays: Sequence[Any]) -> Any:
 
 class GraphInfo(NamedTuple):
     """Figures of a function that is captured: calls that found a graph, captures, graphs that were dropped, those that
-    are kept, the bytes of memory that these own, and the limits."""
+    are kept, the bytes of memory that these own, and the limits.
+
+    Where captures grow with every call, the work cannot be given other arguments, and each call captures it again.
+    """
 
     hits: int
     captures: int
@@ -414,6 +431,21 @@ class GraphFunction(Generic[P, R]):
 
     def _nbytes(self) -> int:
         return sum(entry.graph.nbytes for entry in self._entries.values())
+
+    def save(self, path: str | os.PathLike[str], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Writes the work to a file, for arguments like these, which Backend.load_graph reads in any process.
+
+        The function runs once, to record the calls of stator's functions; nothing runs on the device. Arrays that are
+        no arguments are constants, whose values are in the file; generators go on from the state that they have now.
+        Synchronises. CaptureError for what no file can have, such as a kernel of your own.
+
+        >>> be.graph(lambda x: x * 2).save(path, be.ones(3))
+        >>> be.load_graph(path)(be.full(3, 4.0)).tolist()
+        [8.0, 8.0, 8.0]
+        """
+        from stator.execution.graph_files import save_function
+
+        save_function(self, path, args, kwargs)
 
     def cache_info(self) -> GraphInfo:
         """The figures of the graphs of this function."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from stator.errors import DTypeError, InvalidValueError
+from stator.errors import CompileError, DTypeError, InvalidValueError
 from stator.execution import _program
 from stator.execution._arguments import kernel_of
 from stator.execution._program import Kernel
@@ -37,6 +37,7 @@ class ProgramCacheInfo(NamedTuple):
 
 _LIMIT = 128
 _OP = "Backend.compile"
+_NAMES = "__nv_name_map"  # the file in which NVRTC finds fault with names, in its log
 
 
 class ProgramCache:
@@ -122,11 +123,24 @@ def compile_program(
         elif _is_ptx(source):
             program = _program.load_code(backend, source.encode(), names)
         else:
-            flags = (*options, *include_options())
-            program = _program.compile_source(backend, source, names, flags, "program.cu")
+            program = _compiled(backend, source, names, tuple(options))
         programs.put(key, program)
     kernels = program.kernels(backend, names)
     return kernels[0] if isinstance(name, str) else kernels
+
+
+def _compiled(backend: Backend, source: str, names: tuple[str, ...], options: tuple[str, ...]) -> _program.Program:
+    """The program of CUDA C++."""
+    try:
+        return _program.compile_source(backend, source, names, (*options, *include_options()), "program.cu")
+    except CompileError as error:
+        if _NAMES not in error.cause or "program.cu(" in error.cause:
+            raise
+        raise CompileError(
+            f"The source has no kernel for one of the names {', '.join(names)}:{error.cause.partition(':')[2]}",
+            op=_OP,
+            remedy='Name kernels as the source does, and instances of templates with their arguments: "axpy<float>".',
+        ) from None
 
 
 @dataclass(frozen=True)

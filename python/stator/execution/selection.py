@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stator._array import Array
-from stator.errors import DTypeError, ShapeError, StatorError, renamed
-from stator.execution._arguments import array_of
+from stator.errors import DTypeError, ShapeError, StatorError
+from stator.execution._arguments import array_of, under_name
 
 if TYPE_CHECKING:
     from stator.backend import Backend
@@ -21,7 +21,7 @@ def read_selected(backend: Backend, x: Array, mask: object) -> np.ndarray[Any, A
     try:
         chosen = mask if isinstance(mask, Array) else backend.asarray(mask)
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise under_name(error, op) from None
     chosen = array_of(backend, chosen, op, "mask")
     if chosen.dtype.name != "bool":
         raise DTypeError(f"The mask is of {chosen.dtype.name}", op=op, remedy="Compare, or convert it to bool.")
@@ -29,10 +29,10 @@ def read_selected(backend: Backend, x: Array, mask: object) -> np.ndarray[Any, A
         raise ShapeError(
             f"The mask has the shape {chosen.shape}, and x {x.shape}",
             op=op,
-            remedy="Give a mask of the first axes of x: one number for each entry along them.",
+            remedy="Give a mask of the first axes of x: a bool for each entry along them.",
         )
     try:
         selected: Array = x[chosen]
         return selected.to_numpy()
     except StatorError as error:
-        raise renamed(error, op) from None
+        raise under_name(error, op) from None

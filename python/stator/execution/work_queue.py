@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stator._backend import emulated
-from stator.errors import DTypeError, InvalidValueError, QueueFullError, StatorError, renamed
-from stator.execution._arguments import function_of, kernel_of, record_type, records_of, whole
+from stator.errors import DTypeError, InvalidValueError, QueueFullError, StatorError
+from stator.execution._arguments import function_of, kernel_of, record_type, records_of, under_name, whole
 from stator.execution._program import Kernel
 from stator.memory import pinned_empty
 
@@ -334,5 +334,5 @@ def work_queue(
     try:
         worker = Ring(backend, kernel, room, dtype, args, blocks, block, shared, polls, stream)
     except StatorError as error:
-        raise renamed(error, _OP) from None
+        raise under_name(error, _OP) from None
     return WorkQueue(worker, room, dtype)

@@ -6,5 +6,6 @@ cdef class Graph:
     cdef cpp.Graph c
     cdef readonly Backend backend
     cdef bint captured
+    cdef object recording  # a Recorder, or None
     cdef list draws  # CapturedDraws, for each generator
     cdef object __weakref__

@@ -3,12 +3,12 @@
 """Graphs: work that is captured from a stream once and launched as often as wanted."""
 from collections import namedtuple
 
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 from stator._array cimport Array, as_array, wrap_array
 from stator._backend cimport Backend, Stream, as_backend, enter, enter_stream
 from stator._convert cimport to_int, wrong_type
-from stator._random cimport CapturedDraws
+from stator._random cimport CapturedDraws, draws_in
 from stator.cpp cimport array as cpp_array
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.error cimport translate_exception
@@ -39,21 +39,23 @@ cdef Graph checked(object value, str op):
     return <Graph>value
 
 
-# The launches of several threads draw one after the other, each what follows the other one's.
-cdef int draw_anew(Graph graph) except -1:
-    cdef CapturedDraws draws
-    cdef State* real
-    cdef size_t i = 0
+# The states that a launch draws from. Those of several threads draw one after the other, each what follows the other
+# one's; in a capture they take their part of what the graph around draws.
+cdef int draw_anew(Graph graph, const CppStream& on, vector[State]& states) except -1:
+    cdef CapturedDraws draws, outer
+    cdef State* state
     for draws in graph.draws:
-        real = draws.generator.real_state()
+        outer = draws_in(draws.generator, on)
+        state = draws.generator.real_state() if outer is None else &outer.state
         draws.generator.lock.acquire()
         try:
-            graph.c.set_number(2 * i, real.seed)
-            graph.c.set_number(2 * i + 1, real.counter)
-            real.counter += draws.state.counter - draws.first.counter
+            states.push_back(state[0])
+            if draws.state.seed == draws.first.seed:
+                state.counter += draws.state.counter - draws.first.counter
+            else:  # the work sets another seed
+                state[0] = draws.state
         finally:
             draws.generator.lock.release()
-        i += 1
     return 0
 
 
@@ -72,10 +74,29 @@ cdef class Graph:
         """Runs the captured work again, on the arrays of the capture. Asynchronous."""
         cdef Graph graph = checked(self, "Graph.launch")
         cdef CppStream on
+        cdef vector[State] states
         enter_stream(graph.backend, stream, on, "Graph.launch")
-        draw_anew(graph)
+        draw_anew(graph, on, states)
         with nogil:
-            graph.c.launch(on)
+            graph.c.launch(on, cpp.StateSpan(states.data(), states.size()))
+
+    def save(self, path: str | PathLike[str], *, inputs: Sequence[Array] = (),
+             outputs: Sequence[Array] = ()) -> None:
+        """Writes a recorded graph to a file, which Backend.load_graph reads in any process as a function.
+
+        inputs: arrays that the work uses, which become the function's arguments; others are constants, whose values of
+        now are in the file. outputs: the arrays that the function returns. Synchronises. CaptureError where the capture
+        was not one with record=True, and for what no file can have, such as a kernel of your own.
+
+        >>> x = be.ones(3)
+        >>> with be.capture(record=True) as graph:
+        ...     y = x * 2
+        >>> graph.save(path, inputs=[x], outputs=[y])
+        >>> be.load_graph(path)(be.full(3, 4.0)).tolist()
+        [8.0, 8.0, 8.0]
+        """
+        from stator.execution.graph_files import save_graph
+        save_graph(checked(self, "Graph.save"), path, inputs, outputs)
 
     def replay(self, *, stream: StreamLike | None = None) -> None:
         """As launch()."""
@@ -131,12 +152,18 @@ cdef class Graph:
         return f"<stator.execution.Graph of {len(self)} calls on {self.backend.device_name}>"
 
 
-def new_graph(backend: Backend) -> Graph:
-    """A graph to be filled by end_capture."""
+def new_graph(backend: Backend, recording: object = None) -> Graph:
+    """A graph to be filled by end_capture; recording: of its calls, for Graph.save."""
     cdef Graph graph = Graph.__new__(Graph)
+    graph.recording = recording
     graph.backend = as_backend(backend, "Backend.capture")
     graph.draws = []
     return graph
+
+
+def recording_of(graph: Graph) -> object:
+    """What new_graph() was given."""
+    return (<Graph?>graph).recording
 
 
 def begin_capture(stream: Stream, fresh: Sequence[int] = ()) -> None:
@@ -154,12 +181,12 @@ def end_capture(stream: Stream, graph: Graph, draws: Sequence[object]) -> None:
     cdef CppStream on = (<Stream?>stream).c
     cdef Graph to = <Graph?>graph
     cdef CapturedDraws one
-    with nogil:
-        to.c = cpp.end_capture(on)
+    cdef vector[uint64_t] drawn
     for made in draws:
         one = <CapturedDraws?>made
-        to.c.add_number(one.first.seed, 1)
-        to.c.add_number(one.first.counter, one.state.counter - one.first.counter + 1)
+        drawn.push_back(one.state.counter - one.first.counter if one.state.seed == one.first.seed else 0)
+    with nogil:
+        to.c = cpp.end_capture(on, cpp.CountSpan(drawn.data(), drawn.size()))
     to.draws = list(draws)
     to.captured = True
 
@@ -214,16 +241,17 @@ def launch(graph: Graph, arguments: list[Array], outs: Sequence[Array] = ()) -> 
     """Launches with other arguments on the current stream; the results, which are `outs` where these are given."""
     cdef vector[const cpp_array.Array*] given, taken
     cdef vector[cpp_array.Array] made
+    cdef vector[State] states
     cdef CppStream on
     cdef size_t i
     cdef Graph of = <Graph>graph
     pointers(arguments, given, "Graph.launch")
     pointers(list(outs), taken, "Graph.launch")
     enter(of.backend, on)
-    draw_anew(of)
+    draw_anew(of, on, states)
     with nogil:
         made = of.c.launch_with(cpp.ArraySpan(given.data(), given.size()), cpp.ArraySpan(taken.data(), taken.size()),
-                                on)
+                                on, cpp.StateSpan(states.data(), states.size()))
     return [wrap_array(of.backend, made[i]) for i in range(made.size())]
 
 

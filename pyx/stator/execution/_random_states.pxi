@@ -1,22 +1,60 @@
 # States of generators, and those that stand for them while work is captured into a graph. Included by _random.pyx.
 
-# By the backend that is capturing: its stream, and by the lock of each generator that was drawn from its draws.
-cdef dict captured_draws = {}
+# Of each thread, by the backend that it captures: the draws from each generator, by its lock. Dropped with the thread.
+cdef object captured_draws = local()
+cdef Py_ssize_t begun_captures = 0  # and not ended
 
 
-cdef object draws_of(Generator generator):
-    """The draws of the generator in the capture that the current stream belongs to, or None."""
+cdef dict draws_of_backend(object backend):
+    made = getattr(captured_draws, "made", None)
+    return None if made is None else made.get(id(backend))
+
+
+# By the lock of a generator and the thread: the one that captured work draws from in its place, as that of a graph
+# from a file.
+cdef dict substitutes = {}
+
+
+def substitute(generator: Generator, by: Generator | None) -> Generator | None:
+    """What is captured from now on draws from another generator, or again from this one; returns the one before."""
+    cdef Generator of = <Generator?>generator
+    before = substitutes.pop((id(of.lock), get_ident()), None)
+    if by is not None:
+        substitutes[id(of.lock), get_ident()] = by
+    return before
+
+
+def share_state(a: Generator, b: Generator) -> bool:
+    """Whether draws from the one advance the other."""
+    return (<Generator?>a).lock is (<Generator?>b).lock
+
+
+def drawn_from(generator: Generator) -> Generator:
+    """The generator that captured work draws from where it names this one."""
+    return substitutes.get((id((<Generator?>generator).lock), get_ident()), generator)
+
+
+cdef CapturedDraws draws_in(Generator generator, const CppStream& on):
     cdef CapturedDraws made
-    found = captured_draws.get(id(generator.backend))
-    if found is None or not cpp_graph.is_capturing((<Stream>current_stream(generator.backend)).c):
+    cdef dict found = draws_of_backend(generator.backend)
+    if found is None or not cpp_graph.is_capturing(on):
         return None
+    generator = drawn_from(generator)
     if id(generator.lock) not in found:
         made = CapturedDraws.__new__(CapturedDraws)
         made.generator = generator
         made.first.seed, made.first.counter = secrets.randbits(64), secrets.randbits(62)
         made.state = made.first
+        cpp_graph.add_state(on, made.first)
         found[id(generator.lock)] = made
     return found[id(generator.lock)]
+
+
+cdef CapturedDraws draws_of(Generator generator):
+    """As draws_in, of the current stream."""
+    if draws_of_backend(generator.backend) is None:
+        return None
+    return draws_in(generator, (<Stream>current_stream(generator.backend)).c)
 
 
 cdef class CapturedDraws:
@@ -25,15 +63,21 @@ cdef class CapturedDraws:
 
 def begin_draws(backend: Backend) -> None:
     """A capture begins: what is drawn in it is drawn anew by every launch of the graph."""
-    if id(backend) in captured_draws:
+    global begun_captures
+    if draws_of_backend(backend) is not None:
         raise CaptureError("Another stream of the backend is being captured", op="Backend.capture",
                            remedy="End that capture first.")
-    captured_draws[id(backend)] = {}
+    if not hasattr(captured_draws, "made"):
+        captured_draws.made = {}
+    captured_draws.made[id(backend)] = {}
+    begun_captures += 1
 
 
 def end_draws(backend: Backend) -> list[CapturedDraws]:
-    """The capture has ended: what was drawn in it, for each generator."""
-    return [*captured_draws.pop(id(backend), {}).values()]
+    """The capture has ended: what was drawn in it, for each generator. None where its thread has ended before."""
+    global begun_captures
+    begun_captures -= 1
+    return [*getattr(captured_draws, "made", {}).pop(id(backend), {}).values()]
 
 
 cdef uint64_t to_uint64(object value, str op, str name) except? 0:

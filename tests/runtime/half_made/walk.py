@@ -13,7 +13,7 @@ import stator
 from stator._creation import PinnedMemory
 from stator._interop import SharedMemory
 from stator.errors import StatorError
-from stator.execution import Diagnostics, Kernel, LaunchSequence, SequenceFuture, Step, Telemetry, WorkQueue
+from stator.execution import Diagnostics, Graph, Kernel, LaunchSequence, SequenceFuture, Step, Telemetry, WorkQueue
 
 CLASSES = {
     "Array": stator.Array,
@@ -31,6 +31,7 @@ CLASSES = {
     "SharedMemory": SharedMemory,
     "PinnedMemory": PinnedMemory,
     "Diagnostics": Diagnostics,
+    "Graph": Graph,
     "Kernel": Kernel,
     "LaunchSequence": LaunchSequence,
     "SequenceFuture": SequenceFuture,

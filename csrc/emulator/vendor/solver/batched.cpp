@@ -42,7 +42,7 @@ Status form_q(void* handle, const Reflectors& c, T* a, const T* tau, T* work, in
   if (status != Status::success) return status;
   if (work_size < c.work() || !work || !info) return Status::invalid_value;
   return launched(enqueue(h->stream, q_name, [=] {
-    const Range scratch = bytes_at(work, uint64_t(c.work()) * sizeof(T)),
+    const Range scratch = bytes_at(work, uint64_t(work_size) * sizeof(T)),
                 all = matrix_at(a, sizeof(T), c.m, c.n, c.lda);
     if (!writes(q_name, scratch) || !writes(q_name, bytes_at(info, sizeof(int))) || !writes(q_name, all)) return;
     scribble(scratch);

@@ -68,7 +68,7 @@ Status run(void* handle, void* params, const Call& call, const Workspaces& given
   if (!info) return Status::invalid_value;
   if ((status = take(given, call.sizes())) != Status::success) return status;
   return launched(enqueue(h->stream, Call::what, [=] {
-    if (!scribbled(given, call.sizes()) || !writes(Call::what, bytes_at(info, sizeof(int)))) return;
+    if (!scribbled(given) || !writes(Call::what, bytes_at(info, sizeof(int)))) return;
     with_type(call.type, work);
   }));
 }

@@ -28,12 +28,12 @@ Handle* use(void* handle, const char* what, Status& status) {
 Status take(const Workspaces& given, const Sizes& needed) {
   if (given.device_bytes < needed.device || given.host_bytes < needed.host) return Status::invalid_value;
   if ((needed.device && !given.device) || (needed.host && !given.host)) return Status::invalid_value;
-  if (needed.host) std::memset(given.host, 0xff, needed.host);
+  if (given.host) std::memset(given.host, 0xff, given.host_bytes);
   return Status::success;
 }
 
-bool scribbled(const Workspaces& given, const Sizes& needed) {
-  const Range range = bytes_at(given.device, needed.device);
+bool scribbled(const Workspaces& given) {
+  const Range range = bytes_at(given.device, given.device ? given.device_bytes : 0);
   if (!writes("the workspace of cuSOLVER", range)) return false;
   scribble(range);
   return true;

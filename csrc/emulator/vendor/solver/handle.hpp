@@ -54,8 +54,9 @@ struct Workspaces {
 };
 // Whether they suffice; scribbles over that of the host, which a call may use before it returns.
 Status take(const Workspaces& given, const Sizes& needed);
-// For work: false if the device's workspace is not accessible. It is garbage afterwards.
-bool scribbled(const Workspaces& given, const Sizes& needed);
+// For work: false if the device's workspace is not accessible. All that was given, also beyond what is needed, is
+// garbage afterwards.
+bool scribbled(const Workspaces& given);
 
 template <class T>
 struct Tag {

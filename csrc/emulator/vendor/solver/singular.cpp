@@ -115,7 +115,7 @@ STATOR_VENDOR(Status, cusolverDnXgesvd,
   const Workspaces given{device, device_bytes, host, host_bytes};
   if ((status = take(given, call.sizes())) != Status::success) return status;
   return launched(enqueue(h->stream, one_name, [=] {
-    if (!scribbled(given, call.sizes()) || !writes(one_name, bytes_at(info, sizeof(int)))) return;
+    if (!scribbled(given) || !writes(one_name, bytes_at(info, sizeof(int)))) return;
     with_type(type, [=](auto tag) {
       using T = typename decltype(tag)::type;
       solve(call, static_cast<T*>(a), static_cast<lapack::Real<T>*>(s), static_cast<T*>(u), static_cast<T*>(vt), info);
@@ -192,7 +192,7 @@ Status run_batch(void* handle, const Jacobi& c, T* a, lapack::Real<T>* s, T* u, 
   if (work_size < c.work() || !work || !info) return Status::invalid_value;
   if (c.batches == 0 || c.m == 0 || c.n == 0) return Status::success;
   return launched(enqueue(h->stream, batch_name, [=] {
-    const Range scratch = bytes_at(work, uint64_t(c.work()) * sizeof(T));
+    const Range scratch = bytes_at(work, uint64_t(work_size) * sizeof(T));
     if (!writes(batch_name, scratch) || !writes(batch_name, bytes_at(info, uint64_t(c.batches) * sizeof(int)))) return;
     scribble(scratch);
     const int64_t values = std::min(c.m, c.n);

@@ -93,7 +93,7 @@ Status run(void* handle, void* params, const char* what, const Hermitian& call, 
   const Sizes needed = call.sizes(batched);
   if ((status = take(given, needed)) != Status::success) return status;
   return launched(enqueue(h->stream, what, [=] {
-    if (!scribbled(given, needed) || !writes(what, bytes_at(info, uint64_t(call.batches) * sizeof(int)))) return;
+    if (!scribbled(given) || !writes(what, bytes_at(info, uint64_t(call.batches) * sizeof(int)))) return;
     with_type(call.type, [=](auto tag) {
       using T = typename decltype(tag)::type;
       for (int64_t batch = 0; batch < call.batches; ++batch)
@@ -234,7 +234,7 @@ STATOR_VENDOR(Status, cusolverDnXgeev,
   if ((status = take(given, call.sizes())) != Status::success) return status;
   if (services().is_capturing(h->stream)) return Status::execution_failed;
   status = launched(enqueue(h->stream, what, [=] {
-    if (!scribbled(given, call.sizes()) || !writes(what, bytes_at(info, sizeof(int)))) return;
+    if (!scribbled(given) || !writes(what, bytes_at(info, sizeof(int)))) return;
     with_type(type, [=](auto tag) {
       using T = typename decltype(tag)::type;
       solve(call, static_cast<T*>(a), static_cast<std::complex<lapack::Real<T>>*>(w), static_cast<T*>(vr), info);

@@ -4,6 +4,7 @@
 
 #include <stator/array.hpp>
 #include <stator/backend.hpp>
+#include <stator/random.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,9 +28,18 @@ struct GraphNode {
 // on the host, throw CaptureError. `fresh` is for functions that are captured again: see Graph::shared_outputs.
 // CaptureError where the stream is being captured.
 STATOR_API void begin_capture(const Stream& stream, std::span<const int> fresh = {});
+// From here on, draws of the captured work with the state's seed are made with a state that each launch is given: the
+// counter says how many blocks behind this one's. The seed is one that no other draws have, such as a random number.
+STATOR_API void add_state(const Stream& stream, const random::State& state);
 // Ends a capture without a graph; nothing where there is none.
 STATOR_API void drop_capture(const Stream& stream) noexcept;
 STATOR_API bool is_capturing(const Stream& stream) noexcept;
+// What the stream's capture has by now. nodes: of the part that is captured now, those of other libraries too. calls:
+// as many of Graph::nodes(), which are stator's own.
+struct CapturedWork {
+  size_t nodes = 0, calls = 0;
+};
+STATOR_API CapturedWork captured_work(const Stream& stream);
 // A part of captured work that runs under a condition, which one element of dtype bool says.
 struct GraphPart {
   Array more, rounds;  // memory of the graph: whether it runs, how often a loop did
@@ -54,12 +64,13 @@ class STATOR_API Graph {
  public:
   Graph() = default;
   // Ends the capture that began on the stream. CaptureError where it has become invalid, or where a stream that waited
-  // for its events was not joined with it again.
-  static Graph end(const Stream& stream);
+  // for its events was not joined with it again. drawn: by how many blocks the work advances each state that was added.
+  static Graph end(const Stream& stream, std::span<const uint64_t> drawn = {});
 
   // Asynchronous: runs in the order of the stream, and in that of the stream it was captured from, whose scratch memory
-  // it uses. Its arguments are those of the last launch, or of the capture.
-  void launch(const Stream& stream = {}) const;
+  // it uses. Its arguments are those of the last launch, or of the capture. states: for each that was added to the
+  // capture. It costs a call where it is another one than the launch before has left.
+  void launch(const Stream& stream = {}, std::span<const random::State> states = {}) const;
 
   // Makes arrays that the captured work used its arguments, which every launch gives anew, and lets every launch make
   // its results anew. False where the address of one is known to a library alone, so that only another capture can
@@ -73,15 +84,10 @@ class STATOR_API Graph {
   // outs: none, or for each result an array of its shape and dtype that gets it, which is written by the graph itself
   // where it is contiguous, aligned to 64 bytes and apart from the arguments, and else by a copy.
   std::vector<Array> launch(std::span<const Array* const> arguments, std::span<const Array* const> outs,
-                            const Stream& stream) const;
+                            const Stream& stream, std::span<const random::State> states = {}) const;
   // Compares with an earlier capture of the same work, of other arguments: addresses that differ as the arguments do
   // are those of arguments. False where the two differ in more, so that launches cannot change this one's arguments.
   bool settle(const Graph& earlier) const;
-  // Makes each argument of a kernel that is one of `count` numbers from `first` on one that launches may change. The
-  // number is one that only the caller's own values have, such as a random one of 64 bits. The result names it.
-  size_t add_number(uint64_t first, uint64_t count) const;
-  // Launches from now on have `value` for the first, and so on.
-  void set_number(size_t number, uint64_t value) const;
   // Takes over the executable of a graph that differs in arguments alone; that one cannot be launched any more.
   void replace(const Graph& previous) const;
 
