@@ -1,4 +1,4 @@
-"""Cases of the softmax family and of Adam, for test_operation_cases.py.
+"""Cases of the softmax family, normalisations, Adam and embeddings, for test_operation_cases.py.
 
 Errors count in the last place of the largest term of the formula, where that is larger than the result. A softmax has
 no such term, but its relative error is that of x - max(x): its inputs are near each other.
@@ -7,6 +7,7 @@ no such term, but its relative error is that of x - max(x): its inputs are near 
 import inputs
 import numpy as np
 import oracles
+import oracles_norm
 import scipy.special
 from cases import tolerance
 from reference import assert_matches, numpy_dtype, widen
@@ -16,6 +17,9 @@ from stator._verify.domains import larger
 
 OPERATIONS = """
 f32 f64 f16 bf16: softmax softmax2d softmax_backward log_softmax log_softmax_backward fused_adam
+f32 f64 f16 bf16: layernorm layernorm_backward rmsnorm rmsnorm_backward group_norm batch_norm batch_norm_backward
+f32 f64 f16 bf16: local_response_norm local_response_norm_backward
+f32 f64 f16 bf16: embed_lookup embed_lookup_batch scatter_add_rows
 """
 # Rows for a warp, a block and several blocks; contiguous rows, and strided ones.
 LINES = [((1,), 0), ((4, 33), -1), ((4, 33), 0), ((3, 257), 1), ((2, 5000), -1), ((300, 3), 0), ((3, 5, 17), 1)]
@@ -94,3 +98,108 @@ def fused_adam(be, dtype):
                 for got, wanted, scale in zip((on[0][k], on[2][k], on[3][k]), want, scales, strict=True):
                     matches(got, wanted, "adam_step", scale)
                 np.testing.assert_array_equal(on[1][k].to_numpy(), given[1])
+
+
+def normalised(be, dtype, op, shape, *numbers, weights=("weight", "bias"), grad=False, **options):
+    """Errors count in last places of the largest result."""
+    x, found = drawn(shape, dtype, 7), [drawn(shape, dtype, 8)] * grad
+    channels = shape[-1:] if op.startswith(("layer", "rms")) else shape[1:2]
+    given = [*found, x, *numbers, *(drawn(channels, dtype, 9 + k, 0.5, 2) for k in range(len(weights)))]
+    on = [a if isinstance(a, int) else be.asarray(a) for a in given]
+    wide = [a if isinstance(a, int) else widen(a) for a in given]
+    got, want = getattr(stator.nn, op)(*on, **options), getattr(oracles_norm, op)(*wide, **options)
+    pairs = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
+    for one, expected in pairs:
+        matches(one, expected, op, np.full(expected.shape, max(1.0, float(np.max(np.abs(expected))))))
+
+
+def layernorm(be, dtype):
+    for shape in ((4, 33), (3, 5, 768), (2, 9000)):
+        normalised(be, dtype, "layer_norm", shape)
+
+
+def layernorm_backward(be, dtype):
+    for shape in ((4, 33), (3, 5, 768), (2, 9000)):
+        normalised(be, dtype, "layer_norm_backward", shape, weights=("weight",), grad=True)
+
+
+def rmsnorm(be, dtype):
+    for shape in ((4, 33), (3, 5, 768), (2, 9000)):
+        normalised(be, dtype, "rms_norm", shape, weights=("weight",))
+
+
+def rmsnorm_backward(be, dtype):
+    for shape in ((4, 33), (3, 5, 768), (2, 9000)):
+        normalised(be, dtype, "rms_norm_backward", shape, weights=("weight",), grad=True)
+
+
+def group_norm(be, dtype):
+    for shape, groups in (((2, 6, 5), 3), ((3, 8, 7, 9), 2)):
+        normalised(be, dtype, "group_norm", shape, groups)
+
+
+def batch_norm(be, dtype):
+    """By the statistics of the batch, and by given ones."""
+    for shape in ((40, 6), (3, 5, 7, 9)):
+        normalised(be, dtype, "batch_norm", shape, training=True)
+        x, stats = drawn(shape, dtype, 10), statistics(shape, dtype)
+        got = stator.nn.batch_norm(be.asarray(x), mean=be.asarray(stats[0]), var=be.asarray(stats[1]))[0]
+        want = oracles_norm.batch_norm(widen(x), mean=widen(stats[0]), var=widen(stats[1]))[0]
+        matches(got, want, "batch_norm", np.full(want.shape, max(1.0, float(np.max(np.abs(want))))))
+
+
+def batch_norm_backward(be, dtype):
+    for shape in ((40, 6), (3, 5, 7, 9)):
+        grad, x, stats = drawn(shape, dtype, 11), drawn(shape, dtype, 12), statistics(shape, dtype)
+        for training in (False, True):
+            got = stator.nn.batch_norm_backward(*(be.asarray(a) for a in (grad, x, *stats)), training=training)
+            want = oracles_norm.batch_norm_backward(*(widen(a) for a in (grad, x, *stats)), training=training)
+            for one, expected in zip(got, want, strict=True):
+                size = max(8.0, float(np.max(np.abs(expected))))
+                matches(one, expected, "batch_norm_backward", np.full(expected.shape, size))
+
+
+def statistics(shape, dtype):
+    """A mean and a variance of each channel."""
+    wide = "float64" if dtype == "float64" else "float32"
+    return drawn(shape[1:2], wide, 13, -1, 1), drawn(shape[1:2], wide, 14, 0.5, 2)
+
+
+def local_response_norm(be, dtype):
+    for shape in ((2, 7, 5), (1, 40, 3, 9)):
+        x = drawn(shape, dtype, 15)
+        got = stator.nn.local_response_norm(be.asarray(x), 5, alpha=0.5)
+        for one, expected in zip(got, oracles_norm.local_response_norm(widen(x), 5, alpha=0.5), strict=True):
+            matches(one, expected, "local_response_norm", np.ones(expected.shape))
+
+
+def local_response_norm_backward(be, dtype):
+    for shape in ((2, 7, 5), (1, 40, 3, 9)):
+        grad, x = drawn(shape, dtype, 16), drawn(shape, dtype, 17)
+        denom = oracles_norm.local_response_norm(widen(x), 5, alpha=0.5)[1].astype(x.dtype)
+        got = stator.nn.local_response_norm_backward(*(be.asarray(a) for a in (grad, x, denom)), 5, alpha=0.5)
+        want = oracles_norm.local_response_norm_backward(*(widen(a) for a in (grad, x, denom)), 5, alpha=0.5)
+        matches(got, want, "local_response_norm_backward", np.full(want.shape, max(1.0, float(np.max(np.abs(want))))))
+
+
+def embed_lookup(be, dtype):
+    weight = drawn((50, 17), dtype, 0)
+    for at in (0, 49, -1):
+        got = stator.nn.embedding(be.asarray(weight), be.asarray(np.array(at)))
+        np.testing.assert_array_equal(got.to_numpy(), weight[at])
+
+
+def embed_lookup_batch(be, dtype):
+    for shape, d in (((7,), 17), ((3, 40), 64), ((0,), 3)):
+        weight, at = drawn((50, d), dtype, 0), np.random.default_rng(1).integers(0, 50, shape)
+        got = stator.nn.embedding(be.asarray(weight), be.asarray(at))
+        np.testing.assert_array_equal(got.to_numpy(), weight[at])
+
+
+def scatter_add_rows(be, dtype):
+    """Sums whose error counts in the last place of the sum of the terms' magnitudes."""
+    for n, rows, d in ((7, 50, 17), (2000, 3, 5), (300, 300, 64)):
+        grad, at = drawn((n, d), dtype, 0), np.random.default_rng(1).integers(0, rows, n)
+        got = stator.nn.embedding_backward(be.asarray(grad), be.asarray(at), rows)
+        want, scale = (oracles.embedding_backward(x, at, rows) for x in (widen(grad), np.abs(widen(grad))))
+        matches(got, want, "embedding_backward", scale)

@@ -1,4 +1,4 @@
-#include <stator/nn.hpp>
+#include <stator/nn/nn.hpp>
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"

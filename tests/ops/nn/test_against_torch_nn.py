@@ -1,4 +1,4 @@
-"""Activations, losses, the optimiser and gradients of reductions and masks, against torch and its autograd."""
+"""Activations, losses and gradients of reductions and masks, against torch and its autograd."""
 
 from __future__ import annotations
 
@@ -155,50 +155,6 @@ def test_cross_entropy_where_every_target_is_ignored(be, reduction):
     options = {"reduction": reduction, "label_smoothing": 0.1}
     got = nn.cross_entropy(be.asarray(logits), be.asarray(target), **options)
     assert_close(got, F.cross_entropy(tensor(logits), tensor(target), **options), 1)
-
-
-ADAMS = {
-    "defaults": {},
-    "rate": {"lr": 0.1},
-    "betas and eps": {"betas": (0.5, 0.8), "eps": 0.01},
-    "decay": {"weight_decay": 0.1},
-    "maximised": {"weight_decay": 0.1, "maximize": True},
-    "AdamW": {"weight_decay": 0.1, "decoupled": True, "lr": 0.05},
-}
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("options", ADAMS.values(), ids=ADAMS)
-def test_steps_of_adam(be, options, dtype):
-    shapes, steps = [(7,), (3, 5), (300,), ()], 6
-    params = [draw(s, dtype, k) for k, s in enumerate(shapes)]
-    theirs = [torch.nn.Parameter(tensor(p)) for p in params]
-    plain = {k: v for k, v in options.items() if k != "decoupled"}
-    optimiser = (torch.optim.AdamW if "decoupled" in options else torch.optim.Adam)(theirs, **plain)
-    on = [[be.asarray(p) for p in params], *([be.zeros(s, dtype=dtype) for s in shapes] for _ in range(2))]
-    for step in range(1, steps + 1):
-        grads = [draw(s, dtype, 100 * step + k) for k, s in enumerate(shapes)]
-        for p, g in zip(theirs, grads, strict=True):
-            p.grad = tensor(g)
-        optimiser.step()
-        nn.adam_step(on[0], [be.asarray(g) for g in grads], *on[1:], step=step, **options)
-    for k, p in enumerate(theirs):
-        state = optimiser.state[p]
-        for got, want in zip((group[k] for group in on), (p, state["exp_avg"], state["exp_avg_sq"]), strict=True):
-            assert_close(got, want, 8 * steps, 4)
-
-
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("options", ADAMS.values(), ids=ADAMS)
-def test_a_step_of_adam_with_moments_in_float32(be, options, dtype):
-    param, grad = draw((300,), dtype), draw((300,), dtype, 1)
-    there = torch.nn.Parameter(tensor(param))
-    there.grad = tensor(grad)
-    plain = {k: v for k, v in options.items() if k != "decoupled"}
-    (torch.optim.AdamW if "decoupled" in options else torch.optim.Adam)([there], **plain).step()
-    on = [be.asarray(param), be.asarray(grad), be.zeros(300, dtype="float32"), be.zeros(300, dtype="float32")]
-    nn.adam_step(*([x] for x in on), step=1, **options)
-    assert_close(on[0], there, 1)
 
 
 def reduced(name, shape, axis, keepdims):

@@ -1,0 +1,32 @@
+// Softmax and cross entropy. Backward functions take the gradient first, then what the forward function saved.
+// Asynchronous.
+#pragma once
+
+#include <stator/array.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace stator::nn {
+
+// Along one axis; the maximum along it is subtracted first. The result has x's dtype, or `dtype`.
+STATOR_API Array softmax(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const Stream& = {});
+STATOR_API Array log_softmax(const Array& x, int64_t axis = -1, std::optional<DType> dtype = {}, const Stream& = {});
+STATOR_API Array softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
+STATOR_API Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis = -1, const Stream& = {});
+
+struct CrossEntropyOptions {
+  const Array* weight = nullptr;  // (classes,)
+  int64_t ignore_index = -100;
+  double label_smoothing = 0;           // in [0, 1]
+  std::string_view reduction = "mean";  // "mean" (weighted, as PyTorch), "sum", "none"
+};
+// logits (n, classes), target (n,) of integers; the result is 0-d, or (n,) for "none". For a target out of range the
+// next synchronising call throws IndexError.
+STATOR_API Array cross_entropy(const Array& logits, const Array& target, const CrossEntropyOptions& = {},
+                               const Stream& = {});
+// The gradient of the logits; grad has the shape of the forward function's result.
+STATOR_API Array cross_entropy_backward(const Array& grad, const Array& logits, const Array& target,
+                                        const CrossEntropyOptions& = {}, const Stream& = {});
+
+}  // namespace stator::nn

@@ -1,0 +1,83 @@
+// Normalisation layers and their gradients, of namespace nn. Backward functions take the gradient first, then the
+// arguments of the forward function; they compute the statistics again. Asynchronous.
+#pragma once
+
+#include <stator/array.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace stator::nn {
+
+// Weight and bias have x's dtype; null: ones and zeros. eps is added to the variance, or to the mean square.
+struct NormOptions {
+  const Array* weight = nullptr;
+  const Array* bias = nullptr;
+  double eps = 1e-5;
+};
+
+// Over the last axes of x. shape: their extents; empty: those of the weight, or without one the last axis.
+struct LayerNormOptions : NormOptions {
+  std::optional<Dims> shape;
+  const Array* residual = nullptr;  // of x's shape and dtype, added to x first
+  std::string_view activation;      // of the result: "relu", "silu", "gelu", or empty
+};
+struct Normalized {
+  Array y;
+  std::optional<Array> sum;  // with residual: x + residual, which is what y is of
+};
+STATOR_API Normalized layer_norm(const Array& x, const LayerNormOptions& = {}, const Stream& = {});
+// x divided by the root of its mean square; no bias.
+STATOR_API Normalized rms_norm(const Array& x, const LayerNormOptions& = {}, const Stream& = {});
+// x (n, channels, ...), over each of `groups` equal groups of channels of a sample; weight and bias are (channels,).
+STATOR_API Array group_norm(const Array& x, int64_t groups, const NormOptions& = {}, const Stream& = {});
+// A group per channel.
+STATOR_API Array instance_norm(const Array& x, const NormOptions& = {}, const Stream& = {});
+
+// Gradients of x, weight and bias, the latter two of the weight's shape, also where none is given.
+struct NormGradients {
+  Array x, weight;
+  std::optional<Array> bias;  // not of rms_norm
+};
+STATOR_API NormGradients layer_norm_backward(const Array& grad, const Array& x, const LayerNormOptions& = {},
+                                             const Stream& = {});
+STATOR_API NormGradients rms_norm_backward(const Array& grad, const Array& x, const LayerNormOptions& = {},
+                                           const Stream& = {});
+STATOR_API NormGradients group_norm_backward(const Array& grad, const Array& x, int64_t groups, const NormOptions& = {},
+                                             const Stream& = {});
+STATOR_API NormGradients instance_norm_backward(const Array& grad, const Array& x, const NormOptions& = {},
+                                                const Stream& = {});
+
+// x (n, channels, ...), over all axes but that of channels. Means and variances are (channels,), of float64 for float64
+// and of float32 else. In training they are those of x, without Bessel's correction, and are results; else operands.
+struct BatchNormOptions : NormOptions {
+  const Array* mean = nullptr;
+  const Array* var = nullptr;
+  bool training = false;
+};
+struct BatchNormResult {
+  Array y, mean, var;
+};
+STATOR_API BatchNormResult batch_norm(const Array& x, const BatchNormOptions& = {}, const Stream& = {});
+// mean and var are what batch_norm returned. In training the gradient passes through them.
+STATOR_API NormGradients batch_norm_backward(const Array& grad, const Array& x, const BatchNormOptions& = {},
+                                             const Stream& = {});
+// In place: running += momentum * (batch - running). The variance of the batch is multiplied by count / (count - 1)
+// first, where count is how many elements it is of.
+STATOR_API void update_running_stats(const Array& running_mean, const Array& running_var, const Array& mean,
+                                     const Array& var, int64_t count, double momentum = 0.1, const Stream& = {});
+
+// x (n, channels, ...): denom is k + alpha times the mean square over `size` neighbouring channels, those that do not
+// exist being 0, and y is x * denom^-beta.
+struct ResponseNormOptions {
+  double alpha = 1e-4, beta = 0.75, k = 1;
+};
+struct ResponseNormResult {
+  Array y, denom;
+};
+STATOR_API ResponseNormResult local_response_norm(const Array& x, int64_t size, const ResponseNormOptions& = {},
+                                                  const Stream& = {});
+STATOR_API Array local_response_norm_backward(const Array& grad, const Array& x, const Array& denom, int64_t size,
+                                              const ResponseNormOptions& = {}, const Stream& = {});
+
+}  // namespace stator::nn

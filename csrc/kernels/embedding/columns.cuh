@@ -1,0 +1,53 @@
+// Work on rows of d elements: a thread has one column of an item, or on the fast host a range of columns.
+#pragma once
+
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "params/embedding.hpp"
+
+namespace stator::STATOR_TARGET::embedding {
+
+struct EmbeddingTuning {
+  static constexpr int block = 256;
+  static constexpr int width = by_target<1, 256>::value;  // columns of a thread
+  static constexpr int positions = 128;                   // of a chunk
+};
+
+// What one thread does: some columns of one item. Neighbours have neighbouring columns.
+struct Columns {
+  int64_t item, first;
+  int count;  // 0: nothing to do
+
+  template <class Group>
+  STATOR_FN Columns(const Group& group, int64_t items, int64_t d) {
+    constexpr int width = EmbeddingTuning::width;
+    const int64_t tiles = (d + width - 1) / width;
+    const int64_t at = group.block() * Group::size + group.rank();
+    item = at / tiles;
+    first = (at - item * tiles) * width;
+    count = item < items ? int(d - first < width ? d - first : width) : 0;
+  }
+};
+
+inline int64_t column_blocks(int64_t items, int64_t d) {
+  return ceil_div(items * ceil_div(d, EmbeddingTuning::width), fast_host ? 1 : EmbeddingTuning::block);
+}
+
+// An index as it counts from the first row, or -1 where it is out of range.
+STATOR_FN int64_t row_of(int64_t index, int64_t rows) {
+  const int64_t row = index < 0 ? index + rows : index;
+  return row >= 0 && row < rows ? row : -1;
+}
+
+template <class F>
+void with_float(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float16: return f(type_tag<float16>{});
+    case DType::bfloat16: return f(type_tag<bfloat16>{});
+    case DType::float32: return f(type_tag<float>{});
+    default: return f(type_tag<double>{});
+  }
+}
+
+}  // namespace stator::STATOR_TARGET::embedding

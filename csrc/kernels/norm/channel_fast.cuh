@@ -1,0 +1,168 @@
+// Normalisation of channels on the fast host. A unit is a sample.
+#pragma once
+
+#include "kernels/norm/channel_cut.cuh"
+
+namespace stator::STATOR_TARGET::norm {
+
+// Moments or gradient sums of one channel of a sample.
+template <class T, bool Backward, class G>
+STATOR_FN ChannelTotal<opmath_t<T>, Backward> fast_part(const G& group, const params::ChannelNorm& p, int64_t at,
+                                                        opmath_t<T> mean) {
+  using A = opmath_t<T>;
+  const T* const x = static_cast<const T*>(p.x) + at;
+  const A n = A(p.inner);
+  if constexpr (Backward) {
+    const T* const grad = static_cast<const T*>(p.grad) + at;
+    return {group.template map_sum<A>(p.inner, [=](int64_t i) { return A(grad[i]); }),
+            group.template map_sum<A>(p.inner, [=](int64_t i) { return A(grad[i]) * (A(x[i]) - mean); })};
+  } else {
+    const A middle = group.template map_sum<A>(p.inner, [=](int64_t i) { return A(x[i]); }) / n;
+    const A m2 = group.template map_sum<A>(p.inner, [=](int64_t i) {
+      const A d = A(x[i]) - middle;
+      return d * d;
+    });
+    return {n, middle, m2};
+  }
+}
+
+template <class T, int Size, bool Backward>
+STATOR_KERNEL(Size) void fast_apart_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
+  using A = opmath_t<T>;
+  using Total = ChannelTotal<A, Backward>;
+  const Group<Size> group;
+  const int64_t channel = group.block() / cut.splits, split = group.block() % cut.splits;
+  const A mean = Backward ? static_cast<const A*>(p.mean)[channel] : A(0);
+  Total total{};
+  for (int64_t sample = cut.begin(split); sample < cut.end(split); ++sample)
+    total = CombineTotals{}(total, fast_part<T, Backward>(group, p, (sample * p.channels + channel) * p.inner, mean));
+  if (cut.splits > 1) {
+    Total* const partials = static_cast<Total*>(p.partials) + channel * cut.splits;
+    partials[split] = total;
+    if (!group.last_block(p.counters + channel, uint32_t(cut.splits))) return;
+    total = Total{};
+    for (int64_t s = 0; s < cut.splits; ++s) total = CombineTotals{}(total, partials[s]);
+  }
+  store_total<T>(p, channel, total);
+}
+
+// The totals of adjacent channels, in arrays.
+template <class A>
+struct FastMoments {
+  static constexpr int tile = ChannelTuning::tile;
+  A n = A(0), mean[tile] = {}, m2[tile] = {};
+
+  // Rows [begin, end), few of them.
+  template <class T>
+  STATOR_FN void enter(const params::ChannelNorm& p, int64_t first, int count, int64_t begin, int64_t end) {
+    A sum[tile] = {}, squares[tile] = {};
+    for (int64_t row = begin; row < end; ++row) {
+      const T* const x = static_cast<const T*>(p.x) + row * p.channels + first;
+      for (int j = 0; j < count; ++j) sum[j] += A(x[j]);
+    }
+    const A rows = A(end - begin), share = rows / (n + rows);
+    for (int j = 0; j < count; ++j) sum[j] /= rows;
+    for (int64_t row = begin; row < end; ++row) {
+      const T* const x = static_cast<const T*>(p.x) + row * p.channels + first;
+      for (int j = 0; j < count; ++j) squares[j] += (A(x[j]) - sum[j]) * (A(x[j]) - sum[j]);
+    }
+    for (int j = 0; j < count; ++j) {
+      const A apart = sum[j] - mean[j];
+      m2[j] += squares[j] + apart * apart * n * share;
+      mean[j] += apart * share;
+    }
+    n += rows;
+  }
+  STATOR_FN Moments<A> at(int j) const { return {n, mean[j], m2[j]}; }
+};
+template <class A>
+struct FastSlopes {
+  static constexpr int tile = ChannelTuning::tile;
+  A plain[tile] = {}, weighted[tile] = {};
+
+  template <class T>
+  STATOR_FN void enter(const params::ChannelNorm& p, int64_t first, int count, int64_t begin, int64_t end) {
+    const A* const mean = static_cast<const A*>(p.mean) + first;
+    A sum[tile] = {}, products[tile] = {};
+    for (int64_t row = begin; row < end; ++row) {
+      const T* const x = static_cast<const T*>(p.x) + row * p.channels + first;
+      const T* const grad = static_cast<const T*>(p.grad) + row * p.channels + first;
+      for (int j = 0; j < count; ++j) {
+        const A g = A(grad[j]);
+        sum[j] += g;
+        products[j] += g * (A(x[j]) - mean[j]);
+      }
+    }
+    for (int j = 0; j < count; ++j) plain[j] += sum[j];
+    for (int j = 0; j < count; ++j) weighted[j] += products[j];
+  }
+  STATOR_FN SlopeSums<A> at(int j) const { return {plain[j], weighted[j]}; }
+};
+
+template <class T, int Size, bool Backward>
+STATOR_KERNEL(Size) void fast_adjacent_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
+  using A = opmath_t<T>;
+  using Total = ChannelTotal<A, Backward>;
+  constexpr int tile = ChannelTuning::tile, few = 32;
+  const Group<Size> group;
+  const int64_t first = group.block() / cut.splits * tile, split = group.block() % cut.splits;
+  const int count = int(p.channels - first < tile ? p.channels - first : tile);
+  std::conditional_t<Backward, FastSlopes<A>, FastMoments<A>> totals;
+  for (int64_t row = cut.begin(split); row < cut.end(split); row += few)
+    totals.template enter<T>(p, first, count, row, row + few < cut.end(split) ? row + few : cut.end(split));
+  if (cut.splits > 1) {
+    Total* const partials = static_cast<Total*>(p.partials) + group.block() / cut.splits * cut.splits * tile;
+    for (int j = 0; j < count; ++j) partials[split * tile + j] = totals.at(j);
+    if (!group.last_block(p.counters + group.block() / cut.splits, uint32_t(cut.splits))) return;
+    for (int j = 0; j < count; ++j) {
+      Total total = partials[j];
+      for (int64_t s = 1; s < cut.splits; ++s) total = CombineTotals{}(total, partials[s * tile + j]);
+      store_total<T>(p, first + j, total);
+    }
+    return;
+  }
+  for (int j = 0; j < count; ++j) store_total<T>(p, first + j, totals.at(j));
+}
+
+// Channels that are apart: a block takes neighbouring segments, each a channel of a sample.
+template <class T, int Size, bool Backward>
+STATOR_KERNEL(Size) void fast_apart_apply_kernel(params::ChannelNorm p) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int64_t segments = p.samples * p.channels;
+  const int64_t last = (group.block() + 1) * segments / group.blocks();
+  for (int64_t s = group.block() * segments / group.blocks(); s < last; ++s) {
+    const T* const x = static_cast<const T*>(p.x) + s * p.inner;
+    const T* const grad = static_cast<const T*>(p.grad) + (Backward ? s * p.inner : 0);
+    T* const y = static_cast<T*>(p.y) + s * p.inner;
+    const ChannelCoefficients<A> k = channel_coefficients<T, Backward>(p, s % p.channels);
+    group.for_each(p.inner,
+                   [=](int64_t i) { y[i] = T(channel_result<Backward>(k, A(x[i]), Backward ? A(grad[i]) : A(0))); });
+  }
+}
+
+// Adjacent channels: a block takes neighbouring rows of a tile.
+template <class T, int Size, bool Backward>
+STATOR_KERNEL(Size) void fast_adjacent_apply_kernel(params::ChannelNorm p, int64_t splits) {
+  using A = opmath_t<T>;
+  constexpr int tile = ChannelTuning::tile;
+  const Group<Size> group;
+  const int64_t first = group.block() / splits * tile, split = group.block() % splits;
+  const int count = int(p.channels - first < tile ? p.channels - first : tile);
+  A mean[tile], factor[tile], shift[tile], plain[tile], slope[tile];
+  for (int j = 0; j < count; ++j) {
+    const ChannelCoefficients<A> k = channel_coefficients<T, Backward>(p, first + j);
+    mean[j] = k.mean, factor[j] = k.factor, shift[j] = k.shift, plain[j] = k.plain, slope[j] = k.slope;
+  }
+  const int64_t last = (split + 1) * p.samples / splits;
+  for (int64_t row = split * p.samples / splits; row < last; ++row) {
+    const T* STATOR_RESTRICT const x = static_cast<const T*>(p.x) + row * p.channels + first;
+    const T* STATOR_RESTRICT const grad = static_cast<const T*>(p.grad) + (Backward ? row * p.channels + first : 0);
+    T* STATOR_RESTRICT const y = static_cast<T*>(p.y) + row * p.channels + first;
+    for (int j = 0; j < count; ++j)
+      y[j] = T(channel_result<Backward>(ChannelCoefficients<A>{mean[j], factor[j], shift[j], plain[j], slope[j]},
+                                        A(x[j]), Backward ? A(grad[j]) : A(0)));
+  }
+}
+
+}  // namespace stator::STATOR_TARGET::norm

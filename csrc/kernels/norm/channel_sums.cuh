@@ -1,0 +1,171 @@
+// The first launch of a normalisation of channels, where blocks have threads: moments of each channel, or the sums of
+// its gradient. Several blocks may split a channel; the last one to finish combines their totals.
+#pragma once
+
+#include "kernels/norm/channel_cut.cuh"
+
+namespace stator::STATOR_TARGET::norm {
+
+// Adds N elements, of which `count` are used, to a thread's total.
+template <class A, int N, class F>
+STATOR_FN void enter_total(Moments<A>& total, const A (&x)[N], const A (&)[N], A, int count, F used) {
+  total = CombineMoments{}(total, moments_of(x, count, used));
+}
+template <class A, int N, class F>
+STATOR_FN void enter_total(SlopeSums<A>& total, const A (&x)[N], const A (&grad)[N], A mean, int, F used) {
+  STATOR_UNROLL()
+  for (int i = 0; i < N; ++i) {
+    total.plain += grad[i];
+    total.weighted += used(i) ? grad[i] * (x[i] - mean) : A(0);
+  }
+}
+
+// A channel whose elements are apart from those of others: thread by thread, in vectors of V.
+template <class T, int V, bool Backward, int Size>
+STATOR_FN ChannelTotal<opmath_t<T>, Backward> apart_total(const Group<Size>& group, const params::ChannelNorm& p,
+                                                          const ChannelCut& cut, int64_t channel, int64_t split) {
+  using A = opmath_t<T>;
+  constexpr int U = ChannelTuning::units;
+  ChannelTotal<A, Backward> total{};
+  const A mean = Backward ? static_cast<const A*>(p.mean)[channel] : A(0);
+  STATOR_UNROLL(1)
+  for (int64_t first = cut.begin(split) + group.rank(); first < cut.end(split); first += int64_t(U) * Size) {
+    A x[U * V] = {}, grad[U * V] = {};
+    int count = 0;
+    STATOR_UNROLL()
+    for (int k = 0; k < U; ++k) {
+      const int64_t unit = first + int64_t(k) * Size;
+      if (unit >= cut.end(split)) continue;
+      count += V;
+      int64_t i;
+      const int64_t sample = cut.inner.divmod(unit, i);
+      const int64_t at = (sample * p.channels + channel) * p.inner + i * V;
+      const Vec<T, V> in = load_vector<V>(static_cast<const T*>(p.x) + at);
+      STATOR_UNROLL()
+      for (int j = 0; j < V; ++j) x[k * V + j] = convert<A>(in[j]);
+      if constexpr (Backward) {
+        const Vec<T, V> slope = load_vector<V>(static_cast<const T*>(p.grad) + at);
+        STATOR_UNROLL()
+        for (int j = 0; j < V; ++j) grad[k * V + j] = convert<A>(slope[j]);
+      }
+    }
+    enter_total(total, x, grad, mean, count, [=](int i) { return i < count; });
+  }
+  return total;
+}
+
+template <class T, int Size, bool Backward>
+STATOR_KERNEL_RESIDENT(Size, 1) void channel_apart_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
+  using A = opmath_t<T>;
+  using Total = ChannelTotal<A, Backward>;
+  const Group<Size> group;
+  const int64_t channel = group.block() / cut.splits, split = group.block() % cut.splits;
+  Total total = cut.vectors ? apart_total<T, vector_width<T>, Backward>(group, p, cut, channel, split)
+                            : apart_total<T, 1, Backward>(group, p, cut, channel, split);
+  total = group.reduce(total, CombineTotals{});
+  if (cut.splits > 1) {
+    Total* const partials = static_cast<Total*>(p.partials) + channel * cut.splits;
+    if (group.rank() == 0) partials[split] = total;
+    if (!group.last_block(p.counters + channel, uint32_t(cut.splits))) return;
+    total = Total{};
+    STATOR_UNROLL(1)
+    for (int64_t s = group.rank(); s < cut.splits; s += Size) total = CombineTotals{}(total, partials[s]);
+    total = group.reduce(total, CombineTotals{});
+  }
+  if (group.rank() == 0) store_total<T>(p, channel, total);
+}
+
+// Combines the totals of the threads below each other, in those of the first warp.
+template <int Size, class Total>
+STATOR_FN Total fold_totals(const Group<Size>& group, Total mine) {
+  struct Fold {
+    Total of_warp[Size / 32][32];
+  };
+  Fold& fold = group.template shared<Fold>();
+  group.sync();  // the previous fold is over
+  fold.of_warp[group.rank() / 32][group.rank() % 32] = mine;
+  group.sync();
+  if (group.rank() >= 32) return mine;
+  STATOR_UNROLL(1)
+  for (int w = 1; w < Size / 32; ++w) mine = CombineTotals{}(mine, fold.of_warp[w][group.rank()]);
+  return mine;
+}
+
+// Adjacent channels: a warp reads 32 of them in a row of the batch.
+template <class T, int Size, bool Backward>
+STATOR_KERNEL_RESIDENT(Size, 1) void channel_adjacent_sums_kernel(params::ChannelNorm p, ChannelCut cut) {
+  using A = opmath_t<T>;
+  using Total = ChannelTotal<A, Backward>;
+  constexpr int R = ChannelTuning::rows, high = Size / 32;
+  const Group<Size> group;
+  const int64_t tile = group.block() / cut.splits, split = group.block() % cut.splits;
+  const int64_t channel = tile * 32 + group.rank() % 32;
+  const bool inside = channel < p.channels;
+  const A mean = Backward && inside ? static_cast<const A*>(p.mean)[channel] : A(0);
+  Total total{};
+  STATOR_UNROLL(1)
+  for (int64_t first = cut.begin(split) + group.rank() / 32; inside && first < cut.end(split); first += R * high) {
+    A x[R] = {}, grad[R] = {};
+    int count = 0;
+    STATOR_UNROLL()
+    for (int k = 0; k < R; ++k) {
+      const int64_t row = first + k * high;
+      if (row >= cut.end(split)) continue;
+      ++count;
+      x[k] = convert<A>(static_cast<const T*>(p.x)[row * p.channels + channel]);
+      if constexpr (Backward) grad[k] = convert<A>(static_cast<const T*>(p.grad)[row * p.channels + channel]);
+    }
+    enter_total(total, x, grad, mean, count, [=](int i) { return i < count; });
+  }
+  total = fold_totals(group, total);
+  const bool mine = group.rank() < 32 && inside;
+  if (cut.splits > 1) {
+    Total* const partials = static_cast<Total*>(p.partials) + tile * cut.splits * 32;
+    if (mine) partials[split * 32 + group.rank()] = total;
+    if (!group.last_block(p.counters + tile, uint32_t(cut.splits))) return;
+    total = Total{};
+    STATOR_UNROLL(1)
+    for (int64_t s = group.rank() / 32; inside && s < cut.splits; s += high)
+      total = CombineTotals{}(total, partials[s * 32 + group.rank() % 32]);
+    total = fold_totals(group, total);
+  }
+  if (mine) store_total<T>(p, channel, total);
+}
+
+// The second launch: the result, or the gradient. In units of V elements.
+template <class T, int V, bool Adjacent, bool Backward, int Size>
+STATOR_FN void apply_units(const Group<Size>& group, const params::ChannelNorm& p, const ChannelCut& cut,
+                           FastDivmod64 channels) {
+  using A = opmath_t<T>;
+  constexpr int U = ChannelTuning::units;
+  const int64_t all = p.samples * p.channels * p.inner / V;
+  STATOR_UNROLL(1)
+  for (int k = 0; k < U; ++k) {
+    const int64_t unit = (group.block() * U + k) * Size + group.rank();
+    if (unit >= all) return;
+    int64_t c;
+    channels.divmod(Adjacent ? unit * V : cut.inner.divide(unit), c);
+    const Vec<T, V> in = load_vector<V>(static_cast<const T*>(p.x) + unit * V);
+    Vec<T, V> grad{}, out;
+    if constexpr (Backward) grad = load_vector<V>(static_cast<const T*>(p.grad) + unit * V);
+    ChannelCoefficients<A> k0 = channel_coefficients<T, Backward>(p, c);
+    STATOR_UNROLL()
+    for (int j = 0; j < V; ++j) {
+      if (Adjacent && j > 0) k0 = channel_coefficients<T, Backward>(p, c + j);
+      out[j] = convert<T>(channel_result<Backward>(k0, convert<A>(in[j]), convert<A>(grad[j])));
+    }
+    store_vector(static_cast<T*>(p.y) + unit * V, out);
+  }
+}
+
+template <class T, int Size, bool Adjacent, bool Backward>
+STATOR_KERNEL_RESIDENT(Size, 1) void channel_apply_kernel(params::ChannelNorm p, ChannelCut cut,
+                                                          FastDivmod64 channels) {
+  const Group<Size> group;
+  if (cut.vectors)
+    apply_units<T, vector_width<T>, Adjacent, Backward>(group, p, cut, channels);
+  else
+    apply_units<T, 1, Adjacent, Backward>(group, p, cut, channels);
+}
+
+}  // namespace stator::STATOR_TARGET::norm

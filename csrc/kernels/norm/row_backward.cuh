@@ -1,0 +1,203 @@
+// Gradients of normalised rows where blocks have threads. With g' = grad * weight and the normalised row v:
+//   dx = (g' - mean(g') - v * mean(g' v)) / deviation,  dweight = sum of grad * v,  dbias = sum of grad over the rows;
+// without centring, mean(g') is not subtracted.
+#pragma once
+
+#include "device/team.cuh"
+#include "kernels/norm/column_sums.cuh"
+#include "kernels/norm/row_tile.cuh"
+
+namespace stator::STATOR_TARGET::norm {
+
+// Sums of g' and of g' v.
+template <class A>
+struct GradientSums {
+  A plain, weighted;
+};
+struct AddGradientSums {
+  template <class A>
+  STATOR_FN GradientSums<A> operator()(const GradientSums<A>& a, const GradientSums<A>& b) const {
+    return {a.plain + b.plain, a.weighted + b.weighted};
+  }
+};
+
+// Turns a row's sums into the means that are subtracted.
+template <class A, int Size>
+STATOR_FN GradientSums<A> gradient_means(const Group<Size>& group, const params::RowNorm& p, GradientSums<A> mine) {
+  const GradientSums<A> all = group.reduce(mine, AddGradientSums{});
+  return {p.centered ? all.plain / A(p.n) : A(0), all.weighted / A(p.n)};
+}
+
+// Rows of at most RowTile::tile elements, whose element i has weight i. A block takes rows that are a grid apart, and
+// sums the gradients of the weights in registers.
+template <class T, int Size>
+STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_held_backward_kernel(params::RowNorm p, bool vectors) {
+  using A = opmath_t<T>;
+  using Tile = RowTile<T, Size>;
+  const Group<Size> group;
+  const Tile tile{group.rank(), vectors};
+  A dweight[Tile::held], dbias[Tile::held], weight[Tile::held];
+  if (p.weight != nullptr) tile.load(weight, static_cast<const T*>(p.weight), 0, p.n);
+  STATOR_UNROLL()
+  for (int i = 0; i < Tile::held; ++i) dweight[i] = dbias[i] = A(0);
+  STATOR_UNROLL(1)
+  for (int64_t row = group.block(); row < p.rows; row += group.blocks()) {
+    A value[Tile::held], grad[Tile::held];
+    tile.load(value, static_cast<const T*>(p.x) + row * p.n, 0, p.n);
+    tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, 0, p.n);
+    const RowScale<A> scale = held_scale(group, p, tile, value);
+    GradientSums<A> sums{A(0), A(0)};
+    STATOR_UNROLL()
+    for (int i = 0; i < Tile::held; ++i) {  // gradients beyond the row are 0
+      const A normal = (value[i] - scale.mean) * scale.inverse;
+      dweight[i] += grad[i] * normal;
+      dbias[i] += grad[i];
+      if (p.weight != nullptr) grad[i] *= weight[i];
+      value[i] = normal;
+      sums.plain += grad[i];
+      sums.weighted += grad[i] * normal;
+    }
+    sums = gradient_means(group, p, sums);
+    STATOR_UNROLL()
+    for (int i = 0; i < Tile::held; ++i) value[i] = scale.inverse * (grad[i] - sums.plain - value[i] * sums.weighted);
+    tile.store(value, static_cast<T*>(p.y) + row * p.n, 0, p.n);
+  }
+  const int64_t width = p.dbias != nullptr ? 2 * p.n : p.n;
+  A* const partial = static_cast<A*>(p.partials) + group.block() * width;
+  tile.store(dweight, partial, 0, p.n);
+  if (p.dbias != nullptr) tile.store(dbias, partial + p.n, 0, p.n);
+}
+
+// Moments of a row of any length.
+template <class T, int Size>
+STATOR_FN RowScale<opmath_t<T>> long_scale(const Group<Size>& group, const params::RowNorm& p,
+                                           const RowTile<T, Size>& tile, const T* row) {
+  using A = opmath_t<T>;
+  Moments<A> mine{A(0), A(0), A(0)};
+  A value[RowTile<T, Size>::held];
+  STATOR_UNROLL(1)
+  for (int64_t first = 0; first < p.n; first += RowTile<T, Size>::tile) {
+    tile.load(value, row, first, p.n);
+    enter_moments(mine, p, tile, value, first);
+  }
+  return joined_scale(group, p, mine);
+}
+
+// Writes the gradient of a row of any length.
+template <bool Channels, class T, int Size>
+STATOR_FN void store_gradient(const params::RowNorm& p, const RowTile<T, Size>& tile, const RowChannels& channels,
+                              RowScale<opmath_t<T>> scale, GradientSums<opmath_t<T>> means, int64_t row) {
+  using A = opmath_t<T>;
+  using Tile = RowTile<T, Size>;
+  A value[Tile::held], grad[Tile::held], weight[Tile::held];
+  STATOR_UNROLL(1)
+  for (int64_t first = 0; first < p.n; first += Tile::tile) {
+    tile.load(value, static_cast<const T*>(p.x) + row * p.n, first, p.n);
+    tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, first, p.n);
+    if (p.weight != nullptr) {
+      load_weights<Channels>(weight, tile, channels, p.weight, first, p.n);
+      STATOR_UNROLL()
+      for (int i = 0; i < Tile::held; ++i) grad[i] *= weight[i];
+    }
+    STATOR_UNROLL()
+    for (int i = 0; i < Tile::held; ++i) {
+      const A normal = (value[i] - scale.mean) * scale.inverse;
+      value[i] = scale.inverse * (grad[i] - means.plain - normal * means.weighted);
+    }
+    tile.store(value, static_cast<T*>(p.y) + row * p.n, first, p.n);
+  }
+}
+
+// Rows of any length whose element i has weight i: the gradient of x, and the rows' scales for the gradients of the
+// weights.
+template <class T, int Size>
+STATOR_KERNEL_RESIDENT(Size, 1) void row_norm_long_backward_kernel(params::RowNorm p, RowChannels channels,
+                                                                   bool vectors) {
+  using A = opmath_t<T>;
+  using Tile = RowTile<T, Size>;
+  const Group<Size> group;
+  const Tile tile{group.rank(), vectors};
+  const int64_t row = group.block();
+  const RowScale<A> scale = long_scale(group, p, tile, static_cast<const T*>(p.x) + row * p.n);
+  GradientSums<A> sums{A(0), A(0)};
+  A value[Tile::held], grad[Tile::held], weight[Tile::held];
+  STATOR_UNROLL(1)
+  for (int64_t first = 0; first < p.n; first += Tile::tile) {
+    tile.load(value, static_cast<const T*>(p.x) + row * p.n, first, p.n);
+    tile.load(grad, static_cast<const T*>(p.grad) + row * p.n, first, p.n);
+    if (p.weight != nullptr) tile.load(weight, static_cast<const T*>(p.weight), first, p.n);
+    STATOR_UNROLL()
+    for (int i = 0; i < Tile::held; ++i) {
+      if (p.weight != nullptr) grad[i] *= weight[i];
+      sums.plain += grad[i];
+      sums.weighted += grad[i] * ((value[i] - scale.mean) * scale.inverse);
+    }
+  }
+  store_gradient<false>(p, tile, channels, scale, gradient_means(group, p, sums), row);
+  if (group.rank() == 0) static_cast<RowScale<A>*>(p.partials)[row] = scale;
+}
+
+// Gradients of the weights of long rows, by columns.
+template <class T, int Size>
+STATOR_KERNEL(Size) void row_norm_weights_kernel(params::RowNorm p) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int64_t column = group.block() * 32 + group.rank() % 32;
+  const RowScale<A>* const scales = static_cast<const RowScale<A>*>(p.partials);
+  Cascade<A> dweight, dbias;
+  if (column < p.n) {
+    const T* const x = static_cast<const T*>(p.x) + column;
+    const T* const grad = static_cast<const T*>(p.grad) + column;
+    STATOR_UNROLL(4)
+    for (int64_t row = group.rank() / 32; row < p.rows; row += Size / 32) {
+      const A g = convert<A>(grad[row * p.n]);
+      dweight.add(g * ((convert<A>(x[row * p.n]) - scales[row].mean) * scales[row].inverse));
+      dbias.add(g);
+    }
+  }
+  A total[2] = {dweight.value(), dbias.value()};
+  fold_columns(group, total, 32, Sum{});
+  if (group.rank() >= 32 || column >= p.n) return;
+  static_cast<T*>(p.dweight)[column] = convert<T>(total[0]);
+  if (p.dbias != nullptr) static_cast<T*>(p.dbias)[column] = convert<T>(total[1]);
+}
+
+// Rows of channels: a warp sums the gradients of a channel, for its weight and for the row.
+template <class T, int Size>
+STATOR_KERNEL_RESIDENT(Size, 1) void channel_norm_backward_kernel(params::RowNorm p, RowChannels channels,
+                                                                  bool vectors) {
+  using A = opmath_t<T>;
+  using Tile = RowTile<T, Size>;
+  const Group<Size> group;
+  const Team<Size> team(group);
+  const Tile tile{group.rank(), vectors};
+  const int64_t row = group.block(), all = p.groups * p.channels;
+  channels.first = row % p.groups * p.channels;
+  const T* const x = static_cast<const T*>(p.x) + row * p.n;
+  const T* const grad = static_cast<const T*>(p.grad) + row * p.n;
+  const T* const weight = static_cast<const T*>(p.weight);
+  A* const partial = static_cast<A*>(p.partials) + row / p.groups * 2 * all + channels.first;
+  const RowScale<A> scale = long_scale(group, p, tile, x);
+  GradientSums<A> sums{A(0), A(0)};
+  STATOR_UNROLL(1)
+  for (int64_t c = team.index(); c < p.channels; c += Team<Size>::count) {
+    GradientSums<A> mine{A(0), A(0)};
+    STATOR_UNROLL(4)
+    for (int64_t i = c * p.inner + team.rank(); i < (c + 1) * p.inner; i += Team<Size>::size) {
+      const A g = convert<A>(grad[i]);
+      mine.plain += g;
+      mine.weighted += g * ((convert<A>(x[i]) - scale.mean) * scale.inverse);
+    }
+    mine.plain = from_first_sublane(sum_sublanes(mine.plain, Team<Size>::size));
+    mine.weighted = from_first_sublane(sum_sublanes(mine.weighted, Team<Size>::size));
+    if (team.rank() != 0) continue;
+    partial[c] = mine.weighted;
+    partial[all + c] = mine.plain;
+    const A w = weight != nullptr ? convert<A>(weight[channels.first + c]) : A(1);
+    sums.plain += w * mine.plain;
+    sums.weighted += w * mine.weighted;
+  }
+  store_gradient<true>(p, tile, channels, scale, gradient_means(group, p, sums), row);
+}
+
+}  // namespace stator::STATOR_TARGET::norm

@@ -1,0 +1,129 @@
+// Layer, root-mean-square, group and instance normalisation: a row, or a group of channels of a sample, has a mean and
+// a deviation of its own.
+#include "device/launcher.cuh"
+#include "kernels/norm/dtypes.cuh"
+#include "kernels/norm/row_backward.cuh"
+#include "kernels/norm/row_fast.cuh"
+#include "kernels/norm/row_forward.cuh"
+
+namespace stator::STATOR_TARGET::norm {
+namespace {
+
+struct RowTuning {
+  static constexpr int warp = 32, block = 256, large = 1024;  // threads for short, medium and long rows
+  static constexpr int64_t rows = 16;                         // of a block that sums gradients of weights
+};
+
+struct RowPlan {
+  bool channels, held, vectors;
+  int threads;
+  int64_t gradient_blocks;  // that sum gradients of weights
+};
+
+bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
+
+RowPlan plan_rows(const params::DeviceLimits& limits, const params::RowNorm& p) {
+  using Tune = RowTuning;
+  const int V = 16 / itemsize(p.dtype), held = itemsize(p.dtype) == 2 ? V : 2 * V;
+  RowPlan plan{};
+  plan.channels = p.groups > 1 || p.inner > 1;
+  plan.held = p.n <= Tune::large * held;
+  plan.threads = p.n <= Tune::warp * held ? Tune::warp : p.n <= Tune::block * held ? Tune::block : Tune::large;
+  plan.vectors = p.n % V == 0;
+  for (const void* operand : {p.x, p.residual, p.grad, static_cast<const void*>(p.y), static_cast<const void*>(p.sum)})
+    plan.vectors &= is_aligned(operand);
+  if (!plan.channels) plan.vectors &= is_aligned(p.weight) && is_aligned(p.bias);
+  const int64_t most = fast_host ? 4 * int64_t(std::max(1, limits.multiprocessors)) : waves(limits, plan.threads);
+  plan.gradient_blocks = std::clamp<int64_t>(p.rows / Tune::rows, 1, most);
+  return plan;
+}
+
+RowChannels channels_of(const params::RowNorm& p) {
+  return {FastDivmod64(std::max<int64_t>(p.inner, 1)), 0, p.inner % (16 / itemsize(p.dtype)) == 0};
+}
+
+template <class T, bool Channels>
+void launch_forward(const params::Queue& q, const params::RowNorm& p, const RowPlan& plan) {
+  using Tune = RowTuning;
+  if (!plan.held)
+    return launch(q, "row_norm_long", row_norm_long_kernel<T, Tune::large, Channels>, {p.rows, Tune::large}, p,
+                  channels_of(p), plan.vectors);
+  const auto kernel = plan.threads == Tune::warp    ? row_norm_held_kernel<T, Tune::warp, Channels>
+                      : plan.threads == Tune::block ? row_norm_held_kernel<T, Tune::block, Channels>
+                                                    : row_norm_held_kernel<T, Tune::large, Channels>;
+  const int64_t blocks = std::min(p.rows, waves(*q.limits, plan.threads));
+  launch(q, "row_norm_held", kernel, {blocks, plan.threads}, p, channels_of(p), plan.vectors);
+}
+
+template <class T>
+void forward(const params::Queue& q, const params::RowNorm& p) {
+  const RowPlan plan = plan_rows(*q.limits, p);
+  constexpr int block = RowTuning::block;
+  if constexpr (fast_host)
+    launch(q, "row_norm", plan.channels ? fast_channel_norm_kernel<T, block> : fast_row_norm_kernel<T, block>,
+           {p.rows, block}, p);
+  else
+    plan.channels ? launch_forward<T, true>(q, p, plan) : launch_forward<T, false>(q, p, plan);
+}
+
+// The gradient of x, and partial gradients of the weights.
+template <class T>
+void launch_gradient(const params::Queue& q, const params::RowNorm& p, const RowPlan& plan) {
+  using Tune = RowTuning;
+  if constexpr (fast_host) {
+    if (plan.channels)
+      return launch(q, "channel_norm_backward", fast_channel_norm_backward_kernel<T, Tune::block>,
+                    {p.rows, Tune::block}, p);
+    return launch(q, "row_norm_backward", fast_row_norm_backward_kernel<T, Tune::block>,
+                  {plan.gradient_blocks, Tune::block}, p);
+  } else {
+    if (plan.channels)
+      return launch(q, "channel_norm_backward", channel_norm_backward_kernel<T, Tune::block>, {p.rows, Tune::block}, p,
+                    channels_of(p), plan.vectors);
+    if (!plan.held)
+      return launch(q, "row_norm_long_backward", row_norm_long_backward_kernel<T, Tune::large>, {p.rows, Tune::large},
+                    p, channels_of(p), plan.vectors);
+    const auto kernel = plan.threads == Tune::warp    ? row_norm_held_backward_kernel<T, Tune::warp>
+                        : plan.threads == Tune::block ? row_norm_held_backward_kernel<T, Tune::block>
+                                                      : row_norm_held_backward_kernel<T, Tune::large>;
+    launch(q, "row_norm_held_backward", kernel, {plan.gradient_blocks, plan.threads}, p, plan.vectors);
+  }
+}
+
+template <class T>
+void backward(const params::Queue& q, const params::RowNorm& p) {
+  using A = opmath_t<T>;
+  const RowPlan plan = plan_rows(*q.limits, p);
+  launch_gradient<T>(q, p, plan);
+  if constexpr (!fast_host) {
+    if (!plan.channels && !plan.held)
+      return launch(q, "row_norm_weights", row_norm_weights_kernel<T, RowTuning::block>,
+                    {ceil_div(p.n, 32), RowTuning::block}, p);
+  }
+  launch_column_sums<T>(
+      q, {static_cast<const A*>(p.partials), static_cast<T*>(p.dweight), static_cast<T*>(p.dbias),
+          plan.channels ? p.rows / p.groups : plan.gradient_blocks, plan.channels ? p.groups * p.channels : p.n});
+}
+
+int64_t row_norm_scratch(const params::DeviceLimits& limits, const params::RowNorm& p) {
+  const RowPlan plan = plan_rows(limits, p);
+  const int64_t computed = p.dtype == DType::float64 ? 8 : 4;
+  if (plan.channels) return p.rows * p.channels * 2 * computed;
+  if (!fast_host && !plan.held) return p.rows * 2 * computed;
+  return plan.gradient_blocks * (p.dbias != nullptr ? 2 : 1) * p.n * computed;
+}
+
+void row_norm(const params::Queue& q, const params::RowNorm& p) {
+  with_float(p.dtype, [&]<class T>(type_tag<T>) { forward<T>(q, p); });
+}
+void row_norm_backward(const params::Queue& q, const params::RowNorm& p) {
+  with_float(p.dtype, [&]<class T>(type_tag<T>) { backward<T>(q, p); });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::norm
+
+STATOR_LAUNCHER(norm, row_norm)
+STATOR_LAUNCHER(norm, row_norm_scratch)
+STATOR_LAUNCHER(norm, row_norm_backward)

@@ -1,0 +1,124 @@
+// LAMB (You et al., ICLR 2020): Adam's step, for each tensor as long as the tensor itself. The first launch updates the
+// moments and finds the lengths, the second computes the step again and makes it.
+#include "device/launcher.cuh"
+#include "kernels/optim/moments.cuh"
+
+namespace stator::STATOR_TARGET::optim {
+namespace {
+
+template <class A>
+struct Step {
+  Moments<A> moments;
+  A decay;
+
+  STATOR_FN explicit Step(const params::OptimNumbers& n) : moments(n), decay(A(n.weight_decay)) {}
+  STATOR_FN A operator()(A param, A mean, A square) const {
+    return mean * moments.unbias1 / moments.deviation(square) + decay * param;
+  }
+};
+
+template <class A>
+struct UpdateMoments {
+  static constexpr int states = 2;
+  static constexpr bool writes_param = false, writes_states = true;
+  Step<A> step;
+  STATOR_FN void operator()(A grad, A&, A (&s)[2]) const { step.moments.update(grad, s); }
+};
+
+template <class A>
+struct MakeStep {
+  static constexpr int states = 2;
+  static constexpr bool writes_param = true, writes_states = false;
+  Step<A> step;
+  A rate;
+  STATOR_FN void operator()(A, A& param, A (&s)[2]) const { param -= rate * step(param, s[0], s[1]); }
+};
+
+// Sums of squares over the chunk, of the parameters and of their step.
+template <class T, class S, class P, class Group>
+STATOR_FN void chunk_squares(const Group& group, const params::OptimTensor& t, const P* params, const Chunk& chunk,
+                             const Step<opmath_t<T>>& step, double* out) {
+  using A = opmath_t<T>;
+  const P* const param = params + chunk.first;
+  const S *const mean = static_cast<const S*>(t.states[0]) + chunk.first, *const square =
+                                                                              static_cast<const S*>(t.states[1]) +
+                                                                              chunk.first;
+  const A of_params = group.template map_sum<A>(chunk.n, [=](int64_t i) { return A(param[i]) * A(param[i]); });
+  const A of_steps = group.template map_sum<A>(chunk.n, [=](int64_t i) {
+    const A u = step(A(param[i]), A(mean[i]), A(square[i]));
+    return u * u;
+  });
+  if (group.rank() == 0) {
+    out[0] = double(of_params);
+    out[1] = double(of_steps);
+  }
+}
+
+template <class T, class S, int Capacity, int Size>
+STATOR_KERNEL(Size) void lamb_moments_kernel(TensorList<params::OptimTensor, Capacity> list,
+                                             params::OptimNumbers numbers, double* partials, double* ratios,
+                                             uint32_t* counters) {
+  using A = opmath_t<T>;
+  if (is_skipped(numbers)) return;
+  const Group<Size> group;
+  const Chunk chunk = chunk_of(list, group.block());
+  const params::OptimTensor& t = list.tensors[chunk.tensor];
+  using Known = Prepared<Step<A>, A>;
+  const Known known = computed_once<Known>(group, [&] { return Known{Step<A>(numbers), gradient_factor<A>(numbers)}; });
+  const Step<A> step = known.rule;
+  update_tensor<T, S>(group, t, chunk, UpdateMoments<A>{step}, known.factor);
+  group.sync();
+  double* const own = partials + 2 * group.block();
+  bool summed = false;
+  if constexpr (!std::is_same_v<T, S>) {
+    summed = t.master != nullptr;
+    if (summed) chunk_squares<T, S>(group, t, static_cast<const S*>(t.master), chunk, step, own);
+  }
+  if (!summed) chunk_squares<T, S>(group, t, static_cast<const T*>(t.param), chunk, step, own);
+  // The last block of the tensor adds up what its blocks found.
+  const int64_t begin = chunk.tensor > 0 ? list.tensors[chunk.tensor - 1].end : 0;
+  const int64_t chunks = t.end - begin;
+  if (!group.last_block(counters + chunk.tensor, uint32_t(chunks))) return;
+  const double* const all = partials + 2 * begin;
+  const double of_params = group.template map_sum<double>(chunks, [=](int64_t i) { return all[2 * i]; });
+  const double of_steps = group.template map_sum<double>(chunks, [=](int64_t i) { return all[2 * i + 1]; });
+  if (group.rank() == 0) ratios[chunk.tensor] = of_params > 0 && of_steps > 0 ? sqrt(of_params) / sqrt(of_steps) : 1.0;
+}
+
+template <class T, class S, int Capacity, int Size>
+STATOR_KERNEL(Size) void lamb_kernel(TensorList<params::OptimTensor, Capacity> list, params::OptimNumbers numbers,
+                                     const double* ratios) {
+  using A = opmath_t<T>;
+  if (is_skipped(numbers)) return;
+  const Group<Size> group;
+  const Chunk chunk = chunk_of(list, group.block());
+  const MakeStep<A> step = computed_once<MakeStep<A>>(
+      group, [&] { return MakeStep<A>{Step<A>(numbers), A(value_of(numbers.lr) * ratios[chunk.tensor])}; });
+  update_tensor<T, S>(group, list.tensors[chunk.tensor], chunk, step, A(1));
+}
+
+int64_t lamb_chunks(const params::DeviceLimits&, const params::OptimStep& p) {
+  return chunks_of(p.tensors, p.tensor_count);
+}
+
+void lamb(const params::Queue& q, const params::OptimStep& p) {
+  double* const ratios = p.partials + 2 * chunks_of(p.tensors, p.tensor_count);
+  with_types(p, [&]<class T, class S>(type_tag<T>, type_tag<S>) {
+    constexpr int block = OptimTuning::block;
+    double* partials = p.partials;
+    for_lists(p.tensors, p.tensor_count,
+              [&]<class Tensor, int Capacity>(const TensorList<Tensor, Capacity>& list, int64_t chunks, int32_t first) {
+                launch(q, "lamb_moments", lamb_moments_kernel<T, S, Capacity, block>, {chunks, block}, list, p.numbers,
+                       partials, ratios + first, p.counters + first);
+                launch(q, "lamb", lamb_kernel<T, S, Capacity, block>, {chunks, block}, list, p.numbers, ratios + first);
+                partials += 2 * chunks;
+              });
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::optim
+
+STATOR_LAUNCHER(optim, lamb)
+STATOR_LAUNCHER(optim, lamb_chunks)

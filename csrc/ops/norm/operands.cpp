@@ -1,0 +1,57 @@
+#include "ops/norm/operands.hpp"
+
+#include <stator/creation.hpp>
+
+#include <cmath>
+#include <string>
+
+namespace stator::nn {
+
+void check_input(const OpCall& call, const Array& x, double eps) {
+  const std::string op(call.name());
+  if (!in(x.dtype(), dtypes::floats))
+    throw DTypeError(op, "got an array of dtype " + std::string(name(x.dtype())),
+                     "pass float16, bfloat16, float32 or float64; astype converts");
+  if (!(eps >= 0) || !std::isfinite(eps))
+    throw ValueError(op, "eps=" + std::to_string(eps), "pass a finite number of at least 0");
+}
+
+void check_like(const OpCall& call, const Array& a, const char* what, const Array& x) {
+  const std::string op(call.name());
+  if (!(a.shape() == x.shape()))
+    throw ShapeError(op, std::string(what) + " " + str(a.shape()) + " for x " + str(x.shape()),
+                     "pass an array of x's shape");
+  if (a.dtype() != x.dtype())
+    throw DTypeError(
+        op, std::string(what) + " is " + std::string(name(a.dtype())) + ", x is " + std::string(name(x.dtype())),
+        "convert one with astype");
+}
+
+void check_weight(const OpCall& call, const Array* a, const char* what, const Dims& shape, const Array& x) {
+  if (a == nullptr) return;
+  const std::string op(call.name());
+  if (!(a->shape() == shape))
+    throw ShapeError(op, std::string(what) + " " + str(a->shape()) + " for x " + str(x.shape()),
+                     "pass an array of shape " + str(shape));
+  if (a->dtype() != x.dtype())
+    throw DTypeError(
+        op, std::string(what) + " is " + std::string(name(a->dtype())) + ", x is " + std::string(name(x.dtype())),
+        "convert one with astype");
+}
+
+void check_channels(const OpCall& call, const Array& x) {
+  if (x.ndim() < 2)
+    throw ShapeError(std::string(call.name()), "x " + str(x.shape()) + " has no axis of channels",
+                     "pass an array of shape (n, channels, ...)");
+}
+
+std::optional<Array> dense_operand(OpCall& call, const Array* a) {
+  if (a == nullptr) return {};
+  Array found = a->is_contiguous() ? *a : copy(*a, call.on());
+  call.reads(found);
+  return found;
+}
+
+const void* address(const std::optional<Array>& a) { return a ? a->data_ptr() : nullptr; }
+
+}  // namespace stator::nn

@@ -1,0 +1,66 @@
+# stator/nn/norm.hpp
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+
+from stator.cpp.array cimport Array
+from stator.cpp.backend cimport Stream
+from stator.cpp.error cimport translate_exception
+from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional, string_view
+
+
+cdef extern from "stator/nn/norm.hpp" namespace "stator::nn" nogil:
+    cdef cppclass NormOptions:
+        const Array* weight
+        const Array* bias
+        double eps
+
+    cdef cppclass LayerNormOptions(NormOptions):
+        optional[Dims] shape
+        const Array* residual
+        string_view activation
+
+    cdef cppclass Normalized:
+        Array y
+        optional[Array] sum
+
+    cdef cppclass NormGradients:
+        Array x, weight
+        optional[Array] bias
+
+    Normalized layer_norm(const Array&, const LayerNormOptions&, const Stream&) except +translate_exception
+    Normalized rms_norm(const Array&, const LayerNormOptions&, const Stream&) except +translate_exception
+    Array group_norm(const Array&, int64_t, const NormOptions&, const Stream&) except +translate_exception
+    Array instance_norm(const Array&, const NormOptions&, const Stream&) except +translate_exception
+    NormGradients layer_norm_backward(const Array&, const Array&, const LayerNormOptions&,
+                                      const Stream&) except +translate_exception
+    NormGradients rms_norm_backward(const Array&, const Array&, const LayerNormOptions&,
+                                    const Stream&) except +translate_exception
+    NormGradients group_norm_backward(const Array&, const Array&, int64_t, const NormOptions&,
+                                      const Stream&) except +translate_exception
+    NormGradients instance_norm_backward(const Array&, const Array&, const NormOptions&,
+                                         const Stream&) except +translate_exception
+
+    cdef cppclass BatchNormOptions(NormOptions):
+        const Array* mean
+        const Array* var
+        cbool training
+
+    cdef cppclass BatchNormResult:
+        Array y, mean, var
+
+    cdef cppclass ResponseNormOptions:
+        double alpha, beta, k
+
+    cdef cppclass ResponseNormResult:
+        Array y, denom
+
+    BatchNormResult batch_norm(const Array&, const BatchNormOptions&, const Stream&) except +translate_exception
+    NormGradients batch_norm_backward(const Array&, const Array&, const BatchNormOptions&,
+                                      const Stream&) except +translate_exception
+    void update_running_stats(const Array&, const Array&, const Array&, const Array&, int64_t, double,
+                              const Stream&) except +translate_exception
+    ResponseNormResult local_response_norm(const Array&, int64_t, const ResponseNormOptions&,
+                                           const Stream&) except +translate_exception
+    Array local_response_norm_backward(const Array&, const Array&, const Array&, int64_t, const ResponseNormOptions&,
+                                       const Stream&) except +translate_exception

@@ -1,0 +1,120 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Softmax and cross entropy."""
+from libc.stdint cimport int64_t
+
+from stator._array cimport Array, as_array, as_out, new_array
+from stator._backend cimport enter
+from stator._convert cimport to_dtype, to_float, to_int, to_text
+from stator.cpp cimport nn
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.dtype cimport DType as CppDType
+from stator.cpp.std cimport optional, string_view
+
+
+def softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+    """exp(x) divided by its sum along one axis. Asynchronous.
+
+    x is floating; its maximum along the axis is subtracted first, so that nothing overflows. dtype: of the result; None
+    is x's.
+    """
+    cdef Array source = as_array(x, "nn.softmax")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t along = to_int(axis, "nn.softmax")
+    cdef optional[CppDType] code
+    cdef CppStream stream
+    to_dtype(dtype, code, "nn.softmax")
+    enter(source.backend, stream)
+    with nogil:
+        out.c = nn.softmax(source.c, along, code, stream)
+    return out
+
+
+def log_softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+    """log(softmax(x)) along one axis, computed without the quotient. Asynchronous.
+
+    x is floating. dtype: of the result; None is x's.
+    """
+    cdef Array source = as_array(x, "nn.log_softmax")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t along = to_int(axis, "nn.log_softmax")
+    cdef optional[CppDType] code
+    cdef CppStream stream
+    to_dtype(dtype, code, "nn.log_softmax")
+    enter(source.backend, stream)
+    with nogil:
+        out.c = nn.log_softmax(source.c, along, code, stream)
+    return out
+
+
+def softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
+    """The gradient of softmax's x, of grad's shape; y is the result of softmax. Asynchronous."""
+    cdef Array g = as_array(grad, "nn.softmax_backward"), saved = as_array(y, "nn.softmax_backward")
+    cdef Array out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, "nn.softmax_backward")
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = nn.softmax_backward(g.c, saved.c, along, stream)
+    return out
+
+
+def log_softmax_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
+    """The gradient of log_softmax's x, of grad's shape; y is the result of log_softmax. Asynchronous."""
+    cdef Array g = as_array(grad, "nn.log_softmax_backward"), saved = as_array(y, "nn.log_softmax_backward")
+    cdef Array out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, "nn.log_softmax_backward")
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = nn.log_softmax_backward(g.c, saved.c, along, stream)
+    return out
+
+
+cdef nn.CrossEntropyOptions loss_options(str op, object weight, object ignore_index, object label_smoothing,
+                                         bytes reduction) except *:
+    # `reduction` must outlive the options.
+    cdef nn.CrossEntropyOptions options
+    options.weight = as_out(weight, op, "weight")
+    options.ignore_index = to_int(ignore_index, op, "ignore_index")
+    options.label_smoothing = to_float(label_smoothing, op, "label_smoothing")
+    options.reduction = string_view(<const char*>reduction, len(reduction))
+    return options
+
+
+def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100,
+                  label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
+    """The loss -log_softmax(logits)[i, target[i]] of rows i, reduced over them. Asynchronous.
+
+    logits (n, classes), floating; target (n,), integers; weight (classes,). reduction: "mean" (weighted) or "sum", 0-d,
+    or "none", (n,). Rows with the target ignore_index do not count. label_smoothing: in [0, 1]. For a target out of
+    range the next synchronising call raises OutOfRangeError.
+    """
+    cdef Array x = as_array(logits, "nn.cross_entropy"), t = as_array(target, "nn.cross_entropy")
+    cdef Array out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.cross_entropy", "reduction")
+    cdef nn.CrossEntropyOptions options = loss_options("nn.cross_entropy", weight, ignore_index, label_smoothing, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = nn.cross_entropy(x.c, t.c, options, stream)
+    return out
+
+
+def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = None,
+                           ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
+    """The gradient of cross_entropy's logits, (n, classes). Asynchronous.
+
+    grad has the shape of cross_entropy's result; the other arguments are those of cross_entropy.
+    """
+    cdef Array g = as_array(grad, "nn.cross_entropy_backward"), x = as_array(logits, "nn.cross_entropy_backward")
+    cdef Array t = as_array(target, "nn.cross_entropy_backward")
+    cdef Array out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.cross_entropy_backward", "reduction")
+    cdef nn.CrossEntropyOptions options = loss_options("nn.cross_entropy_backward", weight, ignore_index,
+                                                       label_smoothing, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = nn.cross_entropy_backward(g.c, x.c, t.c, options, stream)
+    return out

@@ -1,0 +1,194 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Layer, root-mean-square, group and instance normalisation, and their gradients."""
+from libc.stdint cimport int64_t
+
+from stator._array cimport Array, as_array, as_out, new_array, wrap_array
+from stator._backend cimport Backend, enter
+from stator._convert cimport to_dims, to_float, to_int, to_text
+from stator.cpp cimport norm
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.ref cimport Dims
+from stator.cpp.std cimport optional, string_view
+
+
+cdef int set_options(norm.NormOptions& o, str op, object weight, object bias, object eps) except -1:
+    o.weight = as_out(weight, op, "weight")
+    o.bias = as_out(bias, op, "bias")
+    o.eps = to_float(eps, op, "eps")
+    return 0
+
+
+cdef int set_shape(norm.LayerNormOptions& o, str op, object shape) except -1:
+    cdef Dims dims
+    if shape is not None:
+        to_dims(shape, dims, op, "normalized_shape")
+        o.shape = optional[Dims](dims)
+    return 0
+
+
+# `text`, the name of the activation, must outlive the options.
+cdef int set_fused(norm.LayerNormOptions& o, str op, object residual, bytes text) except -1:
+    o.residual = as_out(residual, op, "residual")
+    o.activation = string_view(<const char*>text, len(text))
+    return 0
+
+
+cdef object normalized(Backend backend, norm.Normalized& found, object residual):
+    if residual is None:
+        return wrap_array(backend, found.y)
+    return wrap_array(backend, found.y), wrap_array(backend, found.sum.value())
+
+
+cdef tuple gradients(Backend backend, norm.NormGradients& found):
+    return wrap_array(backend, found.x), wrap_array(backend, found.weight), wrap_array(backend, found.bias.value())
+
+
+def layer_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *,
+               normalized_shape: int | Sequence[int] | None = None, eps: float = 1e-5, residual: Array | None = None,
+               activation: str | None = None) -> Array | tuple[Array, Array]:
+    """(x - mean) / sqrt(variance + eps) over the last axes, times weight plus bias. Asynchronous.
+
+    normalized_shape: the extents of those axes; None: the weight's shape, or without weight the last axis. weight and
+    bias have that shape and x's dtype. residual is added to x first, and then the result is (y, x + residual).
+    activation: "relu", "silu" or "gelu" of the result.
+    """
+    cdef Array source = as_array(x, "nn.layer_norm")
+    cdef norm.LayerNormOptions options
+    cdef norm.Normalized found
+    cdef bytes text = b"" if activation is None else to_text(activation, "nn.layer_norm", "activation")
+    cdef CppStream stream
+    set_options(options, "nn.layer_norm", weight, bias, eps)
+    set_shape(options, "nn.layer_norm", normalized_shape)
+    set_fused(options, "nn.layer_norm", residual, text)
+    enter(source.backend, stream)
+    with nogil:
+        found = norm.layer_norm(source.c, options, stream)
+    return normalized(source.backend, found, residual)
+
+
+def rms_norm(x: Array, /, weight: Array | None = None, *, normalized_shape: int | Sequence[int] | None = None,
+             eps: float = 1e-5, residual: Array | None = None,
+             activation: str | None = None) -> Array | tuple[Array, Array]:
+    """x / sqrt(mean(x^2) + eps) over the last axes, times weight. Asynchronous.
+
+    The arguments and the result are those of layer_norm.
+    """
+    cdef Array source = as_array(x, "nn.rms_norm")
+    cdef norm.LayerNormOptions options
+    cdef norm.Normalized found
+    cdef bytes text = b"" if activation is None else to_text(activation, "nn.rms_norm", "activation")
+    cdef CppStream stream
+    set_options(options, "nn.rms_norm", weight, None, eps)
+    set_shape(options, "nn.rms_norm", normalized_shape)
+    set_fused(options, "nn.rms_norm", residual, text)
+    enter(source.backend, stream)
+    with nogil:
+        found = norm.rms_norm(source.c, options, stream)
+    return normalized(source.backend, found, residual)
+
+
+def layer_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
+                        normalized_shape: int | Sequence[int] | None = None,
+                        eps: float = 1e-5) -> tuple[Array, Array, Array]:
+    """The gradients of layer_norm's x, weight and bias. Asynchronous.
+
+    grad has x's shape and dtype. The gradients of weight and bias have the normalized shape, also without a weight.
+    """
+    cdef Array g = as_array(grad, "nn.layer_norm_backward"), source = as_array(x, "nn.layer_norm_backward")
+    cdef norm.LayerNormOptions options
+    cdef norm.NormGradients found
+    cdef CppStream stream
+    set_options(options, "nn.layer_norm_backward", weight, None, eps)
+    set_shape(options, "nn.layer_norm_backward", normalized_shape)
+    enter(g.backend, stream)
+    with nogil:
+        found = norm.layer_norm_backward(g.c, source.c, options, stream)
+    return gradients(g.backend, found)
+
+
+def rms_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
+                      normalized_shape: int | Sequence[int] | None = None,
+                      eps: float = 1e-5) -> tuple[Array, Array]:
+    """The gradients of rms_norm's x and weight. Asynchronous.
+
+    grad has x's shape and dtype. The gradient of weight has the normalized shape, also without a weight.
+    """
+    cdef Array g = as_array(grad, "nn.rms_norm_backward"), source = as_array(x, "nn.rms_norm_backward")
+    cdef norm.LayerNormOptions options
+    cdef norm.NormGradients found
+    cdef CppStream stream
+    set_options(options, "nn.rms_norm_backward", weight, None, eps)
+    set_shape(options, "nn.rms_norm_backward", normalized_shape)
+    enter(g.backend, stream)
+    with nogil:
+        found = norm.rms_norm_backward(g.c, source.c, options, stream)
+    return wrap_array(g.backend, found.x), wrap_array(g.backend, found.weight)
+
+
+def group_norm(x: Array, num_groups: int, /, weight: Array | None = None, bias: Array | None = None, *,
+               eps: float = 1e-5) -> Array:
+    """x (n, channels, ...) normalised over each group of channels of a sample. Asynchronous.
+
+    num_groups divides the number of channels. The result is multiplied by weight and bias is added, both (channels,)
+    and of x's dtype.
+    """
+    cdef Array source = as_array(x, "nn.group_norm"), out = new_array(source.backend)
+    cdef int64_t groups = to_int(num_groups, "nn.group_norm", "num_groups")
+    cdef norm.NormOptions options
+    cdef CppStream stream
+    set_options(options, "nn.group_norm", weight, bias, eps)
+    enter(source.backend, stream)
+    with nogil:
+        out.c = norm.group_norm(source.c, groups, options, stream)
+    return out
+
+
+def group_norm_backward(grad: Array, x: Array, num_groups: int, /, weight: Array | None = None, *,
+                        eps: float = 1e-5) -> tuple[Array, Array, Array]:
+    """The gradients of group_norm's x, weight and bias. Asynchronous.
+
+    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+    """
+    cdef Array g = as_array(grad, "nn.group_norm_backward"), source = as_array(x, "nn.group_norm_backward")
+    cdef int64_t groups = to_int(num_groups, "nn.group_norm_backward", "num_groups")
+    cdef norm.NormOptions options
+    cdef norm.NormGradients found
+    cdef CppStream stream
+    set_options(options, "nn.group_norm_backward", weight, None, eps)
+    enter(g.backend, stream)
+    with nogil:
+        found = norm.group_norm_backward(g.c, source.c, groups, options, stream)
+    return gradients(g.backend, found)
+
+
+def instance_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5) -> Array:
+    """x (n, channels, ...) normalised over each channel of a sample. Asynchronous.
+
+    The result is multiplied by weight and bias is added, both (channels,) and of x's dtype.
+    """
+    cdef Array source = as_array(x, "nn.instance_norm"), out = new_array(source.backend)
+    cdef norm.NormOptions options
+    cdef CppStream stream
+    set_options(options, "nn.instance_norm", weight, bias, eps)
+    enter(source.backend, stream)
+    with nogil:
+        out.c = norm.instance_norm(source.c, options, stream)
+    return out
+
+
+def instance_norm_backward(grad: Array, x: Array, /, weight: Array | None = None, *,
+                           eps: float = 1e-5) -> tuple[Array, Array, Array]:
+    """The gradients of instance_norm's x, weight and bias. Asynchronous.
+
+    grad has x's shape and dtype. The gradients of weight and bias are (channels,), also without a weight.
+    """
+    cdef Array g = as_array(grad, "nn.instance_norm_backward"), source = as_array(x, "nn.instance_norm_backward")
+    cdef norm.NormOptions options
+    cdef norm.NormGradients found
+    cdef CppStream stream
+    set_options(options, "nn.instance_norm_backward", weight, None, eps)
+    enter(g.backend, stream)
+    with nogil:
+        found = norm.instance_norm_backward(g.c, source.c, options, stream)
+    return gradients(g.backend, found)

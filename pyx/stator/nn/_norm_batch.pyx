@@ -1,0 +1,125 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Batch and local response normalisation, and their gradients."""
+from libc.stdint cimport int64_t
+
+from stator._array cimport Array, as_array, as_out, new_array, wrap_array
+from stator._backend cimport enter
+from stator._convert cimport to_flag, to_float, to_int
+from stator.cpp cimport norm
+from stator.cpp.backend cimport Stream as CppStream
+
+
+cdef int set_options(norm.BatchNormOptions& o, str op, object weight, object bias, object mean, object var,
+                     object training, object eps) except -1:
+    o.weight = as_out(weight, op, "weight")
+    o.bias = as_out(bias, op, "bias")
+    o.mean = as_out(mean, op, "mean")
+    o.var = as_out(var, op, "var")
+    o.training = to_flag(training, op, "training")
+    o.eps = to_float(eps, op, "eps")
+    return 0
+
+
+def batch_norm(x: Array, /, weight: Array | None = None, bias: Array | None = None, mean: Array | None = None,
+               var: Array | None = None, *, training: bool = False, eps: float = 1e-5) -> tuple[Array, Array, Array]:
+    """(y, mean, var): x (n, channels, ...) normalised over all axes but that of channels. Asynchronous.
+
+    training: by the mean and the biased variance of x, which are returned; else by those given, which are returned.
+    Both are (channels,) of float32, or of float64 for float64. The result is multiplied by weight and bias is added,
+    both (channels,) and of x's dtype. update_running_stats() takes what training returns.
+    """
+    cdef Array source = as_array(x, "nn.batch_norm")
+    cdef norm.BatchNormOptions options
+    cdef norm.BatchNormResult found
+    cdef CppStream stream
+    set_options(options, "nn.batch_norm", weight, bias, mean, var, training, eps)
+    enter(source.backend, stream)
+    with nogil:
+        found = norm.batch_norm(source.c, options, stream)
+    return (wrap_array(source.backend, found.y), wrap_array(source.backend, found.mean),
+            wrap_array(source.backend, found.var))
+
+
+def batch_norm_backward(grad: Array, x: Array, mean: Array, var: Array, /, weight: Array | None = None, *,
+                        training: bool = False, eps: float = 1e-5) -> tuple[Array, Array, Array]:
+    """The gradients of batch_norm's x, weight and bias. Asynchronous.
+
+    grad has x's shape and dtype; mean and var are what batch_norm returned. In training the gradient passes through
+    them. The gradients of weight and bias are (channels,), also without a weight.
+    """
+    cdef Array g = as_array(grad, "nn.batch_norm_backward"), source = as_array(x, "nn.batch_norm_backward")
+    cdef norm.BatchNormOptions options
+    cdef norm.NormGradients found
+    cdef CppStream stream
+    as_array(mean, "nn.batch_norm_backward")
+    as_array(var, "nn.batch_norm_backward")
+    set_options(options, "nn.batch_norm_backward", weight, None, mean, var, training, eps)
+    enter(g.backend, stream)
+    with nogil:
+        found = norm.batch_norm_backward(g.c, source.c, options, stream)
+    return (wrap_array(g.backend, found.x), wrap_array(g.backend, found.weight),
+            wrap_array(g.backend, found.bias.value()))
+
+
+def update_running_stats(running_mean: Array, running_var: Array, mean: Array, var: Array, /, *, count: int,
+                         momentum: float = 0.1) -> None:
+    """Moves running statistics towards those of a batch by the share momentum, in place. Asynchronous.
+
+    All are (channels,), of float32 or float64; mean and var are what batch_norm returned in training. count: how many
+    elements of a channel they are of, by which the variance becomes unbiased.
+    """
+    cdef Array rm = as_array(running_mean, "nn.update_running_stats")
+    cdef Array rv = as_array(running_var, "nn.update_running_stats")
+    cdef Array m = as_array(mean, "nn.update_running_stats"), v = as_array(var, "nn.update_running_stats")
+    cdef int64_t elements = to_int(count, "nn.update_running_stats", "count")
+    cdef double share = to_float(momentum, "nn.update_running_stats", "momentum")
+    cdef CppStream stream
+    enter(rm.backend, stream)
+    with nogil:
+        norm.update_running_stats(rm.c, rv.c, m.c, v.c, elements, share, stream)
+
+
+cdef int set_response(norm.ResponseNormOptions& o, str op, object alpha, object beta, object k) except -1:
+    o.alpha = to_float(alpha, op, "alpha")
+    o.beta = to_float(beta, op, "beta")
+    o.k = to_float(k, op, "k")
+    return 0
+
+
+def local_response_norm(x: Array, size: int, /, *, alpha: float = 1e-4, beta: float = 0.75,
+                        k: float = 1.0) -> tuple[Array, Array]:
+    """(x * denom ** -beta, denom) with denom = k + alpha * mean square over size channels. Asynchronous.
+
+    x (n, channels, ...), floating. The channels are those from size // 2 before an element's on; those that do not
+    exist count as 0.
+    """
+    cdef Array source = as_array(x, "nn.local_response_norm")
+    cdef int64_t width = to_int(size, "nn.local_response_norm", "size")
+    cdef norm.ResponseNormOptions options
+    cdef norm.ResponseNormResult found
+    cdef CppStream stream
+    set_response(options, "nn.local_response_norm", alpha, beta, k)
+    enter(source.backend, stream)
+    with nogil:
+        found = norm.local_response_norm(source.c, width, options, stream)
+    return wrap_array(source.backend, found.y), wrap_array(source.backend, found.denom)
+
+
+def local_response_norm_backward(grad: Array, x: Array, denom: Array, size: int, /, *, alpha: float = 1e-4,
+                                 beta: float = 0.75) -> Array:
+    """The gradient of local_response_norm's x; denom is what it returned. Asynchronous.
+
+    grad and denom have x's shape and dtype.
+    """
+    cdef Array g = as_array(grad, "nn.local_response_norm_backward")
+    cdef Array source = as_array(x, "nn.local_response_norm_backward")
+    cdef Array divisor = as_array(denom, "nn.local_response_norm_backward"), out = new_array(g.backend)
+    cdef int64_t width = to_int(size, "nn.local_response_norm_backward", "size")
+    cdef norm.ResponseNormOptions options
+    cdef CppStream stream
+    set_response(options, "nn.local_response_norm_backward", alpha, beta, 1.0)
+    enter(g.backend, stream)
+    with nogil:
+        out.c = norm.local_response_norm_backward(g.c, source.c, divisor.c, width, options, stream)
+    return out

@@ -1,0 +1,86 @@
+"""Arguments that steps refuse: the op, the numbers seen, and that nothing has changed."""
+
+import numpy as np
+import pytest
+
+import stator
+from stator import errors
+
+nn = stator.nn
+
+
+def call(be, name="adam_step", **more):
+    lists = {"sgd_step": 2, "rmsprop_step": 3, "adagrad_step": 3, "adam_step": 4, "lamb_step": 4, "lion_step": 3}[name]
+    given = [more.pop(f"list{k}", [be.ones((4,))]) for k in range(lists)]
+    if name in ("adam_step", "lamb_step", "adagrad_step"):
+        more.setdefault("step", 1)
+    return getattr(nn, name)(*given, **more)
+
+
+CASES = {
+    "lists of two lengths": (lambda be: call(be, list1=[]), errors.ShapeError, "1 params, 0 grads"),
+    "masters of another length": (lambda be: call(be, masters=[]), errors.ShapeError, "0 masters"),
+    "another shape": (lambda be: call(be, list2=[be.ones((5,))]), errors.ShapeError, r"exp_avgs \(5,\)"),
+    "an integer": (lambda be: call(be, list0=[be.ones((4,), dtype="int32")]), errors.DTypeError, "int32"),
+    "two dtypes": (lambda be: call(be, list1=[be.ones((4,), dtype="float32")]), errors.DTypeError, "float32"),
+    "wide states": (
+        lambda be: call(be, **{f"list{k}": [be.ones((4,), dtype="float32" if k < 2 else "float64")] for k in range(4)}),
+        errors.DTypeError,
+        "float64",
+    ),
+    "masters of float64": (lambda be: call(be, masters=[be.ones((4,))]), errors.DTypeError, "masters"),
+    "step zero": (lambda be: call(be, step=0), ValueError, "step=0"),
+    "beta of one": (lambda be: call(be, betas=(1.0, 0.9)), ValueError, "beta1=1"),
+    "negative eps": (lambda be: call(be, eps=-1.0), ValueError, "eps=-1"),
+    "infinite rate": (lambda be: call(be, lr=float("inf")), ValueError, "lr=inf"),
+    "rate of one axis": (lambda be: call(be, lr=be.ones((1,))), errors.ShapeError, r"lr has shape \(1,\)"),
+    "rate of integers": (lambda be: call(be, lr=be.ones((), dtype="int64")), errors.DTypeError, "lr is int64"),
+    "step of halves": (lambda be: call(be, step=be.ones((), dtype="float16")), errors.DTypeError, "step is float16"),
+    "found_inf of floats": (lambda be: call(be, found_inf=be.ones(())), errors.DTypeError, "found_inf is float64"),
+    "negative decay": (lambda be: call(be, "lion_step", weight_decay=-0.5), ValueError, "weight_decay=-0.5"),
+    "momentum alone": (lambda be: call(be, "sgd_step", momentum=0.9), ValueError, "momentum_buffers"),
+    "rmsprop's momentum": (lambda be: call(be, "rmsprop_step", momentum=0.9), ValueError, "momentum_buffers"),
+    "nesterov alone": (lambda be: call(be, "sgd_step", nesterov=True), ValueError, "nesterov"),
+    "negative lr_decay": (lambda be: call(be, "adagrad_step", lr_decay=-1.0), ValueError, "lr_decay=-1"),
+    "alpha of one": (lambda be: call(be, "rmsprop_step", alpha=1.0), ValueError, "alpha=1"),
+    "lamb's step": (lambda be: call(be, "lamb_step", step=-1), ValueError, "step=-1"),
+    "no arrays": (lambda be: nn.has_inf_nan([]), ValueError, "empty list"),
+    "no gradients": (lambda be: nn.clip_grad_norm([], 1.0), ValueError, "empty list"),
+    "integers": (lambda be: nn.has_inf_nan([be.ones((2,), dtype="int8")]), errors.DTypeError, "array 0 is int8"),
+    "negative length": (lambda be: nn.clip_grad_norm([be.ones((2,))], -1.0), ValueError, "max_norm=-1"),
+    "nothing to divide by": (
+        lambda be: nn.clip_grad_norm([be.ones((2,))], 1.0, grad_scale=be.ones((2,))),
+        errors.ShapeError,
+        "grad_scale",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_wrong_argument_is_named(be, case):
+    function, error, text = CASES[case]
+    with pytest.raises(error, match=f"(?i){text}") as caught:
+        function(be)
+    assert caught.value.op.startswith("nn.") and caught.value.remedy
+    param = be.ones((4,))
+    nn.sgd_step([param], [be.ones((4,))], lr=0.5)
+    np.testing.assert_array_equal(param.to_numpy(), 0.5)
+
+
+def test_arrays_of_another_backend_are_refused(be):
+    with stator.Backend("cpu") as other:
+        with pytest.raises(errors.BackendMismatchError, match="Tensor 1: grad"):
+            nn.sgd_step([be.ones((2,))] * 2, [be.ones((2,)), other.ones((2,))])
+        with pytest.raises(errors.BackendMismatchError, match="Array 1"):
+            nn.has_inf_nan([be.ones((2,)), other.ones((2,))])
+
+
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_a_step_refuses_to_write_read_only_memory(cpu, place):
+    fixed = np.ones(3)
+    fixed.flags.writeable = False
+    groups = [[cpu.ones(3)] for _ in range(4)]
+    groups[place] = [cpu.asarray(fixed, copy=False)]
+    with pytest.raises(ValueError, match="read-only"):
+        nn.adam_step(*groups, step=1)
+    np.testing.assert_array_equal(fixed, 1)
