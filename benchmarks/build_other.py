@@ -6,16 +6,17 @@ from typing import Any
 
 import stator
 
-from .cases import Case, Leg, Plan, numpy_leg, size_of
+from .cases import IN_PLACE, Case, Leg, Plan, numpy_leg, size_of
 from .indexing_cases import INDEXING
 from .inputs import Pool, upload
+from .layer_cases import LAYERS
 from .movement_cases import MOVEMENT
 from .others import OTHERS
 from .sparse_cases import SPARSE
 from .table import first
 from .torch_peer import to_torch
 
-CASES = OTHERS | MOVEMENT | INDEXING | SPARSE
+CASES = OTHERS | MOVEMENT | INDEXING | SPARSE | LAYERS
 
 
 def build_other(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool: Pool) -> Case:
@@ -27,10 +28,10 @@ def build_other(be: stator.Backend, plan: Plan, libraries: dict[str, Any], pool:
     footprint = sum(x.nbytes for x in arrays)
     turns = range(1, pool.sets(footprint) if arrays else 1)
     sets = [arrays, *(other.inputs(plan, pool, turn) for turn in turns)]
-    kept = tuple(x.copy(order="K") for x in arrays) if plan.op == "adam_step" else arrays
+    kept = tuple(x.copy(order="K") for x in arrays) if plan.op in IN_PLACE else arrays
     there = [tuple(upload(be, x) for x in s) for s in sets]
     result = first(other.ours(*there[0]))
-    if plan.op == "adam_step":
+    if plan.op in IN_PLACE:
         result = stator.copy(result)
     legs: dict[str, Leg] = {}
     if "numpy" in libraries:

@@ -20,6 +20,8 @@ from .torch_peer import cupy_call, to_torch, torch_call
 # Ops that --quick also times at 2^24 elements: one for each kind of kernel.
 LARGE = {"add", "less", "where", "exp", "log", "tanh", "sqrt", "relu", "copy", "astype"}
 LARGE |= {"sum", "max", "argmax", "var", "cumulative_sum", "softmax"}
+# Steps of optimisers, which change their operands.
+IN_PLACE = ("sgd_step", "rmsprop_step", "adagrad_step", "adam_step", "lamb_step", "lion_step")
 Arrays = tuple[np.ndarray, ...]
 
 
@@ -111,7 +113,7 @@ def _quick(name: str, variant: str) -> Iterator[Plan]:
 
 
 def layouts(name: str) -> tuple[str, ...]:
-    """The layouts of an op: only one for ops without a matrix operand, and for Adam, which takes dense arrays."""
+    """The layouts of an op: only one for ops without a matrix operand, and for optimisers, which take dense arrays."""
     alone = TABLE[name]["shape_class"] == "creation" or name in (
         "uniform",
         "normal",
@@ -121,7 +123,8 @@ def layouts(name: str) -> tuple[str, ...]:
         "gamma",
         "poisson",
         "multinomial",
-        "adam_step",
+        *IN_PLACE,
+        "one_hot",
         "sum_backward",
         "mean_backward",
         "mode",
@@ -131,6 +134,15 @@ def layouts(name: str) -> tuple[str, ...]:
         "unique_values",
         "unique_consecutive",
         "bincount",
+        "group_norm",
+        "group_norm_backward",
+        "instance_norm",
+        "instance_norm_backward",
+        "batch_norm",
+        "batch_norm_backward",
+        "update_running_stats",
+        "local_response_norm",
+        "local_response_norm_backward",
     )
     return LAYOUTS[:1] if alone else LAYOUTS
 

@@ -17,6 +17,7 @@ from .fft_cases import NAMES as FOURIER
 from .fft_cases import case as fourier
 from .inputs import SHAPES, Pool
 from .linalg_cases import CASES
+from .norm_cases import CASES as NORMS
 from .table import numpy_dtype
 
 CORE = Interval(-4, 4)
@@ -132,21 +133,6 @@ def _cross_entropy_backward(x: Any, target: Any) -> Any:
     d[np.arange(len(x)), target] -= 1
     d /= len(x)
     return d
-
-
-def _adam(p: Any, g: Any, m: Any, v: Any) -> Any:
-    """Step 3 of Adam with the default rates, in place as stator does it."""
-    m *= 0.9
-    m += 0.1 * g
-    v *= 0.999
-    v += 0.001 * g * g
-    p -= 1e-3 / (1 - 0.9**3) * m / (np.sqrt(v) / (1 - 0.999**3) ** 0.5 + 1e-8)
-    return p
-
-
-def _ours_adam(p: Any, g: Any, m: Any, v: Any) -> Any:
-    stator.nn.adam_step([p], [g], [m], [v], step=3)
-    return p
 
 
 def _arange(p: Plan) -> Any:
@@ -266,7 +252,6 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         lambda g, x: stator.nn.prod_backward(g, x, 1),
         lambda g, x: g[:, None] * np.prod(x, axis=1, keepdims=True) / x,  # correct where no factor is 0
     ),
-    "adam_step": lambda be, p: Other(arrays(CORE, CORE, CORE, Interval(0.1, 1)), _ours_adam, _adam),
     "index_get": lambda be, p: Other(with_rows, lambda x, i: x[i], lambda x, i: x[i], lambda x, i: x[i]),
     "index_put": lambda be, p: Other(with_rows, _ours_put, _ours_put),
     "take_along_axis": lambda be, p: Other(
@@ -369,6 +354,6 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         partial(np.random.default_rng(0).standard_normal, SHAPES[p.size], _drawn(p.dtype)),
         random=True,
     ),
-    **{name: partial(lambda case, be, p: Other(*case), case) for name, case in CASES.items()},
+    **{name: partial(lambda case, be, p: Other(*case), case) for name, case in (CASES | NORMS).items()},
     **{name: partial(lambda name, be, p: Other(*fourier(name, p)), name) for name in FOURIER},
 }

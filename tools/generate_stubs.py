@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import BuiltinFunctionType
 
 from stator._array import Array
 from stator._array_methods import METHODS
@@ -28,6 +29,7 @@ IMPORTS = {
     "AwaitGenerator": "from collections.abc import Generator as AwaitGenerator",
     "Iterator": "from collections.abc import Iterator",
     "Sequence": "from collections.abc import Sequence",
+    "PathLike": "from os import PathLike",
     "Any": "from typing import Any",
     "NamedTuple": "from typing import NamedTuple",
     "Self": "from typing import Self",
@@ -162,6 +164,8 @@ def method_head(name: str, value: object) -> str | None:
     if isinstance(entry, tuple):
         text = table_signature(value, skip=1)  # type: ignore[arg-type]
         return text
+    if isinstance(entry, BuiltinFunctionType):
+        return re.sub(r"^\(x: Array(, /)?", "(self", heads(PYX / "_methods.pyx")[name])
     function = value.fget if isinstance(value, property) else value
     if isinstance(function, type):  # flat
         return "(self) -> Any"

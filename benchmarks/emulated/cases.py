@@ -133,6 +133,33 @@ GAMMAS = (special.beta, special.betaln, special.gammainc, special.gammaincc)
 TYPES = (("f32", "float32"), ("f16", "float16"), ("f64", "float64"))
 
 
+def _norms() -> list[Case]:
+    """The least of batch_norm in training is less than its passes: it reads x for the statistics and for the result."""
+    rows, images = normal(4096, SIDE), normal(16, 64, 56, 56)
+    column = normal(SIDE)
+    return [
+        Case("layer_norm", "norm", lambda rng: (*rows(rng), *column(rng), *column(rng)), nn.layer_norm),
+        Case("layer_norm backward", "norm", normal(4096, SIDE, count=2), nn.layer_norm_backward),
+        Case("rms_norm f16", "norm", normal(4096, SIDE, dtype="float16"), nn.rms_norm),
+        Case("group_norm", "norm", images, lambda x: nn.group_norm(x, 32)),
+        Case(
+            "group_norm backward",
+            "norm",
+            normal(16, 64, 56, 56, count=2),
+            lambda g, x: nn.group_norm_backward(g, x, 32),
+        ),
+        Case("batch_norm in training", "norm", images, lambda x: nn.batch_norm(x, training=True)),
+        Case("batch_norm of adjacent channels", "norm", normal(4096, SIDE), lambda x: nn.batch_norm(x, training=True)),
+        Case("batch_norm backward", "norm", images, _batch_norm_backward),
+        Case("local_response_norm", "norm", images, lambda x: nn.local_response_norm(x, 5)),
+    ]
+
+
+def _batch_norm_backward(x: Any) -> Any:
+    zero, one = (stator.full(x.shape[1:2], v, dtype="float32", device=x.backend) for v in (0, 1))
+    return nn.batch_norm_backward(x, x, zero, one, training=True)
+
+
 def _folds() -> list[Case]:
     square = normal(SIDE, SIDE)
     made = [Case(f"sum {d}", "reduce", normal(MILLION, dtype=t), stator.sum) for d, t in TYPES[:2]]
@@ -145,9 +172,36 @@ def _folds() -> list[Case]:
         Case("softmax of axis 0", "nn", square, partial(nn.softmax, axis=0)),
         Case("cross_entropy", "nn", _labels, nn.cross_entropy),
         Case("cross_entropy backward", "nn", _labels, _cross_entropy_backward),
+        *_norms(),
         Case("cumulative_sum", "scan", normal(MILLION), stator.cumulative_sum),
         Case("cumulative_sum of axis 0", "scan", square, partial(stator.cumulative_sum, axis=0)),
     ]
+
+
+def _layers() -> list[Case]:
+    return [
+        Case("adam_step", "optim", normal(MILLION, count=4), _adam_step, lambda *x: tuple(map(stator.abs, x))),
+        Case("lamb_step", "optim", normal(MILLION, count=4), _lamb_step, lambda *x: tuple(map(stator.abs, x))),
+        Case("clip_grad_norm", "optim", normal(MILLION), lambda x: nn.clip_grad_norm([x], 1.0)),
+        Case("embedding backward", "embedding", _rows, lambda x, i: nn.embedding_backward(x, i, SIDE)),
+        Case("embedding backward of one index", "embedding", _rows, lambda x, i: nn.embedding_backward(x, i * 0, SIDE)),
+        Case("embedding_bag", "embedding", _rows, lambda x, i: nn.embedding_bag(x, stator.reshape(i, (-1, 32)))),
+        Case("one_hot", "embedding", normal(1000, dtype="int64"), lambda i: nn.one_hot(i, 1000, dtype="float32")),
+    ]
+
+
+def _rows(rng: np.random.Generator) -> Arrays:
+    return rng.standard_normal((8192, 128)).astype("float32"), rng.integers(0, SIDE, 8192)
+
+
+def _adam_step(*x: Any) -> Any:
+    nn.adam_step(*([a] for a in x), step=3)
+    return x[0], *x[2:]
+
+
+def _lamb_step(*x: Any) -> Any:
+    nn.lamb_step(*([a] for a in x), step=3)
+    return x[0], *x[2:]
 
 
 def _movement() -> list[Case]:
@@ -203,4 +257,4 @@ def _others() -> list[Case]:
 
 
 def all_cases() -> list[Case]:
-    return [*_elementwise(), *_folds(), *_movement(), *_sorts(), *_others()]
+    return [*_elementwise(), *_folds(), *_layers(), *_movement(), *_sorts(), *_others()]

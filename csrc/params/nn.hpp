@@ -1,4 +1,4 @@
-// Parameters of the neural-network launchers: softmax family, cross entropy, Adam.
+// Parameters of the neural-network launchers: softmax family, cross entropy.
 #pragma once
 
 #include "params/launcher.hpp"
@@ -44,21 +44,6 @@ struct CrossEntropy {
   LossReduction reduction;
 };
 
-// Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019) over a list of tensors in one launch.
-struct AdamTensor {
-  void *param, *exp_avg, *exp_avg_sq;
-  const void* grad;
-  int64_t size;
-};
-struct Adam {
-  const AdamTensor* tensors;  // in host memory, copied into the launch; none has size 0
-  int32_t tensor_count;
-  DType dtype, state_dtype;  // of param and grad, and of the moments
-  double lr, beta1, beta2, eps, weight_decay;
-  double bias_correction1, bias_correction2;  // 1 - beta^step
-  bool decoupled, maximize;
-};
-
 }  // namespace stator::params
 
 namespace stator::kernels::nn {
@@ -70,6 +55,5 @@ extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_backward_scratch;  // or 0
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy;
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy_backward;
-extern Launcher<void(const Queue&, const params::Adam&)> adam;
 
 }  // namespace stator::kernels::nn

@@ -88,11 +88,15 @@ class Array:
         ...
     @property
     def backend(self) -> Backend: ...
-    def clip(self, /, min: Array | complex | None = None, max: Array | complex | None = None, out: Array | None = None) -> Array:
-        """x limited to the range from min to max, with broadcasting. Asynchronous."""
+    def clip(self, min: Array | complex | Sequence[Any] | None = None, max: Array | complex | Sequence[Any] | None = None, out: Array | None = None, *, dtype: DTypeLike | None = None) -> Array:
+        """The elements limited to the range from min to max, as numpy.clip; stator.clip for real arrays and numbers.
+
+        None is no bound, nor is a Python integer beyond those of the array's dtype; bounds may be lists. Complex numbers
+        are ordered by their real parts, then by their imaginary parts. Asynchronous.
+        """
         ...
     def compress(self, condition: Array | Sequence[bool], axis: int | None = None, out: Array | None = None) -> Array:
-        """The slices along an axis where condition is true, as stator.compress; condition may be a list."""
+        """The slices along an axis where condition is true, as stator.compress; condition may be a list. Synchronises."""
         ...
     def conj(self, /) -> Array:
         """Complex conjugate of x."""
@@ -134,7 +138,7 @@ class Array:
     @property
     def device(self) -> Device: ...
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-        """A view of the diagonals of the planes of two axes, as stator.linalg.diagonal."""
+        """A view of the diagonals of the planes of two axes, as stator.linalg.diagonal. No launch."""
         ...
     def dot(self, b: Array, out: Array | None = None) -> Array:
         """The dot product, as stator.dot, or the product with a number or a 0-d array."""
@@ -203,10 +207,16 @@ class Array:
         """As stator.reshape."""
         ...
     def round(self, decimals: int = 0, out: Array | None = None) -> Array:
-        """The elements rounded to a number of decimals, half to even, as numpy.round; stator.round for decimals=0."""
+        """The elements rounded to a number of decimals, half to even, as numpy.round; stator.round for decimals=0.
+
+        Asynchronous.
+        """
         ...
-    def searchsorted(self, /, v: Array | complex, side: str = 'left', sorter: Array | None = None) -> Array:
-        """The int64 positions of values x2 among sorted boundaries x1, as numpy.searchsorted. Asynchronous."""
+    def searchsorted(self, v: Array | complex | Sequence[Any], side: str = "left", sorter: Array | Sequence[int] | None = None) -> Array:
+        """The places of values v among the sorted elements, as stator.searchsorted; v and sorter may be lists.
+
+        Asynchronous.
+        """
         ...
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -227,7 +237,7 @@ class Array:
         """Sum of the elements."""
         ...
     def swapaxes(self, axis1: int, axis2: int, /) -> Array:
-        """A view with two axes exchanged."""
+        """A view with two axes exchanged. No launch."""
         ...
     def take(self, indices: Array | int | Sequence[Any], axis: int | None = None, out: Array | None = None, mode: str = 'raise') -> Array:
         """The elements at indices along an axis, as stator.take; indices may be a list or a number.
@@ -251,10 +261,10 @@ class Array:
         """The elements as nested lists of Python numbers; a number for a 0-d array. Synchronises."""
         ...
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
-        """The sums of the diagonals of the planes of two axes, as stator.linalg.trace."""
+        """The sums of the diagonals of the planes of two axes, as stator.linalg.trace. Asynchronous."""
         ...
     def transpose(self, *axes: int | Sequence[int] | None) -> Array:
-        """A view with the axes in another order, as stator.permute_dims; without axes in reverse."""
+        """A view with the axes in another order, as stator.permute_dims; without axes in reverse. No launch."""
         ...
     def var(self, /, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, out: Array | None = None, ddof: float | None = None, keepdims: bool = False, *, where: Array | None = None) -> Array:
         """Variance of the elements, with divisor n - correction."""

@@ -1,45 +1,42 @@
 """The methods of Array beside those of the class itself: one table of what each one is called with.
 
 A pair is a function of stator, which the method is, and the method's parameters. A function alone is the method itself,
-for what NumPy's method takes and stator's function does not.
+for what NumPy's method takes and stator's function does not; those that are called most often are in Cython (_methods).
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
 
+from stator import _methods
 from stator._array import Array
 from stator._array_transfers import copy_from, copy_to
 from stator._creation import asarray, copy, zeros_like
-from stator._dtype import DType
 from stator._elementwise import clip
 from stator._function import install_method
-from stator._indexing import compress, nonzero, take
-from stator._linalg_functions import trace
+from stator._indexing import nonzero, take
 from stator._matmul import dot
-from stator._movement import ravel, repeat, stack, tile
-from stator._movement_views import diagonal, matrix_transpose, permute_dims, reshape, squeeze
+from stator._methods import on_device, stored
+from stator._movement import ravel, repeat, tile
+from stator._movement_views import permute_dims, reshape, squeeze
 from stator._namespace import FUNCTIONS
 from stator._printing import html
 from stator._scan import cumprod, cumsum
-from stator._sets import searchsorted
 from stator._sort import argsort, partition, sort
-from stator._typing import DTypeLike
 from stator.errors import (
     AxisError,
     DTypeError,
     InvalidValueError,
-    ShapeError,
     StatorError,
     UnsupportedError,
     renamed,
 )
 
-_rint: Callable[..., Array] = FUNCTIONS["round"]
 _remainder: Callable[..., Array] = FUNCTIONS["remainder"]
 _real_of: Callable[..., Array] = FUNCTIONS["real"]
 _imag_of: Callable[..., Array] = FUNCTIONS["imag"]
@@ -71,29 +68,6 @@ def _one_of(value: object, choices: Sequence[str], name: str, op: str) -> None:
         raise InvalidValueError(f"{name}={value!r}", op=op, remedy=remedy)
 
 
-def stored(result: Array, out: Array | None, op: str, casting: str = "same_kind") -> Array:
-    """The result, or `out` with the result assigned to it, which must have its shape and take its kind of numbers."""
-    if out is None:
-        return result
-    if not isinstance(out, Array):
-        raise DTypeError(f"Got out of type {type(out).__name__}", op=op, remedy="Pass an Array.")
-    if out.shape != result.shape:
-        raise ShapeError(
-            f"out has shape {out.shape}, the result {result.shape}", op=op, remedy="Give an out of that shape."
-        )
-    require_cast(result.dtype, out.dtype, op, casting)
-    out[...] = result
-    return out
-
-
-def require_cast(source: DType, target: DType, op: str, casting: str = "same_kind") -> None:
-    """DTypeError where NumPy would not cast from one dtype to the other."""
-    if source != target and not np.can_cast(source.numpy(), target.numpy(), casting):  # type: ignore[arg-type]
-        raise DTypeError(
-            f"Cannot cast from {source} to {target} by the rule {casting!r}", op=op, remedy="Convert it with astype."
-        )
-
-
 def _by_kind(kind: str | None, order: object, op: str) -> None:
     if order is not None:
         raise UnsupportedError("The order of fields was given", op=op, remedy="Arrays have no fields: drop order=.")
@@ -101,19 +75,9 @@ def _by_kind(kind: str | None, order: object, op: str) -> None:
         _one_of(kind, ("quicksort", "mergesort", "heapsort", "stable"), "kind", op)
 
 
-def _on_device(x: Array, value: object, op: str) -> Array:
-    """An array, or what asarray makes of a list or a number, on the backend of x."""
-    if isinstance(value, Array):
-        return value
-    try:
-        return asarray(value, device=x.backend)
-    except StatorError as error:
-        raise renamed(error, op) from None
-
-
 def _places(x: Array, indices: object, length: int, mode: str, op: str) -> Array:
     """Indices as an array, moved into range as NumPy's mode says."""
-    return in_mode(_on_device(x, indices, op), length, mode, op)
+    return in_mode(on_device(x, indices, op), length, mode, op)
 
 
 def in_mode(index: Array, length: int, mode: str, op: str) -> Array:
@@ -126,14 +90,6 @@ def in_mode(index: Array, length: int, mode: str, op: str) -> Array:
     return index
 
 
-def _on_planes(x: Array, axis1: int, axis2: int, op: str) -> Array:
-    """The array with the two axes as its last."""
-    axes = _axes(x, op, axis1=axis1, axis2=axis2)
-    if axes[0] == axes[1] or x.ndim < 2:
-        raise AxisError(f"axis1={axis1} and axis2={axis2} for shape {x.shape}", op=op, remedy="Give two axes.")
-    return permute_dims(x, [*(k for k in range(x.ndim) if k not in axes), *axes])
-
-
 def _axes(x: Array, op: str, **given: int) -> list[int]:
     for name, axis in given.items():
         try:
@@ -143,45 +99,6 @@ def _axes(x: Array, op: str, **given: int) -> list[int]:
         if not -x.ndim <= place < x.ndim:
             raise AxisError(f"Got {name}={place} for shape {x.shape}", op=op, remedy="Use one of its axes.")
     return [operator.index(axis) % x.ndim for axis in given.values()]
-
-
-def round(self: Array, decimals: int = 0, out: Array | None = None) -> Array:
-    """The elements rounded to a number of decimals, half to even, as numpy.round; stator.round for decimals=0."""
-    try:
-        places = operator.index(decimals)
-    except TypeError:
-        raise DTypeError(f"decimals={decimals!r}", op="Array.round", remedy="Pass an integer.") from None
-    if abs(places) > 300:
-        raise InvalidValueError(f"decimals={places}", op="Array.round", remedy="Pass -300 to 300.")
-    if self.dtype == "bool":  # NumPy rounds in float16
-        return round(self.astype("float16"), places, out)
-    if places == 0 or (places > 0 and "integer" in self.dtype.kind):
-        return stored(_rint(self), out, "Array.round")
-    if "complex" in self.dtype.kind:  # by parts: a product of complex numbers would make NaN of infinite parts
-        parts = stack([round(part(self), places) for part in (_real_of, _imag_of)], axis=-1)
-        return stored(parts.view(self.dtype)[..., 0], out, "Array.round")
-    power = float(10 ** abs(places))
-    result = _rint(self * power) / power if places > 0 else _rint(self / power) * power
-    return stored(result.astype(self.dtype, copy=False), out, "Array.round")
-
-
-def transpose(self: Array, *axes: int | Sequence[int] | None) -> Array:
-    """A view with the axes in another order, as stator.permute_dims; without axes in reverse."""
-    if not axes or (len(axes) == 1 and axes[0] is None):
-        return matrix_transpose(self) if self.ndim == 2 else _reversed(self)
-    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
-    try:
-        return permute_dims(self, order)  # type: ignore[arg-type]
-    except StatorError as error:
-        raise renamed(error, "Array.transpose") from None
-
-
-def swapaxes(self: Array, axis1: int, axis2: int, /) -> Array:
-    """A view with two axes exchanged."""
-    first, second = _axes(self, "Array.swapaxes", axis1=axis1, axis2=axis2)
-    order = list(range(self.ndim))
-    order[first], order[second] = second, first
-    return permute_dims(self, order)
 
 
 def flatten(self: Array, order: str = "C") -> Array:
@@ -206,6 +123,8 @@ def _copy(self: Array, order: str = "C") -> Array:
 def _dot(self: Array, b: Array, out: Array | None = None) -> Array:
     """The dot product, as stator.dot, or the product with a number or a 0-d array."""
     try:
+        if out is None and isinstance(b, Array) and self.ndim and b.ndim:
+            return dot(self, b)
         scaled = isinstance(b, (int, float, complex)) or (isinstance(b, Array) and 0 in (self.ndim, b.ndim))
         return stored(self * b if scaled else dot(self, b), out, "Array.dot")
     except StatorError as error:
@@ -238,7 +157,7 @@ def __format__(self: Array, spec: str) -> str:
 
 def __round__(self: Array, ndigits: int | None = None) -> Array:
     """As the method round: the elements rounded half to even, in the array's dtype."""
-    return round(self, 0 if ndigits is None else ndigits)
+    return _methods.round(self, 0 if ndigits is None else ndigits)
 
 
 def __copy__(self: Array) -> Array:
@@ -286,10 +205,10 @@ def _argsort(
     self: Array, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
 ) -> Array:
     """The int64 indices that sort the array, as stator.argsort; axis: None is that of the flattened array."""
-    if kind is None and order is None and stable is None and axis is not None:
+    if kind is None and order is None and stable is None and axis is not None and self.ndim > 0:
         return argsort(self, axis)
     _by_kind(kind, order, "Array.argsort")
-    x, along = (self, axis) if axis is not None else (ravel(self), -1)
+    x, along = (self, axis) if axis is not None and self.ndim > 0 else (ravel(self), -1)
     return argsort(x, along, stable=stable is None or stable)
 
 
@@ -300,6 +219,8 @@ def _partition(self: Array, kth: int | Sequence[int], axis: int = -1) -> None:
 
 def partitioned(x: Array, kth: Any, axis: int) -> Array:
     """A copy as stator.partition makes it; kth may be a list, and complex numbers are sorted."""
+    if x.size == 0:  # which has no such position, as NumPy does not say
+        return copy(x)
     places = kth.tolist() if isinstance(kth, (np.ndarray, np.generic)) else kth
     return sort(x, axis) if "complex" in x.dtype.kind else partition(x, places, axis=axis)
 
@@ -347,34 +268,8 @@ def cycled(values: Array, count: int) -> Array:
 
 def _repeat(self: Array, repeats: int | Array | Sequence[int], axis: int | None = None) -> Array:
     """Each element repeated along an axis, as stator.repeat; repeats may be a list."""
-    counts: Any = _on_device(self, repeats, "Array.repeat") if isinstance(repeats, (list, tuple)) else repeats
+    counts: Any = on_device(self, repeats, "Array.repeat") if isinstance(repeats, (list, tuple)) else repeats
     return repeat(self, counts, axis)
-
-
-def _diagonal(self: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """A view of the diagonals of the planes of two axes, as stator.linalg.diagonal."""
-    return diagonal(_on_planes(self, axis1, axis2, "Array.diagonal"), offset=offset)
-
-
-def _trace(
-    self: Array,
-    offset: int = 0,
-    axis1: int = 0,
-    axis2: int = 1,
-    dtype: DTypeLike | None = None,
-    out: Array | None = None,
-) -> Array:
-    """The sums of the diagonals of the planes of two axes, as stator.linalg.trace."""
-    planes = _on_planes(self, axis1, axis2, "Array.trace")
-    return stored(trace(planes, offset=offset, dtype=dtype), out, "Array.trace", "unsafe")
-
-
-def _compress(
-    self: Array, condition: Array | Sequence[bool], axis: int | None = None, out: Array | None = None
-) -> Array:
-    """The slices along an axis where condition is true, as stator.compress; condition may be a list."""
-    mask = _on_device(self, condition, "Array.compress").astype("bool", copy=False)
-    return stored(compress(mask, self, axis=axis), out, "Array.compress")
 
 
 def _nonzero(self: Array) -> tuple[Array, ...]:
@@ -443,17 +338,15 @@ METHODS: dict[str, Callable[..., Any] | tuple[Callable[..., Any], str] | propert
     **{name: (FUNCTIONS[name], _STD) for name in ("std", "var")},
     **{name: (FUNCTIONS[name], _ARG) for name in ("argmax", "argmin")},
     **{name: (FUNCTIONS["conj"], "") for name in ("conj", "conjugate")},
-    "clip": (clip, "min=None, max=None, out=None"),
     "cumprod": (cumprod, "axis=None, dtype=None, out=None"),
     "cumsum": (cumsum, "axis=None, dtype=None, out=None"),
     "squeeze": (squeeze, "axis=None"),
-    "searchsorted": (searchsorted, "v, side='left', sorter=None"),
+    **{f.__name__: f for f in (_methods.clip, _methods.compress, _methods.diagonal, _methods.round)},
+    **{f.__name__: f for f in (_methods.searchsorted, _methods.swapaxes, _methods.trace, _methods.transpose)},
     **{f.__name__: f for f in (__format__, __round__, __copy__, __deepcopy__, __reduce_ex__, _repr_html_)},
-    **{f.__name__: f for f in (copy_from, copy_to, fill, flatten, put, round, swapaxes, tobytes, tolist, transpose)},
+    **{f.__name__: f for f in (copy_from, copy_to, fill, flatten, put, tobytes, tolist)},
     "argsort": _argsort,
-    "compress": _compress,
     "copy": _copy,
-    "diagonal": _diagonal,
     "dot": _dot,
     "flat": property(Flat, _set_flat, doc="The elements in row-major order, read and assigned by index."),
     "imag": property(_imag),
@@ -464,7 +357,6 @@ METHODS: dict[str, Callable[..., Any] | tuple[Callable[..., Any], str] | propert
     "repeat": _repeat,
     "sort": _sort,
     "take": _take,
-    "trace": _trace,
 }
 
 
@@ -475,6 +367,11 @@ def install() -> None:
             function, parameters = entry
             text = (function.__doc__ or "").partition("\n")[0]
             install_method(Array, name, function, parameters, text)
+        elif isinstance(entry, BuiltinFunctionType):
+            parameters = (
+                (getattr(entry, "__text_signature__", None) or "").strip("()").partition(", ")[2].removeprefix("/, ")
+            )
+            install_method(Array, name, entry, parameters, entry.__doc__)
         else:
             if not isinstance(entry, property):
                 entry.__name__, entry.__qualname__ = name, f"Array.{name}"

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from stator._array import Array
 from stator._typing import StreamLike
+from stator.errors import StatorError, renamed
+
+
+def _of_the_array(error: StatorError, called: str, op: str) -> StatorError:
+    """The error under the name of the method; faults of earlier work, which the copy reports, keep theirs."""
+    return renamed(error, op) if error.op == called else error
 
 
 def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
@@ -19,7 +25,10 @@ def copy_from(self: Array, host: object, /, *, offset: int = 0, stream: StreamLi
     """
     from stator.execution import _transfers
 
-    _transfers.copy_from(self, host, offset, stream)
+    try:
+        _transfers.copy_from(self, host, offset, stream)
+    except StatorError as error:
+        raise _of_the_array(error, "Backend.write_ranges", "Array.copy_from") from None
 
 
 def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike | None = None) -> None:
@@ -29,4 +38,7 @@ def copy_to(self: Array, host: object, /, *, offset: int = 0, stream: StreamLike
     """
     from stator.execution import _transfers
 
-    _transfers.copy_to(self, host, offset, stream)
+    try:
+        _transfers.copy_to(self, host, offset, stream)
+    except StatorError as error:
+        raise _of_the_array(error, "Backend.read_ranges", "Array.copy_to") from None

@@ -17,6 +17,7 @@ import numpy as np
 from stator._array import Array
 from stator._creation import asarray
 from stator._dask import tell
+from stator._dtype import DType
 from stator._dtype import dtype as as_dtype
 from stator._random import Generator
 from stator._sparse import COO, CSC, CSR
@@ -61,12 +62,24 @@ def _backend_of(device: object) -> Backend:
         ) from None
 
 
+def bytes_of(x: Array) -> memoryview:
+    """The bytes of the elements, by rows. Synchronises."""
+    bits = x.view("uint16") if x.dtype == "bfloat16" else x  # NumPy has no bfloat16 of its own
+    return bits.to_numpy().reshape(-1).view(np.uint8).data
+
+
+def array_from(data: Any, kind: DType, shape: tuple[int, ...], backend: Backend) -> Array:
+    """An array of the bytes that bytes_of() gave. Asynchronous once the data has been read."""
+    stored = np.dtype(np.uint16) if kind == "bfloat16" else kind.numpy()
+    x = asarray(np.frombuffer(data, np.uint8).view(stored).reshape(shape), device=backend)
+    return x.view(kind) if kind == "bfloat16" else x
+
+
 def reduce_array(x: Array, protocol: int) -> tuple[Any, ...]:
     """What Array.__reduce_ex__ returns: the elements of x alone, where x is a view."""
     tell()  # dask names an array by its pickle
-    bits = x.view("uint16") if x.dtype == "bfloat16" else x  # NumPy has no bfloat16 of its own
-    values = bits.to_numpy().reshape(-1).view(np.uint8)
-    data = PickleBuffer(values.data) if protocol >= 5 else values.tobytes()
+    values = bytes_of(x)
+    data = PickleBuffer(values) if protocol >= 5 else values.tobytes()
     return restore_array, (FORMAT, x.dtype.name, x.shape, x.backend.device_name, data)
 
 
@@ -83,9 +96,7 @@ def restore_array(form: object, dtype: str, shape: tuple[int, ...], device: str,
             raise ValueError(f"{raw.nbytes} bytes for shape {shape} of {kind}")
     except (StatorError, TypeError, ValueError) as error:
         raise _corrupt("The pickled array", error) from None
-    stored = np.dtype(np.uint16) if kind == "bfloat16" else kind.numpy()
-    x = asarray(raw.view(stored).reshape(shape), device=_backend_of(device))
-    return x.view(kind) if kind == "bfloat16" else x
+    return array_from(raw, kind, shape, _backend_of(device))
 
 
 _KINDS: dict[str, Any] = {"CSR": CSR, "CSC": CSC, "COO": COO}

@@ -109,8 +109,11 @@ def choice(a: int | Array, size: int | Sequence[int] | None = None, replace: boo
     next call that synchronises, or at once where the backend checks indices eagerly.
     """
     ...
+def drawn_from(generator: Generator) -> Generator:
+    """The generator that captured work draws from where it names this one."""
+    ...
 def end_draws(backend: Backend) -> list[CapturedDraws]:
-    """The capture has ended: what was drawn in it, for each generator."""
+    """The capture has ended: what was drawn in it, for each generator. None where its thread has ended before."""
     ...
 def exponential(scale: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the exponential distribution of mean scale, by the backend's generator. Asynchronous.
@@ -161,8 +164,14 @@ def poisson(lam: float = 1.0, size: int | Sequence[int] | None = None, *, dtype:
 def set_state(state: RngState, /, *, device: Backend | Device | str | None = None) -> None:
     """Makes the backend's generator continue from a state of any device."""
     ...
+def share_state(a: Generator, b: Generator) -> bool:
+    """Whether draws from the one advance the other."""
+    ...
 def spawn(n_children: int, /, *, device: Backend | Device | str | None = None) -> list[Generator]:
     """New generators, independent of each other and of the backend's."""
+    ...
+def substitute(generator: Generator, by: Generator | None) -> Generator | None:
+    """What is captured from now on draws from another generator, or again from this one; returns the one before."""
     ...
 def uniform(low: float = 0.0, high: float = 1.0, size: int | Sequence[int] | None = None, *, dtype: DTypeLike | None = None, device: Backend | Device | str | None = None) -> Array:
     """Draws from the uniform distribution on [low, high), by the backend's generator. Asynchronous.

@@ -35,6 +35,10 @@ log.addHandler(logging.NullHandler())
 
 _current: ContextVar[tuple[Backend, ...]] = ContextVar("stator.backends", default=())
 _default: Backend | None = None
+_found: tuple[str, Backend | None] = (
+    "",
+    None,
+)  # STATOR_DEVICE, and what it meant last, since to look takes microseconds
 _shared: dict[tuple[int, str], Backend] = {}
 _lock = threading.RLock()
 _open: weakref.WeakSet[Backend] = weakref.WeakSet()
@@ -390,8 +394,13 @@ def default_backend() -> Backend:
         return entered[-1]
     if _default is not None:
         return _default
+    global _found
     name = os.environ.get("STATOR_DEVICE") or "auto"
-    return _resolve(_choose()[0] if name == "auto" else name)
+    last, backend = _found
+    if last != name or backend is None or backend.closed or backend._process != os.getpid():
+        backend = _resolve(_choose()[0] if name == "auto" else name)
+        _found = name, backend
+    return backend
 
 
 def set_default_backend(backend: Backend | Device | str | None) -> None:

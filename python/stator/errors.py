@@ -78,6 +78,10 @@ class CaptureError(StatorError):
     """An op cannot be captured into a graph, or a capture failed."""
 
 
+class GraphFileError(StatorError, ValueError):
+    """A file of a graph is corrupt, or was written by another version of the format."""
+
+
 class LoopLimitError(StatorError, RuntimeError):
     """A loop on the device did not end within its limit of rounds."""
 

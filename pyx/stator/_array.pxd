@@ -12,6 +12,10 @@ cdef class Array:
     cdef bint lent  # __cuda_array_interface__ has exported the memory
     cdef object __weakref__
 
+ctypedef object (*Redirection)(str, tuple, dict)
+
+# Gives the operators to another function, or with null back to themselves.
+cdef void set_redirection(Redirection to) noexcept
 # An empty Array object of the backend, its C++ array to be filled in.
 cdef Array new_array(Backend backend)
 # An Array of that C++ array.

@@ -238,7 +238,11 @@ cdef class Array:
         return astype_op(self, dtype, to_flag(copy, "astype", "copy"))
 
     def __getitem__(self, key: object) -> Array:
-        cdef Array out = view_at(self, key)
+        cdef Redirection to = redirection
+        cdef Array out
+        if to != NULL and (found := to("Array.__getitem__", (self, key), {})) is not NotImplemented:
+            return found
+        out = view_at(self, key)
         return index_get_op(self, key) if out is None else out
 
     def __setitem__(self, key: object, value: Array | complex) -> None:
@@ -246,6 +250,9 @@ cdef class Array:
         cdef CppStream stream
         cdef vector[indexing.Index] index
         cdef Array source = <Array>value if isinstance(value, Array) else None
+        cdef Redirection to = redirection
+        if to != NULL and to("Array.__setitem__", (self, key, value), {}) is not NotImplemented:
+            return
         if is_advanced(key):
             index_put_op(self, key, value)
             return

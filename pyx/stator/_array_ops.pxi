@@ -63,6 +63,21 @@ cdef extern from *:
                      const CppStream&) except +translate_exception
     cpp.Scalar read_item(const cpp.Array&, cbool*) except +translate_exception
 
+# While a thread records the calls of functions, operators become such calls; else null. Returns NotImplemented for
+# other threads, and within recorded calls.
+cdef Redirection redirection = NULL
+
+
+cdef void set_redirection(Redirection to) noexcept:
+    global redirection
+    redirection = to
+
+
+cdef object redirected(Redirection to, Op op, tuple operands, object dtype, object out):
+    options = {name: value for name, value in (("dtype", dtype), ("out", out)) if value is not None}
+    return to(name_of(op), operands, options)
+
+
 cdef str name_of(Op op):
     return op_table.op_info(op).call.data().decode()
 
@@ -105,9 +120,12 @@ cdef int fill_options(elementwise.ElementwiseOptions& options, Op op, object dty
 
 
 cdef Array unary_op(Op op, Array x, object dtype, object out):
+    cdef Redirection to = redirection
     cdef elementwise.ElementwiseOptions options
     cdef CppStream stream
     cdef Array result
+    if to != NULL and (recorded := redirected(to, op, (x,), dtype, out)) is not NotImplemented:
+        return recorded
     fill_options(options, op, dtype, out)
     enter(x.backend, stream)
     result = new_array(x.backend) if out is None else <Array>out
@@ -116,11 +134,14 @@ cdef Array unary_op(Op op, Array x, object dtype, object out):
 
 
 cdef Array binary_op(Op op, object a, object b, object dtype, object out):
+    cdef Redirection to = redirection
     cdef elementwise.ElementwiseOptions options
     cdef CppStream stream
     cdef cpp.Scalar scalar
     cdef Array x, y = None, result
     cdef bint reflected = not isinstance(a, Array)
+    if to != NULL and (recorded := redirected(to, op, (a, b), dtype, out)) is not NotImplemented:
+        return recorded
     if reflected:
         if not isinstance(b, Array) or not to_scalar(a, scalar):
             raise not_an_operand(a, name_of(op))
@@ -201,9 +222,12 @@ cdef object number(Array x, str op):
 
 
 cdef Array matmul_op(Array a, Array b, object dtype, object compute_dtype, object out):
+    cdef Redirection to = redirection
     cdef matmul.MatmulOptions options
     cdef CppStream stream
     cdef Array result
+    if to != NULL and (recorded := to("matmul", (a, b), {})) is not NotImplemented:
+        return recorded
     options.out = as_out(out, "matmul")
     to_dtype(dtype, options.dtype, "matmul")
     to_dtype(compute_dtype, options.compute_dtype, "matmul", "compute_dtype")
@@ -257,16 +281,22 @@ cdef Array astype_op(Array x, object dtype, bint copy, str op="astype"):
 
 
 cdef Array swap_last(Array x):
+    cdef Redirection to = redirection
+    if to != NULL and (recorded := to("matrix_transpose", (x,), {})) is not NotImplemented:
+        return recorded
     cdef Array out = new_array(x.backend)
     out.c = movement.matrix_transpose(x.c)
     return out
 
 
 cdef Array copy_into(Array target, Array source):
+    cdef Redirection to = redirection
     cdef CppStream stream
     if target.shape != source.shape:
         raise ShapeError(f"the result of shape {source.shape} does not fit the array of shape {target.shape}",
                          op="matmul", remedy="Write x = x @ y.")
+    if to != NULL and to("Array.__setitem__", (target, ..., source), {}) is not NotImplemented:
+        return target
     enter(target.backend, stream)
     with nogil:
         creation.assign(target.c, cpp.Operand(source.c), stream)

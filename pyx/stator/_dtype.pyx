@@ -121,7 +121,11 @@ cdef DType find(object value):
         spec = np.dtype(value)
     except Exception:  # of any type: NumPy looks at the attributes of any object
         return None
-    return lookup.get(spec.name) if spec.isnative else None
+    found = lookup.get(spec.name) if spec.isnative else None
+    # NumPy takes microseconds for a name. Other spellings are few, but for those that somebody makes up.
+    if found is not None and len(lookup) < 200 and (type(value) is str or isinstance(value, (np.dtype, type))):
+        lookup[value] = found
+    return found
 
 
 cdef DType wrap_dtype(cpp.DType code):

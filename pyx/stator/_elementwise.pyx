@@ -167,17 +167,20 @@ def clip(x: Array, /, min: Array | complex | None = None, max: Array | complex |
 
     min, max: arrays or numbers; None is no bound. Real dtypes; NaN stays NaN. out: an array of the result's shape.
     """
+    return between(as_array(x, "clip"), min, max, out)
+
+
+cdef Array between(Array x, object low, object high, object out):
     cdef PyObject* operands[3]
-    cdef Array source = as_array(x, "clip")
-    if min is None and max is None:
-        return unchanged(source, out, "clip")
-    if min is None or max is None:
+    if low is None and high is None:
+        return unchanged(x, out, "clip")
+    if low is None or high is None:
         try:
-            return binary_op(op_table.minimum if min is None else op_table.maximum, source, max if min is None else min,
+            return binary_op(op_table.minimum if low is None else op_table.maximum, x, high if low is None else low,
                              None, out)
         except StatorError as error:
             raise renamed(error, "clip") from None
-    operands[0], operands[1], operands[2] = <PyObject*>source, <PyObject*>min, <PyObject*>max
+    operands[0], operands[1], operands[2] = <PyObject*>x, <PyObject*>low, <PyObject*>high
     return elementwise_op(op_table.clip, operands, 3, None, out)
 
 

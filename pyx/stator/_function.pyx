@@ -134,6 +134,10 @@ cdef extern from "Python.h":
 ctypedef object (*FastFunction)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)
 
 
+cdef enum:
+    most_arguments = 40  # of a call of a method, besides the array: transpose may name 32 axes
+
+
 cdef class Method:
     cdef object function
     cdef FastFunction call  # of a function that takes its arguments from an array, else null
@@ -164,11 +168,11 @@ cdef tuple other_names(Method m, Py_ssize_t placed, Py_ssize_t count, PyObject* 
 
 cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_t count, PyObject* names):
     cdef Method m = <Method>methods[index]
-    cdef PyObject* values[12]
+    cdef PyObject* values[most_arguments + 1]
     cdef Py_ssize_t k, placed, given = 0 if names == NULL else len(<tuple>names)
     cdef PyObject* passed = names
     cdef tuple keywords
-    if count > m.positional or count + given > 11:
+    if count > m.positional or count + given > most_arguments:
         raise TypeError(f"{m.name.decode()}() takes at most {m.positional} positional arguments but {count} were "
                         "given")
     placed = min(count, m.direct)
@@ -195,6 +199,11 @@ cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_
 forward = call_method
 
 
+cdef list names_of(str parameters):
+    names = [part.partition("=")[0].strip() for part in parameters.split(",")]
+    return [name for name in names if name and name != "/"]
+
+
 def install_method(cls: type, name: str, function: object, parameters: str | None = None,
                    doc: str | None = None) -> None:
     """Makes a function a method of a class: cls.name(...) is function(self, ...), without a Python frame.
@@ -211,8 +220,8 @@ def install_method(cls: type, name: str, function: object, parameters: str | Non
     if method_count == 64:
         raise TypeError("There are more methods than numbers for them")
     m = Method.__new__(Method)
-    names = [part.partition("=")[0].strip() for part in parameters.partition("*")[0].split(",")]
-    m.keywords = tuple([key for key in names if key])
+    names = names_of(parameters.partition("*")[0])
+    m.keywords = tuple(names)
     m.positional = len(m.keywords)
     m.direct = 1
     m.function = function
@@ -222,8 +231,10 @@ def install_method(cls: type, name: str, function: object, parameters: str | Non
     elif PyCFunction_GetFlags(function) == (METH_VARARGS | METH_KEYWORDS):
         m.call_tuple = <PyCFunctionWithKeywords>PyCFunction_GetFunction(function)
         m.module = PyCFunction_GetSelf(function)
-        head = (function.__text_signature__ or "").strip("()").partition("*")[0].replace("/,", "")
-        theirs = [part.partition("=")[0].strip() for part in head.split(",")][1:]
+    if parameters[:1] == "*" and parameters[1:2] != ",":  # any number of arguments by position
+        m.positional = m.direct = most_arguments
+    elif m.call != NULL or m.call_tuple != NULL:
+        theirs = names_of((function.__text_signature__ or "").strip("()").partition("*")[0])[1:]
         while m.direct < min(m.positional, len(theirs)) and theirs[m.direct] == m.keywords[m.direct]:
             m.direct += 1
     m.name = name.encode()

@@ -297,15 +297,18 @@ def compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array
 
     As numpy.compress. condition: bool, with one axis. axis: None selects elements of the flattened array.
     """
-    cdef Array where = as_array(condition, "compress"), source = as_array(x, "compress")
-    cdef Array out = new_array(source.backend)
+    return compressed(as_array(condition, "compress"), as_array(x, "compress"), axis)
+
+
+cdef Array compressed(Array condition, Array x, object axis):
+    cdef Array out = new_array(x.backend)
     cdef optional[int64_t] along
     cdef CppStream stream
     to_axis(axis, along, "compress")
-    enter(source.backend, stream)
+    enter(x.backend, stream)
     with nogil:
-        out.c = cpp.compress(where.c, source.c, along, stream)
-    after_wait(source.backend)
+        out.c = cpp.compress(condition.c, x.c, along, stream)
+    after_wait(x.backend)
     return out
 
 

@@ -184,7 +184,10 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
 
     offset as in diagonal. dtype: of the accumulation and the result; None accumulates integers in 64 bits.
     """
-    cdef Array a = as_array(x, "linalg.trace")
+    return trace_of(as_array(x, "linalg.trace"), offset, dtype)
+
+
+cdef Array trace_of(Array a, object offset, object dtype):
     cdef Array out = new_array(a.backend)
     cdef int64_t k = to_diagonal(offset, "linalg.trace", "offset")
     cdef optional[CppDType] code

@@ -4,7 +4,7 @@
 import secrets
 from collections import namedtuple
 from operator import index as to_python_int
-from threading import Lock
+from threading import Lock, get_ident, local
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint64_t
@@ -220,7 +220,7 @@ cdef class Generator:
     cdef State* state(self) except NULL:
         if self.lock is None:
             raise InvalidValueError("a generator without a backend", op="random", remedy="Use Generator(backend).")
-        if len(captured_draws) > 0:
+        if begun_captures != 0:
             found = draws_of(self)
             if found is not None:
                 return &(<CapturedDraws>found).state

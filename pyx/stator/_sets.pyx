@@ -51,7 +51,11 @@ def searchsorted(x1: Array, x2: Array | float, /, *, side: str = "left", sorter:
     gives them; for one out of range the next synchronising call raises OutOfRangeError. NaN is greater than every
     number. Two dtypes are first promoted; not complex.
     """
-    cdef Array boundaries = as_array(x1, "searchsorted"), values = searched(x2, boundaries), out
+    return search(as_array(x1, "searchsorted"), x2, side, sorter)
+
+
+cdef Array search(Array boundaries, object x2, object side, object sorter):
+    cdef Array values = searched(x2, boundaries), out
     cdef sets.SearchOptions options
     cdef CppStream stream
     options.right = to_choice(side, ("left", "right"), "searchsorted", "side") == 1

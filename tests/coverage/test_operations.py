@@ -16,9 +16,6 @@ PLANNED = [o for o in OPERATIONS if o.call is None]
 FAMILIES = {"core": 15, "dense": 105, "libraries": 34, "movement": 41, "nn": 23}
 # The calls of planned operations, where they differ from the operation's name by more than underscores.
 OTHER_NAMES = {
-    "embed_lookup": "embedding",
-    "embed_lookup_batch": "embedding",
-    "scatter_add_rows": "embedding_backward",
     "fused_gru_cell": "gru_pointwise",
     "flash_attention_forward": "attention",
 }

@@ -52,6 +52,9 @@ EXAMPLES = [
     stator.Backend.telemetry.fget,
     stator.Backend.profile,
     stator.Backend.sync_debug,
+    stator.Backend.load_graph,
+    stator.execution.Graph.save,
+    stator.execution.GraphFunction.save,
     stator.execution.Telemetry.enable,
     stator.execution.Telemetry.measure,
     stator.execution.Telemetry.to_prometheus,
@@ -61,7 +64,7 @@ EXAMPLES = [
 @pytest.mark.parametrize("method", EXAMPLES, ids=lambda method: method.__name__)
 def test_examples_in_docstrings_run(be, method, tmp_path):
     text = inspect.getdoc(method)
-    known = {"numpy": np, "path": str(tmp_path / "file")}
+    known = {"numpy": np, "stator": stator, "path": str(tmp_path / "file")}
     with stator.Backend(be.device_name) as fresh:
         example = doctest.DocTestParser().get_doctest(text, {"be": fresh, **known}, method.__name__, None, None)
         assert example.examples

@@ -23,6 +23,25 @@ def test_an_array_that_is_cast_stays_on_its_backend(be):
         assert stator.int32(other.ones((2,))).backend is other
 
 
+@pytest.mark.parametrize("spelling", ["f4", "single", "=f4", np.dtype("f4"), np.float32])
+def test_a_spelling_means_the_same_again(spelling):
+    assert [stator.dtype(spelling) for _ in range(2)] == [stator.float32, stator.float32]
+
+
+@pytest.mark.parametrize("other", [">f4", np.dtype(">f4"), np.dtype([("f4", "f4")]), "f16"])
+def test_a_dtype_that_is_not_ours_is_refused_again(other):
+    for _ in range(2):
+        with pytest.raises(DTypeError):
+            stator.dtype(other)
+
+
+def test_many_dtypes_that_equal_each_other_are_not_kept():
+    for k in range(300):
+        assert stator.dtype(np.dtype("f4", metadata={"k": k})) == "float32"
+        with pytest.raises(DTypeError):
+            stator.dtype(f"f4{k}")
+
+
 @pytest.mark.parametrize("bad", ["text", object(), None])
 def test_what_is_no_number_makes_no_array(be, bad):
     with pytest.raises(DTypeError, match=r"^float32: "):

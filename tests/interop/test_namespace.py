@@ -154,6 +154,24 @@ def test_a_device_is_a_value_that_knows_its_backend(be):
     assert stator.zeros((2,), device=b).backend is shared
 
 
+def test_the_default_backend_is_open_and_that_of_the_environment():
+    code = """
+import os, stator
+os.environ["STATOR_DEVICE"] = "cpu"
+first = stator.default_backend()
+assert stator.default_backend() is first and first.device_name == "cpu"
+first.close()
+assert not stator.default_backend().closed
+os.environ["STATOR_DEVICE"] = "nonsense"
+try:
+    stator.default_backend()
+except stator.errors.StatorError:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "refused\n", done.stderr
+
+
 def test_a_device_keeps_no_backend_alive(be):
     device = stator.Backend(be.device).device
     gc.collect()

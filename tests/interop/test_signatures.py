@@ -81,9 +81,11 @@ def pairs(module, tree):
 
 def stubs():
     tables = {"": stator, "_linalg": stator.linalg, "_nn": stator.nn, "_special": stator.special}
-    for path in sorted((ROOT / "python" / "stator").glob("*.pyi")):
+    package = ROOT / "python" / "stator"
+    for path in sorted([*package.glob("*.pyi"), *package.glob("nn/*.pyi")]):
         name = path.stem.removeprefix("_table_functions")
-        yield path, tables[name] if name != path.stem else __import__(f"stator.{name}", fromlist=["_"])
+        module = ".".join(("stator", *path.relative_to(package).with_suffix("").parts))
+        yield path, tables[name] if name != path.stem else __import__(module, fromlist=["_"])
 
 
 @pytest.mark.parametrize(("path", "module"), [pytest.param(*m, id=m[0].stem) for m in stubs()])

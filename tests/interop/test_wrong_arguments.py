@@ -1,8 +1,11 @@
 """Arguments of a wrong type raise stator's typed errors, which name the function; no bare TypeError gets out."""
 
 import contextlib
+import functools
 import inspect
 import math
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from stator.errors import DTypeError, StatorError
 NAMESPACES = ("", "fft", "linalg", "memory", "nn", "random", "sparse", "special", "testing")
 # Functions that close what the tests use.
 LEFT_OUT = {"shutdown"}
+FOLDER = tempfile.TemporaryDirectory()
 
 
 class Several(tuple):
@@ -48,6 +52,15 @@ def a_graph(be):
     return graph
 
 
+@functools.cache
+def a_file():
+    """A graph in a file, which is deleted when the process ends."""
+    path = Path(FOLDER.name) / "saved.graph"
+    with stator.Backend("cpu") as be:
+        be.graph(lambda x: x + 1).save(path, be.ones(3))
+    return path
+
+
 def arguments(be):
     """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
     m = be.asarray(np.eye(4) * 3 + 0.25)
@@ -65,9 +78,12 @@ def arguments(be):
         **dict.fromkeys(("axis", "source", "destination", "kth", "seed", "src", "fill_value", "value"), 1),
         **dict.fromkeys(("repeats", "shift", "pad_width", "repetitions", "indices_or_sections", "stop"), 2),
         **dict.fromkeys(("dtype", "from_", "to", "type"), "float64"),
-        "num_segments": 4,
+        **dict.fromkeys(("mean", "var"), v),
+        **{"num_segments": 4, "num_groups": 2, "denom": m, "count": 4},
+        **{"num_embeddings": 4, "num_classes": 4, "max_norm": 1.0},
+        **{f"running_{what}": stator.copy(v) for what in ("mean", "var")},
         **dict.fromkeys(("axes", "strides"), (0, 1)),
-        **{key: [m] for key in ("arrays", "params", "grads", "exp_avgs", "exp_avg_sqs")},
+        **{key: [m] for key in ("arrays", "params", "grads", "exp_avgs", "exp_avg_sqs", "square_avgs", "state_sums")},
         **{"source": m, "shapes": (4, 1), "dtypes": "float32", "subscripts": "ij,jk", "operands": m},
         **{"device": "cpu", "backend": be, "hold": False, "kind": "cpu", "text": "cpu"},
         **{"scale_a": scale, "scale_b": scale, "p": 0.5, "state": be.random.get_state(), "pattern": s},
@@ -83,6 +99,7 @@ def arguments(be):
         "x:logcumsumexp": v,
         "value:dtype": "int8",
         "type:iinfo": "int8",
+        **{"training:nn.batch_norm": True, "size:local_response_norm": 3, "size:local_response_norm_backward": 3},
         "x1:outer": v,
         "x2:outer": v,
         "values:put_along_axis": 1.0,
@@ -115,6 +132,8 @@ def arguments(be):
         "grad:mean_backward": m[0, 0],
         "grad:prod_backward": m[0, 0],
         "grad:cross_entropy_backward": m[0, 0],
+        **dict.fromkeys(("indices:embedding_bag", "indices:embedding_bag_backward"), i[None]),
+        "grad:embedding_bag_backward": m[:1],
         "a:scaled_matmul": packed,
         "b:scaled_matmul": packed,
         "a:choice": 4,
@@ -148,6 +167,7 @@ def arguments(be):
         **{"kernel:work_queue": print, "capacity:work_queue": 4, "args:work_queue": Several(), "item:work_queue": "i4"},
         **{"graph:launch_graph": a_graph(be), "key:get_or_create_graph": "key"},
         **{"creator:get_or_create_graph": lambda: a_graph(be), "function:graph": lambda x: x},
+        "path:load_graph": a_file(),
         **{"a:elementwise_add_f32_graph": m32, "b:elementwise_add_f32_graph": m32},
         **{"a:matmul_f32_graph": m32, "b:matmul_f32_graph": m32},
         **{"cond:while_loop": lambda x: stator.max(x) < 1, "body:while_loop": lambda x: x + 1, "carry:while_loop": m},
@@ -186,7 +206,8 @@ def call_of(name, function, given):
     short, prefix = name.rpartition(".")[2], name.partition(".")[0]
     found = {}
     for p in inspect.signature(function).parameters.values():
-        if p.default is p.empty and p.kind is not p.VAR_KEYWORD:
+        needed = f"{p.name}:{name}" in special  # although it has a default
+        if needed or (p.default is p.empty and p.kind is not p.VAR_KEYWORD):
             places = (name, short, short.split("_")[0], name.rpartition(".")[0], prefix)
             keys = [f"{p.name}:{place}" for place in places]
             found[p.name] = next((special[k] for k in keys if k in special), shared.get(p.name))
@@ -280,6 +301,6 @@ def test_wrong_arguments_raise_typed_errors(cpu, name):
             except Exception as error:
                 bad.append((parameter.name, kind, repr(error)))
             end_capture(cpu)
-    with contextlib.suppress(StatorError):
-        cpu.synchronize()  # indices out of range among the wrong values
+        with contextlib.suppress(StatorError):
+            cpu.synchronize()  # indices out of range among the wrong values
     assert bad == []

@@ -135,6 +135,23 @@ def test_cython_has_no_with_statement_but_for_the_gil():
     assert not found(r"^\s*with (?!nogil\b|gil\b).*:\s*$", under("pyx", suffixes=(".pyx", ".pxi")))
 
 
+def test_every_shim_has_a_caller():
+    """Those that begin with __cuda are called by what nvcc writes."""
+    shims = [p for p in under("csrc/runtime", suffixes=(".cpp",)) if p.name.endswith("_shims.cpp")]
+    callers = {word for p in under("csrc") if p not in shims for word in re.findall(r"\bcuda\w+", code(p))}
+    names = {word for p in shims for word in re.findall(r"^STATOR_SHIM\((\w+)", p.read_text(), re.MULTILINE)}
+    assert names
+    assert not {word for word in names - callers if not word.startswith("__cuda")}
+    called = {w for p in under("csrc/runtime") if p not in shims for w in re.findall(r"\b(cuda[A-Z]\w*)\(", code(p))}
+    assert called - names <= {
+        "cudaError_t",
+        "cudaGetLastError",
+        "cudaGetErrorName",
+        "cudaGetErrorString",
+        "cudaRuntimeGetVersion",
+    }
+
+
 def test_device_code_lives_in_two_folders():
     rooms = ("csrc/kernels/", "csrc/device/")
     assert not [name(p) for p in FILES if p.suffix in (".cu", ".cuh") and not name(p).startswith(rooms)]
@@ -215,8 +232,18 @@ def test_every_room_has_the_families():
         for room in ("csrc/kernels", "csrc/ops", "tests/ops")
     }
     assert folders == dict.fromkeys(folders, FAMILIES)
-    wanted = ("csrc/params/{}.hpp", "csrc/include/stator/{}.hpp", "pyx/stator/_{}.pyx", "pyx/stator/cpp/{}.pxd")
-    assert not [f.format(name) for f in wanted for name in FAMILIES if not (ROOT / f.format(name)).is_file()]
+    headers = ("csrc/params/{0}.hpp", "csrc/include/stator/{1}{0}.hpp")
+    wanted = (*headers, "pyx/stator/{1}_{0}.pyx", "pyx/stator/cpp/{0}.pxd")
+    # Families of stator.nn alone have folders of headers and modules, as those of the others could not hold them all.
+    parts = re.split(r"^#define FAMILY (\w+)$", OPS, flags=re.MULTILINE)
+    modules = {
+        family: set(re.findall(r'^#define MODULE "(.*)"$', part, re.MULTILINE))
+        for family, part in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    nn = [family for family, named in modules.items() if named == {"nn."}]
+    files = [f.format(family, "nn/" if family in nn else "") for f in wanted for family in FAMILIES]
+    assert nn
+    assert not [f for f in files if not (ROOT / f).is_file()]
     parameters = {p.stem for p in under("csrc/params")} - {"launch", "launcher"}
     assert sorted(parameters) == FAMILIES
     table = re.findall(r"^#define FAMILY (\w+)$", OPS, re.MULTILINE)
@@ -312,3 +339,28 @@ def test_no_machine_is_named():
 def test_nothing_is_left_for_later():
     pattern = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
     assert not [name(p) for p in SOURCES if p != Path(__file__).resolve() and pattern.search(p.read_text())]
+
+
+def included_families(family: str) -> set[str]:
+    """The families whose launchers or functions the ops of a family use, those that these use included."""
+    families = {folder.name for folder in (CSRC / "ops").iterdir() if folder.is_dir()}
+    known = {family}
+    while True:
+        files = [p for f in known for p in under(f"csrc/ops/{f}")]
+        used = {
+            part for p in files for i in includes(p) for part in re.findall(r"^(?:stator(?:/nn)?|params|ops)/(\w+)", i)
+        }
+        if used & families <= known:
+            return known
+        known |= used & families
+
+
+def test_prepare_loads_the_kernels_of_every_family_that_an_op_uses():
+    text = code(CSRC / "execution/prepare.cpp")
+    by_all = set(re.findall(r"Family::(\w+)", re.search(r"used_by_all\[\] = \{(.*?)\};", text, re.DOTALL)[1]))
+    listed = re.findall(r"\{Family::(\w+), \{(.*?)\}\}", text)
+    named = {family: set(re.findall(r"Family::(\w+)", others)) for family, others in listed}
+    for folder in sorted((CSRC / "ops").iterdir()):
+        if folder.is_dir():
+            found = included_families(folder.name) - by_all - {folder.name}
+            assert named.get(folder.name, set()) == found, folder.name

@@ -27,6 +27,7 @@ np.maximum.reduceat(f, [0, 2], 1); np.add.outer(w, v); np.multiply.outer(j, f); 
 changed(v, np.add.at, [0, 0, 2], 1); changed(f, np.add.at, (slice(None), [0, 0]), 1.5)
 changed(v, np.subtract.at, [1, 1], [1, 2]); changed(v, np.maximum.at, [0, 1], 2)
 changed(v, np.multiply.at, [1, 1], 2); np.ldexp(f, [1, -2, 3]); np.ldexp(1.5, 1024); np.ldexp(v, -1070)
+np.ldexp(i, 100); np.ldexp(s, [-1, 2, 3]); np.ldexp(b, 2)
 np.frexp([0.0, 5e-324, 1e300]); np.spacing([1.0, -3e-310]); np.float_power(i, 2); np.heaviside([-1.0, 0, 2], 0.5)
 np.greater(c, c.T.T); np.maximum(c, 1); np.bitwise_count([-1, 255, 1023]); np.logaddexp2(f, g); np.modf([1.5, -2.25])
 np.divmod(i, 3); np.divmod(7.5, v); np.gcd([12, 0, 18], [18, 5, -24]); np.lcm([4, 6, 0], [6, 21, 3]); np.sin([0, 1])
@@ -34,7 +35,9 @@ np.add.nin; np.add.nout; np.add.identity; np.isnan(i); np.isfinite(s); np.logica
 """
 MATH = """
 np.clip(f, 0, 2); np.clip(f, None, 1); np.clip(i, 1, 3); np.clip(f, min=0, max=w); np.clip(u, 1, None)
-np.clip([1, 9], 2, 4); np.round(f, 1); np.round([1.25, 2.675], 2); np.round(i, -1); np.round(c); np.round(h)
+np.clip([1, 9], 2, 4); np.clip(c, 0, 2j); np.clip(b, True, None); np.clip(s, -400, [1, 2, 3]); np.clip(f, i, h)
+np.clip(i, 0, 1, dtype="f4"); changed(f, lambda o: np.clip(s, 0, 2, out=o)); np.angle(b); np.angle(s)
+np.round(f, 1); np.round([1.25, 2.675], 2); np.round(i, -1); np.round(c); np.round(h)
 np.around([0.5, 1.5]); np.fix([-1.5, 1.5]); np.nan_to_num(n); np.nan_to_num([np.inf, -np.inf], posinf=5, neginf=-5)
 np.nan_to_num(c); np.nan_to_num(i); np.nan_to_num(n, nan=7); np.real(c); np.real(f); np.imag(c); np.imag(f)
 np.imag(i); np.angle(c); np.angle(c, True); np.angle(f); np.real_if_close(c); np.real_if_close([1 + 1e-16j])
@@ -77,7 +80,11 @@ np.quantile(f, [[0.2], [0.7]], 0); np.quantile(h, [0.25]); np.percentile(f, 30)
 np.percentile(f, [10, 90], 0, keepdims=True); np.percentile(i, 50, method="nearest"); np.nanquantile(n, 0.3)
 np.nanquantile(n, [0.2, 0.8], 0); np.nanquantile(n, 0.4, 1, method="higher")
 np.nanquantile(n, 0.4, 1, keepdims=True, method="hazen"); np.nanpercentile(n, [5, 50], 1)
-np.nanpercentile(n, 20, method="midpoint"); np.nanpercentile(n, 20, method="weibull")
+np.median(np.zeros((0, 2), "f4"), 0); np.nanmedian(np.zeros((0, 2), "f4"), 0, keepdims=True)
+np.nanpercentile(np.zeros((0, 2), "f4"), [50], 0); np.quantile(h, [0.2, 0.9], method="nearest")
+np.percentile(np.zeros((4, 0)), [10, 90], 0)
+np.nanvar(c, ddof=6); np.nanstd(n, 1, ddof=2); np.nanvar(i, 1, ddof=3); np.var(c, ddof=9); np.nanstd(w, ddof=1)
+np.cumulative_sum(1.5); np.nanpercentile(n, 20, method="midpoint"); np.nanpercentile(n, 20, method="weibull")
 """
 STATISTICS = """
 np.average(f); np.average(f, 1, [1, 2, 3]); np.average(f, weights=g); np.average(f, 0, [1, 3], returned=True)
@@ -89,7 +96,7 @@ np.histogram(v, 2, weights=v); np.histogram(b, 2); np.histogram([]); np.histogra
 np.histogram_bin_edges(h, 3); np.histogram_bin_edges([1, 1], 2); np.histogram_bin_edges(v, 2, (0, 1))
 np.histogram_bin_edges(v, [0, 1, 5]); np.histogram2d(v, v[::-1], 3); np.histogram2d(v, v, [2, 3], [[0, 6], [1, 5]])
 np.histogram2d(v, v, [[0, 3, 6], 2], weights=v); np.histogram2d(v, v, 2, density=True); np.histogramdd(f.T, 2)
-np.histogramdd((v, v, v), (2, 1, 3)); np.histogramdd(f.T, [[0, 1, 4], [-3, 5]]); np.bincount(j)
+np.histogramdd((v, v, v), (2, 1, 3)); np.histogramdd(f.T, [[0, 1, 4], [-3, 5]]); np.bincount(j); np.bincount(b[0])
 np.bincount(j, minlength=6); np.bincount(j, [0.5, 1, 2, 4]); np.digitize(v, [1, 2, 4]); np.digitize(v, [4, 2, 1])
 np.digitize(v, [1, 2, 4], True); np.digitize(2.5, [1, 2, 3]); np.digitize(v, [4, 2, 1], right=True)
 """

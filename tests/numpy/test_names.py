@@ -99,6 +99,13 @@ def test_numpy_arrays_are_refused_with_a_text_that_names_asarray(be, call):
         call(np.ones(3))
 
 
+@pytest.mark.parametrize("name", ["var", "std", "nanvar"])
+def test_a_real_dtype_keeps_the_spread_of_imaginary_parts(be, name):
+    z = np.array([1j, 2, 3 + 2j])
+    for got in (getattr(snp, name)(be.asarray(z), dtype="f4"), getattr(be.asarray(z), name.removeprefix("nan"))()):
+        np.testing.assert_allclose(float(got), getattr(np, name)(z), rtol=1e-6)
+
+
 def test_numpy_arrays_are_indices(be):
     assert snp.take(snp.arange(5), np.array([1, 3])).to_numpy().tolist() == [1, 3]
 

@@ -23,6 +23,10 @@ class Given:
     def ones(self, *shape):
         return self.be.ones(shape, dtype=self.dtype)
 
+    def statistics(self):
+        """A mean and a variance of each of four channels, as batch_norm takes them."""
+        return [self.be.ones((4,), dtype="float64" if self.dtype == "float64" else "float32") for _ in range(2)]
+
     @property
     def csr(self):
         return sparse.CSR(self.v, self.be.arange(4), self.be.arange(5), (4, 4))
@@ -126,7 +130,32 @@ CALLS |= {
     "matmul_2to4": lambda a: sparse.matmul_2to4(a.x, a.x),
     "cross_entropy": lambda a: nn.cross_entropy(a.x, a.i),
     "cross_entropy_backward": lambda a: nn.cross_entropy_backward(a.v[0], a.x, a.i),
+    "layer_norm": lambda a: nn.layer_norm(a.x),
+    "layer_norm_backward": lambda a: nn.layer_norm_backward(a.x, a.x),
+    "rms_norm": lambda a: nn.rms_norm(a.x),
+    "rms_norm_backward": lambda a: nn.rms_norm_backward(a.x, a.x),
+    "group_norm": lambda a: nn.group_norm(a.x, 2),
+    "group_norm_backward": lambda a: nn.group_norm_backward(a.x, a.x, 2),
+    "instance_norm": lambda a: nn.instance_norm(a.x),
+    "instance_norm_backward": lambda a: nn.instance_norm_backward(a.x, a.x),
+    "batch_norm": lambda a: nn.batch_norm(a.x, training=True),
+    "batch_norm_backward": lambda a: nn.batch_norm_backward(a.x, a.x, *a.statistics()),
+    "update_running_stats": lambda a: nn.update_running_stats(*[a.ones(4)] * 4, count=2),
+    "local_response_norm": lambda a: nn.local_response_norm(a.x, 3),
+    "local_response_norm_backward": lambda a: nn.local_response_norm_backward(a.x, a.x, a.x, 3),
     "adam_step": lambda a: nn.adam_step(*[[a.ones(4)] for _ in range(4)], step=1),
+    "lamb_step": lambda a: nn.lamb_step(*[[a.ones(4)] for _ in range(4)], step=1),
+    "adagrad_step": lambda a: nn.adagrad_step([a.v], [a.ones(4)], [a.ones(4)], step=1),
+    "rmsprop_step": lambda a: nn.rmsprop_step([a.v], [a.ones(4)], [a.ones(4)]),
+    "lion_step": lambda a: nn.lion_step([a.v], [a.ones(4)], [a.ones(4)]),
+    "sgd_step": lambda a: nn.sgd_step([a.v], [a.ones(4)]),
+    "has_inf_nan_list": lambda a: nn.has_inf_nan([a.v]),
+    "clip_grad_norm": lambda a: nn.clip_grad_norm([a.v], 1.0),
+    "embedding": lambda a: nn.embedding(a.x, a.i),
+    "embedding_backward": lambda a: nn.embedding_backward(a.x, a.i, 4),
+    "embedding_bag": lambda a: nn.embedding_bag(a.x, a.ii),
+    "embedding_bag_backward": lambda a: nn.embedding_bag_backward(a.x, a.x, a.ii),
+    "one_hot": lambda a: nn.one_hot(a.v, 4),
 }
 # Members of Backend and of generators, which have no operand.
 WITHOUT_DTYPE = ["synchronize", "stream_count", "native", "seed", "get_state", "set_state"]

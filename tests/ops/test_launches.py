@@ -9,6 +9,39 @@ from cases import ELEMENTWISE, TABLE, function, invoke, names, operands
 
 import stator
 
+# For each step of an optimiser: the lists that it has, and what it must be given by name.
+STEPS = [
+    ("sgd_step", 2, {}),
+    ("rmsprop_step", 3, {}),
+    ("adagrad_step", 3, {"step": 1}),
+    ("adam_step", 4, {"step": 1}),
+    ("lamb_step", 4, {"step": 1}),
+    ("lion_step", 3, {}),
+]
+
+
+def norms(x, y):
+    """Normalisations, which copy what is not contiguous."""
+    nn, size = stator.nn, x.shape[1]
+    made = {
+        f"{n}_norm{form}": (getattr(nn, f"{n}_norm{form}"), form)
+        for n in ("layer", "rms")
+        for form in ("", "_backward")
+    }
+    found = {n: (partial(f, *((x, y) if form else (x,))), None) for n, (f, form) in made.items()}
+    stats = [stator.full((size,), value, dtype="float32", device=x.backend) for value in (0.5, 1.5, 0.25, 1.0)]
+    return found | {
+        "group_norm": (lambda: nn.group_norm(x, 4), None),
+        "group_norm_backward": (lambda: nn.group_norm_backward(y, x, 4), None),
+        "instance_norm": (lambda: nn.instance_norm(x[None]), None),
+        "instance_norm_backward": (lambda: nn.instance_norm_backward(y[None], x[None]), None),
+        "batch_norm": (lambda: nn.batch_norm(x, training=True), None),
+        "batch_norm_backward": (lambda: nn.batch_norm_backward(y, x, *stats[:2], training=True), None),
+        "update_running_stats": (lambda: nn.update_running_stats(*stats, count=64), None),
+        "local_response_norm": (lambda: nn.local_response_norm(x, 5), None),
+        "local_response_norm_backward": (lambda: nn.local_response_norm_backward(y, x, y, 5), None),
+    }
+
 
 def calls(be):
     """For each op: (callable on contiguous input, callable on transposed input or None)."""
@@ -51,7 +84,15 @@ def calls(be):
             lambda: nn.cross_entropy_backward(one, x, target),
             lambda: nn.cross_entropy_backward(one, square.T, index),
         ),
-        "adam_step": (lambda: nn.adam_step(*[[m] for m in moments], step=1), None),
+        **norms(x, y),
+        **{n: (partial(getattr(nn, n), *[[m] for m in moments[:k]], **more), None) for n, k, more in STEPS},
+        "has_inf_nan_list": (lambda: nn.has_inf_nan(moments), lambda: nn.has_inf_nan([moments[0], one])),
+        "clip_grad_norm": (lambda: nn.clip_grad_norm(moments, 1.0), None),
+        "embedding": (lambda: nn.embedding(x, index), lambda: nn.embedding(x.T, index)),
+        "embedding_backward": (lambda: nn.embedding_backward(x, index, 70), None),
+        "embedding_bag": (lambda: nn.embedding_bag(x, index[None]), None),
+        "embedding_bag_backward": (lambda: nn.embedding_bag_backward(x[:1], x, index[None]), None),
+        "one_hot": (lambda: nn.one_hot(index, 70), None),
         "take": (lambda: stator.take(x, index, axis=0), lambda: stator.take(x.T, index, axis=0)),
         "permute_dims": (lambda: stator.permute_dims(x, (1, 0)), None),
         "reshape": (lambda: stator.reshape(x, (96, 64)), None),

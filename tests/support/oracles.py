@@ -8,6 +8,8 @@ import numpy as np
 import scipy.special
 from oracles_activations import *  # noqa: F403
 from oracles_activations import PI, log_normal_cdf, normal_cdf
+from oracles_nn import *  # noqa: F403
+from oracles_norm import *  # noqa: F403
 
 
 def rsqrt(x):
@@ -159,19 +161,6 @@ def cross_entropy_backward(grad, logits, target, weight=None, ignore_index=-100,
     if reduction == "none":
         return d * grad[:, None]
     return d * grad / (np.sum(row) if reduction == "mean" else 1)
-
-
-def adam_step(p, g, m, v, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
-    """(param, exp_avg, exp_avg_sq) after one step of Adam, or AdamW when decoupled."""
-    g = -g if maximize else g
-    if decoupled:
-        p = p - lr * weight_decay * p
-    else:
-        g = g + weight_decay * p
-    m = beta1 * m + (1 - beta1) * g
-    v = beta2 * v + (1 - beta2) * g * g
-    p = p - lr / (1 - beta1**step) * m / (np.sqrt(v) / np.sqrt(1 - beta2**step) + eps)
-    return p, m, v
 
 
 def philox4x32_10(key: int, counter: np.ndarray, upper: int = 0) -> np.ndarray:

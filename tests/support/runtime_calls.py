@@ -10,6 +10,7 @@ from typing import Any
 from emulated import library
 
 _API = Path(__file__).resolve().parents[2] / "csrc/emulator/runtime/api.hpp"
+_GRAPH_API = _API.parent / "graph/api.hpp"
 
 # The arguments of the functions that can be replaced: nothing is wider than a pointer.
 ARGUMENTS: dict[str, list[Any]] = {
@@ -23,6 +24,10 @@ ARGUMENTS: dict[str, list[Any]] = {
     "fill": [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p],
     "allocate_from_pool": [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p],
     "free_in_order": [ctypes.c_void_p, ctypes.c_void_p],
+    "function_numbers": [ctypes.c_void_p, ctypes.c_void_p],
+    "launch": [ctypes.c_void_p] * 4 + [ctypes.c_size_t, ctypes.c_void_p],
+    "graph.executable_set_kernel": [ctypes.c_void_p] * 3,
+    "graph.launch": [ctypes.c_void_p] * 2,
 }
 
 _watched: dict[str, list[Any]] = {}  # by name, what a watched function does: its last element
@@ -31,6 +36,8 @@ _kept: list[Any] = []  # callbacks, which C++ calls as long as the process lives
 
 def _slot(name: str) -> ctypes.c_void_p:
     order = re.findall(r"\(\*(\w+)\)\(", _API.read_text())
+    of_graphs = re.findall(r"\(\*(\w+)\)\(", re.sub(r".*struct GraphApi", "", _GRAPH_API.read_text(), flags=re.DOTALL))
+    order += [f"graph.{function}" for function in of_graphs]  # the last member
     emulator = library("emulator")
     emulator.stator_emulator_api.restype = ctypes.c_void_p
     return ctypes.c_void_p.from_address(emulator.stator_emulator_api() + 8 + 8 * order.index(name))
@@ -70,4 +77,23 @@ def answered(name: str, status: int) -> Iterator[list[int]]:
         slot.value = before
 
 
-__all__ = ["ARGUMENTS", "answered", "watch"]
+@contextmanager
+def recorded(name: str) -> Iterator[list[tuple[Any, ...]]]:
+    """Gives the list of the arguments of each call of the function, which does what it always does."""
+    slot, kind = _slot(name), ctypes.CFUNCTYPE(ctypes.c_int, *ARGUMENTS[name])
+    before, seen = slot.value, []
+    does = kind(before)
+
+    def record(*arguments: Any) -> int:
+        seen.append(arguments)
+        return does(*arguments)
+
+    held = kind(record)
+    slot.value = ctypes.cast(held, ctypes.c_void_p).value
+    try:
+        yield seen
+    finally:
+        slot.value = before
+
+
+__all__ = ["ARGUMENTS", "answered", "recorded", "watch"]

@@ -30,8 +30,12 @@ enum class Family : uint8_t {
   fft,
   random,
   sparse,
-  nn
+  nn,
+  norm,
+  optim,
+  embedding
 };
+inline constexpr int family_count = int(Family::embedding) + 1;
 enum class ShapeClass : uint8_t {
   creation,
   unary,

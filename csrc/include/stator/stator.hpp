@@ -9,6 +9,7 @@
 #include <stator/elementwise.hpp>
 #include <stator/error.hpp>
 #include <stator/execution/graph.hpp>
+#include <stator/execution/prepare.hpp>
 #include <stator/execution/program.hpp>
 #include <stator/execution/telemetry.hpp>
 #include <stator/execution/transfers.hpp>
@@ -21,7 +22,10 @@
 #include <stator/linalg.hpp>
 #include <stator/matmul.hpp>
 #include <stator/movement.hpp>
-#include <stator/nn.hpp>
+#include <stator/nn/embedding.hpp>
+#include <stator/nn/nn.hpp>
+#include <stator/nn/norm.hpp>
+#include <stator/nn/optim.hpp>
 #include <stator/op_accuracy.hpp>
 #include <stator/op_table.hpp>
 #include <stator/product_kinds.hpp>

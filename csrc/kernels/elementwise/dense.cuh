@@ -91,7 +91,8 @@ struct DenseThread {
       } else {
         STATOR_UNROLL()
         for (int u = 0; u < units; ++u) {
-          const T value = p.template single<T>(k, first + u * threads < p.units ? row[u] * row_stride : 0);
+          if (first + u * threads >= p.units) continue;  // the value may be the output, which another thread writes
+          const T value = p.template single<T>(k, row[u] * row_stride);
           STATOR_UNROLL()
           for (int j = 0; j < W; ++j) x[k][u][j] = value;
         }

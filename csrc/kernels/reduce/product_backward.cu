@@ -20,9 +20,11 @@ namespace {
 
 struct ProductTuning {
   static constexpr int block = 256;
-  static constexpr int across = 32;  // products side by side
-  static constexpr int width = 512;  // elements of a fast-host chunk
-  static constexpr int lanes = 32;   // of a fast-host row; g++ would unroll 16 instead of vectorising them
+  static constexpr int across = 32;             // products side by side
+  static constexpr int width = 512;             // elements of a fast-host chunk
+  static constexpr int narrow = 64;             // the least width of a tile whose factors shall stay in the cache
+  static constexpr int64_t cached = 256 << 10;  // bytes of such a tile, which is read twice
+  static constexpr int lanes = 32;              // of a fast-host row; g++ would unroll 16 instead of vectorising them
   static constexpr int64_t least_split = by_target<16, 32768>::value;  // factors per thread or block
   static constexpr int64_t least_block = 32768;                        // factors of a fast-host block
 };
@@ -135,13 +137,22 @@ STATOR_FN void for_each_chunk(const params::ProductBackward& p, const ProductTil
   }
 }
 
-// result[i] is the gradient of v[i], a factor of product all[i], or of all[0] if Same.
+// Whether a product of doubles alone is exact enough for a result in T: its relative error is 2^-53 per factor.
+template <class T>
+STATOR_FN bool is_rough(const ProductWork& w) {
+  return sizeof(T) < sizeof(double) && w.p.reduced_size <= 1 << 24;
+}
+
+// result[i] is the gradient of v[i], a factor of product all[i], or of all[0] if Same. `easy`: it is known that all
+// factors are moderate and no quick is 0.
 template <bool Same, class T>
-STATOR_FN void gradients(const Factors* all, const double* quick, const T* grad, const double* v, int count,
+STATOR_FN void gradients(const Factors* all, const double* quick, bool easy, const T* grad, const double* v, int count,
                          T* result) {
-  int far = 0;
-  for (int i = 0; i < count; ++i) far += !is_moderate(v[i]) | (quick[Same ? 0 : i] == 0);
-  if (far == 0)
+  if (!easy) {
+    easy = all_moderate(v, count);
+    for (int i = 0; i < (Same ? 1 : count); ++i) easy = easy && quick[i] != 0;
+  }
+  if (easy)
     for (int i = 0; i < count; ++i) result[i] = T(double(grad[Same ? 0 : i]) * (quick[Same ? 0 : i] / v[i]));
   else
     for (int i = 0; i < count; ++i)
@@ -160,17 +171,20 @@ STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
   for (int64_t k = t.first; k < t.last; ++k) {
     const int64_t from = kept_at(p, p.kept_x, k), to = kept_at(p, p.kept_out, k);
     Factors all = Factors::none();
+    bool easy = w.splits == 1;
     if (w.totals || w.splits == 1) {
       constexpr int K = ProductTuning::lanes;
       FactorLanes<K> lanes;
-      lanes.begin(K);
+      lanes.begin(K, is_rough<T>(w));
       for_each_chunk(p, t, [&](int64_t r, int count) {
         scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
         int i = 0;
         for (; i + K <= count; i += K) lanes.take(v + i, K);
+        easy = easy && all_moderate(v + i, count - i);
         for (; i < count; ++i) all.take(v[i]);
       });
       all.join(lanes.total());
+      easy = easy && !lanes.any;
     } else {
       all = join_splits(w, k);
     }
@@ -179,11 +193,12 @@ STATOR_FN void product_rows(const ProductWork& w, const ProductTile& t) {
       continue;
     }
     const double quick = all.quick();
+    easy = easy && quick != 0;
     T grad;
     scan_load_segment<T, writes>(&grad, p.grad, p.dtype, kept_at(p, p.kept_grad, k), 1, 1);
     for_each_chunk(p, t, [&](int64_t r, int count) {
       scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), x_step, count);
-      gradients<true>(&all, &quick, &grad, v, count, result);
+      gradients<true>(&all, &quick, easy, &grad, v, count, result);
       scan_store_segment<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), out_step, count);
     });
   }
@@ -200,14 +215,16 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
   double v[W], quick[W];
   T grad[W], result[W];
   Factors all[W];
+  bool easy = w.splits == 1;
   if (w.totals || w.splits == 1) {
     FactorLanes<W> lanes;
-    lanes.begin(count);
+    lanes.begin(count, is_rough<T>(w));
     for (int64_t r = t.begin; r < t.end; ++r) {
       scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
       lanes.take(v, count);
     }
     for (int j = 0; j < count; ++j) all[j] = lanes.total(j);
+    easy = easy && !lanes.any;
   } else {
     for (int j = 0; j < count; ++j) all[j] = join_splits(w, t.first + j);
   }
@@ -215,11 +232,14 @@ STATOR_FN void product_columns(const ProductWork& w, const ProductTile& t) {
     for (int j = 0; j < count; ++j) w.partials[(t.first + j) * w.splits + t.split] = all[j];
     return;
   }
-  for (int j = 0; j < count; ++j) quick[j] = all[j].quick();
+  for (int j = 0; j < count; ++j) {
+    quick[j] = all[j].quick();
+    easy = easy && quick[j] != 0;
+  }
   scan_load_segment<T, writes>(grad, p.grad, p.dtype, kept_at(p, p.kept_grad, t.first), p.kept_grad[inner], count);
   for (int64_t r = t.begin; r < t.end; ++r) {
     scan_load_segment<double, reads>(v, p.x, p.dtype, from + reduced_at(p, p.reduced_x, r), p.kept_x[inner], count);
-    gradients<false>(all, quick, grad, v, count, result);
+    gradients<false>(all, quick, easy, grad, v, count, result);
     scan_store_segment<T, writes>(result, p.out, p.dtype, to + reduced_at(p, p.reduced_out, r), p.kept_out[inner],
                                   count);
   }
@@ -265,7 +285,8 @@ ProductPlan plan_product(const params::DeviceLimits& limits, const params::Produ
   if (fast_host) {
     w.columns = nearer && inner >= Tune::lanes;
     w.row = w.columns ? inner : p.kept_size;
-    w.tile = w.columns ? std::min<int64_t>(inner, Tune::width)
+    const int64_t width = Tune::cached / (n * itemsize(p.dtype)) / Tune::narrow * Tune::narrow;
+    w.tile = w.columns ? std::min<int64_t>(inner, std::clamp<int64_t>(width, Tune::narrow, Tune::width))
                        : std::clamp<int64_t>(Tune::least_block / n, 1, ceil_div(p.kept_size, resident));
     least = Tune::least_split / w.tile + 1;
     enough = std::max(1, limits.multiprocessors);

@@ -12,6 +12,12 @@ namespace stator::STATOR_TARGET::reduce {
 // A few moderate numbers can be multiplied, or divided into a double of moderate size, without overflow or underflow.
 STATOR_FN bool is_moderate(double v) { return (abs(v) > 0x1p-100) & (abs(v) < 0x1p100); }
 
+STATOR_FN bool all_moderate(const double* v, int count) {
+  int64_t far = 0;  // as wide as v, so that the loop vectorises without a change of width
+  for (int j = 0; j < count; ++j) far |= int64_t(!is_moderate(v[j]));
+  return far == 0;
+}
+
 struct Factors {
   Scaled<double> plain;
   int64_t zeros, infinities, nans;
@@ -82,17 +88,17 @@ struct FactorLanes {
   int64_t exponent[N];
   Factors others[N];  // factors that are not moderate; valid if `any`
   bool any;
-  int steps;  // since the exponents were last moved out of hi
+  bool rough;  // without `lo`
+  int steps;   // since the exponents were last moved out of hi
 
-  STATOR_FN void begin(int count) {
+  STATOR_FN void begin(int count, bool is_rough) {
     any = false;
+    rough = is_rough;
     steps = 0;
     for (int j = 0; j < count; ++j) hi[j] = 1, lo[j] = 0, exponent[j] = 0;
   }
   STATOR_FN void take(const double* v, int count) {
-    int far = 0;
-    for (int j = 0; j < count; ++j) far += !is_moderate(v[j]);
-    if (far == 0) {
+    if (all_moderate(v, count)) {
       step(v, count);
     } else {
       if (!any)
@@ -133,6 +139,10 @@ struct FactorLanes {
 
  private:
   STATOR_FN void step(const double* v, int count) {
+    if (rough) {
+      for (int j = 0; j < count; ++j) hi[j] *= v[j];
+      return;
+    }
     for (int j = 0; j < count; ++j) {
       const double p = hi[j] * v[j];
       lo[j] = lo[j] * v[j] + product_error(hi[j], v[j], p);

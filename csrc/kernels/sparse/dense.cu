@@ -16,12 +16,43 @@ struct SparseDenseTuning {
   static constexpr int64_t chunk = 1 << 30;                   // columns that are counted in 32 bits
 };
 
+// Fast host: the entries of a row.
+template <class T, class I>
+STATOR_FN void scatter_row(const params::SparseScatter& p, const I* indices, int64_t r, const params::ErrorSlot& slot,
+                           uint16_t op) {
+  using A = opmath_t<T>;
+  const RowSpan s = row_span(p.a, r);
+  const T* values = static_cast<const T*>(p.values);
+  T* out = static_cast<T*>(p.out) + r * p.out_row;
+  int64_t next;
+  for (int64_t k = s.begin; k < s.end; k = next) {
+    const int64_t index = indices[k];
+    T value = values[k];
+    next = k + 1;
+    if (next < s.end && indices[next] == index) {
+      Cascade<A> sum{A(value), -A(0)};
+      for (; next < s.end && indices[next] == index; ++next) sum.add(A(values[next]));
+      value = T(sum.value());
+    }
+    if (uint64_t(index) < uint64_t(p.a.cols))
+      out[index * p.out_col] = value;
+    else
+      report_index(slot, op, k, index);
+  }
+}
+
 template <class T, int Size>
 STATOR_KERNEL(Size) void scatter_kernel(params::SparseScatter p, params::ErrorSlot slot, uint16_t op, int lanes) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const RowSpan rows = rows_of_tile(p.a, group.block(), SparseDenseTuning::tile);
-  const int lane = fast_host ? 0 : group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
+  if constexpr (fast_host) {
+    with_indices(p.a.indices, p.a.wide, [&](auto* indices) {
+      for (int64_t r = rows.begin; r < rows.end; ++r) scatter_row<T>(p, indices, r, slot, op);
+    });
+    return;
+  }
+  const int lane = group.rank() & (lanes - 1), at_once = Group<Size>::size / lanes;
   const T* values = static_cast<const T*>(p.values);
   for (int64_t r = rows.begin + group.rank() / lanes; r < rows.end; r += at_once) {
     const RowSpan s = row_span(p.a, r);

@@ -143,16 +143,6 @@ def _classes(given: Given) -> tuple[stator.Array, stator.Array, stator.Array]:
     return logits, target, given.dense(given.draw((given.columns,), (0.5, 2)))
 
 
-def adam_step(f: Callable[..., Any], given: Given) -> Any:
-    """Two parameters, in place; dense, as they must be."""
-    shapes = [given.shape, (5,)]
-    params, grads, means, squares = (
-        [given.dense(given.draw(s, domain)) for s in shapes] for domain in ((-4, 4), (-4, 4), (-1, 1), (0.1, 2))
-    )
-    f(params, grads, means, squares, step=3, lr=0.01, weight_decay=0.1, decoupled=True)
-    return params, means, squares
-
-
 def add(into: dict[str, Operation]) -> None:
     for name, entry in table().items():
         if entry["shape_class"] == "reduce":
@@ -170,4 +160,3 @@ def add(into: dict[str, Operation]) -> None:
         },
     )
     register(into, FILLED, {"cross_entropy": cross_entropy, "cross_entropy_backward": cross_entropy_backward})
-    register(into, ("contiguous", "empty", "large"), {"adam_step": adam_step})

@@ -12,9 +12,9 @@ import numpy as np
 
 import stator
 from stator._array import Array
-from stator._array_methods import require_cast as require_cast
-from stator._array_methods import stored
 from stator._dtype import DType
+from stator._methods import require_cast as require_cast
+from stator._methods import stored
 from stator.errors import AxisError, DTypeError, InvalidValueError, StatorError, renamed
 
 ArrayLike: TypeAlias = Any  # an Array, a number, or nested lists and tuples of numbers
@@ -96,7 +96,7 @@ def dtype(value: DTypeLike) -> DType:
             raise
         try:
             return stator.dtype(np.dtype(value))
-        except TypeError:
+        except (TypeError, ValueError):  # ValueError of text that is no text
             pass
         raise
 
@@ -167,11 +167,11 @@ def store(result: Array, out: Out, op: str, casting: str = "same_kind") -> Array
     return stored(result, out_array(out, op), op, casting)
 
 
-def called(name: str, a: ArrayLike, *args: Any) -> Array:
+def called(name: str, a: ArrayLike, *args: Any, **options: Any) -> Array:
     """What the method of an array gives: the one implementation of a function that is a method too."""
     x = array(a, name, like=first_array(args))
     try:
-        found: Array = getattr(x, name)(*args)
+        found: Array = getattr(x, name)(*args, **options)
     except StatorError as error:
         raise renamed(error, name) from None
     return found

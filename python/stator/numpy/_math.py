@@ -14,7 +14,7 @@ from stator.numpy import _convert
 from stator.numpy._convert import ArrayLike, Out
 from stator.numpy._rows import ROWS, add, differs, same
 
-rint, trunc, minimum, maximum = (ROWS[name].value for name in ("rint", "trunc", "minimum", "maximum"))
+positive, trunc, minimum, maximum = (ROWS[name].value for name in ("positive", "trunc", "minimum", "maximum"))
 
 
 @same
@@ -30,9 +30,37 @@ def clip(
 ) -> Array:
     """The elements limited to a range; None is no bound."""
     low, high = a_min if min is None else min, a_max if max is None else max
-    x = _convert.array(a, "clip")
-    x = x if low is None else maximum(x, low, dtype=dtype)
-    return _convert.store(x if high is None else minimum(x, high, dtype=dtype), out, "clip")
+    return _convert.called("clip", a, low, high, _convert.out_array(out, "clip"), dtype=dtype)
+
+
+def limited(x: Array, low: Any, high: Any, out: Out, dtype: Any) -> Array:
+    """What clip gives of any dtypes: in one launch of real numbers."""
+    low, high = _bounds_in(x, low, high)
+    found: Array
+    if low is None and high is None:
+        found = positive(x, out=out, dtype=dtype)
+        return found
+    if low is None or high is None:
+        found = minimum(x, high, out=out, dtype=dtype) if low is None else maximum(x, low, out=out, dtype=dtype)
+        return found
+    low, high = (_convert.number_or_array(bound, "clip", x) for bound in (low, high))
+    kind = stator.result_type(x, low, high) if dtype is None else _convert.dtype(dtype)
+    _convert.require_cast(stator.result_type(x, low, high), kind, "clip")
+    if kind.name == "bool" or "complex" in kind.kind:
+        result = minimum(maximum(x, low, dtype=kind), high, dtype=kind)
+    else:
+        given = [v.astype(kind, copy=False) if isinstance(v, Array) else v for v in (x, low, high)]
+        result = stator.clip(*given)
+    return _convert.store(result, out, "clip")
+
+
+def _bounds_in(x: Array, low: Any, high: Any) -> tuple[Any, Any]:
+    """The bounds without the Python integers that limit nothing, which the dtype of the array may not hold."""
+    if "integer" in x.dtype.kind:
+        info = stator.iinfo(x.dtype)
+        low = None if type(low) is int and low <= info.min else low
+        high = None if type(high) is int and high >= info.max else high
+    return low, high
 
 
 @same
@@ -95,6 +123,8 @@ def imag(val: ArrayLike) -> Array:
 def angle(z: ArrayLike, deg: bool = False) -> Array:
     """The angle of complex numbers in the plane, in radians or degrees."""
     x = _convert.array(z, "angle")
+    if x.dtype.name == "bool":
+        x = x.astype("int64")
     parts = (stator.imag(x), stator.real(x)) if "complex" in x.dtype.kind else (stator.zeros_like(x), x)
     found: Array = ROWS["arctan2"].value(*parts)
     return stator.rad2deg(found) if deg else found

@@ -125,6 +125,7 @@ def _quantile(
     x = _convert.array(a, op)
     if weights is not None:
         raise UnsupportedError("Weights are given", op=op, remedy="Leave weights= out.")
+    given = x.dtype
     if not _convert.is_number(q) and x.dtype.name in ("float16", "float32"):
         x = x.astype("float64")  # as q, which NumPy makes an array of float64
     host = None if isinstance(q, Array) else np.asarray(q, np.float64) / scale
@@ -133,15 +134,19 @@ def _quantile(
             f"{op.removeprefix('nan').capitalize()}s must be in the range [0, {scale:g}]", op=op, remedy="Give others."
         )
     if x.size == 0:
-        return stator.full(stator.sum(x, axis=axis, keepdims=keepdims).shape, float("nan"), device=x.backend)
+        shape = stator.sum(x, axis=axis, keepdims=keepdims).shape
+        if not skip:
+            shape = (q.shape if host is None else host.shape) + shape
+        kind = "float64" if "floating" not in given.kind else given if skip else x.dtype
+        return _convert.store(stator.full(shape, float("nan"), dtype=kind, device=x.backend), out, op)
     if host is not None and host.ndim < 2 and method in IN_ONE_OP and not skip:
         asked = float(host) if host.ndim == 0 else host.tolist()
         found = stator.quantile(x, asked, axis=axis, keepdims=keepdims, method=method)
     else:
         places = stator.divide(q.astype("float64"), scale) if host is None else stator.asarray(host, device=x.backend)
         found = _general(x, places, axis, keepdims, method, skip, op)
-    if method in ONE_ELEMENT and "floating" not in x.dtype.kind:
-        found = found.astype(x.dtype)
+    if method in ONE_ELEMENT:
+        found = found.astype(given, copy=False)
     return _convert.store(found, out, op)
 
 
@@ -215,6 +220,8 @@ def median(
 ) -> Array:
     """The middle element over axes, or the mean of the middle two."""
     x = _convert.array(a, "median")
+    if x.size == 0:
+        return _quantile(x, 0.5, axis, out, "linear", keepdims, None, "median", 1.0, False)
     return _convert.store(stator.median(x, axis=axis, keepdims=keepdims), out, "median")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import stator
@@ -13,6 +14,7 @@ from stator.numpy._convert import ArrayLike, Axes, DTypeLike, Out
 from stator.numpy._rows import add, differs, same
 
 ORDER_OF_SUMS = "Sums in the order of stator's kernels, so that the last bits may differ"
+SPREAD = f"{ORDER_OF_SUMS}; with a real dtype= the whole mean of complex numbers is subtracted, not its real part alone"
 
 
 def _reduce(
@@ -191,7 +193,10 @@ def _spread(
     kind = _convert.dtype_or_none(dtype)
     if mean is None and "complex" not in x.dtype.kind:
         return _reduce(name, x, axis, out=out, keepdims=keepdims, where=where, correction=ddof, dtype=kind)
-    x = x if kind is None else x.astype(kind, copy=False)
+    if kind is not None and "complex" in x.dtype.kind and "complex" not in kind.kind:
+        x = x.astype("complex128" if kind.name == "float64" else "complex64", copy=False)
+    elif kind is not None:
+        x = x.astype(kind, copy=False)
     centre = (
         _convert.array(mean, name, like=x) if mean is not None else _reduce("mean", x, axis, keepdims=True, where=where)
     )
@@ -205,11 +210,13 @@ def _spread(
         where=mask,
     )
     total = _reduce("sum", squares, axis, keepdims=keepdims, where=mask)
-    result = stator.divide(total, stator.subtract(count, ddof).astype(total.dtype))
-    return _convert.store(stator.sqrt(result) if name == "std" else result, out, name)
+    divisor = stator.clip(stator.subtract(count, ddof), 0.0, None)
+    result = stator.divide(total, divisor.astype(total.dtype))
+    result = stator.sqrt(result) if name == "std" else result
+    return _convert.store(result if kind is None else result.astype(kind, copy=False), out, name)
 
 
-@differs(ORDER_OF_SUMS)
+@differs(SPREAD)
 def var(
     a: ArrayLike,
     axis: Axes = None,
@@ -226,7 +233,7 @@ def var(
     return _spread("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-@differs(ORDER_OF_SUMS)
+@differs(SPREAD)
 def std(
     a: ArrayLike,
     axis: Axes = None,
@@ -265,6 +272,8 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
 
 def _vector_axis(x: ArrayLike, axis: int | None, op: str) -> tuple[Array, int]:
     x = _convert.array(x, op)
+    if axis is None and x.ndim == 0:
+        x = stator.reshape(x, (1,))
     if axis is None and x.ndim != 1:
         raise InvalidValueError(f"{x.ndim} axes and axis=None", op=op, remedy="Name the axis.")
     return x, 0 if axis is None else axis
@@ -407,6 +416,29 @@ def nanmean(
     return mean(x, axis, dtype, out, keepdims, where=_numbers(x, where, "nanmean"))
 
 
+def _spread_of_numbers(
+    spread: Callable[..., Array],
+    a: ArrayLike,
+    axis: Axes,
+    dtype: DTypeLike,
+    out: Out,
+    ddof: float,
+    keepdims: bool,
+    where: Any,
+    mean: Any,
+    correction: float | None,
+) -> Array:
+    op = f"nan{spread.__name__}"
+    x = _convert.array(a, op)
+    where = _numbers(x, where, op)
+    found = spread(x, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    ddof = ddof if correction is None else correction
+    if ddof > 0 and "floating" in x.dtype.kind:  # without a correction, a slice without numbers is 0 / 0
+        count = stator.count_nonzero(stator.broadcast_to(where, x.shape), axis=axis, keepdims=keepdims)
+        found = stator.where(stator.less_equal(count, ddof), math.nan, found).astype(found.dtype, copy=False)
+    return _convert.store(found, out, op)
+
+
 @differs(NO_WARNING)
 def nanvar(
     a: ArrayLike,
@@ -421,9 +453,7 @@ def nanvar(
     correction: float | None = None,
 ) -> Array:
     """The variance of the elements that are not NaN."""
-    x = _convert.array(a, "nanvar")
-    where = _numbers(x, where, "nanvar")
-    return var(x, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return _spread_of_numbers(var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
 @differs(NO_WARNING)
@@ -440,6 +470,4 @@ def nanstd(
     correction: float | None = None,
 ) -> Array:
     """The standard deviation of the elements that are not NaN."""
-    x = _convert.array(a, "nanstd")
-    where = _numbers(x, where, "nanstd")
-    return std(x, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return _spread_of_numbers(std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)

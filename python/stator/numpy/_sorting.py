@@ -93,13 +93,7 @@ def sort_complex(a: ArrayLike) -> Array:
 @same
 def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = None) -> Array:
     """The places of values among sorted boundaries."""
-    boundaries = _convert.array(a, "searchsorted", like=v if isinstance(v, Array) else None)
-    if sorter is not None:
-        sorter = _convert.integers(sorter, "searchsorted", like=boundaries)
-    values = _convert.number_or_array(v, "searchsorted", boundaries)
-    if boundaries.dtype.name == "bool":
-        boundaries = boundaries.astype("int64")
-    return stator.searchsorted(boundaries, values, side=side, sorter=sorter)
+    return _convert.called("searchsorted", a, v, side, sorter)
 
 
 @same

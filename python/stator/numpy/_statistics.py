@@ -267,7 +267,8 @@ def histogram2d(
 @differs("Reads the maximum back, which synchronises")
 def bincount(x: ArrayLike, /, weights: Any = None, minlength: int = 0) -> Array:
     """How often 0, 1, 2, ... occur; with weights, their sums in float64."""
-    given = _convert.integers(x, "bincount")
+    bits = isinstance(x, Array) and x.dtype.name == "bool"
+    given = _convert.integers(x.astype("int64") if bits else x, "bincount")
     w = None if weights is None else _convert.array(weights, "bincount", like=given)
     if given.ndim != 1:
         raise ShapeError(f"{given.ndim} axes", op="bincount", remedy="Give a vector.")

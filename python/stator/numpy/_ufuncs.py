@@ -81,7 +81,7 @@ HOW = {
     "reciprocal": "Of the integer 0 it is 0, as elsewhere in stator",
     "divmod": "The values are NumPy's; two launches",
 }
-CASTS = {"frexp", "modf", "nextafter", "spacing"}
+CASTS = {"frexp", "ldexp", "modf", "nextafter", "spacing"}
 ALIASES = {
     **{"abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan"},
     **{"atan2": "arctan2", "atanh": "arctanh", "bitwise_invert": "invert", "bitwise_left_shift": "left_shift"},

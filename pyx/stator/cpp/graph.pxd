@@ -5,6 +5,7 @@ from libcpp cimport bool as cbool
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Backend, Stream
 from stator.cpp.error cimport translate_exception
+from stator.cpp.random cimport State
 from stator.cpp.std cimport string, vector
 
 
@@ -19,9 +20,21 @@ cdef extern from "stator/execution/graph.hpp" namespace "stator" nogil:
     cdef cppclass NumberSpan "std::span<const int>":
         NumberSpan(const int*, size_t)
 
+    cdef cppclass StateSpan "std::span<const stator::random::State>":
+        StateSpan(const State*, size_t)
+
+    cdef cppclass CountSpan "std::span<const uint64_t>":
+        CountSpan(const uint64_t*, size_t)
+
+    void add_state(const Stream&, const State&) except +translate_exception
     void begin_capture(const Stream&, NumberSpan) except +translate_exception
     void drop_capture(const Stream&) noexcept
     cbool is_capturing(const Stream&) noexcept
+
+    cdef cppclass CapturedWork:
+        size_t nodes, calls
+
+    CapturedWork captured_work(const Stream&) except +translate_exception
     string graph_signature(ArraySpan) except +translate_exception
 
     cdef cppclass GraphPart:
@@ -33,18 +46,16 @@ cdef extern from "stator/execution/graph.hpp" namespace "stator" nogil:
 
     cdef cppclass Graph:
         Graph()
-        void launch(const Stream&) except +translate_exception
+        void launch(const Stream&, StateSpan) except +translate_exception
         cbool bind(ArraySpan, ArraySpan) except +translate_exception
         vector[int] shared_outputs(ArraySpan) except +translate_exception
-        vector[Array] launch_with "launch"(ArraySpan, ArraySpan, const Stream&) except +translate_exception
+        vector[Array] launch_with "launch"(ArraySpan, ArraySpan, const Stream&, StateSpan) except +translate_exception
         cbool settle(const Graph&) except +translate_exception
         void replace(const Graph&) except +translate_exception
-        size_t add_number(uint64_t, uint64_t) except +translate_exception
-        void set_number(size_t, uint64_t) except +translate_exception
         cbool owns(const Array&) except +translate_exception
         size_t size() except +translate_exception
         size_t bytes() except +translate_exception
         vector[GraphNode] nodes() except +translate_exception
 
     void release_later "stator::interop::release_later"(Graph&) noexcept
-    Graph end_capture "stator::Graph::end"(const Stream&) except +translate_exception
+    Graph end_capture "stator::Graph::end"(const Stream&, CountSpan) except +translate_exception

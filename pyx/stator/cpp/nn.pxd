@@ -1,15 +1,14 @@
-# stator/nn.hpp
+# stator/nn/nn.hpp
 from libc.stdint cimport int64_t
-from libcpp cimport bool as cbool
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
-from stator.cpp.std cimport optional, string_view, vector
+from stator.cpp.std cimport optional, string_view
 
 
-cdef extern from "stator/nn.hpp" namespace "stator::nn" nogil:
+cdef extern from "stator/nn/nn.hpp" namespace "stator::nn" nogil:
     Array softmax(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
     Array log_softmax(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
     Array softmax_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
@@ -25,10 +24,3 @@ cdef extern from "stator/nn.hpp" namespace "stator::nn" nogil:
                         const Stream&) except +translate_exception
     Array cross_entropy_backward(const Array&, const Array&, const Array&, const CrossEntropyOptions&,
                                  const Stream&) except +translate_exception
-
-    cdef cppclass AdamOptions:
-        double lr, beta1, beta2, eps, weight_decay
-        cbool decoupled, maximize
-
-    void adam_step(const vector[Array]&, const vector[Array]&, const vector[Array]&, const vector[Array]&, int64_t,
-                   const AdamOptions&, const Stream&) except +translate_exception

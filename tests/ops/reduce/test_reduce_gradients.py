@@ -90,6 +90,16 @@ def test_product_matches_its_formula(be, dtype):
     check_product(be, factors((65, 130), dtype), axis=1)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_side_by_side_in_several_tiles(be, dtype):
+    x = factors((1100, 330), dtype)
+    x[700, 300], x[701, 300] = 2.0**-120, 2.0**119
+    check_product(be, x, axis=0)
+    x[500, 130] = 0
+    got = stator.nn.prod_backward(be.ones((330,), dtype=dtype), be.asarray(x), axis=0).to_numpy()
+    assert np.flatnonzero(got[:, 130]).tolist() == [500]
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_product_over_any_axes_of_any_layout(be, layout):
     x = factors((6, 35, 9), "float32", layout)
