@@ -36,6 +36,7 @@ def test_the_trace_has_the_calls_and_their_work(be, tmp_path):
 
 def test_threads_and_streams_have_rows_of_their_own(be, tmp_path):
     x = be.ones(10)
+    be.synchronize()  # stream 1 does not wait for it
 
     def work():
         with be.stream(1):
