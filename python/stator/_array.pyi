@@ -35,6 +35,7 @@ class Array:
     def __deepcopy__(self, memo: object) -> Array:
         """A copy on the device. Asynchronous."""
         ...
+    def __dir__(self) -> list[str]: ...
     def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
         """A DLPack capsule that shares the memory.
 

@@ -19,6 +19,7 @@ from stator._array_transfers import copy_from, copy_to
 from stator._creation import asarray, copy, zeros_like
 from stator._elementwise import clip
 from stator._function import install_method
+from stator._hints import HINTS, MissingAttribute
 from stator._indexing import nonzero, take
 from stator._matmul import dot
 from stator._methods import on_device, stored
@@ -236,8 +237,11 @@ def _take(
 
     axis: None takes from the flattened array. mode: "raise", "wrap" or "clip" for indices out of range.
     """
-    if axis is None and out is None and type(mode) is str and mode == "raise" and isinstance(indices, Array):
-        return take(self, indices)
+    if out is None and type(mode) is str and mode == "raise" and isinstance(indices, Array):
+        try:
+            return take(self, indices, axis)
+        except StatorError as error:
+            raise renamed(error, "Array.take") from None
     length = self.size if axis is None else self.shape[_axes(self, "Array.take", axis=axis)[0]]
     try:
         return stored(take(self, _places(self, indices, length, mode, "Array.take"), axis), out, "Array.take")
@@ -361,7 +365,11 @@ METHODS: dict[str, Callable[..., Any] | tuple[Callable[..., Any], str] | propert
 
 
 def install() -> None:
-    """Gives Array the methods of the table."""
+    """Gives Array the methods of the table, and says of names that it has not what to use."""
+    for name in HINTS["Array"]:
+        hint = MissingAttribute()
+        hint.__set_name__(Array, name)
+        install_method(Array, name, hint)
     for name, entry in METHODS.items():
         if isinstance(entry, tuple):
             function, parameters = entry

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from typing import Any
 
 # By the module ("Array" for its attributes): the name that was asked for, and what there is.
@@ -182,12 +181,39 @@ class MissingAttributeError(AttributeError):
         return f" Use {hint}." if hint else self._nearest()
 
     def _nearest(self) -> str:
+        from difflib import get_close_matches
+
         public = [name for name in self._names() if name[0] != "_"]
         found = " or ".join(get_close_matches(self._missing, public, 2, 0.75))
         return f" Use {found}." if found else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return AttributeError, (str(self),)
+
+
+class MissingAttribute:
+    """Stands for an attribute that Array has not: asking an array for it raises MissingAttributeError.
+
+    A __getattr__ of the class would see every name, but Python makes a method object at each call of a method of a
+    class that has one.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, obj: object, owner: type) -> Any:
+        if obj is None:
+            return self
+        raise MissingAttributeError("Array", self._name, lambda: dir(owner), obj)
+
+
+def attributes_of(x: object) -> list[str]:
+    """What dir(x) gives: the names that there are."""
+    found: dict[str, object] = {}
+    for owner in reversed(type(x).__mro__):
+        found.update(vars(owner))
+    missing = {name for name, value in found.items() if isinstance(value, MissingAttribute)}
+    return [name for name in object.__dir__(x) if name not in missing]
 
 
 def _row(path: str) -> Any:

@@ -5,7 +5,6 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
-from cpython.object cimport PyObject_GenericGetAttr
 from libc.stdint cimport int64_t, uintptr_t
 from libcpp cimport bool as cbool
 
@@ -326,11 +325,9 @@ cdef class Array:
         text = f"<closed, shape {self.shape}>" if self.backend.closed else preview(self, "Array(")
         return f"Array({text}, dtype={self.dtype}, device='{self.backend.device_name}')"
 
-    def __getattr__(self, name: str) -> Any:
-        # Called where the attribute is not found, or has raised AttributeError itself, which then is the error.
-        if hasattr(type(self), name):
-            return PyObject_GenericGetAttr(self, name)
-        raise missing(self, name)
+    def __dir__(self) -> list[str]:
+        from stator._hints import attributes_of
+        return attributes_of(self)
 
     def __divmod__(self, other):
         return both(operator(op_table.floor_divide, self, other), operator(op_table.remainder, self, other))

@@ -214,10 +214,3 @@ cdef object item_of(Array x):
 
 cdef object both(object quotient, object rest):
     return NotImplemented if quotient is NotImplemented else (quotient, rest)
-
-
-cdef object missing(Array x, str name):
-    if name.startswith("_"):  # asked for by protocols, which want no hint
-        return AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=x)
-    from stator._hints import MissingAttributeError
-    return MissingAttributeError("Array", name, lambda: dir(Array), x)

@@ -116,9 +116,11 @@ cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1:
 
 cdef int to_dims(object value, Dims& out, str op, str name="shape") except -1:
     cdef int i = 0
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+    if isinstance(value, (tuple, list)):
+        pass
+    elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         value = (value,)
-    elif not isinstance(value, (tuple, list)):
+    else:
         try:
             if isinstance(value, (str, bytes, bytearray, dict)):
                 raise TypeError

@@ -126,6 +126,8 @@ cdef extern from "Python.h":
     PyCFunction PyCFunction_GetFunction(object) except NULL
     PyObject* PyCFunction_GetSelf(object)
     int PyCFunction_GetFlags(object) except -1
+    tuple PyTuple_New(Py_ssize_t)
+    int PyTuple_SetItem(object, Py_ssize_t, object) except -1
     ctypedef object (*PyCFunctionWithKeywords)(PyObject*, object, PyObject*)
     int METH_VARARGS
 
@@ -190,7 +192,10 @@ cdef object call_method(int index, object self, PyObject* const* args, Py_ssize_
     elif count == 2:
         positional = (self, <object>values[1])
     else:
-        positional = tuple([<object>values[k] for k in range(count)])
+        positional = PyTuple_New(count)
+        for k in range(count):
+            Py_INCREF(<object>values[k])  # PyTuple_SetItem takes a reference
+            PyTuple_SetItem(positional, k, <object>values[k])
     if passed == NULL:
         return m.function(*positional) if m.call_tuple == NULL else m.call_tuple(m.module, positional, NULL)
     return m.function(*positional, **{key: <object>values[count + k] for k, key in enumerate(<tuple>passed)})

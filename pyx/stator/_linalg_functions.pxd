@@ -1,4 +1,6 @@
 from stator._array cimport Array
+from stator._backend cimport Backend
+from stator.cpp.array cimport Array as CppArray
 
-# linalg.trace of an Array.
-cdef Array trace_of(Array a, object offset, object dtype)
+# linalg.trace of an array of the backend.
+cdef Array trace_of(Backend backend, const CppArray& a, object offset, object dtype)

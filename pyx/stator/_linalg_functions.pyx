@@ -7,9 +7,10 @@ from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, new_array, wrap_array
-from stator._backend cimport after_wait, enter
+from stator._backend cimport Backend, after_wait, enter
 from stator._convert cimport to_choice, to_diagonal, to_dtype, to_flag, to_float, to_int
 from stator.cpp cimport linalg as cpp
+from stator.cpp.array cimport Array as CppArray
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
 from stator.cpp.std cimport optional
@@ -184,18 +185,19 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
 
     offset as in diagonal. dtype: of the accumulation and the result; None accumulates integers in 64 bits.
     """
-    return trace_of(as_array(x, "linalg.trace"), offset, dtype)
+    cdef Array source = as_array(x, "linalg.trace")
+    return trace_of(source.backend, source.c, offset, dtype)
 
 
-cdef Array trace_of(Array a, object offset, object dtype):
-    cdef Array out = new_array(a.backend)
+cdef Array trace_of(Backend backend, const CppArray& a, object offset, object dtype):
+    cdef Array out = new_array(backend)
     cdef int64_t k = to_diagonal(offset, "linalg.trace", "offset")
     cdef optional[CppDType] code
     cdef CppStream stream
     to_dtype(dtype, code, "linalg.trace")
-    enter(a.backend, stream)
+    enter(backend, stream)
     with nogil:
-        out.c = cpp.trace(a.c, k, code, stream)
+        out.c = cpp.trace(a, k, code, stream)
     return out
 
 

@@ -9,7 +9,7 @@ from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport int64_t
 
-from stator._array cimport Array, as_array, new_array, unary_op, wrap_array
+from stator._array cimport Array, as_array, new_array, unary_op
 from stator._convert cimport shown, sized_dims, to_diagonal, to_dims, to_int, wrong_type
 from stator._elementwise cimport between
 from stator._indexing cimport compressed
@@ -107,13 +107,13 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     return out
 
 
-cdef CppArray planes(Array x, object axis1, object axis2, str op) except *:
-    # The array with the two axes as its last.
+cdef const CppArray* planes(Array x, CppArray& moved, object axis1, object axis2, str op) except NULL:
+    # The array with the two axes as its last: itself or `moved`, which is set.
     cdef int first = to_axis_of(x, axis1, op, "axis1"), second = to_axis_of(x, axis2, op, "axis2")
     cdef int k, at = 0, count = x.c.ndim()
     cdef Dims order
     if first == count - 2 and second == count - 1:
-        return x.c
+        return &x.c
     if first == second:
         raise AxisError(f"axis1={axis1} and axis2={axis2} for shape {x.shape}", op=op, remedy="Give two axes.")
     sized_dims(count, order, op)
@@ -122,15 +122,16 @@ cdef CppArray planes(Array x, object axis1, object axis2, str op) except *:
             order[at] = k
             at += 1
     order[at], order[at + 1] = first, second
-    return permuted(x.c, order)
+    moved = permuted(x.c, order)
+    return &moved
 
 
 def diagonal(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """A view of the diagonals of the planes of two axes, as stator.linalg.diagonal. No launch."""
     cdef Array source = as_array(x, "Array.diagonal"), out = new_array(source.backend)
-    cdef CppArray matrices = planes(source, axis1, axis2, "Array.diagonal")
-    cdef int64_t k = to_diagonal(offset, "Array.diagonal", "offset")
-    out.c = movement.diagonal(matrices, k)
+    cdef CppArray moved
+    cdef const CppArray* matrices = planes(source, moved, axis1, axis2, "Array.diagonal")
+    out.c = movement.diagonal(matrices[0], to_diagonal(offset, "Array.diagonal", "offset"))
     return out
 
 
@@ -139,9 +140,10 @@ def trace(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTyp
     """The sums of the diagonals of the planes of two axes, as stator.linalg.trace. Asynchronous."""
     cdef Array source = as_array(x, "Array.trace")
     cdef Array found
-    source = wrap_array(source.backend, planes(source, axis1, axis2, "Array.trace"))
+    cdef CppArray moved
+    cdef const CppArray* matrices = planes(source, moved, axis1, axis2, "Array.trace")
     try:
-        found = trace_of(source, offset, dtype)
+        found = trace_of(source.backend, matrices[0], offset, dtype)
         return found if out is None else stored(found, out, "Array.trace", "unsafe")
     except StatorError as error:
         raise renamed(error, "Array.trace") from None
