@@ -54,6 +54,11 @@ def _module_backend(device):
         yield backend
     gc.collect()
     assert not backend.resources()
+    if device == "cuda" and os.environ.get("STATOR_EMULATE"):
+        import vendor_doubles
+
+        left = {kind: count for kind, count in vendor_doubles.objects().items() if count}
+        assert not left, "handles or descriptors of libraries are alive"
 
 
 def _live(backend):

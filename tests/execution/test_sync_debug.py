@@ -1,5 +1,6 @@
 """Reports of calls that wait for the device, and STATOR_SYNC, with which every launch is waited for."""
 
+import ctypes
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 import stator
 from stator import testing
+from stator._backend import emulated
 from stator.errors import CudaError, DTypeError, InvalidValueError, SynchronizationError
 
 WAITS = {
@@ -127,6 +129,23 @@ def test_with_stator_sync_work_is_done_when_the_call_returns(device, monkeypatch
         graph.launch()
         assert backend.stream(0).done()
         assert y[0, 0] == 2
+
+
+def test_with_stator_sync_memory_is_written_when_the_call_returns(device, monkeypatch):
+    if device == "cuda" and not emulated("cuda"):
+        pytest.skip("the host does not see the memory of a GPU")
+    with opened(device, "1", monkeypatch) as backend:
+        x = backend.ones((300, 300))
+        for work, first in (
+            (lambda: x + x, 2.0),
+            (lambda: x @ x, 300.0),
+            (lambda: x.sum(), 90000.0),
+            (lambda: x.copy(), 1.0),
+            (lambda: backend.zeros(3), 0.0),
+            (lambda: backend.asarray([7.0]), 7.0),
+        ):
+            y = work()
+            assert ctypes.c_double.from_address(y.data_ptr).value == first
 
 
 def test_with_stator_sync_the_op_that_failed_is_named(monkeypatch):

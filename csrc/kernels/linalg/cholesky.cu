@@ -51,8 +51,7 @@ STATOR_KERNEL(Size) void small_cholesky_kernel(params::SmallCholesky p) {
         u[i * step + i + j] = conjugated ? conjugate(x) : x;
       });
     group.sync();
-    const int info = factor_cholesky(group, u, step, n);
-    group.sync();
+    const int info = factor_cholesky(group, u, step, n);  // no thread writes after its last barrier
     for_each_pair(group, n, n, [=](int i, int j) {
       const T x = j < i ? T(0) : u[i * step + j];
       element<T>(to, matrix, i, j) = conjugated && j >= i ? conjugate(x) : x;
