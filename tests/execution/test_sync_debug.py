@@ -146,6 +146,10 @@ def test_with_stator_sync_memory_is_written_when_the_call_returns(device, monkey
         ):
             y = work()
             assert ctypes.c_double.from_address(y.data_ptr).value == first
+        with backend.capture() as graph:
+            y = x + x
+        graph.launch()
+        assert ctypes.c_double.from_address(y.data_ptr).value == 2
 
 
 def test_with_stator_sync_the_op_that_failed_is_named(monkeypatch):

@@ -38,19 +38,15 @@ STATOR_FN void for_products(const G& group, const params::SparseTimesSparse& p, 
 template <int Size>
 STATOR_KERNEL(Size) void times_count_kernel(params::SparseTimesSparse p, params::ErrorSlot slot, uint16_t op) {
   const Group<Size> group;
-  RowCount& count = group.template shared<RowCount>();
   int64_t* const marks = p.marks + group.block() * p.b.cols;
   for (int64_t r = group.block(); r < p.a.rows; r += group.blocks()) {
-    if (group.rank() == 0) count.of_row = 0;
-    group.sync();
     int32_t mine = 0;
     for_products(group, p, r, slot, op, [&](int64_t, int64_t, int64_t index) {
       mine += marks[index] != r + 1;
       marks[index] = r + 1;
     });
-    const int32_t total = group.reduce(mine, Sum{});
+    const int32_t total = group.reduce(mine, Sum{});  // its barriers part the rows
     if (group.rank() == 0) store_index(p.counts, p.a.wide, r, total);
-    group.sync();
   }
 }
 

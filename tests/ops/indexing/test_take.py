@@ -33,9 +33,10 @@ def test_every_index_dtype(be, dtype):
     np.testing.assert_array_equal(stator.take(be.asarray(x), be.asarray(index), axis=0).to_numpy(), x[index])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
 @pytest.mark.parametrize("shape", [(5, 64), (5, 65), (5, 4096), (70, 1), (3, 4, 5), (40, 3, 128)])
-def test_row_lengths_and_strides(be, shape):
-    x = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+def test_row_lengths_and_strides(be, shape, dtype):
+    x = inputs.random(np.random.default_rng(1), shape, dtype)
     for view in (lambda a: a, lambda a: a[..., ::-1], lambda a: a[::2], lambda a: a[:, 1:] if a.shape[1] > 1 else a):
         for axis in range(len(shape)):
             n = view(x).shape[axis]

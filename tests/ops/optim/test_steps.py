@@ -12,7 +12,7 @@ import stator
 nn = stator.nn
 
 PAIRS = [*((d, d) for d in inputs.FLOATS), ("float16", "float32"), ("bfloat16", "float32")]
-SHAPES = [(7,), (3, 5), (0,), (5000,), ()]
+SHAPES = [(7,), (3, 5), (0,), (6,), (5000,), ()]
 BETAS = {"betas": (0.8, 0.95)}
 PLAIN = {"beta1": 0.8, "beta2": 0.95}
 # For each rule: how many states, options for stator, and those for the formula where they differ.
