@@ -57,6 +57,10 @@ class Kernels {
   // Not thread-safe. The capability is 10 * major + minor.
   Loaded& load(emulator::Device& device, const FatBinary* binary);
   void unload(const FatBinary* binary) { loaded_.erase(binary); }
+  bool is_waiting(const FatBinary* binary) const {  // whether launches or graphs have its kernels
+    const auto found = loaded_.find(binary);
+    return found != loaded_.end() && found->second.program.use_count() > 1;
+  }
   // The dynamic shared memory that the function opted in to; 0: none.
   uint32_t& opted(const Function* function) { return opted_[function]; }
 

@@ -210,13 +210,21 @@ int library_load(void** library, const void* image, char* log, size_t capacity) 
   });
 }
 
-// Launches under way keep the program.
+// CUDA does not say what becomes of launches that wait; here they fail, for whoever unloads has to wait for them.
 int library_unload(void* library) {
   return device_call([&](System& s, Device&, Scheduler::Lock&) {
     auto* const binary = static_cast<FatBinary*>(library);
     if (!is_library(binary)) return error::invalid_resource_handle;
     if (const int code = uncaptured(s)) return code;
-    for (const auto& device : s.devices) device->kernels.unload(binary);
+    for (const auto& device : s.devices) {
+      if (device->kernels.is_waiting(binary)) {
+        Report report;
+        report.fault = Fault::use_after_free;
+        report.sentence = "A library is unloaded before the launches of its kernels have run.";
+        device->fail(report, "cudaLibraryUnload");
+      }
+      device->kernels.unload(binary);
+    }
     unregister_binary(binary);
     return error::success;
   });
