@@ -1,8 +1,9 @@
-"""The cases of optimisers, gradients of a step and embeddings. Steps take dense arrays of one size."""
+"""The cases of optimisers, gradients of a step, losses and embeddings. Steps take dense arrays of one size."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,67 @@ def _length(*grads: Any) -> Any:
     return np.sqrt(sum(np.sum(np.square(g)) for g in grads))
 
 
+def _loss(name: str, formula: Callable[..., Any], slope: Callable[..., Any], *ranges: Interval) -> dict[str, Any]:
+    """The mean of a loss, and the gradient of its input, beside torch."""
+
+    def theirs(*x: Any) -> Any:
+        import torch
+
+        return getattr(torch.nn.functional, name)(*x)
+
+    def backward(be: stator.Backend, p: Plan) -> Other:
+        one = be.full((), 1, dtype=p.dtype)
+        ours = getattr(stator.nn, f"{name}_backward")
+        return Other(arrays(*ranges), lambda *x: ours(one, *x), lambda x, y: slope(x, y) / x.size)
+
+    forward = getattr(stator.nn, name)
+    found = {name: lambda be, p: Other(arrays(*ranges), forward, lambda x, y: np.mean(formula(x, y)), theirs)}
+    return found | {f"{name}_backward": backward}
+
+
+def _bend(x: Any, y: Any) -> Any:
+    d = np.abs(x - y)
+    return np.where(d <= 1, d * d / 2, d - d.dtype.type(0.5))
+
+
+def _logistic(x: Any, y: Any) -> Any:
+    return np.maximum(x, 0) - x * y + np.log1p(np.exp(-np.abs(x)))
+
+
+def _log_probs(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    (x,) = arrays(CORE)(plan, pool, turn)
+    last = x.shape[1] - 1
+    return x, pool.array((len(x),), "int64", Interval(0, last, whole=True), turn + 50).clip(0, last)
+
+
+def _nll(x: Any, target: Any) -> Any:
+    import torch
+
+    return torch.nn.functional.nll_loss(x, target)
+
+
+def _nll_backward(x: Any, target: Any) -> Any:
+    out = np.zeros_like(x)
+    out[np.arange(len(x)), target] = -1 / len(x)
+    return out
+
+
+UNIT = Interval(0, 1)
+LOSSES: dict[str, Callable[[stator.Backend, Plan], Other]] = {
+    **_loss("mse_loss", lambda x, y: np.square(x - y), lambda x, y: 2 * (x - y), CORE, CORE),
+    **_loss("l1_loss", lambda x, y: np.abs(x - y), lambda x, y: np.sign(x - y), CORE, CORE),
+    **_loss("huber_loss", _bend, lambda x, y: np.clip(x - y, -1, 1), CORE, CORE),
+    **_loss("smooth_l1_loss", _bend, lambda x, y: np.clip(x - y, -1, 1), CORE, CORE),
+    **_loss("binary_cross_entropy_with_logits", _logistic, lambda x, y: 1 / (1 + np.exp(-x)) - y, CORE, UNIT),
+    **_loss("kl_div", lambda x, y: y * (np.log(y) - x), lambda x, y: -y, Interval(-4, 0), Interval(0.1, 1)),
+    "nll_loss": lambda be, p: Other(
+        _log_probs, stator.nn.nll_loss, lambda x, t: -np.mean(x[np.arange(len(x)), t]), _nll
+    ),
+    "nll_loss_backward": lambda be, p: Other(
+        _log_probs, partial(stator.nn.nll_loss_backward, be.full((), 1, dtype=p.dtype)), _nll_backward
+    ),
+}
+
 LAYERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "sgd_step": _step("sgd_step", 1, _sgd, momentum=0.9),
     "rmsprop_step": _step("rmsprop_step", 1, _rmsprop),
@@ -102,6 +164,7 @@ LAYERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "adam_step": _step("adam_step", 2, _adam, step=3),
     "lamb_step": _step("lamb_step", 2, _lamb, step=3),
     "lion_step": _step("lion_step", 1, _lion),
+    **LOSSES,
     "has_inf_nan_list": lambda be, p: Other(
         arrays(CORE, CORE),
         lambda *x: stator.nn.has_inf_nan(x),

@@ -101,6 +101,14 @@ def _complex(*shape: int) -> Callable[[np.random.Generator], Arrays]:
     return draw
 
 
+def _loss_backward(x: Any, y: Any) -> Any:
+    return nn.mse_loss_backward(stator.full((), 1, dtype="float32", device=x.backend), x, y)
+
+
+def _nll_loss_backward(x: Any, t: Any) -> Any:
+    return nn.nll_loss_backward(stator.full((), 1, dtype="float32", device=x.backend), x, t)
+
+
 def _cross_entropy_backward(x: Any, t: Any) -> Any:
     return nn.cross_entropy_backward(stator.full((), 1, dtype="float32", device=x.backend), x, t)
 
@@ -182,6 +190,9 @@ def _layers() -> list[Case]:
     return [
         Case("adam_step", "optim", normal(MILLION, count=4), _adam_step, lambda *x: tuple(map(stator.abs, x))),
         Case("lamb_step", "optim", normal(MILLION, count=4), _lamb_step, lambda *x: tuple(map(stator.abs, x))),
+        Case("mse_loss", "losses", normal(MILLION, count=2), nn.mse_loss),
+        Case("mse_loss backward", "losses", normal(MILLION, count=2), _loss_backward),
+        Case("nll_loss backward", "losses", _labels, _nll_loss_backward),
         Case("clip_grad_norm", "optim", normal(MILLION), lambda x: nn.clip_grad_norm([x], 1.0)),
         Case("embedding backward", "embedding", _rows, lambda x, i: nn.embedding_backward(x, i, SIDE)),
         Case("embedding backward of one index", "embedding", _rows, lambda x, i: nn.embedding_backward(x, i * 0, SIDE)),

@@ -25,20 +25,23 @@ struct SoftmaxNeeds {
 };
 
 // Mean or sum over rows, or no reduction, of -log_softmax(logits)[target]; rows whose target is ignore_index are
-// ignored.
+// ignored. Row i is position i % inner of sample i / inner. Strides are in elements.
 enum class LossReduction : int32_t { none, mean, sum };
 struct CrossEntropy {
-  const void* logits;  // [n, classes], row stride and column stride in elements
-  const void* target;  // [n] int32 or int64
+  const void* logits;  // [samples, classes, inner]
+  const void* target;  // [samples, inner] of integers, or of the logits' dtype with a probability for each class
   const void* weight;  // [classes] of the logits' dtype, or null
-  const void* grad;    // backward: 0-d or [n] (none)
-  void* out;           // forward: 0-d or [n]; backward: [n, classes] contiguous
+  const void* grad;    // backward: 0-d or [samples, inner] (none)
+  void* out;           // forward: 0-d or [samples, inner]; backward: [samples, classes, inner]; contiguous
   void* partials;      // sums of blocks: forward, mean and sum; backward, mean of many rows
   double* total;       // backward, mean of many rows: the weights of all targets; else null
   uint32_t* counters;  // with partials
   DType dtype, target_dtype;
-  int64_t n, classes;
-  int64_t logit_strides[2], target_stride, grad_stride;
+  int64_t n, classes;  // rows
+  int64_t inner = 1;
+  int64_t logit_strides[2], target_stride, grad_stride;  // of samples, and of classes
+  int64_t logit_inner, target_inner, grad_inner;         // of the positions of a sample
+  int64_t target_class;                                  // probabilities: of classes
   int64_t ignore_index;
   double label_smoothing;
   LossReduction reduction;
@@ -55,5 +58,9 @@ extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_backward_scratch;  // or 0
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy;
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy_backward;
+// The same for targets that are probabilities.
+extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> soft_cross_entropy_scratch;
+extern Launcher<void(const Queue&, const params::CrossEntropy&)> soft_cross_entropy;
+extern Launcher<void(const Queue&, const params::CrossEntropy&)> soft_cross_entropy_backward;
 
 }  // namespace stator::kernels::nn

@@ -61,6 +61,17 @@ def a_file():
     return path
 
 
+LOSSES = (
+    "mse_loss",
+    "l1_loss",
+    "huber_loss",
+    "smooth_l1_loss",
+    "binary_cross_entropy_with_logits",
+    "kl_div",
+    "nll_loss",
+)
+
+
 def arguments(be):
     """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
     m = be.asarray(np.eye(4) * 3 + 0.25)
@@ -69,7 +80,9 @@ def arguments(be):
     m32 = stator.astype(m, "float32")
     packed, scale = stator.nn.quantize_fp8(m)
     shared = {
-        **dict.fromkeys(("x", "x1", "x2", "a", "b", "data", "matrix", "logits", "weight", "y", "q"), m),
+        **dict.fromkeys(
+            ("x", "x1", "x2", "a", "b", "data", "matrix", "logits", "log_probs", "weight", "input", "y", "q"), m
+        ),
         **dict.fromkeys(("grad", "start", "end", "min", "max", "obj", "values"), m),
         **dict.fromkeys(("index", "indices", "target"), i),
         **dict.fromkeys(("mask", "condition"), b),
@@ -132,6 +145,8 @@ def arguments(be):
         "grad:mean_backward": m[0, 0],
         "grad:prod_backward": m[0, 0],
         "grad:cross_entropy_backward": m[0, 0],
+        **{f"grad:{name}_backward": m[0, 0] for name in LOSSES},
+        **{f"target:{name}{form}": m for name in LOSSES if name != "nll_loss" for form in ("", "_backward")},
         **dict.fromkeys(("indices:embedding_bag", "indices:embedding_bag_backward"), i[None]),
         "grad:embedding_bag_backward": m[:1],
         "a:scaled_matmul": packed,

@@ -56,6 +56,9 @@ SHARED = {
     "linalg_trace expm": lambda f, a: f(a.eye),
     "searchsorted isin dot vecdot outer kron broadcast_arrays fftconvolve": lambda f, a: f(a.v, a.v),
     "matmul cdist softmax_backward log_softmax_backward linear": lambda f, a: f(a.x, a.x),
+    "mse_loss l1_loss huber_loss smooth_l1_loss binary_cross_entropy_with_logits kl_div": lambda f, a: f(a.x, a.x),
+    "mse_loss_backward l1_loss_backward huber_loss_backward smooth_l1_loss_backward kl_div_backward "
+    "binary_cross_entropy_with_logits_backward": lambda f, a: f(a.v[0], a.x, a.x),
     "solve solve_triangular lstsq": lambda f, a: f(a.eye, a.x),
     "partition kthvalue topk roll tile repeat pad": lambda f, a: f(a.v, 1),
     "split histogram stft": lambda f, a: f(a.v, 2),
@@ -130,6 +133,8 @@ CALLS |= {
     "matmul_2to4": lambda a: sparse.matmul_2to4(a.x, a.x),
     "cross_entropy": lambda a: nn.cross_entropy(a.x, a.i),
     "cross_entropy_backward": lambda a: nn.cross_entropy_backward(a.v[0], a.x, a.i),
+    "nll_loss": lambda a: nn.nll_loss(a.x, a.i),
+    "nll_loss_backward": lambda a: nn.nll_loss_backward(a.v[0], a.x, a.i),
     "layer_norm": lambda a: nn.layer_norm(a.x),
     "layer_norm_backward": lambda a: nn.layer_norm_backward(a.x, a.x),
     "rms_norm": lambda a: nn.rms_norm(a.x),

@@ -43,6 +43,26 @@ def norms(x, y):
     }
 
 
+def losses(x, y, target, square, index, one):
+    """Losses, with the gradient of a mean."""
+    nn, found = stator.nn, {}
+    for name in ("mse", "l1", "huber", "smooth_l1"):
+        forward, backward = getattr(nn, f"{name}_loss"), getattr(nn, f"{name}_loss_backward")
+        found[f"{name}_loss"] = (partial(forward, x, y), partial(forward, x.T, y.T))
+        found[f"{name}_loss_backward"] = (partial(backward, one, x, y), partial(backward, one, x.T, y.T))
+    for name in ("binary_cross_entropy_with_logits", "kl_div"):
+        forward, backward = getattr(nn, name), getattr(nn, f"{name}_backward")
+        found[name] = (partial(forward, x, y), partial(forward, x.T, y.T))
+        found[f"{name}_backward"] = (partial(backward, one, x, y), partial(backward, one, x.T, y.T))
+    return found | {
+        "nll_loss": (lambda: nn.nll_loss(x, target), lambda: nn.nll_loss(square.T, index)),
+        "nll_loss_backward": (
+            lambda: nn.nll_loss_backward(one, x, target),
+            lambda: nn.nll_loss_backward(one, square.T, index),
+        ),
+    }
+
+
 def calls(be):
     """For each op: (callable on contiguous input, callable on transposed input or None)."""
     x = be.asarray(np.random.default_rng(0).uniform(0.5, 2, (64, 96)).astype(np.float32))
@@ -85,6 +105,7 @@ def calls(be):
             lambda: nn.cross_entropy_backward(one, square.T, index),
         ),
         **norms(x, y),
+        **losses(x, y, target, square, index, one),
         **{n: (partial(getattr(nn, n), *[[m] for m in moments[:k]], **more), None) for n, k, more in STEPS},
         "has_inf_nan_list": (lambda: nn.has_inf_nan(moments), lambda: nn.has_inf_nan([moments[0], one])),
         "clip_grad_norm": (lambda: nn.clip_grad_norm(moments, 1.0), None),

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 from oracles_activations import *  # noqa: F403
 from oracles_activations import PI, log_normal_cdf, normal_cdf
+from oracles_losses import *  # noqa: F403
 from oracles_nn import *  # noqa: F403
 from oracles_norm import *  # noqa: F403
 

@@ -33,9 +33,10 @@ enum class Family : uint8_t {
   nn,
   norm,
   optim,
-  embedding
+  embedding,
+  losses
 };
-inline constexpr int family_count = int(Family::embedding) + 1;
+inline constexpr int family_count = int(Family::losses) + 1;
 enum class ShapeClass : uint8_t {
   creation,
   unary,

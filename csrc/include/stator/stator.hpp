@@ -23,6 +23,7 @@
 #include <stator/matmul.hpp>
 #include <stator/movement.hpp>
 #include <stator/nn/embedding.hpp>
+#include <stator/nn/losses.hpp>
 #include <stator/nn/nn.hpp>
 #include <stator/nn/norm.hpp>
 #include <stator/nn/optim.hpp>

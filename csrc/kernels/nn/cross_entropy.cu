@@ -2,58 +2,12 @@
 // takes one more, for the sum of their weights.
 //   loss_i = (1 - s) w[t_i] (-log p[t_i]) + s / C * sum_c w[c] (-log p[c]),  p = softmax(logits_i)
 // mean divides by the sum of w[t_i], as PyTorch does.
-#include "device/convert.cuh"
 #include "device/fault.cuh"
-#include "device/functional.cuh"
-#include "device/group.cuh"
-#include "device/launch.cuh"
 #include "device/launcher.cuh"
-#include "device/math/math.cuh"
-#include "params/nn.hpp"
+#include "kernels/nn/loss_rows.cuh"
 
 namespace stator::STATOR_TARGET::nn {
 namespace {
-
-struct CrossEntropyTuning {
-  static constexpr int block = 256;                     // threads per row for many classes
-  static constexpr int warp = fast_host ? block : 32;   // and for few; the fast host needs one instance only
-  static constexpr int rows = by_target<4, 64>::value;  // least rows of a block
-  static constexpr int targets = 4;                     // per thread, that every block may sum by itself
-  static constexpr int64_t weighed = by_target<2048, 65536>::value;  // least rows of a block that only sums targets
-};
-
-// One row's view of the parameters.
-template <class T>
-struct LossRow {
-  using A = opmath_t<T>;
-  const T* logits;
-  const T* weight;
-  int64_t stride, classes, target;
-  bool counts;  // the target is neither ignored nor out of range
-
-  STATOR_FN LossRow(const params::CrossEntropy& p, int64_t row)
-      : logits(static_cast<const T*>(p.logits) + row * p.logit_strides[0]),
-        weight(static_cast<const T*>(p.weight)),
-        stride(p.logit_strides[1]),
-        classes(p.classes),
-        target(load_as<int64_t>(p.target, p.target_dtype, row * p.target_stride)),
-        counts(target != p.ignore_index && target >= 0 && target < p.classes) {}
-
-  STATOR_FN A logit(int64_t c) const { return A(logits[c * stride]); }
-  STATOR_FN A class_weight(int64_t c) const { return weight ? A(weight[c]) : A(1); }
-  template <class Group>
-  STATOR_FN A largest(const Group& group) const {
-    return group.template map_reduce<A>(classes, Max{}, [this](int64_t c) { return logit(c); });
-  }
-  template <class Group>
-  STATOR_FN A exp_sum(const Group& group, A largest) const {
-    return group.template map_sum<A>(classes, [this, largest](int64_t c) { return exp(logit(c) - largest); });
-  }
-  template <class Group>
-  STATOR_FN A weight_sum(const Group& group) const {
-    return weight ? group.template map_sum<A>(classes, [this](int64_t c) { return class_weight(c); }) : A(classes);
-  }
-};
 
 template <class T, int Size>
 STATOR_KERNEL(Size) void cross_entropy_kernel(params::CrossEntropy p, params::ErrorSlot slot, uint16_t op,
@@ -174,55 +128,30 @@ STATOR_KERNEL(Size) void cross_entropy_backward_kernel(params::CrossEntropy p, p
   const A smooth = A(p.label_smoothing / double(p.classes)), sharp = A(1 - p.label_smoothing);
   for (int64_t i = first; i < last; ++i) {
     const LossRow<T> row(p, i);
-    T* out = static_cast<T*>(p.out) + i * p.classes;
+    const int64_t step = p.inner;
+    T* out = row.place.gradient(static_cast<T*>(p.out), p);
     if (!row.counts) {
       if (row.target != p.ignore_index && group.rank() == 0)
         report(slot, op, params::Fault::index_out_of_range, i, row.target);
-      group.for_each(p.classes, [=](int64_t c) { out[c] = T(0.0f); });
+      group.for_each(p.classes, [=](int64_t c) { out[c * step] = T(0.0f); });
       continue;
     }
-    const A grad =
-        A(double(A(grads[p.reduction == params::LossReduction::none ? i * p.grad_stride : 0])) / denominator);
+    const A grad = A(double(A(grads[row.place.grad(p)])) / denominator);
     const A target_weight = sharp * row.class_weight(row.target);
     const A spread = p.label_smoothing != 0 ? smooth * row.weight_sum(group) : A(0);
     if constexpr (fast_host && std::is_same_v<T, A>) {
-      gradient_in_place(group, row, out, grad, target_weight, spread, smooth);
-      continue;
+      if (step == 1) {
+        gradient_in_place(group, row, out, grad, target_weight, spread, smooth);
+        continue;
+      }
     }
     const A largest = row.largest(group);
     const A scale = A(1) / row.exp_sum(group, largest);
     group.for_each(p.classes, [=](int64_t c) {
       const A probability = exp(row.logit(c) - largest) * scale;
       const A at_target = c == row.target ? target_weight : A(0);
-      out[c] = T(grad * ((target_weight + spread) * probability - at_target - smooth * row.class_weight(c)));
+      out[c * step] = T(grad * ((target_weight + spread) * probability - at_target - smooth * row.class_weight(c)));
     });
-  }
-}
-
-struct LossGrid {
-  int64_t blocks, rows_per_block;
-};
-
-LossGrid grid(const params::DeviceLimits& limits, const params::CrossEntropy& p, int threads,
-              int64_t least = CrossEntropyTuning::rows) {
-  const int64_t most = waves(limits, threads);
-  const int64_t n = p.n > 0 ? p.n : 1;  // an empty batch is one block without rows
-  const int64_t wanted = ceil_div(n, least);
-  const int64_t rows = ceil_div(n, wanted < most ? wanted : most);
-  return {ceil_div(n, rows), rows};
-}
-
-int threads_for(const params::CrossEntropy& p) {
-  return p.classes <= CrossEntropyTuning::block ? CrossEntropyTuning::warp : CrossEntropyTuning::block;
-}
-
-template <class F>
-void for_floating(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float16: return f(type_tag<float16>{});
-    case DType::bfloat16: return f(type_tag<bfloat16>{});
-    case DType::float32: return f(type_tag<float>{});
-    default: return f(type_tag<double>{});
   }
 }
 

@@ -86,9 +86,10 @@ def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = Non
                   label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
     """The loss -log_softmax(logits)[i, target[i]] of rows i, reduced over them. Asynchronous.
 
-    logits (n, classes), floating; target (n,), integers; weight (classes,). reduction: "mean" (weighted) or "sum", 0-d,
-    or "none", (n,). Rows with the target ignore_index do not count. label_smoothing: in [0, 1]. For a target out of
-    range the next synchronising call raises OutOfRangeError.
+    logits (n, classes, ...) or (classes,), floating; weight (classes,). target: integers, without the axis of classes,
+    or probabilities of the logits' shape and dtype. reduction: "mean" (weighted; of probabilities over all rows) or
+    "sum", 0-d, or "none". Rows with the target ignore_index do not count. label_smoothing: in [0, 1]. For a target out
+    of range the next synchronising call raises OutOfRangeError.
     """
     cdef Array x = as_array(logits, "nn.cross_entropy"), t = as_array(target, "nn.cross_entropy")
     cdef Array out = new_array(x.backend)
@@ -103,7 +104,7 @@ def cross_entropy(logits: Array, target: Array, /, *, weight: Array | None = Non
 
 def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weight: Array | None = None,
                            ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean") -> Array:
-    """The gradient of cross_entropy's logits, (n, classes). Asynchronous.
+    """The gradient of cross_entropy's logits, of their shape. Asynchronous.
 
     grad has the shape of cross_entropy's result; the other arguments are those of cross_entropy.
     """

@@ -21,8 +21,9 @@ struct CrossEntropyOptions {
   double label_smoothing = 0;           // in [0, 1]
   std::string_view reduction = "mean";  // "mean" (weighted, as PyTorch), "sum", "none"
 };
-// logits (n, classes), target (n,) of integers; the result is 0-d, or (n,) for "none". For a target out of range the
-// next synchronising call throws IndexError.
+// logits (n, classes, ...) or (classes,). target: integers, without the axis of classes, or probabilities of the
+// logits' shape and dtype, for which "mean" divides by the number of rows. The result is 0-d, or has the logits' shape
+// without classes for "none". For a target out of range the next synchronising call throws IndexError.
 STATOR_API Array cross_entropy(const Array& logits, const Array& target, const CrossEntropyOptions& = {},
                                const Stream& = {});
 // The gradient of the logits; grad has the shape of the forward function's result.

@@ -1,0 +1,272 @@
+// Elementwise losses in one pass, with their mean or sum, and their gradients. The formula is chosen in the kernel,
+// once for a block.
+#include "device/group.cuh"
+#include "device/index.cuh"
+#include "device/launch.cuh"
+#include "device/launcher.cuh"
+#include "device/vector.cuh"
+#include "kernels/losses/formulas.cuh"
+
+#include <algorithm>
+
+namespace stator::STATOR_TARGET::losses {
+namespace {
+
+using params::ElementLoss;
+
+struct ElementTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t elements = by_target<4096, 16384>::value;  // least elements of a block
+};
+
+// How the elements are divided among blocks.
+struct Cut {
+  int64_t blocks, per_block;  // a multiple of 16 elements
+  bool vectors;               // operands are dense or one value, and aligned for accesses of 16 bytes
+  FastDivmod64 divisor[params::max_dims];
+};
+
+// The elements at one place, or the addresses of several.
+struct Offsets {
+  int64_t at[ElementLoss::operands];
+
+  STATOR_FN Offsets(const ElementLoss& p, const Cut& cut, int64_t linear) {
+    STATOR_UNROLL()
+    for (int k = 0; k < ElementLoss::operands; ++k) at[k] = 0;
+    STATOR_UNROLL(1)
+    for (int d = p.ndim - 1; d >= 0; --d) {
+      int64_t coordinate = linear;
+      if (d > 0) linear = cut.divisor[d].divmod(linear, coordinate);
+      STATOR_UNROLL()
+      for (int k = 0; k < ElementLoss::operands; ++k) at[k] += coordinate * p.strides[k][d];
+    }
+  }
+};
+
+template <class T>
+struct View {
+  using A = opmath_t<T>;
+  const T* in[5];
+  T* out;
+  A scale;
+
+  STATOR_FN explicit View(const ElementLoss& p)
+      : out(static_cast<T*>(p.data[ElementLoss::out])), scale(A(1.0 / p.divisor)) {
+    STATOR_UNROLL()
+    for (int k = 0; k < 5; ++k) in[k] = static_cast<const T*>(p.data[k]);
+  }
+  STATOR_FN A weight(int k, int64_t at) const { return in[k] != nullptr ? A(in[k][at]) : A(1); }
+  template <bool Backward, class Formula>
+  STATOR_FN A operator()(const Formula& f, const int64_t (&at)[ElementLoss::operands]) const {
+    const A x = A(in[0][at[0]]), y = A(in[1][at[1]]);
+    const A w = Formula::weighted ? weight(2, at[2]) : A(1), positive = Formula::weighted ? weight(3, at[3]) : A(1);
+    if constexpr (Backward)
+      return A(in[4][at[4]]) * scale * f.slope(x, y, w, positive);
+    else
+      return f.value(x, y, w, positive);
+  }
+};
+
+// Where blocks have threads: V elements of an operand, which may be one value or absent.
+template <int V, class T>
+STATOR_FN Items<opmath_t<T>, V> load(const ElementLoss& p, int k, int64_t i) {
+  using A = opmath_t<T>;
+  const T* const base = static_cast<const T*>(p.data[k]);
+  Items<A, V> out;
+  if (base != nullptr && p.strides[k][0] == 1) {
+    const Vec<T, V> v = load_vector<V>(base + i);
+    STATOR_UNROLL()
+    for (int u = 0; u < V; ++u) out[u] = A(v[u]);
+  } else {
+    const A one = base != nullptr ? A(*base) : A(1);
+    STATOR_UNROLL()
+    for (int u = 0; u < V; ++u) out[u] = one;
+  }
+  return out;
+}
+
+// Computes the elements of [first, last), stores them if `store`, else returns their sum, which each thread has.
+template <class T, bool Backward, class Formula, int Size>
+STATOR_FN double threads_range(const Group<Size>& group, const ElementLoss& p, const Cut& cut, const Formula& f,
+                               int64_t first, int64_t last, bool store) {
+  using A = opmath_t<T>;
+  constexpr int V = vector_width<T>;
+  const View<T> view(p);
+  Cascade<A> total;
+  if (cut.vectors) {
+    for (int64_t i = first + int64_t(group.rank()) * V; i + V <= last; i += int64_t(Size) * V) {
+      const Items<A, V> x = load<V, T>(p, 0, i), y = load<V, T>(p, 1, i);
+      Items<A, V> w{}, positive{}, g{}, r{};
+      if constexpr (Formula::weighted) {
+        w = load<V, T>(p, 2, i);
+        positive = load<V, T>(p, 3, i);
+      }
+      if constexpr (Backward) g = load<V, T>(p, 4, i);
+      STATOR_UNROLL()
+      for (int u = 0; u < V; ++u) {
+        const A by = Formula::weighted ? w[u] : A(1), of = Formula::weighted ? positive[u] : A(1);
+        if constexpr (Backward)
+          r[u] = g[u] * view.scale * f.slope(x[u], y[u], by, of);
+        else
+          r[u] = f.value(x[u], y[u], by, of);
+      }
+      if (Backward || store) {
+        Vec<T, V> stored;
+        STATOR_UNROLL()
+        for (int u = 0; u < V; ++u) stored[u] = convert<T>(r[u]);
+        store_vector(view.out + i, stored);
+      } else {
+        A sum = r[0];
+        STATOR_UNROLL()
+        for (int u = 1; u < V; ++u) sum = sum + r[u];
+        total.add(sum);
+      }
+    }
+    first = last - (last - first) % V;
+  }
+  for (int64_t i = first + group.rank(); i < last; i += Size) {
+    const Offsets offsets(p, cut, i);
+    const A r = view.template operator()<Backward>(f, offsets.at);
+    if (Backward || store)
+      view.out[offsets.at[ElementLoss::out]] = convert<T>(r);
+    else
+      total.add(r);
+  }
+  if (Backward || store) return 0;
+  return double(group.reduce(total.value(), Sum{}));
+}
+
+// The same on the fast host, in runs along the last axis.
+template <class T, bool Backward, class Formula, int Size>
+STATOR_FN double fast_range(const Group<Size>& group, const ElementLoss& p, const Cut& cut, const Formula& f,
+                            int64_t first, int64_t last, bool store) {
+  using A = opmath_t<T>;
+  const View<T> view(p);
+  const int inner = p.ndim - 1;
+  const int64_t extent = p.ndim > 0 ? p.shape[inner] : 1;
+  int64_t step[ElementLoss::operands];
+  for (int k = 0; k < ElementLoss::operands; ++k) step[k] = p.ndim > 0 ? p.strides[k][inner] : 0;
+  const bool side_by_side = step[0] == 1 && step[1] == 1 &&
+                            (!(Backward || store) || (step[5] == 1 && (!Backward || step[4] == 0 || step[4] == 1))) &&
+                            (!Formula::weighted || (view.in[2] == nullptr && view.in[3] == nullptr));
+  double total = 0;
+  while (first < last) {
+    const Offsets begin(p, cut, first);
+    const int64_t left = extent - first % extent, n = left < last - first ? left : last - first;
+    first += n;
+    const T* STATOR_RESTRICT const x = view.in[0] + begin.at[0];
+    const T* STATOR_RESTRICT const y = view.in[1] + begin.at[1];
+    T* STATOR_RESTRICT const out = view.out + begin.at[5];
+    if (side_by_side) {
+      const auto value = [=](int64_t i) { return f.value(A(x[i]), A(y[i]), A(1), A(1)); };
+      if constexpr (Backward) {
+        const T* STATOR_RESTRICT const g = view.in[4] + begin.at[4];
+        const A scale = view.scale;
+        const auto slope = [=](int64_t i) { return f.slope(A(x[i]), A(y[i]), A(1), A(1)); };
+        if (step[4] == 1) {
+          group.for_each(n, [=](int64_t i) { out[i] = convert<T>(A(g[i]) * scale * slope(i)); });
+        } else {
+          const A all = A(*g) * scale;
+          group.for_each(n, [=](int64_t i) { out[i] = convert<T>(all * slope(i)); });
+        }
+      } else if (store) {
+        group.for_each(n, [=](int64_t i) { out[i] = convert<T>(value(i)); });
+      } else {
+        total += double(group.template map_sum<A>(n, value));
+      }
+      continue;
+    }
+    const auto element = [&](int64_t i) {
+      int64_t at[ElementLoss::operands];
+      for (int k = 0; k < ElementLoss::operands; ++k) at[k] = begin.at[k] + i * step[k];
+      return view.template operator()<Backward>(f, at);
+    };
+    if (Backward || store)
+      for (int64_t i = 0; i < n; ++i) out[i * step[5]] = convert<T>(element(i));
+    else
+      total += double(group.template map_sum<A>(n, element));
+  }
+  return total;
+}
+
+template <class T, bool Backward, int Size>
+STATOR_FN double range(const Group<Size>& group, const ElementLoss& p, const Cut& cut, bool store) {
+  const int64_t first = group.block() * cut.per_block;
+  const int64_t last = first + cut.per_block < p.size ? first + cut.per_block : p.size;
+  double sum = 0;
+  with_formula<opmath_t<T>>(p.kind, p.parameter, [&](const auto& f) {
+    if constexpr (fast_host)
+      sum = fast_range<T, Backward>(group, p, cut, f, first, last, store);
+    else
+      sum = threads_range<T, Backward>(group, p, cut, f, first, last, store);
+  });
+  return sum;
+}
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void element_loss_kernel(ElementLoss p, Cut cut) {
+  const Group<Size> group;
+  const double sum = range<T, false>(group, p, cut, p.each);
+  if (p.each) return;
+  // The last block to finish adds up the sums of all blocks.
+  double* partials = static_cast<double*>(p.partials);
+  if (group.rank() == 0) partials[group.block()] = sum;
+  if (!group.last_block(p.counters, uint32_t(group.blocks()))) return;
+  double total = 0;
+  for (int64_t b = group.rank(); b < group.blocks(); b += Group<Size>::size) total += partials[b];
+  total = group.reduce(total, Sum{});
+  if (group.rank() == 0) *static_cast<T*>(p.data[ElementLoss::out]) = convert<T>(total / p.divisor);
+}
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void element_loss_backward_kernel(ElementLoss p, Cut cut) {
+  const Group<Size> group;
+  range<T, true>(group, p, cut, true);
+}
+
+int64_t blocks_of(const params::DeviceLimits& limits, int64_t size) {
+  return std::clamp<int64_t>(ceil_div(size, ElementTuning::elements), 1, waves(limits, ElementTuning::block));
+}
+
+Cut cut_of(const params::DeviceLimits& limits, const ElementLoss& p) {
+  Cut cut{};
+  const int64_t blocks = blocks_of(limits, p.size);
+  cut.per_block = ceil_div(std::max<int64_t>(ceil_div(p.size, blocks), 1), 16) * 16;
+  cut.blocks = std::max<int64_t>(ceil_div(p.size, cut.per_block), 1);  // nothing is one block without elements
+  cut.vectors = p.ndim == 1;
+  for (int k = 0; k < ElementLoss::operands; ++k) {
+    if (p.data[k] == nullptr || p.ndim != 1) continue;
+    const bool aligned = reinterpret_cast<uintptr_t>(p.data[k]) % 16 == 0;
+    cut.vectors &= p.strides[k][0] == 0 ? k != ElementLoss::out || !p.each : p.strides[k][0] == 1 && aligned;
+  }
+  for (int d = 0; d < p.ndim; ++d) cut.divisor[d] = FastDivmod64(std::max<int64_t>(p.shape[d], 1));
+  return cut;
+}
+
+int64_t element_loss_blocks(const params::DeviceLimits& limits, const ElementLoss& p) {
+  return blocks_of(limits, p.size);
+}
+
+void element_loss(const params::Queue& q, const ElementLoss& p) {
+  const Cut cut = cut_of(*q.limits, p);
+  constexpr int block = ElementTuning::block;
+  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "element_loss", element_loss_kernel<T, block>, {cut.blocks, block}, p, cut);
+  });
+}
+
+void element_loss_backward(const params::Queue& q, const ElementLoss& p) {
+  const Cut cut = cut_of(*q.limits, p);
+  constexpr int block = ElementTuning::block;
+  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "element_loss_backward", element_loss_backward_kernel<T, block>, {cut.blocks, block}, p, cut);
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::losses
+
+STATOR_LAUNCHER(losses, element_loss_blocks)
+STATOR_LAUNCHER(losses, element_loss)
+STATOR_LAUNCHER(losses, element_loss_backward)

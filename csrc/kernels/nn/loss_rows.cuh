@@ -1,0 +1,114 @@
+// The rows of logits that cross entropy is of, and how they are divided among blocks.
+#pragma once
+
+#include "device/convert.cuh"
+#include "device/functional.cuh"
+#include "device/group.cuh"
+#include "device/launch.cuh"
+#include "device/math/math.cuh"
+#include "params/nn.hpp"
+
+namespace stator::STATOR_TARGET::nn {
+
+struct CrossEntropyTuning {
+  static constexpr int block = 256;                     // threads per row for many classes
+  static constexpr int warp = fast_host ? block : 32;   // and for few; the fast host needs one instance only
+  static constexpr int rows = by_target<4, 64>::value;  // least rows of a block
+  static constexpr int targets = 4;                     // per thread, that every block may sum by itself
+  static constexpr int64_t weighed = by_target<2048, 65536>::value;  // least rows of a block that only sums targets
+};
+
+// Where a row's elements are.
+struct LossPlace {
+  int64_t sample, within;
+
+  STATOR_FN LossPlace(const params::CrossEntropy& p, int64_t row)
+      : sample(p.inner == 1 ? row : row / p.inner), within(p.inner == 1 ? 0 : row - sample * p.inner) {}
+  template <class T>
+  STATOR_FN const T* logits(const params::CrossEntropy& p) const {
+    return static_cast<const T*>(p.logits) + sample * p.logit_strides[0] + within * p.logit_inner;
+  }
+  STATOR_FN int64_t target(const params::CrossEntropy& p) const {
+    return sample * p.target_stride + within * p.target_inner;
+  }
+  STATOR_FN int64_t grad(const params::CrossEntropy& p) const {
+    return p.reduction == params::LossReduction::none ? sample * p.grad_stride + within * p.grad_inner : 0;
+  }
+  template <class T>
+  STATOR_FN T* gradient(T* out, const params::CrossEntropy& p) const {
+    return out + sample * p.classes * p.inner + within;
+  }
+};
+
+// What rows of both kinds of targets have.
+template <class T>
+struct LogitRow {
+  using A = opmath_t<T>;
+  LossPlace place;
+  const T* logits;
+  const T* weight;
+  int64_t stride, classes;
+
+  STATOR_FN LogitRow(const params::CrossEntropy& p, int64_t row)
+      : place(p, row),
+        logits(place.logits<T>(p)),
+        weight(static_cast<const T*>(p.weight)),
+        stride(p.logit_strides[1]),
+        classes(p.classes) {}
+
+  STATOR_FN A logit(int64_t c) const { return A(logits[c * stride]); }
+  STATOR_FN A class_weight(int64_t c) const { return weight ? A(weight[c]) : A(1); }
+  template <class Group>
+  STATOR_FN A largest(const Group& group) const {
+    return group.template map_reduce<A>(classes, Max{}, [this](int64_t c) { return logit(c); });
+  }
+  template <class Group>
+  STATOR_FN A exp_sum(const Group& group, A largest) const {
+    return group.template map_sum<A>(classes, [this, largest](int64_t c) { return exp(logit(c) - largest); });
+  }
+  template <class Group>
+  STATOR_FN A weight_sum(const Group& group) const {
+    return weight ? group.template map_sum<A>(classes, [this](int64_t c) { return class_weight(c); }) : A(classes);
+  }
+};
+
+// One row's view of the parameters, where the target is a class.
+template <class T>
+struct LossRow : LogitRow<T> {
+  int64_t target;
+  bool counts;  // the target is neither ignored nor out of range
+
+  STATOR_FN LossRow(const params::CrossEntropy& p, int64_t row)
+      : LogitRow<T>(p, row),
+        target(load_as<int64_t>(p.target, p.target_dtype, this->place.target(p))),
+        counts(target != p.ignore_index && target >= 0 && target < p.classes) {}
+};
+
+struct LossGrid {
+  int64_t blocks, rows_per_block;
+};
+
+inline LossGrid grid(const params::DeviceLimits& limits, const params::CrossEntropy& p, int threads,
+                     int64_t least = CrossEntropyTuning::rows) {
+  const int64_t most = waves(limits, threads);
+  const int64_t n = p.n > 0 ? p.n : 1;  // an empty batch is one block without rows
+  const int64_t wanted = ceil_div(n, least);
+  const int64_t rows = ceil_div(n, wanted < most ? wanted : most);
+  return {ceil_div(n, rows), rows};
+}
+
+inline int threads_for(const params::CrossEntropy& p) {
+  return p.classes <= CrossEntropyTuning::block ? CrossEntropyTuning::warp : CrossEntropyTuning::block;
+}
+
+template <class F>
+void for_floating(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float16: return f(type_tag<float16>{});
+    case DType::bfloat16: return f(type_tag<bfloat16>{});
+    case DType::float32: return f(type_tag<float>{});
+    default: return f(type_tag<double>{});
+  }
+}
+
+}  // namespace stator::STATOR_TARGET::nn

@@ -1,0 +1,277 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+# cython: annotation_typing=False, freethreading_compatible=True
+"""Losses and their gradients."""
+from libcpp cimport bool as cbool
+
+from stator._array cimport Array, as_array, as_out, new_array
+from stator._backend cimport enter
+from stator._convert cimport to_flag, to_float, to_int, to_text
+from stator.cpp cimport losses
+from stator.cpp.backend cimport Stream as CppStream
+from stator.cpp.std cimport string_view
+
+
+cdef inline string_view view_of(bytes text):
+    # `text` must outlive the view.
+    return string_view(<const char*>text, len(text))
+
+
+def mse_loss(input: Array, target: Array, /, *, reduction: str = "mean") -> Array:
+    """(input - target)^2 of each element, reduced. Asynchronous.
+
+    input and target are floating, of one shape and dtype. reduction: "mean" or "sum" over all elements, 0-d, or
+    "none", of their shape. The mean of no element is NaN.
+    """
+    cdef Array x = as_array(input, "nn.mse_loss"), y = as_array(target, "nn.mse_loss"), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.mse_loss", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.mse_loss(x.c, y.c, text, stream)
+    return out
+
+
+def mse_loss_backward(grad: Array, input: Array, target: Array, /, *, reduction: str = "mean") -> Array:
+    """The gradient of mse_loss's input. Asynchronous.
+
+    grad has the shape of mse_loss's result; the other arguments are those of mse_loss.
+    """
+    cdef Array g = as_array(grad, "nn.mse_loss_backward"), x = as_array(input, "nn.mse_loss_backward")
+    cdef Array y = as_array(target, "nn.mse_loss_backward"), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.mse_loss_backward", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.mse_loss_backward(g.c, x.c, y.c, text, stream)
+    return out
+
+
+def l1_loss(input: Array, target: Array, /, *, reduction: str = "mean") -> Array:
+    """abs(input - target) of each element, reduced. Asynchronous.
+
+    input and target are floating, of one shape and dtype. reduction: "mean" or "sum" over all elements, 0-d, or
+    "none", of their shape. The mean of no element is NaN.
+    """
+    cdef Array x = as_array(input, "nn.l1_loss"), y = as_array(target, "nn.l1_loss"), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.l1_loss", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.l1_loss(x.c, y.c, text, stream)
+    return out
+
+
+def l1_loss_backward(grad: Array, input: Array, target: Array, /, *, reduction: str = "mean") -> Array:
+    """The gradient of l1_loss's input. Asynchronous.
+
+    grad has the shape of l1_loss's result; the other arguments are those of l1_loss.
+    """
+    cdef Array g = as_array(grad, "nn.l1_loss_backward"), x = as_array(input, "nn.l1_loss_backward")
+    cdef Array y = as_array(target, "nn.l1_loss_backward"), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.l1_loss_backward", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.l1_loss_backward(g.c, x.c, y.c, text, stream)
+    return out
+
+
+def huber_loss(input: Array, target: Array, /, *, delta: float = 1.0, reduction: str = "mean") -> Array:
+    """Squares of small differences d of input and target, their tangents beyond, reduced. Asynchronous.
+
+    input and target are floating, of one shape and dtype. It is d^2 / 2 up to abs(d) = delta, which is positive, and
+    delta (abs(d) - delta / 2) beyond. reduction: "mean" or "sum" over all elements, 0-d, or "none", of their shape. The
+    mean of no element is NaN.
+    """
+    cdef Array x = as_array(input, "nn.huber_loss"), y = as_array(target, "nn.huber_loss"), out = new_array(x.backend)
+    cdef double bend = to_float(delta, "nn.huber_loss", "delta")
+    cdef bytes how = to_text(reduction, "nn.huber_loss", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.huber_loss(x.c, y.c, bend, text, stream)
+    return out
+
+
+def huber_loss_backward(grad: Array, input: Array, target: Array, /, *, delta: float = 1.0,
+                        reduction: str = "mean") -> Array:
+    """The gradient of huber_loss's input. Asynchronous.
+
+    grad has the shape of huber_loss's result; the other arguments are those of huber_loss.
+    """
+    cdef Array g = as_array(grad, "nn.huber_loss_backward"), x = as_array(input, "nn.huber_loss_backward")
+    cdef Array y = as_array(target, "nn.huber_loss_backward"), out = new_array(x.backend)
+    cdef double bend = to_float(delta, "nn.huber_loss_backward", "delta")
+    cdef bytes how = to_text(reduction, "nn.huber_loss_backward", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.huber_loss_backward(g.c, x.c, y.c, bend, text, stream)
+    return out
+
+
+def smooth_l1_loss(input: Array, target: Array, /, *, beta: float = 1.0, reduction: str = "mean") -> Array:
+    """huber_loss with delta = beta, divided by beta, reduced. Asynchronous.
+
+    input and target are floating, of one shape and dtype. For beta = 0 it is l1_loss. reduction: "mean" or
+    "sum" over all elements, 0-d, or "none", of their shape. The mean of no element is NaN.
+    """
+    cdef Array x = as_array(input, "nn.smooth_l1_loss"), y = as_array(target, "nn.smooth_l1_loss")
+    cdef Array out = new_array(x.backend)
+    cdef double bend = to_float(beta, "nn.smooth_l1_loss", "beta")
+    cdef bytes how = to_text(reduction, "nn.smooth_l1_loss", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.smooth_l1_loss(x.c, y.c, bend, text, stream)
+    return out
+
+
+def smooth_l1_loss_backward(grad: Array, input: Array, target: Array, /, *, beta: float = 1.0,
+                            reduction: str = "mean") -> Array:
+    """The gradient of smooth_l1_loss's input. Asynchronous.
+
+    grad has the shape of smooth_l1_loss's result; the other arguments are those of smooth_l1_loss.
+    """
+    cdef Array g = as_array(grad, "nn.smooth_l1_loss_backward"), x = as_array(input, "nn.smooth_l1_loss_backward")
+    cdef Array y = as_array(target, "nn.smooth_l1_loss_backward"), out = new_array(x.backend)
+    cdef double bend = to_float(beta, "nn.smooth_l1_loss_backward", "beta")
+    cdef bytes how = to_text(reduction, "nn.smooth_l1_loss_backward", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.smooth_l1_loss_backward(g.c, x.c, y.c, bend, text, stream)
+    return out
+
+
+cdef losses.LogitLossOptions logit_options(str op, object weight, object pos_weight, bytes reduction) except *:
+    # `reduction` must outlive the options.
+    cdef losses.LogitLossOptions options
+    options.weight = as_out(weight, op, "weight")
+    options.pos_weight = as_out(pos_weight, op, "pos_weight")
+    options.reduction = view_of(reduction)
+    return options
+
+
+def binary_cross_entropy_with_logits(input: Array, target: Array, /, *, weight: Array | None = None,
+                                     pos_weight: Array | None = None, reduction: str = "mean") -> Array:
+    """-target log(p) - (1 - target) log(1 - p) for p = 1 / (1 + exp(-input)), reduced. Asynchronous.
+
+    input and target are floating, of one shape and dtype; no input overflows. weight is a factor of each element, and
+    pos_weight one of the first term; they have the input's dtype and are broadcast to its shape. reduction: "mean" or
+    "sum" over all elements, 0-d, or "none". The mean of no element is NaN.
+    """
+    cdef str op = "nn.binary_cross_entropy_with_logits"
+    cdef Array x = as_array(input, op), y = as_array(target, op), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, op, "reduction")
+    cdef losses.LogitLossOptions options = logit_options(op, weight, pos_weight, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.binary_cross_entropy_with_logits(x.c, y.c, options, stream)
+    return out
+
+
+def binary_cross_entropy_with_logits_backward(grad: Array, input: Array, target: Array, /, *,
+                                              weight: Array | None = None, pos_weight: Array | None = None,
+                                              reduction: str = "mean") -> Array:
+    """The gradient of binary_cross_entropy_with_logits's input. Asynchronous.
+
+    grad has the shape of the loss; the other arguments are those of binary_cross_entropy_with_logits.
+    """
+    cdef str op = "nn.binary_cross_entropy_with_logits_backward"
+    cdef Array g = as_array(grad, op), x = as_array(input, op), y = as_array(target, op), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, op, "reduction")
+    cdef losses.LogitLossOptions options = logit_options(op, weight, pos_weight, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.binary_cross_entropy_with_logits_backward(g.c, x.c, y.c, options, stream)
+    return out
+
+
+def kl_div(input: Array, target: Array, /, *, log_target: bool = False, reduction: str = "mean") -> Array:
+    """target (log(target) - input) of each element, where input is a logarithm, reduced. Asynchronous.
+
+    input and target are floating, of one shape and dtype. log_target: the target is a logarithm too. reduction: "mean"
+    or "sum" over all elements, "batchmean", the sum divided by the extent of the first axis, all 0-d, or "none".
+    """
+    cdef Array x = as_array(input, "nn.kl_div"), y = as_array(target, "nn.kl_div"), out = new_array(x.backend)
+    cdef cbool logarithm = to_flag(log_target, "nn.kl_div", "log_target")
+    cdef bytes how = to_text(reduction, "nn.kl_div", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.kl_div(x.c, y.c, logarithm, text, stream)
+    return out
+
+
+def kl_div_backward(grad: Array, input: Array, target: Array, /, *, log_target: bool = False,
+                    reduction: str = "mean") -> Array:
+    """The gradient of kl_div's input. Asynchronous.
+
+    grad has the shape of kl_div's result; the other arguments are those of kl_div.
+    """
+    cdef Array g = as_array(grad, "nn.kl_div_backward"), x = as_array(input, "nn.kl_div_backward")
+    cdef Array y = as_array(target, "nn.kl_div_backward"), out = new_array(x.backend)
+    cdef cbool logarithm = to_flag(log_target, "nn.kl_div_backward", "log_target")
+    cdef bytes how = to_text(reduction, "nn.kl_div_backward", "reduction")
+    cdef string_view text = view_of(how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.kl_div_backward(g.c, x.c, y.c, logarithm, text, stream)
+    return out
+
+
+cdef losses.NllLossOptions nll_options(str op, object weight, object ignore_index, bytes reduction) except *:
+    # `reduction` must outlive the options.
+    cdef losses.NllLossOptions options
+    options.weight = as_out(weight, op, "weight")
+    options.ignore_index = to_int(ignore_index, op, "ignore_index")
+    options.reduction = view_of(reduction)
+    return options
+
+
+def nll_loss(log_probs: Array, target: Array, /, *, weight: Array | None = None, ignore_index: int = -100,
+             reduction: str = "mean") -> Array:
+    """-weight[target] log_probs[target] of each sample, reduced over them. Asynchronous.
+
+    log_probs (n, classes, ...) or (classes,), floating; target without the axis of classes, of integers; weight
+    (classes,). reduction: "mean" (weighted) or "sum", 0-d, or "none", of the target's shape. Targets equal to
+    ignore_index do not count. For a target out of range the next synchronising call raises OutOfRangeError.
+    """
+    cdef Array x = as_array(log_probs, "nn.nll_loss"), t = as_array(target, "nn.nll_loss"), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.nll_loss", "reduction")
+    cdef losses.NllLossOptions options = nll_options("nn.nll_loss", weight, ignore_index, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.nll_loss(x.c, t.c, options, stream)
+    return out
+
+
+def nll_loss_backward(grad: Array, log_probs: Array, target: Array, /, *, weight: Array | None = None,
+                      ignore_index: int = -100, reduction: str = "mean") -> Array:
+    """The gradient of nll_loss's log_probs, of their shape. Asynchronous.
+
+    grad has the shape of nll_loss's result; the other arguments are those of nll_loss.
+    """
+    cdef Array g = as_array(grad, "nn.nll_loss_backward"), x = as_array(log_probs, "nn.nll_loss_backward")
+    cdef Array t = as_array(target, "nn.nll_loss_backward"), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.nll_loss_backward", "reduction")
+    cdef losses.NllLossOptions options = nll_options("nn.nll_loss_backward", weight, ignore_index, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.nll_loss_backward(g.c, x.c, t.c, options, stream)
+    return out
