@@ -46,6 +46,9 @@ def classes(backward: bool, f: Function, given: Given) -> Any:
 def add(into: dict[str, Operation]) -> None:
     names = ("mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits", "kl_div")
     for name in names:
-        calls = {f"{name}{form}": partial(elements, name, bool(form)) for form in ("", "_backward")}
+        calls: dict[str, Function] = {
+            f"{name}{form}": partial(elements, name, bool(form)) for form in ("", "_backward")
+        }
         register(into, AXIS, calls)
-    register(into, FILLED, {"nll_loss": partial(classes, False), "nll_loss_backward": partial(classes, True)})
+    found: dict[str, Function] = {"nll_loss": partial(classes, False), "nll_loss_backward": partial(classes, True)}
+    register(into, FILLED, found)
