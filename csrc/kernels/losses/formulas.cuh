@@ -12,16 +12,22 @@ STATOR_FN A sign_of(A d) {
   return d > A(0) ? A(1) : d < A(0) ? A(-1) : d;
 }
 
+// The sum of square^k / (2 k + 1) from k = K on.
+template <int K, int Terms, class A>
+STATOR_FN A inverse_tangent_series(A square) {
+  constexpr A term = A(1) / A(2 * K + 1);
+  if constexpr (K + 1 == Terms)
+    return term;
+  else
+    return inverse_tangent_series<K + 1, Terms>(square) * square + term;
+}
+
 // log(1 + e) for e in [0, 1], which is 2 atanh(s) for s = e / (2 + e): the series has no branch, so that loops become
 // vector instructions.
 template <class A>
 STATOR_FN A log_of_one_and(A e) {
-  constexpr int terms = sizeof(A) == 4 ? 8 : 17;
-  const A s = e / (A(2) + e), square = s * s;
-  A sum = A(1) / A(2 * terms - 1);
-  STATOR_UNROLL()
-  for (int k = terms - 1; k > 0; --k) sum = sum * square + A(1) / A(2 * k - 1);
-  return A(2) * s * sum;
+  const A s = e / (A(2) + e);
+  return A(2) * s * inverse_tangent_series < 0, sizeof(A) == 4 ? 8 : 17 > (s * s);
 }
 
 struct Unweighted {
