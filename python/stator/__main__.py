@@ -120,7 +120,7 @@ def show_ops(args: argparse.Namespace, console: Console) -> int:
         if hidden:
             table.caption = f"a wider terminal, or --json, also has {', '.join(hidden)}"
         for name in shown:
-            whole = name not in _WRAPS and max(map(len, columns[name])) <= console.width // 2
+            whole = name not in _WRAPS and max(map(len, columns[name])) <= console.width * 3 // 5
             table.add_column(name, overflow="fold", no_wrap=whole)
         for row in zip(*(columns[name] for name in shown), strict=True):
             table.add_row(*map(escape, row))
