@@ -11,6 +11,7 @@ import sys
 
 import stator
 from stator._creation import PinnedMemory
+from stator._hints import MissingAttribute
 from stator._interop import SharedMemory
 from stator.errors import StatorError
 from stator.execution import Diagnostics, Graph, Kernel, LaunchSequence, SequenceFuture, Step, Telemetry, WorkQueue
@@ -106,7 +107,8 @@ def known(x, use, error):
     if "__del" in use:
         return isinstance(error, (AttributeError, NotImplementedError))
     if isinstance(error, AttributeError):
-        return error.obj is x and not hasattr(type(x), error.name)
+        there = getattr(type(x), error.name, None)
+        return error.obj is x and (there is None or isinstance(there, MissingAttribute))
     return isinstance(error, pickle.PicklingError)
 
 
