@@ -388,4 +388,6 @@ bool cuda_emulated() { return emulates(); }
 
 void cuda_name_work(std::string_view op) { name_emulated_work(op); }
 
+void cuda_lend(void* memory, size_t bytes, StreamHandle stream) { lend_emulated_memory(memory, bytes, stream); }
+
 }  // namespace stator::runtime

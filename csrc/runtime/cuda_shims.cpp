@@ -172,6 +172,9 @@ const std::string& why_not_emulated() { return emulation().reason; }
 void name_emulated_work(std::string_view op) {
   if (const Api* const api = emulation().api) api->name_work(op.data(), op.size());
 }
+void lend_emulated_memory(void* memory, size_t bytes, void* stream) {
+  if (const Api* const api = emulation().api) api->lend(memory, bytes, stream);
+}
 std::string emulated_fault(int device) {
   const Emulation& e = emulation();
   return e.api ? e.api->fault(device) : "";

@@ -86,6 +86,8 @@ bool cuda_emulated() { return false; }
 
 void cuda_name_work(std::string_view) {}
 
+void cuda_lend(void*, size_t, StreamHandle) {}
+
 NvtxState nvtx_state() noexcept {
   return {"stator was built without CUDA (STATOR_CUDA=OFF)", "Build it with STATOR_CUDA=ON"};
 }

@@ -199,6 +199,8 @@ bool cuda_available(std::string* reason);
 bool cuda_emulated();
 // The op whose work the calling thread enqueues next, for the reports of emulated devices.
 void cuda_name_work(std::string_view op);
+// See Runtime::lend.
+void cuda_lend(void* memory, size_t bytes, StreamHandle stream);
 
 // For the exit hook of programs without Python: from now on, library_release_noexcept releases nothing. The vendor
 // libraries were opened after the hook was registered, so that their own exit handlers ran before it.
@@ -258,6 +260,10 @@ class Runtime {
   Status allocate(size_t bytes, StreamHandle, void** out, uint16_t op = no_op);
   // In the order of the stream; without one, or after the end of the context, when the device has done all its work.
   Status free_noexcept(void* pointer, size_t bytes, StreamHandle);
+  // For emulated devices, which check each access: in the order of the stream, of an allocation that the Pool keeps its
+  // first `bytes` are in use, and nothing of it was written yet. Else nothing.
+  void lend(void* pointer, size_t bytes, StreamHandle stream) noexcept { cuda_lend(pointer, bytes, stream); }
+  bool lends() const { return emulated_ && context_; }
   Status device_synchronize_noexcept();                 // may be called after the end of the context
   int memory_device(const void* pointer, uint16_t op);  // as of Table
   Status allocate_pinned(size_t bytes, void** out, uint16_t op = no_op);

@@ -56,6 +56,26 @@ void dead_and_foreign() {
   succeed(rig.run(1, 32, out, pinned, 0));
 }
 
+// What a pool keeps of an allocation, and what was written for an earlier owner, is out of reach.
+void lent_in_part() {
+  Rig rig(kernel(copy_body, 3));
+  const std::vector<uint32_t> values(32, 7);
+  uint32_t* const in = rig.array(values, "in");
+  uint32_t* const out = rig.empty<uint32_t>(32, "out");
+  CHECK(!rig.device.memory().lend(out, 64));
+  succeed(rig.run(1, 16, out, in, 0));
+  faults(rig.run(1, 17, out, in, 0), Fault::out_of_bounds, "offset 64 of the allocation of 64 bytes");
+  CHECK(!rig.device.memory().lend(out, 128));
+  faults(rig.run(1, 16, in, out, 0), Fault::uninitialised);
+  succeed(rig.run(1, 32, out, in, 0));
+  CHECK(rig.device.memory().lend(out, 129).fault == Fault::invalid_free);
+  CHECK(rig.device.memory().lend(out + 1, 4).fault == Fault::invalid_free);
+  CHECK(!rig.device.memory().lend(out, 0));
+  faults(rig.run(1, 1, out, in, 0), Fault::out_of_bounds, "out");
+  CHECK(!rig.device.memory().free(out));
+  CHECK(rig.device.memory().live_bytes() == 128);
+}
+
 void alignment() {
   Rig rig(kernel("ld.param.u64 %d0, [p0];\nld.global.v2.u32 {%r1, %r2}, [%d0];"));
   auto* const in = reinterpret_cast<std::byte*>(rig.array(std::vector<uint32_t>(8)));
@@ -188,6 +208,7 @@ int main(int argc, char** argv) {
   return stator::test::run(argc, argv,
                            {{"bounds are the bytes asked for", bounds},
                             {"dead, foreign and registered memory", dead_and_foreign},
+                            {"memory that is lent in part", lent_in_part},
                             {"an access is aligned to its width", alignment},
                             {"reads of what nothing wrote are found", initialisation},
                             {"bytes that are not used need no value", unused_bytes},

@@ -24,6 +24,7 @@ Block Arena::take(size_t bytes, int stream, uint16_t op, int* number) {
   }
   block = context_.pool().take(bytes, stream, op);
   try {
+    context_.pool().lend(block, block.bytes, op);  // pieces of it may serve several arrays
     const std::lock_guard lock(mutex_);
     pieces_.push_back({block.memory, block.bytes, {*number}});
   } catch (...) {

@@ -25,7 +25,10 @@ std::unique_ptr<Buffer> Pool::make(Buffer::Source source, size_t bytes, int home
   const std::shared_ptr<GraphCapture> capture = shared ? context_.opened_stream(home).capture() : nullptr;
   const Block block = capture ? capture->arena->take(block_size(bytes), home, op, &buffer->allocation_)
                               : take(block_size(bytes), home, op);
-  if (capture) buffer->arena_ = capture->arena;
+  if (capture)
+    buffer->arena_ = capture->arena;
+  else
+    lend(block, bytes, op);
   buffer->block_bytes_ = block.bytes;
   buffer->home_stream_ = uint8_t(home);
   buffer->set_last_stream(home == pinned_home ? 0 : home);
@@ -80,6 +83,11 @@ Block Pool::take(size_t bytes, int home, uint16_t op) {
   }
   put_back();
   return obtain(bytes, home, op);
+}
+
+void Pool::lend(const Block& block, size_t bytes, uint16_t op) {
+  if (block.home != pinned_home && context_.runtime().lends()) [[unlikely]]
+    context_.runtime().lend(block.memory, bytes, context_.allocation_stream(block.home, op));
 }
 
 // Orders the stream `home` after all work that uses the block. On failure the block still lists what was not ordered.

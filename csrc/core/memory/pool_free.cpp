@@ -158,6 +158,9 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
   if (others && !context_.quiet()) [[unlikely]]
     mark(block, others);
   take_consumers(buffer, block);
+  if (home != pinned_home && context_.runtime().lends() && block.ready()) [[unlikely]] {
+    if (const runtime::StreamHandle stream = context_.native_stream(home)) context_.runtime().lend(memory, 0, stream);
+  }
   try {
     const std::lock_guard lock(impl_->mutex);
     impl_->live -= block.bytes;

@@ -19,7 +19,7 @@ memory::Allocation* check_global(Warp& w, const Instruction& i, uint32_t mask, c
   each_lane(mask, [&](unsigned l) {
     const uint64_t a = addresses[l];
     found[l] = launch.memory->find(a);
-    if (!found[l] || !found[l]->live || bytes > found[l]->end() - a)
+    if (!found[l] || !found[l]->live || a + bytes > found[l]->end())
       stop(w, i, l, launch.memory->describe(a, bytes, write));
     if (a & (bytes - 1))
       stop(w, i, l, Fault::misaligned, "An access of " + std::to_string(bytes) + " bytes is not aligned to them.", a);

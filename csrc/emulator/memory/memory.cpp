@@ -11,6 +11,7 @@ using memory::Allocation;
 
 constexpr uint64_t alignment = 256;
 constexpr uint64_t commit_step = uint64_t(64) << 20;
+constexpr uint64_t poisoned = 4096;  // bytes of what is handed back; checks find the rest
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -82,7 +83,7 @@ void* Memory::allocate(uint64_t bytes, MemoryKind kind, std::string label) {
   if (base == 0) return nullptr;
   auto allocation = std::make_unique<Allocation>();
   allocation->base = base;
-  allocation->bytes = bytes;
+  allocation->capacity = allocation->bytes = bytes;
   allocation->kind = kind;
   allocation->label = std::move(label);
   allocation->initialised = memory::Bits(bytes);
@@ -108,7 +109,7 @@ Report Memory::adopt(void* pointer, uint64_t bytes, std::string label) {
   }
   auto allocation = std::make_unique<Allocation>();
   allocation->base = number(pointer);
-  allocation->bytes = bytes;
+  allocation->capacity = allocation->bytes = bytes;
   allocation->kind = MemoryKind::pinned;
   allocation->label = std::move(label);
   allocation->whole = true;
@@ -136,16 +137,33 @@ Report Memory::free(void* pointer) {
   }
   Allocation& a = *place->second;
   a.live = false;
-  if (a.kind != MemoryKind::pinned) live_bytes_ -= a.bytes;
+  if (a.kind != MemoryKind::pinned) live_bytes_ -= a.capacity;
   if (!in_arena(a.base)) {
     forgotten_.push_back(std::move(place->second));
     allocations_.erase(place);
     return {};
   }
-  std::memset(pointer_to(a.base), 0xff, std::min<uint64_t>(a.bytes, 4096));
+  std::memset(pointer_to(a.base), 0xff, std::min(a.capacity, poisoned));
   dead_.push_back(a.base);
-  dead_bytes_ += a.bytes;
+  dead_bytes_ += a.capacity;
   release_quarantine(quarantine_);
+  return {};
+}
+
+Report Memory::lend(void* pointer, uint64_t bytes) {
+  const std::shared_lock lock(mutex_);
+  Allocation* const a = find_locked(number(pointer));
+  if (!a || !a->live || a->base != number(pointer) || bytes > a->capacity) {
+    Report report;
+    report.fault = Fault::invalid_free;
+    report.address = number(pointer);
+    report.sentence = "Not the start of an allocation of " + std::to_string(bytes) + " bytes.";
+    return report;
+  }
+  a->whole = false;
+  memory::clear_bits(a->initialised.words(), 0, a->capacity);
+  std::memset(pointer_to(a->base), 0xff, std::min(a->capacity, poisoned));
+  a->bytes = bytes;
   return {};
 }
 
@@ -153,9 +171,9 @@ void Memory::release_quarantine(uint64_t limit) {
   while (!dead_.empty() && dead_bytes_ > limit) {
     const auto place = allocations_.find(dead_.front());
     dead_.pop_front();
-    uint64_t base = place->first, bytes = range_of(place->second->bytes);
-    dead_bytes_ -= place->second->bytes;
-    const uint64_t first_page = round_up(base, 4096), last_page = (base + place->second->bytes) / 4096 * 4096;
+    uint64_t base = place->first, bytes = range_of(place->second->capacity);
+    dead_bytes_ -= place->second->capacity;
+    const uint64_t first_page = round_up(base, 4096), last_page = (base + place->second->capacity) / 4096 * 4096;
     if (last_page > first_page) madvise(pointer_to(first_page), last_page - first_page, MADV_DONTNEED);
     forgotten_.push_back(std::move(place->second));
     allocations_.erase(place);
@@ -186,7 +204,7 @@ Allocation* Memory::find_locked(uint64_t address) const {
   auto place = allocations_.upper_bound(address);
   if (place == allocations_.begin()) return nullptr;
   Allocation* const a = std::prev(place)->second.get();
-  return address < a->end() || address == a->base ? a : nullptr;
+  return address < a->base + a->capacity || address == a->base ? a : nullptr;
 }
 
 Allocation* Memory::find(uint64_t address) const {
@@ -199,7 +217,7 @@ bool Memory::lookup(const void* pointer, uint64_t& base, uint64_t& bytes, Memory
   const Allocation* a = find_locked(number(pointer));
   if (!a || !a->live) return false;
   base = a->base;
-  bytes = a->bytes;
+  bytes = a->capacity;
   kind = a->kind;
   if (label) *label = a->label;
   return true;
@@ -220,12 +238,12 @@ Report Memory::describe(uint64_t address, uint64_t bytes, bool write) const {
   auto place = allocations_.upper_bound(address);
   const Allocation* below = place == allocations_.begin() ? nullptr : std::prev(place)->second.get();
   const Allocation* above = place == allocations_.end() ? nullptr : place->second.get();
-  if (below && address < below->end() && !below->live) {
+  if (below && address < below->base + below->capacity && !below->live) {
     report.fault = Fault::use_after_free;
     fill_in(report, *below);
     report.sentence =
         what + "at offset " + std::to_string(address - below->base) + " of " + named(*below) + ", which was freed.";
-  } else if (below && address < below->base + range_of(below->bytes) + (in_arena(address) ? 0 : 4096)) {
+  } else if (below && address < below->base + range_of(below->capacity) + (in_arena(address) ? 0 : 4096)) {
     fill_in(report, *below);
     report.sentence = what + "at offset " + std::to_string(address - below->base) + " of " + named(*below) +
                       (below->live ? "." : ", which was freed.");

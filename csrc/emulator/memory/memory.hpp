@@ -24,7 +24,8 @@ enum class MemoryKind : uint8_t { device, pinned, managed, constant };
 namespace memory {
 
 struct Allocation {
-  uint64_t base = 0, bytes = 0;
+  uint64_t base = 0, capacity = 0;
+  std::atomic<uint64_t> bytes{0};  // from the base on that may be accessed: the capacity, or what its owner lends of it
   MemoryKind kind = MemoryKind::device;
   std::string label;
   std::atomic<bool> live{true};
@@ -53,6 +54,10 @@ class STATOR_EMULATOR_API Memory {
   // The report is of Fault::invalid_free for what is not the start of a live allocation.
   Report free(void* pointer);
   void set_label(const void* pointer, std::string label);
+  // Of the live allocation that begins at the pointer, whose owner hands it out in part, the first `bytes` may be
+  // accessed from now on; nothing of it counts as written. The report is of Fault::invalid_free for anything else, and
+  // for more than the allocation has.
+  Report lend(void* pointer, uint64_t bytes);
 
   // Accesses of the host, checked as those of a kernel are. A copy carries what is initialised along; `fill` and
   // `write` initialise. A null pointer of zero bytes is fine.
@@ -70,11 +75,11 @@ class STATOR_EMULATOR_API Memory {
   uint64_t peak_bytes() const { return peak_bytes_; }
   uint64_t capacity() const { return capacity_; }
   size_t live_allocations() const;
-  // Of the live allocation that contains the address: base, bytes, kind and label. False if there is none.
+  // Of the live allocation that contains the address: base, all its bytes, kind and label. False if there is none.
   bool lookup(const void* pointer, uint64_t& base, uint64_t& bytes, MemoryKind& kind,
               std::string* label = nullptr) const;
 
-  // For the executor: the allocation, live or dead, whose bytes contain the address. It stays valid until no launch
+  // For the executor: the allocation, live or dead, that contains the address. It stays valid until no launch
   // runs.
   memory::Allocation* find(uint64_t address) const;
   // Describes an access of bytes at an address that is not within a live allocation.

@@ -88,6 +88,18 @@ int free_in_order(void* pointer, void* stream_handle) {
   });
 }
 
+int lend(void* pointer, size_t bytes, void* stream_handle) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+    const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
+    const auto place = s.allocations.find(pointer);
+    if (!stream || place == s.allocations.end()) return error::invalid_value;
+    Device* const device = place->second.device;
+    submit(s, lock, stream,
+           {.what = "memory is handed on", .run = [=] { return device->memory.lend(pointer, bytes); }, .after = {}});
+    return error::success;
+  });
+}
+
 void forget(System& s, void* pointer) {
   for (const auto& device : s.devices) device->memory.free(pointer);  // where another one adopted it
 }
@@ -207,6 +219,7 @@ void add_memory_calls(Api& api) {
   api.allocate_from_pool = allocate_from_pool;
   api.free_in_order = free_in_order;
   api.free = free;
+  api.lend = lend;
   api.host_allocate = host_allocate;
   api.host_free = host_free;
   api.managed_allocate = managed_allocate;

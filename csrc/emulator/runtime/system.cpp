@@ -183,7 +183,7 @@ void forget_contents(Memory& memory, const void* pointer, uint64_t bytes) {
   if (!a || !a->initialised.words() || a->kind != MemoryKind::device) return;
   const uint64_t offset = reinterpret_cast<uint64_t>(pointer) - a->base;
   a->whole = false;
-  memory::clear_bits(a->initialised.words(), offset, std::min(bytes, a->bytes - offset));
+  memory::clear_bits(a->initialised.words(), offset, std::min(bytes, a->capacity - offset));
 }
 
 std::shared_ptr<Capture> capture_across(System& s, const Stream& stream) {
