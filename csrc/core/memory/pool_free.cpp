@@ -158,7 +158,7 @@ void Pool::give_back(Buffer& buffer, void* memory) noexcept {
   if (others && !context_.quiet()) [[unlikely]]
     mark(block, others);
   take_consumers(buffer, block);
-  if (home != pinned_home && context_.runtime().lends() && block.ready()) [[unlikely]] {
+  if (context_.runtime().lends() && home != pinned_home && block.ready() && !context_.is_captured(home)) [[unlikely]] {
     if (const runtime::StreamHandle stream = context_.native_stream(home)) context_.runtime().lend(memory, 0, stream);
   }
   try {

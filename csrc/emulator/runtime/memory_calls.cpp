@@ -92,10 +92,12 @@ int lend(void* pointer, size_t bytes, void* stream_handle) {
   return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     const std::shared_ptr<Stream> stream = find_stream(s, stream_handle);
     const auto place = s.allocations.find(pointer);
-    if (!stream || place == s.allocations.end()) return error::invalid_value;
-    Device* const device = place->second.device;
-    submit(s, lock, stream,
-           {.what = "memory is handed on", .run = [=] { return device->memory.lend(pointer, bytes); }, .after = {}});
+    if (!stream || stream->capture || place == s.allocations.end()) return error::invalid_value;
+    const auto run = [=, device = place->second.device] { return device->memory.lend(pointer, bytes); };
+    if (stream->done == stream->enqueued)
+      run();
+    else
+      submit(s, lock, stream, {.what = "memory is handed on", .run = run, .after = {}});
     return error::success;
   });
 }
