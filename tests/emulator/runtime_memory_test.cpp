@@ -68,6 +68,28 @@ void free_of_a_pool_waits_for_nothing() {
   check(api.free(memory) == 0 && api.stream_synchronize(stream) == error::illegal_address, "the fill comes too late");
 }
 
+void memory_of_a_pool_is_there_in_the_order_of_the_stream() {
+  const Api& api = open_devices("h200");
+  void *const stream = new_stream(api), *const other = new_stream(api);
+  std::string log;
+  note(stream, log, 'a');
+  void* const memory = new_memory(api, 64, stream);
+  check(api.fill(memory, 0, 64, stream) == 0 && api.stream_synchronize(stream) == 0, "behind the allocation");
+  note(stream, log, 'b');
+  void* const early = new_memory(api, 64, stream);
+  api.fill(early, 0, 64, other);
+  check(api.stream_synchronize(other) == error::illegal_address, "another stream does not wait for it");
+}
+
+void free_of_pinned_memory_waits_for_nothing() {
+  const Api& api = open_devices("h200");
+  void* const stream = new_stream(api);
+  void* pinned = nullptr;
+  api.host_allocate(&pinned, 64, 0);
+  api.copy(new_memory(api, 64, stream), pinned, 64, host_to_device, stream);
+  check(api.host_free(pinned) == 0 && api.stream_synchronize(stream) == error::illegal_address, "the copy is too late");
+}
+
 void free_of_plain_memory_waits() {
   const Api& api = open_devices("h200");
   std::string log;
@@ -130,14 +152,17 @@ void devices_copy_to_each_other() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run(argc, argv,
-             {{"copies_are_late", copies_are_late},
-              {"memory_that_is_gone_is_a_fault", memory_that_is_gone_is_a_fault},
-              {"directions_and_bounds_are_checked", directions_and_bounds_are_checked},
-              {"frees_follow_their_stream", frees_follow_their_stream},
-              {"free_of_a_pool_waits_for_nothing", free_of_a_pool_waits_for_nothing},
-              {"free_of_plain_memory_waits", free_of_plain_memory_waits},
-              {"memory_ends", memory_ends},
-              {"managed_and_pinned_memory", managed_and_pinned_memory},
-              {"devices_copy_to_each_other", devices_copy_to_each_other}});
+  return run(
+      argc, argv,
+      {{"copies_are_late", copies_are_late},
+       {"memory_that_is_gone_is_a_fault", memory_that_is_gone_is_a_fault},
+       {"directions_and_bounds_are_checked", directions_and_bounds_are_checked},
+       {"frees_follow_their_stream", frees_follow_their_stream},
+       {"free_of_a_pool_waits_for_nothing", free_of_a_pool_waits_for_nothing},
+       {"free_of_plain_memory_waits", free_of_plain_memory_waits},
+       {"memory_of_a_pool_is_there_in_the_order_of_the_stream", memory_of_a_pool_is_there_in_the_order_of_the_stream},
+       {"free_of_pinned_memory_waits_for_nothing", free_of_pinned_memory_waits_for_nothing},
+       {"memory_ends", memory_ends},
+       {"managed_and_pinned_memory", managed_and_pinned_memory},
+       {"devices_copy_to_each_other", devices_copy_to_each_other}});
 }

@@ -12,6 +12,9 @@ from collections import defaultdict
 import pytest
 
 
+FAILED_TO_START = 70  # the exit status of a child whose tests did not begin
+
+
 def build_of(library):
     """Tells two builds of a library apart: the places of calls are offsets into it."""
     facts = os.stat(library)
@@ -183,6 +186,6 @@ def run_tests(mode, tests, make, log, limit):
         code = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests], plugins=[plugin])
     except BaseException as error:  # the child ends here whatever happens
         print(repr(error), flush=True)
-        code = 70
+        code = FAILED_TO_START
     sys.stdout.flush()
     os._exit(int(code))

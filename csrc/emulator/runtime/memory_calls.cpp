@@ -66,8 +66,17 @@ int allocate_from_pool(void** pointer, size_t bytes, void* pool, void* stream) {
     const std::shared_ptr<Stream> taker = find_stream(s, stream);
     if (!taker) return error::invalid_resource_handle;
     if (const int code = captured_error(s, *taker, "cudaMallocAsync")) return code;
-    *pointer = take(s, lock, *place->second.device, bytes, MemoryKind::device, Allocation::Kind::pool);
-    return *pointer ? error::success : error::memory_allocation;
+    Device* const device = place->second.device;
+    *pointer = take(s, lock, *device, bytes, MemoryKind::device, Allocation::Kind::pool);
+    if (!*pointer) return error::memory_allocation;
+    if (taker->done != taker->enqueued) {  // work that the stream's order does not put behind it must not use it yet
+      device->memory.lend(*pointer, 0);
+      submit(s, lock, taker,
+             {.what = "cudaMallocFromPoolAsync",
+              .run = [=, at = *pointer] { return device->memory.lend(at, bytes); },
+              .after = {}});
+    }
+    return error::success;
   });
 }
 
@@ -145,15 +154,14 @@ int host_allocate(void** pointer, size_t bytes, unsigned flags) {
   });
 }
 
+// CUDA does not say that it waits for work that uses the memory.
 int host_free(void* pointer) {
-  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
+  return device_call([&](System& s, Device&, Scheduler::Lock&) {
     if (!pointer) return error::success;
     if (const int code = uncaptured(s)) return code;
     const auto place = s.allocations.find(pointer);
     if (place == s.allocations.end() || place->second.kind != Allocation::Kind::host) return error::invalid_value;
     s.allocations.erase(place);
-    for (const auto& device : s.devices)
-      if (!drain(s, lock, *device)) return error::not_permitted;
     forget(s, pointer);
     return error::success;
   });

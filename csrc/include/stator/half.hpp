@@ -72,10 +72,16 @@ struct bfloat16 {
   STATOR_HD constexpr bfloat16(uint16_t b, int) : bits(b) {}
 
   STATOR_HD static uint16_t encode(float value) {
+#if defined(__CUDA_ARCH__)
+    uint16_t out;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(out) : "f"(value));
+    return out;
+#else
     const uint32_t f = std::bit_cast<uint32_t>(value);
     const uint32_t rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
     const uint32_t nan = (f >> 16) | 0x40u;
     return static_cast<uint16_t>((f & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+#endif
   }
 };
 
