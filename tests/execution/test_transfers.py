@@ -96,6 +96,20 @@ def test_adjacent_ranges_are_one_copy(be):
     assert tail == b"\0\x09\0"
 
 
+def test_page_locked_memory_has_what_was_read_when_the_call_returns(be):
+    x = be.arange(1000, dtype="float32") * 3
+    out = stator.memory.pinned_empty(1000, "float32", device=be)
+    be.read_ranges([(x, 0, out)])
+    np.testing.assert_array_equal(out, np.arange(1000, dtype="float32") * 3)
+
+
+def test_page_locked_memory_is_not_freed_before_copies_have_read_it(be):
+    host = np.arange(LARGE, dtype="float64")
+    x = be.asarray(host, pinned=True)
+    be.empty_cache()
+    np.testing.assert_array_equal(x.to_numpy(), host)
+
+
 def test_a_copy_is_ordered_behind_the_work_of_its_stream(be):
     with be.stream(1):
         x = be.ones(1000, dtype="float32")
