@@ -32,8 +32,10 @@ STATOR_FN typename LaneVector<T>::type multiply_add_lanes(typename LaneVector<T>
                                                           typename LaneVector<T>::type c) {
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<T, float>) return __builtin_ia32_vfmaddps512_mask(a, b, c, 0xffff, 4);
+  if constexpr (std::is_same_v<T, double>) return __builtin_ia32_vfmaddpd512_mask(a, b, c, 0xff, 4);
 #elif defined(__FMA__)
   if constexpr (std::is_same_v<T, float>) return __builtin_ia32_vfmaddps256(a, b, c);
+  if constexpr (std::is_same_v<T, double>) return __builtin_ia32_vfmaddpd256(a, b, c);
 #endif
   return a * b + c;
 }

@@ -26,6 +26,7 @@ struct Uses {
   std::initializer_list<Family> others;
 };
 constexpr Uses families_used[] = {
+    {Family::convolution, {Family::reduce}},
     {Family::embedding, {Family::sort}},
     {Family::linalg, {Family::matmul, Family::reduce}},
     {Family::matmul, {Family::linalg, Family::reduce}},

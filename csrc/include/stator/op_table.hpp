@@ -34,9 +34,10 @@ enum class Family : uint8_t {
   norm,
   optim,
   embedding,
-  losses
+  losses,
+  convolution
 };
-inline constexpr int family_count = int(Family::losses) + 1;
+inline constexpr int family_count = int(Family::convolution) + 1;
 enum class ShapeClass : uint8_t {
   creation,
   unary,

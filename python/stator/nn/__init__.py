@@ -8,6 +8,22 @@ from stator._matmul import QuantizedResult, linear, quantize_fp8, scaled_matmul
 from stator._namespace import missing, table_functions
 from stator._random_dropout import dropout, dropout_backward
 from stator._reduce import mean_backward, prod_backward, sum_backward
+from stator.nn._convolution import (
+    conv1d,
+    conv1d_backward,
+    conv2d,
+    conv2d_backward,
+    conv3d,
+    conv3d_backward,
+    conv_transpose1d,
+    conv_transpose1d_backward,
+    conv_transpose2d,
+    conv_transpose2d_backward,
+    conv_transpose3d,
+    conv_transpose3d_backward,
+    fold,
+    unfold,
+)
 from stator.nn._embedding import embedding, embedding_backward, embedding_bag, embedding_bag_backward, one_hot
 from stator.nn._losses import (
     binary_cross_entropy_with_logits,
@@ -75,6 +91,18 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_with_logits_backward",
     "clip_grad_norm",
+    "conv1d",
+    "conv1d_backward",
+    "conv2d",
+    "conv2d_backward",
+    "conv3d",
+    "conv3d_backward",
+    "conv_transpose1d",
+    "conv_transpose1d_backward",
+    "conv_transpose2d",
+    "conv_transpose2d_backward",
+    "conv_transpose3d",
+    "conv_transpose3d_backward",
     "cross_entropy",
     "cross_entropy_backward",
     "dropout",
@@ -83,6 +111,7 @@ __all__ = [
     "embedding_backward",
     "embedding_bag",
     "embedding_bag_backward",
+    "fold",
     "gelu",
     "gelu_backward",
     "group_norm",
@@ -126,6 +155,7 @@ __all__ = [
     "softmax",
     "softmax_backward",
     "sum_backward",
+    "unfold",
     "update_running_stats",
     *table_functions("nn."),
 ]

@@ -1,0 +1,83 @@
+// Convolutions and transposed convolutions.
+//
+// Groups of few channels (is_direct) are summed directly where blocks have threads. Else those blocks compute tiles of
+// 64 channels times 128 results, from weights in vectors along the channels. The fast host computes all of them from
+// slabs, but for kernels whose taps a slab cannot hold.
+#include "device/launcher.cuh"
+#include "kernels/convolution/convolve_fast.cuh"
+#include "kernels/convolution/convolve_tile.cuh"
+
+namespace stator::STATOR_TARGET::convolution {
+namespace {
+
+int64_t taps_of(const params::Convolution& p) { return p.weight.taps[0] * p.weight.taps[1] * p.weight.taps[2]; }
+
+template <class T>
+int64_t packed_bytes(const params::Convolution& p) {
+  if constexpr (fast_host) {
+    using C = sum_of<T>;
+    const int64_t together = together_of(p.rows);
+    return p.groups * ceil_div(p.rows, together) * together * p.channels * taps_of(p) * int64_t(sizeof(C));
+  } else {
+    constexpr int64_t width = vector_width<T>;
+    return is_direct(p.rows, p.channels) ? 0 : p.groups * taps_of(p) * ceil_div(p.channels, width) * p.rows * 16;
+  }
+}
+
+int64_t convolution_scratch(const params::DeviceLimits&, const params::Convolution& p) {
+  return with_float(p.dtype, [&](auto type) { return std::max<int64_t>(packed_bytes<decltype(type)>(p), 1); });
+}
+
+template <class T>
+void start_direct(const params::Queue& q, const params::Convolution& p) {
+  const int64_t chunks = ceil_div(largest_axes(p).positions(), DirectTuning::tile);
+  const int64_t planes = phases_of(p) * p.samples * p.groups * p.rows;
+  launch(q, "convolve_direct", convolve_direct_kernel<DirectTuning::block, T>, {planes * chunks, DirectTuning::block}, p,
+         chunks);
+}
+
+template <class T>
+void start_slab(const params::Queue& q, const params::Convolution& p) {
+  SlabPlan plan;
+  if (!plan_slab<sum_of<T>>(p, q.limits->multiprocessors, plan)) return start_direct<T>(q, p);
+  const int64_t row_blocks = ceil_div(p.rows, plan.together);
+  launch(q, "convolution_weights", pack_rows_kernel<SlabTuning::block, T>,
+         {p.groups * row_blocks * p.channels, SlabTuning::block}, p, int64_t(plan.together), row_blocks);
+  launch(q, "convolve", convolve_slab_kernel<SlabTuning::block, T>,
+         {plan.blocks, SlabTuning::block, int(plan.shared_bytes)}, p, plan);
+}
+
+template <class T>
+void start_tiles(const params::Queue& q, const params::Convolution& p) {
+  if (is_direct(p.rows, p.channels)) return start_direct<T>(q, p);
+  constexpr int64_t width = vector_width<T>;
+  TilePlan plan;
+  plan.channels = int32_t(ceil_div(p.channels, width) * width);
+  const params::Image& s = p.source;
+  const int64_t steps = s.sample | s.group | s.axis[0] | s.axis[1] | s.axis[2];
+  plan.wide = s.channel == 1 && p.channels % width == 0 && steps % width == 0 &&
+              reinterpret_cast<uintptr_t>(s.data) % 16 == 0;
+  plan.row_tiles = ceil_div(p.rows, TileTuning::rows);
+  plan.column_tiles = ceil_div(p.samples * largest_axes(p).positions(), TileTuning::columns);
+  plan.blocks = plan.row_tiles * plan.column_tiles * p.groups * phases_of(p);
+  const int64_t vectors = p.groups * taps_of(p) * plan.channels / width * p.rows;
+  launch(q, "convolution_weights", pack_vectors_kernel<TileTuning::block, T>,
+         {ceil_div(vectors, TileTuning::block), TileTuning::block}, p, plan.channels, vectors);
+  launch(q, "convolve", convolve_tile_kernel<TileTuning::block, T>, {plan.blocks, TileTuning::block}, p, plan);
+}
+
+void convolve(const params::Queue& q, const params::Convolution& p) {
+  with_float(p.dtype, [&](auto type) {
+    if constexpr (fast_host)
+      start_slab<decltype(type)>(q, p);
+    else
+      start_tiles<decltype(type)>(q, p);
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::convolution
+
+STATOR_LAUNCHER(convolution, convolve)
+STATOR_LAUNCHER(convolution, convolution_scratch)

@@ -1,0 +1,235 @@
+// Convolutions where blocks have threads: products of the weight and of windows that are gathered on the way to shared
+// memory; and direct sums, on every target, for groups of few channels and for what the fast host's slab cannot hold.
+#pragma once
+
+#include "device/launch.cuh"
+#include "kernels/convolution/tile.cuh"
+
+namespace stator::STATOR_TARGET::convolution {
+
+struct DirectTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t tile = by_target<256 * 4, 4096>::value;  // results of a block
+  static constexpr int64_t fewest_rows = 4, few = 8;
+};
+
+// Groups of so few channels that a tile would be almost empty.
+inline bool is_direct(int64_t rows, int64_t channels) {
+  return rows <= DirectTuning::fewest_rows || (rows <= DirectTuning::few && channels <= DirectTuning::few);
+}
+
+struct TilePlan {
+  int64_t row_tiles, column_tiles, blocks;
+  int32_t channels;  // rounded up to whole vectors
+  bool wide;         // vectors of channels of the source are loaded at once
+};
+
+// A quotient and its remainder of numbers that mostly have 32 bits; `divisor` has.
+STATOR_FN int64_t divide(int64_t number, int32_t divisor, int32_t& remainder) {
+  if (number >> 31 == 0) {
+    const uint32_t quotient = uint32_t(number) / uint32_t(divisor);
+    remainder = int32_t(uint32_t(number) - quotient * uint32_t(divisor));
+    return quotient;
+  }
+  remainder = int32_t(number % divisor);
+  return number / divisor;
+}
+
+// A sample, and a result's place among those of its phase.
+struct Place {
+  int64_t sample;
+  int32_t at[axes];
+};
+STATOR_FN Place place_of(const Axes& a, int64_t column) {
+  Place found;
+  int32_t rest;
+  found.sample = divide(column, int32_t(a.positions()), rest);
+  const int32_t plane = a[1].count * a[2].count;
+  found.at[0] = rest / plane;
+  rest -= found.at[0] * plane;
+  found.at[1] = rest / a[2].count;
+  found.at[2] = rest - found.at[1] * a[2].count;
+  return found;
+}
+// The distance of a result from the first of its channel.
+STATOR_FN int64_t result_offset(const params::Image& image, const Axes& a, const Place& place) {
+  int64_t offset = place.sample * image.sample;
+  STATOR_UNROLL()
+  for (int d = 0; d < axes; ++d) offset += (a[d].first + int64_t(place.at[d]) * a[d].step) * image.axis[d];
+  return offset;
+}
+
+// Steps through the depth, whose channels are inside of the taps.
+struct TapCursor {
+  int32_t channel, tap[axes];
+
+  STATOR_FN TapCursor(const Axes& a, int32_t channels, int32_t first) : channel(0), tap{} { advance(a, channels, first); }
+  STATOR_FN void advance(const Axes& a, int32_t channels, int32_t by) {
+    channel += by;
+    while (channel >= channels) {
+      channel -= channels;
+      if (++tap[2] == a[2].taps) {
+        tap[2] = 0;
+        if (++tap[1] == a[1].taps) {
+          tap[1] = 0;
+          ++tap[0];
+        }
+      }
+    }
+  }
+  STATOR_FN bool ended(const Axes& a) const { return tap[0] >= a[0].taps; }
+};
+
+// packed[group][tap][channels / V][row] of vectors of V channels, zero where there are none.
+template <int Size, class T>
+STATOR_KERNEL(Size) void pack_vectors_kernel(params::Convolution p, int32_t channels, int64_t vectors) {
+  constexpr int width = vector_width<T>;
+  const Group<Size> group;
+  const int64_t i = group.block() * Size + group.rank();
+  if (i >= vectors) return;
+  const params::Weights& w = p.weight;
+  const int64_t row = i % p.rows, first = i / p.rows % (channels / width) * width;
+  int64_t tap = i / p.rows / (channels / width);
+  int64_t offset = row * w.row + first * w.channel;
+  STATOR_UNROLL()
+  for (int d = axes - 1; d >= 0; --d) {
+    offset += tap % w.taps[d] * w.axis[d];
+    tap /= w.taps[d];
+  }
+  const T* from = static_cast<const T*>(w.data) + tap * w.group + offset;
+  Vec<T, width> v;
+  STATOR_UNROLL()
+  for (int k = 0; k < width; ++k) v[k] = first + k < p.channels ? from[k * w.channel] : T(0.0f);
+  store_vector(static_cast<T*>(p.packed) + i * width, v);
+}
+
+template <int Size, class T>
+STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan plan) {
+  constexpr int width = vector_width<T>, depth = TileOf<T>::depth;
+  using C = sum_of<T>;
+  const Group<Size> group;
+  const int rank = group.rank();
+  int64_t block = group.block();
+  const int64_t first_row = block % plan.row_tiles * TileTuning::rows;
+  block /= plan.row_tiles;
+  const int64_t first_column = block % plan.column_tiles * TileTuning::columns;
+  block /= plan.column_tiles;
+  const int64_t g = block % p.groups;
+  const Axes a = axes_of(p, block / p.groups);
+  const int64_t columns = p.samples * a.positions();
+  if (first_column >= columns) return;
+
+  // What a thread brings belongs to one row of the weight and to one result.
+  const int64_t row = first_row + rank % TileTuning::rows, column = first_column + rank % TileTuning::columns;
+  const bool has_row = row < p.rows, has_column = column < columns;
+  const Place place = place_of(a, has_column ? column : 0);
+  const T* source = static_cast<const T*>(p.source.data) + place.sample * p.source.sample + g * p.source.group;
+  int32_t base[axes];
+  STATOR_UNROLL()
+  for (int d = 0; d < axes; ++d) base[d] = place.at[d] * a[d].scale + a[d].origin;
+  const int32_t vectors = plan.channels / width;
+  const int64_t taps = p.weight.taps[0] * p.weight.taps[1] * p.weight.taps[2];
+  const T* weight = static_cast<const T*>(p.packed) + (g * taps * vectors * p.rows + row) * width;
+
+  const Vec<T, width> zeros{};
+  const auto bring_weight = [&](const TapCursor& at) {
+    if (!has_row || at.ended(a)) return zeros;
+    int64_t tap = 0;
+    STATOR_UNROLL()
+    for (int d = 0; d < axes; ++d) tap = tap * p.weight.taps[d] + a[d].first_tap + at.tap[d] * a[d].tap_step;
+    return load_vector<width>(weight + (tap * vectors + at.channel / width) * p.rows * width);
+  };
+  const auto bring_window = [&](const TapCursor& at) {
+    if (!has_column || at.ended(a)) return zeros;
+    int64_t offset = at.channel * p.source.channel;
+    bool inside = true;
+    STATOR_UNROLL()
+    for (int d = 0; d < axes; ++d) {
+      const int32_t position = base[d] + at.tap[d] * a[d].tap_scale;
+      inside = inside && position >= 0 && position < p.source.extent[d];
+      offset += position * p.source.axis[d];
+    }
+    if (!inside) return zeros;
+    if (plan.wide) return load_vector<width>(source + offset);
+    Vec<T, width> v;
+    STATOR_UNROLL()
+    for (int k = 0; k < width; ++k)
+      v[k] = at.channel + k < p.channels ? source[offset + k * p.source.channel] : T(0.0f);
+    return v;
+  };
+  TapCursor of_a(a, plan.channels, rank / 64 * width), of_b(a, plan.channels, rank / 128 * width);
+  TapCursor of_b2(a, plan.channels, (rank / 128 + 2) * width);
+  const int64_t steps = (int64_t(a.taps()) * plan.channels + depth - 1) / depth;
+  const TileOf<T> tile = multiply_steps<T>(group, steps, [&] {
+    Brought<T> found;
+    found.a = bring_weight(of_a);
+    found.b[0] = bring_window(of_b);
+    found.b[1] = bring_window(of_b2);
+    of_a.advance(a, plan.channels, depth);
+    of_b.advance(a, plan.channels, depth);
+    of_b2.advance(a, plan.channels, depth);
+    return found;
+  });
+
+  T* out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group;
+  const T* bias = static_cast<const T*>(p.bias);
+  tile.for_each_column(rank, [&](int j, const auto& each_row) {
+    if (first_column + j >= columns) return;
+    T* to = out + result_offset(p.result, a, place_of(a, first_column + j));
+    each_row([&](int i, auto sum) {
+      const int64_t r = first_row + i;
+      if (r >= p.rows) return;
+      to[r * p.result.channel] = convert<T>(sum + (bias ? convert<C>(bias[g * p.rows + r]) : C(0)));
+    });
+  });
+}
+
+// A block has results of one sample and channel.
+template <int Size, class T>
+STATOR_KERNEL(Size) void convolve_direct_kernel(params::Convolution p, int64_t chunks) {
+  using C = sum_of<T>;
+  const Group<Size> group;
+  const int64_t first = group.block() % chunks * DirectTuning::tile;
+  int64_t rest = group.block() / chunks;
+  const int64_t row = rest % p.rows;
+  rest /= p.rows;
+  const int64_t g = rest % p.groups;
+  rest /= p.groups;
+  const int64_t sample = rest % p.samples;
+  const Axes a = axes_of(p, rest / p.samples);
+  const int64_t left = a.positions() - first;
+  const T* source = static_cast<const T*>(p.source.data) + sample * p.source.sample + g * p.source.group;
+  const params::Weights& w = p.weight;
+  const T* weight = static_cast<const T*>(w.data) + g * w.group + row * w.row;
+  STATOR_UNROLL()
+  for (int d = 0; d < axes; ++d) weight += a[d].first_tap * w.axis[d];
+  const C bias = p.bias ? convert<C>(static_cast<const T*>(p.bias)[g * p.rows + row]) : C(0);
+  T* out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group + row * p.result.channel;
+  group.for_each(left < DirectTuning::tile ? left : DirectTuning::tile, [&](int64_t i) {
+    Place place = place_of(a, first + i);
+    place.sample = sample;
+    C sum = 0;
+    for (int64_t c = 0; c < p.channels; ++c) {
+      for (int32_t z = 0; z < a[0].taps; ++z) {
+        const int32_t at_z = place.at[0] * a[0].scale + z * a[0].tap_scale + a[0].origin;
+        if (at_z < 0 || at_z >= p.source.extent[0]) continue;
+        for (int32_t y = 0; y < a[1].taps; ++y) {
+          const int32_t at_y = place.at[1] * a[1].scale + y * a[1].tap_scale + a[1].origin;
+          if (at_y < 0 || at_y >= p.source.extent[1]) continue;
+          const T* from = source + c * p.source.channel + at_z * p.source.axis[0] + at_y * p.source.axis[1];
+          const T* by = weight + c * w.channel + int64_t(z) * a[0].tap_step * w.axis[0] +
+                        int64_t(y) * a[1].tap_step * w.axis[1];
+          for (int32_t x = 0; x < a[2].taps; ++x) {
+            const int32_t at_x = place.at[2] * a[2].scale + x * a[2].tap_scale + a[2].origin;
+            if (at_x < 0 || at_x >= p.source.extent[2]) continue;
+            sum += convert<C>(from[at_x * p.source.axis[2]]) *
+                   convert<C>(by[int64_t(x) * a[2].tap_step * w.axis[2]]);
+          }
+        }
+      }
+    }
+    out[result_offset(p.result, a, place)] = convert<T>(sum + bias);
+  });
+}
+
+}  // namespace stator::STATOR_TARGET::convolution

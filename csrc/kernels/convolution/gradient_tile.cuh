@@ -1,0 +1,180 @@
+// Weight gradients where blocks have threads: products of the gradient and of windows, whose depth, all results of all
+// samples, is divided among blocks; and direct sums, on every target, for what is_direct or a slab decides.
+#pragma once
+
+#include "kernels/convolution/convolve_tile.cuh"
+
+namespace stator::STATOR_TARGET::convolution {
+
+struct GradientTilePlan {
+  int64_t row_tiles, column_tiles, splits, chunk, blocks;  // chunk: of the depth, per split
+};
+
+// Steps through the results of all samples.
+struct ResultCursor {
+  int64_t sample;
+  int32_t result;
+
+  STATOR_FN void advance(int32_t by, int32_t results) {
+    result += by;
+    while (result >= results) {
+      result -= results;
+      ++sample;
+    }
+  }
+};
+
+// partials[split][group][row][tap][channel].
+template <int Size, class T>
+STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, GradientTilePlan plan, FastDivmod plane_size,
+                                              FastDivmod row_size) {
+  constexpr int width = vector_width<T>, depth = TileOf<T>::depth;
+  using C = sum_of<T>;
+  const Group<Size> group;
+  const int rank = group.rank();
+  int64_t block = group.block();
+  const int64_t first_row = block % plan.row_tiles * TileTuning::rows;
+  block /= plan.row_tiles;
+  const int64_t first_column = block % plan.column_tiles * TileTuning::columns;
+  block /= plan.column_tiles;
+  const int64_t g = block % p.groups, split = block / p.groups;
+  const Axes a = axes_of(p);
+  const int32_t results = int32_t(a.positions());
+  const int64_t all = p.samples * results, first = split * plan.chunk;
+  const int64_t length = all - first < plan.chunk ? all - first : plan.chunk;
+
+  // What a thread brings belongs to one row of the gradient, and to one tap and channel of the source.
+  const int64_t columns = int64_t(a.taps()) * p.channels;
+  const int64_t row = first_row + rank % TileTuning::rows, column = first_column + rank % TileTuning::columns;
+  const bool has_row = row < p.rows, has_column = column < columns;
+  int32_t tap = int32_t((has_column ? column : 0) / p.channels), base[axes];
+  const T* source = static_cast<const T*>(p.source.data) + g * p.source.group + column % p.channels * p.source.channel;
+  const T* grad = static_cast<const T*>(p.grad.data) + g * p.grad.group + row * p.grad.channel;
+  STATOR_UNROLL()
+  for (int d = axes - 1; d >= 0; --d) {
+    base[d] = tap % a[d].taps * a[d].tap_scale + a[d].origin;
+    tap /= a[d].taps;
+  }
+  // The next vector along the results, where f(sample, z, y, x) is an element.
+  const auto bring_vector = [&](ResultCursor at, bool exists, int64_t from, const auto& f) {
+    Vec<T, width> v{};
+    if (!exists) return v;
+    int32_t rest, z = plane_size.divmod(at.result, rest), x, y = row_size.divmod(rest, x);
+    STATOR_UNROLL()
+    for (int k = 0; k < width; ++k) {
+      if (from + k < length) v[k] = f(at.sample, z, y, x);
+      if (++x < a[2].count) continue;
+      x = 0;
+      if (++y < a[1].count) continue;
+      y = 0;
+      if (++z < a[0].count) continue;
+      z = 0;
+      ++at.sample;
+    }
+    return v;
+  };
+  const auto slope = [&](int64_t sample, int32_t z, int32_t y, int32_t x) {
+    return grad[sample * p.grad.sample + z * p.grad.axis[0] + y * p.grad.axis[1] + x * p.grad.axis[2]];
+  };
+  const auto window = [&](int64_t sample, int32_t z, int32_t y, int32_t x) {
+    const int32_t i = z * a[0].scale + base[0], j = y * a[1].scale + base[1], k = x * a[2].scale + base[2];
+    const bool inside = i >= 0 && i < p.source.extent[0] && j >= 0 && j < p.source.extent[1] && k >= 0 &&
+                        k < p.source.extent[2];
+    return inside ? source[sample * p.source.sample + i * p.source.axis[0] + j * p.source.axis[1] +
+                           k * p.source.axis[2]]
+                  : T(0.0f);
+  };
+  ResultCursor start;
+  start.sample = divide(first, results, start.result);
+  ResultCursor of_a = start, of_b = start, of_b2 = start;
+  of_a.advance(rank / 64 * width, results);
+  of_b.advance(rank / 128 * width, results);
+  of_b2.advance((rank / 128 + 2) * width, results);
+  int64_t done = 0;
+  const TileOf<T> tile = multiply_steps<T>(group, (length + depth - 1) / depth, [&] {
+    Brought<T> found;
+    found.a = bring_vector(of_a, has_row, done + rank / 64 * width, slope);
+    found.b[0] = bring_vector(of_b, has_column, done + rank / 128 * width, window);
+    found.b[1] = bring_vector(of_b2, has_column, done + (rank / 128 + 2) * width, window);
+    of_a.advance(depth, results);
+    of_b.advance(depth, results);
+    of_b2.advance(depth, results);
+    done += depth;
+    return found;
+  });
+
+  C* to = static_cast<C*>(p.partials) + (split * p.groups + g) * p.rows * columns;
+  tile.for_each_column(rank, [&](int j, const auto& each_row) {
+    if (first_column + j >= columns) return;
+    each_row([&](int i, auto sum) {
+      if (first_row + i < p.rows) to[(first_row + i) * columns + first_column + j] = sum;
+    });
+  });
+}
+
+// A block has one element of the weight, in the order of partials[group][row][tap][channel].
+template <int Size, class T>
+STATOR_KERNEL(Size) void gradient_direct_kernel(params::WeightGradient p) {
+  using C = sum_of<T>;
+  const Group<Size> group;
+  const Axes a = axes_of(p);
+  int64_t rest = group.block();
+  const int64_t c = rest % p.channels;
+  rest /= p.channels;
+  int32_t tap = int32_t(rest % a.taps()), base[axes];
+  rest /= a.taps();
+  STATOR_UNROLL()
+  for (int d = axes - 1; d >= 0; --d) {
+    base[d] = tap % a[d].taps * a[d].tap_scale + a[d].origin;
+    tap /= a[d].taps;
+  }
+  const int64_t g = rest / p.rows, row = rest % p.rows;
+  const T* source = static_cast<const T*>(p.source.data) + g * p.source.group + c * p.source.channel;
+  const T* grad = static_cast<const T*>(p.grad.data) + g * p.grad.group + row * p.grad.channel;
+  const C sum = group.template map_sum<C>(p.samples * a.positions(), [&](int64_t i) {
+    const Place place = place_of(a, i);
+    int64_t from = place.sample * p.source.sample, by = place.sample * p.grad.sample;
+    bool inside = true;
+    STATOR_UNROLL()
+    for (int d = 0; d < axes; ++d) {
+      const int32_t position = place.at[d] * a[d].scale + base[d];
+      inside = inside && position >= 0 && position < p.source.extent[d];
+      from += position * p.source.axis[d];
+      by += place.at[d] * p.grad.axis[d];
+    }
+    return inside ? convert<C>(source[from]) * convert<C>(grad[by]) : C(0);
+  });
+  if (group.rank() == 0) static_cast<C*>(p.partials)[group.block()] = sum;
+}
+
+// The order of an element of the weight in a part, and how many parts there are.
+struct GradientParts {
+  int64_t splits, channel, tap;
+};
+
+// dweight = the sum of the parts, in their order.
+template <int Size, class T>
+STATOR_KERNEL(Size) void gradient_sum_kernel(params::WeightGradient p, GradientParts parts, int64_t elements) {
+  using C = sum_of<T>;
+  const Group<Size> group;
+  const params::Weights& w = p.dweight;
+  const int64_t first = group.block() * DirectTuning::tile;
+  const int64_t n = elements - first < DirectTuning::tile ? elements - first : DirectTuning::tile;
+  group.for_each(n, [=](int64_t i) {
+    const int64_t taps = w.taps[0] * w.taps[1] * w.taps[2];
+    int64_t tap = (first + i) % taps, rest = (first + i) / taps;
+    const int64_t c = rest % p.channels, line = rest / p.channels;
+    const C* from = static_cast<const C*>(p.partials) + line * p.channels * taps + c * parts.channel + tap * parts.tap;
+    C sum = 0;
+    for (int64_t s = 0; s < parts.splits; ++s) sum += from[s * elements];
+    int64_t to = line / p.rows * w.group + line % p.rows * w.row + c * w.channel;
+    STATOR_UNROLL()
+    for (int d = axes - 1; d >= 0; --d) {
+      to += tap % w.taps[d] * w.axis[d];
+      tap /= w.taps[d];
+    }
+    static_cast<T*>(const_cast<void*>(w.data))[to] = convert<T>(sum);
+  });
+}
+
+}  // namespace stator::STATOR_TARGET::convolution

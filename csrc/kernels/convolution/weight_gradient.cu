@@ -1,0 +1,96 @@
+// Gradients of the weights of convolutions: parts, each a sum over some of the results, and then their sum.
+#include "device/index.cuh"
+#include "device/launcher.cuh"
+#include "kernels/convolution/gradient_fast.cuh"
+#include "kernels/convolution/gradient_tile.cuh"
+
+namespace stator::STATOR_TARGET::convolution {
+namespace {
+
+int64_t elements_of(const params::WeightGradient& p) {
+  return p.groups * p.rows * p.channels * p.dweight.taps[0] * p.dweight.taps[1] * p.dweight.taps[2];
+}
+
+// Blocks with threads: as many splits as fill the device, of at least eight steps each.
+template <class T>
+GradientTilePlan plan_gradient_tiles(const params::DeviceLimits& limits, const params::WeightGradient& p) {
+  constexpr int64_t depth = TileOf<T>::depth;
+  const int64_t elements = elements_of(p), all = p.samples * axes_of(p).positions();
+  GradientTilePlan plan;
+  plan.row_tiles = ceil_div(p.rows, TileTuning::rows);
+  plan.column_tiles = ceil_div(elements / p.groups / p.rows, TileTuning::columns);
+  const int64_t tiles = plan.row_tiles * plan.column_tiles * p.groups, bytes = elements * int64_t(sizeof(sum_of<T>));
+  const int64_t splits = std::min({ceil_div(int64_t(limits.multiprocessors) * 2, tiles), ceil_div(all, 8 * depth),
+                                   std::max<int64_t>(GradientTuning::partial_bytes / bytes, 1)});
+  plan.chunk = ceil_div(ceil_div(all, std::max<int64_t>(splits, 1)), depth) * depth;
+  plan.splits = all ? ceil_div(all, plan.chunk) : 0;
+  plan.blocks = tiles * plan.splits;
+  return plan;
+}
+
+
+template <class T>
+int64_t splits_of(const params::DeviceLimits& limits, const params::WeightGradient& p) {
+  if constexpr (fast_host) {
+    GradientPlan plan;
+    return plan_gradient<sum_of<T>>(p, plan) ? plan.splits : 1;
+  } else {
+    return is_direct(p.rows, p.channels) ? 1 : plan_gradient_tiles<T>(limits, p).splits;
+  }
+}
+
+int64_t weight_gradient_scratch(const params::DeviceLimits& limits, const params::WeightGradient& p) {
+  return with_float(p.dtype, [&](auto type) {
+    using T = decltype(type);
+    return std::max<int64_t>(splits_of<T>(limits, p), 1) * elements_of(p) * int64_t(sizeof(sum_of<T>));
+  });
+}
+
+template <class T>
+void start_sum(const params::Queue& q, const params::WeightGradient& p, const GradientParts& parts) {
+  const int64_t elements = elements_of(p);
+  launch(q, "weight_gradient_sum", gradient_sum_kernel<DirectTuning::block, T>,
+         {ceil_div(elements, DirectTuning::tile), DirectTuning::block}, p, parts, elements);
+}
+
+template <class T>
+void sum_directly(const params::Queue& q, const params::WeightGradient& p) {
+  launch(q, "weight_gradient_direct", gradient_direct_kernel<DirectTuning::block, T>,
+         {elements_of(p), DirectTuning::block}, p);
+  start_sum<T>(q, p, {1, 1, p.channels});
+}
+
+template <class T>
+void start_gradient_slab(const params::Queue& q, const params::WeightGradient& p) {
+  GradientPlan plan;
+  if (!plan_gradient<sum_of<T>>(p, plan)) return sum_directly<T>(q, p);
+  launch(q, "weight_gradient", gradient_slab_kernel<GradientTuning::block, T>,
+         {plan.blocks, GradientTuning::block, int(plan.shared_bytes)}, p, plan);
+  start_sum<T>(q, p, {plan.splits, p.dweight.taps[0] * p.dweight.taps[1] * p.dweight.taps[2], 1});
+}
+
+template <class T>
+void start_gradient_tiles(const params::Queue& q, const params::WeightGradient& p) {
+  if (is_direct(p.rows, p.channels)) return sum_directly<T>(q, p);
+  const GradientTilePlan plan = plan_gradient_tiles<T>(*q.limits, p);
+  const Axes a = axes_of(p);
+  launch(q, "weight_gradient", gradient_tile_kernel<TileTuning::block, T>, {plan.blocks, TileTuning::block}, p, plan,
+         FastDivmod(a[1].count * a[2].count), FastDivmod(a[2].count));
+  start_sum<T>(q, p, {plan.splits, 1, p.channels});
+}
+
+void weight_gradient(const params::Queue& q, const params::WeightGradient& p) {
+  with_float(p.dtype, [&](auto type) {
+    if constexpr (fast_host)
+      start_gradient_slab<decltype(type)>(q, p);
+    else
+      start_gradient_tiles<decltype(type)>(q, p);
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::convolution
+
+STATOR_LAUNCHER(convolution, weight_gradient)
+STATOR_LAUNCHER(convolution, weight_gradient_scratch)

@@ -1,0 +1,108 @@
+// Windows of images as columns, and the sums of columns at their places in images.
+#include "device/convert.cuh"
+#include "device/group.cuh"
+#include "device/index.cuh"
+#include "device/launch.cuh"
+#include "device/launcher.cuh"
+#include "params/convolution.hpp"
+
+namespace stator::STATOR_TARGET::convolution {
+namespace {
+
+struct WindowTuning {
+  static constexpr int block = 256;
+  static constexpr int64_t tile = by_target<256 * 8, 1 << 14>::value;  // elements of the result per block
+};
+
+// The divisors of a flat index of the columns or of the images.
+struct WindowDivisors {
+  FastDivmod64 windows, taps;
+  FastDivmod64 width;  // of a row of windows, or of pixels
+};
+
+// Row r of the columns is tap r % taps of image r / taps; T is an integer of the elements' size.
+template <int Size, class T>
+STATOR_KERNEL(Size) void unfold_kernel(params::Windows p, WindowDivisors divisors, int64_t elements) {
+  const Group<Size> group;
+  const int64_t first = group.block() * WindowTuning::tile;
+  const int64_t n = elements - first < WindowTuning::tile ? elements - first : WindowTuning::tile;
+  const T* from = static_cast<const T*>(p.from);
+  T* to = static_cast<T*>(p.to);
+  group.for_each(n, [=](int64_t i) {
+    int64_t window, tap, column;
+    const int64_t image = divisors.taps.divmod(divisors.windows.divmod(first + i, window), tap);
+    const int64_t row = divisors.width.divmod(window, column);
+    const int64_t y = row * p.stride[0] + tap / p.taps[1] * p.dilation[0] - p.padding[0];
+    const int64_t x = column * p.stride[1] + tap % p.taps[1] * p.dilation[1] - p.padding[1];
+    const bool inside = y >= 0 && y < p.extent[0] && x >= 0 && x < p.extent[1];
+    to[first + i] = inside ? from[(image * p.extent[0] + y) * p.extent[1] + x] : T(0);
+  });
+}
+
+// The window whose tap covers a position on one axis, or -1.
+STATOR_FN int64_t window_of(const params::Windows& p, int axis, int64_t position, int64_t tap) {
+  const int64_t offset = position + p.padding[axis] - tap * p.dilation[axis];
+  const int64_t window = offset / p.stride[axis];
+  return offset >= 0 && window * p.stride[axis] == offset && window < p.count[axis] ? window : -1;
+}
+
+template <int Size, class T>
+STATOR_KERNEL(Size) void fold_kernel(params::Windows p, WindowDivisors divisors, int64_t elements) {
+  using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const Group<Size> group;
+  const int64_t first = group.block() * WindowTuning::tile;
+  const int64_t n = elements - first < WindowTuning::tile ? elements - first : WindowTuning::tile;
+  const T* from = static_cast<const T*>(p.from);
+  T* to = static_cast<T*>(p.to);
+  group.for_each(n, [=](int64_t i) {
+    int64_t pixel, column;
+    const int64_t image = divisors.windows.divmod(first + i, pixel);
+    const int64_t row = divisors.width.divmod(pixel, column);
+    Sum sum = 0;
+    for (int64_t a = 0; a < p.taps[0]; ++a) {
+      const int64_t y = window_of(p, 0, row, a);
+      if (y < 0) continue;
+      for (int64_t b = 0; b < p.taps[1]; ++b) {
+        const int64_t x = window_of(p, 1, column, b);
+        if (x < 0) continue;
+        sum += convert<Sum>(from[((image * p.taps[0] + a) * p.taps[1] + b) * p.count[0] * p.count[1] + y * p.count[1] + x]);
+      }
+    }
+    to[first + i] = convert<T>(sum);
+  });
+}
+
+void unfold_windows(const params::Queue& q, const params::Windows& p) {
+  const int64_t windows = p.count[0] * p.count[1], taps = p.taps[0] * p.taps[1];
+  const int64_t elements = p.samples * p.channels * taps * windows;
+  const WindowDivisors divisors{FastDivmod64(windows), FastDivmod64(taps), FastDivmod64(p.count[1])};
+  const auto start = [&](auto kernel) {
+    launch(q, "unfold", kernel, {ceil_div(elements, WindowTuning::tile), WindowTuning::block}, p, divisors, elements);
+  };
+  switch (itemsize(p.dtype)) {
+    case 2: return start(unfold_kernel<WindowTuning::block, uint16_t>);
+    case 4: return start(unfold_kernel<WindowTuning::block, uint32_t>);
+    default: return start(unfold_kernel<WindowTuning::block, uint64_t>);
+  }
+}
+
+void fold_windows(const params::Queue& q, const params::Windows& p) {
+  const int64_t pixels = p.extent[0] * p.extent[1], elements = p.samples * p.channels * pixels;
+  const WindowDivisors divisors{FastDivmod64(pixels), {}, FastDivmod64(p.extent[1])};
+  const auto start = [&](auto kernel) {
+    launch(q, "fold", kernel, {ceil_div(elements, WindowTuning::tile), WindowTuning::block}, p, divisors, elements);
+  };
+  switch (p.dtype) {
+    case DType::float16: return start(fold_kernel<WindowTuning::block, float16>);
+    case DType::bfloat16: return start(fold_kernel<WindowTuning::block, bfloat16>);
+    case DType::float32: return start(fold_kernel<WindowTuning::block, float>);
+    default: return start(fold_kernel<WindowTuning::block, double>);
+  }
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::convolution
+
+STATOR_LAUNCHER(convolution, unfold_windows)
+STATOR_LAUNCHER(convolution, fold_windows)
