@@ -72,6 +72,16 @@ LOSSES = (
 )
 
 
+def convolutions(be):
+    """x and grad of one element, and a weight of one, for each number of axes."""
+    found = {"x:unfold": be.ones((1, 1, 2, 2)), "x:fold": be.ones((1, 4, 9)), "kernel_size:unfold": 2}
+    for axes in (1, 2, 3):
+        one = be.ones((1,) * (axes + 2))
+        names = [f"conv{form}{axes}d{end}" for form in ("", "_transpose") for end in ("", "_backward")]
+        found |= {f"{operand}:{name}": one for name in names for operand in ("grad", "x", "weight")}
+    return found | {"output_size:fold": 4, "kernel_size:fold": 2}
+
+
 def arguments(be):
     """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
     m = be.asarray(np.eye(4) * 3 + 0.25)
@@ -142,6 +152,7 @@ def arguments(be):
         "x2:cross": m[:, :3],
         "grad:masked_select_backward": stator.reshape(m, (-1,)),
         "grad:sum_backward": m[0, 0],
+        **convolutions(be),
         "grad:mean_backward": m[0, 0],
         "grad:prod_backward": m[0, 0],
         "grad:cross_entropy_backward": m[0, 0],

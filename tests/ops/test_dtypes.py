@@ -45,6 +45,12 @@ def elementwise(name, a):
     return invoke(name, *made)
 
 
+def convolution(name, axes, a):
+    """Of one element and window, so that a gradient has the shape of x."""
+    x = a.ones(*(1,) * (axes + 2))
+    return getattr(nn, name)(*[x] * (3 if name.endswith("_backward") else 2))
+
+
 # Calls that many ops share, of the op's function and a Given.
 SHARED = {
     "cumulative_sum cumulative_prod cumulative_max cumulative_min logcumsumexp diff sort argsort median mode histc "
@@ -75,6 +81,12 @@ SHARED = {
     "gamma integers": lambda f, a: f(1, size=3, dtype=a.dtype, device=a.be),
 }
 CALLS = {n: partial(call, function(n)) for group, call in SHARED.items() for n in group.split()}
+CALLS |= {
+    f"conv{form}{axes}d{end}": partial(convolution, f"conv{form}{axes}d{end}", axes)
+    for form in ("", "_transpose")
+    for axes in (1, 2, 3)
+    for end in ("", "_backward")
+}
 CALLS |= {n: partial(elementwise, n) for n in ELEMENTWISE}
 CALLS |= {n: partial(lambda f, a: f(a.x, axis=0), function(n)) for n in names("reduce")}
 CALLS |= {
@@ -131,6 +143,8 @@ CALLS |= {
     "spgemm": lambda a: a.csr @ a.csr,
     "spsolve_triangular": lambda a: sparse.spsolve_triangular(a.csr, a.x),
     "matmul_2to4": lambda a: sparse.matmul_2to4(a.x, a.x),
+    "unfold": lambda a: nn.unfold(a.x[None], 2),
+    "fold": lambda a: nn.fold(a.x, 3, 2),
     "cross_entropy": lambda a: nn.cross_entropy(a.x, a.i),
     "cross_entropy_backward": lambda a: nn.cross_entropy_backward(a.v[0], a.x, a.i),
     "nll_loss": lambda a: nn.nll_loss(a.x, a.i),

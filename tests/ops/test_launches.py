@@ -63,6 +63,28 @@ def losses(x, y, target, square, index, one):
     }
 
 
+def convolutions(x):
+    """Of x as 2 samples of 8 channels, along one axis to three; turned, channels are last."""
+    nn, found = stator.nn, {}
+    for axes, shape in ((1, (384,)), (2, (16, 24)), (3, (4, 8, 12))):
+        images = stator.reshape(x, (2, 8, *shape))
+        weight = stator.reshape(x[: 3**axes, :72], (9, 8, *(3,) * axes))
+        grad = stator.reshape(x, (-1,))[: 2 * 9].reshape((2, 9, *(1,) * axes))
+        grad = stator.broadcast_to(grad, (2, 9, *(n - 2 for n in shape)))
+        for form in ("", "_transpose"):
+            forward, backward = (getattr(nn, f"conv{form}{axes}d{end}") for end in ("", "_backward"))
+            operands = (stator.copy(grad), weight) if form else (images, weight)
+            slope = images if form else stator.copy(grad)
+            turned = [stator.flip(operand) for operand in (slope, *operands)]
+            found[f"conv{form}{axes}d"] = (partial(forward, *operands), partial(forward, *turned[1:]))
+            found[f"conv{form}{axes}d_backward"] = (partial(backward, slope, *operands), partial(backward, *turned))
+    columns = stator.reshape(x, (2, 24, 128))
+    return found | {
+        "unfold": (lambda: nn.unfold(stator.reshape(x, (2, 8, 16, 24)), 3), None),
+        "fold": (lambda: nn.fold(columns, (9, 17), 2), None),
+    }
+
+
 def calls(be):
     """For each op: (callable on contiguous input, callable on transposed input or None)."""
     x = be.asarray(np.random.default_rng(0).uniform(0.5, 2, (64, 96)).astype(np.float32))
@@ -106,6 +128,7 @@ def calls(be):
         ),
         **norms(x, y),
         **losses(x, y, target, square, index, one),
+        **convolutions(x),
         **{n: (partial(getattr(nn, n), *[[m] for m in moments[:k]], **more), None) for n, k, more in STEPS},
         "has_inf_nan_list": (lambda: nn.has_inf_nan(moments), lambda: nn.has_inf_nan([moments[0], one])),
         "clip_grad_norm": (lambda: nn.clip_grad_norm(moments, 1.0), None),

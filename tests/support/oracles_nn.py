@@ -1,4 +1,7 @@
-"""References for optimisers and embeddings: documented formulas in wide NumPy, of one tensor each."""
+"""References in wide NumPy: documented formulas of optimisers, of one tensor each, and embeddings; convolutions as a loop
+over the elements of the kernel."""
+
+import itertools
 
 import numpy as np
 
@@ -118,3 +121,154 @@ def embedding_bag_backward(grad, weight, indices, offsets=None, mode="mean", pad
 
 def one_hot(indices, num_classes):
     return np.eye(num_classes)[indices]
+
+
+def _each(number, axes):
+    return (number,) * axes if np.ndim(number) == 0 else tuple(number)
+
+
+class Geometry:
+    """A convolution of `wide` (n, g * c, ...) by weight (g * r, c, ...): `narrow` (n, g * r, ...)."""
+
+    def __init__(self, wide, weight, stride=1, padding=0, dilation=1, groups=1):
+        self.axes, self.groups, self.taps = weight.ndim - 2, groups, weight.shape[2:]
+        self.stride, self.dilation = _each(stride, self.axes), _each(dilation, self.axes)
+        reach = [d * (t - 1) for d, t in zip(self.dilation, self.taps, strict=True)]
+        if padding == "same":
+            self.padding = [(r // 2, r - r // 2) for r in reach]
+        else:
+            self.padding = [(p, p) for p in _each(0 if padding == "valid" else padding, self.axes)]
+        self.wide = wide
+        self.padded = tuple(n + a + b for n, (a, b) in zip(wide, self.padding, strict=True))
+        self.narrow = tuple((n - r - 1) // s + 1 for n, r, s in zip(self.padded, reach, self.stride, strict=True))
+
+    def places(self):
+        """For each element of the kernel, its index and the slices of the padded operand that it multiplies."""
+        for tap in itertools.product(*map(range, self.taps)):
+            starts = [t * d for t, d in zip(tap, self.dilation, strict=True)]
+            yield (
+                tap,
+                tuple(
+                    slice(a, a + s * (n - 1) + 1, s) for a, s, n in zip(starts, self.stride, self.narrow, strict=True)
+                ),
+            )
+
+    def pad(self, x):
+        return np.pad(x, [(0, 0), (0, 0), *self.padding])
+
+    def inner(self, padded):
+        return padded[(..., *(slice(a, a + n) for (a, _), n in zip(self.padding, self.wide, strict=True)))]
+
+    def split(self, x):
+        return x.reshape(x.shape[0], self.groups, -1, *x.shape[2:])
+
+    def by_group(self, weight):
+        return weight.reshape(self.groups, -1, *weight.shape[1:])
+
+
+def _down(g, wide, weight):
+    """The convolution itself."""
+    padded, w = g.split(g.pad(wide)), g.by_group(weight)
+    out = sum(np.einsum("ngc...,grc->ngr...", padded[(..., *at)], w[(..., *tap)]) for tap, at in g.places())
+    return out.reshape(out.shape[0], -1, *g.narrow)
+
+
+def _up(g, narrow, weight):
+    """The gradient of its operand."""
+    rows, w = g.split(narrow), g.by_group(weight)
+    padded = np.zeros((narrow.shape[0], g.groups, weight.shape[1], *g.padded), narrow.dtype)
+    for tap, at in g.places():
+        padded[(..., *at)] += np.einsum("ngr...,grc->ngc...", rows, w[(..., *tap)])
+    return g.inner(padded.reshape(narrow.shape[0], -1, *g.padded))
+
+
+def _of_weight(g, wide, narrow, weight):
+    padded, rows, out = g.split(g.pad(wide)), g.split(narrow), np.zeros(weight.shape, wide.dtype)
+    for tap, at in g.places():
+        part = np.einsum("ngcx,ngrx->grc", *(_flat(a) for a in (padded[(..., *at)], rows)))
+        out[(..., *tap)] = part.reshape(weight.shape[:2])
+    return out
+
+
+def _flat(x):
+    return x.reshape(*x.shape[:3], -1)
+
+
+def _channels_first(x, layout):
+    return np.moveaxis(x, -1, 1) if layout is not None and layout[-1] == "C" else x
+
+
+def _back(x, layout):
+    return np.moveaxis(x, 1, -1) if layout is not None and layout[-1] == "C" else x
+
+
+def _biased(y, bias):
+    return y if bias is None else y + bias.reshape(-1, *(1,) * (y.ndim - 2))
+
+
+def convolution(x, weight, bias=None, *, layout=None, **options):
+    x = _channels_first(x, layout)
+    return _back(_biased(_down(Geometry(x.shape[2:], weight, **options), x, weight), bias), layout)
+
+
+def convolution_backward(grad, x, weight, *, layout=None, **options):
+    grad, x = _channels_first(grad, layout), _channels_first(x, layout)
+    g = Geometry(x.shape[2:], weight, **options)
+    bias = grad.sum(axis=(0, *range(2, grad.ndim)))
+    return _back(_up(g, grad, weight), layout), _of_weight(g, x, grad, weight), bias
+
+
+def _transposed(x, weight, stride=1, padding=0, output_padding=0, dilation=1, groups=1):
+    axes = weight.ndim - 2
+    wide = tuple(
+        (n - 1) * s - 2 * p + d * (t - 1) + o + 1
+        for n, s, p, d, t, o in zip(
+            x.shape[2:],
+            *(_each(a, axes) for a in (stride, padding, dilation)),
+            weight.shape[2:],
+            _each(output_padding, axes),
+            strict=True,
+        )
+    )
+    g = Geometry(wide, weight, stride, padding, dilation, groups)
+    assert g.narrow == x.shape[2:]
+    return g
+
+
+def transposed_convolution(x, weight, bias=None, *, layout=None, **options):
+    x = _channels_first(x, layout)
+    return _back(_biased(_up(_transposed(x, weight, **options), x, weight), bias), layout)
+
+
+def transposed_convolution_backward(grad, x, weight, *, layout=None, **options):
+    grad, x = _channels_first(grad, layout), _channels_first(x, layout)
+    g = _transposed(x, weight, **options)
+    bias = grad.sum(axis=(0, *range(2, grad.ndim)))
+    return _back(_down(g, grad, weight), layout), _of_weight(g, grad, x, weight), bias
+
+
+conv1d = conv2d = conv3d = convolution
+conv1d_backward = conv2d_backward = conv3d_backward = convolution_backward
+conv_transpose1d = conv_transpose2d = conv_transpose3d = transposed_convolution
+conv_transpose1d_backward = conv_transpose2d_backward = transposed_convolution_backward
+conv_transpose3d_backward = transposed_convolution_backward
+
+
+def _windows(extent, kernel_size, **options):
+    return Geometry(extent, np.zeros((1, 1, *_each(kernel_size, 2))), **options)
+
+
+def unfold(x, kernel_size, **options):
+    g = _windows(x.shape[2:], kernel_size, **options)
+    padded = g.pad(x)
+    columns = [padded[(..., *at)].reshape(*x.shape[:2], 1, -1) for _, at in g.places()]
+    return np.concatenate(columns, axis=2).reshape(x.shape[0], -1, columns[0].shape[-1])
+
+
+def fold(x, output_size, kernel_size, **options):
+    g = _windows(_each(output_size, 2), kernel_size, **options)
+    columns = x.reshape(x.shape[0], -1, int(np.prod(g.taps)), *g.narrow)
+    padded = np.zeros((*columns.shape[:2], *g.padded), x.dtype)
+    for k, (_, at) in enumerate(g.places()):
+        padded[(..., *at)] += columns[:, :, k]
+    return g.inner(padded)
