@@ -101,6 +101,20 @@ def _complex(*shape: int) -> Callable[[np.random.Generator], Arrays]:
     return draw
 
 
+def _image(channels: int, dtype: str, last: bool = False) -> Callable[[np.random.Generator], Arrays]:
+    """Images of 64 channels, and a kernel of 3 x 3 elements of some channels."""
+
+    def draw(rng: np.random.Generator) -> Arrays:
+        shape = (4, 28, 28, 64) if last else (4, 64, 28, 28)
+        return rng.standard_normal(shape).astype(dtype), rng.standard_normal((64, channels, 3, 3)).astype(dtype)
+
+    return draw
+
+
+def _conv_last(x: Any, w: Any) -> Any:
+    return nn.conv2d(x, w, padding=1, layout="NHWC")
+
+
 def _loss_backward(x: Any, y: Any) -> Any:
     return nn.mse_loss_backward(stator.full((), 1, dtype="float32", device=x.backend), x, y)
 
@@ -192,6 +206,24 @@ def _layers() -> list[Case]:
         Case("lamb_step", "optim", normal(MILLION, count=4), _lamb_step, lambda *x: tuple(map(stator.abs, x))),
         Case("mse_loss", "losses", normal(MILLION, count=2), nn.mse_loss),
         Case("mse_loss backward", "losses", normal(MILLION, count=2), _loss_backward),
+        *(
+            Case(f"conv2d {d}", "convolution", _image(64, t), partial(nn.conv2d, padding=1))
+            for d, t in (("f32", "float32"), ("f16", "float16"))
+        ),
+        Case("conv2d f16, channels last", "convolution", _image(64, "float16", last=True), _conv_last),
+        Case("conv2d f32 of single channels", "convolution", _image(1, "float32"), partial(nn.conv2d, groups=64)),
+        Case(
+            "conv2d backward f32",
+            "convolution",
+            _image(64, "float32"),
+            lambda x, w: nn.conv2d_backward(x, x, w, padding=1),
+        ),
+        Case(
+            "conv2d backward f16",
+            "convolution",
+            _image(64, "float16"),
+            lambda x, w: nn.conv2d_backward(x, x, w, padding=1),
+        ),
         Case("nll_loss backward", "losses", _labels, _nll_loss_backward),
         Case("clip_grad_norm", "optim", normal(MILLION), lambda x: nn.clip_grad_norm([x], 1.0)),
         Case("embedding backward", "embedding", _rows, lambda x, i: nn.embedding_backward(x, i, SIDE)),

@@ -1,5 +1,5 @@
-"""References in wide NumPy: documented formulas of optimisers, of one tensor each, and embeddings; convolutions as a loop
-over the elements of the kernel."""
+"""References in wide NumPy: documented formulas of optimisers, of one tensor each, and embeddings; convolutions as a
+loop over the elements of the kernel."""
 
 import itertools
 

@@ -129,10 +129,22 @@ def _elementwise_operation(entry: dict[str, Any]) -> Operation:
 @cache
 def operations() -> dict[str, Operation]:
     """The operation of each op of the table that has one; a test asserts that none is missing."""
-    from stator._verify import families, layers, linear_algebra, losses, movement, norms, reductions, searches, sparse
+    from stator._verify import (
+        convolutions,
+        families,
+        layers,
+        linear_algebra,
+        losses,
+        movement,
+        norms,
+        reductions,
+        searches,
+        sparse,
+    )
 
     found = {name: _elementwise_operation(entry) for name, entry in table().items() if entry["shape_class"] in ARITY}
-    for module in (reductions, movement, searches, linear_algebra, sparse, families, norms, losses, layers):
+    modules = (reductions, movement, searches, linear_algebra, sparse, families, norms, losses, layers, convolutions)
+    for module in modules:
         module.add(found)
     return found
 

@@ -30,8 +30,11 @@ REFUSED = {
     "groups that do not divide": (lambda a: nn.conv2d(a.x, a.w, groups=4), E.ShapeError, "in 4 groups"),
     "no groups": (lambda a: nn.conv2d(a.x, a.w, groups=0), E.InvalidValueError, "groups=0"),
     "channels of a transposed one": (lambda a: nn.conv_transpose2d(a.x, a.w), E.ShapeError, "wants 6"),
-    "a kernel larger than x": (lambda a: nn.conv2d(a.x[:, :, :2], a.w),
-                               E.ShapeError, "over 3 elements on an axis of 2 and 0"),
+    "a kernel larger than x": (
+        lambda a: nn.conv2d(a.x[:, :, :2], a.w),
+        E.ShapeError,
+        "over 3 elements on an axis of 2 and 0",
+    ),
     "a dilation larger than x": (lambda a: nn.conv2d(a.x, a.w, dilation=3, padding=(0, 1)), E.ShapeError, "over 7"),
     "a kernel of no elements": (lambda a: nn.conv2d(a.x, a.w[..., :0]), E.ShapeError, "length 0"),
     "x of no elements": (lambda a: nn.conv2d(a.x[..., :0], a.w, padding=3), E.ShapeError, "only the number of samples"),
