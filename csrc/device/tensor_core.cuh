@@ -33,10 +33,11 @@ template <class Half>
 STATOR_FN void multiply_matrices([[maybe_unused]] float (&c)[4], [[maybe_unused]] const Items<uint32_t, 4>& a,
                                  [[maybe_unused]] uint32_t b0, [[maybe_unused]] uint32_t b1) {
 #if !defined(STATOR_HOST)
-#define STATOR_MMA(type)                                                                                             \
-  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "   \
-      "{%0, %1, %2, %3};"                                                                                            \
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                               \
+#define STATOR_MMA(type)                                     \
+  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type \
+      ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "  \
+      "{%0, %1, %2, %3};"                                    \
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])       \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
   if constexpr (std::is_same_v<Half, float16>)
     STATOR_MMA("f16");

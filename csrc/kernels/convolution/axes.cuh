@@ -83,8 +83,9 @@ inline Axes largest_axes(const params::Convolution& p) {
 constexpr Axes axes_of(const params::WeightGradient& p) {
   Axes found{};
   for (int d = 0; d < axes; ++d)
-    found.axis[d] = {int32_t(p.grad.extent[d]), 0, 1, int32_t(p.dweight.taps[d]), 0, 1, int32_t(p.stride[d]),
-                     int32_t(p.dilation[d]), int32_t(-p.padding[d])};
+    found.axis[d] = {
+        int32_t(p.grad.extent[d]), 0, 1, int32_t(p.dweight.taps[d]), 0, 1, int32_t(p.stride[d]), int32_t(p.dilation[d]),
+        int32_t(-p.padding[d])};
   return found;
 }
 

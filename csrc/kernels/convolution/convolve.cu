@@ -32,8 +32,8 @@ template <class T>
 void start_direct(const params::Queue& q, const params::Convolution& p) {
   const int64_t chunks = ceil_div(largest_axes(p).positions(), DirectTuning::tile);
   const int64_t planes = phases_of(p) * p.samples * p.groups * p.rows;
-  launch(q, "convolve_direct", convolve_direct_kernel<DirectTuning::block, T>, {planes * chunks, DirectTuning::block}, p,
-         chunks);
+  launch(q, "convolve_direct", convolve_direct_kernel<DirectTuning::block, T>, {planes * chunks, DirectTuning::block},
+         p, chunks);
 }
 
 template <class T>
@@ -55,8 +55,8 @@ void start_tiles(const params::Queue& q, const params::Convolution& p) {
   plan.channels = int32_t(ceil_div(p.channels, width) * width);
   const params::Image& s = p.source;
   const int64_t steps = s.sample | s.group | s.axis[0] | s.axis[1] | s.axis[2];
-  plan.wide = s.channel == 1 && p.channels % width == 0 && steps % width == 0 &&
-              reinterpret_cast<uintptr_t>(s.data) % 16 == 0;
+  plan.wide =
+      s.channel == 1 && p.channels % width == 0 && steps % width == 0 && reinterpret_cast<uintptr_t>(s.data) % 16 == 0;
   plan.row_tiles = ceil_div(p.rows, TileTuning::rows);
   plan.column_tiles = ceil_div(p.samples * largest_axes(p).positions(), TileTuning::columns);
   plan.blocks = plan.row_tiles * plan.column_tiles * p.groups * phases_of(p);

@@ -21,10 +21,10 @@ struct SlabTuning {
 
 // What the launcher decides, alike for all phases.
 struct SlabPlan {
-  int32_t together;             // rows of the weight that a loop computes
-  int32_t rows, columns;        // of a tile of results
-  int64_t weight_rows;          // of a block
-  int64_t channels;             // copied at a time
+  int32_t together;                // rows of the weight that a loop computes
+  int32_t rows, columns;           // of a tile of results
+  int64_t weight_rows;             // of a block
+  int64_t channels;                // copied at a time
   int64_t slab_elements, leading;  // capacity; the distance between rows of sums
   int64_t tiles[axes], row_blocks, blocks;
   int64_t shared_bytes;
@@ -34,8 +34,13 @@ struct SlabPlan {
 inline constexpr bool many_registers = LaneVector<float>::count == 16;
 inline constexpr int many_rows = many_registers ? 8 : 4;
 constexpr int vectors_of(int together) {
-  return many_registers ? (together == 8 ? 3 : together == 4 ? 5 : together == 2 ? 6 : 8)
-                        : (together == 4 ? 3 : together == 2 ? 4 : 6);
+  return many_registers ? (together == 8   ? 3
+                           : together == 4 ? 5
+                           : together == 2 ? 6
+                                           : 8)
+                        : (together == 4   ? 3
+                           : together == 2 ? 4
+                                           : 6);
 }
 constexpr int32_t together_of(int64_t rows) {
   if (rows > 4) return many_rows;
@@ -80,7 +85,8 @@ STATOR_CALL void multiply_slab(const C* a, const int32_t* a_at, const C* b, cons
 // All rows of a block times all results of a tile.
 template <int Together, class C>
 STATOR_FN void multiply_tile(const C* a, int64_t a_step, const int32_t* a_at, int64_t rows, const C* b,
-                             const int32_t* b_at, int64_t results, int64_t depth, C* sums, int64_t leading, bool first) {
+                             const int32_t* b_at, int64_t results, int64_t depth, C* sums, int64_t leading,
+                             bool first) {
   constexpr int lanes = LaneVector<C>::count, wide = vectors_of(Together) * lanes;
   int64_t i = 0;
   const auto all_rows = [&](auto product, int64_t at) {
@@ -120,7 +126,8 @@ STATOR_KERNEL(Size) void pack_rows_kernel(params::Convolution p, int64_t togethe
     for (int64_t j = 0; j < w.taps[1]; ++j)
       for (int64_t k = 0; k < w.taps[2]; ++k, to += together)
         for (int64_t r = 0; r < together; ++r)
-          to[r] = first + r < p.rows ? convert<C>(from[r * w.row + i * w.axis[0] + j * w.axis[1] + k * w.axis[2]]) : C(0);
+          to[r] =
+              first + r < p.rows ? convert<C>(from[r * w.row + i * w.axis[0] + j * w.axis[1] + k * w.axis[2]]) : C(0);
 }
 
 template <class T, class C>
@@ -136,7 +143,8 @@ STATOR_CALL void store_tile(const params::Convolution& p, const Axes& a, const T
     const C bias = p.bias ? convert<C>(static_cast<const T*>(p.bias)[g * p.rows + row + r]) : C(0);
     for (int64_t y = 0; y < height; ++y) {
       const C* STATOR_RESTRICT from = sums + r * leading + y * pitch;
-      T* STATOR_RESTRICT to = base + (row + r) * image.channel + (a[1].first + (tile.at[1] + y) * a[1].step) * image.axis[1];
+      T* STATOR_RESTRICT to =
+          base + (row + r) * image.channel + (a[1].first + (tile.at[1] + y) * a[1].step) * image.axis[1];
       if (step == 1)
         for (int64_t x = 0; x < width; ++x) to[x] = convert<T>(from[x] + bias);
       else
@@ -182,10 +190,11 @@ STATOR_KERNEL(Size) void convolve_slab_kernel(params::Convolution p, SlabPlan pl
   for (int32_t i = 0; i < a[0].taps; ++i)
     for (int32_t j = 0; j < a[1].taps; ++j)
       for (int32_t k = 0; k < a[2].taps; ++k)
-        *at++ = int32_t((((a[0].first_tap + i * a[0].tap_step) * p.weight.taps[1] + a[1].first_tap + j * a[1].tap_step) *
-                             p.weight.taps[2] +
-                         a[2].first_tap + k * a[2].tap_step) *
-                        plan.together);
+        *at++ =
+            int32_t((((a[0].first_tap + i * a[0].tap_step) * p.weight.taps[1] + a[1].first_tap + j * a[1].tap_step) *
+                         p.weight.taps[2] +
+                     a[2].first_tap + k * a[2].tap_step) *
+                    plan.together);
   const int64_t together_channels = plan.channels < p.channels ? plan.channels : p.channels;
   for (int64_t i = taps; i < taps * together_channels; ++i) {
     a_at[i] = a_at[i - taps] + int32_t(all * plan.together);

@@ -63,7 +63,9 @@ STATOR_FN int64_t result_offset(const params::Image& image, const Axes& a, const
 struct TapCursor {
   int32_t channel, tap[axes];
 
-  STATOR_FN TapCursor(const Axes& a, int32_t channels, int32_t first) : channel(0), tap{} { advance(a, channels, first); }
+  STATOR_FN TapCursor(const Axes& a, int32_t channels, int32_t first) : channel(0), tap{} {
+    advance(a, channels, first);
+  }
   STATOR_FN void advance(const Axes& a, int32_t channels, int32_t by) {
     channel += by;
     while (channel >= channels) {
@@ -120,7 +122,8 @@ STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan pl
   if (first_column >= columns) return;
 
   // What a thread brings belongs to one row of the weight and to one result.
-  const int64_t row = first_row + rank % TileTuning::rows, column = first_column + rank % TileTuning::columns;
+  const RunPlaces at(rank);
+  const int64_t row = first_row + at.a_row, column = first_column + at.b_column[0];
   const bool has_row = row < p.rows, has_column = column < columns;
   const Place place = place_of(a, has_column ? column : 0);
   const T* source = static_cast<const T*>(p.source.data) + place.sample * p.source.sample + g * p.source.group;
@@ -132,20 +135,20 @@ STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan pl
   const T* weight = static_cast<const T*>(p.packed) + (g * taps * vectors * p.rows + row) * width;
 
   const Vec<T, width> zeros{};
-  const auto bring_weight = [&](const TapCursor& at) {
-    if (!has_row || at.ended(a)) return zeros;
+  const auto bring_weight = [&](const TapCursor& cursor) {
+    if (!has_row || cursor.ended(a)) return zeros;
     int64_t tap = 0;
     STATOR_UNROLL()
-    for (int d = 0; d < axes; ++d) tap = tap * p.weight.taps[d] + a[d].first_tap + at.tap[d] * a[d].tap_step;
-    return load_vector<width>(weight + (tap * vectors + at.channel / width) * p.rows * width);
+    for (int d = 0; d < axes; ++d) tap = tap * p.weight.taps[d] + a[d].first_tap + cursor.tap[d] * a[d].tap_step;
+    return load_vector<width>(weight + (tap * vectors + cursor.channel / width) * p.rows * width);
   };
-  const auto bring_window = [&](const TapCursor& at) {
-    if (!has_column || at.ended(a)) return zeros;
-    int64_t offset = at.channel * p.source.channel;
+  const auto bring_window = [&](const TapCursor& cursor) {
+    if (!has_column || cursor.ended(a)) return zeros;
+    int64_t offset = cursor.channel * p.source.channel;
     bool inside = true;
     STATOR_UNROLL()
     for (int d = 0; d < axes; ++d) {
-      const int32_t position = base[d] + at.tap[d] * a[d].tap_scale;
+      const int32_t position = base[d] + cursor.tap[d] * a[d].tap_scale;
       inside = inside && position >= 0 && position < p.source.extent[d];
       offset += position * p.source.axis[d];
     }
@@ -154,13 +157,13 @@ STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan pl
     Vec<T, width> v;
     STATOR_UNROLL()
     for (int k = 0; k < width; ++k)
-      v[k] = at.channel + k < p.channels ? source[offset + k * p.source.channel] : T(0.0f);
+      v[k] = cursor.channel + k < p.channels ? source[offset + k * p.source.channel] : T(0.0f);
     return v;
   };
-  TapCursor of_a(a, plan.channels, rank / 64 * width), of_b(a, plan.channels, rank / 128 * width);
-  TapCursor of_b2(a, plan.channels, (rank / 128 + 2) * width);
+  TapCursor of_a(a, plan.channels, at.a_vector * width), of_b(a, plan.channels, at.b_vector[0] * width);
+  TapCursor of_b2(a, plan.channels, at.b_vector[1] * width);
   const int64_t steps = (int64_t(a.taps()) * plan.channels + depth - 1) / depth;
-  const TileOf<T> tile = multiply_steps<T>(group, steps, [&] {
+  const TileOf<T> tile = multiply_steps<T>(group, steps, at, [&] {
     Brought<T> found;
     found.a = bring_weight(of_a);
     found.b[0] = bring_window(of_b);
@@ -217,13 +220,12 @@ STATOR_KERNEL(Size) void convolve_direct_kernel(params::Convolution p, int64_t c
           const int32_t at_y = place.at[1] * a[1].scale + y * a[1].tap_scale + a[1].origin;
           if (at_y < 0 || at_y >= p.source.extent[1]) continue;
           const T* from = source + c * p.source.channel + at_z * p.source.axis[0] + at_y * p.source.axis[1];
-          const T* by = weight + c * w.channel + int64_t(z) * a[0].tap_step * w.axis[0] +
-                        int64_t(y) * a[1].tap_step * w.axis[1];
+          const T* by =
+              weight + c * w.channel + int64_t(z) * a[0].tap_step * w.axis[0] + int64_t(y) * a[1].tap_step * w.axis[1];
           for (int32_t x = 0; x < a[2].taps; ++x) {
             const int32_t at_x = place.at[2] * a[2].scale + x * a[2].tap_scale + a[2].origin;
             if (at_x < 0 || at_x >= p.source.extent[2]) continue;
-            sum += convert<C>(from[at_x * p.source.axis[2]]) *
-                   convert<C>(by[int64_t(x) * a[2].tap_step * w.axis[2]]);
+            sum += convert<C>(from[at_x * p.source.axis[2]]) * convert<C>(by[int64_t(x) * a[2].tap_step * w.axis[2]]);
           }
         }
       }

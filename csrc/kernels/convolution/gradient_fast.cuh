@@ -35,10 +35,11 @@ STATOR_FN C sum_of_lanes(V v) {
   return part[0];
 }
 
-// sums[r * leading + k] += the inner product of row r of a, for r < rows, with the n elements of b at b_at[k], k < depth.
+// sums[r * leading + k] += the inner product of row r of a, for r < rows, with the n elements of b at b_at[k], k <
+// depth.
 template <int Rows, int Columns, class C>
-STATOR_CALL void inner_products(const C* a, int64_t a_step, int64_t rows, const C* b, const int32_t* b_at, int64_t depth,
-                                int64_t n, C* sums, int64_t leading) {
+STATOR_CALL void inner_products(const C* a, int64_t a_step, int64_t rows, const C* b, const int32_t* b_at,
+                                int64_t depth, int64_t n, C* sums, int64_t leading) {
   using V = typename LaneVector<C>::type;
   constexpr int lanes = LaneVector<C>::count;
   const C *row[Rows], *column[Columns];
@@ -168,8 +169,8 @@ bool plan_gradient(const params::WeightGradient& p, GradientPlan& plan) {
   const int64_t others = plan.row_blocks * plan.channel_blocks * p.groups;
   const int64_t tiles = p.samples * plan.tiles[0] * plan.tiles[1] * plan.tiles[2];
   const int64_t bytes = p.groups * p.rows * p.channels * taps * int64_t(sizeof(C));
-  plan.splits = std::min({tiles, ceil_div(GradientTuning::blocks, others),
-                          std::max<int64_t>(GradientTuning::partial_bytes / bytes, 1)});
+  plan.splits = std::min(
+      {tiles, ceil_div(GradientTuning::blocks, others), std::max<int64_t>(GradientTuning::partial_bytes / bytes, 1)});
   plan.blocks = others * plan.splits;
   plan.shared_bytes = int64_t(sizeof(C)) * (plan.slab_elements + plan.weight_rows * plan.leading) +
                       int64_t(sizeof(int32_t)) * taps * plan.channels;

@@ -24,6 +24,33 @@ struct ResultCursor {
   }
 };
 
+// What one tap and channel meet: a number of the source for each result.
+template <class T>
+struct WindowColumn {
+  const T* source;
+  int32_t base[axes];
+  bool exists;
+
+  STATOR_FN WindowColumn(const params::WeightGradient& p, const Axes& a, int64_t g, int64_t column)
+      : exists(column < a.taps() * p.channels) {
+    source = static_cast<const T*>(p.source.data) + g * p.source.group + column % p.channels * p.source.channel;
+    int32_t tap = int32_t((exists ? column : 0) / p.channels);
+    STATOR_UNROLL()
+    for (int d = axes - 1; d >= 0; --d) {
+      base[d] = tap % a[d].taps * a[d].tap_scale + a[d].origin;
+      tap /= a[d].taps;
+    }
+  }
+  STATOR_FN T at(const params::WeightGradient& p, const Axes& a, int64_t sample, int32_t z, int32_t y,
+                 int32_t x) const {
+    const int32_t i = z * a[0].scale + base[0], j = y * a[1].scale + base[1], k = x * a[2].scale + base[2];
+    const bool inside = exists && i >= 0 && i < p.source.extent[0] && j >= 0 && j < p.source.extent[1] && k >= 0 &&
+                        k < p.source.extent[2];
+    if (!inside) return T(0.0f);
+    return source[sample * p.source.sample + i * p.source.axis[0] + j * p.source.axis[1] + k * p.source.axis[2]];
+  }
+};
+
 // partials[split][group][row][tap][channel].
 template <int Size, class T>
 STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, GradientTilePlan plan, FastDivmod plane_size,
@@ -45,61 +72,39 @@ STATOR_KERNEL(Size) void gradient_tile_kernel(params::WeightGradient p, Gradient
 
   // What a thread brings belongs to one row of the gradient, and to one tap and channel of the source.
   const int64_t columns = int64_t(a.taps()) * p.channels;
-  const int64_t row = first_row + rank % TileTuning::rows, column = first_column + rank % TileTuning::columns;
-  const bool has_row = row < p.rows, has_column = column < columns;
-  int32_t tap = int32_t((has_column ? column : 0) / p.channels), base[axes];
-  const T* source = static_cast<const T*>(p.source.data) + g * p.source.group + column % p.channels * p.source.channel;
+  const InterleavedPlaces at(rank);
+  const int64_t row = first_row + at.a_row;
   const T* grad = static_cast<const T*>(p.grad.data) + g * p.grad.group + row * p.grad.channel;
-  STATOR_UNROLL()
-  for (int d = axes - 1; d >= 0; --d) {
-    base[d] = tap % a[d].taps * a[d].tap_scale + a[d].origin;
-    tap /= a[d].taps;
-  }
-  // The next vector along the results, where f(sample, z, y, x) is an element.
-  const auto bring_vector = [&](ResultCursor at, bool exists, int64_t from, const auto& f) {
-    Vec<T, width> v{};
-    if (!exists) return v;
-    int32_t rest, z = plane_size.divmod(at.result, rest), x, y = row_size.divmod(rest, x);
+  const WindowColumn<T> column[2] = {{p, a, g, first_column + at.b_column[0]},
+                                     {p, a, g, first_column + at.b_column[1]}};
+  ResultCursor cursor;
+  cursor.sample = divide(first, results, cursor.result);
+  cursor.advance(at.a_vector, results);
+  int64_t left = length - at.a_vector;  // all three vectors are of the same results
+  const TileOf<T> tile = multiply_steps<T>(group, (length + depth - 1) / depth, at, [&] {
+    Brought<T> found{};
+    int32_t rest, z = plane_size.divmod(cursor.result, rest), x, y = row_size.divmod(rest, x);
+    int64_t sample = cursor.sample;
     STATOR_UNROLL()
     for (int k = 0; k < width; ++k) {
-      if (from + k < length) v[k] = f(at.sample, z, y, x);
-      if (++x < a[2].count) continue;
-      x = 0;
-      if (++y < a[1].count) continue;
-      y = 0;
-      if (++z < a[0].count) continue;
-      z = 0;
-      ++at.sample;
+      if (k * TileTuning::vectors < left) {
+        if (row < p.rows)
+          found.a[k] = grad[sample * p.grad.sample + z * p.grad.axis[0] + y * p.grad.axis[1] + x * p.grad.axis[2]];
+        found.b[0][k] = column[0].at(p, a, sample, z, y, x);
+        found.b[1][k] = column[1].at(p, a, sample, z, y, x);
+      }
+      x += TileTuning::vectors;
+      while (x >= a[2].count) {
+        x -= a[2].count;
+        if (++y < a[1].count) continue;
+        y = 0;
+        if (++z < a[0].count) continue;
+        z = 0;
+        ++sample;
+      }
     }
-    return v;
-  };
-  const auto slope = [&](int64_t sample, int32_t z, int32_t y, int32_t x) {
-    return grad[sample * p.grad.sample + z * p.grad.axis[0] + y * p.grad.axis[1] + x * p.grad.axis[2]];
-  };
-  const auto window = [&](int64_t sample, int32_t z, int32_t y, int32_t x) {
-    const int32_t i = z * a[0].scale + base[0], j = y * a[1].scale + base[1], k = x * a[2].scale + base[2];
-    const bool inside = i >= 0 && i < p.source.extent[0] && j >= 0 && j < p.source.extent[1] && k >= 0 &&
-                        k < p.source.extent[2];
-    return inside ? source[sample * p.source.sample + i * p.source.axis[0] + j * p.source.axis[1] +
-                           k * p.source.axis[2]]
-                  : T(0.0f);
-  };
-  ResultCursor start;
-  start.sample = divide(first, results, start.result);
-  ResultCursor of_a = start, of_b = start, of_b2 = start;
-  of_a.advance(rank / 64 * width, results);
-  of_b.advance(rank / 128 * width, results);
-  of_b2.advance((rank / 128 + 2) * width, results);
-  int64_t done = 0;
-  const TileOf<T> tile = multiply_steps<T>(group, (length + depth - 1) / depth, [&] {
-    Brought<T> found;
-    found.a = bring_vector(of_a, has_row, done + rank / 64 * width, slope);
-    found.b[0] = bring_vector(of_b, has_column, done + rank / 128 * width, window);
-    found.b[1] = bring_vector(of_b2, has_column, done + (rank / 128 + 2) * width, window);
-    of_a.advance(depth, results);
-    of_b.advance(depth, results);
-    of_b2.advance(depth, results);
-    done += depth;
+    cursor.advance(depth, results);
+    left -= depth;
     return found;
   });
 
@@ -160,7 +165,7 @@ STATOR_KERNEL(Size) void gradient_sum_kernel(params::WeightGradient p, GradientP
   const params::Weights& w = p.dweight;
   const int64_t first = group.block() * DirectTuning::tile;
   const int64_t n = elements - first < DirectTuning::tile ? elements - first : DirectTuning::tile;
-  group.for_each(n, [=](int64_t i) {
+  group.for_each(n, [&](int64_t i) {
     const int64_t taps = w.taps[0] * w.taps[1] * w.taps[2];
     int64_t tap = (first + i) % taps, rest = (first + i) / taps;
     const int64_t c = rest % p.channels, line = rest / p.channels;

@@ -16,8 +16,8 @@
 namespace stator::STATOR_TARGET::convolution {
 
 struct SlabAxis {
-  bool separate;                      // each tap has a copy
-  int32_t copies, length, begin;      // of `length` elements; `begin`: the smallest distance of a tap
+  bool separate;                  // each tap has a copy
+  int32_t copies, length, begin;  // of `length` elements; `begin`: the smallest distance of a tap
   int32_t scale, tap_scale;
 
   SlabAxis() = default;
@@ -48,9 +48,7 @@ struct Slab {
       : axis{SlabAxis(a.axis[0], 1), SlabAxis(a.axis[1], rows), SlabAxis(a.axis[2], columns, dense)} {}
   constexpr int32_t pitch() const { return axis[2].length; }
   constexpr int64_t plane() const { return int64_t(axis[1].length) * axis[2].length; }
-  constexpr int64_t channel() const {
-    return int64_t(axis[0].copies) * axis[1].copies * axis[2].copies * plane();
-  }
+  constexpr int64_t channel() const { return int64_t(axis[0].copies) * axis[1].copies * axis[2].copies * plane(); }
 
   // Distances of the taps of one channel, in row-major order.
   STATOR_FN void places(const Axes& a, int32_t* at) const {
@@ -72,7 +70,8 @@ struct TilePlace {
 // to[i] = from[(first + i * scale) * step] for i < n, and 0 where that is outside of [0, extent).
 template <class T, class C>
 STATOR_FN void fill_row(const T* from, int64_t step, int64_t extent, int64_t first, int64_t scale, int64_t n, C* to) {
-  int64_t low = first >= 0 ? 0 : (-first + scale - 1) / scale, high = extent <= first ? 0 : (extent - 1 - first) / scale + 1;
+  int64_t low = first >= 0 ? 0 : (-first + scale - 1) / scale,
+          high = extent <= first ? 0 : (extent - 1 - first) / scale + 1;
   if (high > n) high = n;
   if (low > high) low = high;
   for (int64_t i = 0; i < low; ++i) to[i] = C(0);

@@ -15,8 +15,24 @@ struct TileTuning {
   static constexpr int block = 256, rows = 64, columns = 128, vectors = 4;  // vectors: of the depth of a step
 };
 
-// Each thread brings vector `rank / 64` of row `rank % 64` of a, and vectors `rank / 128` and two further of column
-// `rank % 128` of b.
+// What a thread brings in a step: vector `a_vector` of row `a_row` of a, and one or two vectors of columns of b. A
+// vector of depth is either a run of neighbours or, Interleaved, every fourth: so neighbouring threads bring
+// neighbours.
+struct RunPlaces {
+  static constexpr bool interleaved = false;
+  int a_row, a_vector, b_column[2], b_vector[2];
+  STATOR_FN explicit RunPlaces(int rank)
+      : a_row(rank % 64), a_vector(rank / 64), b_column{rank % 128, rank % 128}, b_vector{rank / 128, rank / 128 + 2} {}
+};
+struct InterleavedPlaces {
+  static constexpr bool interleaved = true;
+  int a_row, a_vector, b_column[2], b_vector[2];
+  STATOR_FN explicit InterleavedPlaces(int rank)
+      : a_row(rank % 8 + rank / 32 * 8),
+        a_vector(rank / 8 % 4),
+        b_column{a_row, a_row + 64},
+        b_vector{a_vector, a_vector} {}
+};
 template <class T>
 struct Brought {
   static constexpr int width = vector_width<T>;
@@ -26,24 +42,30 @@ struct Brought {
 template <class T, bool Matrices>
 struct Tile;
 
-// By registers. Rows of a and columns of b lie side by side, so that a warp reads 16 bytes per thread without conflicts.
+// By registers. Rows of a and columns of b lie side by side, so that a warp reads 16 bytes per thread without
+// conflicts; eight more keep the four vectors of InterleavedPlaces in distinct banks.
 template <class T>
 struct Tile<T, false> {
   using C = sum_of<T>;
   static constexpr int width = vector_width<T>, depth = width * TileTuning::vectors;
   static constexpr int each = 16 / int(sizeof(C));  // columns that a thread has side by side
+  static constexpr int gap = is_half<T> ? 0 : 8;    // halves are here in the checked target alone
   struct Memory {
-    alignas(16) C a[2][depth][TileTuning::rows];
-    alignas(16) C b[2][depth][TileTuning::columns];
+    alignas(16) C a[2][depth][TileTuning::rows + gap];
+    alignas(16) C b[2][depth][TileTuning::columns + gap];
   };
   C sums[4][8] = {};
 
-  STATOR_FN static void put(Memory& m, int turn, int rank, const Brought<T>& given) {
+  template <class Places>
+  STATOR_FN static void put(Memory& m, int turn, const Places& at, const Brought<T>& given) {
+    const auto depth_of = [](int vector, int i) {
+      return Places::interleaved ? i * TileTuning::vectors + vector : vector * width + i;
+    };
     STATOR_UNROLL()
     for (int i = 0; i < width; ++i) {
-      m.a[turn][rank / 64 * width + i][rank % 64] = convert<C>(given.a[i]);
-      m.b[turn][rank / 128 * width + i][rank % 128] = convert<C>(given.b[0][i]);
-      m.b[turn][(rank / 128 + 2) * width + i][rank % 128] = convert<C>(given.b[1][i]);
+      m.a[turn][depth_of(at.a_vector, i)][at.a_row] = convert<C>(given.a[i]);
+      m.b[turn][depth_of(at.b_vector[0], i)][at.b_column[0]] = convert<C>(given.b[0][i]);
+      m.b[turn][depth_of(at.b_vector[1], i)][at.b_column[1]] = convert<C>(given.b[1][i]);
     }
   }
   STATOR_FN void multiply(const Memory& m, int turn, int rank) {
@@ -90,10 +112,11 @@ struct Tile<T, true> {
   };
   float sums[2][4][4] = {};
 
-  STATOR_FN static void put(Memory& m, int turn, int rank, const Brought<T>& given) {
-    store_vector(&m.a[turn][rank % 64][rank / 64 * width], given.a);
-    store_vector(&m.b[turn][rank % 128][rank / 128 * width], given.b[0]);
-    store_vector(&m.b[turn][rank % 128][(rank / 128 + 2) * width], given.b[1]);
+  template <class Places>
+  STATOR_FN static void put(Memory& m, int turn, const Places& at, const Brought<T>& given) {
+    store_vector(&m.a[turn][at.a_row][at.a_vector * width], given.a);
+    store_vector(&m.b[turn][at.b_column[0]][at.b_vector[0] * width], given.b[0]);
+    store_vector(&m.b[turn][at.b_column[1]][at.b_vector[1] * width], given.b[1]);
   }
   STATOR_FN void multiply(const Memory& m, int turn, int rank) {
     const int lane = rank % 32, row = rank / 32 % 2 * 32, column = rank / 64 * 32;
@@ -108,7 +131,8 @@ struct Tile<T, true> {
       STATOR_UNROLL()
       for (int i = 0; i < 2; ++i) {
         STATOR_UNROLL()
-        for (int j = 0; j < 4; ++j) multiply_matrices<T>(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+        for (int j = 0; j < 4; ++j)
+          multiply_matrices<T>(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
       }
     }
   }
@@ -129,14 +153,14 @@ template <class T>
 using TileOf = Tile<T, has_tensor_cores && is_half<T>>;
 
 // Multiplies `steps` steps of the depth. bring(): the next vectors of the calling thread.
-template <class T, int Size, class Bring>
-STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int64_t steps, const Bring& bring) {
+template <class T, int Size, class Places, class Bring>
+STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int64_t steps, const Places& at, const Bring& bring) {
   static_assert(Size == TileTuning::block);
   using Memory = typename TileOf<T>::Memory;
   Memory& memory = group.template shared<Memory>();
   TileOf<T> tile;
   if (steps == 0) return tile;
-  TileOf<T>::put(memory, 0, group.rank(), bring());
+  TileOf<T>::put(memory, 0, at, bring());
   group.sync();
   for (int64_t step = 0; step < steps; ++step) {
     // While a step is multiplied, the next one is on its way.
@@ -144,7 +168,7 @@ STATOR_FN TileOf<T> multiply_steps(const Group<Size>& group, int64_t steps, cons
     const bool more = step + 1 < steps;
     if (more) next = bring();
     tile.multiply(memory, int(step & 1), group.rank());
-    if (more) TileOf<T>::put(memory, int(~step & 1), group.rank(), next);
+    if (more) TileOf<T>::put(memory, int(~step & 1), at, next);
     group.sync();
   }
   return tile;

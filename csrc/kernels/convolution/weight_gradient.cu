@@ -28,7 +28,6 @@ GradientTilePlan plan_gradient_tiles(const params::DeviceLimits& limits, const p
   return plan;
 }
 
-
 template <class T>
 int64_t splits_of(const params::DeviceLimits& limits, const params::WeightGradient& p) {
   if constexpr (fast_host) {

@@ -65,7 +65,8 @@ STATOR_KERNEL(Size) void fold_kernel(params::Windows p, WindowDivisors divisors,
       for (int64_t b = 0; b < p.taps[1]; ++b) {
         const int64_t x = window_of(p, 1, column, b);
         if (x < 0) continue;
-        sum += convert<Sum>(from[((image * p.taps[0] + a) * p.taps[1] + b) * p.count[0] * p.count[1] + y * p.count[1] + x]);
+        sum += convert<Sum>(
+            from[((image * p.taps[0] + a) * p.taps[1] + b) * p.count[0] * p.count[1] + y * p.count[1] + x]);
       }
     }
     to[first + i] = convert<T>(sum);

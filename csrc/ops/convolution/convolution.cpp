@@ -96,13 +96,13 @@ ConvolutionGradients backward(Op op, const Array& grad, const Array& x, const Ar
 
 }  // namespace
 
-#define STATOR_CONVOLUTION(name, axes, transposed)                                                                 \
-  Array name(const Array& x, const Array& weight, const ConvolutionOptions& o, const Stream& stream) {             \
-    return forward(Op::name, x, weight, axes, transposed, o, stream);                                              \
-  }                                                                                                                \
-  ConvolutionGradients name##_backward(const Array& grad, const Array& x, const Array& weight,                     \
-                                       const ConvolutionOptions& o, const Stream& stream) {                        \
-    return backward(Op::name##_backward, grad, x, weight, axes, transposed, o, stream);                            \
+#define STATOR_CONVOLUTION(name, axes, transposed)                                                     \
+  Array name(const Array& x, const Array& weight, const ConvolutionOptions& o, const Stream& stream) { \
+    return forward(Op::name, x, weight, axes, transposed, o, stream);                                  \
+  }                                                                                                    \
+  ConvolutionGradients name##_backward(const Array& grad, const Array& x, const Array& weight,         \
+                                       const ConvolutionOptions& o, const Stream& stream) {            \
+    return backward(Op::name##_backward, grad, x, weight, axes, transposed, o, stream);                \
   }
 STATOR_CONVOLUTION(conv1d, 1, false)
 STATOR_CONVOLUTION(conv2d, 2, false)

@@ -165,7 +165,8 @@ Geometry geometry_of(const OpCall& call, const Array& x, const Array& weight, in
       g.groups * (transposed ? g.wide_channels : g.narrow_channels);
   for (int d = first; d < Geometry::most; ++d)
     g.result[x.ndim() - axes - o.channels_last + d - first] = (transposed ? g.wide : g.narrow)[d];
-  if (o.bias) check_operand(call, *o.bias, "bias", Dims{g.result[o.channels_last ? x.ndim() - 1 : x.ndim() - axes - 1]}, x);
+  if (o.bias)
+    check_operand(call, *o.bias, "bias", Dims{g.result[o.channels_last ? x.ndim() - 1 : x.ndim() - axes - 1]}, x);
   return g;
 }
 

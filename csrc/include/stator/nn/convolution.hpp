@@ -1,13 +1,13 @@
-// Convolutions over one, two or three axes and their gradients, of namespace nn. Arrays are of any layout in memory, and
-// results are contiguous. Sums are in float32 for halves, else in the dtype; equal bits run to run. Asynchronous.
+// Convolutions over one, two or three axes and their gradients, of namespace nn. Arrays are of any layout in memory,
+// and results are contiguous. Sums are in float32 for halves, else in the dtype; equal bits run to run. Asynchronous.
 #pragma once
 
 #include <stator/array.hpp>
 
 namespace stator::nn {
 
-// x is (n, channels, ...), with `channels_last` (n, ..., channels), or either without n; the result is laid out as x is.
-// Numbers per axis are one for all axes, or one for each.
+// x is (n, channels, ...), with `channels_last` (n, ..., channels), or either without n; the result is laid out as x
+// is. Numbers per axis are one for all axes, or one for each.
 struct ConvolutionOptions {
   const Array* bias = nullptr;  // (out_channels,), of x's dtype
   Dims stride{1}, padding{0}, dilation{1};
@@ -18,7 +18,8 @@ struct ConvolutionOptions {
 };
 
 // weight is (out_channels, channels / groups, ...), of transposed convolutions (channels, out_channels / groups, ...).
-// y[o] = sum of x[o * stride + tap * dilation - padding] * weight[tap] over taps and the channels of a group, plus bias.
+// y[o] = sum of x[o * stride + tap * dilation - padding] * weight[tap] over taps and the channels of a group, plus
+// bias.
 STATOR_API Array conv1d(const Array& x, const Array& weight, const ConvolutionOptions& = {}, const Stream& = {});
 STATOR_API Array conv2d(const Array& x, const Array& weight, const ConvolutionOptions& = {}, const Stream& = {});
 STATOR_API Array conv3d(const Array& x, const Array& weight, const ConvolutionOptions& = {}, const Stream& = {});
