@@ -30,10 +30,15 @@ int64_t convolution_scratch(const params::DeviceLimits&, const params::Convoluti
 
 template <class T>
 void start_direct(const params::Queue& q, const params::Convolution& p) {
-  const int64_t chunks = ceil_div(largest_axes(p).positions(), DirectTuning::tile);
-  const int64_t planes = phases_of(p) * p.samples * p.groups * p.rows;
-  launch(q, "convolve_direct", convolve_direct_kernel<DirectTuning::block, T>, {planes * chunks, DirectTuning::block},
-         p, chunks);
+  constexpr int64_t most = (int64_t(1) << 31) - 1;
+  DirectPlan plan;
+  plan.together = !fast_host && p.result.channel == 1 && p.groups * p.rows > 1 ? DirectTuning::together : 1;
+  plan.positions = DirectTuning::tile / plan.together;
+  plan.chunks = ceil_div(largest_axes(p).positions(), plan.positions);
+  plan.channel_blocks = ceil_div(p.groups * p.rows, plan.together);
+  plan.blocks = phases_of(p) * p.samples * plan.channel_blocks * plan.chunks;
+  launch(q, "convolve_direct", convolve_direct_kernel<DirectTuning::block, T>,
+         {std::min(plan.blocks, most), DirectTuning::block}, p, plan);
 }
 
 template <class T>

@@ -222,7 +222,8 @@ template <class C>
 bool plan_slab(const params::Convolution& p, int workers, SlabPlan& plan) {
   const Axes a = largest_axes(p);
   const int64_t taps = a.taps();
-  if (taps > SlabTuning::deepest) return false;
+  const int64_t all = p.weight.taps[0] * p.weight.taps[1] * p.weight.taps[2];
+  if (taps > SlabTuning::deepest || all * p.channels * many_rows >> 31 != 0) return false;
   plan.together = together_of(p.rows);
   const int64_t weight_rows = p.rows < SlabTuning::rows ? p.rows : SlabTuning::rows;
   plan.weight_rows = ceil_div(weight_rows, plan.together) * plan.together;

@@ -11,6 +11,7 @@ struct DirectTuning {
   static constexpr int block = 256;
   static constexpr int64_t tile = by_target<256 * 4, 4096>::value;  // results of a block
   static constexpr int64_t fewest_rows = 4, few = 8;
+  static constexpr int32_t together = 32;  // channels, where they are side by side
 };
 
 // Groups of so few channels that a tile would be almost empty.
@@ -187,51 +188,66 @@ STATOR_KERNEL(Size) void convolve_tile_kernel(params::Convolution p, TilePlan pl
   });
 }
 
-// A block has results of one sample and channel.
-template <int Size, class T>
-STATOR_KERNEL(Size) void convolve_direct_kernel(params::Convolution p, int64_t chunks) {
+// One result, in channel `channel` of all groups.
+template <class T>
+STATOR_FN void store_directly(const params::Convolution& p, const Axes& a, const Place& place, int64_t channel) {
   using C = sum_of<T>;
-  const Group<Size> group;
-  const int64_t first = group.block() % chunks * DirectTuning::tile;
-  int64_t rest = group.block() / chunks;
-  const int64_t row = rest % p.rows;
-  rest /= p.rows;
-  const int64_t g = rest % p.groups;
-  rest /= p.groups;
-  const int64_t sample = rest % p.samples;
-  const Axes a = axes_of(p, rest / p.samples);
-  const int64_t left = a.positions() - first;
-  const T* source = static_cast<const T*>(p.source.data) + sample * p.source.sample + g * p.source.group;
+  const int64_t g = p.rows == 1 ? channel : channel / p.rows, row = channel - g * p.rows;
+  const T* source = static_cast<const T*>(p.source.data) + place.sample * p.source.sample + g * p.source.group;
   const params::Weights& w = p.weight;
   const T* weight = static_cast<const T*>(w.data) + g * w.group + row * w.row;
   STATOR_UNROLL()
   for (int d = 0; d < axes; ++d) weight += a[d].first_tap * w.axis[d];
-  const C bias = p.bias ? convert<C>(static_cast<const T*>(p.bias)[g * p.rows + row]) : C(0);
-  T* out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group + row * p.result.channel;
-  group.for_each(left < DirectTuning::tile ? left : DirectTuning::tile, [&](int64_t i) {
-    Place place = place_of(a, first + i);
-    place.sample = sample;
-    C sum = 0;
-    for (int64_t c = 0; c < p.channels; ++c) {
-      for (int32_t z = 0; z < a[0].taps; ++z) {
-        const int32_t at_z = place.at[0] * a[0].scale + z * a[0].tap_scale + a[0].origin;
-        if (at_z < 0 || at_z >= p.source.extent[0]) continue;
-        for (int32_t y = 0; y < a[1].taps; ++y) {
-          const int32_t at_y = place.at[1] * a[1].scale + y * a[1].tap_scale + a[1].origin;
-          if (at_y < 0 || at_y >= p.source.extent[1]) continue;
-          const T* from = source + c * p.source.channel + at_z * p.source.axis[0] + at_y * p.source.axis[1];
-          const T* by =
-              weight + c * w.channel + int64_t(z) * a[0].tap_step * w.axis[0] + int64_t(y) * a[1].tap_step * w.axis[1];
-          for (int32_t x = 0; x < a[2].taps; ++x) {
-            const int32_t at_x = place.at[2] * a[2].scale + x * a[2].tap_scale + a[2].origin;
-            if (at_x < 0 || at_x >= p.source.extent[2]) continue;
-            sum += convert<C>(from[at_x * p.source.axis[2]]) * convert<C>(by[int64_t(x) * a[2].tap_step * w.axis[2]]);
-          }
+  C sum = 0;
+  for (int64_t c = 0; c < p.channels; ++c) {
+    for (int32_t z = 0; z < a[0].taps; ++z) {
+      const int32_t at_z = place.at[0] * a[0].scale + z * a[0].tap_scale + a[0].origin;
+      if (at_z < 0 || at_z >= p.source.extent[0]) continue;
+      for (int32_t y = 0; y < a[1].taps; ++y) {
+        const int32_t at_y = place.at[1] * a[1].scale + y * a[1].tap_scale + a[1].origin;
+        if (at_y < 0 || at_y >= p.source.extent[1]) continue;
+        const T* from = source + c * p.source.channel + at_z * p.source.axis[0] + at_y * p.source.axis[1];
+        const T* by =
+            weight + c * w.channel + int64_t(z) * a[0].tap_step * w.axis[0] + int64_t(y) * a[1].tap_step * w.axis[1];
+        for (int32_t x = 0; x < a[2].taps; ++x) {
+          const int32_t at_x = place.at[2] * a[2].scale + x * a[2].tap_scale + a[2].origin;
+          if (at_x < 0 || at_x >= p.source.extent[2]) continue;
+          sum += convert<C>(from[at_x * p.source.axis[2]]) * convert<C>(by[int64_t(x) * a[2].tap_step * w.axis[2]]);
         }
       }
     }
-    out[result_offset(p.result, a, place)] = convert<T>(sum + bias);
-  });
+  }
+  if (p.bias) sum += convert<C>(static_cast<const T*>(p.bias)[channel]);
+  T* out = static_cast<T*>(const_cast<void*>(p.result.data)) + g * p.result.group + row * p.result.channel;
+  out[result_offset(p.result, a, place)] = convert<T>(sum);
+}
+
+// A block has `positions` results of each of `together` channels of a sample, which neighbouring threads take where
+// they are side by side in memory.
+struct DirectPlan {
+  int64_t chunks, channel_blocks, blocks, positions;
+  int32_t together;
+};
+
+template <int Size, class T>
+STATOR_KERNEL(Size) void convolve_direct_kernel(params::Convolution p, DirectPlan plan) {
+  const Group<Size> group;
+  for (int64_t block = group.block(); block < plan.blocks; block += group.blocks()) {
+    const int64_t first = block % plan.chunks * plan.positions;
+    int64_t rest = block / plan.chunks;
+    const int64_t first_channel = rest % plan.channel_blocks * plan.together;
+    rest /= plan.channel_blocks;
+    const int64_t sample = rest % p.samples;
+    const Axes a = axes_of(p, rest / p.samples);
+    const int64_t left = a.positions() - first;
+    group.for_each((left < plan.positions ? left : plan.positions) * plan.together, [&](int64_t i) {
+      const int64_t channel = first_channel + int32_t(i) % plan.together;
+      if (channel >= p.groups * p.rows) return;
+      Place place = place_of(a, first + int32_t(i) / plan.together);
+      place.sample = sample;
+      store_directly<T>(p, a, place, channel);
+    });
+  }
 }
 
 }  // namespace stator::STATOR_TARGET::convolution

@@ -17,8 +17,9 @@ def conv1d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Se
     """
     ...
 def conv2d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCHW") -> Array:
-    """conv1d over two axes: x (n, channels, H, W), weight (out_channels, channels / groups, KH, KW). Asynchronous.
+    """conv1d over two axes. Asynchronous.
 
+    x is (n, channels, H, W), weight (out_channels, channels / groups, KH, KW).
     layout: "NCHW" or "NHWC". The other arguments are those of conv1d.
     """
     ...
@@ -29,8 +30,9 @@ def conv2d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Se
     """
     ...
 def conv3d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCDHW") -> Array:
-    """conv1d over three axes: x (n, channels, D, H, W), weight (out_channels, channels / groups, KD, KH, KW). Asynchronous.
+    """conv1d over three axes. Asynchronous.
 
+    x is (n, channels, D, H, W), weight (out_channels, channels / groups, KD, KH, KW).
     layout: "NCDHW" or "NDHWC". The other arguments are those of conv1d.
     """
     ...
@@ -41,7 +43,7 @@ def conv3d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Se
     """
     ...
 def conv_transpose1d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCL") -> Array:
-    """The gradient of conv1d's x, as a layer: each element of x times weight, spread over a window. Asynchronous.
+    """Elements of x times weight, spread over windows and summed, plus bias: the gradient of conv1d's x. Asynchronous.
 
     weight is (channels, out_channels / groups, K), bias (out_channels,), both of x's dtype. The result is
     (L - 1) * stride - 2 * padding + dilation * (K - 1) + output_padding + 1 long, where output_padding is less than the
@@ -55,8 +57,9 @@ def conv_transpose1d_backward(grad: Array, x: Array, weight: Array, /, *, stride
     """
     ...
 def conv_transpose2d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCHW") -> Array:
-    """conv_transpose1d over two axes, with weight (channels, out_channels / groups, KH, KW). Asynchronous.
+    """conv_transpose1d over two axes. Asynchronous.
 
+    weight is (channels, out_channels / groups, KH, KW).
     The other arguments are those of conv_transpose1d, and layout is that of conv2d.
     """
     ...
@@ -67,8 +70,9 @@ def conv_transpose2d_backward(grad: Array, x: Array, weight: Array, /, *, stride
     """
     ...
 def conv_transpose3d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCDHW") -> Array:
-    """conv_transpose1d over three axes, with weight (channels, out_channels / groups, KD, KH, KW). Asynchronous.
+    """conv_transpose1d over three axes. Asynchronous.
 
+    weight is (channels, out_channels / groups, KD, KH, KW).
     The other arguments are those of conv_transpose1d, and layout is that of conv3d.
     """
     ...

@@ -3,7 +3,7 @@
 """Convolutions, transposed convolutions, their gradients, and windows of images."""
 from stator._array cimport Array, as_array, as_out, new_array, wrap_array
 from stator._backend cimport Backend, enter
-from stator._convert cimport to_choice, to_dims, to_int, to_text
+from stator._convert cimport to_choice, to_dims, to_int
 from stator.cpp cimport convolution
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.ref cimport Dims
@@ -80,13 +80,14 @@ def conv1d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Se
 def conv_transpose1d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1,
                      padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0,
                      dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCL") -> Array:
-    """The gradient of conv1d's x, as a layer: each element of x times weight, spread over a window. Asynchronous.
+    """Elements of x times weight, spread over windows and summed, plus bias: the gradient of conv1d's x. Asynchronous.
 
     weight is (channels, out_channels / groups, K), bias (out_channels,), both of x's dtype. The result is
     (L - 1) * stride - 2 * padding + dilation * (K - 1) + output_padding + 1 long, where output_padding is less than the
     stride or the dilation. The other arguments are those of conv1d.
     """
-    cdef Array source = as_array(x, "nn.conv_transpose1d"), by = as_array(weight, "nn.conv_transpose1d"), out = new_array(source.backend)
+    cdef Array source = as_array(x, "nn.conv_transpose1d"), by = as_array(weight, "nn.conv_transpose1d")
+    cdef Array out = new_array(source.backend)
     cdef convolution.ConvolutionOptions options
     cdef CppStream stream
     set_options(options, "nn.conv_transpose1d", stride, padding, dilation, groups, layout, LAYOUTS1, False)
@@ -122,8 +123,9 @@ def conv_transpose1d_backward(grad: Array, x: Array, weight: Array, /, *, stride
 def conv2d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1,
            padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1,
            layout: str = "NCHW") -> Array:
-    """conv1d over two axes: x (n, channels, H, W), weight (out_channels, channels / groups, KH, KW). Asynchronous.
+    """conv1d over two axes. Asynchronous.
 
+    x is (n, channels, H, W), weight (out_channels, channels / groups, KH, KW).
     layout: "NCHW" or "NHWC". The other arguments are those of conv1d.
     """
     cdef Array source = as_array(x, "nn.conv2d"), by = as_array(weight, "nn.conv2d"), out = new_array(source.backend)
@@ -159,11 +161,13 @@ def conv2d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Se
 def conv_transpose2d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1,
                      padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0,
                      dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCHW") -> Array:
-    """conv_transpose1d over two axes, with weight (channels, out_channels / groups, KH, KW). Asynchronous.
+    """conv_transpose1d over two axes. Asynchronous.
 
+    weight is (channels, out_channels / groups, KH, KW).
     The other arguments are those of conv_transpose1d, and layout is that of conv2d.
     """
-    cdef Array source = as_array(x, "nn.conv_transpose2d"), by = as_array(weight, "nn.conv_transpose2d"), out = new_array(source.backend)
+    cdef Array source = as_array(x, "nn.conv_transpose2d"), by = as_array(weight, "nn.conv_transpose2d")
+    cdef Array out = new_array(source.backend)
     cdef convolution.ConvolutionOptions options
     cdef CppStream stream
     set_options(options, "nn.conv_transpose2d", stride, padding, dilation, groups, layout, LAYOUTS2, False)
@@ -199,8 +203,9 @@ def conv_transpose2d_backward(grad: Array, x: Array, weight: Array, /, *, stride
 def conv3d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1,
            padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1,
            layout: str = "NCDHW") -> Array:
-    """conv1d over three axes: x (n, channels, D, H, W), weight (out_channels, channels / groups, KD, KH, KW). Asynchronous.
+    """conv1d over three axes. Asynchronous.
 
+    x is (n, channels, D, H, W), weight (out_channels, channels / groups, KD, KH, KW).
     layout: "NCDHW" or "NDHWC". The other arguments are those of conv1d.
     """
     cdef Array source = as_array(x, "nn.conv3d"), by = as_array(weight, "nn.conv3d"), out = new_array(source.backend)
@@ -236,11 +241,13 @@ def conv3d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Se
 def conv_transpose3d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1,
                      padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0,
                      dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCDHW") -> Array:
-    """conv_transpose1d over three axes, with weight (channels, out_channels / groups, KD, KH, KW). Asynchronous.
+    """conv_transpose1d over three axes. Asynchronous.
 
+    weight is (channels, out_channels / groups, KD, KH, KW).
     The other arguments are those of conv_transpose1d, and layout is that of conv3d.
     """
-    cdef Array source = as_array(x, "nn.conv_transpose3d"), by = as_array(weight, "nn.conv_transpose3d"), out = new_array(source.backend)
+    cdef Array source = as_array(x, "nn.conv_transpose3d"), by = as_array(weight, "nn.conv_transpose3d")
+    cdef Array out = new_array(source.backend)
     cdef convolution.ConvolutionOptions options
     cdef CppStream stream
     set_options(options, "nn.conv_transpose3d", stride, padding, dilation, groups, layout, LAYOUTS3, False)
