@@ -68,7 +68,7 @@ def convolutions(x):
     nn, found = stator.nn, {}
     for axes, shape in ((1, (384,)), (2, (16, 24)), (3, (4, 8, 12))):
         images = stator.reshape(x, (2, 8, *shape))
-        weight = stator.reshape(x[: 3**axes, :72], (9, 8, *(3,) * axes))
+        weight = stator.copy(stator.reshape(x[: 3**axes, :72], (9, 8, *(3,) * axes)))
         grad = stator.reshape(x, (-1,))[: 2 * 9].reshape((2, 9, *(1,) * axes))
         grad = stator.broadcast_to(grad, (2, 9, *(n - 2 for n in shape)))
         for form in ("", "_transpose"):

@@ -1,4 +1,4 @@
-"""Cases of the softmax family, normalisations, Adam and embeddings, for test_operation_cases.py.
+"""Cases of the softmax family, normalisations, Adam, embeddings and convolutions, for test_operation_cases.py.
 
 Errors count in the last place of the largest term of the formula, where that is larger than the result. A softmax has
 no such term, but its relative error is that of x - max(x): its inputs are near each other.
@@ -7,6 +7,7 @@ no such term, but its relative error is that of x - max(x): its inputs are near 
 import inputs
 import numpy as np
 import oracles
+import oracles_nn
 import oracles_norm
 import scipy.special
 from cases import tolerance
@@ -19,7 +20,7 @@ OPERATIONS = """
 f32 f64 f16 bf16: softmax softmax2d softmax_backward log_softmax log_softmax_backward fused_adam
 f32 f64 f16 bf16: layernorm layernorm_backward rmsnorm rmsnorm_backward group_norm batch_norm batch_norm_backward
 f32 f64 f16 bf16: local_response_norm local_response_norm_backward
-f32 f64 f16 bf16: embed_lookup embed_lookup_batch scatter_add_rows
+f32 f64 f16 bf16: embed_lookup embed_lookup_batch scatter_add_rows conv2d
 """
 # Rows for a warp, a block and several blocks; contiguous rows, and strided ones.
 LINES = [((1,), 0), ((4, 33), -1), ((4, 33), 0), ((3, 257), 1), ((2, 5000), -1), ((300, 3), 0), ((3, 5, 17), 1)]
@@ -203,3 +204,18 @@ def scatter_add_rows(be, dtype):
         got = stator.nn.embedding_backward(be.asarray(grad), be.asarray(at), rows)
         want, scale = (oracles.embedding_backward(x, at, rows) for x in (widen(grad), np.abs(widen(grad))))
         matches(got, want, "embedding_backward", scale)
+
+
+def conv2d(be, dtype):
+    """Errors are half a unit for each term at most, of the sum of the terms' magnitudes."""
+    for shape, weight, options in (
+        ((2, 9, 7, 8), (6, 9, 3, 3), {"padding": 1}),
+        ((1, 6, 9, 9), (6, 1, 3, 2), {"groups": 6, "stride": 2}),
+    ):
+        x, w = drawn(shape, dtype, 0), drawn(weight, dtype, 1)
+        got = stator.nn.conv2d(be.asarray(x), be.asarray(w), **options).to_numpy()
+        want, most = (oracles_nn.conv2d(*a, **options) for a in ((widen(x), widen(w)), (abs(widen(x)), abs(widen(w)))))
+        bound = max(tolerance("conv2d")) + np.prod(weight[1:]) / 2
+        eps = 2.0**-52 if dtype == "float64" else 2.0**-23
+        rounding = {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(dtype, 0)
+        assert np.all(np.abs(widen(got) - want) <= bound * eps * most + rounding * np.abs(want))

@@ -80,7 +80,7 @@ def conv1d_backward(grad: Array, x: Array, weight: Array, /, *, stride: int | Se
 def conv_transpose1d(x: Array, weight: Array, /, bias: Array | None = None, *, stride: int | Sequence[int] = 1,
                      padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0,
                      dilation: int | Sequence[int] = 1, groups: int = 1, layout: str = "NCL") -> Array:
-    """Elements of x times weight, spread over windows and summed, plus bias: the gradient of conv1d's x. Asynchronous.
+    """Sums of x times weight spread over windows, plus bias: the gradient of conv1d's x. Asynchronous.
 
     weight is (channels, out_channels / groups, K), bias (out_channels,), both of x's dtype. The result is
     (L - 1) * stride - 2 * padding + dilation * (K - 1) + output_padding + 1 long, where output_padding is less than the
@@ -282,10 +282,10 @@ def conv_transpose3d_backward(grad: Array, x: Array, weight: Array, /, *, stride
 
 def unfold(x: Array, kernel_size: int | Sequence[int], /, *, stride: int | Sequence[int] = 1,
            padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1) -> Array:
-    """The windows of images x (n, channels, height, width), as (n, channels * taps, windows). Asynchronous.
+    """The windows of images x, as columns (n, channels * taps, windows). Asynchronous.
 
-    Both the elements of a window and the windows are in row-major order; x may be without n. Numbers are one for both
-    axes or one for each. The gradient of x is fold of the gradient.
+    x is (n, channels, height, width), or without n. Both the elements of a window and the windows are in row-major
+    order. Numbers are one for both axes or one for each. The gradient of x is fold of the gradient.
     """
     cdef Array source = as_array(x, "nn.unfold"), out = new_array(source.backend)
     cdef convolution.WindowOptions options
@@ -300,10 +300,10 @@ def unfold(x: Array, kernel_size: int | Sequence[int], /, *, stride: int | Seque
 def fold(x: Array, output_size: int | Sequence[int], kernel_size: int | Sequence[int], /, *,
          stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
          dilation: int | Sequence[int] = 1) -> Array:
-    """Images of output_size (height, width) that are sums of windows x (n, channels * taps, windows). Asynchronous.
+    """Images of output_size (height, width) that are sums of windows. Asynchronous.
 
-    Windows are where unfold takes them from, and those that overlap add up; x may be without n. The gradient of x is
-    unfold of the gradient.
+    x is (n, channels * taps, windows), or without n. Windows are where unfold takes them from, and those that overlap
+    add up. The gradient of x is unfold of the gradient.
     """
     cdef Array source = as_array(x, "nn.fold"), out = new_array(source.backend)
     cdef convolution.WindowOptions options
