@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -271,6 +272,11 @@ LAYERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
     "lion_step": _step("lion_step", 1, _lion),
     **LOSSES,
     **CONVOLUTIONS,
+    "attention": lambda be, p: Other(_heads, stator.nn.attention, _attention, _torch_attention),
+    "ctc_loss": lambda be, p: Other(_sequences, stator.nn.ctc_loss, _ctc, _torch_ctc),
+    "ctc_loss_backward": lambda be, p: Other(
+        _sequences, partial(stator.nn.ctc_loss_backward, be.full((), 1, dtype=p.dtype)), _ctc_backward
+    ),
     "has_inf_nan_list": lambda be, p: Other(
         arrays(CORE, CORE),
         lambda *x: stator.nn.has_inf_nan(x),
@@ -293,6 +299,71 @@ LAYERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         _classes, lambda i: stator.nn.one_hot(i, 100), lambda i: (i[:, None] == np.arange(100)).astype(np.int64)
     ),
 }
+
+
+def _heads(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """Queries, keys and values of heads of 64 features, 128 of each."""
+    shape = max(1, plan.size // (128 * 64)), 128, 64
+    return tuple(pool.array(shape, plan.dtype, CORE, turn + k) for k in range(3))
+
+
+def _attention(q: Any, k: Any, v: Any) -> Any:
+    scores = q @ np.swapaxes(k, -1, -2) / np.asarray(8, q.dtype)
+    e = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True) @ v
+
+
+def _torch_attention(*given: Any) -> Any:
+    import torch
+
+    return torch.nn.functional.scaled_dot_product_attention(*given)
+
+
+def _sequences(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:
+    """Log-probabilities of 50 classes at 100 steps, with 20 labels for each sample, and the lengths."""
+    samples = max(1, plan.size // 5000)
+    x = pool.array((100, samples, 50), plan.dtype, CORE, turn)
+    x = x - np.log(np.sum(np.exp(x), axis=-1, keepdims=True))
+    labels = pool.array((samples, 20), "int64", Interval(1, 49, whole=True), turn + 50).clip(1, 49)
+    return x, labels, np.full(samples, 100), np.full(samples, 20)
+
+
+def _scores(x: Any, labels: Any, turn: int) -> tuple[Any, Any]:
+    """The states of alignments, and their scores from the first step on, or with turn -1 from the last one back."""
+    states = np.zeros((len(labels), 2 * labels.shape[1] + 1), labels.dtype)
+    states[:, 1::2] = labels
+    found = np.take_along_axis(x, np.broadcast_to(states, (len(x), *states.shape)), axis=2)[::turn, :, ::turn]
+    skips = np.zeros(states.shape, bool)
+    skips[:, 3::2] = labels[:, ::turn][:, 1:] != labels[:, ::turn][:, :-1]
+    found[0, :, 2:] = -np.inf
+    for before, here in pairwise(found):
+        total = before.copy()
+        np.logaddexp(before[:, 1:], before[:, :-1], out=total[:, 1:])
+        total[:, 2:] = np.where(skips[:, 2:], np.logaddexp(total[:, 2:], before[:, :-2]), total[:, 2:])
+        here += total
+    return states, found[::turn, :, ::turn]
+
+
+def _ctc(x: Any, labels: Any, steps: Any, lengths: Any) -> Any:
+    last = _scores(x, labels, 1)[1][-1]
+    return np.mean(-np.logaddexp(last[:, -1], last[:, -2]) / labels.shape[1])
+
+
+def _ctc_backward(x: Any, labels: Any, steps: Any, lengths: Any) -> Any:
+    (states, ahead), (_, back) = _scores(x, labels, 1), _scores(x, labels, -1)
+    total = np.logaddexp(ahead[-1, :, -1], ahead[-1, :, -2])
+    at = np.take_along_axis(x, np.broadcast_to(states, ahead.shape), axis=2)
+    out = np.exp(x)
+    rows = np.arange(len(states))
+    for s in range(states.shape[1]):
+        out[:, rows, states[:, s]] -= np.exp((ahead + back - at)[:, :, s] - total)
+    return out / labels.size
+
+
+def _torch_ctc(*given: Any) -> Any:
+    import torch
+
+    return torch.nn.functional.ctc_loss(*given)
 
 
 def _classes(plan: Plan, pool: Pool, turn: int) -> tuple[np.ndarray, ...]:

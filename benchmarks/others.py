@@ -119,6 +119,10 @@ def _softmax(x: Any) -> Any:
     return e / np.sum(e, axis=-1, keepdims=True)
 
 
+def _gumbel_softmax(x: Any) -> Any:
+    return _softmax(x + np.random.default_rng().gumbel(size=x.shape).astype(x.dtype))
+
+
 def _log_softmax(x: Any) -> Any:
     shifted = x - np.max(x, axis=-1, keepdims=True)
     return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))
@@ -220,6 +224,20 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         lambda x, i: x.index_select(0, i),
     ),
     "softmax": lambda be, p: Other(arrays(CORE), stator.nn.softmax, _softmax, lambda x: x.softmax(-1)),
+    "softmin": lambda be, p: Other(arrays(CORE), stator.nn.softmin, lambda x: _softmax(-x), lambda x: (-x).softmax(-1)),
+    "softmin_backward": lambda be, p: Other(
+        arrays(CORE, Interval(0, 1)),
+        stator.nn.softmin_backward,
+        lambda g, y: y * (np.sum(g * y, axis=-1, keepdims=True) - g),
+    ),
+    "gumbel_softmax": lambda be, p: Other(
+        arrays(CORE), lambda x: stator.nn.gumbel_softmax(x, rng=7)[0], _gumbel_softmax, random=True
+    ),
+    "gumbel_softmax_backward": lambda be, p: Other(
+        arrays(CORE, Interval(0, 1)),
+        stator.nn.gumbel_softmax_backward,
+        lambda g, y: y * (g - np.sum(g * y, axis=-1, keepdims=True)),
+    ),
     "log_softmax": lambda be, p: Other(arrays(CORE), stator.nn.log_softmax, _log_softmax, lambda x: x.log_softmax(-1)),
     "softmax_backward": lambda be, p: Other(
         arrays(CORE, Interval(0, 1)),

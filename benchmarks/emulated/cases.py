@@ -177,6 +177,10 @@ def _norms() -> list[Case]:
     ]
 
 
+def _wide_softmax(x: Any) -> Any:
+    return nn.softmax(x, dtype="float32")
+
+
 def _batch_norm_backward(x: Any) -> Any:
     zero, one = (stator.full(x.shape[1:2], v, dtype="float32", device=x.backend) for v in (0, 1))
     return nn.batch_norm_backward(x, x, zero, one, training=True)
@@ -192,6 +196,8 @@ def _folds() -> list[Case]:
         *made,
         Case("softmax of axis 1", "nn", square, nn.softmax),
         Case("softmax of axis 0", "nn", square, partial(nn.softmax, axis=0)),
+        Case("softmax to float32 of long rows", "nn", normal(16, 50257, dtype="float16"), _wide_softmax),
+        Case("softmax of causal scores", "nn", square, partial(nn.softmax, causal=True)),
         Case("cross_entropy", "nn", _labels, nn.cross_entropy),
         Case("cross_entropy backward", "nn", _labels, _cross_entropy_backward),
         *_norms(),
@@ -225,12 +231,27 @@ def _layers() -> list[Case]:
             lambda x, w: nn.conv2d_backward(x, x, w, padding=1),
         ),
         Case("nll_loss backward", "losses", _labels, _nll_loss_backward),
+        Case("ctc_loss backward", "losses", normal(100, 8, 50), _ctc_backward),
+        Case("attention", "attention", normal(8, 256, 64, count=3), nn.attention),
+        Case("attention f16", "attention", normal(8, 256, 64, dtype="float16", count=3), nn.attention),
+        Case("causal attention f16", "attention", normal(8, 256, 64, dtype="float16", count=3), _causal),
         Case("clip_grad_norm", "optim", normal(MILLION), lambda x: nn.clip_grad_norm([x], 1.0)),
         Case("embedding backward", "embedding", _rows, lambda x, i: nn.embedding_backward(x, i, SIDE)),
         Case("embedding backward of one index", "embedding", _rows, lambda x, i: nn.embedding_backward(x, i * 0, SIDE)),
         Case("embedding_bag", "embedding", _rows, lambda x, i: nn.embedding_bag(x, stator.reshape(i, (-1, 32)))),
         Case("one_hot", "embedding", normal(1000, dtype="int64"), lambda i: nn.one_hot(i, 1000, dtype="float32")),
     ]
+
+
+def _causal(*x: Any) -> Any:
+    return nn.attention(*x, causal=True)
+
+
+def _ctc_backward(x: Any) -> Any:
+    steps, samples, classes = x.shape
+    one, places = stator.full((), 1, dtype="float32", device=x.backend), stator.arange(samples * 20, device=x.backend)
+    labels = stator.reshape(places % (classes - 1) + 1, (samples, 20))
+    return nn.ctc_loss_backward(one, nn.log_softmax(x), labels, [steps] * samples, [20] * samples)
 
 
 def _rows(rng: np.random.Generator) -> Arrays:

@@ -32,4 +32,17 @@ STATOR_FN A from_first_sublane(A value) {
   return from_sublane(value, 0);
 }
 
+// The values of each `lanes` consecutive threads joined by a commutative op, in all of them. Every thread of the warp
+// must call it.
+template <class A, class Op>
+STATOR_FN A fold_sublanes(A value, [[maybe_unused]] int lanes, [[maybe_unused]] Op op) {
+#if !defined(STATOR_HOST) || defined(STATOR_CHECKED)
+  STATOR_UNROLL()
+  for (int delta = lanes / 2; delta > 0; delta /= 2)
+    value = op(value, simt::shuffle_down(value, delta, 0xffffffffu, Site::here()));
+  value = simt::broadcast(value, simt::rank() % most_sublanes & ~(lanes - 1), 0xffffffffu, Site::here());
+#endif
+  return value;
+}
+
 }  // namespace stator::STATOR_TARGET

@@ -6,6 +6,7 @@
 #   HOST     files that cuda has no use for, because libraries do their work there.
 #   SHARDED  files that are compiled several times, with STATOR_SHARD = 0, 1, ..., STATOR_SHARDS - 1, to bound the memory
 #            and the time of one compiler run; each time they have every STATOR_SHARDS-th of their kernels.
+stator_family(attention)
 stator_family(convolution)
 stator_family(creation)
 stator_family(elementwise SHARDED elementwise)

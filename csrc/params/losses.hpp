@@ -42,6 +42,25 @@ struct NllLoss {
   int64_t shape[max_dims], strides[operands][max_dims];
 };
 
+// Samples, each with `input length` steps of log-probabilities of classes and `target length` labels. The scores of the
+// 2 length + 1 states of an alignment, blanks and labels in turn, are rows of scratch: two of them, or for the gradient
+// one for each step and three more.
+struct CtcLoss {
+  const void* log_probs;             // [steps, samples, classes]
+  const void *targets, *lengths[2];  // of the inputs and of the targets
+  const void* grad;                  // backward: 0-d or [samples] (each)
+  void* out;           // forward: 0-d or [samples] (each); backward: [steps, samples, classes], contiguous
+  void* states;        // rows * (2 labels + samples) numbers: float, or double for float64
+  int32_t* chain;      // backward: two for each label
+  double* losses;      // forward with a reduction: of the samples
+  uint32_t* counters;  // with losses, zeroed
+  DType dtype, target_dtype, length_dtypes[2];
+  bool each, mean, zero_infinity;
+  bool joined;  // the labels of all samples follow each other, else each sample has labels / samples places
+  int64_t steps, samples, classes, labels, blank, rows;
+  int64_t strides[3], target_strides[2], length_strides[2], grad_stride;  // target_strides: of samples, of labels
+};
+
 }  // namespace stator::params
 
 namespace stator::kernels::losses {
@@ -54,5 +73,7 @@ extern Launcher<int64_t(const DeviceLimits&, const params::NllLoss&)> nll_loss_b
 extern Launcher<bool(const DeviceLimits&, const params::NllLoss&)> nll_loss_totals;
 extern Launcher<void(const Queue&, const params::NllLoss&)> nll_loss;
 extern Launcher<void(const Queue&, const params::NllLoss&)> nll_loss_backward;
+extern Launcher<void(const Queue&, const params::CtcLoss&)> ctc_loss;
+extern Launcher<void(const Queue&, const params::CtcLoss&)> ctc_loss_backward;
 
 }  // namespace stator::kernels::losses

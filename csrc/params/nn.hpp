@@ -2,6 +2,7 @@
 #pragma once
 
 #include "params/launcher.hpp"
+#include "params/random.hpp"
 
 namespace stator::params {
 
@@ -14,10 +15,23 @@ struct Softmax {
   uint32_t* counters;  // zeroed scratch
   DType dtype, out_dtype;
   bool log;
-  int32_t ndim;  // of the axes that index the rows; innermost last
+  double factor = 1;  // of x, the input or the gradient
+  int32_t ndim;       // of the axes that index the rows; innermost last
   int64_t n, rows;
   int64_t x_step, saved_step, y_step;  // along the axis
   int64_t shape[max_dims], x_strides[max_dims], saved_strides[max_dims], y_strides[max_dims];
+};
+
+// Softmax of factor * (x + noise) over the elements that a mask and `causal` leave, or 1 at the largest of them. A line
+// without any is 0.
+struct ChosenSoftmax {
+  Softmax of;  // forward, without scratch
+  const bool* mask;
+  int64_t mask_step, mask_strides[max_dims];
+  bool causal;          // element i of a line takes part if it is not behind the line's coordinate on `of`'s last axis
+  bool noisy, hardest;  // Gumbel noise: element i of x, in row-major order, has word i % 4 of Philox block i / 4, or of
+  Draws draws;          // float64 words 2 (i % 2) and 2 (i % 2) + 1 of block i / 2
+  int64_t index_step, index_strides[max_dims];  // row-major places in x
 };
 
 struct SoftmaxNeeds {
@@ -54,6 +68,7 @@ namespace stator::kernels::nn {
 extern Launcher<params::SoftmaxNeeds(const DeviceLimits&, const params::Softmax&)> softmax_needs;
 extern Launcher<void(const Queue&, const params::Softmax&)> softmax;
 extern Launcher<void(const Queue&, const params::Softmax&)> softmax_backward;
+extern Launcher<void(const Queue&, const params::ChosenSoftmax&)> chosen_softmax;
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_scratch;  // bytes of partials
 extern Launcher<int64_t(const DeviceLimits&, const params::CrossEntropy&)> cross_entropy_backward_scratch;  // or 0
 extern Launcher<void(const Queue&, const params::CrossEntropy&)> cross_entropy;

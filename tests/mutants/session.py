@@ -11,7 +11,6 @@ from collections import defaultdict
 
 import pytest
 
-
 FAILED_TO_START = 70  # the exit status of a child whose tests did not begin
 
 

@@ -57,11 +57,14 @@ SHARED = {
     "unique_all unique_counts unique_inverse unique_values unique_consecutive bincount copy diag nonzero ravel flip "
     "unstack squeeze meshgrid frexp fft ifft rfft ihfft fftshift ifftshift": lambda f, a: f(a.v),
     "triu tril rot90 matrix_transpose fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn irfft hfft permutation softmax "
-    "log_softmax prune_2to4 csr_from_dense quantize_fp8 diagonal": lambda f, a: f(a.x),
+    "log_softmax softmin gumbel_softmax prune_2to4 csr_from_dense quantize_fp8 diagonal": lambda f, a: f(a.x),
     "cholesky inv pinv det slogdet lu_factor lu qr svd svdvals eigh eigvalsh eig eigvals matrix_rank matrix_norm cond "
     "linalg_trace expm": lambda f, a: f(a.eye),
     "searchsorted isin dot vecdot outer kron broadcast_arrays fftconvolve": lambda f, a: f(a.v, a.v),
-    "matmul cdist softmax_backward log_softmax_backward linear": lambda f, a: f(a.x, a.x),
+    "matmul cdist softmax_backward log_softmax_backward linear softmin_backward gumbel_softmax_backward": lambda f, a: (
+        f(a.x, a.x)
+    ),
+    "attention": lambda f, a: f(a.x, a.x, a.x),
     "mse_loss l1_loss huber_loss smooth_l1_loss binary_cross_entropy_with_logits kl_div": lambda f, a: f(a.x, a.x),
     "mse_loss_backward l1_loss_backward huber_loss_backward smooth_l1_loss_backward kl_div_backward "
     "binary_cross_entropy_with_logits_backward": lambda f, a: f(a.v[0], a.x, a.x),
@@ -149,6 +152,8 @@ CALLS |= {
     "cross_entropy_backward": lambda a: nn.cross_entropy_backward(a.v[0], a.x, a.i),
     "nll_loss": lambda a: nn.nll_loss(a.x, a.i),
     "nll_loss_backward": lambda a: nn.nll_loss_backward(a.v[0], a.x, a.i),
+    "ctc_loss": lambda a: nn.ctc_loss(a.x[None], a.ii, a.i, a.i),
+    "ctc_loss_backward": lambda a: nn.ctc_loss_backward(a.v[0], a.x[None], a.ii, a.i, a.i),
     "layer_norm": lambda a: nn.layer_norm(a.x),
     "layer_norm_backward": lambda a: nn.layer_norm_backward(a.x, a.x),
     "rms_norm": lambda a: nn.rms_norm(a.x),

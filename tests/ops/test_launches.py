@@ -54,7 +54,18 @@ def losses(x, y, target, square, index, one):
         forward, backward = getattr(nn, name), getattr(nn, f"{name}_backward")
         found[name] = (partial(forward, x, y), partial(forward, x.T, y.T))
         found[f"{name}_backward"] = (partial(backward, one, x, y), partial(backward, one, x.T, y.T))
+    steps, few = index[:2] % 2 + 20, index[:2] % 2 + 1
+    sequences, labels = stator.reshape(square, (32, 2, 64)), stator.reshape(index, (2, 32))[:, :3] + 1
+    turned = stator.permute_dims(stator.reshape(square, (2, 64, 32)), (2, 0, 1))
     return found | {
+        "ctc_loss": (
+            lambda: nn.ctc_loss(sequences, labels, steps, few),
+            lambda: nn.ctc_loss(turned, labels, steps, few),
+        ),
+        "ctc_loss_backward": (
+            lambda: nn.ctc_loss_backward(one, sequences, labels, steps, few),
+            lambda: nn.ctc_loss_backward(one, turned, labels, steps, few),
+        ),
         "nll_loss": (lambda: nn.nll_loss(x, target), lambda: nn.nll_loss(square.T, index)),
         "nll_loss_backward": (
             lambda: nn.nll_loss_backward(one, x, target),
@@ -119,6 +130,14 @@ def calls(be):
         "astype": (lambda: stator.astype(x, "float64"), lambda: stator.astype(x.T, "int32")),
         "softmax": (lambda: nn.softmax(x), lambda: nn.softmax(x.T)),
         "log_softmax": (lambda: nn.log_softmax(x), lambda: nn.log_softmax(x.T)),
+        "softmin": (lambda: nn.softmin(x), lambda: nn.softmin(x.T)),
+        "softmin_backward": (lambda: nn.softmin_backward(x, y), lambda: nn.softmin_backward(x.T, y.T)),
+        "gumbel_softmax": (lambda: nn.gumbel_softmax(x), lambda: nn.gumbel_softmax(x.T)),
+        "gumbel_softmax_backward": (
+            lambda: nn.gumbel_softmax_backward(x, y),
+            lambda: nn.gumbel_softmax_backward(x.T, y.T),
+        ),
+        "attention": (lambda: nn.attention(x, x, x), lambda: nn.attention(x.T, x.T, x.T)),
         "softmax_backward": (lambda: nn.softmax_backward(x, y), lambda: nn.softmax_backward(x.T, y.T)),
         "log_softmax_backward": (lambda: nn.log_softmax_backward(x, y), lambda: nn.log_softmax_backward(x.T, y.T)),
         "cross_entropy": (lambda: nn.cross_entropy(x, target), lambda: nn.cross_entropy(square.T, index)),

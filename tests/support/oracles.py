@@ -127,6 +127,40 @@ def softmax_backward(grad, y, axis=-1):
     return y * (grad - np.sum(grad * y, axis=axis, keepdims=True))
 
 
+def softmin(x, axis=-1):
+    return scipy.special.softmax(-x, axis=axis)
+
+
+def softmin_backward(grad, y, axis=-1):
+    return -softmax_backward(grad, y, axis)
+
+
+def gumbel_softmax(x, noise, tau=1.0, hard=False, axis=-1):
+    """With the noise of gumbel_noise."""
+    y = scipy.special.softmax((x + noise) / tau, axis=axis)
+    if not hard:
+        return y
+    places = np.arange(x.shape[axis]).reshape((-1,) + (1,) * (-1 - axis % -x.ndim))
+    return (places == np.expand_dims(np.argmax(y, axis=axis), axis)).astype(x.dtype)
+
+
+def gumbel_noise(seed, counter, shape, dtype):
+    """-log(-log(u)) of the words of Philox blocks, four elements to a block, or of float64 two."""
+    size, double = int(np.prod(shape)), dtype == "float64"
+    blocks = np.arange(-(-size // (2 if double else 4)), dtype=np.uint64) + np.uint64(counter)
+    words = philox4x32_10(seed, blocks)
+    if double:
+        u = ((words[:, ::2] << np.uint64(32) | words[:, 1::2]) >> np.uint64(12)) + 0.5
+    else:
+        u = (words >> np.uint64(9)) + 0.5
+    u = u.ravel()[:size].reshape(shape).astype(np.longdouble) / 2 ** (52 if double else 23)
+    return -np.log(-np.log(u))
+
+
+def gumbel_softmax_backward(grad, y, tau=1.0, axis=-1):
+    return softmax_backward(grad, y, axis) / tau
+
+
 def log_softmax_backward(grad, y, axis=-1):
     return grad - np.exp(y) * np.sum(grad, axis=axis, keepdims=True)
 

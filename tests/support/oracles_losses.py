@@ -129,3 +129,64 @@ def soft_weights(x, target, weight, label_smoothing):
     w = np.ones(classes, x.dtype) if weight is None else weight
     shares = (1 - label_smoothing) * target + x.dtype.type(label_smoothing) / classes
     return shares * w.reshape((-1,) + (1,) * (x.ndim - 1 - axis))
+
+
+def ctc_sample(x, labels, blank):
+    """-log of the probability of the labels of a sample x (steps, classes), and the share of each class in a step."""
+    steps = len(x)
+    states = np.full(2 * len(labels) + 1, blank)
+    states[1::2] = labels
+    none = np.array(-np.inf, x.dtype)
+
+    def scores(x, states):
+        found = np.full((steps, len(states)), none)
+        for t in range(steps):
+            for s, c in enumerate(states):
+                if t == 0:
+                    found[t, s] = x[t, c] if s < 2 else none
+                    continue
+                terms = [found[t - 1, s]] + [found[t - 1, s - 1]] * (s > 0)
+                if s > 1 and c != blank and c != states[s - 2]:
+                    terms.append(found[t - 1, s - 2])
+                found[t, s] = np.logaddexp.reduce(terms) + x[t, c]
+        return found
+
+    if steps == 0:
+        return x.dtype.type(0 if len(labels) == 0 else np.inf), np.zeros_like(x)
+    ahead, back = scores(x, states), scores(x[::-1], states[::-1])[::-1, ::-1]
+    loss = -np.logaddexp.reduce(ahead[-1, -2:])
+    shares = np.zeros_like(x)
+    if np.isfinite(loss):
+        for s, c in enumerate(states):
+            shares[:, c] += np.exp(ahead[:, s] + back[:, s] - x[:, c] + loss)
+    return loss, shares
+
+
+def _ctc_samples(x, targets, input_lengths, target_lengths, blank):
+    starts = np.cumsum(target_lengths) - target_lengths
+    for n, (steps, length) in enumerate(zip(input_lengths, target_lengths, strict=True)):
+        labels = targets[n, :length] if targets.ndim == 2 else targets[starts[n] : starts[n] + length]
+        yield ctc_sample(x[:steps, n], labels, blank)
+
+
+def ctc_loss(x, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    samples = _ctc_samples(x, targets, input_lengths, target_lengths, blank)
+    loss = np.array([loss for loss, _ in samples], x.dtype)
+    if zero_infinity:
+        loss = np.where(np.isinf(loss), 0, loss)
+    if reduction == "none":
+        return loss
+    return np.mean(loss / np.maximum(target_lengths, 1)) if reduction == "mean" else np.sum(loss)
+
+
+def ctc_loss_backward(grad, x, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    out = np.zeros_like(x)
+    for n, (loss, shares) in enumerate(_ctc_samples(x, targets, input_lengths, target_lengths, blank)):
+        steps, share = input_lengths[n], grad[n] if reduction == "none" else grad
+        if reduction == "mean":
+            share = share / (len(target_lengths) * max(target_lengths[n], 1))
+        if np.isinf(loss):
+            out[:steps, n] = 0 if zero_infinity else np.nan
+        else:
+            out[:steps, n] = (np.exp(x[:steps, n]) - shares[:steps]) * share
+    return out

@@ -1,5 +1,5 @@
-"""References in wide NumPy: documented formulas of optimisers, of one tensor each, and embeddings; convolutions as a
-loop over the elements of the kernel."""
+"""References in wide NumPy: documented formulas of optimisers, of one tensor each, of embeddings and attention;
+convolutions as a loop over the elements of the kernel."""
 
 import itertools
 
@@ -272,3 +272,24 @@ def fold(x, output_size, kernel_size, **options):
     for k, (_, at) in enumerate(g.places()):
         padded[(..., *at)] += columns[:, :, k]
     return g.inner(padded)
+
+
+def attention(q, k, v, scale=None, causal=False, mask=None):
+    """The result, and the logarithms of the sums of exponentials."""
+    if q.ndim > 2:
+        k, v = (np.repeat(x, q.shape[-3] // max(x.shape[-3], 1), axis=-3) for x in (k, v))
+    scores = q @ np.swapaxes(k, -1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    seen = np.ones(scores.shape, bool)
+    if causal:
+        seen &= np.arange(k.shape[-2]) <= np.arange(q.shape[-2])[:, None]
+    if mask is not None and mask.dtype == bool:
+        seen &= mask
+    elif mask is not None:
+        scores = scores + mask
+    scores = np.where(seen, scores, -np.inf)
+    largest = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
+    weights = np.exp(scores - np.where(np.isneginf(largest), 0, largest))
+    total = np.sum(weights, axis=-1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        lse = np.squeeze(np.log(total) + largest, -1)
+    return weights @ v / np.where(total == 0, 1, total), lse

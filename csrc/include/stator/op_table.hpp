@@ -35,9 +35,10 @@ enum class Family : uint8_t {
   optim,
   embedding,
   losses,
-  convolution
+  convolution,
+  attention
 };
-inline constexpr int family_count = int(Family::convolution) + 1;
+inline constexpr int family_count = int(Family::attention) + 1;
 enum class ShapeClass : uint8_t {
   creation,
   unary,

@@ -22,6 +22,7 @@
 #include <stator/linalg.hpp>
 #include <stator/matmul.hpp>
 #include <stator/movement.hpp>
+#include <stator/nn/attention.hpp>
 #include <stator/nn/convolution.hpp>
 #include <stator/nn/embedding.hpp>
 #include <stator/nn/losses.hpp>

@@ -30,7 +30,7 @@ struct ColumnThread {
   // Elements first + y, first + y + high, ... of the lines; those from `end` on are `fill`.
   template <int Count>
   STATOR_FN void load(A (&value)[Count][V], const void* base, DType dtype, int64_t offset, int64_t step, int64_t first,
-                      int64_t end, A fill) const {
+                      int64_t end, A fill, A factor = A(1)) const {
     Io::with_type(dtype, [&]<class T>(type_tag<T>) {
       STATOR_UNROLL()
       for (int k = 0; k < Count; ++k) {
@@ -39,7 +39,7 @@ struct ColumnThread {
         const bool taken = present && i < end;
         if (taken) in = load_vector<V>(static_cast<const T*>(base) + offset + i * step);
         STATOR_UNROLL()
-        for (int j = 0; j < V; ++j) value[k][j] = taken ? convert<A>(in[j]) : fill;
+        for (int j = 0; j < V; ++j) value[k][j] = taken ? convert<A>(in[j]) * factor : fill;
       }
     });
   }
@@ -70,7 +70,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_cached_kernel(params::Softma
   const LineOffsets& at = thread.at;
   const auto held = [&](int k) { return int64_t(k) * thread.high < p.n; };  // by any thread
   A value[Count][V], sum[V] = {};
-  thread.load(value, p.x, p.dtype, at.x, p.x_step, 0, p.n, Backward ? A(0) : -limits<A>::infinity());
+  thread.load(value, p.x, p.dtype, at.x, p.x_step, 0, p.n, Backward ? A(0) : -limits<A>::infinity(), A(p.factor));
   if constexpr (Backward) {
     A saved[Count][V];
     thread.load(saved, p.saved, p.dtype, at.saved, p.saved_step, 0, p.n, A(0));
@@ -173,7 +173,8 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_kernel(params::Softmax p, Li
     LineSums<Io, Backward> sums[V];
     STATOR_UNROLL(1)
     for (int64_t first = begin; first < end; first += int64_t(batch) * thread.high) {
-      thread.load(value, p.x, p.dtype, at.x, p.x_step, first, end, Backward ? A(0) : -limits<A>::infinity());
+      thread.load(value, p.x, p.dtype, at.x, p.x_step, first, end, Backward ? A(0) : -limits<A>::infinity(),
+                  A(p.factor));
       if constexpr (Backward) {
         if (!p.log) {
           thread.load(saved, p.saved, p.dtype, at.saved, p.saved_step, first, end, A(0));
@@ -205,7 +206,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_column_kernel(params::Softmax p, Li
   for (int j = 0; j < V; ++j) scale[j] = Backward ? total[j].sum : softmax_scale(total[j].sum, p.log);
   STATOR_UNROLL(1)
   for (int64_t first = begin; first < end; first += int64_t(batch) * thread.high) {
-    thread.load(value, p.x, p.dtype, at.x, p.x_step, first, end, A(0));
+    thread.load(value, p.x, p.dtype, at.x, p.x_step, first, end, A(0), A(p.factor));
     if constexpr (Backward) thread.load(saved, p.saved, p.dtype, at.saved, p.saved_step, first, end, A(0));
     STATOR_UNROLL()
     for (int j = 0; j < V; ++j) {

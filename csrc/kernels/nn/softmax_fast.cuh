@@ -15,26 +15,26 @@ namespace stator::STATOR_TARGET::nn {
 // Contiguous rows of any length, one block per row. The row is read three times: for the maximum, the sum and the
 // result.
 template <class T, int Size, bool Log>
-STATOR_KERNEL(Size) void fast_softmax_row_kernel(const T* x, T* y, int64_t n, int64_t row_stride) {
+STATOR_KERNEL(Size) void fast_softmax_row_kernel(const T* x, T* y, int64_t n, int64_t row_stride, opmath_t<T> factor) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const T* row = x + group.block() * row_stride;
   T* out = y + group.block() * n;
-  const A largest = group.template map_reduce<A>(n, Max{}, [=](int64_t i) { return A(row[i]); });
+  const A largest = group.template map_reduce<A>(n, Max{}, [=](int64_t i) { return A(row[i]) * factor; });
   if constexpr (!Log && std::is_same_v<T, A>) {
     // One exponential per element, which is kept in the output until it is scaled.
-    group.for_each(n, [=](int64_t i) { out[i] = exp(row[i] - largest); });
+    group.for_each(n, [=](int64_t i) { out[i] = exp(row[i] * factor - largest); });
     const A sum = group.template map_sum<A>(n, [=](int64_t i) { return out[i]; });
     const A scale = A(1) / sum;
     group.for_each(n, [=](int64_t i) { out[i] = out[i] * scale; });
   } else {
-    const A sum = group.template map_sum<A>(n, [=](int64_t i) { return exp(A(row[i]) - largest); });
+    const A sum = group.template map_sum<A>(n, [=](int64_t i) { return exp(A(row[i]) * factor - largest); });
     if constexpr (Log) {
       const A shift = log(sum);
-      group.for_each(n, [=](int64_t i) { out[i] = T((A(row[i]) - largest) - shift); });
+      group.for_each(n, [=](int64_t i) { out[i] = T((A(row[i]) * factor - largest) - shift); });
     } else {
       const A scale = A(1) / sum;
-      group.for_each(n, [=](int64_t i) { out[i] = T(exp(A(row[i]) - largest) * scale); });
+      group.for_each(n, [=](int64_t i) { out[i] = T(exp(A(row[i]) * factor - largest) * scale); });
     }
   }
 }
@@ -42,14 +42,16 @@ STATOR_KERNEL(Size) void fast_softmax_row_kernel(const T* x, T* y, int64_t n, in
 // softmax: dx = y (g - sum(g y)). log-softmax: dx = g - exp(y) sum(g).
 template <class T, int Size, bool Log>
 STATOR_KERNEL(Size) void fast_softmax_row_backward_kernel(const T* grad, const T* saved, T* dx, int64_t n,
-                                                          int64_t grad_stride, int64_t saved_stride) {
+                                                          int64_t grad_stride, int64_t saved_stride,
+                                                          opmath_t<T> factor) {
   using A = opmath_t<T>;
   const Group<Size> group;
   const T* g = grad + group.block() * grad_stride;
   const T* y = saved + group.block() * saved_stride;
   T* out = dx + group.block() * n;
   const A sum = group.template map_sum<A>(n, [=](int64_t i) { return Log ? A(g[i]) : A(g[i]) * A(y[i]); });
-  group.for_each(n, [=](int64_t i) { out[i] = T(Log ? A(g[i]) - exp(A(y[i])) * sum : A(y[i]) * (A(g[i]) - sum)); });
+  group.for_each(
+      n, [=](int64_t i) { out[i] = T((Log ? A(g[i]) - exp(A(y[i])) * sum : A(y[i]) * (A(g[i]) - sum)) * factor); });
 }
 
 // Loads and stores of the column kernel, computed in A: operands of type T, or (FastErasedAccess) of a dtype that is
@@ -95,7 +97,7 @@ STATOR_KERNEL(Size) void fast_softmax_column_kernel(params::Softmax p) {
     }
   }
   const auto offset = [](const int64_t(&at)[offsets], int k) { return Io::side_by_side ? at[0] + k : at[k]; };
-  const auto x = [&](int k, int64_t i) { return Io::load(p.x, p.dtype, offset(x_at, k) + i * p.x_step); };
+  const auto x = [&](int k, int64_t i) { return Io::load(p.x, p.dtype, offset(x_at, k) + i * p.x_step) * A(p.factor); };
   const auto saved = [&](int k, int64_t i) {
     return Io::load(p.saved, p.dtype, offset(saved_at, k) + i * p.saved_step);
   };
@@ -142,9 +144,10 @@ void launch_fast_rows(const params::Queue& q, const params::Softmax& p) {
   T* y = static_cast<T*>(p.y);
   if constexpr (Backward)
     launch(q, "softmax_row_backward", fast_softmax_row_backward_kernel<T, block, Log>, {p.rows, block}, x, saved, y,
-           p.n, p.x_strides[0], p.saved_strides[0]);
+           p.n, p.x_strides[0], p.saved_strides[0], opmath_t<T>(p.factor));
   else
-    launch(q, "softmax_row", fast_softmax_row_kernel<T, block, Log>, {p.rows, block}, x, y, p.n, p.x_strides[0]);
+    launch(q, "softmax_row", fast_softmax_row_kernel<T, block, Log>, {p.rows, block}, x, y, p.n, p.x_strides[0],
+           opmath_t<T>(p.factor));
 }
 
 template <class Io, bool Log, bool Backward>

@@ -35,7 +35,7 @@ struct RowAccess {
 
   // Elements from `first` on; those from `end` on are `fill`.
   STATOR_FN void load(A (&value)[held], const void* base, DType dtype, int64_t offset, int64_t step, int64_t first,
-                      int64_t end, A fill) const {
+                      int64_t end, A fill, A factor = A(1)) const {
     Io::with_type(dtype, [&]<class T>(type_tag<T>) {
       const T* const line = static_cast<const T*>(base) + offset;
       STATOR_UNROLL()
@@ -46,12 +46,12 @@ struct RowAccess {
         } else if (Io::always_vectors || vectors) {
           const Vec<T, V> in = load_vector<V>(line + position(k * V, first));
           STATOR_UNROLL()
-          for (int j = 0; j < V; ++j) value[k * V + j] = convert<A>(in[j]);
+          for (int j = 0; j < V; ++j) value[k * V + j] = convert<A>(in[j]) * factor;
         } else {
           STATOR_UNROLL()
           for (int j = 0; j < V; ++j) {
             const int64_t at = position(k * V + j, first);
-            value[k * V + j] = at < end ? convert<A>(line[at * step]) : fill;
+            value[k * V + j] = at < end ? convert<A>(line[at * step]) * factor : fill;
           }
         }
       }
@@ -96,7 +96,7 @@ STATOR_KERNEL_RESIDENT(Size, 1) void softmax_row_cached_kernel(params::Softmax p
   const LineOffsets at = line_offsets(p, group.block());
   const auto held = [&](int i) { return row.position(i, 0) < p.n; };
   A value[Row::held];
-  row.load(value, p.x, p.dtype, at.x, p.x_step, 0, p.n, Backward ? A(0) : -limits<A>::infinity());
+  row.load(value, p.x, p.dtype, at.x, p.x_step, 0, p.n, Backward ? A(0) : -limits<A>::infinity(), A(p.factor));
   A sum = A(0);
   if constexpr (Backward) {
     A saved[Row::held];
@@ -156,7 +156,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_row_kernel(params::Softmax p, LineC
     LineSums<Io, Backward> sums;
     STATOR_UNROLL(1)
     for (int64_t first = begin; first < end; first += Row::tile) {
-      row.load(value, p.x, p.dtype, at.x, p.x_step, first, end, Backward ? A(0) : -limits<A>::infinity());
+      row.load(value, p.x, p.dtype, at.x, p.x_step, first, end, Backward ? A(0) : -limits<A>::infinity(), A(p.factor));
       if constexpr (Backward) {
         if (!p.log) {
           row.load(saved, p.saved, p.dtype, at.saved, p.saved_step, first, end, A(0));
@@ -176,7 +176,7 @@ STATOR_KERNEL_RESIDENT(Size, 2) void softmax_row_kernel(params::Softmax p, LineC
   const A scale = Backward ? total.sum : softmax_scale(total.sum, p.log);
   STATOR_UNROLL(1)
   for (int64_t first = begin; first < end; first += Row::tile) {
-    row.load(value, p.x, p.dtype, at.x, p.x_step, first, end, A(0));
+    row.load(value, p.x, p.dtype, at.x, p.x_step, first, end, A(0), A(p.factor));
     if constexpr (Backward) row.load(saved, p.saved, p.dtype, at.saved, p.saved_step, first, end, A(0));
     finish_line<Io, Backward>(value, saved, total.largest, scale, p.log,
                               [&](int i) { return row.position(i, first) < end; });

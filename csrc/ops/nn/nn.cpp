@@ -2,18 +2,13 @@
 
 #include "core/op_call.hpp"
 #include "ops/collapse.hpp"
+#include "ops/nn/softmax.hpp"
 #include "params/nn.hpp"
 
 #include <algorithm>
 
 namespace stator::nn {
 namespace {
-
-void require_floating(const OpCall& call, const Array& x) {
-  if (!in(x.dtype(), dtypes::floats))
-    throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(x.dtype())),
-                     "pass float16, bfloat16, float32 or float64; astype converts");
-}
 
 void require_same(const OpCall& call, const Array& a, const Array& b, const char* what) {
   if (!(a.shape() == b.shape()))
@@ -61,13 +56,10 @@ void set_rows(params::Softmax& p, const Array& x, const Array* saved, const Arra
 }
 
 Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std::optional<DType> dtype,
-                   const Stream& stream) {
+                   const Stream& stream, double factor = 1) {
   OpCall call(op, {&x, saved}, stream);
-  require_floating(call, x);
+  require_floating(call, x, dtype);
   if (saved) require_same(call, x, *saved, "the gradient and the forward result");
-  if (dtype && !in(*dtype, dtypes::floats))
-    throw DTypeError(std::string(call.name()), "dtype=" + std::string(name(*dtype)) + ", which is not floating",
-                     "pass a floating dtype");
   // A 0-d array is one row of one element; its only axes are 0 and -1.
   const int at = normalize_axis(call.name(), axis, std::max(x.ndim(), 1));
   const Array* const operands[] = {&x, saved ? saved : &x};
@@ -78,6 +70,7 @@ Array softmax_like(Op op, const Array& x, const Array* saved, int64_t axis, std:
   call.writes(y);
   params::Softmax p{};
   p.log = op == Op::log_softmax || op == Op::log_softmax_backward;
+  p.factor = factor;
   set_rows(p, x, saved, y, at);
   if (const params::SoftmaxNeeds needs = kernels::nn::softmax_needs(call.limits(), p); needs.partial_bytes > 0) {
     p.partials = call.scratch(size_t(needs.partial_bytes));
@@ -100,6 +93,16 @@ Array softmax_backward(const Array& grad, const Array& y, int64_t axis, const St
 }
 Array log_softmax_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {
   return softmax_like(Op::log_softmax_backward, grad, &y, axis, {}, stream);
+}
+Array softmin(const Array& x, int64_t axis, std::optional<DType> dtype, const Stream& stream) {
+  return softmax_like(Op::softmin, x, nullptr, axis, dtype, stream, -1);
+}
+Array softmin_backward(const Array& grad, const Array& y, int64_t axis, const Stream& stream) {
+  return softmax_like(Op::softmin_backward, grad, &y, axis, {}, stream, -1);
+}
+Array gumbel_softmax_backward(const Array& grad, const Array& y, double tau, int64_t axis, const Stream& stream) {
+  return softmax_like(Op::gumbel_softmax_backward, grad, &y, axis, {}, stream,
+                      factor_of_temperature(Op::gumbel_softmax_backward, tau));
 }
 
 }  // namespace stator::nn

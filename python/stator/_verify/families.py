@@ -177,7 +177,11 @@ def add(into: dict[str, Operation]) -> None:
     register(
         into,
         AXIS,
-        {"dropout dropout_backward": dropout, "permutation": lambda f, g: f(g.array(), device=g.be)},
+        {
+            "dropout dropout_backward": dropout,
+            "gumbel_softmax": lambda f, g: f(g.array((-2, 2)), rng=7)[0],
+            "permutation": lambda f, g: f(g.array(), device=g.be),
+        },
         wide=False,
     )
     register(into, FILLED, {"choice": lambda f, g: f(g.array(), (9,), device=g.be)}, wide=False)

@@ -1,4 +1,4 @@
-"""Calls of optimisers and embeddings."""
+"""Calls of optimisers, embeddings and attention."""
 
 from __future__ import annotations
 
@@ -75,12 +75,21 @@ def one_hot(f: Callable[..., Any], given: Given) -> Any:
     return f(given.on((np.arange(12).reshape(3, 4) % 5).astype(kind), kind), 5)
 
 
+def attention(f: Callable[..., Any], given: Given) -> Any:
+    """Of one head, whose values are some of its features; results may cancel."""
+    x = given.array((-1, 1))[:200]
+    q, v = x[:, :60], x[:, 7:60]
+    mask = given.on(given.rng.random((x.shape[0], x.shape[0])) < 0.7, "bool")
+    return [Answer(f(q, q, v, **o), "largest") for o in ({}, {"causal": True}, {"mask": mask})]
+
+
 def add(into: dict[str, Operation]) -> None:
     register(into, ("contiguous", "empty", "large"), {name: partial(step, name) for name in STEPS})
     register(
         into,
         FILLED,
         {
+            "attention": attention,
             "has_inf_nan_list": has_inf_nan,
             "clip_grad_norm": clip_grad_norm,
             "embedding": embedding,

@@ -43,6 +43,16 @@ def classes(backward: bool, f: Function, given: Given) -> Any:
     return [Answer(f(*grad, x, target, **o), "largest") for o in options]
 
 
+def sequences(backward: bool, f: Function, given: Given) -> Any:
+    """Three samples of the operand's columns as classes, which are logarithms of probabilities."""
+    x = stator.reshape(given.array((-4, -0.5))[: given.rows // 3 * 3], (given.rows // 3, 3, given.columns))
+    targets = given.on(given.rng.integers(1, given.columns, (3, 2)), "int64")
+    steps, lengths = [given.rows // 3] * 3, [2, 1, 0]
+    if not backward:
+        return [Answer(f(x, targets, steps, lengths, reduction=how), "largest") for how in REDUCTIONS]
+    return [Answer(f(one(given), x, targets, steps, lengths, reduction=how), "largest") for how in REDUCTIONS[:2]]
+
+
 def add(into: dict[str, Operation]) -> None:
     names = ("mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits", "kl_div")
     for name in names:
@@ -51,4 +61,5 @@ def add(into: dict[str, Operation]) -> None:
         }
         register(into, AXIS, calls)
     found: dict[str, Function] = {"nll_loss": partial(classes, False), "nll_loss_backward": partial(classes, True)}
+    found |= {"ctc_loss": partial(sequences, False), "ctc_loss_backward": partial(sequences, True)}
     register(into, FILLED, found)

@@ -155,8 +155,8 @@ def add(into: dict[str, Operation]) -> None:
             "diff": lambda f, g: [f(g.array(), axis=1), f(g.array(), axis=1, n=2)],
             "sum_backward mean_backward": lambda f, g: f(g.array(shape=g.shape[:1]), g.shape, 1),
             "prod_backward": prod_backward,
-            "softmax log_softmax": softmax,
-            "softmax_backward log_softmax_backward": softmax_backward,
+            "softmax log_softmax softmin": softmax,
+            "softmax_backward log_softmax_backward softmin_backward gumbel_softmax_backward": softmax_backward,
         },
     )
     register(into, FILLED, {"cross_entropy": cross_entropy, "cross_entropy_backward": cross_entropy_backward})

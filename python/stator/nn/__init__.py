@@ -8,6 +8,7 @@ from stator._matmul import QuantizedResult, linear, quantize_fp8, scaled_matmul
 from stator._namespace import missing, table_functions
 from stator._random_dropout import dropout, dropout_backward
 from stator._reduce import mean_backward, prod_backward, sum_backward
+from stator.nn._attention import attention
 from stator.nn._convolution import (
     conv1d,
     conv1d_backward,
@@ -28,6 +29,8 @@ from stator.nn._embedding import embedding, embedding_backward, embedding_bag, e
 from stator.nn._losses import (
     binary_cross_entropy_with_logits,
     binary_cross_entropy_with_logits_backward,
+    ctc_loss,
+    ctc_loss_backward,
     huber_loss,
     huber_loss_backward,
     kl_div,
@@ -44,10 +47,14 @@ from stator.nn._losses import (
 from stator.nn._nn import (
     cross_entropy,
     cross_entropy_backward,
+    gumbel_softmax,
+    gumbel_softmax_backward,
     log_softmax,
     log_softmax_backward,
     softmax,
     softmax_backward,
+    softmin,
+    softmin_backward,
 )
 from stator.nn._norm import (
     group_norm,
@@ -86,6 +93,7 @@ __all__ = [
     "QuantizedResult",
     "adagrad_step",
     "adam_step",
+    "attention",
     "batch_norm",
     "batch_norm_backward",
     "binary_cross_entropy_with_logits",
@@ -105,6 +113,8 @@ __all__ = [
     "conv_transpose3d_backward",
     "cross_entropy",
     "cross_entropy_backward",
+    "ctc_loss",
+    "ctc_loss_backward",
     "dropout",
     "dropout_backward",
     "embedding",
@@ -116,6 +126,8 @@ __all__ = [
     "gelu_backward",
     "group_norm",
     "group_norm_backward",
+    "gumbel_softmax",
+    "gumbel_softmax_backward",
     "has_inf_nan",
     "huber_loss",
     "huber_loss_backward",
@@ -154,6 +166,8 @@ __all__ = [
     "smooth_l1_loss_backward",
     "softmax",
     "softmax_backward",
+    "softmin",
+    "softmin_backward",
     "sum_backward",
     "unfold",
     "update_running_stats",

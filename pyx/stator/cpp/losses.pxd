@@ -19,6 +19,11 @@ cdef extern from "stator/nn/losses.hpp" namespace "stator::nn" nogil:
         int64_t ignore_index
         string_view reduction
 
+    cdef cppclass CtcLossOptions:
+        int64_t blank
+        string_view reduction
+        cbool zero_infinity
+
     Array mse_loss(const Array&, const Array&, string_view, const Stream&) except +translate_exception
     Array l1_loss(const Array&, const Array&, string_view, const Stream&) except +translate_exception
     Array huber_loss(const Array&, const Array&, double, string_view, const Stream&) except +translate_exception
@@ -41,3 +46,7 @@ cdef extern from "stator/nn/losses.hpp" namespace "stator::nn" nogil:
     Array nll_loss(const Array&, const Array&, const NllLossOptions&, const Stream&) except +translate_exception
     Array nll_loss_backward(const Array&, const Array&, const Array&, const NllLossOptions&,
                             const Stream&) except +translate_exception
+    Array ctc_loss(const Array&, const Array&, const Array&, const Array&, const CtcLossOptions&,
+                   const Stream&) except +translate_exception
+    Array ctc_loss_backward(const Array&, const Array&, const Array&, const Array&, const Array&,
+                            const CtcLossOptions&, const Stream&) except +translate_exception

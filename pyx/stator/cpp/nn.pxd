@@ -1,10 +1,12 @@
 # stator/nn/nn.hpp
 from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
 
 from stator.cpp.array cimport Array
 from stator.cpp.backend cimport Stream
 from stator.cpp.dtype cimport DType
 from stator.cpp.error cimport translate_exception
+from stator.cpp.random cimport State
 from stator.cpp.std cimport optional, string_view
 
 
@@ -13,6 +15,19 @@ cdef extern from "stator/nn/nn.hpp" namespace "stator::nn" nogil:
     Array log_softmax(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
     Array softmax_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
     Array log_softmax_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
+
+    cdef cppclass SoftmaxChoice:
+        const Array* mask
+        cbool causal
+
+    Array softmax(const Array&, int64_t, optional[DType], const SoftmaxChoice&,
+                  const Stream&) except +translate_exception
+    Array softmin(const Array&, int64_t, optional[DType], const Stream&) except +translate_exception
+    Array softmin_backward(const Array&, const Array&, int64_t, const Stream&) except +translate_exception
+    Array gumbel_softmax(const Array&, double, cbool, int64_t, const State&, State*,
+                         const Stream&) except +translate_exception
+    Array gumbel_softmax_backward(const Array&, const Array&, double, int64_t,
+                                  const Stream&) except +translate_exception
 
     cdef cppclass CrossEntropyOptions:
         const Array* weight

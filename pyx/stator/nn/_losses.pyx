@@ -4,11 +4,13 @@
 from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array
-from stator._backend cimport enter
+from stator._backend cimport Backend, enter
 from stator._convert cimport to_flag, to_float, to_int, to_text
 from stator.cpp cimport losses
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.std cimport string_view
+
+import numpy as np
 
 
 cdef inline string_view view_of(bytes text):
@@ -274,4 +276,64 @@ def nll_loss_backward(grad: Array, log_probs: Array, target: Array, /, *, weight
     enter(x.backend, stream)
     with nogil:
         out.c = losses.nll_loss_backward(g.c, x.c, t.c, options, stream)
+    return out
+
+
+cdef losses.CtcLossOptions ctc_options(str op, object blank, object zero_infinity, bytes reduction) except *:
+    # `reduction` must outlive the options.
+    cdef losses.CtcLossOptions options
+    options.blank = to_int(blank, op, "blank")
+    options.zero_infinity = to_flag(zero_infinity, op, "zero_infinity")
+    options.reduction = view_of(reduction)
+    return options
+
+
+cdef Array lengths_of(object lengths, str op, Backend backend):
+    """The array, or one of the numbers of a sequence."""
+    if isinstance(lengths, (list, tuple)):
+        return backend.asarray(np.asarray([to_int(x, op) for x in lengths], "int64"))
+    return as_array(lengths, op)
+
+
+def ctc_loss(log_probs: Array, targets: Array, input_lengths: Array | Sequence[int],
+             target_lengths: Array | Sequence[int], /, *, blank: int = 0, reduction: str = "mean",
+             zero_infinity: bool = False) -> Array:
+    """-log of the probability of all alignments of each target with its sequence, reduced over samples. Asynchronous.
+
+    log_probs (T, N, C), floating, are logarithms of probabilities of classes; targets (N, S), or the labels of all
+    samples joined in one axis; lengths (N,); all of integers. blank: the class between labels. reduction: "mean" of the
+    losses, each divided by its target's length, or "sum", 0-d, or "none". zero_infinity: losses of targets that no
+    alignment fits are 0, and so are their gradients. For a length or a label out of range the next synchronising call
+    raises OutOfRangeError.
+    """
+    cdef Array x = as_array(log_probs, "nn.ctc_loss"), t = as_array(targets, "nn.ctc_loss")
+    cdef Array steps = lengths_of(input_lengths, "nn.ctc_loss", x.backend)
+    cdef Array labels = lengths_of(target_lengths, "nn.ctc_loss", x.backend), out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, "nn.ctc_loss", "reduction")
+    cdef losses.CtcLossOptions options = ctc_options("nn.ctc_loss", blank, zero_infinity, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.ctc_loss(x.c, t.c, steps.c, labels.c, options, stream)
+    return out
+
+
+def ctc_loss_backward(grad: Array, log_probs: Array, targets: Array, input_lengths: Array | Sequence[int],
+                      target_lengths: Array | Sequence[int], /, *, blank: int = 0, reduction: str = "mean",
+                      zero_infinity: bool = False) -> Array:
+    """The gradient of the logits whose log_softmax are ctc_loss's log_probs, of their shape. Asynchronous.
+
+    log_softmax_backward leaves it as it is. grad has the shape of ctc_loss's result; the other arguments are those of
+    ctc_loss.
+    """
+    cdef str op = "nn.ctc_loss_backward"
+    cdef Array g = as_array(grad, op), x = as_array(log_probs, op), t = as_array(targets, op)
+    cdef Array steps = lengths_of(input_lengths, op, x.backend), labels = lengths_of(target_lengths, op, x.backend)
+    cdef Array out = new_array(x.backend)
+    cdef bytes how = to_text(reduction, op, "reduction")
+    cdef losses.CtcLossOptions options = ctc_options(op, blank, zero_infinity, how)
+    cdef CppStream stream
+    enter(x.backend, stream)
+    with nogil:
+        out.c = losses.ctc_loss_backward(g.c, x.c, t.c, steps.c, labels.c, options, stream)
     return out

@@ -2,31 +2,124 @@
 # cython: annotation_typing=False, freethreading_compatible=True
 """Softmax and cross entropy."""
 from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
 
 from stator._array cimport Array, as_array, as_out, new_array
 from stator._backend cimport enter
-from stator._convert cimport to_dtype, to_float, to_int, to_text
+from stator._convert cimport to_dtype, to_flag, to_float, to_int, to_text
+from stator._random cimport Generator, from_state, to_state, to_uint64
 from stator.cpp cimport nn
 from stator.cpp.backend cimport Stream as CppStream
 from stator.cpp.dtype cimport DType as CppDType
+from stator.cpp.random cimport State
 from stator.cpp.std cimport optional, string_view
 
+import numpy as np
 
-def softmax(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+
+def softmax(x: Array, /, axis: int = -1, *, mask: Array | None = None, causal: bool = False,
+            dtype: DTypeLike | None = None) -> Array:
     """exp(x) divided by its sum along one axis. Asynchronous.
 
-    x is floating; its maximum along the axis is subtracted first, so that nothing overflows. dtype: of the result; None
-    is x's.
+    x is floating; its maximum along the axis is subtracted first, so that nothing overflows. mask: of bool, broadcast
+    to x's shape, True where an element takes part. causal: x is (..., L, S), and row i keeps columns 0 to i. The other
+    elements are 0, and so is a line without any. dtype: of the result; None is x's.
     """
     cdef Array source = as_array(x, "nn.softmax")
     cdef Array out = new_array(source.backend)
     cdef int64_t along = to_int(axis, "nn.softmax")
+    cdef nn.SoftmaxChoice choice
     cdef optional[CppDType] code
     cdef CppStream stream
+    choice.mask = as_out(mask, "nn.softmax", "mask")
+    choice.causal = to_flag(causal, "nn.softmax", "causal")
     to_dtype(dtype, code, "nn.softmax")
     enter(source.backend, stream)
     with nogil:
-        out.c = nn.softmax(source.c, along, code, stream)
+        out.c = nn.softmax(source.c, along, code, choice, stream)
+    return out
+
+
+def softmin(x: Array, /, axis: int = -1, *, dtype: DTypeLike | None = None) -> Array:
+    """softmax(-x) along one axis. Asynchronous.
+
+    x is floating. dtype: of the result; None is x's.
+    """
+    cdef Array source = as_array(x, "nn.softmin")
+    cdef Array out = new_array(source.backend)
+    cdef int64_t along = to_int(axis, "nn.softmin")
+    cdef optional[CppDType] code
+    cdef CppStream stream
+    to_dtype(dtype, code, "nn.softmin")
+    enter(source.backend, stream)
+    with nogil:
+        out.c = nn.softmin(source.c, along, code, stream)
+    return out
+
+
+def softmin_backward(grad: Array, y: Array, /, axis: int = -1) -> Array:
+    """The gradient of softmin's x, of grad's shape; y is the result of softmin. Asynchronous."""
+    cdef Array g = as_array(grad, "nn.softmin_backward"), saved = as_array(y, "nn.softmin_backward")
+    cdef Array out = new_array(g.backend)
+    cdef int64_t along = to_int(axis, "nn.softmin_backward")
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = nn.softmin_backward(g.c, saved.c, along, stream)
+    return out
+
+
+def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int = -1, *,
+                   rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
+    """softmax((x + g) / tau) along one axis, with Gumbel noise g; and the state that made the noise. Asynchronous.
+
+    x is floating, tau positive. hard: 1 at the largest along the axis and 0 elsewhere; its gradient is that of the
+    result which is not hard, made with rng=state. rng: a seed, a state, or a generator (None: the backend's), which
+    advances by ceil(x.size / 4) counters, for float64 by ceil(x.size / 2).
+    """
+    cdef Array source = as_array(x, "nn.gumbel_softmax"), out = new_array(source.backend)
+    cdef double temperature = to_float(tau, "nn.gumbel_softmax", "tau")
+    cdef cbool largest = to_flag(hard, "nn.gumbel_softmax", "hard")
+    cdef int64_t along = to_int(axis, "nn.gumbel_softmax")
+    cdef State state, after
+    cdef Generator generator = None
+    cdef CppStream stream
+    if rng is None:
+        generator = Generator(source.backend)
+    elif isinstance(rng, Generator):
+        generator = <Generator>rng
+        generator.state()  # an error for one that was never made
+    elif isinstance(rng, (int, np.integer)):
+        state.seed = to_uint64(rng, "nn.gumbel_softmax", "rng")
+        state.counter = 0
+    else:
+        state = to_state(rng, "nn.gumbel_softmax", "rng")
+    enter(source.backend, stream)
+    if generator is None:
+        with nogil:
+            out.c = nn.gumbel_softmax(source.c, temperature, largest, along, state, NULL, stream)
+    else:
+        generator.lock.acquire()
+        try:
+            state = generator.state()[0]
+            with nogil:
+                out.c = nn.gumbel_softmax(source.c, temperature, largest, along, state, &after, stream)
+            generator.state()[0] = after
+        finally:
+            generator.lock.release()
+    return out, from_state(state, source.backend)
+
+
+def gumbel_softmax_backward(grad: Array, y: Array, /, tau: float = 1.0, axis: int = -1) -> Array:
+    """The gradient of gumbel_softmax's x, of grad's shape; y is the result that is not hard. Asynchronous."""
+    cdef Array g = as_array(grad, "nn.gumbel_softmax_backward"), saved = as_array(y, "nn.gumbel_softmax_backward")
+    cdef Array out = new_array(g.backend)
+    cdef double temperature = to_float(tau, "nn.gumbel_softmax_backward", "tau")
+    cdef int64_t along = to_int(axis, "nn.gumbel_softmax_backward")
+    cdef CppStream stream
+    enter(g.backend, stream)
+    with nogil:
+        out.c = nn.gumbel_softmax_backward(g.c, saved.c, temperature, along, stream)
     return out
 
 

@@ -57,4 +57,18 @@ STATOR_API Array nll_loss(const Array& log_probs, const Array& target, const Nll
 STATOR_API Array nll_loss_backward(const Array& grad, const Array& log_probs, const Array& target,
                                    const NllLossOptions& = {}, const Stream& = {});
 
+struct CtcLossOptions {
+  int64_t blank = 0;
+  std::string_view reduction = "mean";  // "mean" of the losses divided by their target's length, "sum", "none"
+  bool zero_infinity = false;           // losses without an alignment, and their gradients, are 0
+};
+// Connectionist temporal classification (Graves et al., ICML 2006) of log_probs (T, N, C) and targets (N, S), or all
+// labels joined in one axis; lengths (N,) of integers. The gradient is that of the logits whose log_softmax log_probs
+// are, as PyTorch's. For a length or label out of range the next synchronising call throws IndexError.
+STATOR_API Array ctc_loss(const Array& log_probs, const Array& targets, const Array& input_lengths,
+                          const Array& target_lengths, const CtcLossOptions& = {}, const Stream& = {});
+STATOR_API Array ctc_loss_backward(const Array& grad, const Array& log_probs, const Array& targets,
+                                   const Array& input_lengths, const Array& target_lengths, const CtcLossOptions& = {},
+                                   const Stream& = {});
+
 }  // namespace stator::nn

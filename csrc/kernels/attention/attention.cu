@@ -1,0 +1,83 @@
+// Attention: softmax(scale q k^T + mask) v of each head. Keys come in blocks; what was summed is rescaled when a
+// larger score appears (Milakov and Gimelshein, 2018), so that no score is stored.
+#include "device/launch.cuh"
+#include "device/launcher.cuh"
+#include "kernels/attention/fast.cuh"
+#include "kernels/attention/matrix.cuh"
+#include "kernels/attention/tiles.cuh"
+
+#include <algorithm>
+
+namespace stator::STATOR_TARGET::attention {
+namespace {
+
+int64_t query_tiles(const Attention& p, int rows) { return p.batches * ceil_div(p.queries, rows); }
+
+// Whether rows of q, k and v can be read in vectors.
+bool in_vectors(const Attention& p) {
+  const int width = 16 / itemsize(p.dtype);
+  for (int k : {Attention::q, Attention::k, Attention::v}) {
+    const int columns = k == Attention::v ? p.value_size : p.size;
+    if (reinterpret_cast<uintptr_t>(p.data[k]) % 16 != 0 || columns % width != 0) return false;
+    if (p.column[k] != 1 || p.row[k] % width != 0) return false;
+    for (int d = 0; d < p.ndim; ++d)
+      if (p.strides[k][d] % width != 0) return false;
+  }
+  return true;
+}
+
+template <class T>
+void launch_fast(const params::Queue& q, const Attention& p) {
+  using A = opmath_t<T>;
+  constexpr int block = FastTuning::block, many = 4;
+  const auto with = [&]<int Count>(std::integral_constant<int, Count>) {
+    const int64_t numbers = fast_numbers<T, A, Count>(p);
+    launch(q, "attention", attention_fast_kernel<T, Count, block>,
+           {query_tiles(p, QueryLanes<A, Count>::queries), block, int(numbers * int64_t(sizeof(A)))}, p, numbers);
+  };
+  if (p.queries > QueryLanes<A, 1>::queries)
+    with(std::integral_constant<int, many>{});
+  else
+    with(std::integral_constant<int, 1>{});
+}
+
+// D: the kernels' sizes of heads.
+template <class T, int D>
+void launch_blocks(const params::Queue& q, const Attention& p) {
+  if constexpr (matrix_units && is_half<T>) {
+    using Tune = MatrixTuning<D>;
+    launch(q, "attention_matrix", attention_matrix_kernel<T, D, Tune::block>,
+           {query_tiles(p, Tune::rows), Tune::block, Tune::shared_bytes}, p, in_vectors(p));
+  } else {
+    launch(q, "attention_tile", attention_tile_kernel<T, D, TileTuning::block>,
+           {query_tiles(p, TileTuning::rows), TileTuning::block}, p, in_vectors(p));
+  }
+}
+
+template <class T>
+void launch_attention(const params::Queue& q, const Attention& p) {
+  const int size = std::max(p.size, p.value_size);
+  if constexpr (fast_host)
+    launch_fast<T>(q, p);
+  else if (size <= 64)
+    launch_blocks<T, 64>(q, p);
+  else if (size <= 128)
+    launch_blocks<T, 128>(q, p);
+  else
+    launch_blocks<T, 256>(q, p);
+}
+
+void attention(const params::Queue& q, const Attention& p) {
+  switch (p.dtype) {
+    case DType::float16: return launch_attention<float16>(q, p);
+    case DType::bfloat16: return launch_attention<bfloat16>(q, p);
+    case DType::float32: return launch_attention<float>(q, p);
+    default: return launch_attention<double>(q, p);
+  }
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::attention
+
+STATOR_LAUNCHER(attention, attention)

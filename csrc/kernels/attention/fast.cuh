@@ -1,0 +1,156 @@
+// Attention on the fast host. The lanes of vectors are queries: a key's element is one number for all of them, so that
+// keys and values are read where they lie, and the maxima and sums of scores are not across lanes.
+#pragma once
+
+#include "device/lane_product.cuh"
+#include "kernels/attention/heads.cuh"
+
+#include <algorithm>
+#include <utility>
+
+namespace stator::STATOR_TARGET::attention {
+
+struct FastTuning {
+  static constexpr int block = 32;  // which the fast host ignores
+  static constexpr int keys = 64;   // whose scores are kept at a time
+};
+
+// Calls f with each index as a constant, so that what it indexes stays in registers.
+template <int... I, class F>
+STATOR_FN void unrolled(std::integer_sequence<int, I...>, F f) {
+  (f(std::integral_constant<int, I>()), ...);
+}
+
+// Count vectors of lanes, one query each.
+template <class A, int Count>
+struct QueryLanes {
+  using V = typename LaneVector<A>::type;
+  static constexpr int lanes = LaneVector<A>::count, queries = Count * lanes;
+  static constexpr int most_sums = Count == 1 ? 8 : 4;
+
+  // sums[r] += numbers[r * step_r + i * step_i] * vectors[i] for the sums r < Sums and the terms i < n.
+  template <int Sums>
+  STATOR_FN static void accumulate(A* sums, const A* vectors, const A* numbers, int64_t step_r, int64_t step_i,
+                                   int64_t n) {
+    V sum[Sums * Count];
+    const auto each = [](auto f) {
+      unrolled(std::make_integer_sequence<int, Sums>(),
+               [&](auto r) { unrolled(std::make_integer_sequence<int, Count>(), [&](auto c) { f(r, c); }); });
+    };
+    each([&](auto r, auto c) { sum[r * Count + c] = load_lanes(sums + r * queries + c * lanes); });
+    for (int64_t i = 0; i < n; ++i) {
+      const A* const x = vectors + i * queries;
+      const A* const number = numbers + i * step_i;
+      // x - 0 is x, unlike x + 0.
+      each([&](auto r, auto c) {
+        V& into = sum[r * Count + c];
+        into = multiply_add_lanes<A>(number[r * step_r] - V{}, load_lanes(x + c * lanes), into);
+      });
+    }
+    each([&](auto r, auto c) { store_lanes(sums + r * queries + c * lanes, sum[r * Count + c]); });
+  }
+
+  // The same for `count` sums.
+  STATOR_FN static void accumulate_all(A* sums, int64_t count, const A* vectors, const A* numbers, int64_t step_r,
+                                       int64_t step_i, int64_t n) {
+    int64_t r = 0;
+    for (; r + most_sums <= count; r += most_sums)
+      accumulate<most_sums>(sums + r * queries, vectors, numbers + r * step_r, step_r, step_i, n);
+    for (; r < count; ++r) accumulate<1>(sums + r * queries, vectors, numbers + r * step_r, step_r, step_i, n);
+  }
+};
+
+// Rows of keys or values as numbers of type A: where they lie, or converted to `panel`.
+template <class A>
+struct Rows {
+  const A* data;
+  int64_t row, column;
+};
+template <class T, class A>
+STATOR_FN Rows<A> rows_of(const T* from, int64_t row, int64_t column, int64_t count, int64_t columns, A* panel) {
+  if constexpr (std::is_same_v<T, A>) {
+    return {from, row, column};
+  } else {
+    for (int64_t r = 0; r < count; ++r)
+      for (int64_t c = 0; c < columns; ++c) panel[r * columns + c] = A(from[r * row + c * column]);
+    return {panel, columns, 1};
+  }
+}
+
+// Numbers of type A that a block needs.
+template <class T, class A, int Count>
+int64_t fast_numbers(const Attention& p) {
+  const int64_t panel = std::is_same_v<T, A> ? 0 : int64_t(FastTuning::keys) * std::max(p.size, p.value_size);
+  return QueryLanes<A, Count>::queries * (int64_t(p.size) + p.value_size + FastTuning::keys + 4) + panel;
+}
+
+template <class T, int Count, int Size>
+STATOR_KERNEL(Size) void attention_fast_kernel(Attention p, int64_t numbers) {
+  using A = opmath_t<T>;
+  using Lanes = QueryLanes<A, Count>;
+  constexpr int Q = Lanes::queries;
+  const Group<Size> group;
+  const QueryTile tile(p, group.block(), Q);
+  const HeadOffsets offsets = head_offsets(p, tile.head);
+  const HeadMask<T, A> mask(p, offsets, A(1));
+  const auto operand = [&](int k) { return static_cast<const T*>(p.data[k]) + offsets.at[k]; };
+  A* const q = group.template dynamic<A>(numbers);  // [size][Q], and so below
+  A* const out = q + p.size * Q;
+  A* const score = out + p.value_size * Q;
+  A* const largest = score + FastTuning::keys * Q;
+  A* const sum = largest + Q;
+  A* const factor = sum + Q;
+  A* const reference = factor + Q;
+  A* const panel = reference + Q;
+  const int64_t queries = std::min<int64_t>(Q, p.queries - tile.first);
+  std::fill_n(out, p.value_size * Q, A(0));
+  std::fill_n(largest, Q, -limits<A>::infinity());
+  std::fill_n(sum, Q, A(0));
+  const T* const rows = operand(Attention::q) + tile.first * p.row[Attention::q];
+  if (queries < Q) std::fill_n(q, p.size * Q, A(0));
+  for (int64_t i = 0; i < queries; ++i)
+    for (int64_t c = 0; c < p.size; ++c)
+      q[c * Q + i] = A(rows[i * p.row[Attention::q] + c * p.column[Attention::q]]) * A(p.scale);
+  for (int64_t first = 0; first < tile.keys; first += FastTuning::keys) {
+    const int64_t n = std::min<int64_t>(FastTuning::keys, tile.keys - first);
+    const Rows<A> k = rows_of<T, A>(operand(Attention::k) + first * p.row[Attention::k], p.row[Attention::k],
+                                    p.column[Attention::k], n, p.size, panel);
+    std::fill_n(score, n * Q, A(0));
+    Lanes::accumulate_all(score, n, q, k.data, k.row, k.column, p.size);
+    if (mask.data != nullptr)
+      for (int64_t i = 0; i < queries; ++i)
+        for (int64_t j = 0; j < n; ++j) score[j * Q + i] = mask(score[j * Q + i], tile.first + i, first + j);
+    if (p.causal)
+      for (int64_t j = std::max<int64_t>(0, tile.first + 1 - first); j < n; ++j)
+        std::fill_n(score + j * Q, std::min<int64_t>(Q, first + j - tile.first), -limits<A>::infinity());
+    for (int i = 0; i < Q; ++i) factor[i] = largest[i];
+    for (int64_t j = 0; j < n; ++j)
+      for (int i = 0; i < Q; ++i) largest[i] = Max{}(largest[i], score[j * Q + i]);
+    for (int i = 0; i < Q; ++i) {
+      reference[i] = largest[i] == -limits<A>::infinity() ? A(0) : largest[i];
+      factor[i] = exp(factor[i] - reference[i]);
+      sum[i] *= factor[i];
+    }
+    for (int64_t j = 0; j < n; ++j)
+      for (int i = 0; i < Q; ++i) {
+        const A e = exp(score[j * Q + i] - reference[i]);
+        score[j * Q + i] = e;
+        sum[i] += e;
+      }
+    for (int64_t c = 0; c < p.value_size; ++c)
+      for (int i = 0; i < Q; ++i) out[c * Q + i] *= factor[i];
+    const Rows<A> v = rows_of<T, A>(operand(Attention::v) + first * p.row[Attention::v], p.row[Attention::v],
+                                    p.column[Attention::v], n, p.value_size, panel);
+    Lanes::accumulate_all(out, p.value_size, score, v.data, v.column, v.row, n);
+  }
+  const int64_t at = tile.head * p.queries + tile.first;
+  T* const to = static_cast<T*>(p.out) + at * p.value_size;
+  for (int64_t i = 0; i < queries; ++i) {
+    const A scale = sum[i] == A(0) ? A(0) : A(1) / sum[i];
+    for (int64_t c = 0; c < p.value_size; ++c) to[i * p.value_size + c] = T(out[c * Q + i] * scale);
+    if (p.lse != nullptr)
+      static_cast<A*>(p.lse)[at + i] = sum[i] == A(0) ? -limits<A>::infinity() : largest[i] + log(sum[i]);
+  }
+}
+
+}  // namespace stator::STATOR_TARGET::attention

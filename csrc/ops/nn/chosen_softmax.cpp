@@ -1,0 +1,119 @@
+#include <stator/nn/nn.hpp>
+
+#include "ops/collapse.hpp"
+#include "ops/nn/softmax.hpp"
+#include "params/nn.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace stator::nn {
+namespace {
+
+using params::ChosenSoftmax;
+
+// The lines along `axis`; their other axes stay as they are.
+void set_lines(ChosenSoftmax& p, const Array& x, const Array& y, int axis) {
+  p.of.x = x.data_ptr();
+  p.of.y = y.data_ptr();
+  p.of.dtype = x.dtype();
+  p.of.out_dtype = y.dtype();
+  p.of.n = x.ndim() ? x.shape()[axis] : 1;
+  p.of.rows = x.size() / p.of.n;
+  p.of.x_step = x.ndim() ? x.strides()[axis] : 1;
+  p.of.y_step = x.ndim() ? y.strides()[axis] : 1;
+  int64_t place = 1;
+  int64_t places[params::max_dims] = {};
+  for (int d = x.ndim() - 1; d >= 0; --d) {
+    places[d] = place;
+    place *= x.shape()[d];
+  }
+  p.index_step = x.ndim() ? places[axis] : 1;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d == axis) continue;
+    p.of.shape[p.of.ndim] = x.shape()[d];
+    p.of.x_strides[p.of.ndim] = x.strides()[d];
+    p.of.y_strides[p.of.ndim] = y.strides()[d];
+    p.index_strides[p.of.ndim++] = places[d];
+  }
+}
+
+void set_mask(const OpCall& call, ChosenSoftmax& p, const Array& mask, const Array& x, int axis) {
+  const int ahead = x.ndim() - mask.ndim();
+  bool fits = ahead >= 0;
+  for (int d = 0; fits && d < mask.ndim(); ++d) fits = mask.shape()[d] == 1 || mask.shape()[d] == x.shape()[d + ahead];
+  if (!fits)
+    throw ShapeError(std::string(call.name()), "mask " + str(mask.shape()) + " for x " + str(x.shape()),
+                     "pass a mask that can be broadcast to x's shape");
+  if (mask.dtype() != DType::bool_)
+    throw DTypeError(std::string(call.name()), "mask is " + std::string(name(mask.dtype())),
+                     "pass a mask of bool, true where an element takes part");
+  const auto step = [&](int d) { return d < ahead || mask.shape()[d - ahead] == 1 ? 0 : mask.strides()[d - ahead]; };
+  p.mask = static_cast<const bool*>(mask.data_ptr());
+  p.mask_step = x.ndim() ? step(axis) : 0;
+  for (int d = 0, k = 0; d < x.ndim(); ++d)
+    if (d != axis) p.mask_strides[k++] = step(d);
+}
+
+Array chosen_softmax(OpCall& call, ChosenSoftmax& p, const Array& x, const Array* mask, int64_t axis,
+                     std::optional<DType> dtype) {
+  require_floating(call, x, dtype);
+  const int at = normalize_axis(call.name(), axis, std::max(x.ndim(), 1));
+  if (p.causal && (x.ndim() < 2 || at != x.ndim() - 1))
+    throw ValueError(std::string(call.name()), "causal=True along axis " + std::to_string(at) + " of " + str(x.shape()),
+                     "pass scores (..., L, S) and axis=-1");
+  if (mask) set_mask(call, p, *mask, x, at);
+  const Array* const operands[] = {&x};
+  Array y = empty_like(call, x.shape(), dtype.value_or(x.dtype()), operands);
+  if (x.size() == 0) return y;
+  set_lines(p, x, y, at);
+  call.reads(x);
+  if (mask) call.reads(*mask);
+  call.writes(y);
+  kernels::nn::chosen_softmax(call.queue(), p);
+  return y;
+}
+
+}  // namespace
+
+void require_floating(const OpCall& call, const Array& x, std::optional<DType> dtype) {
+  if (!in(x.dtype(), dtypes::floats))
+    throw DTypeError(std::string(call.name()), "got an array of dtype " + std::string(name(x.dtype())),
+                     "pass float16, bfloat16, float32 or float64; astype converts");
+  if (dtype && !in(*dtype, dtypes::floats))
+    throw DTypeError(std::string(call.name()), "dtype=" + std::string(name(*dtype)) + ", which is not floating",
+                     "pass a floating dtype");
+}
+
+double factor_of_temperature(Op op, double tau) {
+  if (!(tau > 0) || !std::isfinite(tau) || !std::isfinite(float(1 / tau)))
+    throw ValueError(std::string(op_info(op).call), "tau=" + std::to_string(tau),
+                     "pass a positive, finite temperature");
+  return 1 / tau;
+}
+
+Array softmax(const Array& x, int64_t axis, std::optional<DType> dtype, const SoftmaxChoice& choice,
+              const Stream& stream) {
+  if (choice.mask == nullptr && !choice.causal) return softmax(x, axis, dtype, stream);
+  OpCall call(Op::softmax, {&x, choice.mask}, stream);
+  ChosenSoftmax p{};
+  p.causal = choice.causal;
+  return chosen_softmax(call, p, x, choice.mask, axis, dtype);
+}
+
+Array gumbel_softmax(const Array& x, double tau, bool hard, int64_t axis, const random::State& state,
+                     random::State* next, const Stream& stream) {
+  OpCall call(Op::gumbel_softmax, {&x}, stream);
+  ChosenSoftmax p{};
+  p.of.factor = factor_of_temperature(Op::gumbel_softmax, tau);
+  p.noisy = true;
+  p.hardest = hard;
+  p.draws = call.draws(state.seed, state.counter);
+  Array y = chosen_softmax(call, p, x, nullptr, axis, {});
+  const int64_t each = x.dtype() == DType::float64 ? 2 : 4;
+  if (next) *next = {state.seed, state.counter + uint64_t((x.size() + each - 1) / each)};
+  return y;
+}
+
+}  // namespace stator::nn
