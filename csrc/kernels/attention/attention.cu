@@ -3,6 +3,7 @@
 #include "device/launch.cuh"
 #include "device/launcher.cuh"
 #include "kernels/attention/fast.cuh"
+#include "kernels/attention/fast_rows.cuh"
 #include "kernels/attention/matrix.cuh"
 #include "kernels/attention/tiles.cuh"
 
@@ -30,6 +31,9 @@ template <class T>
 void launch_fast(const params::Queue& q, const Attention& p) {
   using A = opmath_t<T>;
   constexpr int block = FastTuning::block, many = 4;
+  if constexpr (std::is_same_v<T, A>)
+    if (fits_rows<T>(p))
+      return launch(q, "attention_row", attention_fast_row_kernel<T, block>, {p.batches * p.queries, block}, p);
   const auto with = [&]<int Count>(std::integral_constant<int, Count>) {
     const int64_t numbers = fast_numbers<T, A, Count>(p);
     launch(q, "attention", attention_fast_kernel<T, Count, block>,

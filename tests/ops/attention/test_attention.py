@@ -56,6 +56,19 @@ def test_sizes_of_heads(be, dtype, sizes):
 
 
 @pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_few_queries_of_many_keys(be, dtype):
+    """Which the host reads in one pass for each query; also with keys that are no multiple of four."""
+    for queries, keys in ((1, 600), (3, 301), (4, 2)):
+        given = operands(dtype, queries, keys, 64, 32)
+        compare(be, given)
+        compare(be, given, causal=True)
+        mask = np.random.default_rng(9).random((queries, keys)) < 0.5
+        mask[0] = False
+        compare(be, given, mask=mask, scale=2.0)
+        compare(be, given, mask=drawn((keys,), dtype, 10))
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
 @pytest.mark.parametrize("size", [64, 130])
 def test_a_query_sees_no_later_key(be, dtype, size):
     for queries, keys in ((70, 70), (20, 90), (90, 20)):
