@@ -51,7 +51,7 @@ struct QueryLanes {
   }
 
   // The same for `count` sums.
-  STATOR_FN static void accumulate_all(A* sums, int64_t count, const A* vectors, const A* numbers, int64_t step_r,
+  STATOR_CALL static void accumulate_all(A* sums, int64_t count, const A* vectors, const A* numbers, int64_t step_r,
                                        int64_t step_i, int64_t n) {
     int64_t r = 0;
     for (; r + most_sums <= count; r += most_sums)
