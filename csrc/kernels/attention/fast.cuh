@@ -52,7 +52,7 @@ struct QueryLanes {
 
   // The same for `count` sums.
   STATOR_CALL static void accumulate_all(A* sums, int64_t count, const A* vectors, const A* numbers, int64_t step_r,
-                                       int64_t step_i, int64_t n) {
+                                         int64_t step_i, int64_t n) {
     int64_t r = 0;
     for (; r + most_sums <= count; r += most_sums)
       accumulate<most_sums>(sums + r * queries, vectors, numbers + r * step_r, step_r, step_i, n);
