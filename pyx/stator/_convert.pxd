@@ -20,6 +20,10 @@ cdef int to_choice(object value, tuple choices, str op, str name) except -1
 # `size` zeros; ShapeError for a size that no shape has.
 cdef int sized_dims(Py_ssize_t size, Dims& out, str op) except -1
 cdef int to_dims(object value, Dims& out, str op, str name=*) except -1
+# A length for each axis, from an integer or a sequence. to_lengths sets nothing for None, and takes any number of them;
+# to_extents raises ShapeError for another number.
+cdef int to_lengths(object value, int axes, Dims& out, str op, str name) except -1
+cdef int to_extents(object value, int axes, Dims& out, str op, str name) except -1
 # (rows, columns); ShapeError for another number of lengths.
 cdef tuple matrix_shape(object shape, str op)
 cdef tuple from_dims(const Dims& dims)

@@ -134,6 +134,24 @@ cdef int to_dims(object value, Dims& out, str op, str name="shape") except -1:
     return 0
 
 
+cdef int to_lengths(object value, int axes, Dims& out, str op, str name) except -1:
+    if value is not None:
+        to_dims(value, out, op, name)
+        if out.size() == 1 and axes > 1:
+            (&out)[0] = Dims(axes, out.data()[0])
+    return 0
+
+
+cdef int to_extents(object value, int axes, Dims& out, str op, str name) except -1:
+    to_dims(value, out, op, name)
+    if out.size() == 1 and axes > 1:
+        (&out)[0] = Dims(axes, out.data()[0])
+    if out.size() != axes:
+        raise ShapeError(f"{name}={shown(value)} for {axes} spatial axes", op=op,
+                         remedy="Pass an integer, or one for each axis")
+    return 0
+
+
 cdef tuple matrix_shape(object shape, str op):
     cdef Dims dims
     to_dims(shape, dims, op)

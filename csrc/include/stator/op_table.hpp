@@ -36,9 +36,11 @@ enum class Family : uint8_t {
   embedding,
   losses,
   convolution,
-  attention
+  attention,
+  pooling,
+  resampling
 };
-inline constexpr int family_count = int(Family::attention) + 1;
+inline constexpr int family_count = int(Family::resampling) + 1;
 enum class ShapeClass : uint8_t {
   creation,
   unary,

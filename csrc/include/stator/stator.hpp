@@ -29,6 +29,8 @@
 #include <stator/nn/nn.hpp>
 #include <stator/nn/norm.hpp>
 #include <stator/nn/optim.hpp>
+#include <stator/nn/pooling.hpp>
+#include <stator/nn/resampling.hpp>
 #include <stator/op_accuracy.hpp>
 #include <stator/op_table.hpp>
 #include <stator/product_kinds.hpp>

@@ -137,14 +137,15 @@ def operations() -> dict[str, Operation]:
         losses,
         movement,
         norms,
+        pooling,
         reductions,
         searches,
         sparse,
     )
 
     found = {name: _elementwise_operation(entry) for name, entry in table().items() if entry["shape_class"] in ARITY}
-    modules = (reductions, movement, searches, linear_algebra, sparse, families, norms, losses, layers, convolutions)
-    for module in modules:
+    modules = (reductions, movement, searches, linear_algebra, sparse, families, norms, losses, layers)
+    for module in (*modules, convolutions, pooling):
         module.add(found)
     return found
 

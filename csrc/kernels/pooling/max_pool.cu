@@ -1,0 +1,68 @@
+// The largest element of each window, and where it is.
+#include "device/launcher.cuh"
+#include "kernels/pooling/rows.cuh"
+
+namespace stator::STATOR_TARGET::pooling {
+namespace {
+
+// NaN is larger than all.
+struct Larger {
+  template <class A>
+  STATOR_FN A operator()(A best, A v) const {
+    return wins(v, best) ? v : best;
+  }
+  template <class A>
+  STATOR_FN static bool wins(A v, A best) {
+    return (v > best) | (v != v);
+  }
+};
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void max_pool_kernel(Pool p, Cut cut, int64_t rows) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const T* const x = static_cast<const T*>(p.x);
+  T* const out = static_cast<T*>(p.out);
+  const int64_t size = plane_size(p, true);
+  if constexpr (fast_host) {
+    if (p.winners == nullptr) {
+      A best[PoolTuning::tile];
+      cut.template for_rows<PoolTuning::tile>(group, rows, [&](const Place& at, int count) {
+        for (int j = 0; j < count; ++j) best[j] = -limits<A>::infinity();
+        fold_row(
+            p, x + at.plane * size, at.at[0], at.at[1], at.at[2], count, best, [](T v) { return convert<A>(v); },
+            Larger{});
+        for (int j = 0; j < count; ++j) out[at.linear + j] = convert<T>(best[j]);
+      });
+      return;
+    }
+  }
+  cut.for_each(group, [&](const Place& at) {
+    const T* const plane = x + at.plane * size;
+    A best = -limits<A>::infinity();
+    int index = -1;
+    for_window(p, at, [&](int i) {
+      const A v = convert<A>(plane[i]);
+      const bool wins = Larger::wins(v, best) | (index < 0);
+      best = wins ? v : best;
+      index = wins ? i : index;
+    });
+    out[at.linear] = convert<T>(best);
+    if (p.winners != nullptr) p.winners[at.linear] = index;
+  });
+}
+
+void max_pool(const params::Queue& q, const Pool& p) {
+  const Cut cut = cut_of(p, false);
+  const bool rows = fast_host && p.winners == nullptr;
+  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "max_pool", max_pool_kernel<T, PoolTuning::block>,
+           {rows ? cut.row_blocks() : cut.blocks(), PoolTuning::block}, p, cut, cut.rows_per_block());
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::pooling
+
+STATOR_LAUNCHER(pooling, max_pool)

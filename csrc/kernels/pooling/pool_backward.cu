@@ -1,0 +1,70 @@
+// Gradients of pooling: each element adds up the slopes of the windows that it is in, in their order.
+#include "device/launcher.cuh"
+#include "kernels/pooling/powers.cuh"
+
+namespace stator::STATOR_TARGET::pooling {
+namespace {
+
+using params::PoolKind;
+
+// Calls f(index in the plane of results, their number of elements) for the windows that may have an element.
+template <class F>
+STATOR_FN void for_results(const Pool& p, const Place& at, F f) {
+  const Results d = results_of(p, p.axes[0], at.at[0]), h = results_of(p, p.axes[1], at.at[1]),
+                w = results_of(p, p.axes[2], at.at[2]);
+  const bool counted = p.kind != PoolKind::max && p.divisor == 0;
+  STATOR_UNROLL(1)
+  for (int i = d.first; i <= d.last; ++i) {
+    const int deep = counted ? window_of(p, p.axes[0], i).count : 1;
+    STATOR_UNROLL(1)
+    for (int j = h.first; j <= h.last; ++j) {
+      const int high = counted ? window_of(p, p.axes[1], j).count : 1;
+      const int row = (i * p.axes[1].out + j) * p.axes[2].out;
+      STATOR_UNROLL(1)
+      for (int k = w.first; k <= w.last; ++k)
+        f(row + k, counted ? int64_t(deep) * high * window_of(p, p.axes[2], k).count : 1);
+    }
+  }
+}
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void pool_backward_kernel(Pool p, Cut cut) {
+  using A = opmath_t<T>;
+  const Group<Size> group;
+  const int64_t size = plane_size(p, false);
+  const A divisor = p.divisor == 0 ? A(1) : A(p.divisor), exponent = A(p.power);
+  cut.for_each(group, [&](const Place& at) {
+    const T* const grad = static_cast<const T*>(p.grad) + at.plane * size;
+    A sum = A(0);
+    if (p.kind == PoolKind::max) {
+      const int64_t* const indices = p.indices + at.plane * size;
+      const int here = (at.at[0] * cut.extent[1] + at.at[1]) * cut.extent[2] + at.at[2];
+      for_results(p, at, [&](int o, int64_t) { sum += indices[o] == here ? convert<A>(grad[o]) : A(0); });
+    } else if (p.kind == PoolKind::mean) {
+      for_results(p, at, [&](int o, int64_t count) { sum += convert<A>(grad[o]) / A(count); });
+      sum = sum / divisor;
+    } else {
+      const T* const y = static_cast<const T*>(p.y) + at.plane * size;
+      const A v = convert<A>(static_cast<const T*>(p.x)[at.linear]);
+      for_results(p, at, [&](int o, int64_t count) {
+        const A root = convert<A>(y[o]);
+        const A slope = root == A(0) ? A(0) : power_of(v / root, exponent - A(1));
+        sum += convert<A>(grad[o]) * slope * (A(p.factor) / A(count));
+      });
+    }
+    static_cast<T*>(p.out)[at.linear] = convert<T>(sum);
+  });
+}
+
+void pool_backward(const params::Queue& q, const Pool& p) {
+  const Cut cut = cut_of(p, true);
+  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "pool_backward", pool_backward_kernel<T, PoolTuning::block>, {cut.blocks(), PoolTuning::block}, p, cut);
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::pooling
+
+STATOR_LAUNCHER(pooling, pool_backward)

@@ -1,0 +1,68 @@
+// Windows of a row of results at once, for the fast host: first the rows of the operand are folded, element by element,
+// then the elements of each window, so that loops over a row become vector instructions.
+#pragma once
+
+#include "kernels/pooling/windows.cuh"
+
+namespace stator::STATOR_TARGET::pooling {
+
+// sums[j] = fold(sums[j], column[begin + j * stride]), with the usual strides as constants.
+template <class A, class Fold>
+STATOR_FN void fold_steps(A* STATOR_RESTRICT sums, const A* STATOR_RESTRICT column, int count, int stride, Fold fold) {
+  if (stride == 1)
+    for (int j = 0; j < count; ++j) sums[j] = fold(sums[j], column[j]);
+  else if (stride == 2)
+    for (int j = 0; j < count; ++j) sums[j] = fold(sums[j], column[2 * j]);
+  else
+    for (int j = 0; j < count; ++j) sums[j] = fold(sums[j], column[int64_t(stride) * j]);
+}
+
+// The first o with o * stride >= n.
+STATOR_FN int first_step(int n, int stride) { return n > 0 ? (n + stride - 1) / stride : 0; }
+
+// Folds the windows of results [begin, begin + count) of a row of a plane into `sums`, which the caller has set.
+// load: from an element to A.
+template <class A, class T, class Load, class Fold>
+STATOR_FN void fold_row(const Pool& p, const T* plane, int od, int oh, int begin, int count, A* STATOR_RESTRICT sums,
+                        Load load, Fold fold) {
+  const PoolAxis& axis = p.axes[2];
+  const Window d = window_of(p, p.axes[0], od), h = window_of(p, p.axes[1], oh);
+  if (d.first >= d.end || h.first >= h.end) return;
+  const int before = begin * axis.stride - axis.padding, right = window_of(p, axis, begin + count - 1).end;
+  const int left = p.adaptive ? window_of(p, axis, begin).first : before > 0 ? before : 0;
+  A column[PoolTuning::columns];
+  for (int from = left; from < right; from += PoolTuning::columns) {
+    const int width = right - from < PoolTuning::columns ? right - from : PoolTuning::columns;
+    bool started = false;
+    for (int i = d.first; i < d.end; i += p.axes[0].dilation)
+      for (int j = h.first; j < h.end; j += p.axes[1].dilation) {
+        const T* STATOR_RESTRICT row = plane + (int64_t(i) * p.axes[1].in + j) * axis.in + from;
+        if (started)
+          for (int k = 0; k < width; ++k) column[k] = fold(column[k], load(row[k]));
+        else
+          for (int k = 0; k < width; ++k) column[k] = load(row[k]);
+        started = true;
+      }
+    if (p.adaptive) {
+      for (int o = 0; o < count; ++o) {
+        const Window w = window_of(p, axis, begin + o);
+        const int first = w.first > from ? w.first : from, end = w.end < from + width ? w.end : from + width;
+        A sum = sums[o];
+        for (int k = first; k < end; ++k) sum = fold(sum, column[k - from]);
+        sums[o] = sum;
+      }
+      continue;
+    }
+    for (int k = 0; k < axis.kernel; ++k) {
+      // Result o has column o * stride + offset.
+      const int offset = k * axis.dilation - axis.padding - from;
+      int first = first_step(-offset, axis.stride), end = first_step(width - offset, axis.stride);
+      first = first > begin ? first : begin;
+      end = end < begin + count ? end : begin + count;
+      if (first < end)
+        fold_steps(sums + (first - begin), column + (first * axis.stride + offset), end - first, axis.stride, fold);
+    }
+  }
+}
+
+}  // namespace stator::STATOR_TARGET::pooling

@@ -1,0 +1,98 @@
+// Windows of pooling: which elements a result is of, and which results an element is in.
+#pragma once
+
+#include "device/convert.cuh"
+#include "device/math/math.cuh"
+#include "device/planes.cuh"
+#include "params/pooling.hpp"
+
+namespace stator::STATOR_TARGET::pooling {
+
+using params::Pool;
+using params::PoolAxis;
+
+struct PoolTuning {
+  static constexpr int block = 256;
+  static constexpr int elements = by_target<256, 8192>::value;  // of a block
+  static constexpr int tile = 512;                              // results of a row that the fast host holds
+  static constexpr int columns = 2048;                          // elements of a row that it folds at once
+};
+
+template <class F>
+void with_float(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float16: return f(type_tag<float16>{});
+    case DType::bfloat16: return f(type_tag<bfloat16>{});
+    case DType::float32: return f(type_tag<float>{});
+    default: return f(type_tag<double>{});
+  }
+}
+
+// n / d, by 32 bits where they do.
+STATOR_FN int quotient(int64_t n, int d) {
+  return n <= int64_t(~uint32_t(0)) ? int(uint32_t(n) / uint32_t(d)) : int(n / d);
+}
+
+// Elements first, first + dilation, ... below end; count: with those of the padding that count.
+struct Window {
+  int first, end, count;
+};
+
+STATOR_FN Window window_of(const Pool& p, const PoolAxis& a, int o) {
+  if (p.adaptive) {
+    const int first = quotient(int64_t(o) * a.in, a.out);
+    const int end = quotient(int64_t(o + 1) * a.in + a.out - 1, a.out);
+    return {first, end, end - first};
+  }
+  const int begin = o * a.stride - a.padding;
+  int first = begin, end = begin + (a.kernel - 1) * a.dilation + 1;
+  if (begin < 0) first = begin + (a.dilation - begin - 1) / a.dilation * a.dilation;
+  const int padded = end < a.in + a.padding ? end : a.in + a.padding;
+  end = end < a.in ? end : a.in;
+  return {first, end, p.count_padding ? padded - begin : end - first};
+}
+
+// The first and the last result whose window may have element i; with a dilation of 1 all of them do.
+struct Results {
+  int first, last;
+};
+
+STATOR_FN Results results_of(const Pool& p, const PoolAxis& a, int i) {
+  if (p.adaptive) return {quotient(int64_t(i) * a.out, a.in), quotient(int64_t(i + 1) * a.out + a.in - 1, a.in) - 1};
+  const int place = i + a.padding, before = place - (a.kernel - 1) * a.dilation, last = place / a.stride;
+  return {before > 0 ? (before + a.stride - 1) / a.stride : 0, last < a.out ? last : a.out - 1};
+}
+
+using Cut = Planes<PoolTuning::elements>;
+
+// The elements of the forward function's operand, or those of its result.
+inline Cut cut_of(const Pool& p, bool in) {
+  const auto extent = [&](int d) { return in ? p.axes[d].in : p.axes[d].out; };
+  return Cut(p.planes, extent(0), extent(1), extent(2));
+}
+
+// Calls f(index in the plane) for the elements of a result's window, in their order.
+template <class F>
+STATOR_FN void for_window(const Pool& p, const Place& at, F f) {
+  const Window d = window_of(p, p.axes[0], at.at[0]), h = window_of(p, p.axes[1], at.at[1]),
+               w = window_of(p, p.axes[2], at.at[2]);
+  STATOR_UNROLL(1)
+  for (int i = d.first; i < d.end; i += p.axes[0].dilation) {
+    STATOR_UNROLL(1)
+    for (int j = h.first; j < h.end; j += p.axes[1].dilation) {
+      const int row = (i * p.axes[1].in + j) * p.axes[2].in;
+      STATOR_UNROLL(1)
+      for (int k = w.first; k < w.end; k += p.axes[2].dilation) f(row + k);
+    }
+  }
+}
+
+// The number of elements of all planes before one.
+STATOR_FN int64_t plane_size(const Pool& p, bool in) {
+  int64_t size = 1;
+  STATOR_UNROLL()
+  for (int d = 0; d < Pool::dims; ++d) size *= in ? p.axes[d].in : p.axes[d].out;
+  return size;
+}
+
+}  // namespace stator::STATOR_TARGET::pooling

@@ -1,0 +1,147 @@
+// Gradients of grid_sample. That of x is a sum over the positions that read an element: their taps are keys, which are
+// sorted, and each element adds up its own in their order.
+#include "device/launcher.cuh"
+#include "kernels/resampling/grid.cuh"
+
+namespace stator::STATOR_TARGET::resampling {
+namespace {
+
+using params::GridGather;
+
+struct GatherTuning {
+  static constexpr int block = 256;
+  static constexpr int items = by_target<256, 1024>::value;  // of a block
+  static constexpr int channels = 8;
+};
+
+STATOR_FN void store_key(const GridSample& p, int64_t at, int64_t key) {
+  if (p.key_dtype == DType::uint32)
+    static_cast<uint32_t*>(p.keys)[at] = uint32_t(key);
+  else
+    static_cast<int64_t*>(p.keys)[at] = key;
+}
+
+// The keys, weights and gradient of a position.
+template <int N, int Deep, class T, class A = opmath_t<T>>
+STATOR_FN void position_backward(const GridSample& p, int64_t position, int64_t sample, int64_t point) {
+  constexpr int taps = GridTaps<N, Deep, A>::count;
+  const GridTaps<N, Deep, A> found(p, static_cast<const T*>(p.grid) + position * p.axes);
+  const int64_t size = int64_t(p.in[0]) * p.in[1] * p.in[2];
+  int at[taps];
+  A slope[taps];  // the sum over channels of what a weight is multiplied by
+  found.for_each(p, [&](int t, int index, int i, int j, int k) {
+    at[t] = index;
+    slope[t] = A(0);
+    // One tap of all positions after the other, so that neighbouring threads write side by side.
+    const int64_t entry = t * p.samples * p.points + position;
+    store_key(p, entry, index >= 0 ? sample * size + index : p.samples * size);
+    static_cast<A*>(p.weights)[entry] = found.weight(i, j, k);
+  });
+  STATOR_UNROLL(1)
+  for (int64_t c = 0; c < p.channels && N > 1; ++c) {
+    const int64_t plane = sample * p.channels + c;
+    const T* const x = static_cast<const T*>(p.x) + plane * size;
+    const A grad = convert<A>(static_cast<const T*>(p.grad)[plane * p.points + point]);
+    STATOR_UNROLL()
+    for (int t = 0; t < taps; ++t) slope[t] += at[t] >= 0 ? grad * convert<A>(x[at[t]]) : A(0);
+  }
+  A sum[3] = {};
+  found.for_each(p, [&](int t, int, int i, int j, int k) {
+    sum[0] += slope[t] * (found.d.weight[i] * found.h.weight[j] * found.w.slope[k]);
+    sum[1] += slope[t] * (found.d.weight[i] * found.h.slope[j] * found.w.weight[k]);
+    sum[2] += slope[t] * (found.d.slope[i] * found.h.weight[j] * found.w.weight[k]);
+  });
+  T* const out = static_cast<T*>(p.grid_grad) + position * p.axes;
+  STATOR_UNROLL()
+  for (int a = 0; a < 3; ++a)
+    if (a < p.axes) out[a] = convert<T>(sum[a]);
+}
+
+template <class T, int Size>
+STATOR_KERNEL(Size) void grid_taps_kernel(GridSample p, FastDivmod64 points) {
+  const Group<Size> group;
+  const int64_t first = group.block() * GatherTuning::items, rest = p.samples * p.points - first;
+  with_taps(p, [&](auto n, auto deep) {
+    group.for_each(rest < GatherTuning::items ? rest : GatherTuning::items, [&](int64_t i) {
+      int64_t point;
+      const int64_t sample = points.divmod(first + i, point);
+      position_backward<n(), deep(), T>(p, first + i, sample, point);
+    });
+  });
+}
+
+void grid_taps_backward(const params::Queue& q, const GridSample& p) {
+  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "grid_taps", grid_taps_kernel<T, GatherTuning::block>,
+           {ceil_div(p.samples * p.points, GatherTuning::items), GatherTuning::block}, p, FastDivmod64(p.points));
+  });
+}
+
+// How many of the sorted keys from `low` on are less than `key`, and those before.
+template <class K>
+STATOR_FN int64_t keys_below(const K* keys, int64_t low, int64_t high, int64_t key) {
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (int64_t(keys[middle]) < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+STATOR_FN int64_t keys_below(const GridGather& g, int64_t low, int64_t key) {
+  if (g.sample.key_dtype == DType::uint32)
+    return keys_below(static_cast<const uint32_t*>(g.sorted), low, g.entries, key);
+  return keys_below(static_cast<const int64_t*>(g.sorted), low, g.entries, key);
+}
+
+// Neighbouring threads have neighbouring elements, and some channels each.
+template <class T, int Size>
+STATOR_KERNEL(Size) void grid_gather_kernel(GridGather g, int64_t size, FastDivmod64 elements, FastDivmod64 parts,
+                                            FastDivmod64 positions, int64_t total) {
+  using A = opmath_t<T>;
+  constexpr int wide = GatherTuning::channels;
+  const Group<Size> group;
+  const GridSample& p = g.sample;
+  const int64_t begin = group.block() * GatherTuning::items, rest = total - begin;
+  group.for_each(rest < GatherTuning::items ? rest : GatherTuning::items, [&](int64_t item) {
+    int64_t element, part;
+    const int64_t sample = parts.divmod(elements.divmod(begin + item, element), part), key = sample * size + element;
+    const int64_t first = part * wide, count = p.channels - first < wide ? p.channels - first : wide;
+    const T* const grad = static_cast<const T*>(p.grad) + (sample * p.channels + first) * p.points - sample * p.points;
+    A sum[wide] = {};
+    const int64_t low = keys_below(g, 0, key), high = keys_below(g, low, key + 1);
+    STATOR_UNROLL(1)
+    for (int64_t k = low; k < high; ++k) {
+      const int64_t entry = g.order[k];
+      int64_t position;
+      positions.divmod(entry, position);
+      const A weight = static_cast<const A*>(p.weights)[entry];
+      STATOR_UNROLL()
+      for (int c = 0; c < wide; ++c)
+        if (c < count) sum[c] += weight * convert<A>(grad[c * p.points + position]);
+    }
+    T* const out = static_cast<T*>(p.out) + (sample * p.channels + first) * size + element;
+    STATOR_UNROLL()
+    for (int c = 0; c < wide; ++c)
+      if (c < count) out[c * size] = convert<T>(sum[c]);
+  });
+}
+
+void grid_gather(const params::Queue& q, const GridGather& g) {
+  const GridSample& p = g.sample;
+  const int64_t size = int64_t(p.in[0]) * p.in[1] * p.in[2], parts = ceil_div(p.channels, GatherTuning::channels);
+  const int64_t total = p.samples * parts * size;
+  with_float(p.dtype, [&]<class T>(type_tag<T>) {
+    launch(q, "grid_gather", grid_gather_kernel<T, GatherTuning::block>,
+           {ceil_div(total, GatherTuning::items), GatherTuning::block}, g, size, FastDivmod64(size),
+           FastDivmod64(parts), FastDivmod64(p.samples * p.points), total);
+  });
+}
+
+}  // namespace
+
+}  // namespace stator::STATOR_TARGET::resampling
+
+STATOR_LAUNCHER(resampling, grid_taps_backward)
+STATOR_LAUNCHER(resampling, grid_gather)
