@@ -143,7 +143,7 @@ def layouts(name: str) -> tuple[str, ...]:
         "update_running_stats",
         "local_response_norm",
         "local_response_norm_backward",
-        *(name for name, row in TABLE.items() if row["family"] == "convolution"),
+        *(name for name, row in TABLE.items() if row["family"] in ("convolution", "pooling", "resampling")),
     )
     return LAYOUTS[:1] if alone else LAYOUTS
 

@@ -252,6 +252,45 @@ def _ctc_backward(x: Any) -> Any:
     one, places = stator.full((), 1, dtype="float32", device=x.backend), stator.arange(samples * 20, device=x.backend)
     labels = stator.reshape(places % (classes - 1) + 1, (samples, 20))
     return nn.ctc_loss_backward(one, nn.log_softmax(x), labels, [steps] * samples, [20] * samples)
+def _pooling() -> list[Case]:
+    images, grid = normal(8, 64, 56, 56), normal(8, 56, 56, 2)
+    double = {"scale_factor": 2, "mode": "bilinear"}
+    return [
+        Case("max_pool2d", "pooling", images, lambda x: nn.max_pool2d(x, 3, 2, 1)),
+        Case("max_pool2d backward", "pooling", images, _max_pool_backward, _pooled),
+        Case("avg_pool2d", "pooling", images, lambda x: nn.avg_pool2d(x, 2)),
+        Case("adaptive_avg_pool2d", "pooling", images, lambda x: nn.adaptive_avg_pool2d(x, 7)),
+        Case("max_unpool2d", "pooling", images, _max_unpool, _pooled),
+        Case("interpolate bilinear", "resampling", images, lambda x: nn.interpolate(x, **double)),
+        Case(
+            "interpolate bilinear backward",
+            "resampling",
+            images,
+            lambda x: nn.interpolate_backward(x, x[:, :, :28, :28], **double),
+        ),
+        Case("interpolate bicubic", "resampling", images, lambda x: nn.interpolate(x, scale_factor=2, mode="bicubic")),
+        Case("pixel_shuffle", "resampling", images, lambda x: nn.pixel_shuffle(x, 2)),
+        Case("grid_sample", "resampling", lambda rng: images(rng) + grid(rng), nn.grid_sample),
+        Case(
+            "grid_sample backward",
+            "resampling",
+            lambda rng: images(rng) + grid(rng),
+            lambda x, at: nn.grid_sample_backward(x, x, at),
+        ),
+    ]
+
+
+def _max_pool_backward(grad: Any, x: Any, at: Any) -> Any:
+    return nn.max_pool2d_backward(grad, x, at, 3, 2, 1)
+
+
+def _max_unpool(y: Any, x: Any, at: Any) -> Any:
+    return nn.max_unpool2d(y, at, 3, 2, 1, output_size=x.shape[2:])
+
+
+def _pooled(x: Any) -> Any:
+    y, at = nn.max_pool2d(x, 3, 2, 1, return_indices=True)
+    return y, x, at
 
 
 def _rows(rng: np.random.Generator) -> Arrays:
@@ -321,4 +360,4 @@ def _others() -> list[Case]:
 
 
 def all_cases() -> list[Case]:
-    return [*_elementwise(), *_folds(), *_layers(), *_movement(), *_sorts(), *_others()]
+    return [*_elementwise(), *_folds(), *_layers(), *_pooling(), *_movement(), *_sorts(), *_others()]

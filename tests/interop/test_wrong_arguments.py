@@ -82,6 +82,25 @@ def convolutions(be):
     return found | {"output_size:fold": 4, "kernel_size:fold": 2}
 
 
+def pooling(be):
+    """What pooling and resampling take, of 1 to 3 spatial axes."""
+    found = {}
+    for spatial in (1, 2, 3):
+        x, y = (be.ones((1, 4, *[n] * spatial), dtype="float32") for n in (4, 2))
+        at = be.zeros(y.shape, dtype="int64")
+        for name in ("max_pool", "avg_pool", "lp_pool", "adaptive_avg_pool", "adaptive_max_pool", "max_unpool"):
+            call, back = f"{name}{spatial}d", f"{name}{spatial}d_backward"
+            found |= {f"x:{call}": y if name == "max_unpool" else x, f"x:{back}": x, f"y:{back}": y}
+            found |= {f"grad:{back}": x if name == "max_unpool" else y}
+            found |= {f"indices:{call}": at, f"indices:{back}": at}
+    image, grid = be.ones((1, 4, 4, 4), dtype="float32"), be.zeros((1, 2, 2, 2), dtype="float32")
+    for name in ("interpolate", "pixel_shuffle", "pixel_unshuffle", "grid_sample"):
+        found |= {f"x:{name}": image, f"x:{name}_backward": image, f"grad:{name}_backward": image[:, :, :2, :2]}
+    for form in ("", "_backward"):
+        found |= {f"size:nn.interpolate{form}": 2, f"grid:grid_sample{form}": grid}
+    return found
+
+
 def arguments(be):
     """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
     m = be.asarray(np.eye(4) * 3 + 0.25)
@@ -102,6 +121,7 @@ def arguments(be):
         **dict.fromkeys(("repeats", "shift", "pad_width", "repetitions", "indices_or_sections", "stop"), 2),
         **dict.fromkeys(("dtype", "from_", "to", "type"), "float64"),
         **dict.fromkeys(("mean", "var"), v),
+        **{"kernel_size": 2, "output_size": 2, "norm_type": 2, "upscale_factor": 2, "downscale_factor": 2},
         **{"num_segments": 4, "num_groups": 2, "denom": m, "count": 4},
         **{"num_embeddings": 4, "num_classes": 4, "max_norm": 1.0},
         **{f"running_{what}": stator.copy(v) for what in ("mean", "var")},
@@ -161,6 +181,7 @@ def arguments(be):
         **{f"log_probs:ctc_loss{form}": m[None] for form in ("", "_backward")},
         **{f"targets:ctc_loss{form}": i for form in ("", "_backward")},
         **{f"{what}_lengths:ctc_loss{form}": i * 0 + 1 for what in ("input", "target") for form in ("", "_backward")},
+        **pooling(be),
         **{f"grad:{name}_backward": m[0, 0] for name in LOSSES},
         **{f"target:{name}{form}": m for name in LOSSES if name != "nll_loss" for form in ("", "_backward")},
         **dict.fromkeys(("indices:embedding_bag", "indices:embedding_bag_backward"), i[None]),

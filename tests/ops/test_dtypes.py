@@ -28,6 +28,15 @@ class Given:
         return [self.be.ones((4,), dtype="float64" if self.dtype == "float64" else "float32") for _ in range(2)]
 
     @property
+    def image(self):
+        return self.ones(1, 4, 4, 4)
+
+    @property
+    def pooled(self):
+        """Half the image, and where its elements are."""
+        return self.ones(1, 4, 2, 2), self.be.zeros((1, 4, 2, 2), dtype="int64")
+
+    @property
     def csr(self):
         return sparse.CSR(self.v, self.be.arange(4), self.be.arange(5), (4, 4))
 
@@ -154,6 +163,24 @@ CALLS |= {
     "nll_loss_backward": lambda a: nn.nll_loss_backward(a.v[0], a.x, a.i),
     "ctc_loss": lambda a: nn.ctc_loss(a.x[None], a.ii, a.i, a.i),
     "ctc_loss_backward": lambda a: nn.ctc_loss_backward(a.v[0], a.x[None], a.ii, a.i, a.i),
+    "max_pool": lambda a: nn.max_pool2d(a.image, 2),
+    "max_pool_backward": lambda a: nn.max_pool2d_backward(a.pooled[0], a.image, a.pooled[1], 2),
+    "max_unpool": lambda a: nn.max_unpool2d(*a.pooled, 2),
+    "max_unpool_backward": lambda a: nn.max_unpool2d_backward(a.image, a.pooled[1]),
+    "avg_pool": lambda a: nn.avg_pool2d(a.image, 2),
+    "avg_pool_backward": lambda a: nn.avg_pool2d_backward(a.pooled[0], a.image, 2),
+    "lp_pool": lambda a: nn.lp_pool2d(a.image, 2, 2),
+    "lp_pool_backward": lambda a: nn.lp_pool2d_backward(a.pooled[0], a.image, a.pooled[0], 2, 2),
+    "adaptive_avg_pool": lambda a: nn.adaptive_avg_pool2d(a.image, 2),
+    "adaptive_avg_pool_backward": lambda a: nn.adaptive_avg_pool2d_backward(a.pooled[0], a.image),
+    "adaptive_max_pool": lambda a: nn.adaptive_max_pool2d(a.image, 2),
+    "adaptive_max_pool_backward": lambda a: nn.adaptive_max_pool2d_backward(a.pooled[0], a.image, a.pooled[1]),
+    "interpolate": lambda a: nn.interpolate(a.image, 2),
+    "interpolate_backward": lambda a: nn.interpolate_backward(a.pooled[0], a.image, 2),
+    "pixel_shuffle": lambda a: nn.pixel_shuffle(a.image, 2),
+    "pixel_unshuffle": lambda a: nn.pixel_unshuffle(a.image, 2),
+    "grid_sample": lambda a: nn.grid_sample(a.image, a.ones(1, 2, 2, 2)),
+    "grid_sample_backward": lambda a: nn.grid_sample_backward(a.pooled[0], a.image, a.ones(1, 2, 2, 2)),
     "layer_norm": lambda a: nn.layer_norm(a.x),
     "layer_norm_backward": lambda a: nn.layer_norm_backward(a.x, a.x),
     "rms_norm": lambda a: nn.rms_norm(a.x),

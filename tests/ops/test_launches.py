@@ -96,6 +96,36 @@ def convolutions(x):
     }
 
 
+def pooling(be):
+    """Pooling and resampling, which copy what is not contiguous first."""
+    nn, x = stator.nn, be.asarray(np.random.default_rng(0).uniform(0.5, 2, (2, 4, 8, 8)).astype(np.float32))
+    y, at = nn.max_pool2d(x, 2, return_indices=True)
+    grid = be.zeros((2, 4, 4, 2), dtype="float32")
+    found = {
+        "max_pool": partial(nn.max_pool2d, x, 2, return_indices=True),
+        "max_pool_backward": partial(nn.max_pool2d_backward, y, x, at, 2),
+        "max_unpool": partial(nn.max_unpool2d, y, at, 2),
+        "max_unpool_backward": partial(nn.max_unpool2d_backward, x, at),
+        "avg_pool": partial(nn.avg_pool2d, x, 2),
+        "avg_pool_backward": partial(nn.avg_pool2d_backward, y, x, 2),
+        "lp_pool": partial(nn.lp_pool2d, x, 2, 2),
+        "lp_pool_backward": partial(nn.lp_pool2d_backward, y, x, y, 2, 2),
+        "adaptive_avg_pool": partial(nn.adaptive_avg_pool2d, x, 4),
+        "adaptive_avg_pool_backward": partial(nn.adaptive_avg_pool2d_backward, y, x),
+        "adaptive_max_pool": partial(nn.adaptive_max_pool2d, x, 4),
+        "adaptive_max_pool_backward": partial(nn.adaptive_max_pool2d_backward, y, x, at),
+        "interpolate": partial(nn.interpolate, x, 4, mode="bilinear"),
+        "interpolate_backward": partial(nn.interpolate_backward, y, x, 4, mode="bilinear"),
+        "grid_sample": partial(nn.grid_sample, x, grid),
+        "grid_sample_backward": partial(nn.grid_sample_backward, y, x, grid),
+    }
+    turned = stator.permute_dims(x, (0, 1, 3, 2))
+    return {name: (call, None) for name, call in found.items()} | {
+        "pixel_shuffle": (lambda: nn.pixel_shuffle(x, 2), lambda: nn.pixel_shuffle(turned, 2)),
+        "pixel_unshuffle": (lambda: nn.pixel_unshuffle(x, 2), lambda: nn.pixel_unshuffle(turned, 2)),
+    }
+
+
 def calls(be):
     """For each op: (callable on contiguous input, callable on transposed input or None)."""
     x = be.asarray(np.random.default_rng(0).uniform(0.5, 2, (64, 96)).astype(np.float32))
@@ -148,6 +178,7 @@ def calls(be):
         **norms(x, y),
         **losses(x, y, target, square, index, one),
         **convolutions(x),
+        **pooling(be),
         **{n: (partial(getattr(nn, n), *[[m] for m in moments[:k]], **more), None) for n, k, more in STEPS},
         "has_inf_nan_list": (lambda: nn.has_inf_nan(moments), lambda: nn.has_inf_nan([moments[0], one])),
         "clip_grad_norm": (lambda: nn.clip_grad_norm(moments, 1.0), None),

@@ -1,4 +1,5 @@
-"""Cases of the softmax family, normalisations, Adam, embeddings and convolutions, for test_operation_cases.py.
+"""Cases of the softmax family, normalisations, pooling, convolutions, attention, Adam and embeddings, for
+test_operation_cases.py.
 
 Errors count in the last place of the largest term of the formula, where that is larger than the result. A softmax has
 no such term, but its relative error is that of x - max(x): its inputs are near each other.
@@ -19,8 +20,8 @@ from stator._verify.domains import larger
 OPERATIONS = """
 f32 f64 f16 bf16: softmax softmax2d softmax_backward log_softmax log_softmax_backward fused_adam
 f32 f64 f16 bf16: layernorm layernorm_backward rmsnorm rmsnorm_backward group_norm batch_norm batch_norm_backward
-f32 f64 f16 bf16: local_response_norm local_response_norm_backward
-f32 f64 f16 bf16: embed_lookup embed_lookup_batch scatter_add_rows conv2d
+f32 f64 f16 bf16: local_response_norm local_response_norm_backward maxpool2d avgpool2d
+f32 f64 f16 bf16: embed_lookup embed_lookup_batch scatter_add_rows conv2d flash_attention_forward
 """
 # Rows for a warp, a block and several blocks; contiguous rows, and strided ones.
 LINES = [((1,), 0), ((4, 33), -1), ((4, 33), 0), ((3, 257), 1), ((2, 5000), -1), ((300, 3), 0), ((3, 5, 17), 1)]
@@ -183,6 +184,25 @@ def local_response_norm_backward(be, dtype):
         matches(got, want, "local_response_norm_backward", np.full(want.shape, max(1.0, float(np.max(np.abs(want))))))
 
 
+def windows(x, padding):
+    """Windows of 3 x 3 at every second place of images, on two last axes."""
+    wide = np.pad(widen(x), [(0, 0)] * (x.ndim - 2) + [(1, 1)] * 2, constant_values=padding)
+    return np.lib.stride_tricks.sliding_window_view(wide, (3, 3), (-2, -1))[..., ::2, ::2, :, :]
+
+
+def maxpool2d(be, dtype):
+    for shape in ((2, 3, 9, 8), (3, 12, 40)):
+        x = drawn(shape, dtype, 18)
+        matches(stator.nn.max_pool2d(be.asarray(x), 3, 2, 1), np.max(windows(x, -np.inf), (-2, -1)), "max_pool")
+
+
+def avgpool2d(be, dtype):
+    for shape in ((2, 3, 9, 8), (3, 12, 40)):
+        x = drawn(shape, dtype, 19)
+        want = np.mean(windows(x, 0), (-2, -1))
+        matches(stator.nn.avg_pool2d(be.asarray(x), 3, 2, 1), want, "avg_pool", np.full(want.shape, 4.0))
+
+
 def embed_lookup(be, dtype):
     weight = drawn((50, 17), dtype, 0)
     for at in (0, 49, -1):
@@ -219,3 +239,12 @@ def conv2d(be, dtype):
         eps = 2.0**-52 if dtype == "float64" else 2.0**-23
         rounding = {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(dtype, 0)
         assert np.all(np.abs(widen(got) - want) <= bound * eps * most + rounding * np.abs(want))
+
+
+def flash_attention_forward(be, dtype):
+    """Sums over keys and features: errors count in the last place of the largest value."""
+    for q, k, v in (((2, 3, 7, 16), (2, 3, 9, 16), (2, 3, 9, 20)), ((40, 64), (70, 64), (70, 64))):
+        x = [drawn(shape, dtype, seed, -1, 1) for seed, shape in enumerate((q, k, v))]
+        got = stator.nn.attention(*map(be.asarray, x))
+        want, _ = oracles_nn.attention(*map(widen, x))
+        matches(got, want, "attention", np.ones(want.shape))

@@ -1,0 +1,153 @@
+"""Pooling against loops over windows in wide NumPy: layouts, empty arrays, ties, and differences of the gradients."""
+
+import inputs
+import numpy as np
+import pytest
+from layer_loops import windows as oracle
+from reference import widen
+
+import stator
+from stator import errors as E
+
+nn = stator.nn
+EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+
+
+def drawn(shape, dtype="float32", seed=0):
+    return inputs.random(np.random.default_rng(seed), shape, dtype, -2, 3)
+
+
+def close(got, want, units=16):
+    want = np.asarray(want)
+    assert got.shape == want.shape
+    bound = units * EPS[got.dtype.name] * max(1.0, float(np.max(np.abs(want), initial=0)))
+    np.testing.assert_allclose(widen(got.to_numpy()).astype(float), want.astype(float), rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_windows_of_all_dtypes(be, dtype):
+    x = drawn((2, 3, 9, 8), dtype)
+    axes = oracle.windows(widen(x), 2, 3, 2, 1)
+    on = be.asarray(x)
+    y, indices = nn.max_pool2d(on, 3, 2, 1, return_indices=True)
+    values, places = oracle.largest(widen(x), axes)
+    np.testing.assert_array_equal(widen(y.to_numpy()), values)
+    np.testing.assert_array_equal(indices.to_numpy(), places)
+    close(nn.avg_pool2d(on, 3, 2, 1), oracle.mean(widen(x), axes))
+    g = drawn(y.shape, dtype, 1)
+    close(nn.max_pool2d_backward(be.asarray(g), on, indices, 3, 2, 1), oracle.added(x.shape, places, widen(g), 2))
+    close(nn.avg_pool2d_backward(be.asarray(g), on, 3, 2, 1), oracle.mean_slopes(widen(g), widen(x), axes))
+    whole = oracle.windows(widen(x), 2, 3, 2)
+    positive = np.abs(x)
+    powers = nn.lp_pool2d(be.asarray(positive), 2, 3, 2)
+    close(powers, oracle.power(widen(positive), 2, whole, 9))
+
+
+@pytest.mark.parametrize("dtype", inputs.FLOATS)
+def test_adaptive_windows_of_all_dtypes(be, dtype):
+    x = drawn((2, 3, 9, 8), dtype)
+    axes, on = oracle.adaptive(widen(x), (4, 11)), be.asarray(x)
+    values, places = oracle.largest(widen(x), axes)
+    y, indices = nn.adaptive_max_pool2d(on, (4, 11), return_indices=True)
+    np.testing.assert_array_equal(widen(y.to_numpy()), values)
+    np.testing.assert_array_equal(indices.to_numpy(), places)
+    close(nn.adaptive_avg_pool2d(on, (4, 11)), oracle.mean(widen(x), axes))
+    g = drawn(y.shape, dtype, 1)
+    close(nn.adaptive_avg_pool2d_backward(be.asarray(g), on), oracle.mean_slopes(widen(g), widen(x), axes))
+    got = nn.adaptive_max_pool2d_backward(be.asarray(g), on, indices)
+    close(got, oracle.added(x.shape, places, widen(g), 2))
+
+
+def test_operands_of_any_strides(be):
+    x = drawn((8, 10, 2, 3))
+    on, y = be.asarray(x), np.ascontiguousarray(x[::-1, 1::2].transpose(2, 3, 0, 1))
+    turned = stator.permute_dims(on[::-1, 1::2], (2, 3, 0, 1))
+    dense = be.asarray(y)
+    g = stator.permute_dims(be.asarray(drawn((4, 2, 2, 3))), (2, 3, 0, 1))
+    pooled, at = nn.max_pool2d(dense, 2, return_indices=True)
+    assert stator.all(nn.max_pool2d(turned, 2) == pooled).item()
+    got = nn.max_pool2d_backward(g, turned, stator.copy(at), 2)
+    assert stator.all(got == nn.max_pool2d_backward(stator.copy(g), dense, at, 2)).item()
+    assert stator.all(nn.avg_pool2d_backward(g, turned, 2) == nn.avg_pool2d_backward(stator.copy(g), dense, 2)).item()
+    rows = stator.broadcast_to(be.asarray(drawn((7,))), (2, 3, 7))
+    assert stator.all(nn.avg_pool1d(rows, 3) == nn.avg_pool1d(stator.copy(rows), 3)).item()
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 6, 6), (2, 0, 6, 6), (0, 6, 6)])
+def test_empty_batches_and_channels_give_empty_results(be, shape):
+    x = be.zeros(shape, dtype="float32")
+    y, at = nn.max_pool2d(x, 2, return_indices=True)
+    assert y.shape == at.shape == (*shape[:-2], 3, 3)
+    assert nn.max_pool2d_backward(y, x, at, 2).shape == shape
+    assert nn.max_unpool2d(y, at, 2).shape == shape
+    assert nn.max_unpool2d_backward(x, at).shape == y.shape
+    for pooled in (nn.avg_pool2d(x, 2), nn.lp_pool2d(x, 2, 2), nn.adaptive_avg_pool2d(x, 3)):
+        assert pooled.shape == y.shape
+    assert nn.avg_pool2d_backward(y, x, 2).shape == shape
+    assert nn.adaptive_max_pool2d(x, 5).shape == (*shape[:-2], 5, 5)
+    assert nn.adaptive_avg_pool2d_backward(y, x).shape == shape
+
+
+def test_a_window_of_padding_alone_is_minus_infinity_without_an_index(be):
+    y, at = nn.max_pool1d(be.ones((1, 1, 2), dtype="float32"), 2, padding=1, dilation=3, return_indices=True)
+    assert y.to_numpy().tolist() == [[[-np.inf] * y.shape[2]]]
+    assert at.to_numpy().tolist() == [[[-1] * y.shape[2]]]
+
+
+def test_the_last_of_equal_indices_is_unpooled(be):
+    x = be.asarray(np.arange(1, 7, dtype=np.float32).reshape(1, 1, 6))
+    at = be.asarray(np.array([[[4, 0, 4, 1, 0, 4]]]))
+    got = nn.max_unpool1d(x, at, 1)
+    assert got.to_numpy().tolist() == [[[5, 4, 0, 0, 6, 0]]]
+    assert nn.max_unpool1d_backward(x, at).to_numpy().tolist() == [[[5, 1, 5, 2, 1, 5]]]
+
+
+@pytest.mark.parametrize("index", [-1, 6])
+def test_an_index_beyond_the_plane_is_refused(be, index):
+    x = be.ones((1, 1, 6), dtype="float32")
+    at = be.full((1, 1, 6), index, dtype="int64")
+    for call in (lambda: nn.max_unpool1d(x, at, 1), lambda: nn.max_unpool1d_backward(x, at)):
+        with pytest.raises(E.OutOfRangeError, match=str(index)):
+            call().to_numpy()
+
+
+def test_a_result_of_zero_has_no_slope_of_powers(be):
+    x = be.zeros((1, 4), dtype="float64")
+    y = nn.lp_pool1d(x, 2, 2)
+    assert nn.lp_pool1d_backward(y + 1, x, y, 2, 2).to_numpy().tolist() == [[0, 0, 0, 0]]
+
+
+DIFFERENTIATED = {
+    "max_pool2d": (
+        lambda x: nn.max_pool2d(x, 3, 2, 1),
+        lambda g, x: nn.max_pool2d_backward(g, x, nn.max_pool2d(x, 3, 2, 1, return_indices=True)[1], 3, 2, 1),
+    ),
+    "avg_pool2d": (
+        lambda x: nn.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False),
+        lambda g, x: nn.avg_pool2d_backward(g, x, 3, 2, 1, ceil_mode=True, count_include_pad=False),
+    ),
+    "lp_pool2d": (
+        lambda x: nn.lp_pool2d(x, 3, 3, 2, ceil_mode=True),
+        lambda g, x: nn.lp_pool2d_backward(g, x, nn.lp_pool2d(x, 3, 3, 2, ceil_mode=True), 3, 3, 2, ceil_mode=True),
+    ),
+    "adaptive_avg_pool2d": (lambda x: nn.adaptive_avg_pool2d(x, (2, 5)), nn.adaptive_avg_pool2d_backward),
+    "adaptive_max_pool2d": (
+        lambda x: nn.adaptive_max_pool2d(x, (2, 5)),
+        lambda g, x: nn.adaptive_max_pool2d_backward(g, x, nn.adaptive_max_pool2d(x, (2, 5), return_indices=True)[1]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENTIATED)
+def test_gradients_against_differences(cpu, name):
+    forward, backward = DIFFERENTIATED[name]
+    rng = np.random.default_rng(0)
+    x = 0.5 + rng.permutation(60).reshape(2, 6, 5) / 30
+    g = rng.uniform(0.5, 2, forward(cpu.asarray(x)).shape)
+    got, want = backward(cpu.asarray(g), cpu.asarray(x)).to_numpy(), np.zeros_like(x)
+    for at in np.ndindex(*x.shape):
+        for step in (1e-6, -1e-6):
+            moved = x.copy()
+            moved[at] += step
+            want[at] += np.sum(g * forward(cpu.asarray(moved)).to_numpy()) / (2 * step)
+    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)

@@ -1,0 +1,1 @@
+"""References for layers of neural networks, by loops in wide NumPy."""
