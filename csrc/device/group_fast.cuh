@@ -5,7 +5,7 @@
 #include "device/atomic.cuh"
 #include "device/cascade.cuh"
 #include "device/functional.cuh"
-#include "device/lanes_fast.cuh"
+#include "device/lanes/lanes_fast.cuh"
 #include "host/block_fast.hpp"
 
 namespace stator::STATOR_TARGET {

@@ -1,49 +1,93 @@
-// Products of small matrices by the warps of a block, on the tensor cores of cuda. Elsewhere there are none, and what
-// follows is never called.
+// Tensor cores: products of 16 x 16 by 16 x 8 halves by a warp, summed in float32 (PTX ISA, mma.sync), and copies to
+// shared memory that do not wait. Only cuda has them; elsewhere these functions do nothing and are never called.
 #pragma once
 
-#include "device/convert.cuh"
-#include "device/target.cuh"
+#include "device/lanes/sublanes.cuh"
+#include "device/vector.cuh"
 
 namespace stator::STATOR_TARGET {
 
-#if defined(STATOR_HOST)
-inline constexpr bool has_tensor_cores = false;
-#else
-inline constexpr bool has_tensor_cores = true;
-#endif
-
-// Four matrices of 8 x 8 halves in shared memory. Lane l gives the address of row l % 8 of matrix l / 8, and gets of
-// each matrix the two elements 2 * (l % 4) and 2 * (l % 4) + 1 of row l / 4.
-STATOR_FN Items<uint32_t, 4> load_matrices([[maybe_unused]] const void* row) {
-  Items<uint32_t, 4> m{};
 #if !defined(STATOR_HOST)
+
+inline constexpr bool has_tensor_cores = true;
+
+namespace detail {
+STATOR_FN uint32_t shared_address(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
+}  // namespace detail
+
+// Copies 16 bytes, both places aligned to as many, or zeroes them; they are there after copies_arrived().
+STATOR_FN void copy_async(void* to, const void* from, bool zero) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(detail::shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(zero ? 0 : 16)
+               : "memory");
+}
+STATOR_FN void copies_arrived() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// The lanes of a warp, which may have parted, take the functions below together.
+STATOR_FN void meet() { __syncwarp(); }
+
+// Four 8 x 8 matrices of 16-bit elements: lane 8 i + r gives the address of row r of matrix i, and lane 4 r + c gets
+// elements 2 c and 2 c + 1 of row r of each, or with `transposed` of column r.
+STATOR_FN void load_matrices(uint32_t (&m)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
-               : "r"(uint32_t(__cvta_generic_to_shared(row)))
+               : "r"(detail::shared_address(row))
                : "memory");
-#endif
-  return m;
+}
+STATOR_FN void load_transposed_matrices(uint32_t (&m)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+               : "r"(detail::shared_address(row))
+               : "memory");
 }
 
-// c += a b for a of 16 x 16 halves, b of 16 x 8, and sums of float32. Lane l has of a the matrices of 8 x 8 (top left,
-// bottom left, top right, bottom right) as load_matrices gives them, of b's transpose (left, right), and of c the
-// elements 2 * (l % 4) and the next of row l / 4, then those of row 8 + l / 4.
-template <class Half>
-STATOR_FN void multiply_matrices([[maybe_unused]] float (&c)[4], [[maybe_unused]] const Items<uint32_t, 4>& a,
-                                 [[maybe_unused]] uint32_t b0, [[maybe_unused]] uint32_t b1) {
-#if !defined(STATOR_HOST)
-#define STATOR_MMA(type)                                     \
-  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type \
-      ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "  \
-      "{%0, %1, %2, %3};"                                    \
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])       \
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
-  if constexpr (std::is_same_v<Half, float16>)
-    STATOR_MMA("f16");
+// sum += a b. Lane 4 r + c has elements 2 c and 2 c + 1 of rows r and r + 8 of the sum, in this order; of a, the same
+// of its left half, then of its right half; and of b, columns r of rows 2 c, 2 c + 1 and 2 c + 8, 2 c + 9, which
+// load_matrices gives of b's transpose.
+template <class T>
+STATOR_FN void multiply_matrices(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  if constexpr (std::is_same_v<T, float16>)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
+        "%2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   else
-    STATOR_MMA("bf16");
-#undef STATOR_MMA
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
+        "%2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+#else
+
+inline constexpr bool has_tensor_cores = false;
+
+STATOR_FN void copy_async(void*, const void*, bool) {}
+STATOR_FN void copies_arrived() {}
+STATOR_FN void meet() {}
+STATOR_FN void load_matrices(uint32_t (&)[4], const void*) {}
+STATOR_FN void load_transposed_matrices(uint32_t (&)[4], const void*) {}
+template <class T>
+STATOR_FN void multiply_matrices(float (&)[4], const uint32_t (&)[4], uint32_t, uint32_t) {}
+
+#endif
+
+// Two numbers as neighbouring halves of a word, the first one below.
+template <class T>
+STATOR_FN uint32_t pack_halves(float low, float high) {
+  return uint32_t(std::bit_cast<uint16_t>(T(low))) | uint32_t(std::bit_cast<uint16_t>(T(high))) << 16;
+}
+
+// The exponential of base 2, by the approximate instruction on cuda: 2 units in the last place of a float.
+STATOR_FN float quick_exp2(float x) {
+#if !defined(STATOR_HOST)
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return exp2f(x);
 #endif
 }
 

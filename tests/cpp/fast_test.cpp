@@ -11,7 +11,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/lane_sort.cuh"
+#include "device/lanes/lane_sort.cuh"
 #include "device/launch.cuh"
 #include "device/philox.cuh"
 

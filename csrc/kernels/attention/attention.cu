@@ -48,7 +48,7 @@ void launch_fast(const params::Queue& q, const Attention& p) {
 // D: the kernels' sizes of heads.
 template <class T, int D>
 void launch_blocks(const params::Queue& q, const Attention& p) {
-  if constexpr (matrix_units && is_half<T>) {
+  if constexpr (has_tensor_cores && is_half<T>) {
     using Tune = MatrixTuning<D>;
     launch(q, "attention_matrix", attention_matrix_kernel<T, D, Tune::block>,
            {query_tiles(p, Tune::rows), Tune::block, Tune::shared_bytes}, p, in_vectors(p));

@@ -2,7 +2,7 @@
 // are features, side by side; a block has one query of a head.
 #pragma once
 
-#include "device/lane_product.cuh"
+#include "device/lanes/lane_product.cuh"
 #include "kernels/attention/heads.cuh"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // is in the lane and place in which the product with v wants it.
 #pragma once
 
-#include "device/matrix.cuh"
+#include "device/tensor_core.cuh"
 #include "kernels/attention/heads.cuh"
 
 namespace stator::STATOR_TARGET::attention {
@@ -86,8 +86,8 @@ struct MatrixWarp {
       for (int t = 0; t < score_tiles; t += 2) {
         uint32_t b[4];
         load_matrices(b, k.at(t * 8 + lane / 16 * 8 + lane % 8, s * 2 + lane / 8 % 2));
-        multiply_add<T>(score[t], a, b[0], b[1]);
-        multiply_add<T>(score[t + 1], a, b[2], b[3]);
+        multiply_matrices<T>(score[t], a, b[0], b[1]);
+        multiply_matrices<T>(score[t + 1], a, b[2], b[3]);
       }
     }
   }
@@ -151,8 +151,8 @@ struct MatrixWarp {
         if (t * 8 >= size) break;
         uint32_t b[4];
         load_transposed_matrices(b, v.at(s * 16 + lane % 16, t + lane / 16));
-        multiply_add<T>(out[t], a, b[0], b[1]);
-        multiply_add<T>(out[t + 1], a, b[2], b[3]);
+        multiply_matrices<T>(out[t], a, b[0], b[1]);
+        multiply_matrices<T>(out[t + 1], a, b[2], b[3]);
       }
     }
   }

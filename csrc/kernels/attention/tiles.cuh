@@ -2,7 +2,7 @@
 // time; eight neighbouring threads share a row of scores.
 #pragma once
 
-#include "device/sublanes.cuh"
+#include "device/lanes/sublanes.cuh"
 #include "kernels/attention/heads.cuh"
 
 namespace stator::STATOR_TARGET::attention {

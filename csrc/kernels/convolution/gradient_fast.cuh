@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/group.cuh"
-#include "device/lane_product.cuh"
+#include "device/lanes/lane_product.cuh"
 #include "device/launch.cuh"
 #include "kernels/convolution/slab.cuh"
 

@@ -122,11 +122,12 @@ struct Tile<T, true> {
     const int lane = rank % 32, row = rank / 32 % 2 * 32, column = rank / 64 * 32;
     STATOR_UNROLL()
     for (int k = 0; k < depth; k += 16) {
-      Items<uint32_t, 4> a[2], b[2];
+      uint32_t a[2][4] = {}, b[2][4] = {};
+      meet();
       STATOR_UNROLL()
       for (int i = 0; i < 2; ++i) {
-        a[i] = load_matrices(&m.a[turn][row + i * 16 + lane % 16][k + lane / 16 * 8]);
-        b[i] = load_matrices(&m.b[turn][column + i * 16 + lane % 8 + lane / 16 * 8][k + lane / 8 % 2 * 8]);
+        load_matrices(a[i], &m.a[turn][row + i * 16 + lane % 16][k + lane / 16 * 8]);
+        load_matrices(b[i], &m.b[turn][column + i * 16 + lane % 8 + lane / 16 * 8][k + lane / 8 % 2 * 8]);
       }
       STATOR_UNROLL()
       for (int i = 0; i < 2; ++i) {

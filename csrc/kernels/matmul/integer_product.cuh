@@ -4,7 +4,7 @@
 #include "device/convert.cuh"
 #include "device/group.cuh"
 #include "device/index.cuh"
-#include "device/lane_product.cuh"
+#include "device/lanes/lane_product.cuh"
 #include "params/matmul.hpp"
 
 namespace stator::STATOR_TARGET::matmul {

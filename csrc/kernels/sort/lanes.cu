@@ -1,7 +1,7 @@
 // Fast host: sorting and selecting keys with vector instructions.
 #include "kernels/sort/lanes.cuh"
 
-#include "device/lane_sort.cuh"
+#include "device/lanes/lane_sort.cuh"
 
 namespace stator::STATOR_TARGET::sort {
 namespace {

@@ -1,7 +1,7 @@
-// Multiplication of lanes (device/lane_vector.cuh), for matrix products.
+// Multiplication of lanes (device/lanes/lane_vector.cuh), for matrix products.
 #pragma once
 
-#include "device/lane_vector.cuh"
+#include "device/lanes/lane_vector.cuh"
 
 namespace stator::STATOR_TARGET {
 

@@ -4,7 +4,7 @@
 // 1968).
 #pragma once
 
-#include "device/key_lanes.cuh"
+#include "device/lanes/key_lanes.cuh"
 
 #include <limits>
 #include <utility>

@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-#include "device/lanes_fast.cuh"
+#include "device/lanes/lanes_fast.cuh"
 
 namespace stator::STATOR_TARGET {
 
