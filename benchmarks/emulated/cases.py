@@ -252,6 +252,8 @@ def _ctc_backward(x: Any) -> Any:
     one, places = stator.full((), 1, dtype="float32", device=x.backend), stator.arange(samples * 20, device=x.backend)
     labels = stator.reshape(places % (classes - 1) + 1, (samples, 20))
     return nn.ctc_loss_backward(one, nn.log_softmax(x), labels, [steps] * samples, [20] * samples)
+
+
 def _pooling() -> list[Case]:
     images, grid = normal(8, 64, 56, 56), normal(8, 56, 56, 2)
     double = {"scale_factor": 2, "mode": "bilinear"}
