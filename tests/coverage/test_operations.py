@@ -17,7 +17,6 @@ FAMILIES = {"core": 15, "dense": 105, "libraries": 34, "movement": 41, "nn": 23}
 # The calls of planned operations, where they differ from the operation's name by more than underscores.
 OTHER_NAMES = {
     "fused_gru_cell": "gru_pointwise",
-    "flash_attention_forward": "attention",
 }
 
 

@@ -81,15 +81,6 @@ void memory_of_a_pool_is_there_in_the_order_of_the_stream() {
   check(api.stream_synchronize(other) == error::illegal_address, "another stream does not wait for it");
 }
 
-void free_of_pinned_memory_waits_for_nothing() {
-  const Api& api = open_devices("h200");
-  void* const stream = new_stream(api);
-  void* pinned = nullptr;
-  api.host_allocate(&pinned, 64, 0);
-  api.copy(new_memory(api, 64, stream), pinned, 64, host_to_device, stream);
-  check(api.host_free(pinned) == 0 && api.stream_synchronize(stream) == error::illegal_address, "the copy is too late");
-}
-
 void free_of_plain_memory_waits() {
   const Api& api = open_devices("h200");
   std::string log;

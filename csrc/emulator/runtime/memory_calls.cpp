@@ -154,14 +154,16 @@ int host_allocate(void** pointer, size_t bytes, unsigned flags) {
   });
 }
 
-// CUDA does not say that it waits for work that uses the memory.
+// Waits for the work of all devices, as CUDA's does, though its documentation does not say so.
 int host_free(void* pointer) {
-  return device_call([&](System& s, Device&, Scheduler::Lock&) {
+  return device_call([&](System& s, Device&, Scheduler::Lock& lock) {
     if (!pointer) return error::success;
     if (const int code = uncaptured(s)) return code;
     const auto place = s.allocations.find(pointer);
     if (place == s.allocations.end() || place->second.kind != Allocation::Kind::host) return error::invalid_value;
     s.allocations.erase(place);
+    for (const auto& device : s.devices)
+      if (!drain(s, lock, *device)) return error::not_permitted;
     forget(s, pointer);
     return error::success;
   });

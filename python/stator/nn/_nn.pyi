@@ -20,7 +20,7 @@ def cross_entropy_backward(grad: Array, logits: Array, target: Array, /, *, weig
     """
     ...
 def gumbel_softmax(x: Array, /, tau: float = 1.0, hard: bool = False, axis: int = -1, *, rng: int | Generator | RngState | None = None) -> tuple[Array, RngState]:
-    """softmax((x + g) / tau) along one axis, with Gumbel noise g; and the state that made the noise. Asynchronous.
+    """softmax((x + g) / tau) along one axis, with Gumbel noise g; and the state after it. Asynchronous.
 
     x is floating, tau positive. hard: 1 at the largest along the axis and 0 elsewhere; its gradient is that of the
     result which is not hard, made with rng=state. rng: a seed, a state, or a generator (None: the backend's), which

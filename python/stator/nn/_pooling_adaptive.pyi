@@ -31,7 +31,7 @@ def adaptive_avg_pool3d_backward(grad: Array, x: Array, /) -> Array:
     """The gradient of adaptive_avg_pool3d's x, of which the shape and the dtype count. Asynchronous."""
     ...
 def adaptive_max_pool1d(x: Array, /, output_size: int | Sequence[int | None] | None, *, return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest elements of output_size windows of x (n, channels, l) or (channels, l). Asynchronous.
+    """The largest elements of output_size windows of x ([n,] channels, l). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
     """
@@ -40,7 +40,7 @@ def adaptive_max_pool1d_backward(grad: Array, x: Array, indices: Array, /) -> Ar
     """The gradient of adaptive_max_pool1d's x, from the indices that it returned. Asynchronous."""
     ...
 def adaptive_max_pool2d(x: Array, /, output_size: int | Sequence[int | None] | None, *, return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest elements of output_size windows of x (n, channels, h, w) or (channels, h, w). Asynchronous.
+    """The largest elements of output_size windows of x ([n,] channels, h, w). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
     """
@@ -49,7 +49,7 @@ def adaptive_max_pool2d_backward(grad: Array, x: Array, indices: Array, /) -> Ar
     """The gradient of adaptive_max_pool2d's x, from the indices that it returned. Asynchronous."""
     ...
 def adaptive_max_pool3d(x: Array, /, output_size: int | Sequence[int | None] | None, *, return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest elements of output_size windows of x (n, channels, d, h, w) or (channels, d, h, w). Asynchronous.
+    """The largest elements of output_size windows of x ([n,] channels, d, h, w). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
     """

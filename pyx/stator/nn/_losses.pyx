@@ -298,7 +298,7 @@ cdef Array lengths_of(object lengths, str op, Backend backend):
 def ctc_loss(log_probs: Array, targets: Array, input_lengths: Array | Sequence[int],
              target_lengths: Array | Sequence[int], /, *, blank: int = 0, reduction: str = "mean",
              zero_infinity: bool = False) -> Array:
-    """-log of the probability of all alignments of each target with its sequence, reduced over samples. Asynchronous.
+    """-log of the probability of all alignments of targets with sequences, by `reduction`. Asynchronous.
 
     log_probs (T, N, C), floating, are logarithms of probabilities of classes; targets (N, S), or the labels of all
     samples joined in one axis; lengths (N,); all of integers. blank: the class between labels. reduction: "mean" of the

@@ -107,7 +107,7 @@ def max_pool1d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequ
 def max_pool1d_backward(grad: Array, x: Array, indices: Array, /, kernel_size: int | Sequence[int],
                         stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0,
                         dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False) -> Array:
-    """The gradient of max_pool1d's x, from the indices that it returned. Asynchronous; equal bits from run to run.
+    """The gradient of max_pool1d's x, from the indices that it returned. Asynchronous; deterministic.
 
     grad has the shape of the result; of x only the shape and the dtype count.
     """
@@ -131,7 +131,7 @@ def max_pool2d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequ
 def max_pool2d_backward(grad: Array, x: Array, indices: Array, /, kernel_size: int | Sequence[int],
                         stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0,
                         dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False) -> Array:
-    """The gradient of max_pool2d's x, from the indices that it returned. Asynchronous; equal bits from run to run.
+    """The gradient of max_pool2d's x, from the indices that it returned. Asynchronous; deterministic.
 
     grad has the shape of the result; of x only the shape and the dtype count.
     """
@@ -152,7 +152,7 @@ def max_pool3d(x: Array, /, kernel_size: int | Sequence[int], stride: int | Sequ
 def max_pool3d_backward(grad: Array, x: Array, indices: Array, /, kernel_size: int | Sequence[int],
                         stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0,
                         dilation: int | Sequence[int] = 1, *, ceil_mode: bool = False) -> Array:
-    """The gradient of max_pool3d's x, from the indices that it returned. Asynchronous; equal bits from run to run.
+    """The gradient of max_pool3d's x, from the indices that it returned. Asynchronous; deterministic.
 
     grad has the shape of the result; of x only the shape and the dtype count.
     """
@@ -232,7 +232,7 @@ def avg_pool3d_backward(grad: Array, x: Array, /, kernel_size: int | Sequence[in
 
 def lp_pool1d(x: Array, /, norm_type: float, kernel_size: int | Sequence[int],
               stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
-    """(sum of x^norm_type)^(1 / norm_type) over each window of x (n, channels, l) or (channels, l). Asynchronous.
+    """(sum of x^norm_type)^(1 / norm_type) over windows of x ([n,] channels, l). Asynchronous.
 
     The arguments are those of lp_pool2d.
     """
@@ -241,13 +241,13 @@ def lp_pool1d(x: Array, /, norm_type: float, kernel_size: int | Sequence[int],
 
 def lp_pool1d_backward(grad: Array, x: Array, y: Array, /, norm_type: float, kernel_size: int | Sequence[int],
                        stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
-    """The gradient of lp_pool1d's x, from its result y; windows whose result is 0 add nothing. Asynchronous."""
+    """The gradient of lp_pool1d's x, from its result y; results of 0 add nothing. Asynchronous."""
     return lp_pool_backward(1, "nn.lp_pool1d_backward", grad, x, y, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(x: Array, /, norm_type: float, kernel_size: int | Sequence[int],
               stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
-    """(sum of x^norm_type)^(1 / norm_type) over each window of x (n, channels, h, w) or (channels, h, w). Asynchronous.
+    """(sum of x^norm_type)^(1 / norm_type) over windows of x ([n,] channels, h, w). Asynchronous.
 
     A window that the end cuts, with ceil_mode, counts as much as a whole one. norm_type is positive. kernel_size and
     stride are those of max_pool2d.
@@ -257,5 +257,5 @@ def lp_pool2d(x: Array, /, norm_type: float, kernel_size: int | Sequence[int],
 
 def lp_pool2d_backward(grad: Array, x: Array, y: Array, /, norm_type: float, kernel_size: int | Sequence[int],
                        stride: int | Sequence[int] | None = None, *, ceil_mode: bool = False) -> Array:
-    """The gradient of lp_pool2d's x, from its result y; windows whose result is 0 add nothing. Asynchronous."""
+    """The gradient of lp_pool2d's x, from its result y; results of 0 add nothing. Asynchronous."""
     return lp_pool_backward(2, "nn.lp_pool2d_backward", grad, x, y, norm_type, kernel_size, stride, ceil_mode)

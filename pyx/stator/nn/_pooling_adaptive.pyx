@@ -105,7 +105,7 @@ def adaptive_avg_pool1d_backward(grad: Array, x: Array, /) -> Array:
 
 def adaptive_max_pool1d(x: Array, /, output_size: int | Sequence[int | None] | None, *,
                         return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest elements of output_size windows of x (n, channels, l) or (channels, l). Asynchronous.
+    """The largest elements of output_size windows of x ([n,] channels, l). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
     """
@@ -150,7 +150,7 @@ def adaptive_avg_pool2d_backward(grad: Array, x: Array, /) -> Array:
 
 def adaptive_max_pool2d(x: Array, /, output_size: int | Sequence[int | None] | None, *,
                         return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest elements of output_size windows of x (n, channels, h, w) or (channels, h, w). Asynchronous.
+    """The largest elements of output_size windows of x ([n,] channels, h, w). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
     """
@@ -194,7 +194,7 @@ def adaptive_avg_pool3d_backward(grad: Array, x: Array, /) -> Array:
 
 def adaptive_max_pool3d(x: Array, /, output_size: int | Sequence[int | None] | None, *,
                         return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest elements of output_size windows of x (n, channels, d, h, w) or (channels, d, h, w). Asynchronous.
+    """The largest elements of output_size windows of x ([n,] channels, d, h, w). Asynchronous.
 
     output_size is that of adaptive_avg_pool2d, return_indices that of max_pool2d.
     """
