@@ -152,7 +152,6 @@ int main(int argc, char** argv) {
        {"free_of_a_pool_waits_for_nothing", free_of_a_pool_waits_for_nothing},
        {"free_of_plain_memory_waits", free_of_plain_memory_waits},
        {"memory_of_a_pool_is_there_in_the_order_of_the_stream", memory_of_a_pool_is_there_in_the_order_of_the_stream},
-       {"free_of_pinned_memory_waits_for_nothing", free_of_pinned_memory_waits_for_nothing},
        {"memory_ends", memory_ends},
        {"managed_and_pinned_memory", managed_and_pinned_memory},
        {"devices_copy_to_each_other", devices_copy_to_each_other}});
