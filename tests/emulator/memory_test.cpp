@@ -70,6 +70,7 @@ void lent_in_part() {
   succeed(rig.run(1, 32, out, in, 0));
   CHECK(rig.device.memory().lend(out, 129).fault == Fault::invalid_free);
   CHECK(rig.device.memory().lend(out + 1, 4).fault == Fault::invalid_free);
+  CHECK(rig.device.memory().check_write(out + 8, ~uint64_t(0)).fault == Fault::out_of_bounds);
   CHECK(!rig.device.memory().lend(out, 0));
   faults(rig.run(1, 1, out, in, 0), Fault::out_of_bounds, "out");
   CHECK(!rig.device.memory().free(out));

@@ -10,7 +10,7 @@ Report Memory::check(const void* pointer, uint64_t bytes, bool write, Allocation
   if (bytes == 0) return {};
   const auto address = reinterpret_cast<uint64_t>(pointer);
   Allocation* const a = find(address);
-  if (!a || !a->live || address + bytes > a->end()) return describe(address, bytes, write);
+  if (!a || !a->live || address > a->end() || bytes > a->end() - address) return describe(address, bytes, write);
   *found = a;
   return {};
 }
