@@ -101,6 +101,39 @@ void flushing_and_limits() {
   CHECK(map<U>("setp.num.f32 %q0, %a, %b;\nselp.u32 %d, 1, 0, %q0;", x, y) == std::vector<U>{0, 0, 1, 1, 0});
 }
 
+// Every comparison, of operands that are less, equal, zeros of two signs, greater, and NaN on either side.
+template <class T>
+void comparisons(const std::string& type, const std::vector<T>& numbers) {
+  const T one = numbers[0], two = numbers[1], zero = numbers[2], minus = numbers[3], nan = numbers[4];
+  const std::vector<T> a{one, two, zero, two, nan, one, nan}, b{two, two, minus, one, one, nan, nan};
+  const std::pair<const char*, std::vector<U>> holds[] = {
+      {"eq", {0, 1, 1, 0, 0, 0, 0}},  {"ne", {1, 0, 0, 1, 0, 0, 0}},  {"lt", {1, 0, 0, 0, 0, 0, 0}},
+      {"le", {1, 1, 1, 0, 0, 0, 0}},  {"gt", {0, 0, 0, 1, 0, 0, 0}},  {"ge", {0, 1, 1, 1, 0, 0, 0}},
+      {"equ", {0, 1, 1, 0, 1, 1, 1}}, {"neu", {1, 0, 0, 1, 1, 1, 1}}, {"ltu", {1, 0, 0, 0, 1, 1, 1}},
+      {"leu", {1, 1, 1, 0, 1, 1, 1}}, {"gtu", {0, 0, 0, 1, 1, 1, 1}}, {"geu", {0, 1, 1, 1, 1, 1, 1}},
+      {"num", {1, 1, 1, 1, 0, 0, 0}}, {"nan", {0, 0, 0, 0, 1, 1, 1}}};
+  for (const auto& [name, expected] : holds) {
+    CHECK(map<U>("setp." + std::string(name) + type + " %q0, %a, %b;\nselp.u32 %d, 1, 0, %q0;", a, b) == expected);
+    if constexpr (sizeof(T) == 2) {  // as both halves of pairs, of which the other one is always equal
+      std::vector<U> low_a, low_b, high_a, high_b;
+      for (size_t i = 0; i < a.size(); ++i) {
+        low_a.push_back(U(one) << 16 | a[i]), low_b.push_back(U(one) << 16 | b[i]);
+        high_a.push_back(U(a[i]) << 16 | one), high_b.push_back(U(b[i]) << 16 | one);
+      }
+      const std::string both = "setp." + std::string(name) + type + "x2 %q0|%q1, %a, %b;\nselp.u32 %d, 1, 0, ";
+      CHECK(map<U>(both + "%q0;", low_a, low_b) == expected);
+      CHECK(map<U>(both + "%q1;", high_a, high_b) == expected);
+    }
+  }
+}
+
+void every_comparison() {
+  comparisons<U>(".f32", {bits(1.0f), bits(2.0f), 0, 0x80000000, 0x7fc00000});
+  comparisons<uint64_t>(".f64", {0x3ff0000000000000, 0x4000000000000000, 0, 0x8000000000000000, 0x7ff8000000000000});
+  comparisons<H>(".f16", {0x3c00, 0x4000, 0, 0x8000, 0x7e00});
+  comparisons<H>(".bf16", {0x3f80, 0x4000, 0, 0x8000, 0x7fc0});
+}
+
 // All values of a small format, as exact numbers.
 struct Format {
   int exponent_bits, mantissa_bits;
@@ -394,6 +427,7 @@ int main(int argc, char** argv) {
   return stator::test::run(argc, argv,
                            {{"every direction of rounding is exact", directed_roundings},
                             {"flushing, saturation, extremes and comparisons", flushing_and_limits},
+                            {"every comparison of floating numbers and pairs", every_comparison},
                             {"conversions to small formats round as told", to_small_formats},
                             {"conversions from small formats are exact", from_small_formats},
                             {"conversions between integers and floats", integers},

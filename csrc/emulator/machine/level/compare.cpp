@@ -7,26 +7,40 @@ namespace {
 
 enum class Cmp { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
 
+// Three loops for a type, of which every comparison is made: loops of their own would take long to compile.
+template <class T>
+__attribute__((noinline)) uint32_t equal(const T* a, const T* b) {
+  return lanes_where([=](unsigned l) LANE_FN { return a[l] == b[l]; });
+}
+template <class T>
+__attribute__((noinline)) uint32_t less(const T* a, const T* b) {
+  return lanes_where([=](unsigned l) LANE_FN { return a[l] < b[l]; });
+}
+template <class T>
+__attribute__((noinline)) uint32_t less_equal(const T* a, const T* b) {
+  return lanes_where([=](unsigned l) LANE_FN { return a[l] <= b[l]; });
+}
+
 template <Cmp C, class T>
-bool holds(T a, T b) {
-  const bool unordered = a != a || b != b;
+uint32_t where(const T* a, const T* b) {
   switch (C) {
-    case Cmp::eq: return a == b;
-    case Cmp::ne: return a != b && !unordered;
-    case Cmp::lt: return a < b;
-    case Cmp::le: return a <= b;
-    case Cmp::gt: return a > b;
-    case Cmp::ge: return a >= b;
-    case Cmp::equ: return a == b || unordered;
-    case Cmp::neu: return a != b;
-    case Cmp::ltu: return !(a >= b);
-    case Cmp::leu: return !(a > b);
-    case Cmp::gtu: return !(a <= b);
-    case Cmp::geu: return !(a < b);
-    case Cmp::num: return !unordered;
-    case Cmp::nan: return unordered;
+    case Cmp::eq: return equal(a, b);
+    case Cmp::ne: return std::is_integral_v<T> ? ~equal(a, b) : less(a, b) | less(b, a);
+    case Cmp::lt: return less(a, b);
+    case Cmp::le: return less_equal(a, b);
+    case Cmp::gt: return less(b, a);
+    case Cmp::ge: return less_equal(b, a);
+    // With "or unordered": what holds unless the opposite does.
+    case Cmp::equ: return ~(less(a, b) | less(b, a));
+    case Cmp::neu: return ~equal(a, b);
+    case Cmp::ltu: return ~less_equal(b, a);
+    case Cmp::leu: return ~less(b, a);
+    case Cmp::gtu: return ~less_equal(a, b);
+    case Cmp::geu: return ~less(a, b);
+    case Cmp::num: return equal(a, a) & equal(b, b);
+    case Cmp::nan: return ~(equal(a, a) & equal(b, b));
   }
-  return false;
+  return 0;
 }
 
 // How the lanes of a type are read.
@@ -57,12 +71,33 @@ uint32_t joined(const Instruction& i, uint32_t bits, uint32_t other) {
   return i.join == 0 ? bits : i.join == 1 ? bits & other : i.join == 2 ? bits | other : bits ^ other;
 }
 
+// Operands as the values that they hold.
+template <class R>
+struct Values {
+  using S = typename R::Stored;
+  decltype(R::read({})) v[lanes];
+  __attribute__((noinline)) explicit Values(const S* from) {
+    for (unsigned l = 0; l < lanes; ++l) v[l] = R::read(from[l]);
+  }
+  // The low ones of pairs, or those `shift` bits up.
+  __attribute__((noinline)) Values(const uint32_t* pairs, unsigned shift) {
+    for (unsigned l = 0; l < lanes; ++l) v[l] = R::read(S(pairs[l] >> shift));
+  }
+};
+
 template <class R, Cmp C>
-__attribute__((noinline)) uint32_t compared(const Warp& w, const Operand& x, const Operand& y) {
+uint32_t compared(const Warp& w, const Operand& x, const Operand& y) {
   using S = typename R::Stored;
   const S* const a = w.lane_values<S>(x);
   const S* const b = w.lane_values<S>(y);
-  return lanes_where([=](unsigned l) LANE_FN { return holds<C>(R::read(a[l]), R::read(b[l])); });
+  if constexpr (std::is_same_v<R, Plain<S>>)
+    return where<C>(a, b);
+  else
+    return where<C>(Values<R>(a).v, Values<R>(b).v);
+}
+template <class R, Cmp C>
+uint32_t compared_pairs(const uint32_t* a, const uint32_t* b, unsigned shift) {
+  return where<C>(Values<R>(a, shift).v, Values<R>(b, shift).v);
 }
 
 // setp d[|e], a, b[, c]: the operands are d, a, b; with an e it comes second, and c last.
@@ -76,17 +111,21 @@ Flow set_predicates(Warp& w, const Instruction& i, uint32_t mask) {
   return Flow::next;
 }
 
+// The zero or `yes` of set for a lane each.
+__attribute__((noinline)) void give(Warp& w, const Operand& d, uint32_t mask, uint32_t bits, uint32_t yes) {
+  const auto value = [=](unsigned l) LANE_FN { return bits >> l & 1 ? yes : 0; };
+  if (d.bytes == 2)
+    assign(w.lane_values<uint16_t>(d), mask, [=](unsigned l) LANE_FN { return uint16_t(value(l)); });
+  else
+    assign(w.lane_values<uint32_t>(d), mask, value);
+}
+
 // set.cmp.dtype.stype: zero, or the decoder's last operand, which is 1.0 or all bits.
 template <class R, Cmp C>
 Flow set_value(Warp& w, const Instruction& i, uint32_t mask) {
   const uint32_t other = i.join ? read_predicate(w, i.op[3]) : 0;
   const uint32_t bits = joined(i, compared<R, C>(w, i.op[1], i.op[2]), other);
-  const uint32_t yes = *w.lane_values<uint32_t>(i.op[i.count - 1]);
-  const auto value = [=](unsigned l) LANE_FN { return bits >> l & 1 ? yes : 0; };
-  if (i.op[0].bytes == 2)
-    assign(w.lane_values<uint16_t>(i.op[0]), mask, [=](unsigned l) LANE_FN { return uint16_t(value(l)); });
-  else
-    assign(w.lane_values<uint32_t>(i.op[0]), mask, value);
+  give(w, i.op[0], mask, bits, *w.lane_values<uint32_t>(i.op[i.count - 1]));
   return Flow::next;
 }
 
@@ -145,12 +184,9 @@ Flow set_pair(Warp& w, const Instruction& i, uint32_t mask) {
   const unsigned second = i.op[1].output ? 1 : 0;
   const uint32_t* const a = w.lane_values<uint32_t>(i.op[1 + second]);
   const uint32_t* const b = w.lane_values<uint32_t>(i.op[2 + second]);
-  const uint32_t low =
-      lanes_where([=](unsigned l) { return holds<C>(R::read(uint16_t(a[l])), R::read(uint16_t(b[l]))); });
-  const uint32_t high =
-      lanes_where([=](unsigned l) { return holds<C>(R::read(uint16_t(a[l] >> 16)), R::read(uint16_t(b[l] >> 16))); });
+  const uint32_t low = compared_pairs<R, C>(a, b, 0);
+  if (second) set_predicate(w.predicate(i.op[1]), mask, compared_pairs<R, C>(a, b, 16));
   set_predicate(w.predicate(i.op[0]), mask, low);
-  if (second) set_predicate(w.predicate(i.op[1]), mask, high);
   return Flow::next;
 }
 // set of pairs: each half by itself.
@@ -159,10 +195,9 @@ Flow set_pair_value(Warp& w, const Instruction& i, uint32_t mask) {
   const uint32_t* const a = w.lane_values<uint32_t>(i.op[1]);
   const uint32_t* const b = w.lane_values<uint32_t>(i.op[2]);
   const uint32_t yes = *w.lane_values<uint32_t>(i.op[3]);
-  assign_each(w.lane_values<uint32_t>(i.op[0]), mask, [=](unsigned l) {
-    const bool low = holds<C>(R::read(uint16_t(a[l])), R::read(uint16_t(b[l])));
-    const bool high = holds<C>(R::read(uint16_t(a[l] >> 16)), R::read(uint16_t(b[l] >> 16)));
-    return (low ? yes & 0xffff : 0) | (high ? yes & 0xffff0000 : 0);
+  const uint32_t low = compared_pairs<R, C>(a, b, 0), high = compared_pairs<R, C>(a, b, 16);
+  assign(w.lane_values<uint32_t>(i.op[0]), mask, [=](unsigned l) LANE_FN {
+    return (low >> l & 1 ? yes & 0xffff : 0) | (high >> l & 1 ? yes & 0xffff0000 : 0);
   });
   return Flow::next;
 }

@@ -12,28 +12,29 @@ struct Lanes {
   alignas(64) T v[lanes];
 };
 
-// A lane's value as the type says, from a register that may be wider.
-template <class T, class W>
-void widen(const Warp& w, const Operand& o, Lanes<W>& to) {
+// A lane's value as the type says, from a register that may be wider. This and store are calls, since each conversion
+// would compile their loops again.
+template <class T>
+__attribute__((noinline)) void widen(const Warp& w, const Operand& o, Lanes<T>& to) {
   switch (o.bytes) {
     case 1:
-      for (unsigned l = 0; l < lanes; ++l) to.v[l] = W(T(w.lane_values<uint8_t>(o)[l]));
+      for (unsigned l = 0; l < lanes; ++l) to.v[l] = T(w.lane_values<uint8_t>(o)[l]);
       break;
     case 2:
-      for (unsigned l = 0; l < lanes; ++l) to.v[l] = W(T(w.lane_values<uint16_t>(o)[l]));
+      for (unsigned l = 0; l < lanes; ++l) to.v[l] = T(w.lane_values<uint16_t>(o)[l]);
       break;
     case 4:
-      for (unsigned l = 0; l < lanes; ++l) to.v[l] = W(T(w.lane_values<uint32_t>(o)[l]));
+      for (unsigned l = 0; l < lanes; ++l) to.v[l] = T(w.lane_values<uint32_t>(o)[l]);
       break;
     default:
-      for (unsigned l = 0; l < lanes; ++l) to.v[l] = W(T(w.lane_values<uint64_t>(o)[l]));
+      for (unsigned l = 0; l < lanes; ++l) to.v[l] = T(w.lane_values<uint64_t>(o)[l]);
       break;
   }
 }
 
 // The value extended to the register's width.
 template <class T>
-void store(const Warp& w, const Operand& o, uint32_t mask, const Lanes<T>& from) {
+__attribute__((noinline)) void store(const Warp& w, const Operand& o, uint32_t mask, const Lanes<T>& from) {
   switch (o.bytes) {
     case 2: assign(w.lane_values<uint16_t>(o), mask, [&](unsigned l) LANE_FN { return uint16_t(from.v[l]); }); break;
     case 4: assign(w.lane_values<uint32_t>(o), mask, [&](unsigned l) LANE_FN { return uint32_t(from.v[l]); }); break;
@@ -45,7 +46,7 @@ template <class D, class S>
 Flow between_integers(Warp& w, const Instruction& i, uint32_t mask) {
   Lanes<S> a;
   Lanes<D> d;
-  widen<S>(w, i.op[1], a);
+  widen(w, i.op[1], a);
   using Limits = std::numeric_limits<D>;
   if (!i.sat)
     for (unsigned l = 0; l < lanes; ++l) d.v[l] = D(a.v[l]);
@@ -88,7 +89,7 @@ struct AsF32 {
 };
 struct AsF16 {
   using Value = float;  // exact
-  static void read(const Warp& w, const Operand& o, Lanes<float>& to) {
+  __attribute__((noinline)) static void read(const Warp& w, const Operand& o, Lanes<float>& to) {
     const uint16_t* const a = w.lane_values<uint16_t>(o);
     for (unsigned l = 0; l < lanes; ++l) {
       // The exponent is rebiased by a product, which makes subnormal numbers normal too.
@@ -165,7 +166,7 @@ Handler float_to(const Form& f) {
 template <class T, class S>
 Flow integer_to_float(Warp& w, const Instruction& i, uint32_t mask) {
   Lanes<S> a;
-  widen<S>(w, i.op[1], a);
+  widen(w, i.op[1], a);
   const RoundingScope scope(i.rounding);
   assign(w.lane_values<T>(i.op[0]), mask, [&](unsigned l) LANE_FN { return T(a.v[l]); });
   return Flow::next;
@@ -175,7 +176,7 @@ Flow integer_to_float(Warp& w, const Instruction& i, uint32_t mask) {
 template <class S, bool Brain>
 Flow integer_to_half(Warp& w, const Instruction& i, uint32_t mask) {
   Lanes<S> a;
-  widen<S>(w, i.op[1], a);
+  widen(w, i.op[1], a);
   assign_each(w.lane_values<uint16_t>(i.op[0]), mask, [&](unsigned l) {
     // A double holds 53 bits: of wider integers the rest is folded into the last one.
     using U = std::make_unsigned_t<S>;
