@@ -20,6 +20,7 @@ tests/mutants/redundant.tsv, with the reason; a line there that fits no place is
 """
 
 import argparse
+import contextlib
 import csv
 import json
 import multiprocessing
@@ -39,6 +40,9 @@ import numpy  # noqa: F401 - imported once, for all children
 import pytest  # noqa: F401
 import scipy.linalg
 import scipy.special  # noqa: F401
+
+with contextlib.suppress(ImportError):
+    import torch  # noqa: F401 - two seconds of each child whose tests compare with it
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
