@@ -150,6 +150,11 @@ def test_the_current_stream_is_prepared(fresh):
         assert first == cost(fresh, lambda: x @ x)
 
 
+def test_nothing_is_under_way_when_it_returns(fresh):
+    fresh.prepare(["matmul"])
+    assert fresh.stream(0).done()
+
+
 def test_unknown_names_are_refused_with_the_nearest_ones(be):
     with pytest.raises(InvalidValueError, match=r"Backend.prepare: There is no op 'linalg.sovle'. Name linalg.solve"):
         be.prepare(["linalg.sovle"])

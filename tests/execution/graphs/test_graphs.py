@@ -68,6 +68,20 @@ def test_memory_of_a_graph_is_that_of_its_largest_moment(be):
     assert float(y[0]) == 20
 
 
+def test_memory_of_a_graph_that_is_gone_waits_for_its_last_launch(be):
+    x, out = be.ones(50_000), be.zeros(50_000)
+    with be.capture() as graph:
+        out[...] = (x + 1) * 2
+    be.synchronize()
+    graph.launch(stream=be.stream(1))
+    del graph
+    gc.collect()
+    others = [be.full(50_000, 9.0) for _ in range(3)]  # in stream 0, which the graph's memory is of
+    be.synchronize()
+    assert all(np.all(o.to_numpy() == 9) for o in others)
+    assert np.all(out.to_numpy() == 4)
+
+
 def test_a_graph_runs_in_the_order_of_the_stream_that_it_is_launched_in(be):
     x = be.zeros(100_000)
     with be.capture() as graph:
