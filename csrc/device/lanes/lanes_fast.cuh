@@ -42,6 +42,12 @@ struct Lanes {
     d = op(d, load(f, i + 3 * width));
   }
 
+  // Accumulates f(i) to f(i + width - 1): what is left of a line, and lines that are shorter than a step.
+  template <class Op, class F>
+  STATOR_FN void take_one(Op op, const F& f, int64_t i) {
+    a = op(a, load(f, i));
+  }
+
   template <class Op>
   STATOR_FN A fold(Op op) const {
     A lane[width];
@@ -90,6 +96,11 @@ struct Lanes<complex<R>> {
     take(op, f, i + 3 * width, re.d, im.d);
   }
 
+  template <class Op, class F>
+  STATOR_FN void take_one(Op op, const F& f, int64_t i) {
+    take(op, f, i, re.a, im.a);
+  }
+
   template <class Op>
   STATOR_FN complex<R> fold(Op op) const {
     return {re.fold(op), im.fold(op)};
@@ -121,6 +132,7 @@ STATOR_FN A reduce_lanes(int64_t n, Op op, const F& f) {
   Lanes<A> partial(op.template identity<A>());
   int64_t i = 0;
   for (; i + Lanes<A>::step <= n; i += Lanes<A>::step) partial.take(op, f, i);
+  for (; i + Lanes<A>::width <= n; i += Lanes<A>::width) partial.take_one(op, f, i);
   A total = partial.fold(op);
   for (; i < n; ++i) total = op(total, A(f(i)));
   return total;
@@ -138,10 +150,11 @@ STATOR_FN A sum_lanes(int64_t n, const F& f) {
     for (; i <= last; i += Lanes<A>::step) partial.take(Sum{}, f, i);
     partial.carry(sum, error);
   }
-  const A plain = sum.fold(Sum{}), correction = error.fold(Sum{});
-  A rest = A(0);
+  Lanes<A> left(A(0));
+  for (; i + Lanes<A>::width <= n; i += Lanes<A>::width) left.take_one(Sum{}, f, i);
+  A rest = left.fold(Sum{});
   for (; i < n; ++i) rest = rest + A(f(i));
-  return compensated(plain, correction) + rest;
+  return n < Lanes<A>::step ? rest : compensated(sum.fold(Sum{}), error.fold(Sum{})) + rest;
 }
 
 }  // namespace stator::STATOR_TARGET

@@ -20,6 +20,34 @@ struct NllTuning {
   static constexpr int64_t rows = by_target<1024, 4096>::value;    // least rows of a block
   static constexpr int64_t cells = by_target<8192, 65536>::value;  // least elements of a block's gradient
   static constexpr int64_t own = 1024;                             // rows whose weights every block sums by itself
+  static constexpr int64_t run = 64;  // rows that the fast host adds up without compensation
+};
+
+// A sum of rows. A compensated addition waits for the one before, which costs the fast host more than the row itself:
+// it adds up runs of rows plainly, and their sums with compensation. On cuda a thread has few rows, and compensates
+// each.
+struct RowSum {
+  Cascade<double> total;
+  double part = 0;
+
+  STATOR_FN void add(double value, int64_t row) {
+    if constexpr (fast_host) {
+      part += value;
+      if (row % NllTuning::run == 0) carry();
+    } else {
+      total.add(value);
+    }
+  }
+  STATOR_FN double value() {
+    carry();
+    return total.value();
+  }
+
+ private:
+  STATOR_FN void carry() {
+    total.add(part);
+    part = 0;
+  }
 };
 
 // From rows and elements to coordinates.
@@ -58,10 +86,10 @@ struct NllRow {
 template <class T, int Size>
 STATOR_FN double target_weights(const Group<Size>& group, const NllLoss& p, const NllCut& cut, int64_t first,
                                 int64_t last) {
-  Cascade<double> weights;
+  RowSum weights;
   for (int64_t i = first + group.rank(); i < last; i += Group<Size>::size) {
     const NllRow<T> row(p, cut, i);
-    if (row.counts) weights.add(double(row.weight(p)));
+    weights.add(row.counts ? double(row.weight(p)) : 0.0, i);
   }
   return group.reduce(weights.value(), Sum{});
 }
@@ -78,19 +106,22 @@ STATOR_KERNEL(Size) void nll_loss_kernel(NllLoss p, NllCut cut, params::ErrorSlo
   if (p.total != nullptr) {
     weight_sum = target_weights<T>(group, p, cut, first, last);
   } else {
-    Cascade<double> losses, weights;
+    RowSum losses, weights;
     for (int64_t i = first + group.rank(); i < last; i += Group<Size>::size) {
       const NllRow<T> row(p, cut, i);
-      A loss = 0;
+      A loss = 0, weight = 0;
       if (row.counts) {
-        const A weight = row.weight(p);
+        weight = row.weight(p);
         loss = -weight * A(static_cast<const T*>(p.data[0])[row.at[0] + row.target * p.class_stride]);
-        weights.add(double(weight));
       } else if (row.faulty(p)) {
         report(slot, op, params::Fault::index_out_of_range, i, row.target);
       }
-      losses.add(double(loss));
-      if (p.each) static_cast<T*>(p.out)[i] = convert<T>(loss);
+      if (p.each) {
+        static_cast<T*>(p.out)[i] = convert<T>(loss);
+        continue;
+      }
+      losses.add(double(loss), i);
+      weights.add(double(weight), i);
     }
     if (p.each) return;
     loss_sum = group.reduce(losses.value(), Sum{});
