@@ -6,6 +6,7 @@ others do not run, but for those that emulate devices in processes of their own 
 the backend's tracker must be empty again.
 """
 
+import collections
 import gc
 import os
 import re
@@ -142,5 +143,10 @@ def pytest_sessionfinish(session):
 
 
 def pytest_terminal_summary(terminalreporter, config):
+    counts = collections.Counter()  # what tests counted and recorded as the property "counts"
+    for report in terminalreporter.stats.get("passed", []):
+        counts.update(dict(report.user_properties).get("counts", {}) if report.when == "call" else {})
+    for text, count in sorted(counts.items()):
+        terminalreporter.write_line(f"{text}: {count}")
     if REQUIRED:
         terminalreporter.write_line(f"tests passed on cuda: {_passed['cuda']}")
