@@ -36,7 +36,9 @@ def results(name, module, sizes):
 
 
 def test_every_program_is_compared():
-    assert sorted(p.stem for p in FOLDER.glob("[0-9]*.py")) == sorted([*PROGRAMS, "06_option_prices"])
+    assert sorted(p.stem for p in FOLDER.glob("[0-9]*.py")) == sorted(
+        [*PROGRAMS, "06_option_prices", "11_residual_network"]
+    )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -62,6 +64,17 @@ def test_prices_of_drawn_paths_are_those_of_the_formula(be):
     assert float(found["european"]) == pytest.approx(found["by formula"], abs=spread)
     assert float(found["asian"]) == pytest.approx(float(wanted["asian"]), abs=spread)
     np.testing.assert_allclose(found["quartiles"].to_numpy(), wanted["quartiles"], atol=5)
+
+
+def test_the_network_learns_as_its_twin_in_torch(be):
+    for name in ("sklearn", "torch"):
+        pytest.importorskip(name)
+    names = program("11_residual_network")
+    inputs = names["make"](width=4, images=100, epochs=2, batch=25)
+    twin = runpy.run_path(str(FOLDER / "command.py"))["residual_network"]
+    (found, share), (wanted, there) = names["run"](*inputs), twin(*inputs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-3)
+    assert found[-1] < found[0] and share == pytest.approx(there, abs=0.02)
 
 
 @pytest.mark.parametrize("module", ["numpy", "stator.numpy"])
