@@ -5,6 +5,7 @@ Torch computes in float64 or complex128, on the CPU. Importing this skips a test
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,21 @@ torch.set_num_threads(1)  # inputs are small, and torch's workers would compete 
 WIDE_EPS = float(np.finfo("float64").eps)
 EPS = dict.fromkeys(["float16", "bfloat16", "float32", "complex64"], 2.0**-23)
 HALVES = {"float16": (2.0**-10, 2.0**-14), "bfloat16": (2.0**-7, 2.0**-126)}  # eps, the smallest normal number
+
+
+def in_turn(*axes: Sequence) -> list[tuple]:
+    """The product of the axes, each combination with one half dtype and one wide one, in turn along every axis.
+
+    A kernel differs between dtypes in its conversions alone. So each choice of an axis meets all four where there is
+    another axis, and not each combination has to; tests of all dtypes against NumPy stand beside those that use this.
+    """
+    halves, wide = ("float16", "bfloat16"), ("float32", "float64")
+    places = itertools.product(*(range(len(axis)) for axis in axes))
+    return [
+        (*(axis[i] for axis, i in zip(axes, place, strict=True)), kinds[sum(place) % 2])
+        for place in places
+        for kinds in (halves, wide)
+    ]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from torch_rows import assert_close, draw, gradients, tensor, torch
+from torch_rows import assert_close, draw, gradients, in_turn, tensor, torch
 
 import stator
 
@@ -15,7 +15,7 @@ WINDOWS = [
     (2, (2, 3, 12, 13), {"kernel_size": 3, "stride": 2, "padding": 1}),
     (2, (3, 11, 700), {"kernel_size": (3, 5), "stride": (2, 1), "padding": (1, 2), "ceil_mode": True}),
     (2, (2, 2, 8, 9), {"kernel_size": (2, 4), "stride": (3, 5)}),
-    (2, (1, 2, 5, 2500), {"kernel_size": (3, 2300), "stride": 1}),
+    (2, (1, 2, 4, 2310), {"kernel_size": (3, 2300), "stride": 1}),
     (3, (2, 2, 5, 6, 7), {"kernel_size": 2}),
     (3, (2, 5, 6, 7), {"kernel_size": (2, 3, 3), "stride": (1, 2, 1), "padding": (1, 1, 0), "ceil_mode": True}),
 ]
@@ -40,9 +40,10 @@ def ties(shape, dtype):
     return x
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("rank", "shape", "options"), WINDOWS + DILATED, ids=str)
-def test_max_pool(be, rank, shape, options, dtype):
+@pytest.mark.parametrize(("window", "dtype"), in_turn(WINDOWS + DILATED), ids=str)
+def test_max_pool(be, window, dtype):
+    rank, shape, options = window
+
     def theirs(t, indices=False):
         return getattr(F, f"max_pool{rank}d")(t, **options, return_indices=indices)
 
@@ -63,10 +64,12 @@ def test_max_pool(be, rank, shape, options, dtype):
     assert_close(got, gradients(theirs, tensor(g), tensor(x))[0], 8, 16)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("more", [{}, {"count_include_pad": False}, {"divisor_override": 3}], ids=str)
-@pytest.mark.parametrize(("rank", "shape", "options"), WINDOWS, ids=str)
-def test_avg_pool(be, rank, shape, options, more, dtype):
+DIVISORS = [{}, {"count_include_pad": False}, {"divisor_override": 3}]
+
+
+@pytest.mark.parametrize(("window", "more", "dtype"), in_turn(WINDOWS, DIVISORS), ids=str)
+def test_avg_pool(be, window, more, dtype):
+    rank, shape, options = window
     if rank == 1 and "divisor_override" in more:
         pytest.skip("torch has no divisor of one axis")
 
@@ -81,10 +84,9 @@ def test_avg_pool(be, rank, shape, options, more, dtype):
     assert_close(got, gradients(theirs, tensor(g), tensor(x))[0], 16, 16)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("power", [1, 2, 3.5])
-@pytest.mark.parametrize(("rank", "shape", "options"), [w for w in WINDOWS if w[0] < 3], ids=str)
-def test_lp_pool(be, rank, shape, options, power, dtype):
+@pytest.mark.parametrize(("window", "power", "dtype"), in_turn([w for w in WINDOWS if w[0] < 3], [1, 2, 3.5]), ids=str)
+def test_lp_pool(be, window, power, dtype):
+    rank, shape, options = window
     options = {k: v for k, v in options.items() if k != "padding"}
 
     def theirs(t):
