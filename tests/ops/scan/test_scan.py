@@ -113,17 +113,21 @@ SHAPES = [
     (100003, 2),
     (100003, 3),
     (1, 70000),
-    (3000, 300),
+    (1500, 300),
     (300, 3000),
-    (20, 9000, 3),
+    (6, 9000, 3),
     (40000, 4),
     (50, 9, 700),
     (7, 1, 11, 1, 5),
 ]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", SUMS + EXTREMES)
+# What is scanned does not change the plan but by its bytes, so one sum and one extreme meet all shapes.
+FEW = [(2, 100003), (100003, 3), (300, 700), (40000, 4)]
+SHAPED = [(n, s) for n in SUMS + EXTREMES for s in (SHAPES if n in (SUMS[0], EXTREMES[0]) else FEW)]
+
+
+@pytest.mark.parametrize(("name", "shape"), SHAPED)
 def test_long_wide_and_narrow_shapes(be, name, shape):
     x = make(name, shape, "float32", shape)
     for axis in range(len(shape)):
