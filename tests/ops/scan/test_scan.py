@@ -301,11 +301,11 @@ def test_extreme_values_of_each_dtype(be, name, dtype):
 
 def test_results_are_equal_bits_run_to_run(be):
     for name in SUMS:
-        for shape in ((257, 4099), (200001,), (70001, 3)):
+        for shape in ((65, 4099), (200001,), (70001, 3)):
             x = be.asarray(make(name, shape, "float32", "again"))
             for axis in range(len(shape)):
                 first = function(name)(x, axis=axis).to_numpy().tobytes()
-                assert all(function(name)(x, axis=axis).to_numpy().tobytes() == first for _ in range(4))
+                assert all(function(name)(x, axis=axis).to_numpy().tobytes() == first for _ in range(2))
 
 
 def test_empty_arrays_and_empty_axes(be):
