@@ -31,6 +31,7 @@ constexpr Uses families_used[] = {
     {Family::linalg, {Family::matmul, Family::reduce}},
     {Family::matmul, {Family::linalg, Family::reduce}},
     {Family::random, {Family::sort}},
+    {Family::recurrent, {Family::linalg, Family::matmul, Family::reduce}},
     {Family::resampling, {Family::pooling, Family::sort}},
     {Family::sets, {Family::reduce, Family::scan, Family::sort}},
     {Family::sparse, {Family::linalg, Family::matmul, Family::reduce, Family::scan}},

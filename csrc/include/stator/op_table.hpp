@@ -38,9 +38,10 @@ enum class Family : uint8_t {
   convolution,
   attention,
   pooling,
-  resampling
+  resampling,
+  recurrent
 };
-inline constexpr int family_count = int(Family::resampling) + 1;
+inline constexpr int family_count = int(Family::recurrent) + 1;
 enum class ShapeClass : uint8_t {
   creation,
   unary,

@@ -1,0 +1,80 @@
+#include "ops/recurrent/steps.hpp"
+
+#include "libs/blas.hpp"
+#include "ops/matmul/plan.hpp"
+
+#include <stator/creation.hpp>
+
+#include <string>
+
+namespace stator::nn {
+
+RecurrentKind plain_kind(const OpCall& call, std::string_view nonlinearity) {
+  if (nonlinearity == "tanh") return RecurrentKind::tanh;
+  if (nonlinearity == "relu") return RecurrentKind::relu;
+  throw ValueError(std::string(call.name()), "nonlinearity='" + std::string(nonlinearity) + "'",
+                   "pass 'tanh' or 'relu'");
+}
+
+void check_floating(const OpCall& call, const Array& x, const char* what) {
+  if (!in(x.dtype(), dtypes::floats))
+    throw DTypeError(std::string(call.name()), std::string(what) + " has dtype " + std::string(name(x.dtype())),
+                     "pass float16, bfloat16, float32 or float64; astype converts");
+}
+
+void check_dtype(const OpCall& call, const Array& x, const char* what, DType wanted, const char* whose) {
+  if (x.dtype() != wanted)
+    throw DTypeError(
+        std::string(call.name()),
+        std::string(what) + " is " + std::string(name(x.dtype())) + ", " + whose + " is " + std::string(name(wanted)),
+        "convert them to one dtype with astype");
+}
+
+void check_shape(const OpCall& call, const Array& x, const char* what, const Dims& wanted) {
+  if (!(x.shape() == wanted))
+    throw ShapeError(std::string(call.name()), std::string(what) + " " + str(x.shape()),
+                     "pass " + std::string(what) + " " + str(wanted));
+}
+
+Array with_dense_rows(const Array& x, const Stream& stream) {
+  const int last = x.ndim() - 1;
+  return x.strides()[last] == 1 || x.shape()[last] == 1 ? x : copy(x, stream);
+}
+
+RecurrentRows rows_of(const Array& x) { return {x.data_ptr(), x.strides()[x.ndim() - 2]}; }
+
+Factor::Factor(const Array& matrix, const Stream& stream) : array(matrix) {
+  auto layout = matmul_plan::layout_of(matmul_plan::matrix_of(array, true));
+  if (!layout) {
+    array = copy(array, stream);
+    layout = matmul_plan::layout_of(matmul_plan::matrix_of(array, true));
+  }
+  rows = array.shape()[0];
+  cols = array.shape()[1];
+  leading = layout->leading;
+  transposed = layout->transposed;
+}
+
+void multiply(OpCall& call, const void* data, const Factor& left, const Factor& right, void* target, int64_t leading,
+              DType result, bool add) {
+  libs::Gemm g;
+  g.m = left.rows;
+  g.n = right.cols;
+  g.k = left.cols;
+  if (g.m == 0 || g.n == 0 || g.k == 0) return;
+  g.a = data;
+  g.b = right.array.data_ptr();
+  g.c = target;
+  g.lda = left.leading;
+  g.ldb = right.leading;
+  g.ldc = leading;
+  g.transpose_a = left.transposed;
+  g.transpose_b = right.transposed;
+  g.operands = right.array.dtype();
+  g.result = result;
+  g.beta = add ? 1.0 : 0.0;
+  g.tf32 = call.context().options().allow_tf32;
+  libs::blas(call.context()).gemm(call, g);
+}
+
+}  // namespace stator::nn
