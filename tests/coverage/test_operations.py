@@ -15,9 +15,7 @@ PRESENT = [o for o in OPERATIONS if o.call is not None]
 PLANNED = [o for o in OPERATIONS if o.call is None]
 FAMILIES = {"core": 15, "dense": 105, "libraries": 34, "movement": 41, "nn": 23}
 # The calls of planned operations, where they differ from the operation's name by more than underscores.
-OTHER_NAMES = {
-    "fused_gru_cell": "gru_pointwise",
-}
+OTHER_NAMES: dict[str, str] = {}
 
 
 def plain(name):

@@ -101,6 +101,26 @@ def pooling(be):
     return found
 
 
+def recurrent(be):
+    """What recurrent layers, their cells and steps take: two rows, one input and one unit."""
+    found, x, state = {}, be.ones((3, 2, 1)), be.ones((2, 1))
+    for name, gates, saved in (("rnn", 1, 1), ("gru", 3, 5), ("lstm", 4, 4)):
+        weights = [be.ones((gates, 1)), be.ones((gates, 1)), be.ones((gates,)), be.ones((gates,))]
+        y, last, workspace = getattr(stator.nn, name)(x, None, weights, return_workspace=True)
+        for call in (f"nn.{name}", f"{name}_backward"):
+            found |= {f"x:{call}": x, f"hx:{call}": last, f"weights:{call}": weights, f"workspace:{call}": workspace}
+        found |= {f"grad:{name}_backward": y, f"grad_hx:{name}_backward": last}
+        step, cell = f"{name}_pointwise", f"{name}_cell"
+        for gate in ("input_gates", "hidden_gates"):
+            found[f"{gate}:{step}"] = be.ones((2, gates))
+        found |= {f"hx:{step}": state, f"cx:{step}": state, f"cx:{step}_backward": state, f"h:{step}_backward": state}
+        found |= {f"{grad}:{step}_backward": state for grad in ("grad", "grad_h", "grad_c")}
+        found |= {f"workspace:{step}_backward": be.ones((2, saved)), f"x:{cell}": state}
+        found |= {f"hx:{cell}": (state, state) if name == "lstm" else state}
+        found |= {f"weight_ih:{cell}": weights[0], f"weight_hh:{cell}": weights[1]}
+    return found
+
+
 def arguments(be):
     """What a parameter takes: by its name, or by "function:name" where the function wants another thing."""
     m = be.asarray(np.eye(4) * 3 + 0.25)
@@ -182,6 +202,7 @@ def arguments(be):
         **{f"targets:ctc_loss{form}": i for form in ("", "_backward")},
         **{f"{what}_lengths:ctc_loss{form}": i * 0 + 1 for what in ("input", "target") for form in ("", "_backward")},
         **pooling(be),
+        **recurrent(be),
         **{f"grad:{name}_backward": m[0, 0] for name in LOSSES},
         **{f"target:{name}{form}": m for name in LOSSES if name != "nll_loss" for form in ("", "_backward")},
         **dict.fromkeys(("indices:embedding_bag", "indices:embedding_bag_backward"), i[None]),

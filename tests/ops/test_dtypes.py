@@ -36,6 +36,17 @@ class Given:
         """Half the image, and where its elements are."""
         return self.ones(1, 4, 2, 2), self.be.zeros((1, 4, 2, 2), dtype="int64")
 
+    def sequence(self, name, backward=False):
+        """A recurrent layer, or its gradient, whose workspace is that of a layer of this dtype, or of float32."""
+        gates = {"rnn": 4, "gru": 12, "lstm": 16}[name]
+        x, weights = self.ones(3, 4, 4), [self.ones(gates, 4), self.ones(gates, 4)]
+        if not backward:
+            return getattr(nn, name)(x, None, weights, bias=False)
+        whole = "float" not in str(self.dtype)  # a dtype that is refused before its workspace is read
+        like = [self.be.ones(a.shape, dtype="float32") if whole else a for a in (x, *weights)]
+        saved = getattr(nn, name)(like[0], None, like[1:], bias=False, return_workspace=True)[2]
+        return getattr(nn, f"{name}_backward")(x, None, x, weights, saved, bias=False)
+
     @property
     def csr(self):
         return sparse.CSR(self.v, self.be.arange(4), self.be.arange(5), (4, 4))
@@ -181,6 +192,17 @@ CALLS |= {
     "pixel_unshuffle": lambda a: nn.pixel_unshuffle(a.image, 2),
     "grid_sample": lambda a: nn.grid_sample(a.image, a.ones(1, 2, 2, 2)),
     "grid_sample_backward": lambda a: nn.grid_sample_backward(a.pooled[0], a.image, a.ones(1, 2, 2, 2)),
+    "gru_pointwise": lambda a: nn.gru_pointwise(a.ones(4, 12), a.ones(4, 12), a.x),
+    "gru_pointwise_backward": lambda a: nn.gru_pointwise_backward(a.x, a.ones(4, 20)),
+    "lstm_pointwise": lambda a: nn.lstm_pointwise(a.ones(4, 16), a.ones(4, 16), a.x),
+    "lstm_pointwise_backward": lambda a: nn.lstm_pointwise_backward(a.x, a.x, a.x, a.ones(4, 16)),
+    "rnn_pointwise": lambda a: nn.rnn_pointwise(a.x, a.x),
+    "rnn_pointwise_backward": lambda a: nn.rnn_pointwise_backward(a.x, a.x),
+    "gru_cell": lambda a: nn.gru_cell(a.x, a.x, a.ones(12, 4), a.ones(12, 4)),
+    "lstm_cell": lambda a: nn.lstm_cell(a.x, (a.x, a.x), a.ones(16, 4), a.ones(16, 4)),
+    "rnn_cell": lambda a: nn.rnn_cell(a.x, a.x, a.x, a.x),
+    **{n: lambda a, n=n: a.sequence(n) for n in ("rnn", "lstm", "gru")},
+    **{f"{n}_backward": lambda a, n=n: a.sequence(n, True) for n in ("rnn", "lstm", "gru")},
     "layer_norm": lambda a: nn.layer_norm(a.x),
     "layer_norm_backward": lambda a: nn.layer_norm_backward(a.x, a.x),
     "rms_norm": lambda a: nn.rms_norm(a.x),

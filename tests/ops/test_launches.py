@@ -126,6 +126,30 @@ def pooling(be):
     }
 
 
+def recurrent(be):
+    """Steps, and layers of three steps whose first state is zero."""
+    nn, made = stator.nn, {}
+    one = {n: be.asarray(np.random.default_rng(n).normal(size=(4, n)).astype(np.float32)) for n in (8, 24, 32, 40)}
+    x = be.ones((3, 4, 8), dtype="float32")
+    for name, width in (("rnn", 8), ("gru", 24), ("lstm", 32)):
+        gates, state = one[width], one[8]
+        states = [state] * (name != "rnn")
+        saved = {"rnn": [state], "gru": [one[40]], "lstm": [None, state, one[32]]}[name]
+        weights = [be.ones((width, n), dtype="float32") for n in (8, 8)] + [be.ones((width,), dtype="float32")] * 2
+        y, _, workspace = getattr(nn, name)(x, None, weights, return_workspace=True)
+        found = {
+            f"{name}_pointwise": partial(getattr(nn, f"{name}_pointwise"), gates, gates, *states),
+            f"{name}_pointwise_backward": partial(getattr(nn, f"{name}_pointwise_backward"), state, *saved),
+            f"{name}_cell": partial(
+                getattr(nn, f"{name}_cell"), state, (state, state) if name == "lstm" else state, *weights
+            ),
+            name: partial(getattr(nn, name), x, None, weights),
+            f"{name}_backward": partial(getattr(nn, f"{name}_backward"), y, None, x, weights, workspace),
+        }
+        made |= {key: (call, None) for key, call in found.items()}
+    return made
+
+
 def calls(be):
     """For each op: (callable on contiguous input, callable on transposed input or None)."""
     x = be.asarray(np.random.default_rng(0).uniform(0.5, 2, (64, 96)).astype(np.float32))
@@ -179,6 +203,7 @@ def calls(be):
         **losses(x, y, target, square, index, one),
         **convolutions(x),
         **pooling(be),
+        **recurrent(be),
         **{n: (partial(getattr(nn, n), *[[m] for m in moments[:k]], **more), None) for n, k, more in STEPS},
         "has_inf_nan_list": (lambda: nn.has_inf_nan(moments), lambda: nn.has_inf_nan([moments[0], one])),
         "clip_grad_norm": (lambda: nn.clip_grad_norm(moments, 1.0), None),

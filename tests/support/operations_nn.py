@@ -1,5 +1,5 @@
-"""Cases of the softmax family, normalisations, pooling, convolutions, attention, Adam and embeddings, for
-test_operation_cases.py.
+"""Cases of the softmax family, normalisations, pooling, convolutions, attention, Adam, embeddings and a recurrent step,
+for test_operation_cases.py.
 
 Errors count in the last place of the largest term of the formula, where that is larger than the result. A softmax has
 no such term, but its relative error is that of x - max(x): its inputs are near each other.
@@ -12,6 +12,7 @@ import oracles_nn
 import oracles_norm
 import scipy.special
 from cases import tolerance
+from layer_loops import recurrence
 from reference import assert_matches, numpy_dtype, widen
 
 import stator
@@ -21,7 +22,7 @@ OPERATIONS = """
 f32 f64 f16 bf16: softmax softmax2d softmax_backward log_softmax log_softmax_backward fused_adam
 f32 f64 f16 bf16: layernorm layernorm_backward rmsnorm rmsnorm_backward group_norm batch_norm batch_norm_backward
 f32 f64 f16 bf16: local_response_norm local_response_norm_backward maxpool2d avgpool2d
-f32 f64 f16 bf16: embed_lookup embed_lookup_batch scatter_add_rows conv2d flash_attention_forward
+f32 f64 f16 bf16: embed_lookup embed_lookup_batch scatter_add_rows conv2d flash_attention_forward fused_gru_cell
 """
 # Rows for a warp, a block and several blocks; contiguous rows, and strided ones.
 LINES = [((1,), 0), ((4, 33), -1), ((4, 33), 0), ((3, 257), 1), ((2, 5000), -1), ((300, 3), 0), ((3, 5, 17), 1)]
@@ -248,3 +249,17 @@ def flash_attention_forward(be, dtype):
         got = stator.nn.attention(*map(be.asarray, x))
         want, _ = oracles_nn.attention(*map(widen, x))
         matches(got, want, "attention", np.ones(want.shape))
+
+
+def fused_gru_cell(be, dtype):
+    """Gates, state and workspace of the fused cell, with biases and without; gates are at most 1 beside the states."""
+    for batch, hidden in ((5, 7), (3, 300)):
+        width = 3 * hidden
+        gates, state = [drawn((batch, width), dtype, 20 + k, -2, 2) for k in (0, 1)], drawn((batch, hidden), dtype, 22)
+        biases = [drawn((width,), dtype, 23 + k, -1, 1) for k in (0, 1)]
+        a, b = (widen(x) + widen(bias) for x, bias in zip(gates, biases, strict=True))
+        h, _, workspace = recurrence.step("gru", a, b, widen(state))
+        for got, want in zip(
+            stator.nn.gru_pointwise(*map(be.asarray, (*gates, state, *biases))), (h, workspace), strict=True
+        ):
+            matches(got, want, "gru_pointwise", np.maximum(np.abs(want), 1.0))
