@@ -22,6 +22,8 @@ LARGE = {"add", "less", "where", "exp", "log", "tanh", "sqrt", "relu", "copy", "
 LARGE |= {"sum", "max", "argmax", "var", "cumulative_sum", "softmax"}
 # Steps of optimisers, which change their operands.
 IN_PLACE = ("sgd_step", "rmsprop_step", "adagrad_step", "adam_step", "lamb_step", "lion_step")
+# Families whose operands are no matrices.
+ALONE = ("convolution", "pooling", "recurrent", "resampling")
 Arrays = tuple[np.ndarray, ...]
 
 
@@ -143,7 +145,7 @@ def layouts(name: str) -> tuple[str, ...]:
         "update_running_stats",
         "local_response_norm",
         "local_response_norm_backward",
-        *(name for name, row in TABLE.items() if row["family"] in ("convolution", "pooling", "resampling")),
+        *(name for name, row in TABLE.items() if row["family"] in ALONE),
     )
     return LAYOUTS[:1] if alone else LAYOUTS
 

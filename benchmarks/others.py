@@ -17,6 +17,7 @@ from .fft_cases import NAMES as FOURIER
 from .fft_cases import case as fourier
 from .inputs import SHAPES, Pool
 from .layers.pooling import CASES as POOLS
+from .layers.recurrent import CASES as RECURRENT
 from .linalg_cases import CASES
 from .norm_cases import CASES as NORMS
 from .table import numpy_dtype
@@ -373,6 +374,9 @@ OTHERS: dict[str, Callable[[stator.Backend, Plan], Other]] = {
         partial(np.random.default_rng(0).standard_normal, SHAPES[p.size], _drawn(p.dtype)),
         random=True,
     ),
-    **{name: partial(lambda case, be, p: Other(*case), case) for name, case in (CASES | NORMS | POOLS).items()},
+    **{
+        name: partial(lambda case, be, p: Other(*case), case)
+        for name, case in (CASES | NORMS | POOLS | RECURRENT).items()
+    },
     **{name: partial(lambda name, be, p: Other(*fourier(name, p)), name) for name in FOURIER},
 }
