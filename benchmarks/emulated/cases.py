@@ -361,5 +361,15 @@ def _others() -> list[Case]:
     ]
 
 
+def _recurrent() -> list[Case]:
+    state, gates, workspace = normal(512, 512), normal(512, 2048, count=2), normal(512, 2560)
+    narrow = normal(512, 1536, dtype="float16", count=2), normal(512, 512, dtype="float16")
+    return [
+        Case("lstm_pointwise", "recurrent", lambda rng: gates(rng) + state(rng), nn.lstm_pointwise),
+        Case("gru_pointwise f16", "recurrent", lambda rng: narrow[0](rng) + narrow[1](rng), nn.gru_pointwise),
+        Case("gru_pointwise backward", "recurrent", lambda rng: state(rng) + workspace(rng), nn.gru_pointwise_backward),
+    ]
+
+
 def all_cases() -> list[Case]:
-    return [*_elementwise(), *_folds(), *_layers(), *_pooling(), *_movement(), *_sorts(), *_others()]
+    return [*_elementwise(), *_folds(), *_layers(), *_pooling(), *_recurrent(), *_movement(), *_sorts(), *_others()]
