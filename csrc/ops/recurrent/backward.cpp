@@ -137,8 +137,7 @@ void check_workspace(const OpCall& call, const Layers& all, const std::vector<Ar
                      remedy);
   for (int64_t i = 0; i < all.workspace_size(); ++i) {
     const Array& part = workspace[size_t(i)];
-    const bool gates = i < all.runs() * all.parts() && i % all.parts() == 0;
-    const DType dtype = gates ? all.wide : all.dtype;
+    const DType dtype = all.workspace_dtype(i);
     if (!(part.shape() == all.workspace_shape(i)) || part.dtype() != dtype || !part.is_contiguous())
       throw ShapeError(op,
                        "workspace[" + std::to_string(i) + "] " + str(part.shape()) + " of " +

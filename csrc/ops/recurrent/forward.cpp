@@ -14,10 +14,9 @@ using params::RecurrentCell;
 
 // The states before and after each step of one run, or the cells of LSTM.
 struct Chain {
-  Array last;    // (batch, hidden): after the last step
-  Array before;  // what the first step begins with, or empty for zeros
-  Array
-      between;  // (steps, batch, hidden): before each step, by its time; or (2, batch, hidden), which steps take turns
+  Array last;     // (batch, hidden): after the last step
+  Array before;   // what the first step begins with, or empty for zeros
+  Array between;  // kept: before each step, by its time; else two places, which the steps take in turns
   bool kept;
 };
 
@@ -175,7 +174,8 @@ RecurrentResult run_layers(Op op, RecurrentKind kind, const Array& x, const Arra
   if (out.c) out.c = all.to_caller(out.c, all.state_shape(), on);
   if (!workspace) return out;
   if (all.batch == 0)
-    for (int64_t i = 0; i < all.workspace_size(); ++i) parts.push_back(call.empty(all.workspace_shape(i), all.dtype));
+    for (int64_t i = 0; i < all.workspace_size(); ++i)
+      parts.push_back(call.empty(all.workspace_shape(i), all.workspace_dtype(i)));
   workspace->swap(parts);
   workspace->insert(workspace->end(), results.begin(), results.end());
   return out;

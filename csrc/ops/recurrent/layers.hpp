@@ -34,6 +34,7 @@ class Layers {
   int64_t workspace_size() const { return runs() * parts() + layers - 1; }
   int64_t result_at(int64_t layer) const { return runs() * parts() + layer; }
   Dims workspace_shape(int64_t index) const;
+  DType workspace_dtype(int64_t index) const { return index < runs() * parts() && index % parts() == 0 ? wide : dtype; }
 
   const Array& weight_ih(int64_t run) const { return weights_[run * per_run()]; }
   const Array& weight_hh(int64_t run) const { return weights_[run * per_run() + 1]; }

@@ -129,7 +129,7 @@ def test_layouts(be, kind):
 
 @pytest.mark.parametrize("kind", GATES)
 def test_no_sequences(be, kind):
-    layer = Layer(be, kind, "float32", batch=0, layers=2)
+    layer = Layer(be, kind, "float16", batch=0, layers=2)
     y, last, workspace = layer.run(return_workspace=True)
     assert y.shape == (4, 0, 6) and all(s.shape == (2, 0, 6) for s in all_of([last]))
     gx, first, grads = layer.back(y, last, workspace)
