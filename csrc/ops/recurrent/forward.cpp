@@ -30,6 +30,7 @@ class Run {
                   const Array& last_h, const Array& last_c) {
     const Factor weight_ih(all_.weight_ih(run_), on_), weight_hh(all_.weight_hh(run_), on_);
     OpCall call(op_, {&x.array}, on_);
+    const Factor weight = recurrent_weight(call, weight_hh);
     gates = call.empty({all_.steps, all_.batch, all_.kept()}, all_.wide);
     Chain h = chain(call, h0, last_h), c;
     if (all_.has_cells()) c = chain(call, c0, last_c);
@@ -41,8 +42,8 @@ class Run {
     Array biases[2];
     for (int i = 0; all_.bias && i < 2; ++i)
       biases[i] = with_dense_rows(*(i == 0 ? all_.bias_ih(run_) : all_.bias_hh(run_)), on_);
-    const std::initializer_list<const Array*> reads = {&x.array,   &weight_ih.array, &weight_hh.array, &biases[0],
-                                                       &biases[1], &lengths,         &h.before,        &c.before};
+    const std::initializer_list<const Array*> reads = {&x.array,   &weight_ih.array, &weight.array, &biases[0],
+                                                       &biases[1], &lengths,         &h.before,     &c.before};
     const std::initializer_list<const Array*> writes = {&gates, &recurrent, &states, &cells, &h.last, &c.last, &y};
     for (const Array* a : reads)
       if (*a) call.reads(*a);
@@ -63,7 +64,6 @@ class Run {
     p.bias_ih = all_.bias ? biases[0].data_ptr() : zeros.data;
     p.bias_hh = all_.bias ? biases[1].data_ptr() : zeros.data;
     const RecurrentRows all_gates{gates.data_ptr(), kept}, all_y{y.data_ptr(), y.strides()[1]};
-    const Factor weight = weight_hh.turned();
     Factor state = weight_hh;  // of the same dtype; its data are given for each step
     state.rows = all_.batch;
     state.cols = state.leading = row;
@@ -96,6 +96,14 @@ class Run {
   Array gates, states, cells;
 
  private:
+  // The weight that states are multiplied with. OpenBLAS packs it at each step, and columns take twice as long as rows,
+  // so that it is turned once where there are many steps.
+  Factor recurrent_weight(const OpCall& call, const Factor& weight) const {
+    constexpr int64_t many_steps = 8;
+    const bool columns = !weight.transposed && call.context().runtime().is_host();
+    if (!columns || all_.batch == 1 || all_.steps < many_steps) return weight.turned();
+    return Factor(copy(matrix_transpose(weight.array), on_), on_);
+  }
   Chain chain(OpCall& call, const Array& start, const Array& last) const {
     Chain chain;
     chain.last = last;

@@ -213,7 +213,7 @@ def test_a_step_is_a_product_and_a_launch(be, kind):
         return (middle - start,)
 
     for options in ({}, {"cut": True}, {"return_workspace": True}, {"return_workspace": True, "cut": True}):
-        few, many = spent(3, **options), spent(13, **options)
+        few, many = spent(13, **options), spent(23, **options)
         assert [b - a for a, b in zip(few, many, strict=True)] == [20] * len(few)
 
 
