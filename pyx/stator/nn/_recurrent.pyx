@@ -217,8 +217,8 @@ def rnn_backward(grad: Array | None, grad_hx: Array | None, x: Array, weights: S
 
     grad is the gradient of y and grad_hx that of the last states; None is zero. The other
     arguments are those of rnn. Each gradient of a weight is one product over all steps, of equal bits from run to
-    run; what x has beyond a length is multiplied by 0, and must be finite. DTypeError, ShapeError; InvalidValueError for
-    a workspace of another call, or where no gradient is given.
+    run; what x has beyond a length is multiplied by 0, and must be finite. DTypeError, ShapeError; InvalidValueError
+    for a workspace of another call, or where no gradient is given.
 
     >>> x, weights = be.ones((3, 1, 2)), [be.zeros((1, 2)), be.zeros((1, 1))]
     >>> y, last, workspace = stator.nn.rnn(x, None, weights, bias=False, return_workspace=True)
@@ -239,8 +239,8 @@ def gru_backward(grad: Array | None, grad_hx: Array | None, x: Array, weights: S
 
     grad is the gradient of y and grad_hx that of the last states; None is zero. The other
     arguments are those of gru. Each gradient of a weight is one product over all steps, of equal bits from run to
-    run; what x has beyond a length is multiplied by 0, and must be finite. DTypeError, ShapeError; InvalidValueError for
-    a workspace of another call, or where no gradient is given.
+    run; what x has beyond a length is multiplied by 0, and must be finite. DTypeError, ShapeError; InvalidValueError
+    for a workspace of another call, or where no gradient is given.
 
     >>> x, weights = be.ones((3, 1, 2)), [be.zeros((3, 2)), be.zeros((3, 1))]
     >>> y, last, workspace = stator.nn.gru(x, None, weights, bias=False, return_workspace=True)
@@ -261,8 +261,8 @@ def lstm_backward(grad: Array | None, grad_hx: tuple[Array | None, Array | None]
 
     grad is the gradient of y and grad_hx are those of the last states (h, c); None is zero. The other arguments are
     those of lstm. Each gradient of a weight is one product over all steps, of equal bits from run to
-    run; what x has beyond a length is multiplied by 0, and must be finite. DTypeError, ShapeError; InvalidValueError for
-    a workspace of another call, or where no gradient is given.
+    run; what x has beyond a length is multiplied by 0, and must be finite. DTypeError, ShapeError; InvalidValueError
+    for a workspace of another call, or where no gradient is given.
 
     >>> x, weights = be.ones((3, 1, 2)), [be.zeros((4, 2)), be.zeros((4, 1))]
     >>> y, last, workspace = stator.nn.lstm(x, None, weights, bias=False, return_workspace=True)
