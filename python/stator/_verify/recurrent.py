@@ -18,9 +18,15 @@ HIDDEN, STEPS = 5, 4
 NEAR, FAR = (-0.5, 0.5), (-2.0, 2.0)
 
 
-def largest(found: Any) -> list[Answer]:
-    parts = found if isinstance(found, (tuple, list)) else (found,)
-    return [one for part in parts for one in (largest(part) if isinstance(part, tuple) else [Answer(part, "largest")])]
+def largest(found: Any, bound: float | None = None) -> list[Answer]:
+    if isinstance(found, (tuple, list)):
+        return [one for part in found for one in largest(part, bound)]
+    return [Answer(found, "largest", bound)]
+
+
+def rounded_steps(given: Given) -> float | None:
+    """A unit for each step of halves, whose states are rounded after each; else the bound of the table."""
+    return STEPS if given.dtype in ("float16", "bfloat16") else None
 
 
 def step(kind: str, given: Given) -> list[Any]:
@@ -63,13 +69,15 @@ def cell(kind: str, f: Function, given: Given) -> Any:
 
 
 def layers(kind: str, f: Function, given: Given) -> Any:
-    return largest(f(*layer(kind, given), bidirectional=True, lengths=[1 + k % STEPS for k in range(given.rows)]))
+    lengths = [1 + k % STEPS for k in range(given.rows)]
+    return largest(f(*layer(kind, given), bidirectional=True, lengths=lengths), rounded_steps(given))
 
 
 def layers_backward(kind: str, f: Function, given: Given) -> Any:
     x, states, weights = layer(kind, given)
     y, _, workspace = getattr(nn, kind)(x, states, weights, bidirectional=True, return_workspace=True)
-    return largest(f(given.array(FAR, y.shape), states, x, weights, workspace, bidirectional=True))
+    found = f(given.array(FAR, y.shape), states, x, weights, workspace, bidirectional=True)
+    return largest(found, rounded_steps(given))
 
 
 def add(into: dict[str, Operation]) -> None:
