@@ -27,10 +27,29 @@ struct ColumnThread {
         present(line < p.rows),
         at(present ? line_offsets(p, line) : LineOffsets{}) {}
 
-  // Elements first + y, first + y + high, ... of the lines; those from `end` on are `fill`.
+  // How many of the elements first + y, first + y + high, ... are before `end`, Count at most.
+  template <int Count>
+  STATOR_FN int count(int64_t first, int64_t end) const {
+    const int64_t left = present ? end - first - y : 0, steps = left > 0 ? (left + high - 1) / high : 0;
+    return int(steps < Count ? steps : Count);
+  }
+
+  // Those elements of the lines; those from `end` on are `fill`.
   template <int Count>
   STATOR_FN void load(A (&value)[Count][V], const void* base, DType dtype, int64_t offset, int64_t step, int64_t first,
                       int64_t end, A fill, A factor = A(1)) const {
+    if constexpr (!Io::always_vectors) {
+      const int present = count<Count>(first, end);
+      constexpr int part = Count < 8 ? Count : 8;  // of a call
+      STATOR_UNROLL()
+      for (int k = 0; k < Count; k += part) {
+        const Items<A, part> in = load_erased<A, part, 1>(base, dtype, offset + (first + y + int64_t(k) * high) * step,
+                                                          high * step, present - k, false);
+        STATOR_UNROLL()
+        for (int i = 0; i < part; ++i) value[k + i][0] = k + i < present ? in[i] * factor : fill;
+      }
+      return;
+    }
     Io::with_type(dtype, [&]<class T>(type_tag<T>) {
       STATOR_UNROLL()
       for (int k = 0; k < Count; ++k) {
@@ -47,6 +66,19 @@ struct ColumnThread {
   template <int Count>
   STATOR_FN void store(const A (&value)[Count][V], void* base, DType dtype, int64_t offset, int64_t step, int64_t first,
                        int64_t end) const {
+    if constexpr (!Io::always_vectors) {
+      const int present = count<Count>(first, end);
+      constexpr int part = Count < 8 ? Count : 8;
+      STATOR_UNROLL()
+      for (int k = 0; k < Count; k += part) {
+        Items<A, part> out;
+        STATOR_UNROLL()
+        for (int i = 0; i < part; ++i) out[i] = value[k + i][0];
+        store_erased<A, part, 1>(base, dtype, offset + (first + y + int64_t(k) * high) * step, high * step, present - k,
+                                 false, out);
+      }
+      return;
+    }
     Io::with_type(dtype, [&]<class T>(type_tag<T>) {
       STATOR_UNROLL()
       for (int k = 0; k < Count; ++k) {

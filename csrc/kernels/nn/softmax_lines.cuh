@@ -22,7 +22,8 @@ STATOR_FN A exp_for(A x) {
     return libm::polynomial_exp(x);
 }
 
-// Operands of type T, only in accesses of `vector` neighbours.
+// Operands of one floating type T, or of float16 and bfloat16 (T is Half), only in accesses of `vector` neighbours.
+struct Half {};
 template <class T>
 struct TypedAccess {
   using A = opmath_t<T>;
@@ -35,6 +36,23 @@ struct TypedAccess {
   template <class F>
   STATOR_FN static void with_type(DType, F f) {
     f(type_tag<T>{});
+  }
+};
+
+// Both have the arithmetic of float, so one kernel is made for both.
+template <>
+struct TypedAccess<Half> {
+  using A = float;
+  static constexpr bool always_vectors = true;
+  static constexpr int row_vector = 8, column_vector = 4;
+
+  STATOR_FN static A exponential(A x) { return exp_for<float16>(x); }
+  template <class F>
+  STATOR_FN static void with_type(DType d, F f) {
+    if (d == DType::float16)
+      f(type_tag<float16>{});
+    else
+      f(type_tag<bfloat16>{});
   }
 };
 
@@ -59,6 +77,49 @@ struct ErasedAccess {
       f(type_tag<double>{});
   }
 };
+
+// `count` of N elements at `at`, `at` + apart, ... of an operand of ErasedAccess, or N / V vectors as far apart. They
+// are calls, which all kernels share: for each dtype such loads would be most of a kernel's code.
+template <class C, int N, int V>
+STATOR_CALL Items<C, N> load_erased(const void* base, DType dtype, int64_t at, int64_t apart, int count, bool vectors) {
+  Items<C, N> value;
+  ErasedAccess<C>::with_type(dtype, [&]<class T>(type_tag<T>) {
+    const T* const from = static_cast<const T*>(base) + at;
+    if (vectors) {
+      STATOR_UNROLL()
+      for (int i = 0; i < N; i += V) {
+        Vec<T, V> in{};
+        if (i < count) in = load_vector<V>(from + i / V * apart);
+        STATOR_UNROLL()
+        for (int j = 0; j < V; ++j) value[i + j] = convert<C>(in[j]);
+      }
+    } else {
+      STATOR_UNROLL()
+      for (int i = 0; i < N; ++i) value[i] = i < count ? convert<C>(from[i * apart]) : C(0);
+    }
+  });
+  return value;
+}
+template <class C, int N, int V>
+STATOR_CALL void store_erased(void* base, DType dtype, int64_t at, int64_t apart, int count, bool vectors,
+                              Items<C, N> value) {
+  ErasedAccess<C>::with_type(dtype, [&]<class T>(type_tag<T>) {
+    T* const to = static_cast<T*>(base) + at;
+    if (vectors) {
+      STATOR_UNROLL()
+      for (int i = 0; i < N; i += V) {
+        Vec<T, V> out;
+        STATOR_UNROLL()
+        for (int j = 0; j < V; ++j) out[j] = convert<T>(value[i + j]);
+        if (i < count) store_vector(to + i / V * apart, out);
+      }
+    } else {
+      STATOR_UNROLL()
+      for (int i = 0; i < N; ++i)
+        if (i < count) to[i * apart] = convert<T>(value[i]);
+    }
+  });
+}
 
 // Where a line starts in each operand.
 struct LineOffsets {

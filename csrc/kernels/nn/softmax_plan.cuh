@@ -4,6 +4,7 @@
 #include "device/launch.cuh"
 #include "kernels/nn/softmax_columns.cuh"
 #include "kernels/nn/softmax_rows.cuh"
+#include "kernels/nn/softmax_shared.cuh"
 
 #include <bit>
 
@@ -12,6 +13,8 @@ namespace stator::STATOR_TARGET::nn {
 struct SoftmaxTuning {
   static constexpr int block = 256;                      // threads for lines of medium length, and for columns
   static constexpr int warp = 32, large = 1024;          // and for short and long ones that fit registers
+  static constexpr int shared = 512;                     // and for those that fit shared memory
+  static constexpr int64_t other_shared = 1024;          // at most, that a kernel has beside a row
   static constexpr int64_t least_part = 2048;            // elements of a line that are worth a block
   static constexpr int least_below = 8;                  // of a column that are worth a thread
   static constexpr int full_request = 128, sector = 32;  // bytes of neighbours: of a good request, and the least
@@ -28,6 +31,7 @@ struct SoftmaxPlan {
   bool typed;         // by the kernels of one dtype
   bool vectors;       // rows: vector accesses are possible
   bool cached;        // lines stay in registers
+  bool shared;        // lines stay in shared memory
   int threads, held;  // held: elements of a column in registers
   int64_t tiles;      // blocks but for the splits
   LineCut cut;
@@ -65,6 +69,15 @@ inline void cut_lines(const params::DeviceLimits& limits, SoftmaxPlan& plan, int
   plan.cut.splits = int32_t(std::max<int64_t>(1, ceil_div(n, plan.cut.size)));
 }
 
+// Whether rows that do not fit registers are held in shared memory, which takes as many of them as fill the device.
+inline bool fits_shared(const params::DeviceLimits& limits, const params::Softmax& p) {
+  const int item = itemsize(p.dtype), held = p.saved == nullptr ? 1 : 2;
+  const bool side_by_side = p.x_step == 1 && p.y_step == 1 && (p.saved == nullptr || p.saved_step == 1);
+  return side_by_side && item <= 4 && itemsize(p.out_dtype) <= 4 && p.rows >= limits.multiprocessors &&
+         p.n <= limits.shared_bytes_per_block &&
+         held * shared_row_bytes(p.n, item) + SoftmaxTuning::other_shared <= limits.shared_bytes_per_block;
+}
+
 inline void plan_rows(const params::DeviceLimits& limits, const params::Softmax& p, SoftmaxPlan& plan, int width) {
   using Tune = SoftmaxTuning;
   const int64_t reach = int64_t(width) * row_cached;
@@ -74,7 +87,9 @@ inline void plan_rows(const params::DeviceLimits& limits, const params::Softmax&
   plan.threads = p.n <= Tune::warp * reach                    ? Tune::warp
                  : p.n <= Tune::block * reach || !plan.cached ? Tune::block
                                                               : Tune::large;
-  if (!plan.cached) cut_lines(limits, plan, p.n, Tune::least_part, Tune::block * row_batch(width) * width);
+  plan.shared = !plan.cached && fits_shared(limits, p);
+  if (!plan.cached && !plan.shared)
+    cut_lines(limits, plan, p.n, Tune::least_part, Tune::block * row_batch(width) * width);
 }
 
 template <bool Backward>
@@ -159,16 +174,25 @@ void launch_columns(const params::Queue& q, const params::Softmax& p, SoftmaxPla
 }
 
 template <bool Backward>
+void launch_shared_rows(const params::Queue& q, const params::Softmax& p) {
+  constexpr int block = SoftmaxTuning::shared;
+  const int64_t bytes = shared_row_bytes(p.n, itemsize(p.dtype));
+  launch(q, "softmax_row_shared", softmax_row_shared_kernel<block, Backward>,
+         {p.rows, block, int(Backward ? 2 * bytes : bytes)}, p, itemsize(p.dtype), bytes);
+}
+
+template <bool Backward>
 void run_planned_softmax(const params::Queue& q, const params::Softmax& p) {
   SoftmaxPlan plan = plan_softmax<Backward>(*q.limits, p);
+  if (plan.shared) return launch_shared_rows<Backward>(q, p);
   const auto with = [&]<class Io>(type_tag<Io>) {
     plan.rows ? launch_rows<Io, Backward>(q, p, plan) : launch_columns<Io, Backward>(q, p, plan);
   };
   if (!plan.typed)
     return plan.total_bytes == 16 ? with(type_tag<ErasedAccess<double>>{}) : with(type_tag<ErasedAccess<float>>{});
   switch (p.dtype) {
-    case DType::float16: return with(type_tag<TypedAccess<float16>>{});
-    case DType::bfloat16: return with(type_tag<TypedAccess<bfloat16>>{});
+    case DType::float16:
+    case DType::bfloat16: return with(type_tag<TypedAccess<Half>>{});
     case DType::float32: return with(type_tag<TypedAccess<float>>{});
     default: return with(type_tag<TypedAccess<double>>{});
   }

@@ -33,9 +33,25 @@ struct RowAccess {
     }
   }
 
+  // The elements of this thread from `first` to `end`, or all of its vectors that begin there.
+  STATOR_FN int count(int64_t first, int64_t end) const {
+    const int64_t apart = vectors ? int64_t(Size) * V : Size, left = end - position(0, first);
+    const int64_t steps = left > 0 ? (left + apart - 1) / apart : 0;
+    const int64_t most = vectors ? Count : held;
+    return int(steps < most ? steps : most) * (vectors ? V : 1);
+  }
+
   // Elements from `first` on; those from `end` on are `fill`.
   STATOR_FN void load(A (&value)[held], const void* base, DType dtype, int64_t offset, int64_t step, int64_t first,
                       int64_t end, A fill, A factor = A(1)) const {
+    if constexpr (!Io::always_vectors) {
+      const int present = count(first, end);
+      const Items<A, held> in = load_erased<A, held, V>(base, dtype, offset + position(0, first) * step,
+                                                        (vectors ? Size * V : Size) * step, present, vectors);
+      STATOR_UNROLL()
+      for (int i = 0; i < held; ++i) value[i] = i < present ? in[i] * factor : fill;
+      return;
+    }
     Io::with_type(dtype, [&]<class T>(type_tag<T>) {
       const T* const line = static_cast<const T*>(base) + offset;
       STATOR_UNROLL()
@@ -43,16 +59,10 @@ struct RowAccess {
         if (position(k * V, first) >= end) {
           STATOR_UNROLL()
           for (int j = 0; j < V; ++j) value[k * V + j] = fill;
-        } else if (Io::always_vectors || vectors) {
+        } else {
           const Vec<T, V> in = load_vector<V>(line + position(k * V, first));
           STATOR_UNROLL()
           for (int j = 0; j < V; ++j) value[k * V + j] = convert<A>(in[j]) * factor;
-        } else {
-          STATOR_UNROLL()
-          for (int j = 0; j < V; ++j) {
-            const int64_t at = position(k * V + j, first);
-            value[k * V + j] = at < end ? convert<A>(line[at * step]) * factor : fill;
-          }
         }
       }
     });
@@ -60,23 +70,23 @@ struct RowAccess {
 
   STATOR_FN void store(const A (&value)[held], void* base, DType dtype, int64_t offset, int64_t step, int64_t first,
                        int64_t end) const {
+    if constexpr (!Io::always_vectors) {
+      Items<A, held> out;
+      STATOR_UNROLL()
+      for (int i = 0; i < held; ++i) out[i] = value[i];
+      store_erased<A, held, V>(base, dtype, offset + position(0, first) * step, (vectors ? Size * V : Size) * step,
+                               count(first, end), vectors, out);
+      return;
+    }
     Io::with_type(dtype, [&]<class T>(type_tag<T>) {
       T* const line = static_cast<T*>(base) + offset;
       STATOR_UNROLL()
       for (int k = 0; k < Count; ++k) {
         if (position(k * V, first) >= end) break;
-        if (Io::always_vectors || vectors) {
-          Vec<T, V> out;
-          STATOR_UNROLL()
-          for (int j = 0; j < V; ++j) out[j] = convert<T>(value[k * V + j]);
-          store_vector(line + position(k * V, first), out);
-        } else {
-          STATOR_UNROLL()
-          for (int j = 0; j < V; ++j) {
-            const int64_t at = position(k * V + j, first);
-            if (at < end) line[at * step] = convert<T>(value[k * V + j]);
-          }
-        }
+        Vec<T, V> out;
+        STATOR_UNROLL()
+        for (int j = 0; j < V; ++j) out[j] = convert<T>(value[k * V + j]);
+        store_vector(line + position(k * V, first), out);
       }
     });
   }
